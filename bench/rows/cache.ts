@@ -126,9 +126,9 @@ function uncached({ outcome }: Exchange): Input {
 /** The usage of each request if the server's cache held nothing but the earlier requests of the same task. */
 function withoutSiblings(task: readonly Exchange[]): readonly Input[] {
   const own = new PromptCache();
-  const { blocks, cache: kind } = CODECS.anthropic;
+  const { listBlocks, cache: kind } = CODECS.anthropic;
   return task.map(({ body }) => {
-    const { usage, commit } = own.lookup('', blocks(body), kind);
+    const { usage, commit } = own.lookup('', listBlocks(body), kind);
     commit();
     return usage;
   });

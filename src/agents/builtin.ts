@@ -18,8 +18,8 @@ interface BuiltinFile {
 }
 
 /**
- * Reads the built-in files of a kind. They lie in `builtin/` next to this module, in the source tree as in the
- * bundle, and are read at each call, which takes 0.1 ms. Throws INTERNAL_ERROR when one is missing.
+ * Reads the built-in files of a kind. They are in `builtin/` next to this module, both in the source tree and in the
+ * bundle. They are read at each call, because this takes only 0.1 ms. Throws INTERNAL_ERROR if a file is missing.
  */
 export function readBuiltinFiles(kind: keyof typeof BUILTIN_FILES): readonly BuiltinFile[] {
   return BUILTIN_FILES[kind].map((name) => ({
@@ -38,7 +38,7 @@ function readBuiltinFile(name: string): string {
   }
 }
 
-/** Loads the six built-in agents from their files, by the same reader as a user's files. */
+/** Loads the six built-in agents from their files, with the same reader as a user's files. */
 export async function loadBuiltinAgents(): Promise<readonly AgentDefinition[]> {
   const loaded = await Promise.all(
     readBuiltinFiles('agents').map((file) => muster.agents.read({ ...file, scope: 'builtin' })),
@@ -46,15 +46,18 @@ export async function loadBuiltinAgents(): Promise<readonly AgentDefinition[]> {
   return loaded.flatMap(({ items }) => items);
 }
 
-/** The ways from this module, or from a bundle of it, up to the directory of the package. */
-const UPWARDS = ['.', '..', '../..'];
+/**
+ * The possible relative paths from this module to the directory of the package. They differ between the source tree and
+ * the bundle.
+ */
+const PACKAGE_PATHS = ['.', '..', '../..'];
 
-/** Loads the example of this name, case ignored. Undefined: there is none. */
+/** Loads the example agent with a name, ignoring case. Returns undefined if there is none. */
 export async function loadExampleAgent(name: string): Promise<AgentDefinition | undefined> {
   const wanted = name.trim().toLowerCase();
   const example = EXAMPLE_AGENTS.find((each) => each === wanted);
   if (example === undefined) return undefined;
-  const path = UPWARDS.map((up) =>
+  const path = PACKAGE_PATHS.map((up) =>
     join(import.meta.dirname, up, 'examples', 'agents', `${example}.md`),
   ).find((each) => existsSync(each));
   if (path === undefined) return undefined;

@@ -1,2 +1,5 @@
-/** The agents that ship as example files and are not installed. Separate, since the command line lists them without loading any agent. */
+/**
+ * The agents that ship as example files and are not installed. The list is in its own module, because the command line
+ * shows it without loading any agent.
+ */
 export const EXAMPLE_AGENTS = ['deepresearch', 'code'] as const;

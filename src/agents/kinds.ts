@@ -41,7 +41,7 @@ export const AGENTS: DefinitionKind<AgentDefinition> = {
   pathOf: ({ origin }) => origin.path,
   loadBuiltins: loadBuiltinAgents,
   merge: mergeLayers,
-  yields: ({ changesOnly }) => changesOnly === true,
+  givesWay: ({ changesOnly }) => changesOnly === true,
   scan: {
     identify: async (path, text, directory) => {
       const { identifyAgentFile } = await import('./formats/detect-format.ts');
@@ -51,10 +51,10 @@ export const AGENTS: DefinitionKind<AgentDefinition> = {
   },
 };
 
-/** The vendors whose skills are searched first. The others follow in the order of their table. */
+/** The vendors whose skills are searched first. The other vendors follow in the order of their table. */
 const SKILL_VENDORS_FIRST = ['claude', 'opencode', 'copilot', 'gemini', 'codex', 'cursor', 'qwen'];
 
-/** Skills: `SKILL.md`, each in a folder of its own that gives it its name. */
+/** Skills: files `SKILL.md`, each in a directory of its own, whose name is the name of the skill. */
 export const SKILLS: DefinitionKind<SkillDefinition> = {
   name: 'skill',
   folder: 'skills',
@@ -90,7 +90,10 @@ function skillFormat(
   });
 }
 
-/** The directory that products share comes first, then each vendor's own. */
+/**
+ * Returns the formats of all other vendors' skills. The directory that several products share comes first, then each
+ * vendor's own directory.
+ */
 function otherSkillFormats(): readonly DefinitionFormat<SkillDefinition>[] {
   const shared = skillFormat('agents', vendorLocations('.agents', 'skills'));
   const rank = (vendor: string): number =>
@@ -103,24 +106,27 @@ function otherSkillFormats(): readonly DefinitionFormat<SkillDefinition>[] {
   return [shared, ...formats.toSorted((a, b) => rank(a.vendor) - rank(b.vendor))];
 }
 
-/** An agent that uses a skill may read its folder, so the folder must contain nothing but that skill. */
+/**
+ * Checks the directory of a skill. An agent that uses a skill may read the skill's directory, so the directory must
+ * contain only this skill.
+ */
 function checkSkillFolder(
   file: FoundFile,
-  { path: searched, scope }: SearchPath<SkillDefinition>,
+  { path: searchedPath, scope }: SearchPath<SkillDefinition>,
 ): FoundFile | SkippedPath {
   const { path } = file;
   const folder = dirname(path);
-  // A plugin may declare the folder of a single skill.
-  const isDeclaredFolder = scope === 'plugin' && basename(searched) !== 'skills';
-  if (folder === searched && !isDeclaredFolder) {
+  // A plugin may declare the directory of a single skill as a search path.
+  const isDeclaredFolder = scope === 'plugin' && basename(searchedPath) !== 'skills';
+  if (folder === searchedPath && !isDeclaredFolder) {
     const reason =
       'It does not lie in a folder of its own, which would give it its name. Move it into one.';
     return { path, code: 'not-in-folder', reason };
   }
   try {
     const directory = realpathSync.native(folder);
-    // A folder without links, as most are, lies below the searched directory.
-    if (directory === folder || !isInside(directory, realpathSync.native(searched))) {
+    // Most directories are reached without links. Then the directory is inside the searched directory.
+    if (directory === folder || !isInside(directory, realpathSync.native(searchedPath))) {
       return { ...file, directory };
     }
     const reason = `A link to ${directory}, which holds other skills, too. Copy the skill there instead.`;
@@ -131,7 +137,7 @@ function checkSkillFolder(
   }
 }
 
-/** Templates: markdown files in directories of Muster's own. */
+/** Templates: markdown files in Muster's own directories. */
 export const TEMPLATES: DefinitionKind<TemplateDefinition> = {
   name: 'template',
   folder: 'templates',
@@ -162,8 +168,8 @@ async function loadBuiltinTemplates(): Promise<readonly TemplateDefinition[]> {
 }
 
 /**
- * Returns the format of the agents of a plugin: Claude Code's, with names of the form `PLUGIN:FOLDER:NAME`, and
- * without what a plugin must not decide (mode, hooks, servers).
+ * Returns the format of the agents of a plugin. It is Claude Code's format, but names have the form
+ * `PLUGIN:FOLDER:NAME`, and a plugin's agent cannot request a mode.
  */
 function claudePluginFormat(plugin: InstalledPlugin): DefinitionFormat {
   return {
@@ -171,16 +177,16 @@ function claudePluginFormat(plugin: InstalledPlugin): DefinitionFormat {
     locations: { project: [], user: () => [] },
     async read(file) {
       const { items, problems } = await claude.agents.read(file);
-      return { items: items.map((agent) => asPluginAgent(agent, plugin)), problems };
+      return { items: items.map((agent) => toPluginAgent(agent, plugin)), problems };
     },
   };
 }
 
-function asPluginAgent(agent: AgentDefinition, { name, root }: InstalledPlugin): AgentDefinition {
+function toPluginAgent(agent: AgentDefinition, { name, root }: InstalledPlugin): AgentDefinition {
   const { path } = agent.origin;
   const folders = relative(join(root, 'agents'), path).split('/').slice(0, -1);
-  const inside = folders.includes('..') ? [] : folders;
-  const renamed = { ...agent, name: [name, ...inside, agent.name].join(':') };
+  const subdirectories = folders.includes('..') ? [] : folders;
+  const renamed = { ...agent, name: [name, ...subdirectories, agent.name].join(':') };
   if (agent.permissionMode === null) return renamed;
   const message = `An agent of a plugin cannot ask for a mode (\`${agent.permissionMode}\`); it gets the mode of its parent.`;
   const { refusesQuestions: _, ...rest } = renamed;
@@ -192,34 +198,36 @@ function asPluginAgent(agent: AgentDefinition, { name, root }: InstalledPlugin):
   };
 }
 
-/** The products that merge several files for the same agent. In all others, only the first file counts. */
-const LAYERED: ReadonlySet<string> = new Set(['opencode', 'codex']);
+/**
+ * The products that merge several files for the same agent. In all other products, only the first file has an effect.
+ */
+const MERGING_VENDORS: ReadonlySet<string> = new Set(['opencode', 'codex']);
 
 /**
- * Adds to each agent what later files of its product deny to an agent of the same name, as the product itself does.
- * Nothing else in those files counts here. The order stays the same.
+ * Adds to each agent the denials in later files of its product for an agent with the same name, as the product itself
+ * does. Nothing else in those files has an effect. The order of the agents stays the same.
  */
 function mergeLayers(agents: readonly AgentDefinition[]): readonly AgentDefinition[] {
   const layers = Map.groupBy(
-    agents.filter(({ origin }) => LAYERED.has(origin.vendor)),
+    agents.filter(({ origin }) => MERGING_VENDORS.has(origin.vendor)),
     ({ name, origin }) => `${origin.vendor} ${name.toLowerCase()}`,
   );
   const merged = new Map<AgentDefinition, AgentDefinition>();
   for (const [first, ...others] of layers.values()) {
     if (first === undefined || others.length === 0) continue;
-    merged.set(first, others.reduce(withDenials, first));
+    merged.set(first, others.reduce(addDenials, first));
   }
   return merged.size === 0 ? agents : agents.map((agent) => merged.get(agent) ?? agent);
 }
 
 type Denials = Pick<AgentDefinition, 'disallowedTools' | 'rules' | 'mode' | 'permissionMode'>;
 
-function withDenials(agent: AgentDefinition, other: AgentDefinition): AgentDefinition {
+function addDenials(agent: AgentDefinition, other: AgentDefinition): AgentDefinition {
   const denials: Denials = {
-    disallowedTools: union(agent.disallowedTools, deniedBy(other)),
-    ...rulesOf(agent, other),
-    // A mode is only taken over if the first file has none.
-    ...(agent.permissionMode === null ? pick(other) : pick(agent)),
+    disallowedTools: union(agent.disallowedTools, listDenied(other)),
+    ...mergeDenials(agent, other),
+    // The mode of the later file applies only if the first file has none.
+    ...(agent.permissionMode === null ? pickMode(other) : pickMode(agent)),
   };
   const isSame =
     denials.disallowedTools.length === agent.disallowedTools.length &&
@@ -231,11 +239,14 @@ function withDenials(agent: AgentDefinition, other: AgentDefinition): AgentDefin
   return { ...agent, ...denials, problems: [...agent.problems, problem] };
 }
 
-function pick({ mode, permissionMode }: AgentDefinition): Pick<Denials, 'mode' | 'permissionMode'> {
+function pickMode({
+  mode,
+  permissionMode,
+}: AgentDefinition): Pick<Denials, 'mode' | 'permissionMode'> {
   return { mode, permissionMode };
 }
 
-function deniedBy({ tools, disallowedTools }: AgentDefinition): readonly string[] {
+function listDenied({ tools, disallowedTools }: AgentDefinition): readonly string[] {
   switch (tools.mode) {
     case 'all':
       return disallowedTools;
@@ -251,7 +262,7 @@ function deniedBy({ tools, disallowedTools }: AgentDefinition): readonly string[
   }
 }
 
-function rulesOf(agent: AgentDefinition, other: AgentDefinition): Pick<Denials, 'rules'> {
+function mergeDenials(agent: AgentDefinition, other: AgentDefinition): Pick<Denials, 'rules'> {
   const ask = union(agent.rules?.ask ?? [], other.rules?.ask ?? []);
   const deny = union(agent.rules?.deny ?? [], other.rules?.deny ?? []);
   return ask.length + deny.length === 0 ? {} : { rules: { ask, deny } };

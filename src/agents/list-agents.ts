@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { AgentDefinition, AgentOrigin, AgentProblem } from '../protocol/agent.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
-import { agentId, idClashes } from './find-agent.ts';
+import { agentId, findIdClashes } from './find-agent.ts';
 import {
   listDefinitions,
   type DiscoveryResult,
   type ListingState,
 } from './loader/discovery-result.ts';
-import { withLineFeeds } from './parsing/split-front-matter.ts';
+import { normalizeLineEnds } from './parsing/split-front-matter.ts';
 import type { SkippedPath } from './loader/walk.ts';
 
 /** An agent as `agents list --json` prints it. */
@@ -17,13 +17,13 @@ interface AgentListing
     AgentOrigin,
     Pick<AgentDefinition, 'name' | 'aliases' | 'description' | 'tools' | 'limitedTools'>,
     Pick<AgentDefinition, 'disallowedTools' | 'permissionMode' | 'memory'> {
-  /** The name that people and models type for it, unless a warning says that it means another agent. */
+  /** The name by which people and models call the agent, unless a warning says that the name means another agent. */
   readonly id: string;
   readonly model: string | null;
-  /** The mode that it gets. */
+  /** The mode that the agent gets if the main agent delegates to it. */
   readonly effectiveMode: PermissionMode;
   readonly maxTurns: number | null;
-  /** The hexadecimal hash of the prompt, with `\n` line ends, trimmed. */
+  /** The SHA-256 hash of the prompt in hexadecimal. The prompt is trimmed, and its line ends are `\n`. */
   readonly promptSha256: string;
   readonly warnings: readonly AgentProblem[];
 }
@@ -44,9 +44,9 @@ export function listAgents(
   found: DiscoveryResult<AgentDefinition>,
   options: AgentListingOptions,
 ): AgentListings {
-  const clashes = idClashes(found.items);
+  const clashes = findIdClashes(found.items);
   const describeItem = (agent: AgentDefinition) =>
-    describe(withProblem(agent, clashes.get(agent)), options);
+    describeAgent(addProblem(agent, clashes.get(agent)), options);
   return {
     agents: listDefinitions(found, ({ origin }) => origin.path, describeItem),
     skipped: found.skipped,
@@ -54,11 +54,11 @@ export function listAgents(
   };
 }
 
-function withProblem(agent: AgentDefinition, problem: AgentProblem | undefined): AgentDefinition {
+function addProblem(agent: AgentDefinition, problem: AgentProblem | undefined): AgentDefinition {
   return problem === undefined ? agent : { ...agent, problems: [...agent.problems, problem] };
 }
 
-function describe(
+function describeAgent(
   agent: AgentDefinition,
   options: AgentListingOptions,
 ): Omit<AgentListing, keyof ListingState> {
@@ -68,9 +68,9 @@ function describe(
     id: agentId(agent),
     aliases: agent.aliases,
     description: agent.description,
-    tools: { mode: agent.tools.mode, names: listedNames(agent.tools.names) },
+    tools: { mode: agent.tools.mode, names: toListedNames(agent.tools.names) },
     ...(agent.limitedTools === undefined ? {} : { limitedTools: agent.limitedTools }),
-    disallowedTools: listedNames(agent.disallowedTools),
+    disallowedTools: toListedNames(agent.disallowedTools),
     model: agent.model ?? null,
     permissionMode: agent.permissionMode,
     effectiveMode: options.effectiveMode(agent),
@@ -83,7 +83,9 @@ function describe(
   };
 }
 
-/** The names in listings of some tools: those of the file format in which most agents are written. */
+/**
+ * The names of some tools in listings. They are the names in Claude Code's format, in which most agents are written.
+ */
 const LISTED_NAMES: ReadonlyMap<string, string> = new Map([
   ['MultiEdit', 'Edit'],
   ['AskUser', 'AskUserQuestion'],
@@ -91,11 +93,11 @@ const LISTED_NAMES: ReadonlyMap<string, string> = new Map([
   ['TaskStop', 'KillShell'],
 ]);
 
-function listedNames(names: readonly string[]): readonly string[] {
+function toListedNames(names: readonly string[]): readonly string[] {
   return [...new Set(names.map((name) => LISTED_NAMES.get(name) ?? name))];
 }
 
 function promptSha256(prompt: string): string {
-  const text = withLineFeeds(prompt).trim();
+  const text = normalizeLineEnds(prompt).trim();
   return createHash('sha256').update(text).digest('hex');
 }

@@ -3,18 +3,18 @@ import { lookUpAgent, type AgentList } from './find-agent.ts';
 import { lazy } from '../base/lazy.ts';
 
 /**
- * `@name`, or `@"display name"`. The characters before it must not make it the end of a word, an e-mail address or
- * a path. After it, there must be no `/`, which makes it a path or a scoped package, and no `(`, which makes it code.
+ * Matches `@name` and `@"display name"`, unless the character before the `@` makes it a part of a word, an e-mail
+ * address or a path. After the name there must be no `/`, as in a path or a scoped package, and no `(`, as in code.
  */
 const MENTION = lazy(
   () =>
     /(?<![\p{L}\p{N}_.@/\\:={-])@(?:"([^"\n]{1,220})"|([\p{L}\p{N}_][\p{L}\p{N}_.:-]{0,219})(?![.:-]*[\p{L}\p{N}_/\\(@]))/gu,
 );
-/** Text from stdin, and code: it does not address an agent. */
+/** Matches text from stdin, and code. A mention in such text does not address an agent. */
 export const QUOTED_TEXT =
   /<stdin>[\s\S]*?(?:<\/stdin>|(?![\s\S]))|^ {0,3}(`{3,}|~{3,})[\s\S]*?(?:^ {0,3}\1|(?![\s\S]))|`[^`\n]*`/gm;
-/** A tag of a documentation tool after the start of a comment: it is pasted code. */
-const TAGGED = new RegExp(
+/** Matches a tag of a documentation tool after the start of a comment, which is a sign of pasted code. */
+const COMMENT_TAG = new RegExp(
   String.raw`^[ \t]*(?:/?\*{1,2}|//[/!]?|#+|--|;+|%+)[ \t]*@(?:${[
     'abstract|access|alias|api|async|author|brief|callback|category|class|constant|constructor',
     'copyright|default|deprecated|description|details|enum|event|example|exception|exports|extends',
@@ -25,34 +25,37 @@ const TAGGED = new RegExp(
   ].join('|')})\b`,
   'gim',
 );
-/** The end of a mention that Claude Code inserts from its list. */
-const KIND = / \(agent\)$/i;
+/** Matches the end of a mention that Claude Code inserts from its list of agents. */
+const KIND_SUFFIX = / \(agent\)$/i;
 const PREFIX = /^agent-/i;
 const SENTENCE_MARKS = /[.:-]+$/;
 
 /**
  * Returns the agents that a prompt mentions with `@`, in order and without duplicates: `@name`, `@agent-name` or
- * `@"display name (agent)"`, by name, id or alias. Any other `@word` is text, as are words in code, in text from
- * stdin, and tags in comments (` * @summary`, `{@link …}`).
+ * `@"display name (agent)"`, by name, id or alias. Any other `@word` is text, and so are words in code, words in text
+ * from stdin, and tags in comments (` * @summary`, `{@link …}`).
  */
-export function mentionedAgents(prompt: string, agents: AgentList): AgentList {
+export function findMentionedAgents(prompt: string, agents: AgentList): AgentList {
   if (!prompt.includes('@')) return [];
   const found = new Set<AgentDefinition>();
   for (const [, quoted, word] of prompt
     .replaceAll(QUOTED_TEXT, ' ')
-    .replaceAll(TAGGED, ' ')
+    .replaceAll(COMMENT_TAG, ' ')
     .matchAll(MENTION())) {
     const agent =
       quoted === undefined
-        ? agentOfMention(word ?? '', agents)
-        : lookUpAgent(quoted.replace(KIND, ''), agents);
+        ? findMentionedAgent(word ?? '', agents)
+        : lookUpAgent(quoted.replace(KIND_SUFFIX, ''), agents);
     if (agent !== undefined) found.add(agent);
   }
   return [...found];
 }
 
-/** Finds the agent as written, otherwise without punctuation at the end of a sentence, otherwise without `agent-`. */
-function agentOfMention(word: string, agents: AgentList): AgentDefinition | undefined {
+/**
+ * Finds the agent of a mention: by the word as it is written, else without punctuation at its end, else without the
+ * prefix `agent-`.
+ */
+function findMentionedAgent(word: string, agents: AgentList): AgentDefinition | undefined {
   const bare = word.replace(SENTENCE_MARKS, '');
   for (const name of [word, bare, word.replace(PREFIX, ''), bare.replace(PREFIX, '')]) {
     const agent = lookUpAgent(name, agents);

@@ -8,8 +8,10 @@ import { readReferencedFile, readTextFile, type TextReading } from './loader/rea
 import { failedFile } from './parsing/fields.ts';
 
 /**
- * Reads the agents of a file that a person has named, in whatever format and wherever it lies. `path` is
- * absolute. Never throws because of what is there.
+ * Reads the agents of a file that a person has named, in any format and any directory. Never throws because of the
+ * content of the file.
+ *
+ * @param path an absolute path
  */
 export async function readNamedAgentFile(path: string): Promise<FileDefinitions> {
   const text = readNamedText(path);
@@ -28,7 +30,7 @@ export async function readNamedAgentFile(path: string): Promise<FileDefinitions>
   });
 }
 
-/** Returns the text of an agent's file, or null where it has none or it cannot be read. */
+/** Returns the text of an agent's file, or null if the file does not exist or cannot be read. */
 export function agentFileText(path: string): string | null {
   const text = readNamedText(path);
   return text.ok ? text.text : null;

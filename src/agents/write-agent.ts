@@ -15,49 +15,49 @@ import { MUSTER_MODES } from './fields/modes.ts';
 export interface WrittenAgent {
   /** The full text of the file. */
   readonly text: string;
-  /** Fields of the definition that the format does not have, as they were written. */
+  /** The names of fields of the definition that the format does not have. */
   readonly leftOut: readonly string[];
 }
 
-/** Fields that have no effect and are kept, because a license, for example, must not get lost. */
-const KEPT: ReadonlySet<string> = new Set(
+/** The fields that have no effect but are written, because information such as a license must not be lost. */
+const KEPT_FIELDS: ReadonlySet<string> = new Set(
   ['author', 'authors', 'category', 'homepage', 'license', 'tags', 'version'].map(
     normalizeFieldName,
   ),
 );
 
 /**
- * Writes a definition as a file in Muster's own format. Reading that file gives the same definition, except for its
- * origin, its problems and the fields left out. A mode keeps its meaning, under Muster's name for it. An `unusable`
- * definition would come back as a different one, so the caller must refuse it. Loads the YAML library.
+ * Writes a definition as a file in Muster's own format. Reading this file gives the same definition, except for its
+ * origin, its problems and the omitted fields. A mode keeps its meaning, under Muster's name. The caller must refuse an
+ * `unusable` definition, because reading the file would give a different definition. Loads the YAML library.
  */
 export async function writeAgent(agent: AgentDefinition): Promise<WrittenAgent> {
-  const kept = Object.entries(agent.extra).filter(
-    ([key, value]) => KEPT.has(normalizeFieldName(key)) && isPlain(value ?? null),
+  const keptFields = Object.entries(agent.extra).filter(
+    ([key, value]) => KEPT_FIELDS.has(normalizeFieldName(key)) && isPlain(value ?? null),
   );
-  const fields = { ...fieldsOf(agent), ...Object.fromEntries(kept) };
-  const names = new Set(kept.map(([key]) => key));
+  const fields = { ...createFields(agent), ...Object.fromEntries(keptFields) };
+  const names = new Set(keptFields.map(([key]) => key));
   return {
-    text: `---\n${await toYaml(fields)}---\n\n${bodyOf(agent.prompt)}\n`,
+    text: `---\n${await toYaml(fields)}---\n\n${createBody(agent.prompt)}\n`,
     leftOut: Object.keys(agent.extra).filter((key) => !names.has(key)),
   };
 }
 
 /** Returns the fields in the order in which people write them. Undefined fields are not written. */
-function fieldsOf(agent: AgentDefinition): JsonObject {
+function createFields(agent: AgentDefinition): JsonObject {
   const { aliases, description, disallowedTools, limits, mode, model, models, tools } = agent;
   return {
     name: agent.name,
-    aliases: listOf(aliases),
+    aliases: listOrUndefined(aliases),
     description: description === '' ? undefined : description,
     tools: toolsField(tools.mode, listedTools(agent)),
     'disallowed-tools': disallowedTools.length === 0 ? undefined : disallowedTools.join(', '),
     'delegates-to': agent.delegatesTo,
-    'ask-rules': listOf(agent.rules?.ask ?? []),
-    'deny-rules': listOf(agent.rules?.deny ?? []),
+    'ask-rules': listOrUndefined(agent.rules?.ask ?? []),
+    'deny-rules': listOrUndefined(agent.rules?.deny ?? []),
     model: models ?? model,
     effort: agent.effort,
-    'permission-mode': modeName(agent.permissionMode, mode),
+    'permission-mode': chooseModeName(agent.permissionMode, mode),
     'refuses-questions': agent.refusesQuestions,
     'max-turns': limits.maxTurns,
     ...writeLimits(limits),
@@ -66,7 +66,7 @@ function fieldsOf(agent: AgentDefinition): JsonObject {
     cache: agent.cache,
     'context-files': agent.contextFiles,
     'compact-at': agent.compactAt,
-    skills: listOf(agent.skills ?? []),
+    skills: listOrUndefined(agent.skills ?? []),
     memory: agent.memory,
     'initial-prompt': agent.initialPrompt,
     parameters: agent.parameters?.map(parameterField),
@@ -79,8 +79,8 @@ function parameterField({ name, description, default: preset }: AgentParameter):
   return { name, description, ...(preset === undefined ? {} : { default: preset }) };
 }
 
-function listOf(words: readonly string[]): readonly string[] | undefined {
-  return words.length === 0 ? undefined : words;
+function listOrUndefined(names: readonly string[]): readonly string[] | undefined {
+  return names.length === 0 ? undefined : names;
 }
 
 function toolsField(mode: ToolSelection['mode'], names: readonly string[]): JsonValue | undefined {
@@ -103,21 +103,25 @@ const MODE_NAMES: Readonly<Record<PermissionMode, string>> = {
   autonomous: 'autonomous',
 };
 
-/** Returns the vendor's name for the mode if it means the same in Muster's format, otherwise Muster's name for it. */
-function modeName(name: string | null, mode: PermissionMode | null): string | undefined {
+/**
+ * Returns the vendor's name for the mode if it has the same meaning in Muster's format, and otherwise Muster's name.
+ */
+function chooseModeName(name: string | null, mode: PermissionMode | null): string | undefined {
   const known = name === null ? undefined : MUSTER_MODES.get(name);
   if (name !== null && known?.mode === mode) return name;
   return mode === null ? undefined : MODE_NAMES[mode];
 }
 
-/** Whether a value is a text, a number, or a list of them. */
+/** Returns whether a value is a text, a number or a boolean, or a list of these. */
 function isPlain(value: JsonValue): boolean {
   if (Array.isArray(value)) return value.every((item: JsonValue) => isPlain(item));
   return value !== null && !isJsonObject(value);
 }
 
-/** Removes NUL, because a file with one counts as a binary file. */
-function bodyOf(prompt: string): string {
+/**
+ * Prepares the prompt for the file. NUL characters are removed, because a file with a NUL character counts as binary.
+ */
+function createBody(prompt: string): string {
   return prompt.replaceAll('\0', '').trim();
 }
 
@@ -126,23 +130,23 @@ async function toYaml(fields: JsonObject): Promise<string> {
   const { Document, visit } = await import('yaml');
   const present = Object.entries(fields).filter(([, value]) => value !== undefined);
   const document: Document = new Document(Object.fromEntries(present), { version: '1.2' });
-  const onOneLine = (_: unknown, node: YAMLMap | YAMLSeq): void => {
+  const setFlow = (_: unknown, node: YAMLMap | YAMLSeq): void => {
     node.flow = node !== document.contents;
   };
-  visit(document, { Map: onOneLine, Seq: onOneLine });
+  visit(document, { Map: setFlow, Seq: setFlow });
   return document.toString({ lineWidth: 0, flowCollectionPadding: false });
 }
 
-/** The maximum number of code points of a file name. In any script that is less than file systems allow. */
-const MAX_FILE_NAME = 60;
+/** The maximum number of code points of a file name. File systems allow more in any script. */
+const MAX_FILE_NAME_LENGTH = 60;
 
-/** Returns the name of the file that an agent of this name is written to: `Rust Expert` → `rust-expert.md`. */
+/** Returns the name of the file for an agent with this name: `Rust Expert` → `rust-expert.md`. */
 export function agentFileName(name: string): string {
   const slug = name
     .normalize('NFKC')
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}_.-]+/gu, '-')
     .replaceAll(/^[^\p{L}\p{N}_]+/gu, '');
-  const stem = truncate(slug, MAX_FILE_NAME).replaceAll(/[-.]+$/g, '');
+  const stem = truncate(slug, MAX_FILE_NAME_LENGTH).replaceAll(/[-.]+$/g, '');
   return `${stem === '' ? 'agent' : stem}.md`;
 }

@@ -1,6 +1,6 @@
 /**
- * Everything that front ends import: types, small functions that any command may load, and functions that load
- * their module at the first call (docs/decisions/0036).
+ * All names that front ends import: types, small functions that every command may load, and functions that load their
+ * module at the first call (docs/decisions/0036).
  */
 export { MusterError, UsageError, type ErrorCode, type ErrorInfo } from '../base/errors.ts';
 export { VERSION } from '../base/version.ts';
@@ -69,6 +69,21 @@ export const checkSkillsIn = loadAtFirstCall(
 export const reportModels = loadAtFirstCall(
   async () => (await import('./setup/models-report.ts')).reportModels,
 );
+export const reportListedModels = loadAtFirstCall(
+  async () => (await import('./setup/listed-models.ts')).reportListedModels,
+);
+export const prepareSignIn = loadAtFirstCall(
+  async () => (await import('./setup/sign-in.ts')).prepareSignIn,
+);
+export const listProvidersToSignIn = loadAtFirstCall(
+  async () => (await import('./setup/account-list.ts')).listProvidersToSignIn,
+);
+export const listAccounts = loadAtFirstCall(
+  async () => (await import('./setup/account-list.ts')).listAccounts,
+);
+export const signOut = loadAtFirstCall(
+  async () => (await import('./setup/account-list.ts')).signOut,
+);
 export const openConfiguredSandbox = loadAtFirstCall(
   async () => (await import('./setup/sandbox.ts')).openConfiguredSandbox,
 );
@@ -79,7 +94,7 @@ export const createEnvironmentRedactor = loadAtFirstCall(
   async () => (await import('./setup/secrets.ts')).createEnvironmentRedactor,
 );
 
-/** Turns a loader of a function into a function that loads it when it is first called. */
+/** Returns a function that loads its implementation with `load` when it is called, and passes on its arguments. */
 function loadAtFirstCall<Args extends readonly unknown[], Result>(
   load: () => Promise<(...args: Args) => Result | Promise<Result>>,
 ): (...args: Args) => Promise<Result> {
@@ -108,7 +123,11 @@ export type {
   ShellRun,
   TaskStatus,
 } from '../protocol/result.ts';
-export type { FileForm, FileLeft, RewoundFile } from '../protocol/events/rewound.ts';
+export type {
+  FileForm,
+  UnrestoredFile as FileLeft,
+  RewoundFile,
+} from '../protocol/events/rewound.ts';
 export type { TaskSignal } from '../protocol/signal.ts';
 export type { SandboxState } from '../sys/sandbox/sandbox.ts';
 export type { TaskSummary } from '../store/task-store.ts';
@@ -128,7 +147,10 @@ export type {
   StopRequest,
 } from './session/contract.ts';
 export type { MusterOptions, ResumeRequest, RunRequest } from './setup/options.ts';
+export type { ListedModelsReport } from './setup/listed-models.ts';
 export type { ModelsReport } from './setup/models-report.ts';
+export type { AccountOptions, AccountReport, ProviderToSignIn } from './setup/account-list.ts';
+export type { KeyStoreChoice, SignIn, StoredKey } from './setup/sign-in.ts';
 export type { SandboxOptions } from './setup/sandbox.ts';
 export type { AgentsLocation } from './agents/load-agents.ts';
 export type { AgentDetails, ListAgentsOptions } from './agents/list-agents.ts';

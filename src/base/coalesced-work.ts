@@ -11,7 +11,8 @@ export class CoalescedWork {
     this.work = work;
   }
 
-  /** Requests a run of the work. The promise settles like a run that begins during or after this call. */
+  /** Requests a run of the work. The promise settles with the first run that begins at or after this call, and never with
+   * a run that is already in progress. */
   request(): Promise<void> {
     if (this.next !== null) return this.next;
     if (this.running === null) return this.start();

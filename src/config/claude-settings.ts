@@ -6,11 +6,11 @@ import { EMPTY_LAYER, type Assignment, type Layer } from './layer.ts';
 import { escapeLine, quoteValue } from './message-text.ts';
 import type { ConfigNotice, ConfigProblem, ValueSource } from './setting.ts';
 import { CLAUDE_MODES } from '../agents/fields/modes.ts';
-import { specifierKind } from '../protocol/specifier-kind.ts';
+import { findSpecifierKind } from '../protocol/specifier-kind.ts';
 import { parseRule, printRule, type ParsedRule, type RuleText } from '../policy/rules/rules.ts';
 import { makePatternAbsolute } from '../policy/rules/path-pattern.ts';
 
-/** A settings file of Claude Code. Only its permissions are used. */
+/** A settings file of Claude Code. Muster uses only its permissions. */
 export interface ClaudeSettings {
   readonly path: string;
   readonly text: string;
@@ -19,11 +19,13 @@ export interface ClaudeSettings {
   readonly directory: string;
 }
 
+/** The results of reading one settings file, which the functions below add to. */
 interface Reading {
   readonly settings: ClaudeSettings;
   readonly assignments: Assignment[];
   readonly problems: ConfigProblem[];
   readonly notices: ConfigNotice[];
+  /** Returns `FILE:LINE` of the value at this path, or the file alone if the line is not known. */
   where(path: readonly (string | number)[]): string;
 }
 
@@ -32,12 +34,13 @@ const LISTS = ['allow', 'ask', 'deny'] as const satisfies readonly (keyof RuleSe
 const MAX_REMARKS = 5;
 const MAX_RULE_LENGTH = 80;
 
-/** Reads the permission rules of a settings file, and from the user's own file also the mode. */
+/** Reads the permission rules of a settings file. If the file is the user's own, reads its permission mode, too. */
 export function readClaudeSettings(settings: ClaudeSettings): Layer {
   const { path, text } = settings;
   const parsed = parseJson(path, text);
   if ('problem' in parsed) return { ...EMPTY_LAYER, problems: [parsed.problem] };
-  if (!isJsonObject(parsed.value)) return wrong(path, 'it must hold a JSON object');
+  if (!isJsonObject(parsed.value))
+    return createProblemLayer(path, 'the file must hold a JSON object');
   const { permissions } = parsed.value;
   if (permissions === undefined) return EMPTY_LAYER;
   const lines = findJsonLines(text);
@@ -45,7 +48,8 @@ export function readClaudeSettings(settings: ClaudeSettings): Layer {
     const line = lines.get(pathKey(keys));
     return line === undefined ? escapeLine(path) : `${escapeLine(path)}:${line}`;
   };
-  if (!isJsonObject(permissions)) return wrong(where(['permissions']), 'write it as an object');
+  if (!isJsonObject(permissions))
+    return createProblemLayer(where(['permissions']), 'write it as an object');
   const reading: Reading = { settings, assignments: [], problems: [], notices: [], where };
   readRules(permissions, reading);
   readMode(permissions, reading);
@@ -61,14 +65,14 @@ function parseJson(
   try {
     return { value: JSON.parse(text.replace(/^\uFEFF/, '')) };
   } catch (error) {
-    // The parser's message quotes the file, which may hold what no log should.
+    // The parser's message is not repeated, because it quotes the file, which may hold secrets.
     const at = /\(line (\d+) column (\d+)\)/.exec(String(error));
     const where = at === null ? escapeLine(path) : `${escapeLine(path)}:${at[1]}:${at[2]}`;
     return { problem: { where, message: 'not valid JSON' } };
   }
 }
 
-function wrong(where: string, message: string): Layer {
+function createProblemLayer(where: string, message: string): Layer {
   return { ...EMPTY_LAYER, problems: [{ where: escapeLine(where), message }] };
 }
 
@@ -85,12 +89,12 @@ function readRules(permissions: JsonObject, reading: Reading): void {
     for (const [index, text] of rules.entries()) {
       const where = reading.where(['permissions', list, index]);
       if (typeof text === 'string') remarks.push(...readRule(text, { list, where }, reading));
-      else reading.problems.push({ where, message: `a rule of ${list} must be a text` });
+      else reading.problems.push({ where, message: `each rule of ${list} must be a string` });
     }
   }
   if (remarks.length === 0) return;
   const more = remarks.length > MAX_REMARKS ? `; and ${remarks.length - MAX_REMARKS} more` : '';
-  const message = `rules that cannot be followed to the letter: ${remarks.slice(0, MAX_REMARKS).join('; ')}${more}`;
+  const message = `rules that Muster cannot follow exactly: ${remarks.slice(0, MAX_REMARKS).join('; ')}${more}`;
   reading.notices.push({ where: escapeLine(reading.settings.path), message });
 }
 
@@ -120,11 +124,12 @@ function readMode(permissions: JsonObject, reading: Reading): void {
   const where = reading.where(['permissions', 'defaultMode']);
   const notice = (message: string): void => void reading.notices.push({ where, message });
   if (reading.settings.scope === 'project') {
-    notice('a project cannot set defaultMode; ignored. Put it into your own configuration');
+    notice('a project cannot set defaultMode; ignored. Set it in your own configuration');
     return;
   }
   const mode = typeof written === 'string' ? CLAUDE_MODES.get(written)?.mode : undefined;
-  if (mode === undefined) notice(`defaultMode ${quoteValue(written)} is not known here; ignored`);
+  if (mode === undefined)
+    notice(`defaultMode ${quoteValue(written)} is not a mode that Muster knows; ignored`);
   if (mode === undefined || mode === null) return;
   if (mode === 'autonomous' && permissions['disableBypassPermissionsMode'] === 'disable') {
     notice('defaultMode is ignored, because disableBypassPermissionsMode forbids it');
@@ -138,21 +143,22 @@ function refuseDirectories(permissions: JsonObject, reading: Reading): void {
   if (permissions['additionalDirectories'] === undefined) return;
   reading.notices.push({
     where: reading.where(['permissions', 'additionalDirectories']),
-    message: 'a project cannot add directories; ignored. Give them with --add-dir',
+    message: 'a project cannot add directories; ignored. Add them with --add-dir',
   });
 }
 
-/** Matches strings, punctuation, other scalars and line ends, which are all tokens of JSON. */
+/** Matches the tokens of JSON: strings, punctuation, other scalars and line ends. */
 const TOKENS = /"(?:\\.|[^"\\])*"|[{}[\],:\n]|[^\s"{}[\],:]+/g;
 
-/** Values below this depth get no line: no setting is there, and each path costs time. */
+/** Lines are recorded only down to this depth. Settings are never deeper, and recording each path takes time. */
 const MAX_DEPTH = 4;
 
+/** An object or array that the scan is inside of. */
 interface Level {
   readonly isArray: boolean;
-  /** The index in the array, or the key in the object. */
+  /** The index or key of the value that the scan is at. */
   at: number | string;
-  awaitsKey: boolean;
+  expectsKey: boolean;
 }
 
 /**
@@ -162,7 +168,7 @@ export function findJsonLines(text: string): ReadonlyMap<string, number> {
   const lines = new Map<string, number>();
   const levels: Level[] = [];
   let line = 1;
-  const note = (): void => {
+  const recordLine = (): void => {
     if (levels.length <= MAX_DEPTH) lines.set(pathKey(levels.map(({ at }) => at)), line);
   };
   for (const [token] of text.matchAll(TOKENS)) {
@@ -173,8 +179,8 @@ export function findJsonLines(text: string): ReadonlyMap<string, number> {
         break;
       case '{':
       case '[':
-        note();
-        levels.push({ isArray: token === '[', at: 0, awaitsKey: token === '{' });
+        recordLine();
+        levels.push({ isArray: token === '[', at: 0, expectsKey: token === '{' });
         break;
       case '}':
       case ']':
@@ -184,13 +190,13 @@ export function findJsonLines(text: string): ReadonlyMap<string, number> {
         break;
       case ',':
         if (level?.isArray === true) level.at = Number(level.at) + 1;
-        else if (level !== undefined) level.awaitsKey = true;
+        else if (level !== undefined) level.expectsKey = true;
         break;
       default:
-        if (level?.awaitsKey === true) {
+        if (level?.expectsKey === true) {
           level.at = String(JSON.parse(token));
-          level.awaitsKey = false;
-        } else note();
+          level.expectsKey = false;
+        } else recordLine();
     }
   }
   return lines;
@@ -209,9 +215,9 @@ export interface ClaudeRule {
 }
 
 /**
- * Converts a rule of a Claude Code settings file to Muster's terms, and never widens it. A rule that Muster cannot
- * judge is left out of an allow list, and applies to its whole tool in a deny or ask list. Text that is no rule is
- * kept, and is an error at the start.
+ * Converts a rule of a Claude Code settings file to Muster's terms. The result never allows more than the rule. A rule
+ * that Muster cannot evaluate is left out of an allow list, but applies to all calls of its tool in a deny or ask list.
+ * A text that is not a rule is kept, so that the start reports it as an error.
  *
  * @param directory the directory that a pattern like `/src/**` is relative to
  */
@@ -221,48 +227,52 @@ export function convertClaudeRule(
   directory: string,
 ): ClaudeRule {
   const parsed = parseRule(rule);
-  if (parsed.ok) return { texts: anchored(parsed.rule, list, directory), remark: null };
-  const { narrowing: narrowed, problem } = parsed;
+  if (parsed.ok) return { texts: anchorPattern(parsed.rule, list, directory), remark: null };
+  const { narrowing, problem } = parsed;
   const { kind } = problem;
   if (kind === 'form') return { texts: [rule.text], remark: null };
-  if (list === 'allow') return { texts: [], remark: withoutStop(problem.mistake) };
-  return narrowed === undefined
-    ? narrowing(rule.text.trim(), parsed)
-    : { texts: anchored(narrowed, list, directory), remark: null };
+  if (list === 'allow') return { texts: [], remark: removeFinalStop(problem.mistake) };
+  return narrowing === undefined
+    ? applyToWholeTool(rule.text.trim(), parsed)
+    : { texts: anchorPattern(narrowing, list, directory), remark: null };
 }
 
 /**
- * Returns the rule with a pattern like `/x` relative to the directory of the settings, as in Claude Code, and not to
- * the workspace.
+ * Makes a pattern like `/x` relative to the directory of the settings file, as it is in Claude Code. In Muster's own
+ * rules it is relative to the workspace.
  */
-function anchored(rule: PermissionRule, list: keyof RuleSet, directory: string): readonly string[] {
+function anchorPattern(
+  rule: PermissionRule,
+  list: keyof RuleSet,
+  directory: string,
+): readonly string[] {
   const { tool, specifier, text } = rule;
-  const isFromFile =
-    specifier !== undefined && specifierKind(tool) === 'path' && /^\/(?!\/)/.test(specifier);
-  if (!isFromFile) return [text];
-  const pinned = printRule({ tool, specifier: makePatternAbsolute(specifier, directory) });
-  // Whoever wrote a refusal may have meant it from elsewhere: it holds there, too.
-  return list === 'allow' ? [pinned] : [pinned, text];
+  const isRelativeToSettings =
+    specifier !== undefined && findSpecifierKind(tool) === 'path' && /^\/(?!\/)/.test(specifier);
+  if (!isRelativeToSettings) return [text];
+  const anchored = printRule({ tool, specifier: makePatternAbsolute(specifier, directory) });
+  // The author of an ask or deny rule may have meant the workspace, so the rule also applies relative to it.
+  return list === 'allow' ? [anchored] : [anchored, text];
 }
 
-function narrowing(text: string, parsed: Extract<ParsedRule, { ok: false }>): ClaudeRule {
-  const whole = parsed.tool ?? mcpServer(text);
-  const mistake = withoutStop(parsed.problem.mistake);
-  return whole === undefined
+function applyToWholeTool(text: string, parsed: Extract<ParsedRule, { ok: false }>): ClaudeRule {
+  const wholeTool = parsed.tool ?? findMcpServerRule(text);
+  const mistake = removeFinalStop(parsed.problem.mistake);
+  return wholeTool === undefined
     ? { texts: [], remark: mistake }
-    : { texts: [whole], remark: `${mistake}, so it counts for all of ${whole}` };
+    : { texts: [wholeTool], remark: `${mistake}, so the rule applies to all of ${wholeTool}` };
 }
 
 /**
  * Returns the rule for all tools of the server of a pattern like `mcp__github__get_*`, or for all servers if the
  * pattern does not name one.
  */
-function mcpServer(text: string): string | undefined {
+function findMcpServerRule(text: string): string | undefined {
   if (!text.startsWith('mcp__')) return undefined;
   const server = /^mcp__([\w.-]+?)__/.exec(text)?.[1];
   return server === undefined ? 'mcp__*' : `mcp__${server}__*`;
 }
 
-function withoutStop(sentence: string): string {
+function removeFinalStop(sentence: string): string {
   return sentence.replace(/[.;]$/, '');
 }

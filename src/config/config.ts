@@ -9,7 +9,7 @@ type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   : S;
 type ValueOf<S> = S extends KeySpec<infer T> ? T : never;
 
-/** The value of each key under its name in camel case: `settings.taskTool.maxDepth`. */
+/** The value of each key, under the camel-case name of its section and key: `settings.taskTool.maxDepth`. */
 type Settings = {
   readonly [S in keyof Sections as CamelCase<S>]: {
     readonly [K in keyof Sections[S] & string as CamelCase<K>]: ValueOf<Sections[S][K]>;
@@ -23,8 +23,8 @@ export type Config = Settings & {
 };
 
 /**
- * Builds the configuration. Throws if a key has no valid value, which is a mistake in this folder, since every layer
- * was checked.
+ * Builds the configuration. Throws if a key has no valid value. This would be a defect of this module, because every
+ * layer was checked.
  */
 export function buildConfig(
   settings: ReadonlyMap<string, Setting>,

@@ -13,7 +13,7 @@ const NO_PROVIDERS: ProvidersReading = { providers: new Map(), problems: [] };
 const NO_MODELS: CatalogueReading = { models: new Map(), problems: [] };
 const NO_BINDINGS: KeyBindingsReading = { bindings: new Map(), problems: [] };
 
-/** Reads a configuration file, and checks each section, key and value against the table. */
+/** Reads a configuration file, and checks each section, key and value against the table of keys. */
 export function readConfigFile(file: TomlFile): Layer {
   const assignments: Assignment[] = [];
   const problems: ConfigProblem[] = [];
@@ -23,7 +23,7 @@ export function readConfigFile(file: TomlFile): Layer {
   for (const [section, table] of Object.entries(file.table)) {
     const keys = KEYS_BY_SECTION.get(section);
     if (section === KEY_BINDINGS) keyBindings = readKeyBindings(table, file);
-    else if (keys === undefined) problems.push(unknownSection(section, file));
+    else if (keys === undefined) problems.push(createUnknownSectionProblem(section, file));
     else if (!isTomlTable(table)) {
       problems.push({
         where: file.where([section]),
@@ -34,8 +34,7 @@ export function readConfigFile(file: TomlFile): Layer {
         if (section === 'models' && name === 'providers') providers = readProviders(value, file);
         else if (section === 'models' && name === 'catalogue') {
           catalogue = readCatalogue(value, file);
-        } else
-          readKey({ section, name, value, entry: keys.get(name), file }, assignments, problems);
+        } else addKey({ section, name, value, entry: keys.get(name), file }, assignments, problems);
       }
     }
   }
@@ -57,11 +56,11 @@ interface FileKey {
   readonly file: TomlFile;
 }
 
-function readKey(key: FileKey, assignments: Assignment[], problems: ConfigProblem[]): void {
+function addKey(key: FileKey, assignments: Assignment[], problems: ConfigProblem[]): void {
   const where = key.file.where([key.section, key.name]);
   const source: ValueSource = { kind: 'config', where };
   if (key.entry === undefined) {
-    problems.push({ where, message: unknownKey(key.section, key.name) });
+    problems.push({ where, message: describeUnknownKey(key.section, key.name) });
   } else if (key.value === null || !key.entry.spec.accepts(key.value)) {
     problems.push({
       where,
@@ -72,13 +71,13 @@ function readKey(key: FileKey, assignments: Assignment[], problems: ConfigProble
   }
 }
 
-function unknownKey(section: string, name: string): string {
+function describeUnknownKey(section: string, name: string): string {
   const names = [...(KEYS_BY_SECTION.get(section)?.keys() ?? [])];
   if (section === 'models') names.push('providers.NAME', 'catalogue."PROVIDER/MODEL"');
   return `unknown key "${escapeLine(name)}" in [${section}]; valid: ${sortByNearness(name, names).join(', ')}`;
 }
 
-function unknownSection(section: string, file: TomlFile): ConfigProblem {
+function createUnknownSectionProblem(section: string, file: TomlFile): ConfigProblem {
   const sections = sortByNearness(section, [...KEYS_BY_SECTION.keys(), KEY_BINDINGS]).map(
     (name) => `[${name}]`,
   );

@@ -15,6 +15,7 @@ import {
 import type { Setting } from './setting.ts';
 import { parseToml, type TomlFile } from './parse-toml.ts';
 
+/** A configuration file that was looked for, and whether it could be used. */
 export interface ConfigFile {
   readonly path: string;
   readonly scope: 'user' | 'project';
@@ -22,30 +23,31 @@ export interface ConfigFile {
 }
 
 /**
- * The states of a project's file that the user has not trusted: never, or not with its present content.
+ * The states of a project's file that the user has not trusted: `untrusted` if it was never trusted, `changed` if it
+ * was trusted with another content.
  */
 type UntrustedState = 'untrusted' | 'changed';
 
-/** A file with the settings that it contributes. */
+/** A configuration file with the settings that it contributes. */
 interface FileReading {
   readonly file: ConfigFile;
   readonly layer: Layer;
 }
 
-/** Reads the user's files, the weaker first: the settings of Claude Code, then Muster's own. */
-export async function readUserFiles(place: UserEnvironment): Promise<readonly FileReading[]> {
-  const path = userConfigFile(place);
-  const own = await tomlReading(
+/** Reads the user's files, in ascending order of precedence: the settings of Claude Code, then Muster's own. */
+export async function readUserFiles(user: UserEnvironment): Promise<readonly FileReading[]> {
+  const path = userConfigFile(user);
+  const own = await readTomlFile(
     { path, scope: 'user' },
     readUserSettingsFile(path),
     readConfigFile,
   );
-  const claude = userClaudeFile(place.home);
+  const claude = userClaudeFile(user.home);
   const settings = { ...claude, scope: 'user' } as const;
-  return [...claudeReading(settings, readUserSettingsFile(claude.path)), own];
+  return [...readClaudeFile(settings, readUserSettingsFile(claude.path)), own];
 }
 
-interface ProjectPlace extends UserEnvironment {
+interface ProjectLocation extends UserEnvironment {
   readonly cwd: string;
   readonly trust: ProjectTrust;
 }
@@ -56,12 +58,12 @@ interface ProjectPlace extends UserEnvironment {
  * @param user the settings of the user, which a project's file can only narrow
  */
 export async function readProjectConfigFiles(
-  { cwd, home, trust }: ProjectPlace,
+  { cwd, home, trust }: ProjectLocation,
   user: ReadonlyMap<string, Setting>,
 ): Promise<readonly FileReading[]> {
   const claude = projectClaudeFiles(cwd, home).flatMap(({ path, directory, boundary }) => {
     const reading = readProjectSettingsFile({ kind: 'permissions', path, boundary }, trust);
-    return claudeReading({ path, directory, scope: 'project' }, reading);
+    return readClaudeFile({ path, directory, scope: 'project' }, reading);
   });
   const own: FileReading[] = [];
   for (const path of findConfigFiles(cwd)) {
@@ -69,59 +71,59 @@ export async function readProjectConfigFiles(
       { kind: 'config', path, boundary: projectRoot(cwd) },
       trust,
     );
-    const layerOf = (file: TomlFile): Layer => readProjectConfig(file, user);
-    own.push(await tomlReading({ path, scope: 'project' }, reading, layerOf));
-    // One that nobody has trusted must not take away what a trusted one above it refuses.
+    const readLayer = (file: TomlFile): Layer => readProjectConfig(file, user);
+    own.push(await readTomlFile({ path, scope: 'project' }, reading, readLayer));
+    // An untrusted file does not end the search, since it must not hide the refusals of a trusted file above it.
     if (reading.kind === 'read') break;
   }
   return [...claude, ...own];
 }
 
-type Named = Pick<ConfigFile, 'path' | 'scope'>;
+type FileIdentity = Pick<ConfigFile, 'path' | 'scope'>;
 
-async function tomlReading(
-  named: Named,
+async function readTomlFile(
+  identity: FileIdentity,
   reading: SettingsReading,
-  layerOf: (file: TomlFile) => Layer,
+  readLayer: (file: TomlFile) => Layer,
 ): Promise<FileReading> {
-  if (reading.kind !== 'read') return withoutLayer(named, reading);
-  const parsed = await parseToml(named.path, reading.text);
+  if (reading.kind !== 'read') return createUnusedFile(identity, reading);
+  const parsed = await parseToml(identity.path, reading.text);
   return parsed.ok
-    ? { file: { ...named, state: 'read' }, layer: layerOf(parsed.file) }
+    ? { file: { ...identity, state: 'read' }, layer: readLayer(parsed.file) }
     : {
-        file: { ...named, state: 'broken' },
+        file: { ...identity, state: 'broken' },
         layer: { ...EMPTY_LAYER, problems: [parsed.problem] },
       };
 }
 
-/** Returns nothing for a file that does not exist, since most people have none. */
-function claudeReading(
+/** Returns an empty list if the file does not exist, because most people do not use Claude Code. */
+function readClaudeFile(
   settings: Omit<ClaudeSettings, 'text'>,
   reading: SettingsReading,
 ): readonly FileReading[] {
   const { path, scope } = settings;
   if (reading.kind === 'absent') return [];
-  if (reading.kind !== 'read') return [withoutLayer({ path, scope }, reading)];
+  if (reading.kind !== 'read') return [createUnusedFile({ path, scope }, reading)];
   const layer = readClaudeSettings({ ...settings, text: reading.text });
   return [{ file: { path, scope, state: 'read' }, layer }];
 }
 
-function withoutLayer(
-  named: Named,
+function createUnusedFile(
+  identity: FileIdentity,
   reading: Exclude<SettingsReading, { kind: 'read' }>,
 ): FileReading {
   switch (reading.kind) {
     case 'absent':
-      return { file: { ...named, state: 'absent' }, layer: EMPTY_LAYER };
+      return { file: { ...identity, state: 'absent' }, layer: EMPTY_LAYER };
     case 'untrusted': {
       const state = reading.verdict.state === 'new' ? 'untrusted' : 'changed';
-      return { file: { ...named, state }, layer: EMPTY_LAYER };
+      return { file: { ...identity, state }, layer: EMPTY_LAYER };
     }
     case 'broken': {
-      const problem = { where: escapeLine(named.path), message: reading.message };
-      const file: ConfigFile = { ...named, state: 'broken' };
-      // Whoever puts a pipe or a link into a project must not be able to keep Muster from starting.
-      return named.scope === 'project'
+      const problem = { where: escapeLine(identity.path), message: reading.message };
+      const file: ConfigFile = { ...identity, state: 'broken' };
+      // Only a notice, because a pipe or a link in a project must not keep Muster from starting.
+      return identity.scope === 'project'
         ? {
             file,
             layer: {

@@ -3,18 +3,18 @@ import { quoteValue } from './message-text.ts';
 import type { ConfigProblem } from './setting.ts';
 import type { TomlFile } from './parse-toml.ts';
 
-/** The section of the user's own file that gives actions of the terminal other keys. */
+/** The section of the user's configuration file that binds keys to actions of the terminal UI. */
 export const KEY_BINDINGS = 'keys';
 
-/** The keys of one action as the file has them. The terminal UI checks the names of actions. */
+/** The keys of one action as they are written in the file. The terminal UI checks the names of the actions. */
 export interface KeyBinding {
   readonly keys: readonly string[];
-  /** `FILE:LINE`. */
+  /** The location of the setting, as `FILE:LINE`. */
   readonly where: string;
 }
 
 export interface KeyBindingsReading {
-  /** By action. */
+  /** The bindings, by the name of their action. */
   readonly bindings: ReadonlyMap<string, KeyBinding>;
   readonly problems: readonly ConfigProblem[];
 }
@@ -33,7 +33,7 @@ export function readKeyBindings(value: unknown, file: TomlFile): KeyBindingsRead
   for (const [action, written] of Object.entries(value)) {
     const where = file.where([KEY_BINDINGS, action]);
     const keys = typeof written === 'string' ? [written] : written;
-    if (isListOfTexts(keys)) bindings.set(action, { keys, where });
+    if (isStringList(keys)) bindings.set(action, { keys, where });
     else {
       const message = `${KEY_BINDINGS}.${action} must be a list of keys like ["ctrl+g"], not ${quoteValue(written)}`;
       problems.push({ where, message });
@@ -42,6 +42,6 @@ export function readKeyBindings(value: unknown, file: TomlFile): KeyBindingsRead
   return { bindings, problems };
 }
 
-function isListOfTexts(value: unknown): value is readonly string[] {
+function isStringList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }

@@ -20,22 +20,25 @@ const MAX_USD = 1_000_000;
 const GIBIBYTE = 1_073_741_824;
 const MAX_BYTES = 1024 * GIBIBYTE;
 
-const SECONDS = [0.01, WEEK_SECONDS] as const;
+const SECONDS_RANGE = [0.01, WEEK_SECONDS] as const;
 
-const TIER_VALUE = 'a model id, "provider/model" or a tier';
-const RULES = 'a list of rules like "Bash(npm test:*)"';
+const MODEL_EXPECTED = 'a model id, "provider/model" or a tier';
+const RULES_EXPECTED = 'a list of rules like "Bash(npm test:*)"';
 
 function modelListKey(meaning: string) {
   return listKey({ combine: 'replace', separator: ',', expects: 'a list of models', meaning });
 }
 
-/** Explains the mode that means opposite things in two products, so that Muster never guesses. */
+/**
+ * The hint for the mode `dontAsk`, which means opposite things in two products. Muster does not guess which one is
+ * meant.
+ */
 const DONT_ASK_HINT =
   '"dontAsk" is not taken here, because it means two opposite things: in Claude Code "refuse whatever would ask" ' +
   '(write "default": where nobody can answer, what would ask is refused), and elsewhere "run everything without ' +
   'asking" (write "autonomous")';
 
-/** The keys of the section `sandbox` of the configuration. A project's own file may set none of them. */
+/** The keys of the section `sandbox`. A project's file may not set any of them. */
 const SANDBOX_KEYS = {
   kind: choiceKey(
     'auto',
@@ -55,14 +58,14 @@ const SANDBOX_KEYS = {
     combine: 'replace',
     expects:
       'a list of variable names, none of which tells programs what to run (BASH_ENV, GIT_*, LD_PRELOAD, RIPGREP_CONFIG_PATH, …)',
-    takes: isPassableToCommands,
+    acceptsItem: isPassableToCommands,
     meaning: 'further environment variables that shell commands see',
   }),
 } as const;
 
 /**
- * Every section and key of the configuration (docs/configuration.md), in the order in which they are
- * shown. Types, variables, messages and `config show` are all derived from this table.
+ * The table of all sections and keys of the configuration (docs/configuration.md), in the order in which `config show`
+ * lists them. Types, environment variables and messages are derived from this table.
  */
 export const SECTIONS = {
   task_tool: {
@@ -71,11 +74,11 @@ export const SECTIONS = {
     nested: booleanKey(false, 'give Task to agents whose definition does not list it'),
     default_timeout_seconds: decimalKey(
       300,
-      SECONDS,
+      SECONDS_RANGE,
       'how long a call waits for a task in the foreground before it continues in the background',
     ),
     ...limitKeys({
-      task_wall_seconds: [1800, SECONDS, 'wall time of one delegated task'],
+      task_wall_seconds: [1800, SECONDS_RANGE, 'wall time of one delegated task'],
       max_tokens: [1_000_000, [1, MAX_TOKENS], 'paid tokens of one delegated task'],
       max_cost_usd: [0, [0, MAX_USD], 'cost of one delegated task in USD; 0: no limit'],
       max_tool_bytes: [
@@ -122,18 +125,18 @@ export const SECTIONS = {
     max_processes: [64, [1, 100_000], 'shell commands of one tree at a time; the rest queue'],
   }),
   liveness: {
-    connect_seconds: decimalKey(20, SECONDS, 'to reach a provider'),
+    connect_seconds: decimalKey(20, SECONDS_RANGE, 'to reach a provider'),
     first_token_seconds: optionalKey(
-      decimalKey(120, SECONDS, 'to the first token of an answer'),
+      decimalKey(120, SECONDS_RANGE, 'to the first token of an answer'),
       '120, or 600 for a private address',
     ),
-    stream_idle_seconds: decimalKey(120, SECONDS, 'silence between events of a stream'),
+    stream_idle_seconds: decimalKey(120, SECONDS_RANGE, 'silence between events of a stream'),
     silent_retries: integerKey(
       1,
       [0, 100],
       'further tries of a request that a server took and left without an answer',
     ),
-    tool_seconds: decimalKey(600, SECONDS, 'one tool call'),
+    tool_seconds: decimalKey(600, SECONDS_RANGE, 'one tool call'),
     no_progress_calls: integerKey(
       8,
       [2, 10_000],
@@ -155,12 +158,12 @@ export const SECTIONS = {
   },
   models: {
     default: optionalKey(
-      textKey(TIER_VALUE, 'the model of the main agent'),
+      textKey(MODEL_EXPECTED, 'the model of the main agent'),
       'by what is configured',
     ),
-    fast: optionalKey(textKey(TIER_VALUE, 'the fast tier'), 'by provider'),
-    balanced: optionalKey(textKey(TIER_VALUE, 'the balanced tier'), 'by provider'),
-    powerful: optionalKey(textKey(TIER_VALUE, 'the powerful tier'), 'by provider'),
+    fast: optionalKey(textKey(MODEL_EXPECTED, 'the fast tier'), 'by provider'),
+    balanced: optionalKey(textKey(MODEL_EXPECTED, 'the balanced tier'), 'by provider'),
+    powerful: optionalKey(textKey(MODEL_EXPECTED, 'the powerful tier'), 'by provider'),
     fallback: modelListKey('models tried in turn where the chosen one fails'),
     fallback_fast: modelListKey('the same for the fast tier, before those of `fallback`'),
     fallback_balanced: modelListKey('the same for the balanced tier, before those of `fallback`'),
@@ -191,16 +194,20 @@ export const SECTIONS = {
     }),
     allow: listKey({
       combine: 'append',
-      expects: RULES,
+      expects: RULES_EXPECTED,
       meaning: 'calls that run without a question',
     }),
-    ask: listKey({ combine: 'append', expects: RULES, meaning: 'calls that need your approval' }),
-    deny: listKey({ combine: 'append', expects: RULES, meaning: 'calls that never run' }),
+    ask: listKey({
+      combine: 'append',
+      expects: RULES_EXPECTED,
+      meaning: 'calls that need your approval',
+    }),
+    deny: listKey({ combine: 'append', expects: RULES_EXPECTED, meaning: 'calls that never run' }),
     agent_modes: listKey({
       project: 'never',
       combine: 'append',
       expects: `a list of NAME=MODE, as in "coder=acceptEdits", with one of the modes ${GRANTABLE_MODES.join(', ')}`,
-      takes: (item) => parseAgentMode(item) !== null,
+      acceptsItem: (item) => parseAgentMode(item) !== null,
       meaning:
         'modes that agents may have if their definition asks for more than the mode of their parent',
     }),

@@ -5,14 +5,14 @@ import type { KeyBinding } from './key-bindings.ts';
 import type { ProviderConfig } from './providers.ts';
 import { quoteValue } from './message-text.ts';
 
-/** One key that one layer sets to a valid value. */
+/** A valid value that one layer sets for one key. */
 export interface Assignment {
   readonly entry: KeyEntry;
   readonly value: unknown;
   readonly source: ValueSource;
 }
 
-/** The settings that one file, the environment or the flags contribute. */
+/** The settings from one source: a file, the environment or the flags. */
 export interface Layer {
   readonly assignments: readonly Assignment[];
   readonly providers: ReadonlyMap<string, ProviderConfig>;
@@ -38,12 +38,12 @@ export function describeWrongValue(
   value: unknown,
   expects = entry.spec.expects,
 ): string {
-  const hint = typeof value === 'string' ? hintFor(entry, value) : undefined;
+  const hint = typeof value === 'string' ? findHint(entry, value) : undefined;
   const expected = `must be ${entry.spec.choices === undefined ? '' : 'one of '}${expects}`;
   return `${expected}, not ${quoteValue(value)}${hint === undefined ? '' : `. ${hint}`}`;
 }
 
-function hintFor(entry: KeyEntry, value: string): string | undefined {
+function findHint(entry: KeyEntry, value: string): string | undefined {
   const { wrongValueHints } = entry.spec;
   return Object.hasOwn(wrongValueHints, value) ? wrongValueHints[value] : undefined;
 }

@@ -17,21 +17,24 @@ import {
 } from './setting.ts';
 import { dirname } from 'node:path';
 import { readClaudeSettings } from './claude-settings.ts';
+import { denyKeyFiles } from './providers.ts';
 import { readProjectConfig } from './project-layer.ts';
 import { parseToml } from './parse-toml.ts';
 import { ALL_KEYS, type KeyEntry } from './key-entry.ts';
 
+/** The sources from which the configuration is loaded. */
 export interface ConfigInputs extends UserEnvironment {
   /** The absolute directory from which the project's files are searched. */
   readonly cwd: string;
-  /** Decides which of the project's files have an effect. The others are not parsed. */
+  /** Decides which of the project's files have an effect. The other files are not parsed. */
   readonly trust: ProjectTrust;
   readonly flags: readonly FlagValue[];
 }
 
+/** The configuration, and where its values come from. */
 export interface LoadedConfig {
   readonly config: Config;
-  /** Every key of the table, in its order. */
+  /** The value and source of each key, in the order of the table of keys. */
   readonly settings: ReadonlyMap<string, Setting>;
   /** The permission rules of all layers. */
   readonly rules: RuleSet;
@@ -39,8 +42,9 @@ export interface LoadedConfig {
   readonly notices: readonly ConfigNotice[];
 }
 
+/** The configuration together with the mistakes in its sources. */
 export interface ConfigReading extends LoadedConfig {
-  /** The mistakes. Each key concerned keeps the value of the layer below. */
+  /** The mistakes. A key with a mistake keeps the value of the layer below. */
   readonly problems: readonly ConfigProblem[];
 }
 
@@ -56,29 +60,30 @@ export async function loadConfig(inputs: ConfigInputs): Promise<LoadedConfig> {
 /** Loads the configuration like `loadConfig`, but returns the mistakes instead of throwing. */
 export async function readConfig(inputs: ConfigInputs): Promise<ConfigReading> {
   const user = await readUserFiles(inputs);
-  const own = user.map(({ layer }) => layer);
-  const project = await readProjectConfigFiles(inputs, settle(own));
+  const userLayers = user.map(({ layer }) => layer);
+  const project = await readProjectConfigFiles(inputs, combineLayers(userLayers));
   const layers = [
-    ...own,
+    ...userLayers,
     ...project.map(({ layer }) => layer),
     readEnvironmentLayer(inputs.environment),
     readFlagLayer(inputs.flags),
   ];
-  const settings = settle(layers);
+  const settings = combineLayers(layers);
   const { rules, problems } = readRules(settings);
+  const config = buildConfig(settings, userLayers.at(-1) ?? EMPTY_LAYER);
   return {
-    config: buildConfig(settings, own.at(-1) ?? EMPTY_LAYER),
+    config,
     settings,
-    rules,
+    rules: { ...rules, deny: [...rules.deny, ...denyKeyFiles(config.models.providers)] },
     files: [...user, ...project].map(({ file }) => file),
-    notices: [...layers.flatMap((layer) => layer.notices), ...autonomyNotice(settings, inputs)],
+    notices: [...layers.flatMap((layer) => layer.notices), ...findAutonomyNotice(settings, inputs)],
     problems: [...layers.flatMap((layer) => layer.problems), ...problems],
   };
 }
 
 /** Returns the settings of the user's own files, without project, environment and flags. */
-async function readUserSettings(place: UserEnvironment): Promise<ReadonlyMap<string, Setting>> {
-  return settle((await readUserFiles(place)).map(({ layer }) => layer));
+async function readUserSettings(user: UserEnvironment): Promise<ReadonlyMap<string, Setting>> {
+  return combineLayers((await readUserFiles(user)).map(({ layer }) => layer));
 }
 
 /** Parses the permission rules, and reports each mistake with its file and line. */
@@ -101,9 +106,10 @@ function readRules(settings: ConfigReading['settings']): {
 }
 
 /**
- * Returns a notice if a settings file of Claude Code sets the autonomous mode, which must not come as a surprise.
+ * Returns a notice if the mode is autonomous because of the user's settings file of Claude Code, since the user may
+ * have forgotten that file.
  */
-function autonomyNotice(
+function findAutonomyNotice(
   settings: ConfigReading['settings'],
   { home }: ConfigInputs,
 ): readonly ConfigNotice[] {
@@ -113,25 +119,30 @@ function autonomyNotice(
   const { where } = mode.source;
   if (!where.startsWith(`${escapeLine(userClaudeFile(home).path)}:`)) return [];
   const message =
-    'permissions.mode is "autonomous" by this defaultMode; set permissions.mode in your configuration to decide otherwise';
+    'this defaultMode sets permissions.mode to "autonomous"; set permissions.mode in your configuration for another mode';
   return [{ where, message }];
 }
 
-/** Combines layers. Later layers win, and a key that nobody sets has its default. */
-function settle(layers: readonly Layer[]): ReadonlyMap<string, Setting> {
-  const settings = new Map<string, Setting>(ALL_KEYS.map((entry) => [entry.key, initial(entry)]));
+/** Combines layers. A later layer overrides an earlier one, and a key that no layer sets has its default value. */
+function combineLayers(layers: readonly Layer[]): ReadonlyMap<string, Setting> {
+  const settings = new Map<string, Setting>(
+    ALL_KEYS.map((entry) => [entry.key, createDefaultSetting(entry)]),
+  );
   for (const assignment of layers.flatMap((layer) => layer.assignments)) {
     const { key } = assignment.entry;
-    settings.set(key, assigned(assignment, settings.get(key) ?? initial(assignment.entry)));
+    settings.set(
+      key,
+      applyAssignment(assignment, settings.get(key) ?? createDefaultSetting(assignment.entry)),
+    );
   }
   return settings;
 }
 
-function initial(entry: KeyEntry): Setting {
+function createDefaultSetting(entry: KeyEntry): Setting {
   return { value: entry.spec.default, source: { kind: 'default' }, items: [] };
 }
 
-function assigned({ entry, value, source }: Assignment, before: Setting): Setting {
+function applyAssignment({ entry, value, source }: Assignment, before: Setting): Setting {
   if (entry.spec.combine === 'replace' || !Array.isArray(value))
     return { value, source, items: [] };
   const items = [...before.items, ...value.map((item) => ({ value: String(item), source }))];
@@ -144,9 +155,11 @@ function ruleTexts(settings: ConfigReading['settings'], list: keyof RuleSet): re
   return items.map(({ value, source }) => ({ text: value, source }));
 }
 
+/** A project's file whose settings are shown before the user decides whether to trust it. */
 interface PreviewedFile {
   readonly kind: ProjectFileKind;
   readonly path: string;
+  /** The directory that patterns are relative to. Default: the directory of the file. */
   readonly directory?: string;
 }
 
@@ -154,11 +167,11 @@ interface PreviewedFile {
 export async function previewProjectFile(
   { kind, path, directory = dirname(path) }: PreviewedFile,
   text: string,
-  place: UserEnvironment,
+  user: UserEnvironment,
 ): Promise<Layer> {
   if (kind === 'permissions')
     return readClaudeSettings({ path, text, directory, scope: 'project' });
   const parsed = await parseToml(path, text);
   if (!parsed.ok) return { ...EMPTY_LAYER, problems: [parsed.problem] };
-  return readProjectConfig(parsed.file, await readUserSettings(place));
+  return readProjectConfig(parsed.file, await readUserSettings(user));
 }

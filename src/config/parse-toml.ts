@@ -8,9 +8,7 @@ const MAX_NESTING = 16;
 export interface TomlFile {
   readonly path: string;
   readonly table: Readonly<Record<string, unknown>>;
-  /**
-   * Returns `FILE:LINE` of the key at this path, or the file alone if the key has no line of its own.
-   */
+  /** Returns `FILE:LINE` of the key at this path, or the file alone if no line is known for the key. */
   where(path: readonly string[]): string;
 }
 
@@ -18,7 +16,10 @@ export type TomlParsing =
   | { readonly ok: true; readonly file: TomlFile }
   | { readonly ok: false; readonly problem: ConfigProblem };
 
-/** Parses a text as TOML. The parser is only loaded if there is a file. */
+/**
+ * Parses a text as TOML. Loads the parser at the first call, so that a start without a configuration file does not pay
+ * for it.
+ */
 export async function parseToml(path: string, text: string): Promise<TomlParsing> {
   const shownPath = escapeLine(path);
   const { parse, TomlError } = await import('smol-toml');
@@ -27,23 +28,23 @@ export async function parseToml(path: string, text: string): Promise<TomlParsing
     const table = parse(text, parseOptions);
     const lines = new Map<string, number>();
     for (const { line, path: keyPath } of locateKeys(text, (part) => parse(part, parseOptions))) {
-      const key = lineKey(keyPath);
+      const key = pathToText(keyPath);
       if (!lines.has(key)) lines.set(key, line);
     }
-    return { ok: true, file: tomlFile(path, shownPath, table, lines) };
+    return { ok: true, file: createTomlFile(path, shownPath, table, lines) };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const where = `${shownPath}:${error.line}:${error.column}`;
-    return { ok: false, problem: { where, message: `not valid TOML: ${reasonOf(error)}` } };
+    return { ok: false, problem: { where, message: `not valid TOML: ${parserMessage(error)}` } };
   }
 }
 
 /** Returns a path as a string that is unambiguous even if a name contains a separator. */
-function lineKey(path: readonly string[]): string {
+function pathToText(path: readonly string[]): string {
   return JSON.stringify(path);
 }
 
-function tomlFile(
+function createTomlFile(
   path: string,
   shownPath: string,
   table: Readonly<Record<string, unknown>>,
@@ -53,15 +54,13 @@ function tomlFile(
     path,
     table,
     where: (keyPath) => {
-      const line = lines.get(lineKey(keyPath));
+      const line = lines.get(pathToText(keyPath));
       return line === undefined ? shownPath : `${shownPath}:${line}`;
     },
   };
 }
 
-/**
- * Returns the first line of the parser's message. The others quote the file, which may contain secrets.
- */
-function reasonOf(error: Error): string {
+/** Returns the first line of the parser's message. The other lines quote the file, which may contain secrets. */
+function parserMessage(error: Error): string {
   return escapeLine((error.message.split('\n', 1)[0] ?? '').replace('Invalid TOML document: ', ''));
 }

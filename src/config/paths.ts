@@ -11,55 +11,65 @@ export interface UserEnvironment {
 }
 
 /**
- * Returns the directory of the user's own files: `$XDG_CONFIG_HOME/muster` or `~/.config/muster`, on macOS, too.
+ * Returns the directory of the user's own files: `$XDG_CONFIG_HOME/muster`, else `~/.config/muster`. It is the same on
+ * macOS.
  */
-export function userConfigDirectory(place: UserEnvironment): string {
-  return join(xdgBase(place, 'XDG_CONFIG_HOME', '.config'), 'muster');
+export function userConfigDirectory(user: UserEnvironment): string {
+  return join(xdgBase(user, 'XDG_CONFIG_HOME', '.config'), 'muster');
 }
 
-export function userConfigFile(place: UserEnvironment): string {
-  return join(userConfigDirectory(place), 'config.toml');
+export function userConfigFile(user: UserEnvironment): string {
+  return join(userConfigDirectory(user), 'config.toml');
 }
 
 /**
- * Returns the directory of logs and other state: `--data-dir`, else `MUSTER_DATA_DIR`, else `$XDG_DATA_HOME/muster`
- * or `~/.local/share/muster`. Relative paths are relative to `cwd`, and `~` is the home directory.
+ * Returns the data directory: `--data-dir`, else `MUSTER_DATA_DIR`, else `$XDG_DATA_HOME/muster`, else
+ * `~/.local/share/muster`. Relative paths are relative to `cwd`, and `~` is the home directory.
  */
 export function dataDirectory(
-  place: UserEnvironment,
+  user: UserEnvironment,
   chosen: { readonly cwd: string; readonly dataDir?: string },
 ): string {
-  const directory = chosen.dataDir ?? place.environment['MUSTER_DATA_DIR'];
+  const directory = chosen.dataDir ?? user.environment['MUSTER_DATA_DIR'];
   if (directory !== undefined && directory !== '')
-    return toAbsolutePath(directory, chosen.cwd, place.home);
-  return join(xdgBase(place, 'XDG_DATA_HOME', join('.local', 'share')), 'muster');
+    return toAbsolutePath(directory, chosen.cwd, user.home);
+  return join(xdgBase(user, 'XDG_DATA_HOME', join('.local', 'share')), 'muster');
+}
+
+/** Whether a flag or `MUSTER_DATA_DIR` names the data directory. */
+export function isDataDirectoryChosen(
+  { environment }: Pick<UserEnvironment, 'environment'>,
+  dataDir?: string,
+): boolean {
+  return (dataDir ?? environment['MUSTER_DATA_DIR'] ?? '') !== '';
 }
 
 /**
- * Returns a base directory. By the XDG base directory specification, a relative or empty value counts as not set.
+ * Returns a base directory. According to the XDG base directory specification, a relative or empty value counts as not
+ * set.
  */
-function xdgBase(place: UserEnvironment, variable: string, fallback: string): string {
-  const value = expandHome(place.environment[variable] ?? '', place.home);
-  return isAbsolute(value) ? value : join(place.home, fallback);
+function xdgBase(user: UserEnvironment, variable: string, fallback: string): string {
+  const value = expandHome(user.environment[variable] ?? '', user.home);
+  return isAbsolute(value) ? value : join(user.home, fallback);
 }
 
 const PROJECT_FILE = join('.muster', 'config.toml');
 
 /**
- * Returns the configuration files of the project of `cwd`, nearest first, up to the root of its repository, or of
- * `cwd` alone outside of a repository. Only the nearest one that is trusted has an effect.
+ * Returns the configuration files of the project of `cwd`, nearest first, up to the root of its repository. Outside of
+ * a repository, only `cwd` is searched. Only the nearest trusted file has an effect.
  */
 export function findConfigFiles(cwd: string): readonly string[] {
   return listProjectDirectories(resolve(cwd))
     .map((directory) => join(directory, PROJECT_FILE))
-    .filter(exists);
+    .filter(fileExists);
 }
 
-function exists(path: string): boolean {
+function fileExists(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    // What cannot be looked at (no right to enter, a link loop) is not this project's configuration.
+    // A path that cannot be examined (no permission, a loop of links) counts as absent.
     return false;
   }
 }

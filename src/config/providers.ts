@@ -5,6 +5,9 @@ import {
 } from '../model/settings/adjustment-names.ts';
 import { PROVIDER_KINDS, type ProviderSettings } from '../model/settings/model-settings.ts';
 import type { JsonObject } from '../base/json.ts';
+import { escapePathPattern } from '../policy/rules/path-pattern.ts';
+import { printRule } from '../policy/rules/rules.ts';
+import type { PermissionRule } from '../protocol/permission.ts';
 import type { ConfigProblem, ValueSource } from './setting.ts';
 import { escapeLine, quoteValue } from './message-text.ts';
 import type { TomlFile } from './parse-toml.ts';
@@ -12,17 +15,19 @@ import { isTomlTable } from '../base/toml-statements.ts';
 import { sortByNearness } from '../base/name-suggestions.ts';
 
 /**
- * The settings of `[models.providers.NAME]` in a file. For a known name, missing settings have defaults.
+ * The settings of `[models.providers.NAME]` in a file. If Muster knows the provider's name, missing settings have
+ * defaults.
  */
 export interface ProviderConfig extends ProviderSettings {
   readonly source: ValueSource;
 }
 
+/** A key of a provider's table. */
 interface ProviderKey {
   readonly expects: string;
-  /** JSON Schema of its values in a file. It accepts all valid values, and may accept more. */
+  /** The JSON Schema of the values in a file. It accepts all valid values, but may also accept invalid ones. */
   readonly schema: JsonObject;
-  /** Reads a value. Returns undefined if it is not valid. */
+  /** Returns the setting for a value, or undefined if the value is not valid. */
   read(value: unknown): ProviderSettings | undefined;
 }
 
@@ -43,13 +48,13 @@ const KEY_SETTINGS: ReadonlySet<string> = new Set([
 const PROVIDER_KEYS: ReadonlyMap<string, ProviderKey> = new Map(
   Object.entries<ProviderKey>({
     base_url: {
-      expects: 'an http or https address without user name, like "http://localhost:8080/v1"',
+      expects: 'an http or https address without a user name, like "http://localhost:8080/v1"',
       schema: { type: 'string' },
       read: (value) => (isBaseUrl(value) ? { baseUrl: value } : undefined),
     },
     api_key_env: {
       expects:
-        'the name of an environment variable, like "ANTHROPIC_API_KEY"; the key itself never stands in a file',
+        'the name of an environment variable, like "ANTHROPIC_API_KEY"; never write the API key itself into a file',
       schema: { type: 'string', pattern: VARIABLE_NAME.source },
       read: (value) =>
         typeof value === 'string' && VARIABLE_NAME.test(value) ? { apiKeyEnv: value } : undefined,
@@ -89,7 +94,7 @@ const PROVIDER_KEYS: ReadonlyMap<string, ProviderKey> = new Map(
       },
     },
     omit: {
-      expects: `a list of what its requests do without: ${ADJUSTMENT_NAMES.join(', ')}`,
+      expects: `a list of the parts to leave out of its requests: ${ADJUSTMENT_NAMES.join(', ')}`,
       schema: { type: 'array', items: { enum: ADJUSTMENT_NAMES } },
       read: (value) => (isAdjustmentList(value) ? { omit: value } : undefined),
     },
@@ -138,12 +143,29 @@ function isBaseUrl(value: unknown): value is string {
   return /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }
 
+/** Returns rules that keep agents from reading and changing the files that hold the keys of providers. */
+export function denyKeyFiles(
+  providers: ReadonlyMap<string, ProviderConfig>,
+): readonly PermissionRule[] {
+  return [...providers.values()].flatMap(({ apiKeyFile, source }) => {
+    if (apiKeyFile === undefined) return [];
+    // One more slash makes a pattern absolute.
+    const specifier = `${apiKeyFile.startsWith('/') ? '/' : ''}${escapePathPattern(apiKeyFile)}`;
+    return ['Read', 'Edit'].map((tool) => ({
+      text: printRule({ tool, specifier }),
+      tool,
+      specifier,
+      source,
+    }));
+  });
+}
+
 export interface ProvidersReading {
   readonly providers: ReadonlyMap<string, ProviderConfig>;
   readonly problems: readonly ConfigProblem[];
 }
 
-/** Reads `[models.providers.*]` of a file. No message repeats a value: it could be a key. */
+/** Reads `[models.providers.*]` of a file. No message repeats a value, because the value could be an API key. */
 export function readProviders(value: unknown, file: TomlFile): ProvidersReading {
   const path = ['models', 'providers'];
   if (!isTomlTable(value)) {
@@ -155,11 +177,11 @@ export function readProviders(value: unknown, file: TomlFile): ProvidersReading 
   const problems: ConfigProblem[] = [];
   const providers = new Map<string, ProviderConfig>();
   for (const [name, table] of Object.entries(value)) {
-    const at = [...path, name];
-    const where = file.where(at);
-    if (!PROVIDER_NAME.test(name)) problems.push({ where, message: wrongName(name) });
+    const providerPath = [...path, name];
+    const where = file.where(providerPath);
+    if (!PROVIDER_NAME.test(name)) problems.push({ where, message: describeWrongName(name) });
     else if (isTomlTable(table)) {
-      providers.set(name, readProvider(Object.entries(table), at, file, problems));
+      providers.set(name, readProvider(Object.entries(table), providerPath, file, problems));
     } else {
       problems.push({ where, message: `write it as a table: [models.providers.${name}]` });
     }
@@ -167,31 +189,31 @@ export function readProviders(value: unknown, file: TomlFile): ProvidersReading 
   return { providers, problems };
 }
 
-function wrongName(name: string): string {
-  return `${quoteValue(name)} is no provider name: letters, digits, "-", "_" and ".", at most 64, no "/"`;
+function describeWrongName(name: string): string {
+  return `${quoteValue(name)} is not a valid provider name; use at most 64 letters, digits, "-", "_" and "."`;
 }
 
 function readProvider(
   entries: readonly (readonly [string, unknown])[],
-  at: readonly string[],
+  path: readonly string[],
   file: TomlFile,
   problems: ConfigProblem[],
 ): ProviderConfig {
-  const provider: ProviderConfig = { source: { kind: 'config', where: file.where(at) } };
+  const provider: ProviderConfig = { source: { kind: 'config', where: file.where(path) } };
   for (const [name, value] of entries) {
-    const where = file.where([...at, name]);
+    const where = file.where([...path, name]);
     const key = PROVIDER_KEYS.get(name);
     const read = key?.read(value);
     if (key === undefined) {
       const valid = sortByNearness(name, [...PROVIDER_KEYS.keys()]).join(', ');
       problems.push({
         where,
-        message: `unknown key "${escapeLine(name)}" in [${escapeLine(at.join('.'))}]; valid: ${valid}`,
+        message: `unknown key "${escapeLine(name)}" in [${escapeLine(path.join('.'))}]; valid: ${valid}`,
       });
     } else if (read === undefined) {
       problems.push({
         where,
-        message: `${escapeLine(at.join('.'))}.${name} must be ${key.expects}`,
+        message: `${escapeLine(path.join('.'))}.${name} must be ${key.expects}`,
       });
     } else {
       Object.assign(provider, read);
@@ -199,8 +221,8 @@ function readProvider(
   }
   const named = entries.map(([name]) => name).filter((name) => KEY_SETTINGS.has(name));
   if (named.length > 1) {
-    const message = `${escapeLine(at.join('.'))} names several keys (${named.join(', ')}); keep one of them`;
-    problems.push({ where: file.where([...at, named[1] ?? '']), message });
+    const message = `${escapeLine(path.join('.'))} names several keys (${named.join(', ')}); keep one of them`;
+    problems.push({ where: file.where([...path, named[1] ?? '']), message });
   }
   return provider;
 }

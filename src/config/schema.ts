@@ -4,24 +4,24 @@ import { KEY_BINDINGS } from './key-bindings.ts';
 import { KEYS_BY_SECTION, type KeyEntry } from './key-entry.ts';
 import { providersSchema } from './providers.ts';
 
-/** The tables in a section of a file that are not keys of the table of keys. */
+/** The schemas of tables inside a section, which the table of keys does not contain. */
 const TABLES: ReadonlyMap<string, () => JsonObject> = new Map([
   ['models', () => ({ providers: providersSchema(), catalogue: catalogueSchema() })],
 ]);
 
 /**
- * Returns the JSON Schema (draft 7) of a configuration file. It accepts all that a start accepts. Rules that it
- * cannot express, such as the syntax of permission rules, are only checked at a start.
+ * Returns the JSON Schema (draft 7) of a configuration file. The schema accepts every file that Muster accepts. Rules
+ * that a schema cannot express, such as the syntax of permission rules, are only checked when Muster starts.
  */
 export function configSchema(): JsonObject {
   const sections = Array.from(KEYS_BY_SECTION, ([section, keys]) => [
     section,
-    object({ ...keysSchema(keys), ...TABLES.get(section)?.() }),
+    objectSchema({ ...keysSchema(keys), ...TABLES.get(section)?.() }),
   ]);
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: "Muster's configuration, as in config.toml",
-    ...object({ ...Object.fromEntries(sections), [KEY_BINDINGS]: keyBindingsSchema() }),
+    ...objectSchema({ ...Object.fromEntries(sections), [KEY_BINDINGS]: keyBindingsSchema() }),
   };
 }
 
@@ -35,11 +35,11 @@ function keyBindingsSchema(): JsonObject {
   const key = { type: 'string' };
   return {
     type: 'object',
-    description: 'keys of actions of the terminal, in a file of your own',
+    description: 'keys of actions of the terminal UI; only in your own file',
     additionalProperties: { anyOf: [key, { type: 'array', items: key }] },
   };
 }
 
-function object(properties: JsonObject): JsonObject {
+function objectSchema(properties: JsonObject): JsonObject {
   return { type: 'object', properties, additionalProperties: false };
 }

@@ -12,10 +12,11 @@ import { readWithLimit } from '../sys/files/read-at-most.ts';
 /** The maximum number of bytes of one settings file. */
 export const MAX_SETTINGS_BYTES = 262_144;
 
+/** The result of reading a settings file. */
 export type SettingsReading =
   | { readonly kind: 'absent' }
   | { readonly kind: 'untrusted'; readonly verdict: UntrustedVerdict }
-  /** The file exists and cannot be used. The message follows its path. */
+  /** The file exists, but cannot be used. The message is shown after the path of the file. */
   | { readonly kind: 'broken'; readonly message: string }
   | { readonly kind: 'read'; readonly text: string };
 
@@ -23,21 +24,23 @@ export type SettingsReading =
 export function readUserSettingsFile(path: string): SettingsReading {
   let descriptor: number;
   try {
-    // Non-blocking: a FIFO in this place must not hang the start.
+    // Open without blocking, so that a FIFO at this path cannot hang the start.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     const code = systemErrorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'absent' };
-    return broken(`cannot be opened (${code ?? errorMessage(error)})`);
+    return brokenReading(`cannot be opened (${code ?? errorMessage(error)})`);
   }
   try {
     const stats = fstatSync(descriptor);
-    if (!stats.isFile()) return broken('not a regular file');
+    if (!stats.isFile()) return brokenReading('not a regular file');
     const bytes = readWithLimit(descriptor, MAX_SETTINGS_BYTES);
-    if (bytes !== undefined) return settingsText(bytes);
-    return broken(`${stats.size} bytes; a configuration file has at most ${MAX_SETTINGS_BYTES}`);
+    if (bytes !== undefined) return decodeSettings(bytes);
+    return brokenReading(
+      `${stats.size} bytes; a configuration file has at most ${MAX_SETTINGS_BYTES}`,
+    );
   } catch (error) {
-    return broken(`cannot be read: ${errorMessage(error)}`);
+    return brokenReading(`cannot be read: ${errorMessage(error)}`);
   } finally {
     closeSync(descriptor);
   }
@@ -48,30 +51,30 @@ export function readProjectSettingsFile(
   request: Omit<ProjectFileRequest, 'maxBytes'>,
   trust: ProjectTrust,
 ): SettingsReading {
-  return settingsReading(readProjectFile({ ...request, maxBytes: MAX_SETTINGS_BYTES }, trust));
+  return toSettingsReading(readProjectFile({ ...request, maxBytes: MAX_SETTINGS_BYTES }, trust));
 }
 
-function settingsReading(reading: ProjectFileReading): SettingsReading {
+function toSettingsReading(reading: ProjectFileReading): SettingsReading {
   switch (reading.kind) {
     case 'absent':
     case 'untrusted':
       return reading;
     case 'refused':
-      return broken(reading.reason);
+      return brokenReading(reading.reason);
     case 'read':
-      return settingsText(reading.bytes);
+      return decodeSettings(reading.bytes);
   }
 }
 
-function settingsText(bytes: Buffer): SettingsReading {
+function decodeSettings(bytes: Buffer): SettingsReading {
   try {
     return { kind: 'read', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {
-    // The decoder throws for nothing else.
-    return broken('not UTF-8 text');
+    // The decoder throws only if the bytes are not valid UTF-8.
+    return brokenReading('not UTF-8 text');
   }
 }
 
-function broken(message: string): SettingsReading {
+function brokenReading(message: string): SettingsReading {
   return { kind: 'broken', message };
 }

@@ -7,43 +7,44 @@ import type { ProviderConfig } from './providers.ts';
 /** One line of `config show`: a key, its value, and the source of the value. */
 export interface ConfigEntry {
   readonly key: string;
-  /** The value, or null if it is not set; then `default` says how it is decided. */
+  /** The value, or null if the key is not set. Then `default` describes how the value is decided. */
   readonly value: unknown;
-  /** The default as text. */
+  /** The default value as text. */
   readonly default: string;
   /**
-   * `default`, `FILE:LINE`, a variable or a flag. For a list that several layers add to, all of them.
+   * The source of the value: `default`, `FILE:LINE`, an environment variable or a flag. For a list that several layers
+   * add to, all their sources.
    */
   readonly source: string;
-  /** True: the value has an effect in this version, as every key has now. */
+  /** Whether the value has an effect in this version. At present every key has one, so this is always true. */
   readonly acts: boolean;
   readonly meaning: string;
 }
 
-/** Lists all keys in the order of the table, then the configured providers and models. */
-export function configEntries(loaded: LoadedConfig): readonly ConfigEntry[] {
+/** Lists all keys in the order of the table of keys, then the configured providers and models. */
+export function listConfigEntries(loaded: LoadedConfig): readonly ConfigEntry[] {
   const keys = ALL_KEYS.flatMap((entry) => {
     const setting = loaded.settings.get(entry.key);
-    return setting === undefined ? [] : [keyEntryOf(entry, setting)];
+    return setting === undefined ? [] : [createKeyLine(entry, setting)];
   });
-  const providers = Array.from(loaded.config.models.providers, providerEntry);
-  const models = Array.from(loaded.config.models.catalogue, modelEntry);
+  const providers = Array.from(loaded.config.models.providers, createProviderLine);
+  const models = Array.from(loaded.config.models.catalogue, createModelLine);
   return [...keys, ...providers, ...models];
 }
 
-function keyEntryOf(entry: KeyEntry, setting: Setting): ConfigEntry {
+function createKeyLine(entry: KeyEntry, setting: Setting): ConfigEntry {
   const { spec } = entry;
   return {
     key: entry.key,
     value: setting.value,
     default: spec.defaultText ?? JSON.stringify(spec.default),
-    source: sourceText(setting),
+    source: describeSources(setting),
     acts: true,
     meaning: spec.meaning,
   };
 }
 
-function sourceText({ source, items }: Setting): string {
+function describeSources({ source, items }: Setting): string {
   if (items.length === 0) return describeSource(source);
   return [...new Set(items.map((item) => describeSource(item.source)))].join(', ');
 }
@@ -52,7 +53,7 @@ function describeSource(source: ConfigSource): string {
   return source.kind === 'default' ? 'default' : source.where;
 }
 
-function providerEntry([name, provider]: readonly [string, ProviderConfig]): ConfigEntry {
+function createProviderLine([name, provider]: readonly [string, ProviderConfig]): ConfigEntry {
   return {
     key: `models.providers.${name}`,
     value: {
@@ -68,7 +69,7 @@ function providerEntry([name, provider]: readonly [string, ProviderConfig]): Con
   };
 }
 
-function modelEntry([name, model]: readonly [string, CatalogueConfig]): ConfigEntry {
+function createModelLine([name, model]: readonly [string, CatalogueConfig]): ConfigEntry {
   const { contextWindow, outputLimit, attachments, price, source } = model;
   return {
     key: catalogueKey(name),

@@ -6,7 +6,7 @@ import { escapeLine } from './message-text.ts';
 import { type ConfigKey } from './keys.ts';
 import { sortByNearness } from '../base/name-suggestions.ts';
 
-/** A flag of the command line that sets a key. A list can be set by several of them. */
+/** A command-line flag that sets a key. Several flags can each add items to one list. */
 export interface FlagValue {
   readonly key: ConfigKey;
   /** The flag as the user writes it: `--permission-mode`. */
@@ -14,9 +14,9 @@ export interface FlagValue {
   readonly text: string;
 }
 
-const PREFIX = 'MUSTER_';
+const VARIABLE_PREFIX = 'MUSTER_';
 
-/** Variables with the prefix that are no configuration keys. */
+/** Variables that have the prefix but do not set configuration keys. */
 const OTHER_VARIABLES: ReadonlySet<string> = new Set([
   'MUSTER_TASK',
   'MUSTER_DATA_DIR',
@@ -33,14 +33,18 @@ export function readEnvironmentLayer(environment: Environment): Layer {
   const problems: ConfigProblem[] = [];
   const notices: ConfigNotice[] = [];
   for (const [variable, text] of Object.entries(environment)) {
-    if (!variable.startsWith(PREFIX) || OTHER_VARIABLES.has(variable)) continue;
+    if (!variable.startsWith(VARIABLE_PREFIX) || OTHER_VARIABLES.has(variable)) continue;
     if (text === undefined || text === '') continue;
     const entry = KEYS_BY_VARIABLE.get(variable);
     if (entry === undefined) {
-      const target = sectionOf(variable) === undefined ? notices : problems;
-      target.push({ where: escapeLine(variable), message: unknownVariable(variable) });
+      const target = findSection(variable) === undefined ? notices : problems;
+      target.push({ where: escapeLine(variable), message: describeUnknownVariable(variable) });
     } else {
-      readText({ entry, text, source: { kind: 'env', where: variable } }, assignments, problems);
+      addTextValue(
+        { entry, text, source: { kind: 'env', where: variable } },
+        assignments,
+        problems,
+      );
     }
   }
   return { ...EMPTY_LAYER, assignments, problems, notices };
@@ -51,18 +55,18 @@ export function readFlagLayer(flags: readonly FlagValue[]): Layer {
   const problems: ConfigProblem[] = [];
   for (const { key, flag, text } of flags) {
     const source = { kind: 'flag', where: flag } as const;
-    readText({ entry: findKeyEntry(key), text, source }, assignments, problems);
+    addTextValue({ entry: findKeyEntry(key), text, source }, assignments, problems);
   }
   return { ...EMPTY_LAYER, assignments, problems };
 }
 
 /**
- * Describes what is wrong with a flag's text as the value of a key. The description follows the flag's name. Returns
- * undefined if the text is valid.
+ * Describes the mistake if a flag's text is not a valid value of its key, else returns undefined. The description is
+ * shown after the flag's name.
  *
- * @param options with `aboveZero`, 0, which the key reads as "no limit", is not valid
+ * @param options with `aboveZero`, the text 0 is not valid, even if 0 means "no limit" for the key
  */
-export function flagProblem(
+export function describeFlagProblem(
   key: ConfigKey,
   text: string,
   { aboveZero = false }: { readonly aboveZero?: boolean } = {},
@@ -70,7 +74,7 @@ export function flagProblem(
   const entry = findKeyEntry(key);
   const value = entry.spec.fromText(text);
   if (aboveZero && value === 0) return 'must be above 0; leave it out for no limit';
-  if (valid(entry, value)) return undefined;
+  if (isValidValue(entry, value)) return undefined;
   return describeWrongValue(entry, text, aboveZero ? entry.spec.expectsAboveZero : undefined);
 }
 
@@ -80,13 +84,17 @@ interface TextValue {
   readonly source: Assignment['source'];
 }
 
-function readText(value: TextValue, assignments: Assignment[], problems: ConfigProblem[]): void {
+function addTextValue(
+  value: TextValue,
+  assignments: Assignment[],
+  problems: ConfigProblem[],
+): void {
   const parsed = value.entry.spec.fromText(value.text);
-  if (valid(value.entry, parsed)) {
+  if (isValidValue(value.entry, parsed)) {
     assignments.push({ entry: value.entry, value: parsed, source: value.source });
   } else {
     const asList =
-      value.entry.spec.combine === 'append' ? ' (one, or several as a JSON array)' : '';
+      value.entry.spec.combine === 'append' ? ' (one item, or several as a JSON array)' : '';
     problems.push({
       where: value.source.where,
       message: `${value.entry.key} ${describeWrongValue(value.entry, value.text)}${asList}`,
@@ -94,23 +102,23 @@ function readText(value: TextValue, assignments: Assignment[], problems: ConfigP
   }
 }
 
-function valid(entry: KeyEntry, parsed: unknown): boolean {
+function isValidValue(entry: KeyEntry, parsed: unknown): boolean {
   return parsed !== undefined && parsed !== null && entry.spec.accepts(parsed);
 }
 
-function sectionOf(variable: string): string | undefined {
-  const rest = variable.slice(PREFIX.length).toLowerCase();
+function findSection(variable: string): string | undefined {
+  const rest = variable.slice(VARIABLE_PREFIX.length).toLowerCase();
   return [...KEYS_BY_SECTION.keys()].find((section) => rest.startsWith(`${section}_`));
 }
 
-function unknownVariable(variable: string): string {
+function describeUnknownVariable(variable: string): string {
   if (variable.startsWith('MUSTER_MODELS_PROVIDERS_')) {
     return 'providers are configured in a file only, as [models.providers.NAME]';
   }
   if (variable.startsWith('MUSTER_MODELS_CATALOGUE_')) {
-    return 'what is known of models is configured in a file only, as [models.catalogue."PROVIDER/MODEL"]';
+    return 'the catalogue of models is configured in a file only, as [models.catalogue."PROVIDER/MODEL"]';
   }
-  const section = sectionOf(variable);
+  const section = findSection(variable);
   if (section === undefined) {
     const nearest = sortByNearness(variable, [...KEYS_BY_VARIABLE.keys()])[0];
     return `no configuration key has this variable; ignored. The nearest is ${nearest}`;

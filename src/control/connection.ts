@@ -12,8 +12,9 @@ export interface ConnectionPorts {
 }
 
 /**
- * One client: reads one request line, passes it on, answers, and waits for the client to hang up. No failure of a
- * client throws. A request that was read is handled to its end even if its client is gone.
+ * The connection of one client. Reads one request line, passes the request on, sends the reply, and waits until the
+ * client closes the connection. Failures of a client never throw. A request that has been read is handled completely,
+ * even if the client has disconnected.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -26,12 +27,13 @@ export class Connection {
     this.#ports = ports;
     socket.unref();
     socket.on('error', () => {
-      // The client hung up on us; `close` follows, and there is nobody left to tell.
+      // The client has closed the connection. The event `close` follows, and no client remains to which the error could
+      // be reported.
     });
     socket.once('close', () => clearTimeout(this.#timer));
   }
 
-  /** Resolves when the connection is closed and its request, if there was one, is handled. */
+  /** Resolves when the connection is closed and its request (if there was one) has been handled. */
   async serve(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
     const line = this.#state === 'reading' ? await this.#readLine() : undefined;
@@ -39,14 +41,14 @@ export class Connection {
     await closed;
   }
 
-  /** Answers at once with an error, whatever the client sends. */
+  /** Answers immediately with an error, whatever the client sends. */
   refuse(error: MusterError): void {
     this.#answer({ ok: false, error: error.toInfo() });
   }
 
   /**
-   * Ends the connection because the server closes. A client that is still sending is cut off, and one that waits for
-   * an answer gets an error.
+   * Ends the connection because the server closes. A client that is still sending is disconnected, and a client that
+   * waits for an answer gets an error.
    */
   end(): void {
     if (this.#state === 'reading') this.#socket.destroy();
@@ -58,8 +60,8 @@ export class Connection {
   }
 
   /**
-   * Reads the request line. Returns undefined if there is none to handle, because an error was answered or the client
-   * is gone.
+   * Reads the request line. Returns undefined if there is no request to handle, because an error was sent or the client
+   * has disconnected.
    */
   #readLine(): Promise<Buffer | undefined> {
     const { requestBytes, requestMs } = this.#ports.limits;
@@ -69,11 +71,12 @@ export class Connection {
         this.refuse(error);
         resolve(undefined);
       };
-      this.#after(requestMs, () => fail(tooSlow(requestMs)));
+      this.#startTimer(requestMs, () => fail(createTimeoutError(requestMs)));
       this.#socket.on('data', (chunk: Buffer) => {
-        if (this.#state !== 'reading') return; // What follows the line is read away and means nothing.
+        // Data after the request line is read and ignored.
+        if (this.#state !== 'reading') return;
         const lines = buffer.push(chunk);
-        if (lines === 'too-long') return fail(tooLong(requestBytes));
+        if (lines === 'too-long') return fail(createLengthError(requestBytes));
         const [line] = lines;
         if (line === undefined) return;
         this.#state = 'handling';
@@ -81,7 +84,7 @@ export class Connection {
         resolve(line);
       });
       this.#socket.once('end', () => {
-        if (this.#state === 'reading') fail(CUT_SHORT);
+        if (this.#state === 'reading') fail(INCOMPLETE_REQUEST);
       });
       this.#socket.once('close', () => resolve(undefined));
     });
@@ -99,12 +102,12 @@ export class Connection {
     if (this.#state === 'answered') return;
     this.#state = 'answered';
     this.#socket.resume();
-    this.#after(this.#ports.limits.lingerMs, () => this.#socket.destroy());
+    this.#startTimer(this.#ports.limits.lingerMs, () => this.#socket.destroy());
     if (this.#socket.writable) this.#socket.end(encodeReply(reply));
   }
 
-  /** Starts the one timer of the connection, which does not keep the process alive. */
-  #after(ms: number, run: () => void): void {
+  /** Starts the connection's only timer. The timer does not keep the process alive. */
+  #startTimer(ms: number, run: () => void): void {
     clearTimeout(this.#timer);
     if (this.#socket.destroyed) return;
     this.#timer = setTimeout(run, ms);
@@ -112,17 +115,17 @@ export class Connection {
   }
 }
 
-const CUT_SHORT = new MusterError('INVALID_PARAM', 'the request ended before its newline');
+const INCOMPLETE_REQUEST = new MusterError('INVALID_PARAM', 'the request ended without a newline');
 
 const CLOSING = new MusterError(
   'CANCELLED',
-  'the Muster process ends and has not finished what was asked: `muster tasks show` tells how far it came',
+  'the Muster process ends before the request is finished: check with `muster tasks show` how much was done',
 );
 
-function tooSlow(ms: number): MusterError {
-  return new MusterError('TIMEOUT', `no whole request line came within ${ms} ms`);
+function createTimeoutError(ms: number): MusterError {
+  return new MusterError('TIMEOUT', `no complete request line arrived within ${ms} ms`);
 }
 
-function tooLong(bytes: number): MusterError {
+function createLengthError(bytes: number): MusterError {
   return new MusterError('LIMIT_EXCEEDED', `the request line is longer than ${bytes} bytes`);
 }

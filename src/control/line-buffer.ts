@@ -1,6 +1,6 @@
 const NEWLINE = 0x0a;
 
-/** Splits a byte stream into lines. It holds at most one unfinished line of at most `maxBytes`. */
+/** Splits a byte stream into lines. It stores at most one unfinished line of at most `maxBytes`. */
 export class LineBuffer {
   readonly #maxBytes: number;
   #parts: Buffer[] = [];
@@ -10,7 +10,7 @@ export class LineBuffer {
     this.#maxBytes = maxBytes;
   }
 
-  /** The bytes of the unfinished line. */
+  /** The number of bytes of the unfinished line. */
   get pendingBytes(): number {
     return this.#bytes;
   }
@@ -37,11 +37,11 @@ export class LineBuffer {
 }
 
 /** Returns the text of a line, or undefined if it is not UTF-8. */
-export function lineText(line: Buffer): string | undefined {
+export function decodeLine(line: Buffer): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(line);
   } catch {
-    // The one thing that decoding says by throwing.
+    // The decoder throws only if the bytes are not valid UTF-8.
     return undefined;
   }
 }

@@ -5,29 +5,31 @@ import { errorMessage, MusterError, systemErrorCode } from '../base/errors.ts';
 import { byteLength } from '../base/text.ts';
 
 /**
- * The most bytes of the path of a Unix socket that all systems accept: macOS has 104 with the closing zero, Linux 108
- * (unix(7)). Node 22 silently truncates a longer path.
+ * The maximum number of bytes of the path of a Unix socket on all systems. macOS allows 104 with the final zero, and
+ * Linux allows 108 (unix(7)). Node 22 silently truncates a longer path.
  */
 const MAX_PATH_BYTES = 103;
 
 const TOKEN = /^[a-z0-9]{12}$/;
 const HASH_LENGTH = 16;
 
+/** The process whose control socket is meant. */
 export interface ControlPathOptions {
-  /** Absolute. */
+  /** The absolute path of the data directory. */
   readonly dataDir: string;
-  /** The owner token of the process, from its file in the store: 12 of `[a-z0-9]`. */
+  /** The owner token of the process, from its file in the store: 12 characters of `[a-z0-9]`. */
   readonly token: string;
-  /** Default: this process's user. */
+  /** The user who owns the socket. Default: this process's user. */
   readonly uid?: number;
 }
 
 /**
- * Returns the path of a process's control socket: in the data directory or, if that path is too long for a socket, in
- * a directory under `/tmp` (not `TMPDIR`, which may differ between two processes). Links on the way to the data
- * directory make no difference. Throws `INVALID_PARAM`.
+ * Returns the path of a process's control socket: in the data directory or, if that path is too long for a socket, in a
+ * directory under `/tmp` (not `TMPDIR`, which may differ between two processes). Links in the path of the data
+ * directory are resolved, so that all processes use the same path. Throws `INVALID_PARAM` for an invalid token or data
+ * directory.
  */
-export function controlPath(options: ControlPathOptions): string {
+export function controlSocketPath(options: ControlPathOptions): string {
   const { dataDir, token, uid = currentUid() } = options;
   if (!TOKEN.test(token)) {
     throw new MusterError(
@@ -39,8 +41,8 @@ export function controlPath(options: ControlPathOptions): string {
     throw new MusterError('INVALID_PARAM', `the data directory ${dataDir} is not an absolute path`);
   }
   const root = realPath(dataDir);
-  const usual = join(root, 'sockets', `${token}.sock`);
-  if (byteLength(usual) <= MAX_PATH_BYTES) return usual;
+  const path = join(root, 'sockets', `${token}.sock`);
+  if (byteLength(path) <= MAX_PATH_BYTES) return path;
   const hash = createHash('sha256').update(root).digest('hex').slice(0, HASH_LENGTH);
   return `/tmp/muster-${uid}-${hash}/${token}.sock`;
 }
@@ -51,7 +53,7 @@ export function checkPathLength(path: string): void {
   if (bytes <= MAX_PATH_BYTES) return;
   throw new MusterError(
     'INVALID_PARAM',
-    `the path of the control socket ${path} has ${bytes} bytes, and a socket's may have ${MAX_PATH_BYTES}`,
+    `the path of the control socket ${path} has ${bytes} bytes, but the path of a socket can have only ${MAX_PATH_BYTES}: choose a shorter data directory with --data-dir`,
   );
 }
 
@@ -59,7 +61,7 @@ function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch (thrown) {
-    // A data directory that is not there has no process to reach: the answer is the same either way.
+    // If the data directory does not exist, no process uses it, so the path need not be resolved.
     if (systemErrorCode(thrown) === 'ENOENT') return resolve(path);
     throw new MusterError(
       'INVALID_PARAM',

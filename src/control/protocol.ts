@@ -3,7 +3,8 @@ import type { JsonValue } from '../base/json.ts';
 import { VERSION } from '../base/version.ts';
 
 /**
- * A request of another terminal to the process that runs a task. `task` is an id or its beginning.
+ * A request from another terminal to the process that runs a task. `task` is the id of the task, or the beginning of
+ * its id.
  */
 export type ControlRequest =
   | StopTaskRequest
@@ -20,7 +21,7 @@ export interface StopTaskRequest {
   readonly because?: string;
 }
 
-/** Sends a message to a running task, or continues an ended one with it. */
+/** Sends a message to a running task, or continues an ended task with the message. */
 export interface SendMessageRequest {
   readonly op: 'send';
   readonly task: string;
@@ -34,7 +35,7 @@ export interface ResumeTaskRequest {
   /** The next user message. Default: none. */
   readonly prompt?: string;
   readonly model?: string;
-  /** At least 1. */
+  /** The new limit of turns, at least 1. */
   readonly max_turns?: number;
 }
 
@@ -56,7 +57,7 @@ export interface AnswerQuestionRequest {
   readonly scope?: string;
   /** The reason for a `no`. */
   readonly reason?: string;
-  /** The approved plan as the person changed it. */
+  /** The approved plan, if the person changed it. */
   readonly plan?: string;
 }
 
@@ -66,39 +67,43 @@ export type ControlReply =
   | { readonly ok: false; readonly error: ErrorInfo };
 
 /**
- * The version of the lines on a control socket. It increases when an older peer would misread a new line. A new field
- * in `data`, or a new `type` of line before the reply, does not change it.
+ * The version of the lines on a control socket. It must increase if an older peer would misinterpret a new kind of
+ * line. A new field in `data`, or a new `type` of line before the reply, does not require a new version.
  */
 export const CONTROL_VERSION = 1;
 
 /**
- * Throws `CONFLICT` for a line in another version. Call it first, because no other field of such a line can be relied
- * on.
+ * Throws `CONFLICT` for a line in another version. It must be called before any other field is read, because the other
+ * fields may have another meaning in that version.
  *
  * @param who the sender of the line
  */
 export function checkVersion(version: unknown, who: 'client' | 'process'): void {
   if (version === CONTROL_VERSION) return;
-  const theirs = typeof version === 'number' ? `version ${version}` : 'no version that can be read';
+  const otherVersion =
+    typeof version === 'number' ? `version ${version}` : 'no version that can be read';
   const other = who === 'client' ? 'this command' : 'the running Muster process';
   const self = who === 'client' ? 'the running Muster process' : 'this command';
   throw new MusterError(
     'CONFLICT',
-    `${other} speaks ${theirs} of the control protocol, ${self} (Muster ${VERSION}) version ${CONTROL_VERSION}: use one release of Muster for both`,
+    `${other} uses ${otherVersion} of the control protocol, but ${self} (Muster ${VERSION}) uses version ${CONTROL_VERSION}: use the same release of Muster for both`,
   );
 }
 
 /** The limits of a control socket. A client that exceeds one gets an error that names it. */
 export interface ControlLimits {
-  /** The maximum number of connections served at once. Further clients are told to try again. */
+  /**
+   * The maximum number of connections that are served at the same time. Further clients get an error that asks them to
+   * try again.
+   */
   readonly connections: number;
   /** The maximum number of bytes of a request line, without its newline. */
   readonly requestBytes: number;
-  /** The time from the connection to the end of the request line. */
+  /** The maximum time from the connection to the end of the request line, in milliseconds. */
   readonly requestMs: number;
-  /** The time from the reply until the client has read it and hung up. */
+  /** The maximum time from the reply until the client has closed the connection, in milliseconds. */
   readonly lingerMs: number;
-  /** The time that closing waits for the last replies to be read. */
+  /** The maximum time that `close` waits until clients have read the last replies, in milliseconds. */
   readonly closeMs: number;
 }
 
@@ -110,5 +115,5 @@ export const CONTROL_LIMITS: ControlLimits = {
   closeMs: 250,
 };
 
-/** The maximum number of bytes of a reply line. A longer answer belongs in the task's output file. */
+/** The maximum number of bytes of a reply line. Longer answers are only in the task's output file. */
 export const MAX_REPLY_BYTES = 16 * 1024 * 1024;

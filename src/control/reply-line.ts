@@ -3,25 +3,23 @@ import { ERROR_CODES, errorInfo, MusterError, type ErrorInfo } from '../base/err
 import { isJsonObject, type JsonValue } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
 import { byteLength } from '../base/text.ts';
-import { lineText } from './line-buffer.ts';
+import { decodeLine } from './line-buffer.ts';
 
-/**
- * Encodes a reply as one line. A reply that cannot be encoded or is too long becomes an error reply.
- */
+/** Encodes a reply as one line. If the reply cannot be encoded or is too long, encodes an error reply instead. */
 export function encodeReply(reply: ControlReply): string {
   try {
-    const line = replyLine(reply);
+    const line = formatReply(reply);
     if (byteLength(line) <= MAX_REPLY_BYTES) return line;
     throw new MusterError(
       'LIMIT_EXCEEDED',
-      `the answer is longer than a reply may be (${MAX_REPLY_BYTES} bytes): \`muster tasks show\` has it`,
+      `the answer is longer than the limit of a reply (${MAX_REPLY_BYTES} bytes): see it with \`muster tasks show\``,
     );
   } catch (thrown) {
-    return replyLine({ ok: false, error: errorInfo(thrown) });
+    return formatReply({ ok: false, error: errorInfo(thrown) });
   }
 }
 
-function replyLine(reply: ControlReply): string {
+function formatReply(reply: ControlReply): string {
   return `${JSON.stringify({ v: CONTROL_VERSION, type: 'reply', ...reply })}\n`;
 }
 
@@ -30,11 +28,11 @@ function replyLine(reply: ControlReply): string {
  * Throws `CONFLICT` for another version, and `INTERNAL_ERROR` for a line that is not part of the protocol.
  */
 export function decodeReply(line: Buffer): ControlReply | undefined {
-  const value = parseJsonLine(lineText(line) ?? '');
-  if (!isJsonObject(value)) throw malformedReply('not a JSON object');
+  const value = parseJsonLine(decodeLine(line) ?? '');
+  if (!isJsonObject(value)) throw createMalformedReplyError('not a JSON object');
   checkVersion(value['v'], 'process');
   const { type, ok, text, data, error } = value;
-  if (typeof type !== 'string') throw malformedReply('a line without a type');
+  if (typeof type !== 'string') throw createMalformedReplyError('a line without a type');
   if (type !== 'reply') return undefined;
   if (ok === false && isErrorInfo(error)) {
     const { code, message, retryable } = error;
@@ -43,7 +41,7 @@ export function decodeReply(line: Buffer): ControlReply | undefined {
   if (ok === true && typeof text === 'string') {
     return { ok, text, ...(data === undefined ? {} : { data }) };
   }
-  throw malformedReply('a reply that is neither a result nor an error');
+  throw createMalformedReplyError('a reply that is neither a result nor an error');
 }
 
 function isErrorInfo(value: JsonValue | undefined): value is JsonValue & ErrorInfo {
@@ -55,10 +53,10 @@ function isErrorInfo(value: JsonValue | undefined): value is JsonValue & ErrorIn
   );
 }
 
-/** Returns the error of a client whose peer does not follow the protocol. */
-export function malformedReply(what: string): MusterError {
+/** Creates the error for a reply that does not follow the protocol. */
+export function createMalformedReplyError(what: string): MusterError {
   return new MusterError(
     'INTERNAL_ERROR',
-    `the running Muster process answered what can't be read (${what}); whether it did what was asked is unknown: \`muster tasks show\` tells`,
+    `the running Muster process sent an answer that cannot be read (${what}), so it is unknown whether the request was carried out: check with \`muster tasks show\``,
   );
 }

@@ -3,14 +3,14 @@ import { MusterError } from '../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
 import { truncate } from '../base/text.ts';
-import { lineText } from './line-buffer.ts';
+import { decodeLine } from './line-buffer.ts';
 
 type Operation = ControlRequest['op'];
 
-/** The kind of a field's value, with a `?` if the field may be missing. */
+/** The type of a field's value. A `?` means that the field may be missing. */
 type FieldKind = 'text' | 'text?' | 'count?';
 
-/** The fields of each operation besides `v`, `op` and `task`. */
+/** The fields of each operation in addition to `v`, `op` and `task`. */
 const FIELDS: Readonly<Record<Operation, Readonly<Record<string, FieldKind>>>> = {
   stop: { because: 'text?' },
   send: { message: 'text' },
@@ -21,8 +21,8 @@ const FIELDS: Readonly<Record<Operation, Readonly<Record<string, FieldKind>>>> =
 
 const COMMON_FIELDS = ['v', 'op', 'task'];
 
-/** A full id, or the beginning of one. */
-const TASK = /^[a-z0-9]{1,32}$/;
+/** Matches the full id of a task, or the beginning of an id. */
+const TASK_ID = /^[a-z0-9]{1,32}$/;
 
 /** Encodes a request as one line of JSON with its newline. */
 export function encodeRequest(request: ControlRequest): string {
@@ -30,26 +30,29 @@ export function encodeRequest(request: ControlRequest): string {
 }
 
 /**
- * Decodes a request line strictly, so that a misspelt field is an error. Throws `CONFLICT` for another version, and
- * `INVALID_PARAM` that names the field for any other mistake.
+ * Decodes a request line strictly, so that a misspelled field is an error. Throws `CONFLICT` for another version, and
+ * `INVALID_PARAM` with the name of the field for any other mistake.
  */
 export function decodeRequest(line: Buffer): ControlRequest {
-  const value = parseJsonLine(lineText(line) ?? '');
-  if (!isJsonObject(value)) throw invalid('the request is not a JSON object in UTF-8 on one line');
+  const value = parseJsonLine(decodeLine(line) ?? '');
+  if (!isJsonObject(value))
+    throw createInvalidError('the request is not a JSON object in UTF-8 on one line');
   checkVersion(value['v'], 'client');
-  const op = operation(value);
+  const op = readOperation(value);
   refuseUnknownFields(op, value);
   checkTask(value['task']);
   for (const [name, kind] of Object.entries(FIELDS[op])) checkField(name, kind, value[name]);
   const { v: _, ...request } = value;
-  // Each field of the operation has been checked, and it has no others.
+  // All fields of the operation have been checked, and there are no other fields.
   return request as unknown as ControlRequest;
 }
 
-function operation(value: JsonObject): Operation {
+function readOperation(value: JsonObject): Operation {
   const op = value['op'];
   if (isOperation(op)) return op;
-  throw invalid(`op: ${shown(op)} is none; valid are ${Object.keys(FIELDS).join(', ')}`);
+  throw createInvalidError(
+    `op: ${formatValue(op)} is not an operation; valid: ${Object.keys(FIELDS).join(', ')}`,
+  );
 }
 
 function isOperation(value: unknown): value is Operation {
@@ -60,39 +63,41 @@ function refuseUnknownFields(op: Operation, value: JsonObject): void {
   const known = [...COMMON_FIELDS, ...Object.keys(FIELDS[op])];
   const unknown = Object.keys(value).find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  throw invalid(`${shown(unknown)} is no field of ${op}; valid are ${known.join(', ')}`);
+  throw createInvalidError(
+    `${formatValue(unknown)} is not a field of ${op}; valid: ${known.join(', ')}`,
+  );
 }
 
 function checkTask(task: unknown): void {
-  if (typeof task === 'string' && TASK.test(task)) return;
-  throw invalid(
-    `task: ${shown(task)} is no task id or beginning of one: 1 to 32 characters of a-z and 0-9`,
+  if (typeof task === 'string' && TASK_ID.test(task)) return;
+  throw createInvalidError(
+    `task: ${formatValue(task)} is not a task id or the beginning of one; valid: 1 to 32 characters of a-z and 0-9`,
   );
 }
 
 function checkField(name: string, kind: FieldKind, value: unknown): void {
   if (value === undefined) {
-    if (kind === 'text') throw invalid(`${name}: is missing`);
+    if (kind === 'text') throw createInvalidError(`${name}: is missing`);
     return;
   }
   if (kind === 'count?') {
     if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return;
-    throw invalid(`${name}: must be a whole number from 1, not ${shown(value)}`);
+    throw createInvalidError(`${name}: must be a whole number from 1, not ${formatValue(value)}`);
   }
   if (typeof value === 'string' && value.trim() !== '') return;
-  throw invalid(`${name}: must be a text that is not empty, not ${shown(value)}`);
+  throw createInvalidError(`${name}: must be a text that is not empty, not ${formatValue(value)}`);
 }
 
-const SHOWN = 60;
+const MAX_SHOWN_LENGTH = 60;
 
 /** Returns a short form of a value for a message, because an object may have any size and depth. */
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'object' && value !== null)
     return Array.isArray(value) ? 'a list' : 'an object';
-  return JSON.stringify(typeof value === 'string' ? truncate(value, SHOWN) : value);
+  return JSON.stringify(typeof value === 'string' ? truncate(value, MAX_SHOWN_LENGTH) : value);
 }
 
-function invalid(message: string): MusterError {
+function createInvalidError(message: string): MusterError {
   return new MusterError('INVALID_PARAM', message);
 }

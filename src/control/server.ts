@@ -1,4 +1,4 @@
-import { listenAt, sweepSockets } from './socket-file.ts';
+import { listenAt, removeDeadSockets } from './socket-file.ts';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { dirname } from 'node:path';
@@ -11,92 +11,92 @@ import {
   type ControlRequest,
 } from './protocol.ts';
 import { checkPathLength, currentUid } from './path.ts';
-import { makeSocketDirectory } from './socket-directory.ts';
+import { createSocketDirectory } from './socket-directory.ts';
 
+/** The options of a control server. */
 export interface ControlServerOptions {
-  /**
-   * The path from `controlPath`. Its directory is created, and that directory's parent must exist.
-   */
+  /** The path from `controlSocketPath`. The directory of the socket is created. The parent of this directory must exist. */
   readonly path: string;
   /**
-   * Carries out a request. It gets only valid requests, up to `limits.connections` at once. A rejection becomes an
-   * error reply. A client that hangs up does not cancel its request.
+   * Carries out a request. It is called only with valid requests, at most `limits.connections` at the same time. A
+   * rejection becomes an error reply. If the client disconnects, its request is not cancelled.
    */
   handle(request: ControlRequest): Promise<ControlReply>;
-  /** Default: `CONTROL_LIMITS`. */
+  /** The limits that differ from `CONTROL_LIMITS`. */
   readonly limits?: Partial<ControlLimits>;
   /** The required owner of the directory. Default: this process's user. */
   readonly uid?: number;
 }
 
-/** A control socket with a listening server. It does not keep the process alive. */
+/** A server that listens on a control socket. It does not keep the process alive. */
 export interface ControlServer {
   readonly path: string;
   /**
-   * Removes the socket and ends all connections. A request in progress is answered `CANCELLED`. A second call has no
-   * effect. Does not throw.
+   * Removes the socket and ends all connections. A request in progress gets the reply `CANCELLED`. A second call has no
+   * effect. Never throws.
    */
   close(): Promise<void>;
 }
 
 /**
- * Listens for other terminals. Throws `CONFLICT` if another process listens at `path`, `PERMISSION_DENIED` for a
- * directory that others can enter, `INVALID_PARAM` for a path that is too long, and `NOT_FOUND` or `INTERNAL_ERROR`
- * for other failures of the system.
+ * Opens a control server that other terminals can connect to. Throws `CONFLICT` if another process listens at `path`,
+ * `PERMISSION_DENIED` for a directory that others can enter, `INVALID_PARAM` for a path that is too long, and
+ * `NOT_FOUND` or `INTERNAL_ERROR` for other failures of the system.
  */
 export async function openControlServer(options: ControlServerOptions): Promise<ControlServer> {
   const { path, uid = currentUid() } = options;
   const limits = { ...CONTROL_LIMITS, ...options.limits };
   const directory = dirname(path);
   checkPathLength(path);
-  await makeSocketDirectory(directory, uid);
+  await createSocketDirectory(directory, uid);
   const connections = new Set<Connection>();
-  let served = 0;
+  let servedCount = 0;
   const accept = (socket: Socket): void => {
     const connection = new Connection(socket, {
       limits,
       handle: (request) => options.handle(request),
     });
     connections.add(connection);
-    const place = served < limits.connections ? 1 : 0;
-    served += place;
-    if (place === 0) connection.refuse(tooMany(limits.connections));
+    const isServed = servedCount < limits.connections;
+    if (isServed) servedCount += 1;
+    else connection.refuse(createLimitError(limits.connections));
     void connection.serve().finally(() => {
       connections.delete(connection);
-      served -= place;
+      if (isServed) servedCount -= 1;
     });
   };
   // With `allowHalfOpen`, a client that has sent its request and ended its side still gets the reply.
   const server = createServer({ allowHalfOpen: true }, accept);
-  // Connections above `limits.connections` get an error reply. Connections above this maximum are closed without a reply.
+  // Connections above `limits.connections` get an error reply. Connections above this maximum are closed without a
+  // reply.
   server.maxConnections = 2 * limits.connections;
   server.on('error', () => {
-    // `listenAt` reports a failure to listen. A later error means that a connection could not be accepted (no
-    // descriptors left): its client sees the connection closed.
+    // `listenAt` reports a failure to listen. A later error means that a connection could not be accepted, for example
+    // because no file descriptors are free. Its client sees a closed connection.
   });
   const file = await listenAt(server, path);
   server.unref();
-  await sweepSockets({ directory, now: Date.now(), from: Math.random() });
+  await removeDeadSockets({ directory, now: Date.now(), from: Math.random() });
 
   const close = async (): Promise<void> => {
     await file.remove();
     const closed = once(server, 'close');
     server.close();
     for (const connection of connections) connection.end();
-    const rest = setTimeout(() => {
+    const closeTimer = setTimeout(() => {
       for (const connection of connections) connection.destroy();
     }, limits.closeMs);
     await closed;
-    clearTimeout(rest);
+    clearTimeout(closeTimer);
   };
   let closing: Promise<void> | undefined;
   return { path, close: () => (closing ??= close()) };
 }
 
-function tooMany(connections: number): MusterError {
+function createLimitError(connections: number): MusterError {
   return new MusterError(
     'LIMIT_EXCEEDED',
-    `${connections} control connections are at work at once, which is the limit: try again`,
+    `${connections} control connections are open, which is the limit: try again later`,
     { retryable: true },
   );
 }

@@ -4,67 +4,73 @@ import type { Stats } from 'node:fs';
 import { errorMessage, MusterError, systemErrorCode, type ErrorCode } from '../base/errors.ts';
 
 /**
- * The directory decides who may connect. On Linux, connecting takes write permission on the socket and search
- * permission on its directory (unix(7), "Pathname socket ownership and permissions"). So in a directory of ours with
- * mode 0700 only this user and root can connect, who could do anything to this process anyway, and nothing more is to
- * be checked. On other systems POSIX gives the socket's own mode no meaning, and the directory alone protects it. The
- * client checks, too: in `/tmp` somebody else may have created the directory first, to receive what is meant for us.
+ * The directory of a socket decides who can connect. On Linux, connecting requires write permission on the socket and
+ * search permission on its directory (unix(7), "Pathname socket ownership and permissions"). If the directory belongs
+ * to this user and has the mode 0700, only this user and root can connect, and both can control this process anyway. So
+ * no further check is necessary. On other systems, POSIX does not define a meaning for the mode of the socket itself,
+ * so only the directory protects it. The client checks the directory, too, because another user may have created a
+ * directory with this name in `/tmp` to receive requests.
  */
 const PRIVATE_MODE = 0o700;
-const OTHERS = 0o077;
+const ACCESS_BY_OTHERS = 0o077;
 const WRITABLE_BY_ALL = 0o002;
 const STICKY = 0o1000;
 
-/** Creates the directory if it is missing. Its parent must exist. Throws as the check does. */
-export async function makeSocketDirectory(path: string, uid: number): Promise<void> {
+/**
+ * Creates the directory of the socket if it is missing. The parent of the directory must exist. Throws if
+ * `checkSocketDirectory` does.
+ */
+export async function createSocketDirectory(path: string, uid: number): Promise<void> {
   try {
     await mkdir(path, { mode: PRIVATE_MODE });
-    // The umask took bits away from the mode that mkdir was asked for, perhaps our own.
+    // The umask may have removed permissions of the mode, even the user's own.
     await chmod(path, PRIVATE_MODE);
   } catch (thrown) {
-    if (systemErrorCode(thrown) !== 'EEXIST') throw socketError('make the directory', path, thrown);
+    if (systemErrorCode(thrown) !== 'EEXIST')
+      throw createSocketError('create the directory', path, thrown);
   }
   await checkSocketDirectory(path, uid);
 }
 
 /**
- * Throws `PERMISSION_DENIED` for a directory that another user may enter, could have created or could replace, and
- * `NOT_FOUND` if there is none.
+ * Throws `PERMISSION_DENIED` for a directory that another user can enter, may have created or can replace. Throws
+ * `NOT_FOUND` if there is no such directory.
  */
 export async function checkSocketDirectory(path: string, uid: number): Promise<void> {
   const [directory, parent] = await Promise.all([lstat(path), stat(dirname(path))]).catch(
     (thrown: unknown) => {
-      throw socketError('look at', path, thrown);
+      throw createSocketError('check', path, thrown);
     },
   );
-  const problem = directoryProblem(directory, uid) ?? parentProblem(parent);
+  const problem = describeDirectoryProblem(directory, uid) ?? describeParentProblem(parent);
   if (problem === undefined) return;
   throw new MusterError(
     'PERMISSION_DENIED',
-    `the directory of the control socket ${path} ${problem}, so it is not used: look at it, then remove it, or choose another data directory with --data-dir`,
+    `the directory of the control socket ${path} ${problem}, so it is not used: check it and remove it, or choose another data directory with --data-dir`,
   );
 }
 
 /**
- * Describes why a directory cannot hold our sockets. The description follows its name. Returns undefined if it can.
+ * Describes why a directory is not safe for control sockets. The description is shown after the name of the directory.
+ * Returns undefined if the directory is safe.
  */
-export function directoryProblem(directory: Stats, uid: number): string | undefined {
+export function describeDirectoryProblem(directory: Stats, uid: number): string | undefined {
   if (directory.isSymbolicLink()) return 'is a link';
   if (!directory.isDirectory()) return 'is not a directory';
   if (directory.uid !== uid) return `belongs to user ${directory.uid}, not to you (${uid})`;
-  if ((directory.mode & OTHERS) !== 0) {
-    return `is open to others (mode ${(directory.mode & 0o777).toString(8)}, where only 700 will do)`;
+  if ((directory.mode & ACCESS_BY_OTHERS) !== 0) {
+    return `is open to others (mode ${(directory.mode & 0o777).toString(8)}; it must be 700)`;
   }
   return undefined;
 }
 
 /**
- * Describes why a parent cannot hold our directory: in one that all may write to, only the sticky bit keeps others
- * from replacing ours.
+ * Describes why the parent of the directory is not safe. If all users may write to the parent, other users can replace
+ * the directory, unless the parent has the sticky bit.
  */
-export function parentProblem(parent: Stats): string | undefined {
+export function describeParentProblem(parent: Stats): string | undefined {
   if ((parent.mode & WRITABLE_BY_ALL) === 0 || (parent.mode & STICKY) !== 0) return undefined;
-  return 'lies where everybody may rename it (its parent is world-writable and not sticky)';
+  return 'can be replaced by other users (its parent is world-writable and not sticky)';
 }
 
 const CODES: Readonly<Record<string, ErrorCode>> = {
@@ -73,17 +79,19 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   EPERM: 'PERMISSION_DENIED',
 };
 
-const PASSING = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EAGAIN']);
+const TEMPORARY_CODES = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EAGAIN']);
 
 /**
- * Returns the error for a failure of the system around a control socket. `action` reads like `listen on`.
+ * Creates the error for a failed system call on a control socket or its directory.
+ *
+ * @param action the failed action as a verb, such as `listen on`
  */
-export function socketError(action: string, path: string, thrown: unknown): MusterError {
+export function createSocketError(action: string, path: string, thrown: unknown): MusterError {
   if (thrown instanceof MusterError) return thrown;
   const code = systemErrorCode(thrown) ?? '';
   const message = `cannot ${action} ${path}: ${errorMessage(thrown)}`;
   return new MusterError(CODES[code] ?? 'INTERNAL_ERROR', message, {
-    retryable: PASSING.has(code),
+    retryable: TEMPORARY_CODES.has(code),
     cause: thrown,
   });
 }

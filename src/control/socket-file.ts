@@ -6,88 +6,90 @@ import { dirname, join } from 'node:path';
 import { MusterError, systemErrorCode } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { checkPathLength } from './path.ts';
-import { socketError } from './socket-directory.ts';
+import { createSocketError } from './socket-directory.ts';
 
 /**
- * The suffix of temporary names, as long as `.sock` or shorter, so that they fit where `<token>.sock` does.
+ * The suffix of temporary names. It is not longer than `.sock`, so that a temporary path is never too long if
+ * `<token>.sock` is not.
  */
 export const TEMPORARY_SUFFIX = '.tmp';
 
 const SOCKET_MODE = 0o600;
 /**
- * The maximum number of attempts. Each further attempt means that another process took the name in the moment in which it was free.
+ * The maximum number of attempts to take the name. An attempt fails if another process takes the name in the moment in
+ * which it is free.
  */
 const MAX_ATTEMPTS = 3;
 
 /** The file of a listening socket. */
 export interface SocketFile {
-  /** Removes the file if it is still this socket. Never throws for one that is gone. */
+  /** Removes the file if it is still this socket. Never throws. */
   remove(): Promise<void>;
 }
 
 /**
- * Lets the server listen at `path`. The socket is bound under a temporary name, gets its mode there and only then its
- * own name, by a link. So it never has a wider mode under its own name, no other socket is ever replaced (a link
- * fails if a name is taken, and one process wins), and libuv unlinks the temporary name on closing, not the socket of
- * a successor. Throws `CONFLICT` if a process listens there. On any failure the server is closed.
+ * Lets the server listen at `path`. The socket is bound under a temporary name, gets its mode, and only then gets its
+ * final name with a hard link. This has three advantages: the socket never has a wider mode under its final name; no
+ * other socket is ever replaced, because a link fails if the name is taken; and when the server closes, libuv unlinks
+ * the temporary name and not the socket of a later process. Throws `CONFLICT` if a process listens at `path`. If
+ * anything fails, the server is closed.
  */
 export async function listenAt(server: Server, path: string): Promise<SocketFile> {
-  const bound = join(dirname(path), `${newId()}${TEMPORARY_SUFFIX}`);
-  checkPathLength(bound);
+  const temporaryPath = join(dirname(path), `${newId()}${TEMPORARY_SUFFIX}`);
+  checkPathLength(temporaryPath);
   try {
-    server.listen({ path: bound, exclusive: true });
+    server.listen({ path: temporaryPath, exclusive: true });
     await once(server, 'listening');
-    await chmod(bound, SOCKET_MODE);
-    const { dev, ino } = await lstat(bound, { bigint: true });
-    await takeName(bound, path);
-    await rm(bound, { force: true });
+    await chmod(temporaryPath, SOCKET_MODE);
+    const { dev, ino } = await lstat(temporaryPath, { bigint: true });
+    await takeName(temporaryPath, path);
+    await rm(temporaryPath, { force: true });
     return { remove: () => removeIfSame(path, { dev, ino }) };
   } catch (thrown) {
     server.close();
-    throw socketError('listen on', path, thrown);
+    throw createSocketError('listen on', path, thrown);
   }
 }
 
-async function takeName(bound: string, path: string): Promise<void> {
+async function takeName(temporaryPath: string, path: string): Promise<void> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     try {
-      await link(bound, path);
+      await link(temporaryPath, path);
       return;
     } catch (thrown) {
       if (systemErrorCode(thrown) !== 'EEXIST') throw thrown;
     }
-    await clearName(bound, path);
+    await removeDeadSocket(temporaryPath, path);
   }
-  throw inUse(path);
+  throw createConflictError(path);
 }
 
 /**
- * Removes the socket that a dead process left. Only the holder of a lock named after that very socket may do it, so
- * that nobody can put a live one in its place between the check and the removal. A lock that outlives its holder is
- * swept like a temporary name.
+ * Removes the socket of a dead process. The process first takes a lock that is named after this socket, so that no
+ * other process can remove it and create a live socket between the check and the removal. If a process dies while it
+ * holds the lock, the lock is later removed like a temporary name.
  */
-async function clearName(bound: string, path: string): Promise<void> {
-  const dead = await deadSocket(path);
-  if (dead === undefined) return;
-  const lock = join(dirname(path), `${dead.name}${TEMPORARY_SUFFIX}`);
+async function removeDeadSocket(temporaryPath: string, path: string): Promise<void> {
+  const deadSocket = await findDeadSocket(path);
+  if (deadSocket === undefined) return;
+  const lock = join(dirname(path), `${deadSocket.name}${TEMPORARY_SUFFIX}`);
   try {
-    await link(bound, lock);
+    await link(temporaryPath, lock);
   } catch (thrown) {
-    if (systemErrorCode(thrown) === 'EEXIST') throw inUse(path);
+    if (systemErrorCode(thrown) === 'EEXIST') throw createConflictError(path);
     throw thrown;
   }
   try {
-    const still = await identify(path);
-    if (still?.name === dead.name) await rm(path, { force: true });
+    const present = await identify(path);
+    if (present?.name === deadSocket.name) await rm(path, { force: true });
   } finally {
     await rm(lock, { force: true });
   }
 }
 
+/** The identity of a file, which differs from that of every other file. */
 interface FileIdentity {
-  /**
-   * 12 of `[a-z0-9]`, different for every file that ever existed, because inode numbers are used again.
-   */
+  /** 12 characters of `[a-z0-9]`. They include the change time of the file, because inode numbers are reused. */
   readonly name: string;
   readonly isSocket: boolean;
 }
@@ -104,9 +106,10 @@ async function identify(path: string): Promise<FileIdentity | undefined> {
 }
 
 /**
- * Returns the dead socket at a path, or undefined if the file is gone. Throws for anything else.
+ * Returns the socket of a dead process at a path, or undefined if there is no file. Throws if the file is not a socket
+ * or its process may be alive.
  */
-async function deadSocket(path: string): Promise<FileIdentity | undefined> {
+async function findDeadSocket(path: string): Promise<FileIdentity | undefined> {
   const file = await identify(path);
   if (file === undefined) return undefined;
   if (!file.isSocket) {
@@ -118,10 +121,10 @@ async function deadSocket(path: string): Promise<FileIdentity | undefined> {
   const state = await probeSocket(path);
   if (state === 'gone') return undefined;
   if (state === 'dead') return file;
-  throw inUse(path);
+  throw createConflictError(path);
 }
 
-function inUse(path: string): MusterError {
+function createConflictError(path: string): MusterError {
   return new MusterError('CONFLICT', `another process listens on the control socket ${path}`);
 }
 
@@ -130,14 +133,14 @@ async function removeIfSame(path: string, own: { dev: bigint; ino: bigint }): Pr
     const { dev, ino } = await lstat(path, { bigint: true });
     if (dev === own.dev && ino === own.ino) await rm(path, { force: true });
   } catch {
-    // Gone, or out of reach with its directory: either way there is no name of ours left to take away.
+    // The file or its directory has already been removed or cannot be accessed, so there is nothing to remove.
   }
 }
 
 /**
  * Returns whether a process listens on the socket file at `path`. Only a refused connection proves a dead process.
- * Any other failure (no descriptors left, a full queue) proves nothing: `unknown`. BSD kernels also refuse when the
- * queue is full, so there a process with 128 waiting clients looks dead.
+ * After any other failure (no free descriptors, a full queue), the state is `unknown`. BSD kernels also refuse a
+ * connection if the queue is full, so on them a process with 128 waiting clients looks dead.
  */
 function probeSocket(path: string): Promise<'listening' | 'dead' | 'gone' | 'unknown'> {
   return new Promise((resolve) => {
@@ -154,34 +157,40 @@ function probeSocket(path: string): Promise<'listening' | 'dead' | 'gone' | 'unk
   });
 }
 
-/** The maximum number of sockets that one sweep checks. A sweep runs at each start, so few are enough. */
+/** The maximum number of sockets that one cleanup checks. A cleanup runs at each start, so a few are sufficient. */
 const MAX_CHECKED_SOCKETS = 16;
-const NAME = /^[a-z0-9]{12}\.(?:sock|tmp)$/;
+const SOCKET_NAME = /^[a-z0-9]{12}\.(?:sock|tmp)$/;
 /**
- * The age at which a socket under a temporary name is swept. A younger one may be about to listen.
+ * The minimum age at which a socket with a temporary name is removed. The process of a newer socket may be about to
+ * listen.
  */
 const MIN_TEMPORARY_AGE_MS = 60_000;
 
-export interface SocketSweep {
+/** The options of a cleanup of dead sockets. */
+export interface SocketCleanup {
   readonly directory: string;
-  /** Milliseconds since the epoch. */
+  /** The present time in milliseconds since the epoch. */
   readonly now: number;
   /**
-   * From 0 to below 1: the position in the directory at which the sweep begins, so that each file gets its turn.
+   * The position in the directory at which the cleanup begins, from 0 to below 1. With random positions, each file is
+   * checked sooner or later.
    */
   readonly from: number;
 }
 
 /**
- * Removes sockets that dead processes left in our directory, a few at a time. Never throws, because the next start
- * tries again.
+ * Removes the sockets of dead processes from a directory, at most MAX_CHECKED_SOCKETS at a time. Never throws, because
+ * the next start tries again.
  */
-export async function sweepSockets(options: SocketSweep): Promise<void> {
+export async function removeDeadSockets(options: SocketCleanup): Promise<void> {
   const { directory, now, from } = options;
-  const names = (await readdir(directory).catch(() => [])).filter((name) => NAME.test(name));
+  const names = (await readdir(directory).catch(() => [])).filter((name) => SOCKET_NAME.test(name));
   const begin = Math.floor(from * names.length);
-  const some = [...names.slice(begin), ...names.slice(0, begin)].slice(0, MAX_CHECKED_SOCKETS);
-  await Promise.allSettled(some.map((name) => removeIfDead(join(directory, name), now)));
+  const checkedNames = [...names.slice(begin), ...names.slice(0, begin)].slice(
+    0,
+    MAX_CHECKED_SOCKETS,
+  );
+  await Promise.allSettled(checkedNames.map((name) => removeIfDead(join(directory, name), now)));
 }
 
 async function removeIfDead(path: string, now: number): Promise<void> {

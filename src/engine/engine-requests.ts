@@ -9,7 +9,7 @@ import type { AnswerRequest } from './questions/record-answer.ts';
 export interface RootRequest extends TaskRequest {
   /** The id of the task. Default: a new one. */
   readonly id?: string;
-  /** The line that lists show. Default: the first words of the prompt. */
+  /** The description of the task in lists. Default: the first words of the prompt. */
   readonly description?: string;
 }
 
@@ -17,24 +17,27 @@ export interface RootRequest extends TaskRequest {
 export interface ResumeOptions {
   /** The next message, or null for none. */
   readonly prompt: string | null;
-  /** The items that are quoted with it. Default: none. */
+  /** The items that are quoted with the message. Default: none. */
   readonly enclosed?: readonly QuotedItem[];
-  /** Returns the limit of its rights: it gets the recorded ones, narrowed to these. */
+  /** Returns the maximum rights of the resumed task. Its recorded rights are narrowed to them. */
   readonly maxRights: (recorded: Rights) => Rights;
   /** Default: the recorded model. */
   readonly model?: ResolvedModel;
   readonly maxTurns?: number;
-  /** The mode that the person chose, at most that of its definition. Default: the recorded one. */
+  /** The mode that the person chose, limited by the agent's definition. Default: the recorded mode. */
   readonly mode?: PermissionMode;
-  /** True if questions in its logs keep waiting, whatever happens to new ones. Default: false. */
+  /** True if open questions in the logs keep waiting even when new questions are denied. Default: false. */
   readonly keepsParked?: boolean;
-  /** The answer to a question of the task, or of a descendant that had not ended. */
+  /** The answer to a question of the task, or of a descendant that has not ended. */
   readonly answer?: QuestionAnswer;
-  /** True if a template run repeats the items that failed or were ended by a limit. Default: false. */
+  /** True if a template run repeats the items that failed or that a limit ended. Default: false. */
   readonly retryFailed?: boolean;
-  /** Set to only summarize the context of an ended task. `keep`: what the summary must keep, or null. */
+  /**
+   * Set to summarize the context of an ended task and do nothing else. `keep`: what the summary must contain, or
+   * null.
+   */
   readonly compacts?: { readonly keep: string | null };
-  /** An ended descendant to resume, for which the task only waits. Not together with a prompt. */
+  /** An ended descendant to resume. The task itself only waits for it. Not allowed together with a prompt. */
   readonly below?: { readonly id: string } & ResumeBelowRequest;
 }
 
@@ -46,20 +49,20 @@ export interface QuestionAnswer extends AnswerRequest {
 
 /** The options with which a person resumes a task in a running tree. */
 export interface ResumeBelowRequest {
-  /** The next message. Default: a message that asks it to continue. */
+  /** The next message. Default: a message that asks the task to continue. */
   readonly prompt?: string;
   readonly model?: string;
   readonly maxTurns?: number;
 }
 
-/** A child as it would be created. */
+/** The child that a Task call would create. */
 export interface PlannedChild extends ChildOutline {
-  /** True if the call that asks for it may run. */
+  /** The decision about the call that would create the child. */
   readonly decision: Decision;
-  /** The models that it would try in turn if its model failed. */
+  /** The fallback models, in order, for a failure of the child's model. */
   readonly fallbacks: readonly ResolvedModel[];
-  /** True if an earlier result of the same work is reused. */
+  /** True if an earlier result with the same inputs can be reused. */
   readonly reusesResults: boolean;
-  /** The beginning of its requests, without the line that describes the task. */
+  /** The prompt prefix of its requests, without the line that describes the task. */
   readonly prefix: RequestPrefix;
 }

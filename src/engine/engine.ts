@@ -1,6 +1,6 @@
 import {
   openToResume,
-  continueMessage,
+  createContinueMessage,
   recordResume,
   startActivations,
 } from './delegation/resume-child.ts';
@@ -17,7 +17,7 @@ import type { TaskSpec } from '../protocol/task.ts';
 import { LoopQueue } from '../base/loop-queue.ts';
 import { createTask } from './delegation/create-task.ts';
 import { assertCompactable } from './compaction/make-room.ts';
-import { createDelegation, decideDelegation } from './delegation/delegation.ts';
+import { createDelegationRunner, decideDelegation } from './delegation/delegation.ts';
 import type { EngineDeps } from './task/deps.ts';
 import type { QuotedItems, QuoteRequest } from './quote/quote.ts';
 import { prepareAgent, findUnusableReason } from './prompt/prepare-agent.ts';
@@ -26,7 +26,7 @@ import { driveItems, startFanOut, type FanOutRequest } from './fan-out/fan-out.t
 import { reopenFailedItems, requireConversation } from './fan-out/remaining-items.ts';
 import { foldLog } from './task/fold-log.ts';
 import { runTask } from './loop/loop.ts';
-import { resolveMentions, createUserMessage } from './prompt/agent-types.ts';
+import { resolveMentions, createUserMessage } from './prompt/mentions.ts';
 import { isBusy } from './loop/next-step.ts';
 import {
   outlineChild,
@@ -78,10 +78,13 @@ export class Engine {
       driveItems: (run) => driveItems(this.context, run),
       startLoop: (run) => void runTask(this.deps, run),
     };
-    tools.push(...createTaskTools(this.context, createDelegation(this.context)));
+    tools.push(...createTaskTools(this.context, createDelegationRunner(this.context)));
   }
 
-  /** Creates the main agent's task and starts it. Throws UsageError for an agent that can't be started. */
+  /**
+   * Creates a conversation as the root of a new tree and starts it. Throws UsageError for an agent that can't be
+   * started.
+   */
   start(request: RootRequest): TaskRun {
     const { settings } = this.deps;
     const { agent, rights, cwd } = request;
@@ -114,8 +117,8 @@ export class Engine {
   }
 
   /**
-   * Plans the child that a Task call would create and the beginning of its requests, even if the call would be
-   * refused or the agent can't be started. Creates nothing.
+   * Plans the child that a Task call would create, even if the call would be refused or the agent can't be started.
+   * Creates nothing.
    */
   async plan(by: Delegator, request: ChildRequest): Promise<PlannedChild | MusterError> {
     const { deps, prefixes } = this.context;
@@ -131,9 +134,9 @@ export class Engine {
   }
 
   /**
-   * Resumes a task without an owner from its log, with all its descendants that had not ended. The task runs when
-   * this resolves. Throws MusterError: `NOT_FOUND` if there is no such task; `CONFLICT` if a process owns it or the
-   * question is already answered; `INVALID_PARAM` if the answer does not fit the question.
+   * Resumes a task from its log, with all descendants that had not ended. The task runs when the promise resolves.
+   * Throws MusterError: `NOT_FOUND` if there is no such task; `CONFLICT` if a process owns it or the question is
+   * already answered; `INVALID_PARAM` if the answer does not fit the question.
    */
   async resume(id: string, request: ResumeOptions): Promise<TaskRun> {
     const { prompt, enclosed, keepsParked, answer, retryFailed, below, ...terms } = request;
@@ -151,17 +154,17 @@ export class Engine {
         const message =
           prompt === null
             ? null
-            : this.personInput(prompt, { to: top.spec, recorder: top, enclosed });
+            : this.createPersonInput(prompt, { to: top.spec, recorder: top, enclosed });
         recordResume(this.deps, top, {
           ...terms,
           by: 'user',
           callId: null,
           message,
-          isToldToGoOn: below === undefined,
+          asksToContinue: below === undefined,
           maxRights: request.maxRights(top.spec.rights),
         });
         if (below === undefined) return;
-        await resumeRecoveredDescendant(this.context, top, this.below(below, top));
+        await resumeRecoveredDescendant(this.context, top, this.toResumedDescendant(below, top));
       },
     });
     await startActivations(this.context, opened);
@@ -173,29 +176,32 @@ export class Engine {
     return this.running.get(id);
   }
 
-  /** Gathers the items that a person quotes in a message to a task, which may not exist yet. */
+  /** Collects the items that a person quotes in a message to a task, which may not exist yet. */
   async quote(
     to: QuoteRecipient,
     request: QuoteRequest,
     signal?: AbortSignal,
   ): Promise<QuotedItems> {
     const { quoteItems } = await import('./quote/quote.ts');
-    const receiver = resolveRecipient(this.deps, to, this.running);
-    return quoteItems(this.deps, receiver, request, signal ?? new AbortController().signal);
-  }
-
-  /** Sends a message to a running task, for its next request. Throws `NOT_FOUND` if it does not run in this process. */
-  send(id: string, message: string, enclosed?: readonly QuotedItem[]): void {
-    const run = this.requireRun(id);
-    if (run.isEnding) throw notRunning(id);
-    requireConversation(run);
-    run.mailbox.send(this.personInput(message, { to: run.spec, recorder: run, enclosed }));
+    const recipient = resolveRecipient(this.deps, to, this.running);
+    return quoteItems(this.deps, recipient, request, signal ?? new AbortController().signal);
   }
 
   /**
-   * Interrupts the current step of a conversation, and the tasks that it waits for, for the user. Its background
-   * work continues; if there is none, the conversation is stopped. Throws `NOT_FOUND` if it does not run in this
-   * process, and `INVALID_PARAM` for a subagent's task, which can only be stopped.
+   * Adds a message to the next request of a running task. Throws `NOT_FOUND` if the task does not run in this
+   * process.
+   */
+  send(id: string, message: string, enclosed?: readonly QuotedItem[]): void {
+    const run = this.requireRun(id);
+    if (run.isEnding) throw notRunningError(id);
+    requireConversation(run);
+    run.mailbox.send(this.createPersonInput(message, { to: run.spec, recorder: run, enclosed }));
+  }
+
+  /**
+   * Interrupts the current step of a conversation, and the tasks for which it waits, because the user asked for it.
+   * Its background work continues; if there is none, the conversation is stopped. Throws `NOT_FOUND` if the
+   * conversation does not run in this process, and `INVALID_PARAM` for a subagent's task, which can only be stopped.
    */
   interrupt(id: string): void {
     const run = this.requireRun(id);
@@ -210,14 +216,14 @@ export class Engine {
   }
 
   /**
-   * Changes the mode of a running conversation, from its next call on. A narrower mode closes the questions that it
-   * refuses. A wider mode answers no open question, since the user may only pass it while cycling through the modes.
-   * Throws `NOT_FOUND` if the conversation does not run in this process, and `INVALID_PARAM` for a subagent's task
-   * or if the definition requires a narrower mode.
+   * Changes the mode of a running conversation, beginning with its next call. A narrower mode closes the questions
+   * that it refuses. A wider mode answers no open question, because the user may only be cycling through the modes.
+   * Throws `NOT_FOUND` if the conversation does not run in this process, and `INVALID_PARAM` for a subagent's task or
+   * if the definition requires a narrower mode.
    */
   setMode(id: string, mode: PermissionMode): void {
     const run = this.requireRun(id);
-    if (run.isEnding) throw notRunning(id);
+    if (run.isEnding) throw notRunningError(id);
     if (changeMode(run, mode).isNarrower) this.deps.inbox.reconsider();
   }
 
@@ -236,18 +242,26 @@ export class Engine {
    */
   async resumeBelow(id: string, request: ResumeBelowRequest): Promise<void> {
     const caller = await nearestRunningAncestor(this.context, id);
-    await resumeDescendant(this.context, caller, this.below({ ...request, id }, caller));
+    await resumeDescendant(
+      this.context,
+      caller,
+      this.toResumedDescendant({ ...request, id }, caller),
+    );
     caller.mailbox.wake();
   }
 
-  /** Builds the resume of a descendant; `recorder` as in `personInput`. */
-  private below(
+  /**
+   * Builds the request to resume a descendant.
+   *
+   * @param recorder the task whose log gets the warnings, as in `createPersonInput`
+   */
+  private toResumedDescendant(
     { id, prompt, ...terms }: { readonly id: string } & ResumeBelowRequest,
     recorder: TaskRun,
   ): ResumedDescendant {
-    if (prompt === undefined) return { ...terms, id, message: continueMessage() };
+    if (prompt === undefined) return { ...terms, id, message: createContinueMessage() };
     const to = foldLog(this.deps.store, id).spec;
-    return { ...terms, id, message: this.personInput(prompt, { to, recorder }) };
+    return { ...terms, id, message: this.createPersonInput(prompt, { to, recorder }) };
   }
 
   /** Answers a question that waits in this process. Throws the errors of `answerQuestion`. */
@@ -255,8 +269,11 @@ export class Engine {
     return answerQuestion(this.deps.inbox, question, request);
   }
 
-  /** Builds a person's message to a task. Warnings about mentioned agents that can't be called go to `recorder`'s log. */
-  private personInput(
+  /**
+   * Builds a person's message to a task. Warnings about mentioned agents that can't be called are recorded in the log
+   * of `recorder`.
+   */
+  private createPersonInput(
     text: string,
     {
       to,
@@ -276,7 +293,7 @@ export class Engine {
   private requireRun(id: string): TaskRun {
     const run = this.running.get(id);
     if (run !== undefined) return run;
-    throw notRunning(id);
+    throw notRunningError(id);
   }
 
   /** Returns the result of a task, with the paths of its files. */
@@ -296,6 +313,6 @@ export class Engine {
   }
 }
 
-function notRunning(id: string): MusterError {
+function notRunningError(id: string): MusterError {
   return new MusterError('NOT_FOUND', `task ${id} does not run in this process`);
 }

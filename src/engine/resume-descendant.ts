@@ -1,7 +1,7 @@
 import { MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { TaskInput } from '../protocol/input.ts';
-import { knownDescendants } from './delegation/deliver-end.ts';
+import { listKnownDescendants } from './delegation/deliver-end.ts';
 import { foldLog } from './task/fold-log.ts';
 import { isBusy } from './loop/next-step.ts';
 import { resumeChild } from './delegation/resume-child.ts';
@@ -9,7 +9,7 @@ import type { TaskRun } from './task/task-run.ts';
 import { newInterruptionId } from './task/stop-order.ts';
 import type { EngineContext } from './delegation/engine-context.ts';
 
-/** A task that a person resumes, and its next message. */
+/** A task that a person resumes, with its next message and terms. */
 export interface ResumedDescendant {
   /** The full id of the task. */
   readonly id: string;
@@ -18,7 +18,7 @@ export interface ResumedDescendant {
   readonly maxTurns?: number;
 }
 
-/** Resumes an ended task in the background of a running one, which is notified of its end. */
+/** Resumes an ended task as a background child of a running task, which is notified of its end. */
 export async function resumeDescendant(
   engine: EngineContext,
   caller: TaskRun,
@@ -36,19 +36,19 @@ export async function resumeDescendant(
   if (resumed instanceof MusterError) throw resumed;
 }
 
-/** Throws MusterError if a task can't be resumed below the one that was recovered for it. */
+/** Throws MusterError if a task can't be resumed below `top`, the task that was recovered for this purpose. */
 export function requireDescendant(top: TaskRun, id: string): void {
   if (top.spec.fanOut !== undefined) {
     const message = `task ${top.spec.id} is a run of a template: its tasks can't be resumed one by one`;
     throw new MusterError('INVALID_PARAM', message);
   }
-  if (knownDescendants(top.state).includes(id)) return;
+  if (listKnownDescendants(top.state).includes(id)) return;
   throw new MusterError('NOT_FOUND', `task ${id} is not below task ${top.spec.id}`);
 }
 
 /**
- * Resumes a descendant of a task that was recovered to wait for it and does not run yet. If the descendant had not
- * ended, it was recovered too and only gets the message.
+ * Resumes a descendant of `top`, which was recovered to wait for the descendant and does not run yet. If the
+ * descendant had not ended, it was recovered as well and only gets the message.
  */
 export async function resumeRecoveredDescendant(
   engine: EngineContext,
@@ -61,9 +61,10 @@ export async function resumeRecoveredDescendant(
     return;
   }
   await resumeDescendant(engine, top, below);
-  // A task that has answered waits for the descendant anyway; another one would continue what it was doing.
+  // A task that has given its answer waits for the descendant anyway. Any other task would first continue its own
+  // work, so it is interrupted.
   if (!isBusy(top.state, engine.deps.settings)) return;
-  const reason = `the user went on with task ${below.id}`;
+  const reason = `the user resumed task ${below.id}`;
   top.journal.record({ type: 'turn.interrupted', input: newInterruptionId(), because: reason });
 }
 
@@ -72,11 +73,11 @@ export async function nearestRunningAncestor(
   { deps, running }: EngineContext,
   id: string,
 ): Promise<TaskRun> {
-  const above = (task: string): string | null => foldLog(deps.store, task).spec.parent;
-  for (let at = above(id); at !== null; at = above(at)) {
-    const run = running.get(at);
+  const findParent = (task: string): string | null => foldLog(deps.store, task).spec.parent;
+  for (let ancestor = findParent(id); ancestor !== null; ancestor = findParent(ancestor)) {
+    const run = running.get(ancestor);
     if (run?.isEnding === false) return run;
-    // An ending task takes no more children; its own parent knows its descendants once it has ended.
+    // An ending task accepts no more children. Wait for its end, after which its parent can take the child.
     await run?.end.written;
   }
   throw new MusterError('NOT_FOUND', `no task above ${id} runs in this process`);

@@ -11,7 +11,7 @@ import { withWatchdog, type LivenessLimits } from './watchdog.ts';
 
 /** The limits of `[liveness]`, in milliseconds. */
 export interface ModelPortLimits extends LivenessLimits {
-  /** The first-token limit for a private address, since local models take minutes to load. */
+  /** The first-token limit for servers at private addresses, whose models may take minutes to load. */
   readonly privateFirstTokenMs: number;
 }
 
@@ -19,31 +19,31 @@ export interface ModelPortLimits extends LivenessLimits {
 export interface ModelPortDeps extends AdapterDeps {
   readonly providers: readonly ConfiguredProvider[];
   readonly limits: ModelPortLimits;
-  /** The limits on the requests to each base URL and key. */
+  /** The limits on the requests to each provider account, which is a base URL and an API key. */
   readonly admission: LimiterSettings;
-  /** Loads models that need no network, by provider name (`offline`), at their first request. */
+  /** The functions that load the models without a network, by provider name (`offline`). Each is called at its first request. */
   readonly localPorts?: Readonly<Record<string, () => Promise<ModelPort>>>;
 }
 
 /** The port to all configured models. */
 export interface ConnectedModels extends ModelPort {
-  /** Starts to load the modules that the provider's first request needs. Does nothing for an unknown name. */
+  /** Starts to load the modules for the first request to a provider. An unknown name has no effect. */
   preload(provider: string): void;
 }
 
 /** Creates the port to all configured models. Each request goes to the provider of its model. */
 export function createModelPort(deps: ModelPortDeps): ConnectedModels {
-  const ports = new Map<string, Promise<ModelPort>>();
+  const loading = new Map<string, Promise<ModelPort>>();
   const loaded = new Map<string, ModelPort>();
   const load = (name: string): Promise<ModelPort> => {
-    const known = ports.get(name);
+    const known = loading.get(name);
     if (known !== undefined) return known;
-    const loading = openPort(name, deps).then((port) => {
+    const opening = openPort(name, deps).then((port) => {
       loaded.set(name, port);
       return port;
     });
-    ports.set(name, loading);
-    return loading;
+    loading.set(name, opening);
+    return opening;
   };
   async function* streamOnceLoaded(
     request: ModelRequest,
@@ -54,27 +54,27 @@ export function createModelPort(deps: ModelPortDeps): ConnectedModels {
     try {
       port = await load(request.model.provider);
     } catch (thrown) {
-      yield unavailable(request.model.provider, thrown);
+      yield createUnavailableFailure(request.model.provider, thrown);
       return;
     }
     yield* port.stream(request, signal, listener);
   }
   return {
-    // A loaded port is called directly, since each generator in between costs time for every part.
+    // A loaded port is called directly, because every generator in between costs time for each part of an answer.
     stream: (request, signal, listener) =>
       loaded.get(request.model.provider)?.stream(request, signal, listener) ??
       streamOnceLoaded(request, signal, listener),
     preload(name) {
-      // The next request fails in the same way, and reports it.
+      // The error is ignored, because the first request fails with the same error and reports it.
       load(name).catch(() => {});
     },
   };
 }
 
 async function openPort(name: string, deps: ModelPortDeps): Promise<ModelPort> {
-  const other = deps.localPorts?.[name];
-  if (other !== undefined) return other();
-  const provider = deps.providers.find((one) => one.name === name);
+  const loadLocalPort = deps.localPorts?.[name];
+  if (loadLocalPort !== undefined) return loadLocalPort();
+  const provider = deps.providers.find((each) => each.name === name);
   if (provider === undefined) throw new Error('no such provider is configured');
   const [{ createAdapter }, protocol] = await Promise.all([
     import('./adapters/adapter.ts'),
@@ -83,11 +83,15 @@ async function openPort(name: string, deps: ModelPortDeps): Promise<ModelPort> {
   const { limits } = deps;
   const firstTokenMs = provider.isPrivate ? limits.privateFirstTokenMs : limits.firstTokenMs;
   const limiter = findSharedLimiter(provider, deps.admission, deps);
-  const parts = { clock: deps.clock, deadlines: deps.deadlines, limiter };
-  return withWatchdog(createAdapter(protocol, provider, deps), { ...limits, firstTokenMs }, parts);
+  const watchdogDeps = { clock: deps.clock, deadlines: deps.deadlines, limiter };
+  return withWatchdog(
+    createAdapter(protocol, provider, deps),
+    { ...limits, firstTokenMs },
+    watchdogDeps,
+  );
 }
 
-/** The loaders of the protocols, so that only the provider packages in use are ever loaded. */
+/** The functions that load the protocols. Each protocol is loaded only when it is used, because its provider package is large. */
 const PROTOCOLS: Readonly<Record<ProtocolName, () => Promise<ProtocolAdapter>>> = {
   anthropic: async () =>
     (await import('./adapters/anthropic/anthropic-protocol.ts')).anthropicProtocol,
@@ -97,7 +101,7 @@ const PROTOCOLS: Readonly<Record<ProtocolName, () => Promise<ProtocolAdapter>>> 
   google: async () => (await import('./adapters/google/google-protocol.ts')).googleProtocol,
 };
 
-function unavailable(provider: string, thrown: unknown): ModelPart {
+function createUnavailableFailure(provider: string, thrown: unknown): ModelPart {
   const message = `${provider}: ${errorMessage(thrown)}`;
   return { type: 'failed', failure: { kind: 'not_found', message, retryable: false } };
 }

@@ -19,11 +19,11 @@ import type { Permit } from './limiter/permit.ts';
 
 /** The limits of `[liveness]`, in milliseconds. */
 export interface LivenessLimits {
-  /** The limit until the connection is established and the request is sent. */
+  /** The maximum time until the connection is established and the request is sent. */
   readonly connectMs: number;
-  /** The limit from then to the first content. */
+  /** The maximum time from sending the request to the first content. */
   readonly firstTokenMs: number;
-  /** The limit between two events of the answer after that. */
+  /** The maximum time between two events of the answer after the first content. */
   readonly streamIdleMs: number;
 }
 
@@ -36,10 +36,10 @@ const CANCELLED: ModelPart = {
   },
 };
 
-/** The first silence of this length is reported. After each report, the length for the next one doubles. */
+/** The length of the first silence that is reported. The length doubles after each reported silence. */
 const FIRST_SILENCE_MS = 3_000;
 
-/** Bytes without content extend a limit for this long at most. */
+/** The maximum time for which bytes without content, such as pings, extend a limit. */
 const MAX_WITHOUT_CONTENT_MS = 600_000;
 
 /** The dependencies of the watchdog. */
@@ -47,14 +47,14 @@ export interface WatchdogDeps {
   readonly clock: Clock;
   /** The shared deadlines of the process: one timer serves all streams. */
   readonly deadlines: Deadlines;
-  /** Admits the requests. A request is watched only after it was admitted. Default: all are sent at once. */
+  /** Admits the requests. The watch of a request begins when the request is admitted. Default: every request is sent at once. */
   readonly limiter?: Limiter;
 }
 
 /**
  * Wraps a port so that a request ends with `failed`, kind `timeout`, when its server is silent for too long. Any
- * byte from the server extends the current limit. Without content, this ends after 600 s, or after the first-token
- * limit if it is longer.
+ * byte from the server extends the current limit. Bytes without content extend it for at most 600 s in total, or for
+ * the length of the limit itself if that is longer.
  */
 export function withWatchdog(
   port: WireModelPort,
@@ -63,7 +63,7 @@ export function withWatchdog(
 ): ModelPort {
   const { limiter } = deps;
   return {
-    // One generator serves the limiter and the watch, since each generator costs time for every part.
+    // One generator serves both the limiter and the watch, because every generator costs time for each part.
     async *stream(request, signal, listener) {
       let permit: Permit | null = null;
       if (limiter !== undefined) {
@@ -99,19 +99,21 @@ export function withWatchdog(
   };
 }
 
-/** A request that ran into its limit. */
-interface Expired {
+/** The limit that a request exceeded. */
+interface ExpiredLimit {
   readonly phase: Phase;
-  /** The time without anything from the server, or with nothing but pings. */
+  /** The time in which the server sent nothing, or nothing but pings. */
   readonly silentMs: number;
 }
 
 type Phase = 'connecting' | 'waiting' | 'streaming';
 
 interface PhaseDetails {
-  /** The limit as failures name it. Its key in `[liveness]` has `_seconds` behind the name. */
+  /** The name of the limit in failures. The configuration key in `[liveness]` is this name followed by `_seconds`. */
   readonly limit: NonNullable<ModelFailure['limit']>;
+  /** The event that ends the phase, for reports of silence. */
   readonly awaited: AwaitedProgress;
+  /** The field that holds the limit. */
   readonly field: keyof LivenessLimits;
   /** The beginning of the message of a timeout. */
   readonly text: string;
@@ -146,10 +148,10 @@ interface WatchOptions {
   readonly abort: () => void;
 }
 
-/** Watches one request. Bytes only update a timestamp, which is checked when the deadline is due. */
+/** Watches one request. Each piece of the body only updates a timestamp, which is checked at the deadline. */
 class Watch implements WireObserver {
-  expired: Expired | null = null;
-  /** Takes the progress of the answer. Default: it is part of the stream. */
+  expired: ExpiredLimit | null = null;
+  /** Takes the progress of the answer. Undefined if there is no listener: the stream then yields the progress. */
   readonly progressed: ((part: ProgressPart) => void) | undefined;
   private readonly options: WatchOptions;
   private readonly clock: Clock;
@@ -157,7 +159,7 @@ class Watch implements WireObserver {
   private lastByteAt: number;
   private lastContentAt: number;
   private deadline: Deadline;
-  /** The time at which the deadline is due. */
+  /** The time of the next check, on the monotonic clock. */
   private checkAt = Infinity;
   private hasEnded = false;
   private isSilent = false;
@@ -198,7 +200,7 @@ class Watch implements WireObserver {
     if (this.phase !== 'streaming') this.enter('streaming');
     this.lastByteAt = this.clock.monotonic();
     this.lastContentAt = this.lastByteAt;
-    if (this.isSilent) this.reportFlow();
+    if (this.isSilent) this.reportResumed();
   }
 
   observe(part: ModelPart): void {
@@ -228,13 +230,13 @@ class Watch implements WireObserver {
   }
 
   private enter(phase: Phase): void {
-    // A connection may be established after its request has ended. Nobody would cancel a new deadline then.
+    // A connection may be established after its request has ended. A new deadline would then never be cancelled.
     if (this.hasEnded) return;
     this.phase = phase;
     this.lastByteAt = this.clock.monotonic();
     this.lastContentAt = this.lastByteAt;
-    // A deadline that is due earlier stays: its check sets the next one, and most answers have ended by then.
-    if (this.dueIn() + this.lastByteAt < this.checkAt) {
+    // An earlier deadline is kept: its check sets the next deadline, and most answers have ended before the check.
+    if (this.msUntilCheck() + this.lastByteAt < this.checkAt) {
       this.deadline.cancel();
       this.deadline = this.scheduleCheck();
     }
@@ -242,34 +244,34 @@ class Watch implements WireObserver {
   }
 
   private scheduleCheck(): Deadline {
-    const ms = this.dueIn();
+    const ms = this.msUntilCheck();
     this.checkAt = this.clock.monotonic() + ms;
     return this.options.deps.deadlines.after(ms, () => this.check());
   }
 
-  private dueIn(): number {
-    return Math.min(this.remainingMs(), this.msUntilSilence());
+  private msUntilCheck(): number {
+    return Math.min(this.msUntilLimit(), this.msUntilSilence());
   }
 
   private check(): void {
-    if (this.remainingMs() > 0) {
+    if (this.msUntilLimit() > 0) {
       if (this.msUntilSilence() <= 0) this.reportSilence();
       this.deadline = this.scheduleCheck();
       return;
     }
     const onlyPings =
-      this.lastByteAt > this.lastContentAt && this.lifeEndsAt() > this.contentEndsAt();
+      this.lastByteAt > this.lastContentAt && this.byteLimitEndsAt() > this.contentLimitEndsAt();
     const since = onlyPings ? this.lastContentAt : this.lastByteAt;
     this.expired = { phase: this.phase, silentMs: this.clock.monotonic() - since };
     this.options.abort();
   }
 
-  /** Returns the milliseconds until the limit of the phase runs out if nothing more comes. */
-  private remainingMs(): number {
-    return Math.min(this.lifeEndsAt(), this.contentEndsAt()) - this.clock.monotonic();
+  /** Returns the milliseconds until the limit of the phase is exceeded if nothing more arrives. */
+  private msUntilLimit(): number {
+    return Math.min(this.byteLimitEndsAt(), this.contentLimitEndsAt()) - this.clock.monotonic();
   }
 
-  /** Returns the milliseconds until a silence is reported; infinite: it was reported, or there is no listener. */
+  /** Returns the milliseconds until a silence is reported; infinite if it was reported, or if there is no listener. */
   private msUntilSilence(): number {
     if (this.options.listener === undefined || this.isSilent) return Infinity;
     return this.lastContentAt + this.silenceMs - this.clock.monotonic();
@@ -281,7 +283,7 @@ class Watch implements WireObserver {
     this.options.listener?.onSilence({ waitsFor: PHASES[this.phase].awaited, silentMs });
   }
 
-  private reportFlow(): void {
+  private reportResumed(): void {
     this.isSilent = false;
     this.silenceMs *= 2;
     this.deadline.cancel();
@@ -289,20 +291,22 @@ class Watch implements WireObserver {
     this.options.listener?.onResumed();
   }
 
-  private lifeEndsAt(): number {
-    return this.lastByteAt + this.limitMs();
+  /** Returns the time until which the server must send another byte. */
+  private byteLimitEndsAt(): number {
+    return this.lastByteAt + this.phaseLimitMs();
   }
 
-  private contentEndsAt(): number {
-    return this.lastContentAt + Math.max(MAX_WITHOUT_CONTENT_MS, this.limitMs());
+  /** Returns the time until which the server must send content. */
+  private contentLimitEndsAt(): number {
+    return this.lastContentAt + Math.max(MAX_WITHOUT_CONTENT_MS, this.phaseLimitMs());
   }
 
-  private limitMs(): number {
+  private phaseLimitMs(): number {
     return this.options.limits[PHASES[this.phase].field];
   }
 }
 
-function createTimeout(model: string, { phase, silentMs }: Expired): ModelFailure {
+function createTimeout(model: string, { phase, silentMs }: ExpiredLimit): ModelFailure {
   const { limit, text } = PHASES[phase];
   return {
     kind: 'timeout',

@@ -1,7 +1,7 @@
 import { join } from 'node:path/posix';
 import type { AgentDefinition, LimitedTools } from '../protocol/agent.ts';
 import type { CallLimit, PermissionRule, Rights } from '../protocol/permission.ts';
-import { specifierKind } from '../protocol/specifier-kind.ts';
+import { findSpecifierKind } from '../protocol/specifier-kind.ts';
 import { listPaths, type CallPath } from './call.ts';
 import type { DecisionInput } from './decision-input.ts';
 import { ANY_CHILD, patternMatchesPath } from './rules/path-pattern.ts';
@@ -101,7 +101,8 @@ function listsTool({ tools, unlimited }: CallLimit, tool: string): boolean {
 function isCovered(limit: CallLimit, matching: RuleSubject): boolean {
   const { call } = matching;
   const rules = limit.rules.filter((rule) => ruleCovers(rule, call.tool, 'widen'));
-  if (specifierKind(call.tool) !== 'path') return findAllowingRule(rules, matching) !== undefined;
+  if (findSpecifierKind(call.tool) !== 'path')
+    return findAllowingRule(rules, matching) !== undefined;
   const paths = listPaths(call.access);
   const writesNew = limit.newFiles.includes(call.tool);
   const isExempt = (path: CallPath): boolean =>

@@ -1,6 +1,6 @@
 import { join } from 'node:path/posix';
 import type { PermissionRule, Rights } from '../protocol/permission.ts';
-import { specifierKind } from '../protocol/specifier-kind.ts';
+import { findSpecifierKind } from '../protocol/specifier-kind.ts';
 import type { ResolvedCall } from './call.ts';
 import { isProtectedPath, type ProtectionScope } from './protected-paths.ts';
 import { findNarrowingRule } from './rules/match-rules.ts';
@@ -82,7 +82,7 @@ function selectPathRules(
 ): readonly PathRule[] {
   return rules
     .filter((rule) => ruleCovers(rule, tool, 'narrow') && !coversWholeTool(rule))
-    .filter((rule) => specifierKind(rule.tool) === 'path')
+    .filter((rule) => findSpecifierKind(rule.tool) === 'path')
     .map((rule) => ({ kind, rule }));
 }
 

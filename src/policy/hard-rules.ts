@@ -46,14 +46,15 @@ function checkPlanMode(input: DecisionInput): Decision | undefined {
 }
 
 const READ_INSTEAD =
-  'To look at files use Read, Glob and Grep, or a plain command that only reads. For all else go on without it, and say so in your answer.';
+  'To look at files use Read, Glob and Grep, or a plain command that only reads. Skip everything else, and say in your answer what you skipped.';
 
-/** Explains why plan mode refuses a call. Returns undefined if the call is proved to change nothing and may read. */
+/** Explains why plan mode refuses a call. Returns undefined if the call is proved to change nothing, and
+ * the agent may read what the call reads. */
 function explainPlanRefusal({ call, rights }: DecisionInput): string | undefined {
   const { proof } = call;
   if (!isProvable(call)) return `Plan mode changes nothing, and ${call.tool} could.`;
   if (proof?.proven !== true) {
-    const reason = proof?.reason ?? 'nobody looked';
+    const reason = proof?.reason ?? 'it was not checked';
     return `Plan mode runs only commands that are proved to change nothing, and this one is not: ${reason}.`;
   }
   return proof.reads.length > 0 && isToolDisallowed(rights, 'Read')
@@ -76,7 +77,9 @@ function checkVariables({ access: { variables = [] } }: ResolvedCall): Decision 
   };
 }
 
-/** Applies the hard rules of a Read call to the files that the commands of a call are known to read. */
+/**
+ * Checks the files that a command is known to read as if the tool Read read them: guarded paths and workspace roots.
+ */
 export function checkHardRulesOfReads(input: DecisionInput): Decision | undefined {
   const call = input.asRead?.call;
   return call === undefined
@@ -95,7 +98,7 @@ function checkRoots({ tool, access }: ResolvedCall): Decision | undefined {
   return {
     verdict: 'ask',
     step: 'floor',
-    reason: `${quotePath(outside)} is outside the workspace roots, which no rule or mode opens; a person may, for one call.`,
+    reason: `${quotePath(outside)} is outside the workspace roots. No rule or mode allows that; only a person can, for one call.`,
     wouldAllow: `--add-dir ${JSON.stringify(directory)}`,
   };
 }
@@ -121,7 +124,7 @@ function checkGuardedPaths(
 export const PATH_RISK_TEXTS: Readonly<Record<PathRisk, string>> = {
   other_names: 'has other names (hard links), which may lie outside the workspace',
   git_directory: 'lies in a git directory, whose config and hooks git obeys',
-  obeyed_by_git: 'is obeyed by git, whose configuration names it for hooks or includes it',
+  obeyed_by_git: 'is used by git: its configuration includes it or names it as a place for hooks',
 };
 
 function askPersonOnly(problem: string): Decision {

@@ -35,7 +35,10 @@ const digests = new WeakMap<AgentDefinition, string>();
 function hashDefinition(definition: AgentDefinition): string {
   const known = digests.get(definition);
   if (known !== undefined) return known;
-  const text = JSON.stringify({ ...actingPart(definition), description: definition.description });
+  const text = JSON.stringify({
+    ...actingPart(definition),
+    description: definition.description,
+  });
   const digest = createHash('sha256').update(text).digest('hex');
   digests.set(definition, digest);
   return digest;

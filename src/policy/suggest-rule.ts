@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import type { Decision, DecisionStep, Rights } from '../protocol/permission.ts';
-import { specifierKind } from '../protocol/specifier-kind.ts';
+import { findSpecifierKind } from '../protocol/specifier-kind.ts';
 import { isInside, listPaths, type CallPath, type ResolvedCall } from './call.ts';
 import type { DecisionInput } from './decision-input.ts';
 import { makeAllowRulesAbsolute } from './rules/absolute-rules.ts';
@@ -26,7 +26,7 @@ export function suggestRule(input: DecisionInput): string {
 function wouldAllow(text: string, { call, context, subject }: DecisionInput): boolean {
   const parsed = parseRule({ text, source: { kind: 'builtin', where: 'suggestion' } });
   if (!parsed.ok) return false;
-  if (specifierKind(call.tool) === 'command' && context.shellParser === null) return false;
+  if (findSpecifierKind(call.tool) === 'command' && context.shellParser === null) return false;
   return findAllowingRule([parsed.rule], subject) !== undefined;
 }
 
@@ -34,7 +34,7 @@ function wouldAllow(text: string, { call, context, subject }: DecisionInput): bo
 function suggestPlainCommand({ call, subject }: DecisionInput): string | undefined {
   const { tool, access } = call;
   const [line = ''] = access.commands;
-  if (specifierKind(tool) !== 'command' || line.length > MAX_COMMAND_LENGTH) return undefined;
+  if (findSpecifierKind(tool) !== 'command' || line.length > MAX_COMMAND_LENGTH) return undefined;
   const [parsed] = subject.parseCommands();
   const specifier = parsed === undefined ? undefined : removeNeutralOptionsFromLine(parsed);
   return specifier === undefined ? undefined : printRule({ tool, specifier });
@@ -42,7 +42,7 @@ function suggestPlainCommand({ call, subject }: DecisionInput): string | undefin
 
 function suggestNarrowRule({ call, rights }: DecisionInput): string | undefined {
   const { tool, access } = call;
-  switch (specifierKind(tool)) {
+  switch (findSpecifierKind(tool)) {
     case 'command': {
       const line = access.commands[0]?.trim() ?? '';
       return line.length > MAX_COMMAND_LENGTH ? undefined : printRule({ tool, specifier: line });
@@ -110,7 +110,7 @@ export function chooseOfferedRule(
   const parsed = parseRule({ text: wouldAllow, source }, [tool]);
   if (!parsed.ok) return null;
   const { rule } = parsed;
-  const kind = specifierKind(rule.tool);
+  const kind = findSpecifierKind(rule.tool);
   if (coversWholeTool(rule) && kind !== undefined) return null;
   if (kind === 'command' && rule.specifier?.includes('*') === true) return null;
   const [absolute] = makeAllowRulesAbsolute([rule], rights.roots);

@@ -4,27 +4,29 @@ import type { Effort } from './model.ts';
 import type { MemoryScope } from './memory.ts';
 import type { PermissionMode } from './permission.ts';
 
-/** The tools that a definition asks for, by canonical name. Unknown names are recorded in `problems`. */
+/** The tools that a definition asks for. */
 export interface ToolSelection {
+  /** `all`: every tool. `allow`: only the tools in `names`. `deny`: every tool except those in `names`. */
   readonly mode: 'all' | 'allow' | 'deny';
+  /** Canonical names. The `problems` of the definition list the names of unknown tools. */
   readonly names: readonly string[];
 }
 
-/** A tool of which a list grants only some calls. */
+/** A tool for which a tool list grants only some calls. */
 export interface ToolLimit {
-  /** Canonical. */
+  /** The canonical name. */
   readonly tool: string;
-  /** Texts of permission rules. A call runs only if they cover all of it. */
+  /** The texts of permission rules. A call may run only if the rules cover all parts of the call. */
   readonly rules: readonly string[];
-  /** True if the tool may also write files that do not exist yet, in any location. Default: it may not. */
+  /** True if the tool may also create files that do not exist yet, in any directory. Default: it may not. */
   readonly newFiles?: true;
 }
 
-/** A list of tools that limits some of them to certain calls. */
+/** A tool list that limits some of its tools to certain calls. */
 export interface LimitedTools {
-  /** Not empty. */
+  /** The limited tools; at least one. */
   readonly limits: readonly ToolLimit[];
-  /** The tools of the same list that it does not limit, by canonical name. */
+  /** The canonical names of the tools in the same list that are not limited. */
   readonly unlimited: readonly string[];
 }
 
@@ -32,23 +34,23 @@ export type AgentScope = 'session' | 'project' | 'user' | 'plugin' | 'builtin';
 
 export interface AgentOrigin {
   readonly scope: AgentScope;
-  /** The format in which it was read: `muster`, `claude`, `codex`, … */
+  /** The format of the file: `muster`, `claude`, `codex`, … */
   readonly vendor: string;
-  /** Absolute, or `builtin:NAME`, or `session:NAME`. */
+  /** The absolute path of the file, or `builtin:NAME`, or `session:NAME`. */
   readonly path: string;
 }
 
-/** A warning about a definition. It never prevents the definition from loading. */
+/** A warning about a definition. The definition is loaded nevertheless. */
 export interface AgentProblem {
   readonly code: string;
   readonly message: string;
   readonly path: string;
   readonly line?: number;
-  /** The name of a requested tool that grants nothing. */
+  /** The name of the requested tool that the definition does not get. */
   readonly tool?: string;
 }
 
-/** Caps that a definition may ask for; the smallest of config, definition and call wins. */
+/** The limits that a definition may set. The smallest of the limits in configuration, definition and call applies. */
 export interface AgentLimits extends Readonly<Partial<Record<OptionalLimitField, number>>> {
   readonly maxTurns?: number;
   readonly maxTokens?: number;
@@ -56,88 +58,88 @@ export interface AgentLimits extends Readonly<Partial<Record<OptionalLimitField,
   readonly resultMaxTokens?: number;
 }
 
-/** A parameter of a prompt, written as `{{ name }}` in it. The task supplies the value. */
+/** A parameter of a prompt, which contains it as `{{ name }}`. The caller that creates the task supplies the value. */
 export interface AgentParameter {
   readonly name: string;
   readonly description: string;
-  /** The value if the task gives none. Without a default, the task must give one. */
+  /** The value if the caller supplies none. Without a default, the caller must supply a value. */
   readonly default?: string;
 }
 
 /** An agent definition, read from the file of any vendor and normalized. */
 export interface AgentDefinition {
-  /** As declared; unique after shadowing. Compared without case. */
+  /** The name in the file. It is unique among the agents in use, and is compared without case. */
   readonly name: string;
   readonly aliases: readonly string[];
-  /** Tells the main agent when to use it. */
+  /** A description for the main agent: when to use this agent. */
   readonly description: string;
-  /** The body of the file: the agent's part of the system prompt. */
+  /** The body of the file, which becomes a part of the system prompt. */
   readonly prompt: string;
-  /** Parameters of the prompt. Default: none. */
+  /** The parameters of the prompt. Default: none. */
   readonly parameters?: readonly AgentParameter[];
   readonly tools: ToolSelection;
-  /** Lists that limit tools to certain calls; all of them apply. Default: every call of its tools may run. */
+  /** The tool lists that limit tools to certain calls; all of them apply. Default: every call of the tools may run. */
   readonly limitedTools?: readonly LimitedTools[];
-  /** Canonical names that are removed from `tools`, and denied to all tasks below it. */
+  /** The canonical names of the tools that are removed from `tools` and denied to all tasks below. */
   readonly disallowedTools: readonly string[];
-  /** Texts of permission rules that narrow its rights. Their paths begin with `//` or `~/`. */
+  /** The texts of permission rules that narrow the rights of the agent. The paths in them begin with `//` or `~/`. */
   readonly rules?: { readonly ask: readonly string[]; readonly deny: readonly string[] };
-  /** The requested model as written (`inherit`, a tier, an id, `provider/id`). Default: no request. */
+  /** The requested model as in the file (`inherit`, a tier, an id, `provider/id`). Default: no model is requested. */
   readonly model?: string;
   /**
-   * All requested models if the file lists several, beginning with `model`. The first available one is used.
+   * All requested models if the file lists several, beginning with `model`. The first usable model is used.
    */
   readonly models?: readonly string[];
-  /** The mode as the vendor's file has it, verbatim; null if it is absent or not understood. */
+  /** The mode verbatim as in the file; null if the file has no mode, or an unknown mode. */
   readonly permissionMode: string | null;
   /**
-   * The corresponding permission mode, never wider than the vendor's; null if there is no request, so that the
-   * mode of the parent applies.
+   * The permission mode that corresponds to `permissionMode` and is never wider; null if no mode is requested, so that
+   * the mode of the parent applies.
    */
   readonly mode: PermissionMode | null;
   readonly limits: AgentLimits;
   readonly effort?: Effort;
   /**
-   * The size at which the context is compacted: up to 1, as a share of the model's window for input; above 1,
-   * in tokens. Default: 0.8.
+   * The size at which the context is compacted. A number up to 1 is a share of the model's window for input; a larger
+   * number is in tokens. Default: 0.8.
    */
   readonly compactAt?: number;
-  /** Names of the agents that it may delegate to. Default: any. */
+  /** The names of the agents to which this agent may delegate. Default: all agents. */
   readonly delegatesTo?: readonly string[];
-  /** JSON Schema that its answers must match. Default: any text is accepted. */
+  /** The JSON Schema that the final answer must match. Default: any text is accepted. */
   readonly outputSchema?: JsonObject;
-  /** True if Task calls run it in the background by default. Default: false. */
+  /** True if Task calls run the agent in the background unless they say otherwise. Default: false. */
   readonly background?: boolean;
-  /** True if its results may be reused. Default: the setting `task_tool.cache`. */
+  /** True if results of the agent may be reused. Default: the setting `task_tool.cache`. */
   readonly cache?: boolean;
-  /** True if its prompt contains the project's context files and the state of the repository. Default: true. */
+  /** True if the prompt contains the context files of the project and the state of the repository. Default: true. */
   readonly contextFiles?: boolean;
-  /** Names of skills whose instructions are part of its prompt. */
+  /** The names of the skills whose instructions are part of the prompt. */
   readonly skills?: readonly string[];
-  /** The scope in which it has a directory of notes of its own. Default: it has none. */
+  /** The scope in which the agent has its own directory of notes. Default: the agent has no such directory. */
   readonly memory?: MemoryScope;
-  /** The first message of a conversation that runs as this agent and was started without one. */
+  /** The first message of a conversation with this agent as the main agent, if the user starts it without a message. */
   readonly initialPrompt?: string;
-  /** True if calls that would need a person's permission are refused instead, for it and all tasks below it. */
+  /** True if calls that need a person's permission are refused, in tasks of this agent and all tasks below. */
   readonly refusesQuestions?: boolean;
   /**
-   * True if only a person can choose it, because models are not told about it. Default: models may choose it.
+   * True if the agent is not in the list for models, so that only a person can choose it. Default: false.
    */
   readonly unlisted?: boolean;
   /**
-   * True if it only modifies an agent of its own product, so that any other agent of its name takes precedence.
+   * True if the file only modifies a built-in agent of its product. Any other agent with this name then takes precedence.
    */
   readonly changesOnly?: boolean;
-  /** The reason why it cannot be started, in one sentence. Absent if it can. */
+  /** The reason why the agent cannot be started, in one sentence. Absent if it can be started. */
   readonly unusable?: string;
   readonly color?: string;
   readonly origin: AgentOrigin;
-  /** Fields that are not understood, unchanged. */
+  /** The unknown fields of the file, unchanged. */
   readonly extra: JsonObject;
   readonly problems: readonly AgentProblem[];
 }
 
-/** Returns the models that a definition asks for, most wanted first. */
+/** Lists the models that a definition requests, in order of preference. */
 export function requestedModels({
   model,
   models,
@@ -145,7 +147,7 @@ export function requestedModels({
   return models ?? (model === undefined ? [] : [model]);
 }
 
-/** Returns a definition without the fields that only describe its origin, and how it is chosen and shown. */
+/** Removes the fields that do not affect the work of an agent: those for its origin, choice and display. */
 export function actingPart(agent: AgentDefinition) {
   const {
     aliases: _aliases,
@@ -155,12 +157,12 @@ export function actingPart(agent: AgentDefinition) {
     problems: _problems,
     color: _color,
     cache: _cache,
-    ...acting
+    ...rest
   } = agent;
-  return acting;
+  return rest;
 }
 
-/** The name in a tool list that allows Write to create files, but not to replace any. */
+/** The name in a tool list that allows Write to create files, but not to replace existing files. */
 export const NEW_FILES_WORD = 'create_file';
 
 /**

@@ -2,7 +2,7 @@ import { isJsonObject } from '../base/json.ts';
 import { plural } from '../base/text.ts';
 
 /**
- * Media types that can be shown to a model. The type is determined from the bytes and not from the file name.
+ * The media types that can be sent to a model. The type is determined from the bytes and not from the file name.
  */
 export const ATTACHMENT_TYPES = [
   'image/png',
@@ -13,9 +13,10 @@ export const ATTACHMENT_TYPES = [
 ] as const;
 export type AttachmentType = (typeof ATTACHMENT_TYPES)[number];
 
-/** The details of an image or a document that are known without showing it. */
+/** The details of an image or a document that decide whether a model accepts it, and how many tokens it takes. */
 export interface AttachmentDetails {
   readonly type: AttachmentType;
+  /** The size in bytes. */
   readonly bytes: number;
   /** Width of an image in pixels. */
   readonly width?: number;
@@ -23,42 +24,43 @@ export interface AttachmentDetails {
   readonly height?: number;
   /** Number of frames of an animated image. */
   readonly frames?: number;
-  /** Number of pages of a document. Absent if the file does not reveal it. */
+  /** Number of pages of a document. Absent if the number can't be read from the file. */
   readonly pages?: number;
 }
 
 /**
- * An image or a document that belongs to the result of a call. Its bytes are stored as a blob and not in the
- * log.
+ * An image or a document that belongs to the result of a call or to a message of a person. The bytes are stored as a blob
+ * and not in the log.
  */
 export interface Attachment extends AttachmentDetails {
   /** The SHA-256 of the bytes, in hex. */
   readonly blob: string;
-  /** The estimated tokens in a request, for the model that it was first shown to. */
+  /** The estimated number of tokens in a request, for the model to which the attachment was first sent. */
   readonly tokens: number;
 }
 
-/** The reason why an attachment cannot be shown; null if it can be shown. */
-export type WhyNotShown = string | null;
+/** The reason why a model cannot be sent an attachment, as a text that follows "not shown: "; null: it can be sent. */
+export type AttachmentRefusal = string | null;
 
 /** The images and documents that a model accepts, and their cost. */
 export interface AttachmentRules {
-  /** Returns the reason why the model cannot be shown an attachment, as a text after "not shown: ". */
-  refusal(facts: AttachmentDetails): WhyNotShown;
-  tokens(facts: AttachmentDetails): number;
+  /** Returns the reason why the model does not accept an attachment; null: the model accepts it. */
+  refusal(details: AttachmentDetails): AttachmentRefusal;
+  /** Estimates the number of tokens of an attachment in a request. */
+  tokens(details: AttachmentDetails): number;
 }
 
 /** Adds images and documents to the conversation of a task. */
 export interface AttachPort {
-  /** Returns the reason why the task's model cannot be shown it. Call this before the bytes are read. */
-  refusal(facts: AttachmentDetails): Promise<WhyNotShown>;
-  /** Adds an attachment and stores its bytes; returns the reason if it cannot be shown. */
-  add(facts: AttachmentDetails, bytes: Buffer): Promise<Attachment | string>;
-  /** Adds an attachment whose bytes are already stored. */
-  addAgain(attachment: Attachment): Promise<WhyNotShown>;
+  /** Returns the reason why the model of the task does not accept an attachment. Call this before the bytes are read. */
+  refusal(details: AttachmentDetails): Promise<AttachmentRefusal>;
+  /** Stores the bytes and returns the attachment for the result of the call; a string is the reason for a refusal. */
+  add(details: AttachmentDetails, bytes: Buffer): Promise<Attachment | string>;
+  /** Adds an attachment whose bytes are already stored. Returns the reason for a refusal, or null. */
+  addAgain(attachment: Attachment): Promise<AttachmentRefusal>;
 }
 
-const NAMES: Readonly<Record<AttachmentType, string>> = {
+const TYPE_NAMES: Readonly<Record<AttachmentType, string>> = {
   'image/png': 'PNG image',
   'image/jpeg': 'JPEG image',
   'image/gif': 'GIF image',
@@ -84,7 +86,7 @@ export function describeAttachment({
   pages,
 }: AttachmentDetails): string {
   return [
-    NAMES[type],
+    TYPE_NAMES[type],
     ...(width === undefined || height === undefined ? [] : [`${width} × ${height} pixels`]),
     ...(frames > 1 ? [`${frames} frames`] : []),
     ...(pages === undefined ? [] : [plural(pages, 'page')]),
@@ -94,7 +96,7 @@ export function describeAttachment({
 
 const HASH = /^[0-9a-f]{64}$/;
 
-/** Tells whether a value from a log, which may contain anything, is a list of attachments. */
+/** Returns true if a value from a log, which may contain any value, is a list of attachments. */
 export function isAttachmentList(value: unknown): value is readonly Attachment[] {
   return Array.isArray(value) && value.every(isAttachment);
 }
@@ -109,6 +111,7 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
+/** Adds up the estimated tokens of attachments. Invalid numbers in a log count as 0. */
 export function sumAttachmentTokens(attachments: readonly Attachment[] | undefined): number {
   return (attachments ?? []).reduce((sum, { tokens }) => sum + (isCount(tokens) ? tokens : 0), 0);
 }

@@ -1,34 +1,34 @@
 import { plural } from '../base/text.ts';
 import type { CompactionEvent, ContextSize } from './events/compaction-event.ts';
 
-/** Describes an event of compaction in one line for a person. */
+/** Describes a compaction event in one line for a person. */
 export function describeCompaction(event: CompactionEvent): string {
   switch (event.type) {
     case 'context.cleared':
-      return `${plural(event.calls.length, 'old result')} cleared: ${sizes(event.size)}`;
+      return `${plural(event.calls.length, 'old result')} cleared: ${formatSizes(event.size)}`;
     case 'summary.started':
       return event.of === undefined
-        ? `summarising ${plural(event.upTo, 'message')} of its context${windowText(event.size)}`
-        : `summarising the conversation of ${event.of} for it: ${plural(event.upTo, 'message')}${windowText(event.size)}`;
+        ? `summarising ${plural(event.upTo, 'message')} of its context${formatWindow(event.size)}`
+        : `summarising the conversation of ${event.of} for it: ${plural(event.upTo, 'message')}${formatWindow(event.size)}`;
     case 'summary.refused':
       return `the summary can't be used: ${event.because}`;
     case 'context.summarised':
-      return `${event.nonce === undefined ? 'context' : "its parent's conversation"} summarised: ${sizes(event.size)}`;
+      return `${event.nonce === undefined ? 'context' : "its parent's conversation"} summarised: ${formatSizes(event.size)}`;
     case 'context.dropped':
-      return `${plural(event.upTo, 'message')} dropped from its context without a summary, since ${event.because}: ${sizes(event.size)}`;
+      return `${plural(event.upTo, 'message')} dropped from its context without a summary, since ${event.because}: ${formatSizes(event.size)}`;
     case 'context.handed':
       return event.from === null
-        ? `no summary of its parent's conversation: ${event.because}. What was said there last stands in its place`
-        : `given the summary that ${event.from} has asked for`;
+        ? `no summary of its parent's conversation: ${event.because}. The last statements in it are used instead`
+        : `uses the summary that task ${event.from} requested`;
     default:
       return event satisfies never;
   }
 }
 
-function sizes({ before, after, window }: ContextSize): string {
+function formatSizes({ before, after, window }: ContextSize): string {
   return `about ${before} tokens → ${after}${window === null ? '' : ` of ${window}`}`;
 }
 
-function windowText({ before, window }: ContextSize): string {
+function formatWindow({ before, window }: ContextSize): string {
   return ` (about ${before}${window === null ? '' : ` of ${window}`} tokens)`;
 }

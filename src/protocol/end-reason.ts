@@ -1,7 +1,7 @@
 import type { ErrorInfo } from '../base/errors.ts';
 import type { EndStatus } from './result.ts';
 
-/** The party that ended a task which did not end by itself. */
+/** The party that ended a task before it ended by itself. */
 export type StoppedBy = 'user' | 'parent' | 'client' | 'signal' | 'limit';
 
 /** The reason why a task ended, for people and for the receipt. */
@@ -10,6 +10,6 @@ export interface EndReason {
   readonly error: ErrorInfo | null;
   /** The reason in one sentence. */
   readonly because: string;
-  /** The party that ended it; null if it ended by itself. */
+  /** The party that ended the task; null if the task ended by itself. */
   readonly by: StoppedBy | null;
 }

@@ -4,11 +4,11 @@ import type { FailureKind } from './model.ts';
 export type AnswerFault =
   /** The answer has no text and no call. */
   | 'empty_answer'
-  /** The model's output limit ended it, in its text or before it had any. */
+  /** The output limit of the model ended the answer in its text, or before it had any text. */
   | 'cut_answer'
-  /** The model's output limit ended it inside the arguments of its last call. */
+  /** The output limit of the model ended the answer inside the arguments of its last call. */
   | 'cut_call'
-  /** The text of the answer is a call. */
+  /** The answer contains a tool call written as text. */
   | 'call_as_text'
   /** The arguments of a call are not JSON. */
   | 'broken_arguments'
@@ -19,7 +19,7 @@ export type AnswerFault =
   | 'duplicate_call_id'
   /** The answer has more calls than may run. */
   | 'too_many_calls'
-  /** A call was made more often in a row than it may run. */
+  /** The same call was made too often in a row. */
   | 'repeated_call';
 
 /** A fault between a task and its model: a failed request, or a faulty answer. */

@@ -2,79 +2,79 @@ import type { Message } from './message.ts';
 import type { RequestPrefix, ResolvedModel, Effort } from './model.ts';
 import type { FileSeen } from './tool.ts';
 
-/** Context that a task gets in addition to its prompt, as it was when the task was created. */
+/** Context that a task gets in addition to its prompt. It is determined when the task is created. */
 export interface InitialContext {
-  /** The text before its prompt. */
+  /** The text before the prompt. */
   readonly text: string;
-  /** Files whose content is part of the text. They count as read. */
+  /** The files whose content is part of the text. They count as read by the task. */
   readonly read: readonly FileSeen[];
 }
 
-/** A statement of a person or a task in a conversation. */
-export interface SaidWords {
-  /** The index of the message that holds it. */
+/** A message of a person or a task in a conversation. It is kept verbatim when the conversation is summarized. */
+export interface Statement {
+  /** The index of the message in the conversation that contains the statement. */
   readonly at: number;
   /** `user`, or the id of a task. */
   readonly from: string;
   readonly text: string;
 }
 
-/** The tokens that the first messages of a conversation take, including everything before them. */
-export interface Counted {
+/** The number of tokens of the first messages of a conversation, including the system prompt and the tools. */
+export interface CountedTokens {
   readonly tokens: number;
+  /** The number of messages that were counted. */
   readonly messages: number;
-  /** The tokens of the last message if it is an answer, including hidden thinking. */
+  /** The tokens of the last counted message if it is an answer, including hidden thinking. */
   readonly output: number;
 }
 
-/** The conversation of its parent that a task gets. */
+/** The conversation of the parent that a task gets. */
 interface ParentConversation {
   /** The id of the parent. */
   readonly task: string;
-  /** The agent type that the provider's cache knows the conversation by. */
+  /** The agent type in the cache key of the conversation's requests. The task uses the same key, to reuse the cache. */
   readonly agent: string;
-  /** All messages to the answer whose call created the task, with the results of its calls that the task sees. */
+  /** All messages up to the answer whose call created the task, and results for the calls of this answer. */
   readonly messages: readonly Message[];
-  /** Hashes of the attachments in its messages, which are kept as long as this log exists. Default: none. */
+  /** The hashes of the attachments in the messages. Their blobs are stored as long as this log exists. Default: none. */
   readonly blobs?: readonly string[];
 }
 
-/** The conversation of its parent that a task continues. */
+/** The conversation of the parent that a task continues. */
 export interface ForkedConversation extends ParentConversation {
-  /** The number of the parent's newest event at that time. */
+  /** The number of the parent's newest event when the task was created. */
   readonly seq: number;
   /**
-   * Statements of people and tasks in the messages, which are kept when the messages are summarized. Absent in
-   * older logs.
+   * The statements of people and tasks in the messages. Absent in older logs.
    */
-  readonly said?: readonly SaidWords[];
-  /** The tokens of the first messages as the provider counted them. Absent if they were not counted. */
-  readonly counted?: Counted;
-  /** Files as they appear in it, which can be edited without reading them again. */
+  readonly said?: readonly Statement[];
+  /** The number of tokens of the first messages, as the provider counted them. Absent if it did not count them. */
+  readonly counted?: CountedTokens;
+  /** The files whose content is in the conversation. The task can edit them without reading them again. */
   readonly known: readonly FileSeen[];
 }
 
 /**
- * The conversation of its parent that is summarized for a task. The task requests the summary itself before its
- * first turn, with the same bytes that its parent sent, so that the provider's cache can be used. All tasks that one
- * answer created have the same messages.
+ * The conversation of the parent that is summarized for a task. The task requests the summary before its first turn. The
+ * request begins with the same bytes as the requests of the parent, so that the provider's cache can be used. All tasks
+ * that one answer created have the same messages.
  */
 export interface SummarizedConversation extends ParentConversation {
   /** The parent's turn whose answer created the task. */
   readonly turn: number;
-  /** The complete prefix of its requests. */
+  /** The complete prefix of the conversation's requests. */
   readonly prefix: RequestPrefix;
   /** The model of the conversation, which also writes the summary. */
   readonly model: ResolvedModel;
-  /** Default: the model's own. */
+  /** The effort of the conversation's requests. Default: the default of the model. */
   readonly effort?: Effort;
 }
 
-/** A summary of the parent's conversation, and its progress. */
+/** The transfer of a summary of the parent's conversation to a task. */
 export interface SummaryTransfer {
   readonly of: SummarizedConversation;
-  /** The text before its prompt; null until it has arrived. The task sends no request of its own before. */
+  /** The text before the prompt; null until the text has arrived. Until then, the task sends no other request. */
   readonly text: string | null;
-  /** True if the text is the summary, and not a replacement for it. */
+  /** True if the text is the summary, and not a replacement for a missing summary. */
   readonly isSummary: boolean;
 }

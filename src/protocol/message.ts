@@ -2,15 +2,15 @@ import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Attachment } from './attachment.ts';
 
 /**
- * Data that a provider needs back with a part in the next request (a thinking signature, an item id), by
- * provider. Only the adapter that wrote it can interpret it.
+ * Data that a provider requires to be sent back with a part in later requests, such as the signature of a thought or the
+ * id of an item, by provider. Only the adapter that wrote the data can interpret it.
  */
 export type ProviderMeta = JsonObject;
 
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
-  /** Images and documents that a user's message shows with the text. Default: none. */
+  /** The images and documents that a user's message contains with the text. Default: none. */
   readonly attachments?: readonly Attachment[];
   readonly meta?: ProviderMeta;
 }
@@ -23,18 +23,20 @@ export interface ReasoningPart {
 
 export interface ToolCallPart {
   readonly type: 'tool_call';
-  /** Unique within the task; the provider's own id if it is usable. */
+  /** The id, which is unique within the task. It is the id from the provider if that is usable. */
   readonly id: string;
   /** The name as the model wrote it. It is resolved to a canonical name only when the call is executed. */
   readonly name: string;
-  /** The parsed arguments; the raw text if it is not valid JSON (`malformed` is then set). */
+  /** The parsed arguments; the raw text if it is not valid JSON. */
   readonly input: JsonValue;
+  /** The raw text of the arguments. Set if it is not valid JSON. */
   readonly malformed?: string;
   /**
-   * Set if a person made the call and not the model: the person named an agent type that the answer left out.
+   * Set if the call is not from the model: Muster added it because a person named an agent type that the answer did not
+   * call.
    */
   readonly by?: 'user';
-  /** Set if the model gave it the id of another call of its answer, so that `id` was assigned by Muster. */
+  /** Set if two calls of the answer had the same id, so that Muster assigned `id`. */
   readonly renamed?: true;
   readonly meta?: ProviderMeta;
 }
@@ -45,9 +47,9 @@ export interface ToolResultPart {
   readonly name: string;
   readonly text: string;
   readonly isError: boolean;
-  /** Set if the text came from outside. It is sent between boundaries of this nonce. */
+  /** Set if the text is outside text. Requests quote it between boundaries with this nonce. */
   readonly nonce?: string;
-  /** Images and documents that are shown with the text. Default: none. */
+  /** The images and documents that are sent with the text. Default: none. */
   readonly attachments?: readonly Attachment[];
 }
 
@@ -61,7 +63,7 @@ export interface UserMessage {
 export interface AssistantMessage {
   readonly role: 'assistant';
   readonly content: readonly AssistantPart[];
-  /** The model that was asked, as `provider/id`. Set if a part of the message is meant for that model only. */
+  /** The model that wrote the message, as `provider/id`. Set if parts of the message can only be sent back to this model. */
   readonly model?: string;
 }
 
@@ -72,6 +74,7 @@ export interface ToolMessage {
 
 export type Message = UserMessage | AssistantMessage | ToolMessage;
 
+/** Creates a user message with one text. */
 export function userMessage(text: string): UserMessage {
   return { role: 'user', content: [{ type: 'text', text }] };
 }
@@ -84,16 +87,17 @@ export function messageText(message: AssistantMessage): string {
     .join('');
 }
 
+/** Returns the tool calls of an answer. */
 export function toolCalls(message: AssistantMessage): readonly ToolCallPart[] {
   return message.content.filter((part) => part.type === 'tool_call');
 }
 
-/** The maximum length of an ordinary call id. A longer one may contain data that the server needs back. */
+/** The maximum length of an ordinary call id. A longer id may contain data that the server requires to be sent back. */
 const MAX_PLAIN_ID_LENGTH = 40;
 
 /**
- * Tells whether a message contains data that only the model that wrote it can take back: thoughts, signatures,
- * ids.
+ * Returns true if a message contains data that can only be sent back to the model that wrote it: thoughts, signatures or
+ * long ids.
  */
 export function isBoundToModel({ content }: AssistantMessage): boolean {
   return content.some(
@@ -104,7 +108,7 @@ export function isBoundToModel({ content }: AssistantMessage): boolean {
   );
 }
 
-/** Returns the images and documents of these messages. */
+/** Collects the images and documents of all user and tool messages. */
 export function attachmentsOf(messages: readonly Message[]): readonly Attachment[] {
   return messages.flatMap((message) =>
     message.role === 'assistant'

@@ -2,15 +2,15 @@ import type { JsonObject } from '../base/json.ts';
 import type { AssistantMessage, Message } from './message.ts';
 import type { Repairs } from './repair.ts';
 
-/** The amounts of thinking before an answer, least first. */
+/** The amounts of thinking before an answer, from the least to the most. */
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type Effort = (typeof EFFORTS)[number];
 
-/** The tiers of models, from the fastest to the most capable. `TIER_ALIASES` has other names for them. */
+/** The tiers of models, from the fastest to the most capable. `TIER_ALIASES` maps other names to these. */
 export const TIERS = ['fast', 'balanced', 'powerful'] as const;
 export type Tier = (typeof TIERS)[number];
 
-/** All names of tiers in agent files of any format. */
+/** The names that agent files of any format may use for a tier, and the tier that each name means. */
 export const TIER_ALIASES: Readonly<Record<string, Tier>> = {
   fast: 'fast',
   light: 'fast',
@@ -22,17 +22,17 @@ export const TIER_ALIASES: Readonly<Record<string, Tier>> = {
   opus: 'powerful',
 };
 
-/** A selected model, with everything that is needed to use it again from the log alone. */
+/** A selected model. The log contains all of these fields, so that a later run can use the same model again. */
 export interface ResolvedModel {
-  /** The configured provider's name (`anthropic`, `openai`, `google`, `ollama`, or a user's own). */
+  /** The name of the provider in the configuration: `anthropic`, `openai`, or a name that the user chose. */
   readonly provider: string;
-  /** The provider's own id of the model. */
+  /** The id that the provider expects for the model. */
   readonly id: string;
   /** The requested tier, if a tier was requested. */
   readonly tier?: Tier;
-  /** The steps by which it was selected, beginning with the request. They are logged, and shown by `explain`. */
+  /** The steps of the selection as text, beginning with the requested model. `explain` displays these steps. */
   readonly chain: readonly string[];
-  /** A warning about a request that could not be met, which is repeated in the result. */
+  /** A warning that the requested model was not usable. The result of the task repeats the warning. */
   readonly warning?: string;
 }
 
@@ -41,7 +41,7 @@ export function modelName(model: Pick<ResolvedModel, 'provider' | 'id'>): string
   return `${model.provider}/${model.id}`;
 }
 
-/** A tool as a request describes it. Its fields are always serialized in the same order. */
+/** The description of a tool for the model. The fields are always in the same order, so that providers can cache requests. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
@@ -50,16 +50,17 @@ export interface ToolSpec {
 
 /** The system prompt and tools, which are the same in all requests of a task and in those of tasks with the same agent. */
 export interface RequestPrefix {
-  /** The texts of the system prompt, the most stable first. The last one is specific to the task. */
+  /** The texts of the system prompt. Texts that more tasks have in common come first; the last text is for this task alone. */
   readonly system: readonly string[];
   readonly tools: readonly ToolSpec[];
   /**
-   * The parts of the first text of the system prompt, which are joined with an empty line between them. They are only
-   * used to display a request and are never sent. Absent in older logs.
+   * The names and lengths of the parts of `system[0]`, which an empty line separates. They are used to display a
+   * request and are never sent. Absent in older logs.
    */
   readonly parts?: readonly PromptPartLength[];
 }
 
+/** One part of the first text of the system prompt. */
 export interface PromptPartLength {
   readonly name: string;
   /** The length in UTF-16 units. */
@@ -70,33 +71,33 @@ export interface ModelRequest {
   readonly model: ResolvedModel;
   readonly prefix: RequestPrefix;
   readonly messages: readonly Message[];
-  /** `none` keeps the tools in the request (the prefix stays the same) and forbids calls. */
+  /** `none` forbids calls. The request still contains the tools, because the prefix must not change. */
   readonly toolChoice: 'auto' | 'none';
-  /** The maximum number of tokens of the answer, including thinking. Default: the server's own limit. */
+  /** The maximum number of tokens of the answer, including thinking. Default: the limit of the server. */
   readonly maxOutputTokens?: number;
   readonly effort?: Effort;
-  /** Groups requests that share a prefix, for providers that route by it (OpenAI). */
+  /** A text that is the same for all requests with one prefix. OpenAI sends requests with the same key to the same cache. */
   readonly cacheKey?: string;
-  /** The priority of the request while it waits for its turn. Default: in the foreground, and part of no tree. */
+  /** The priority of the request in the queue of the limiter. Default: in the foreground, and part of no tree. */
   readonly priority?: RequestPriority;
   /**
-   * Returns the bytes of an attachment of its messages by their SHA-256; null if they are no longer stored. Absent
-   * if no message has attachments.
+   * Returns the bytes of an attachment of `messages`; null: the bytes are no longer stored. `hash`: the SHA-256 of the
+   * bytes. Absent if no message has attachments.
    */
   readBlob?(hash: string): Uint8Array | null;
 }
 
-/** Decides when a request gets its turn among the requests that wait for the same provider. */
+/** The properties by which the limiter decides which of the waiting requests it sends next. */
 export interface RequestPriority {
-  /** The id of the root task. Trees take turns. */
+  /** The id of the root task of the tree to which the request belongs. The trees take turns. */
   readonly tree: string;
-  /** True if nobody waits for the answer. Requests in the foreground go first. */
+  /** True if nobody waits for the answer. Requests in the foreground are sent before such requests. */
   readonly background: boolean;
 }
 
 /**
- * Tokens as the provider reports them. `input` excludes tokens that were read from or written to a cache; `output`
- * includes `reasoning`.
+ * The numbers of tokens that the provider reports for a request. Each token of the prompt is counted once: in `input`, in
+ * `cacheRead` or in `cacheWrite`. `output` includes `reasoning`.
  */
 export interface Usage {
   readonly input: number;
@@ -106,12 +107,12 @@ export interface Usage {
   readonly reasoning: number;
 }
 
-/** The part of the usage of an answer that its server did not report. */
+/** The numbers that the server did not report in the usage of an answer. */
 export type UsageMissing = 'all' | 'input' | 'output';
 
 export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
 
-/** Builds a usage from a function that gives the number of each field. */
+/** Builds a usage. `count` returns the number for a field. */
 function buildUsage(count: (field: keyof Usage) => number): Usage {
   return {
     input: count('input'),
@@ -126,17 +127,17 @@ export function addUsage(a: Usage, b: Usage): Usage {
   return buildUsage((field) => a[field] + b[field]);
 }
 
-/** Reads a number from a log, which may contain anything. Anything but a number from 0 counts as 0. */
+/** Reads a count from a log, which may contain any value. Returns 0 for a negative number and for anything else. */
 export function toCount(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0;
 }
 
-/** Reads a usage from a log, which may contain anything. */
+/** Reads a usage from a log, in which each field may have any value. */
 export function toUsageCounts(usage: Usage): Usage {
   return buildUsage((field) => toCount(usage[field]));
 }
 
-/** An amount of paid tokens, and its cost in USD as far as prices are known. */
+/** The paid tokens (see `paidTokens`) of one or more requests, and their cost in USD as far as prices are known. */
 export interface Amount {
   readonly tokens: number;
   readonly costUsd: number;
@@ -148,11 +149,11 @@ export function addAmounts(a: Amount, b: Amount): Amount {
   return { tokens: a.tokens + b.tokens, costUsd: a.costUsd + b.costUsd };
 }
 
-/** The work that budgets count in addition to the cost. */
+/** The work that budgets limit in addition to `Amount`. */
 export interface Work {
   /** The number of complete answers. */
   readonly turns: number;
-  /** The number of bytes of the results of calls. */
+  /** The total size of the results of calls in bytes. */
   readonly toolBytes: number;
 }
 
@@ -162,7 +163,7 @@ export function addWork(a: Work, b: Work): Work {
   return { turns: a.turns + b.turns, toolBytes: a.toolBytes + b.toolBytes };
 }
 
-/** Returns the tokens that budgets count: input, cache writes and output. Cache reads cost little and do not count. */
+/** Returns the number of tokens that budgets count: all but those read from a cache, which cost little. */
 export function paidTokens(usage: Usage): number {
   return usage.input + usage.cacheWrite + usage.output;
 }
@@ -179,97 +180,101 @@ export type FailureKind =
   | 'not_found'
   | 'context_overflow'
   | 'malformed'
-  /** The answer exceeds a limit on its size. It is not used, and the request is not repeated. */
+  /** The answer exceeds a limit on its size. The answer is not used, and the request is not repeated. */
   | 'too_large'
   | 'timeout'
   | 'cancelled';
 
-/** The failure of a model request, as a value. It is never thrown, so that the loop can decide what to do. */
+/** The failure of a model request. It is a value and is never thrown, so that the loop can decide what to do. */
 export interface ModelFailure {
   readonly kind: FailureKind;
-  /** A message for people with the provider, the model and its error text, but without keys and headers. */
+  /** A message for people: the model and the error text of the server, without API keys and headers. */
   readonly message: string;
+  /** True if the same request may succeed later. */
   readonly retryable: boolean;
+  /** The HTTP status. */
   readonly status?: number;
-  /** The value of Retry-After in milliseconds. */
+  /** The wait that the server asks for before the next request, in milliseconds. */
   readonly retryAfterMs?: number;
   /** The time limit that was exceeded, for `timeout`. */
   readonly limit?: 'connect' | 'first_token' | 'stream_idle';
 }
 
-/** One part of an answer, as it is streamed. */
+/** One part of the stream of an answer. */
 export type ModelPart =
   /**
-   * The request waits for a rate limit. A wait for the limit on simultaneous requests is not reported. `because`: the
-   * limit that it waits for ("the rate limit of …"). `untilMs`: the end of the wait in milliseconds since the epoch;
-   * null if it is not known.
+   * The request waits for a rate limit. (A wait for one of the configured slots is not reported.) `because`: the limit,
+   * as a noun phrase for messages ("the rate limit of …"). `untilMs`: the end of the wait in milliseconds since the
+   * epoch; null: the end is not known.
    */
   | { readonly type: 'held'; readonly because: string; readonly untilMs: number | null }
-  /** The wait after `held` is over. The request is sent when the next part is read, and may be held again. */
+  /** The wait after `held` is over. The request is sent when the reader asks for the next part, which may be `held` again. */
   | { readonly type: 'admitted' }
-  /** The first byte of the answer has arrived. This part comes exactly once, before all parts that follow in this list. */
+  /** The first byte of the answer has arrived. This part comes exactly once, before all parts of the types below. */
   | { readonly type: 'accepted' }
   | { readonly type: 'text_delta'; readonly text: string }
   | { readonly type: 'reasoning_delta'; readonly text: string }
-  /** A call has begun. Its arguments are not complete, so it must not run yet. */
+  /** A tool call has begun. Its arguments are not complete, so the call must not run yet. */
   | { readonly type: 'tool_call_started'; readonly id: string; readonly name: string }
-  /** An event without content shows that the connection works (a ping, or an unknown event). */
+  /** The server sent an event without content (a ping, or an unknown event), so the connection works. */
   | { readonly type: 'ping' }
   /** The complete answer: the last part if the request succeeds. */
   | {
       readonly type: 'finished';
       readonly message: AssistantMessage;
       readonly usage: Usage;
-      /** The part of `usage` that the server did not report, and that is therefore 0. Default: none. */
+      /** The numbers in `usage` that are 0 because the server did not report them. Default: all were reported. */
       readonly usageMissing?: UsageMissing;
       readonly reason: FinishReason;
-      /** The model that answered, if the provider names it. */
+      /** The id of the model that answered, if the provider reports it. */
       readonly servedBy?: string;
-      /** Repairs in the answer, with their counts. Default: none. */
+      /** The repairs of the answer, with their counts. Default: nothing was repaired. */
       readonly repairs?: Repairs;
     }
-  /** The failure: the last part if the request fails. Parts before it remain valid. */
+  /** The failure: the last part if the request fails. The parts before the failure remain valid. */
   | {
       readonly type: 'failed';
       readonly failure: ModelFailure;
       readonly usage?: Usage;
-      /** The number of characters of call arguments that had arrived, which no other part reports. */
+      /** The number of characters of call arguments that arrived before the failure. No other part reports them. */
       readonly argumentCharacters?: number;
-      /** Repairs in the part of the answer that had arrived. Default: none. */
+      /** The repairs of the incomplete answer. Default: nothing was repaired. */
       readonly repairs?: Repairs;
     };
 
-/** The next sign of progress that a silent request waits for. */
+/** The event that a request without progress waits for. */
 export type AwaitedProgress = 'connection' | 'first_token' | 'next_event';
 
-/** The state of a request for which no content has arrived for `silentMs`. */
+/** A period in which no content has arrived for a request. */
 export interface Silence {
   readonly waitsFor: AwaitedProgress;
+  /** The milliseconds since the last content, or since the start of the current phase of the request. */
   readonly silentMs: number;
 }
 
-/** The parts of an answer that are shown while it arrives. */
+/** The parts of an answer that are displayed while the answer arrives. */
 export type ProgressPart = Extract<
   ModelPart,
   { readonly type: 'text_delta' | 'reasoning_delta' | 'tool_call_started' }
 >;
 
-/** Is called while a request is under way, in addition to the parts that its stream yields. */
+/** Receives what happens to a request while the reader of the stream waits for the next part. */
 export interface AnswerListener {
-  /** Called when nothing has arrived for a while. */
+  /** Called once for each silence, when no content has arrived for a few seconds. */
   onSilence(silence: Silence): void;
-  /** Called when something arrives after such a silence. */
+  /** Called when content arrives after `onSilence`. */
   onResumed(): void;
   /**
-   * Called by a network port instead of yielding the part. There are many of these parts, no decision depends on them,
-   * and yielding each of them through several iterators would be slow.
+   * Receives the parts of these types from a port that uses the network. If there is a listener, the stream of such a
+   * port does not yield them: an answer has thousands of these parts, no decision depends on them, and yielding each
+   * of them through several generators would be slow.
    */
   onProgress(part: ProgressPart): void;
 }
 
 /**
- * The only interface to a model. `stream` never throws and never rejects: it ends with `finished` or `failed`. If the
- * signal aborts, it ends soon with `failed` of kind `cancelled`.
+ * The only interface to a model. `stream` never throws and never rejects: its last part is `finished` or `failed`. Soon
+ * after the signal aborts, the last part is `failed` of kind `cancelled`.
  */
 export interface ModelPort {
   stream(
@@ -279,21 +284,21 @@ export interface ModelPort {
   ): AsyncIterable<ModelPart>;
 }
 
-/** The details of a model that are known. A field is null if it is not known. */
+/** The known details of a model. A field is null if its value is not known. */
 export interface ModelDetails {
   readonly contextWindow: number | null;
-  /** The maximum number of output tokens of the model. Requests set no maximum if it is null. */
+  /** The maximum number of output tokens. If it is null, requests set no maximum. */
   readonly maxOutput: number | null;
   readonly price: ModelPrice | null;
-  /** The minimum length, in tokens, of a prefix that the provider caches. Absent if it is not known. */
+  /** The minimum length in tokens of a prefix that the provider caches. Absent if the length is not known. */
   readonly cacheMinimum?: number;
 }
 
-/** The output limit of a model, for which a request reserves a part of the budget. */
+/** A model and its output limit, for the message that a request needs too much of a budget because of that limit. */
 export interface ModelOutputLimit {
   /** The model as `provider/id`. */
   readonly model: string;
-  /** Its output limit in tokens. */
+  /** The output limit of the model in tokens. */
   readonly limit: number;
 }
 
@@ -305,17 +310,17 @@ export interface TokenPrices {
   readonly cacheWrite: number;
 }
 
-/** The prices of a complete request whose prompt, cached or not, is longer than a number of tokens. */
-export interface LongPromptRates extends TokenPrices {
-  /** The number of tokens. */
-  readonly above: number;
+/** The prices for all tokens of a request with a long prompt. */
+export interface LongPromptPrices extends TokenPrices {
+  /** The prices apply if the prompt, including its cached tokens, has more tokens than this. */
+  readonly abovePromptTokens: number;
 }
 
 export interface ModelPrice extends TokenPrices {
-  /** Prices for long prompts, in ascending order of `above`. Default: all prompts have the same prices. */
-  readonly longPrompts?: readonly LongPromptRates[];
-  /** The source of the price. */
+  /** The prices for long prompts, sorted by `abovePromptTokens`. Default: all prompts have the same prices. */
+  readonly longPrompts?: readonly LongPromptPrices[];
+  /** The source of the price, for display. */
   readonly source: string;
-  /** The date of the price according to the source, `YYYY-MM-DD`; null if it is not known. */
+  /** The day on which the source had this price, `YYYY-MM-DD`; null: the day is not known. */
   readonly asOf: string | null;
 }

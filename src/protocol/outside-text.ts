@@ -1,13 +1,13 @@
 import { escapeTags, unescapeTags } from '../base/control-tags.ts';
 import { newId } from '../base/ids.ts';
 
-/** A nonce has about 41 bits. */
+/** The number of characters of a nonce, which gives about 41 bits. */
 const NONCE_LENGTH = 8;
 
 /**
- * Draws the nonce of the boundary around outside text: text from files, commands, the web or other agents. It
- * is drawn after the text exists and stored with it, so that a request can be repeated byte for byte. The text
- * does not contain it.
+ * Draws a nonce for the boundary around outside text: text from files, commands, the web or other agents. The nonce is
+ * drawn when the text already exists, so that the text cannot contain it. It is stored with the text, so that a request
+ * can be repeated byte for byte.
  */
 export function drawNonce(text: string): string {
   for (;;) {
@@ -17,8 +17,8 @@ export function drawNonce(text: string): string {
 }
 
 /**
- * Puts outside text between boundaries that it cannot contain, with look-alikes of control tags escaped (see
- * `escapeTags`). The system prompt explains the boundaries.
+ * Puts outside text between boundaries with a nonce, and escapes text that looks like control tags (see `escapeTags`).
+ * The system prompt explains the boundaries to the model.
  */
 export function markOutside(text: string, nonce: string): string {
   return addBoundary(escapeTags(text), nonce);
@@ -29,10 +29,10 @@ export function addBoundary(escaped: string, nonce: string): string {
   return `<outside ${nonce}>\n${escaped}\n</outside ${nonce}>`;
 }
 
-const MARKED = /^<outside ([a-z0-9]+)>\n([\s\S]*)\n<\/outside \1>$/;
+const MARKED_TEXT = /^<outside ([a-z0-9]+)>\n([\s\S]*)\n<\/outside \1>$/;
 
-/** Returns the text inside the boundaries; a text without boundaries is returned unchanged. */
+/** Returns the text inside the boundaries, unescaped. A text without boundaries is returned unchanged. */
 export function unmarkOutside(marked: string): string {
-  const body = MARKED.exec(marked)?.[2];
+  const body = MARKED_TEXT.exec(marked)?.[2];
   return body === undefined ? marked : unescapeTags(body);
 }

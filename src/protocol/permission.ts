@@ -1,15 +1,15 @@
-/** The modes, the widest last. If several apply, the first of them in this order is used. */
+/** The permission modes, from the narrowest to the widest. If several modes apply, the narrowest of them is used. */
 export const PERMISSION_MODES = ['plan', 'default', 'acceptEdits', 'autonomous'] as const;
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
 /** The origin of a rule, for the reason of a decision. */
 export interface RuleSource {
   readonly kind: 'config' | 'flag' | 'env' | 'definition' | 'answer' | 'builtin';
-  /** A file with line, a flag's name, an agent's name. */
+  /** The file with the line, the name of the flag, or the name of the agent. */
   readonly where: string;
 }
 
-/** A parsed rule, `Tool` or `Tool(specifier)`; `text` is what the user wrote. */
+/** A parsed rule: `Tool` or `Tool(specifier)`. `text`: the rule as the user wrote it. */
 export interface PermissionRule {
   readonly text: string;
   readonly tool: string;
@@ -23,32 +23,32 @@ export interface RuleSet {
   readonly deny: readonly PermissionRule[];
 }
 
-/** Tools of which a definition granted only some calls, which also binds every task below its own. */
+/** The limits of one definition to certain calls of some tools. They also apply to all tasks below. */
 export interface CallLimit {
   /** Canonical names of the limited tools. */
   readonly tools: readonly string[];
-  /** The calls that may run: those of which some rule covers every part. */
+  /** The rules for the calls that may run. Every part of such a call must be covered by one of the rules. */
   readonly rules: readonly PermissionRule[];
-  /** Limited tools that may also write files that do not exist yet. */
+  /** The limited tools that may also create files that do not exist yet. */
   readonly newFiles: readonly string[];
-  /** Tools of the same definition that it does not limit. */
+  /** The tools of the same definition that are not limited. */
   readonly unlimited: readonly string[];
-  /** The definition, as a reason names it: `agent reviewer`. */
+  /** The name of the definition in the reasons of decisions: `agent reviewer`. */
   readonly where: string;
 }
 
 /**
- * The rights of a task, as data. They are fixed in its specification, narrowed for each child, and checked for
- * each call.
+ * The rights of a task, as data. They are part of its specification, are narrowed for each child, and are checked for each
+ * call.
  */
 export interface Rights {
   readonly mode: PermissionMode;
   readonly rules: RuleSet;
-  /** Canonical names that this task or an ancestor must not use, whatever a list says. */
+  /** The canonical names of tools that the task must not use, even if a tool list contains them. */
   readonly disallowedTools: readonly string[];
   /** Limits on calls; all of them apply. Default: none. */
   readonly callLimits?: readonly CallLimit[];
-  /** Absolute real paths. The first is the working directory. */
+  /** The directories in which the task may work, as absolute real paths. The first is the working directory. */
   readonly roots: readonly string[];
   /** True if commands in the sandbox can use the network. */
   readonly network: boolean;
@@ -58,11 +58,11 @@ export interface Rights {
   readonly maxDepth: number;
 }
 
-/** A definition that a grant is bound to. */
+/** The definition to which a grant is limited. */
 export interface GrantedDefinition {
-  /** Absolute path of its file, or `builtin:NAME`, or `session:NAME`. */
+  /** The absolute path of the file, or `builtin:NAME`, or `session:NAME`. */
   readonly path: string;
-  /** SHA-256 (hex) of its content; null if any content is accepted, as for the user's own files. */
+  /** The SHA-256 of the content in hex; null if any content is accepted, as for files of the user. */
   readonly sha256: string | null;
 }
 
@@ -70,45 +70,45 @@ export interface GrantedDefinition {
 export interface ModeGrant {
   /** The name of the agent. Compared without case. */
   readonly agent: string;
-  /** The widest mode that the agent gets by this grant. */
+  /** The widest mode that the agent gets because of the grant. */
   readonly mode: PermissionMode;
-  /** The definition that it applies to; null for the user's own definitions of that name. */
+  /** The definition to which the grant applies; null: it applies to the user's own definitions with this name. */
   readonly definition: GrantedDefinition | null;
-  /** The place where the user granted it. */
+  /** The file, flag or answer in which the user granted the mode. */
   readonly source: RuleSource;
 }
 
-/** The access of a call, described by the tool before it runs. Policy decides on this alone. */
+/** The access that a call needs. The tool describes it before the call runs, and policy decides only on this description. */
 export interface Access {
-  /** Paths as the tool would open them, absolute, links not yet resolved. */
+  /** The absolute paths that the tool would open, in which links are not resolved yet. */
   readonly reads: readonly string[];
   readonly writes: readonly string[];
-  /** Shell command lines, verbatim. */
+  /** The shell command lines, verbatim. */
   readonly commands: readonly string[];
-  /** True if the commands continue after the call. Default: false. */
+  /** True if the commands continue to run after the end of the call. Default: false. */
   readonly background?: boolean;
-  /** Names of environment variables that the call sets or unsets for later commands. Default: none. */
+  /** The names of the environment variables that the call sets or unsets for later commands. Default: none. */
   readonly variables?: readonly string[];
-  /** Host names that would be contacted. */
+  /** The names of the hosts that would be contacted. */
   readonly hosts: readonly string[];
-  /** The name of the agent type, for Task and for a skill that runs as a task. */
+  /** The name of the agent type, for the tool Task and for a skill that runs as a task. */
   readonly agent?: string;
   /** Other names of the agent. A deny or ask rule for one of them applies too. */
   readonly agentWords?: readonly string[];
-  /** The name of the skill, for Skill. */
+  /** The name of the skill, for the tool Skill. */
   readonly skill?: string;
 }
 
 export const NO_ACCESS: Access = { reads: [], writes: [], commands: [], hosts: [] };
 
-/** An agent whose definition asks for a wider mode than it has, which a user could grant. */
+/** An agent whose definition requests a wider mode than the agent has. The user could grant this mode. */
 export interface ModeToGrant {
   readonly agent: string;
-  /** The mode that its definition asks for. */
+  /** The mode that the definition requests. */
   readonly mode: PermissionMode;
   /**
-   * True if the definition is the user's own, so that its name in the user's configuration suffices for a
-   * grant.
+   * True if the definition belongs to the user, so that a grant in the user's configuration needs only the name of the
+   * agent.
    */
   readonly isOwn: boolean;
 }
@@ -124,26 +124,27 @@ export type DecisionStep =
   | 'allow_rule'
   | 'mode'
   | 'tool_default'
-  /** A person was asked. */
+  /** The answer of a person. */
   | 'answer';
 
 export interface Decision {
   readonly verdict: Verdict;
   readonly step: DecisionStep;
-  /** The reason for people and for the model: what decided, and why. */
+  /** The reason for the verdict, for people and for the model. */
   readonly reason: string;
+  /** The rule that gave the verdict, if a rule did. */
   readonly rule?: PermissionRule;
-  /** A rule that would allow the call, if there is one. */
+  /** A rule that would allow the call, if there is such a rule. */
   readonly wouldAllow?: string;
-  /** A grant of a mode to its agent that would allow the call, if there is one. */
+  /** The mode that would allow the call if the user granted it to the agent, if there is such a mode. */
   readonly modeToGrant?: ModeToGrant;
   /**
-   * Set if only the lack of a sandbox prevents autonomous mode from allowing the call. On a machine that seems
-   * to be a container, the user may declare it to be the sandbox.
+   * Set if autonomous mode would allow the call, but the machine has no sandbox. `in_container`: the machine seems to be
+   * a container, which the user may declare to be the sandbox.
    */
   readonly lacksSandbox?: 'here' | 'in_container';
-  /** An alternative for the model, if there is one. */
+  /** An alternative that is suggested to the model, if there is one. */
   readonly instead?: string;
-  /** For commands that may run: whether they can change nothing, or files in the workspace. */
+  /** The confinement of commands that may run: they can change nothing, or only files in the workspace. */
   readonly confinement?: 'read-only' | 'workspace';
 }

@@ -6,46 +6,47 @@ import { markOutside } from './outside-text.ts';
 import type { FileSeen } from './tool.ts';
 
 /**
- * An item that a person attaches to a message: a file that they name, the output of their own command, or an
- * image. It is not part of their own words.
+ * An item that a person attaches to a message: a file that the person names, the output of a command that the person has
+ * run, or an image. Its content counts as outside text and not as the person's words.
  */
 export interface QuotedItem {
   readonly kind: 'file' | 'command' | 'image';
   /** The path, the command, or the name of the image, on one line. */
   readonly name: string;
-  /** The outcome in Muster's own words; empty if there is nothing to say. */
+  /** A description of the outcome by Muster, such as the exit code of the command; empty: there is none. */
   readonly outcome: string;
-  /** The content, unchanged. */
+  /** The unchanged content. */
   readonly text: string;
-  /** The nonce of the boundary around the text, which comes from outside. */
+  /** The nonce of the boundary around `text`, which is outside text. */
   readonly nonce: string;
   readonly attachments?: readonly Attachment[];
-  /** Files that it shows, which count as read. Default: none. */
+  /** The files whose content the item contains. They count as read by the task. Default: none. */
   readonly read?: readonly FileSeen[];
 }
 
-const LEADS = {
+/** The beginning of the notice for each kind of item. */
+const LEAD_TEXTS = {
   file: 'The user names this file with @',
   command: 'The user ran this command themselves, in the working directory',
   image: 'The user shows this image',
 } as const satisfies Record<QuotedItem['kind'], string>;
 
-/** Formats an item for the model, after the message that it came with. */
+/** Formats an item for the model as a notice, which follows the message of the person. */
 export function formatQuotedItem({ kind, name, outcome, text, nonce }: QuotedItem): string {
-  const lead = `${LEADS[kind]}: ${escapeTags(JSON.stringify(name))}`;
+  const lead = `${LEAD_TEXTS[kind]}: ${escapeTags(JSON.stringify(name))}`;
   const head = outcome === '' ? `${lead}.` : `${lead}. ${escapeTags(outcome)}`;
   return text === ''
     ? `<notice>${head}</notice>`
     : `<notice>${head}\n${markOutside(text, nonce)}\n</notice>`;
 }
 
-const FILE_LEAD = `<notice>${LEADS.file}: `;
-/** Matches a JSON string only. A text that merely looks like a quoted item may come from anybody. */
+const FILE_LEAD = `<notice>${LEAD_TEXTS.file}: `;
+/** Matches a JSON string. The string is validated, because any text may look like the beginning of a quoted item. */
 const JSON_STRING = lazy(() => /^"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/iu);
 
 /**
- * Returns the name of the file, as the person typed it, from a text of `formatQuotedItem`; null for another
- * text.
+ * Returns the name of the file, as the person typed it, from a text that `formatQuotedItem` returned; null: the text is
+ * not such a text, or the item is not a file.
  */
 export function parseQuotedFileName(text: string): string | null {
   if (!text.startsWith(FILE_LEAD)) return null;
@@ -55,11 +56,11 @@ export function parseQuotedFileName(text: string): string | null {
 
 /** Summarizes an item on one line for a person. */
 export function summarizeQuotedItem({ kind, name, outcome }: QuotedItem): string {
-  const named = kind === 'command' ? `! ${name}` : kind === 'file' ? `@${name}` : name;
-  return outcome === '' ? named : `${named}: ${outcome}`;
+  const shortName = kind === 'command' ? `! ${name}` : kind === 'file' ? `@${name}` : name;
+  return outcome === '' ? shortName : `${shortName}: ${outcome}`;
 }
 
-/** Tells whether a value from a log, which may contain anything, is a list of quoted items. */
+/** Returns true if a value from a log, which may contain any value, is a list of quoted items. */
 export function isQuotedItemList(value: unknown): boolean {
   return Array.isArray(value) && value.every(isQuotedItem);
 }
@@ -69,7 +70,7 @@ function isQuotedItem(value: unknown): boolean {
   const { kind, name, outcome, text, nonce, attachments, read } = value;
   return (
     typeof kind === 'string' &&
-    Object.hasOwn(LEADS, kind) &&
+    Object.hasOwn(LEAD_TEXTS, kind) &&
     [name, outcome, text, nonce].every((each) => typeof each === 'string') &&
     (attachments === undefined || isAttachmentList(attachments)) &&
     (read === undefined || (Array.isArray(read) && read.every(isSeen)))

@@ -6,7 +6,7 @@ import type { PermissionMode } from './permission.ts';
 import type { GrantScope, PermissionQuestion } from './question.ts';
 import type { CommandRun, FileChange, FileSeen } from './tool.ts';
 
-/** The statuses a task can have (docs/tasks.md). `interrupted` is derived, never written. */
+/** The statuses of a task (docs/tasks.md). `interrupted` is derived from the log and the locks, and never written. */
 export const TASK_STATUSES = [
   'queued',
   'running',
@@ -20,30 +20,30 @@ export const TASK_STATUSES = [
 ] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** The statuses that end a task. */
+/** The statuses of a task that has ended. */
 export type EndStatus = 'completed' | 'partial' | 'failed' | 'stopped' | 'killed';
 
-/** The way in which a background shell ended. `lost`: together with the process that ran it, or unobserved. */
+/** The way in which a background shell ended. `lost`: its process died with the process that started it, or its end was not observed. */
 export type ShellEnd = 'exited' | 'stopped' | 'killed' | 'output_limit' | 'lost';
 
 /** A background shell that a task started. */
 export interface ShellRun {
   readonly id: string;
   readonly command: string;
-  /** The way in which it ended; null while it runs. */
+  /** The way in which the shell ended; null while it runs. */
   readonly end: ShellEnd | null;
-  /** The exit code, or null while the command runs, if a signal ended it, and if nobody saw it end. */
+  /** The exit code; null while the command runs, if a signal ended it, or if its end was not observed. */
   readonly exitCode: number | null;
 }
 
-/** A point in which the log contradicts an answer, or a fact that a reader of the answer should know. */
+/** A flag: a statement of an answer that the log does not support, or a fact that a reader of the answer should know. */
 export interface ClaimFlag {
   /**
-   * `file`: a path that does not exist; `check`: a last run of the tests or the build that failed; `done`: no tool
-   * call at all. Older logs also have `command`, and flags of each kind that quote a sentence.
+   * `file`: the answer names a path that does not exist; `check`: the last run of the tests or the build failed; `done`:
+   * the task made no tool call. Older logs also contain `command`, and flags that quote a sentence of the answer.
    */
   readonly kind: 'file' | 'command' | 'check' | 'done';
-  /** The part of the answer that is in doubt, such as a path, cut; empty if `why` is the complete statement. */
+  /** The part of the answer that is in doubt, such as a path, shortened; empty if `why` is a complete statement. */
   readonly claim: string;
   /** The fact in the log. */
   readonly why: string;
@@ -51,17 +51,17 @@ export interface ClaimFlag {
 
 export type EnvelopeStatus = 'success' | 'partial' | 'error';
 
-/** The part of a child's receipt that its parent's log keeps, of the child and all below it. Its size is bounded. */
+/** The part of the receipts of a child and all tasks below it that the log of the parent contains. Its size is bounded. */
 export interface ChildReceipt {
-  /** The last commands. Those of one task stand in the order in which they ended. */
+  /** The last commands. The commands of one task are in the order in which they ended. */
   readonly commands: readonly CommandRun[];
-  /** The number of further commands that there were, or may have been. */
+  /** The number of further commands. It may be too high. */
   readonly commandsLeftOut: number;
-  /** Names of the tools that ran. */
+  /** The names of the tools that ran. */
   readonly tools: readonly string[];
 }
 
-/** The record of what really happened in a task, counted by Muster and not by the model. */
+/** The receipt of a task: what the task did, as recorded by Muster and not by the model. */
 export interface Receipt {
   readonly filesRead: readonly FileSeen[];
   readonly filesChanged: readonly FileChange[];
@@ -69,21 +69,21 @@ export interface Receipt {
   /** The commands that were started in the background. */
   readonly shells: readonly ShellRun[];
   readonly children: readonly string[];
-  /** The receipt of each child by its id. A child that has not ended has none, and in older logs no child has. */
+  /** The receipt of each child by its id. It is missing for children that have not ended, and in older logs. */
   readonly childReceipts: Readonly<Record<string, ChildReceipt>>;
-  /** Calls that were refused, as `Tool: reason`. */
+  /** The refused calls, as `Tool: reason`. */
   readonly refusals: readonly string[];
   readonly models: readonly string[];
-  /** Faults of the model or its provider after which Muster tried again or told the model. */
+  /** The faults of the model or its provider after which Muster repeated the request or informed the model. */
   readonly faults: readonly { readonly fault: ModelFault; readonly count: number }[];
-  /** The earlier task whose result is reused, and when it ended (ms since the epoch). Absent if none is. */
+  /** The earlier task whose result is reused, and the time of its end in ms since the epoch. Absent if no result is reused. */
   readonly reused?: { readonly task: string; readonly at: number };
   readonly endedBecause: string;
   /** The flags of the answer (docs/receipts.md). */
   readonly claims: readonly ClaimFlag[];
 }
 
-/** A question for programs, as `muster tasks answer --json` lists it. */
+/** A question in the form in which `muster tasks answer --json` lists it for programs. */
 export interface QuestionJson extends Pick<
   PermissionQuestion,
   'commands' | 'paths' | 'hosts' | 'edits' | 'input' | 'rule' | 'scopes'
@@ -97,7 +97,7 @@ export interface QuestionJson extends Pick<
   readonly text: string | null;
   readonly options: readonly string[];
   readonly reason: string | null;
-  /** The mode that the answer `mode` would grant to the agent. Absent if it is not offered. */
+  /** The mode that the answer `mode` would grant to the agent. Absent if this answer is not offered. */
   readonly agent_mode?: {
     readonly agent: string;
     readonly mode: PermissionMode;
@@ -117,62 +117,62 @@ export type ResultPlace = CodeLocation;
 
 /** The result of a task, for programs. */
 export interface ResultEnvelope {
-  /** `partial`: the task reached a limit, and the answer is the result up to then. */
+  /** `partial`: the task reached a limit, and `result` is what it had found until then. */
   readonly status: EnvelopeStatus;
   readonly data: {
     /** The status of the task. */
     readonly status: TaskStatus;
-    /** The id, as `muster tasks` accepts it. */
+    /** The id of the task, which `muster tasks` accepts. */
     readonly task_id: string;
     /** The complete answer. */
     readonly result: string;
     /**
-     * The answer as JSON that matches the task's output schema; null if it does not match or there is no
-     * schema.
+     * The answer as JSON that matches the output schema of the task; null if the answer does not match, or if the task has
+     * no schema.
      */
     readonly structured: JsonValue;
-    /** Locations in the answer of the offline engine, best first. Absent if another model answered. */
+    /** The locations in the answer of the offline engine, the best first. Absent if another model answered. */
     readonly places?: readonly ResultPlace[];
     /** The number of calls of each tool. */
     readonly tool_summary: readonly { readonly tool: string; readonly count: number }[];
-    /** Absolute paths of files that the task and all tasks below it changed. */
+    /** The absolute paths of the files that the task and all tasks below it changed. */
     readonly files_modified: readonly string[];
     /** The model that answered last, as `provider/id`. */
     readonly model_used: string;
-    /** The agent that the task ran as. */
+    /** The name of the agent as which the task ran. */
     readonly subagent_type: string;
-    /** The number of answers of its model. */
+    /** The number of answers of the model. */
     readonly turns: number;
     /** The usage of this task alone, as the provider reported it. */
     readonly usage: EnvelopeUsage;
     /** The cost in USD, or null if no price is known. */
     readonly cost_usd: number | null;
     /**
-     * The estimated usage of answers that ended without the provider's numbers, such as aborted ones, in
-     * addition to `usage`. Absent if there were none.
+     * The estimated usage of answers for which the provider reported no usage, such as aborted answers. It is not included
+     * in `usage`. Absent if there are no such answers.
      */
     readonly estimated?: {
       readonly answers: number;
       readonly usage: EnvelopeUsage;
       readonly cost_usd: number | null;
     };
-    /** Set if this is the result of an earlier task that ended at that time (ISO 8601). It cost nothing. */
+    /** Set if the result is that of an earlier task, which ended at the time `at` (ISO 8601). The reuse cost nothing. */
     readonly reused?: { readonly task_id: string; readonly at: string };
     readonly receipt: Receipt;
-    /** Path of the event log; null with --no-log. */
+    /** The path of the event log; null with --no-log. */
     readonly transcript: string | null;
-    /** Path of the text file that grows while the task works; null with --no-log. */
+    /** The path of the text file to which the output of the task is written while it works; null with --no-log. */
     readonly output_file: string | null;
-    /** Questions that wait for an answer. Absent if there are none. */
+    /** The questions that wait for an answer. Absent if there are none. */
     readonly questions?: readonly QuestionJson[];
   };
-  /** The text for the parent's model: the answer within its limit, with the line of facts. */
+  /** The text for the model of the parent: the answer, within its maximum length, and the line from the receipt. */
   readonly text: string;
   readonly stats: {
-    /** Milliseconds from its start to its end, or until now. */
+    /** The milliseconds from the start of the task to its end, or until now. */
     readonly time_ms: number;
     readonly tool_calls: number;
-    /** As `model_used`. */
+    /** The same as `model_used`. */
     readonly model: string;
   };
   readonly context: { readonly cwd: string; readonly params_input: JsonValue };

@@ -1,4 +1,4 @@
-/** A live update for views. It is never written to the log, and may be dropped. */
+/** A live update for front ends. It is never written to the log, and may be dropped. */
 export type TaskSignal =
   | { readonly type: 'text_delta'; readonly task: string; readonly text: string }
   | { readonly type: 'reasoning_delta'; readonly task: string; readonly text: string }
@@ -7,7 +7,7 @@ export type TaskSignal =
       readonly type: 'progress';
       readonly task: string;
       readonly callId: string;
-      /** Canonical. */
+      /** The canonical name of the tool. */
       readonly tool: string;
       readonly line: string;
     };

@@ -2,39 +2,39 @@ import type { JsonObject } from '../base/json.ts';
 import type { AgentProblem, AgentScope, LimitedTools } from './agent.ts';
 import type { Effort } from './model.ts';
 
-/** A skill: a `SKILL.md` with its folder. Its instructions are read when they are needed. */
+/** A skill: a file `SKILL.md` with its directory. A task reads the instructions when it needs them. */
 export interface SkillDefinition {
-  /** The name of its folder; `PLUGIN:FOLDER` in a plugin. Unique after shadowing. Compared without case. */
+  /** The name of the directory; `PLUGIN:DIRECTORY` in a plugin. It is unique among the skills in use, and compared without case. */
   readonly name: string;
-  /** Tells the model what the skill does and when to use it. Empty if the file has no description. */
+  /** A description for the model: what the skill does and when to use it. Empty if the file has none. */
   readonly description: string;
   /** The instructions, with `\n` line ends, trimmed. */
   readonly body: string;
-  /** The folder, which contains the files that the instructions name. Absolute, links resolved. */
+  /** The directory with the files that the instructions name. An absolute path with all links resolved. */
   readonly directory: string;
-  /** The path of the file as it was found, absolute. */
+  /** The absolute path of the file, in which links are not resolved. */
   readonly path: string;
   readonly scope: AgentScope;
-  /** Canonical names of the only tools that it may use as a task. Default: all tools of its agent. */
+  /** The canonical names of the tools that the skill may use if it runs as a task. Default: all tools of the agent. */
   readonly allowedTools?: readonly string[];
-  /** Limits of these tools to certain calls. Default: none. */
+  /** The limits of these tools to certain calls. Default: none. */
   readonly limitedTools?: LimitedTools;
-  /** Canonical names of the tools that are denied to it as a task and to all tasks below it. */
+  /** The canonical names of the tools that are denied to the skill if it runs as a task, and to all tasks below. */
   readonly disallowedTools: readonly string[];
-  /** Set if it runs as a task of its own. Default: the agent that calls it follows the instructions. */
+  /** Set if the skill runs as a separate task. Default: the agent that calls it follows the instructions. */
   readonly context?: 'fork';
   /** The agent type of that task. */
   readonly agent?: string;
-  /** The model of that task, as written. */
+  /** The requested model of that task, as in the file. */
   readonly model?: string;
   readonly effort?: Effort;
-  /** True if models may call it and agent definitions may preload it. */
+  /** True if models may call the skill, and agent definitions may include it in the prompt. */
   readonly modelInvocable: boolean;
-  /** A description of its arguments, as the file has it. */
+  /** A description of the arguments, as in the file. */
   readonly argumentHint?: string;
-  /** Names of its arguments, in order. Its instructions refer to them by these names. */
+  /** The names of the arguments in order. The instructions refer to the arguments by these names. */
   readonly argumentNames: readonly string[];
-  /** Fields that are not understood, unchanged. */
+  /** The unknown fields of the file, unchanged. */
   readonly extra: JsonObject;
   readonly problems: readonly AgentProblem[];
 }

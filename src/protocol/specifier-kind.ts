@@ -15,7 +15,7 @@ const KINDS: ReadonlyMap<string, SpecifierKind> = new Map<string, SpecifierKind>
   ['Skill', 'skill'],
 ]);
 
-/** Returns the kind of text in the brackets of a tool's rules; undefined if its rules take none. */
-export function specifierKind(tool: string): SpecifierKind | undefined {
+/** Finds the kind of specifier in the rules of a tool; undefined: its rules have no specifier. */
+export function findSpecifierKind(tool: string): SpecifierKind | undefined {
   return KINDS.get(tool);
 }

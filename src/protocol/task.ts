@@ -15,38 +15,38 @@ import type { UnmetRequest } from './unmet-request.ts';
 /** The way in which a task was created. */
 export type TaskSource = 'cli' | 'model' | 'skill' | 'hook' | 'sdk' | 'acp' | 'mcp' | 'template';
 
-/** The limits of one task. They are set when it is created: the smallest of configuration, definition and call. */
+/** The limits of one task. Each is the smallest of the limits in configuration, definition and call. */
 export interface TaskLimits extends Readonly<Partial<Record<OptionalLimitField, number>>> {
-  /** The maximum number of answers; null for no limit. */
+  /** The maximum number of answers; null: no limit. */
   readonly maxTurns: number | null;
-  /** Paid tokens of this task and all tasks below it; null for no limit. */
+  /** The maximum number of paid tokens of this task and all tasks below it; null: no limit. */
   readonly maxTokens: number | null;
-  /** Milliseconds from its start; null for no limit, as for the main agent. */
+  /** The maximum time of an activation in milliseconds; null: no limit, as for the main agent. */
   readonly wallMs: number | null;
-  /** The maximum number of tokens of the answer that the parent's model gets. */
+  /** The maximum number of tokens of the answer that the model of the parent gets. */
   readonly resultMaxTokens: number;
 }
 
-/** Settings that decide what a task does next. */
+/** The settings by which the loop decides what to do next. */
 export interface LoopSettings {
-  /** The number of retries of one request. Waits for rate limits do not count. */
+  /** The maximum number of retries of one request. Waits for rate limits do not count. */
   readonly retries: number;
-  /** The number of retries of a request without any answer. Absent in older logs. */
+  /** The maximum number of retries of a request to which the server sent nothing. Absent in older logs. */
   readonly silentRetries?: number;
-  /** The number of repeated calls after which a task is ended. */
+  /** The number of repeated calls after which a task ends, because it makes no progress. */
   readonly noProgressCalls: number;
 }
 
 /**
- * All decisions that were made when a task was created. It never changes and is stored in the first event, so
- * that a resume, a replay or another machine needs only the log.
+ * The specification of a task: everything that was decided when the task was created. It never changes and is part of the
+ * first event, so that a resume or a replay, even on another machine, needs only the log.
  */
 export interface TaskSpec {
   readonly id: string;
-  /** The id of the root of its tree, which is its own id for a root. */
+  /** The id of the root task of the tree. For a root task, this is its own id. */
   readonly root: string;
   readonly parent: string | null;
-  /** The parent's Task call that created it. */
+  /** The id of the parent's call that created the task; null for a root task. */
   readonly parentCall: string | null;
   readonly depth: number;
   readonly agent: AgentDefinition;
@@ -55,43 +55,43 @@ export interface TaskSpec {
   readonly model: ResolvedModel;
   readonly cwd: string;
   readonly rights: Rights;
-  /** Canonical names of the tools that may run, in the order of requests. */
+  /** The canonical names of the tools that may run, in the order in which requests list them. */
   readonly tools: readonly string[];
-  /** Requests of the definition that are not met. Default: none, also in older logs. */
+  /** The requests of the definition that are not met. Default: none, also in older logs. */
   readonly unmet?: readonly UnmetRequest[];
   readonly limits: TaskLimits;
   /**
-   * SHA-256 of the blob that holds the RequestPrefix (system prompt and tool schemas, byte for byte). For a
-   * task that continues a conversation, this is the prefix of that conversation.
+   * The SHA-256 of the blob with the RequestPrefix (the system prompt and the tools). A task that continues the
+   * conversation of its parent has the prefix of that conversation.
    */
   readonly prefix: string;
   /**
-   * The day that the prefix names, `YYYY-MM-DD`. Absent in older logs: the day on which the task was created.
+   * The date in the prefix, `YYYY-MM-DD`. Absent in older logs, in which it is the day on which the task was created.
    */
   readonly date?: string;
-  /** Tasks of its parent that the prompt names, or whose results it got. The task may see and address them. */
+  /** The ids of the parent's tasks that the prompt names, or whose results the task got. It may see and address them. */
   readonly handed: readonly string[];
-  /** Context in addition to the prompt. Default: none. */
+  /** The initial context in addition to the prompt. Default: none. */
   readonly given?: InitialContext;
-  /** The conversation of its parent that it continues. Default: it begins a conversation of its own. */
+  /** The conversation of the parent that the task continues. Default: the task begins a new conversation. */
   readonly inherited?: ForkedConversation;
-  /** The conversation of its parent that is summarized for it. Default: none. */
+  /** The conversation of the parent that is summarized for the task. Default: none. */
   readonly summarised?: SummarizedConversation;
-  /** Agent types that the person's prompt names with `@`. The first answer must call each of them. */
+  /** The agent types that the person's prompt names with `@`. The first answer must call each of them. */
   readonly mentions?: readonly string[];
-  /** Items that the person attached to the prompt. Default: none. */
+  /** The items that the person attached to the prompt. Default: none. */
   readonly enclosed?: readonly QuotedItem[];
-  /** Names of the skills whose instructions it began with. Default: none. */
+  /** The names of the skills whose instructions are part of the initial prompt. Default: none. */
   readonly skills?: readonly string[];
-  /** True if it began in the background. */
+  /** True if the task was started in the background. */
   readonly background: boolean;
-  /** The task that its conversation branched off from, and the event after which it did. Default: none. */
+  /** The task of which this task continues a copy, and the number of the last copied event. Default: none. */
   readonly branchedFrom?: { readonly task: string; readonly seq: number };
   readonly source: TaskSource;
-  /** Set if the task is not a conversation, but creates one child for each item. */
+  /** Set if the task has no conversation, but creates one child for each item of a template. */
   readonly fanOut?: FanOut;
-  /** JSON Schema of the call that the answer must match. Default: the schema of its definition, if any. */
+  /** The JSON Schema in the call that the answer must match. Default: the schema of the definition, if it has one. */
   readonly outputSchema?: JsonObject;
-  /** The arguments of the call as given, for `context.params_input`. */
+  /** The unchanged arguments of the call, for `context.params_input` of the result envelope. */
   readonly params: JsonObject;
 }

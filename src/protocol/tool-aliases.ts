@@ -4,8 +4,8 @@ import type { ToolLimit } from './agent.ts';
 import { CORE_TOOLS, TOOL_NAMES } from './tool-names.ts';
 
 /**
- * Other products' names for Muster's tools. The table applies to all vendors, because people convert files from one
- * vendor's folder to another's without changing the tool names.
+ * The names of other products for Muster's tools. The table applies to the files of all vendors, because people convert
+ * files from one format to another without changing the tool names.
  */
 const ALIASES: Readonly<Record<string, string>> = {
   Read: `
@@ -65,7 +65,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   ExitPlanMode: 'exit_plan_mode',
 };
 
-/** Names for several tools at once that mean the same for all vendors. */
+/** The names of groups of tools that mean the same for all vendors. */
 const GROUPS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['search', ['Grep', 'Glob']],
   ['web', ['WebFetch', 'WebSearch']],
@@ -73,7 +73,7 @@ const GROUPS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly 
   ['@builtin', CORE_TOOLS],
 ]);
 
-/** Names that mean a group for one vendor, and a tool or nothing for the others. */
+/** The names that mean a group of tools for one vendor, and a single tool or nothing for the others. */
 const VENDOR_GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
   ['copilot edit', ['Edit', 'Write']],
   ['factory edit', ['Edit', 'MultiEdit', 'Write']],
@@ -84,10 +84,10 @@ const VENDOR_GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
   ['kiro @mcp', ['mcp__*']],
 ]);
 
-const OWN: ReadonlySet<string> = new Set(TOOL_NAMES);
+const MUSTER_NAMES: ReadonlySet<string> = new Set(TOOL_NAMES);
 
-/** Only files of other products and models that mistake a name need this table, so a start does not build it. */
-const EXACT = lazy(
+/** Muster's name for each alias. Built at the first use: only files of other products and misspelled names need it. */
+const NAMES_BY_ALIAS = lazy(
   (): ReadonlyMap<string, string> =>
     new Map([
       ...TOOL_NAMES.map((name) => [name, name] as const),
@@ -97,108 +97,117 @@ const EXACT = lazy(
     ]),
 );
 
-/** An exact spelling that differs from another only by case goes first. */
-const FOLDED = lazy(
+/** Muster's name for each alias in lower case. If two aliases differ only by case, the first alias in the table counts. */
+const NAMES_BY_LOWER_CASE_ALIAS = lazy(
   (): ReadonlyMap<string, string> =>
-    new Map([...EXACT()].toReversed().map(([word, name]) => [word.toLowerCase(), name] as const)),
+    new Map(
+      [...NAMES_BY_ALIAS()].toReversed().map(([word, name]) => [word.toLowerCase(), name] as const),
+    ),
 );
 
-/** Files that Read shows as pictures. */
-const PICTURES = ['png', 'jpg', 'jpeg', 'gif', 'webp'];
-const NOTEBOOKS = ['ipynb'];
+/** The extensions of the files that Read returns as images. */
+const IMAGE_EXTENSIONS = ['png', 'jpg', 'jpeg', 'gif', 'webp'];
+const NOTEBOOK_EXTENSIONS = ['ipynb'];
 
 /**
- * Names of tools that do less than Muster's corresponding tool, in lower case. A list that contains one of them grants
- * only what the name means.
+ * The names, in lower case, of tools that do less than Muster's corresponding tool. A tool list with such a name grants
+ * Muster's tool with a limit.
  */
-const PARTIAL: ReadonlyMap<string, ToolLimit> = new Map<string, ToolLimit>([
-  ['notebookedit', onlyFiles('Edit', NOTEBOOKS)],
-  ['edit/editnotebook', onlyFiles('Edit', NOTEBOOKS)],
-  ['notebookread', onlyFiles('Read', NOTEBOOKS)],
-  ['read/getnotebooksummary', onlyFiles('Read', NOTEBOOKS)],
-  ['read/viewimage', onlyFiles('Read', PICTURES)],
-  ['create', onlyNewFiles('Write')],
-  ['create_file', onlyNewFiles('Write')],
-  ['edit/createfile', onlyNewFiles('Write')],
+const NARROWER_TOOLS: ReadonlyMap<string, ToolLimit> = new Map<string, ToolLimit>([
+  ['notebookedit', limitToFileTypes('Edit', NOTEBOOK_EXTENSIONS)],
+  ['edit/editnotebook', limitToFileTypes('Edit', NOTEBOOK_EXTENSIONS)],
+  ['notebookread', limitToFileTypes('Read', NOTEBOOK_EXTENSIONS)],
+  ['read/getnotebooksummary', limitToFileTypes('Read', NOTEBOOK_EXTENSIONS)],
+  ['read/viewimage', limitToFileTypes('Read', IMAGE_EXTENSIONS)],
+  ['create', limitToNewFiles('Write')],
+  ['create_file', limitToNewFiles('Write')],
+  ['edit/createfile', limitToNewFiles('Write')],
 ]);
 
-function onlyFiles(tool: string, extensions: readonly string[]): ToolLimit {
+function limitToFileTypes(tool: string, extensions: readonly string[]): ToolLimit {
   return { tool, rules: extensions.map((each) => `${tool}(//**/*.${each})`) };
 }
 
-function onlyNewFiles(tool: string): ToolLimit {
+function limitToNewFiles(tool: string): ToolLimit {
   return { tool, rules: [], newFiles: true };
 }
 
 /**
- * Names of tools that do less than any tool of Muster, where no limit can express the difference, in lower case. A
- * list grants nothing by such a name. A denial by it denies Muster's tool.
+ * The names, in lower case, of tools that do less than Muster's corresponding tool where a `ToolLimit` cannot express the
+ * difference. Such a name grants nothing. A denial of such a name denies Muster's tool.
  */
-const TOO_NARROW: ReadonlySet<string> = new Set(['edit/createdirectory', 'todoread', 'http_post']);
+const UNGRANTABLE_NAMES: ReadonlySet<string> = new Set([
+  'edit/createdirectory',
+  'todoread',
+  'http_post',
+]);
 
-/** The grant of a name in a tool list. */
+/** The grant of a name in a tool list: a tool, a tool with a limit, or nothing. */
 export type ToolGrant =
   | { readonly tool: string }
   | { readonly tool: string; readonly limit: ToolLimit }
-  /** Nothing, because `tool`, which a denial of the word denies, does more than the word means. */
+  /** The name `word` grants nothing, because Muster's `tool` can do more than `word` means. */
   | { readonly tool: string; readonly word: string; readonly isTooWide: true };
 
 /**
- * Returns everything that a name in a tool list grants, in canonical names: never more than the name means for
- * its vendor. Undefined for an unknown name.
+ * Finds the tools that the name `word` in a tool list grants, by canonical names. The grant is never wider than the meaning
+ * of the name for its vendor. Returns undefined for an unknown name.
  */
-export function grantedTools(word: string, vendor: string): readonly ToolGrant[] | undefined {
+export function findGrantedTools(word: string, vendor: string): readonly ToolGrant[] | undefined {
   const folded = word.toLowerCase();
-  const limit = PARTIAL.get(folded);
+  const limit = NARROWER_TOOLS.get(folded);
   if (limit !== undefined) return [{ tool: limit.tool, limit }];
-  const tools = expandToolWord(word, vendor);
-  return TOO_NARROW.has(folded)
+  const tools = expandToolName(word, vendor);
+  return UNGRANTABLE_NAMES.has(folded)
     ? tools?.map((tool) => ({ tool, word, isTooWide: true }))
     : tools?.map((tool) => ({ tool }));
 }
 
 /**
- * Returns the rules that deny what a name stands for, if that is less than a tool; undefined if the tool is to
- * be denied.
+ * Finds the rules that deny what the name `word` means, if it means less than a full tool. Returns undefined if the full
+ * tool has to be denied.
  */
 export function findDenyRules(word: string): readonly string[] | undefined {
-  const limit = PARTIAL.get(word.toLowerCase());
+  const limit = NARROWER_TOOLS.get(word.toLowerCase());
   return limit === undefined || limit.rules.length === 0 ? undefined : limit.rules;
 }
 
-/** The limit that makes the tool of Muster mean no more than the name. */
-export type NarrowerName =
-  /** Only the calls that a rule with this specifier covers. */
+/** The difference between the meaning of a name and Muster's tool. */
+export type NarrowerMeaning =
+  /** The name means only the calls that a rule with this specifier covers. */
   | { readonly specifier: string }
-  /** Limits that no single rule can express. */
+  /** The name means less than the tool in a way that no single rule can express. */
   | { readonly specifier?: never };
 
-/** Returns, for rules, how much less a name means than its tool; undefined if it means the tool. */
-export function findNarrowerMeaning(name: string): NarrowerName | undefined {
+/**
+ * Tells whether a name in a permission rule covers only some calls of Muster's tool, and which ones. Returns undefined if
+ * the name means the full tool.
+ */
+export function findNarrowerMeaning(name: string): NarrowerMeaning | undefined {
   const folded = name.toLowerCase();
-  const limit = PARTIAL.get(folded);
-  if (limit === undefined) return TOO_NARROW.has(folded) ? {} : undefined;
+  const limit = NARROWER_TOOLS.get(folded);
+  if (limit === undefined) return UNGRANTABLE_NAMES.has(folded) ? {} : undefined;
   const [rule, ...others] = limit.rules;
   if (rule === undefined || others.length > 0) return {};
   return { specifier: rule.slice(limit.tool.length + 1, -1) };
 }
 
 /**
- * Returns Muster's name for a tool that any vendor may have named; undefined for an unknown one. An exact
- * spelling takes precedence, then case is ignored. `mcp__…` names are kept.
+ * Returns Muster's name for a tool name of any vendor; undefined: the name is unknown. An exact match takes precedence over
+ * a match without regard to case. Names with the prefix `mcp__` are returned unchanged.
  */
 export function canonicalToolName(name: string): string | undefined {
   if (name.startsWith('mcp__')) return name;
-  if (OWN.has(name)) return name;
-  return EXACT().get(name) ?? FOLDED().get(name.toLowerCase());
+  if (MUSTER_NAMES.has(name)) return name;
+  return NAMES_BY_ALIAS().get(name) ?? NAMES_BY_LOWER_CASE_ALIAS().get(name.toLowerCase());
 }
 
 /**
- * Returns every tool that a name in an agent file stands for, in canonical names: a group of that vendor
- * (`AgentOrigin.vendor`), a group that all vendors share, or a single tool. Undefined for an unknown name. Use
- * this for denials and questions; a tool may do more than the name means, so grants come from `grantedTools`.
+ * Returns the canonical names of all tools that the name `word` in an agent file means: a group of the vendor
+ * (`AgentOrigin.vendor`), a group of all vendors, or a single tool. Returns undefined for an unknown name. Use this
+ * function for rules that deny or ask. For grants use `findGrantedTools`, because a tool may do more than the name means.
  */
-export function expandToolWord(word: string, vendor: string): readonly string[] | undefined {
+export function expandToolName(word: string, vendor: string): readonly string[] | undefined {
   const folded = word.toLowerCase();
   const group = VENDOR_GROUPS.get(`${vendor} ${folded}`) ?? GROUPS.get(folded);
   if (group !== undefined) return group;

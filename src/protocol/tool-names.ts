@@ -6,12 +6,12 @@ export const CORE_TOOLS = listNames(`
   TaskOutput TaskStop TaskSend Notify
 `);
 
-/** The tools for Muster's own notes. An agent with a directory of its own has all of them. */
+/** The tools for notes. An agent with its own directory of notes has all of them. */
 export const MEMORY_TOOLS = listNames(
   'MemoryList MemoryRead MemoryWrite MemoryPatch MemoryAppend MemoryDelete',
 );
 
-/** Tools that a definition must ask for by name. */
+/** The tools that an agent has only if its definition names them. */
 const ON_REQUEST_TOOLS = [
   ...listNames('Task TaskList TaskReplay RunTemplate HttpRequest'),
   ...MEMORY_TOOLS,
@@ -21,12 +21,13 @@ const ON_REQUEST_TOOLS = [
   `),
 ];
 
-/** Tools that definitions may list although they do not exist yet. A task is told so and works without them. */
+/** The tools that definitions may name although they do not exist yet. A task is informed about them and works without them. */
 export const UNBUILT_TOOLS: ReadonlySet<string> = new Set(
   listNames('WebFetch WebSearch HttpRequest Board'),
 );
 
-/** The code search. The offline engine always has it; another agent has to ask for it by name. */
+/** The code search. An agent that runs on the offline engine always has it; any other agent has it only if its definition names
+ * it. */
 export const CODE_SEARCH = 'FindPlaces';
 
 export const TOOL_NAMES: readonly string[] = [...CORE_TOOLS, ...ON_REQUEST_TOOLS, CODE_SEARCH];

@@ -7,13 +7,13 @@ import type { MemoryPort } from './memory.ts';
 import type { Access } from './permission.ts';
 import type { ProposedEdit } from './question.ts';
 
-/** The kind of effect that a tool has. Permissions and scheduling depend on it. */
+/** The kind of effect of a tool. Permissions and scheduling depend on it. */
 export type ToolKind = 'read' | 'edit' | 'execute' | 'network' | 'delegate' | 'meta';
 
 /**
- * The treatment of a call that has no recorded outcome after a crash. `pure`: it runs again. `checkable`: the present
- * state is compared with the one that it should have reached. `keyed`: it runs again with the same key. `opaque`: it
- * never runs again by itself.
+ * The treatment of a call without a recorded outcome after a crash. `pure`: the call runs again. `checkable`: the state of
+ * the files is compared with the state that the call should have produced. `keyed`: the call runs again with the same
+ * call id, by which its effect is recognized. `opaque`: the call is not run again, and the model is informed.
  */
 export type ReplayClass = 'pure' | 'checkable' | 'keyed' | 'opaque';
 
@@ -22,60 +22,63 @@ export type ValidationResult<I> =
   | {
       readonly ok: true;
       readonly input: I;
-      /** Corrections that made the call possible, one sentence each, which its result mentions. Default: none. */
+      /** The corrections of the arguments, one sentence each, which are added to the result. Default: none. */
       readonly notes?: readonly string[];
     }
-  /** Each issue is a sentence: the field, the problem, and what is valid. */
+  /** `issues`: one sentence for each problem, with the field, the problem, and what is valid. */
   | { readonly ok: false; readonly issues: readonly string[] };
 
 /**
- * A tool. `parse`, `describe` and `run` get the same parsed input. `describe` is pure and never reads the disk. `run`
- * reports a problem outside as an output with `error`. If it throws, that is a bug, which the model gets as
- * INTERNAL_ERROR. It must stop soon after `context.signal` aborts and leave nothing running.
+ * A tool. `parse` checks the arguments of a call, `describe` describes the access that the call needs, policy decides, and
+ * `run` performs the call. `run` reports every expected problem as an output with `error`. An exception is a bug, which the
+ * model sees as INTERNAL_ERROR. When `context.signal` aborts, `run` must return soon and leave nothing running.
  */
 export interface Tool<I = never> {
   readonly name: string;
   readonly kind: ToolKind;
+  /** The treatment of an interrupted call after a crash. */
   readonly replay: ReplayClass;
   /**
-   * Tells whether a call waits for other tasks. Such a call takes no slot, and `tool_seconds` does not apply to it.
-   * Default: no call does.
+   * Returns true if a call waits for other tasks. Such a call takes no slot, and the limit `tool_seconds` does not apply to
+   * it. Default: no call waits for other tasks.
    */
   waits?(input: I): boolean;
   /**
-   * True if its results are Muster's own text in which every quotation is escaped. Default: false. Results then
-   * count as outside text and are marked as such in requests.
+   * True if the results contain only Muster's words, and every quotation in them is escaped. Default: false, so that
+   * requests mark the results as outside text.
    */
   readonly ownWords?: boolean;
   /** A short description for the model. */
   readonly description: string;
   /** The JSON Schema of the input, which is an object. */
   readonly inputSchema: JsonObject;
+  /** Checks and converts the arguments of a call. The other functions get the returned `input`. */
   parse(input: JsonValue): ValidationResult<I>;
-  /** Describes the access of a call. Default: unknown access, which counts as `execute`. */
+  /** Describes the access that a call needs. Pure: it does not read the disk. Default: the access counts as `execute`. */
   describe?(input: I, at: { readonly cwd: string }): Access;
-  /** Returns the changes of text that a call would make, for a person who is asked about it. Pure. */
+  /** Returns the text changes that a call would make, for the question to a person. Pure: it does not read the disk. */
   proposes?(input: I, at: { readonly cwd: string }): readonly ProposedEdit[];
   run(input: I, context: ToolContext): Promise<ToolOutput>;
 }
 
-/** A tool with any input type, for lists of tools. Its input always comes from its own `parse`. */
+/** A tool with any input type, for lists of tools. Its functions get only inputs that its own `parse` has returned. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the one place where the input type is erased
 export type AnyTool = Tool<any>;
 
-/** A change of one file, for the receipt. Hashes are SHA-256 in hex; null means that the file does not exist. */
+/** The change of one file by a call. `before` and `after`: SHA-256 in hex; null means that the file does not exist. */
 export interface FileChange {
   readonly path: string;
   readonly before: string | null;
   readonly after: string | null;
-  /** Permission bits of the previous file, if it no longer exists. */
+  /** The permission bits of the previous file. Set if the file no longer exists. */
   readonly mode?: number;
-  /** The previous path of a file that was moved. The task knows its content only if it knew it there. */
+  /** The previous path of a moved file. The task knows its content only if it knew the content under that path. */
   readonly movedFrom?: string;
-  /** Set if the file got content that the task has not read, so that the task does not know its content. */
+  /** Set if the file got content that the task has not read. The task then does not know the content of the file. */
   readonly unread?: true;
 }
 
+/** A file that a task has read, with the SHA-256 of its content in hex. */
 export interface FileSeen {
   readonly path: string;
   readonly hash: string;
@@ -83,65 +86,66 @@ export interface FileSeen {
 
 export interface CommandRun {
   readonly command: string;
-  /** The exit code, or null if a signal ended the command. */
+  /** The exit code; null if a signal ended the command. */
   readonly exitCode: number | null;
 }
 
-/** The actions of a call, as recorded by Muster and not by the model. */
+/** The actions of a call, as recorded by Muster and not by the model. The log and the receipt contain them. */
 export interface CallDetails {
   readonly read?: readonly FileSeen[];
   readonly changed?: readonly FileChange[];
   readonly commands?: readonly CommandRun[];
-  /** Variables that were set for later commands of the task, by name; null if a variable was removed. */
+  /** The variables that the call set for later commands of the task, by name; null: the variable was removed. */
   readonly variables?: Readonly<Record<string, string | null>>;
-  /** The name of the skill whose instructions it returned. */
+  /** The name of the skill whose instructions the call returned. */
   readonly skill?: string;
-  /** The limit that refused it, if a task that repeats the attempt is ended. */
+  /** The limit because of which the call was refused. Set if the task ends when it repeats the attempt. */
   readonly refusedBy?: { readonly limit: string; readonly value: number; readonly used: number };
 }
 
 export interface ToolOutput {
   /** The result for the model, within the limits of the tool. */
   readonly text: string;
-  /** Set if the call failed. `text` then says what happened and what to do. */
+  /** The code of the error. Set if the call failed; `text` then says what happened and what to do. */
   readonly error?: ErrorCode;
+  /** The actions of the call. Default: none. */
   readonly facts?: CallDetails;
-  /** Attachments that `ToolContext.attach` has accepted, which are shown with the text. */
+  /** The attachments that `ToolContext.attach` has accepted. They are sent to the model with the text. */
   readonly attachments?: readonly Attachment[];
   /**
-   * True if `text` contains instructions of the user from a file that the user trusts. It is then sent like
-   * Muster's own text.
+   * True if `text` contains instructions from a file that the user trusts. It is then not marked as outside text.
    */
   readonly isInstruction?: boolean;
-  /** True if a program that it ran did not stop when requested, and was killed. */
+  /** True if a program of the call did not stop when requested, and was killed. */
   readonly forced?: boolean;
-  /** Ids of inputs that need not be sent any more, because `text` contains their content. */
+  /** The ids of queued inputs that are withdrawn, because `text` contains their content. */
   readonly told?: readonly string[];
 }
 
-/** The decision about a path at the time of the permission decision about the call. */
+/** The state of a path when the permission decision about the call was made. */
 export interface JudgedPath {
-  /** The absolute path that it led to. If it leads elsewhere now, it is not opened. */
+  /** The absolute path with all links resolved. If the path leads elsewhere now, it is not opened. */
   readonly real: string;
-  /** True if a person allowed the file although it has other names (hard links), which may lie outside the roots. */
+  /** True if a person allowed the file although it has other names (hard links), which may be outside the roots. */
   readonly mayHaveOtherNames: boolean;
 }
 
 /**
- * Returns the rule that excludes a path below a directory; undefined if none does. The path is relative, with `/`,
- * and that of a directory ends with one.
+ * Returns the rule that excludes a path; undefined: no rule excludes it. `path`: relative to a directory and with `/`; the
+ * path of a directory ends with `/`.
  */
 export type PathExclusion = (path: string) => string | undefined;
 
 /** The files that a call may open, according to the permission decision. */
 export interface FileAccess {
-  /** Absolute real paths that files must lie in. */
+  /** The directories that may be opened with everything in them, as absolute real paths. */
   readonly roots: readonly string[];
-  /** The decisions by absolute path, as the call requested it. */
+  /** The paths that were decided about, by the absolute path that the call requested. */
   readonly judged: ReadonlyMap<string, JudgedPath>;
   /**
-   * Returns a test for the paths that rules exclude from a call that was allowed for the full directory; null if rules
-   * exclude none. Both paths are absolute.
+   * Returns a test for the paths below a directory that rules exclude, although the call was allowed for the directory;
+   * null: no rule excludes a path. `asked`: the absolute path that the call requested; `real`: the same path with all
+   * links resolved.
    */
   excludedPathsBelow(directory: {
     readonly asked: string;
@@ -150,8 +154,8 @@ export interface FileAccess {
 }
 
 /**
- * The context of a call: the ports that a tool may use. No part belongs to the engine, so tools can be tested
- * alone.
+ * The context of a call: the ports that a tool may use. They do not depend on the engine, so that tools can be tested
+ * without it.
  */
 export interface ToolContext extends FileAccess {
   readonly taskId: string;
@@ -162,49 +166,53 @@ export interface ToolContext extends FileAccess {
   readonly caps: ToolCaps;
   readonly files: FileMemory;
   readonly todos: TodoStore;
-  /** Absent if there are no notes. */
+  /** The notes that the task may use. Absent if the task has no notes. */
   readonly memory?: MemoryPort;
   readonly shells: ShellPort;
   readonly sandbox: SandboxPort;
   readonly variables: VariablePort;
   /**
-   * Stores the content of a file so that it can be restored. Must be called before the last copy is changed or
-   * deleted. Resolves when the content is stored durably. Absent if nothing is stored.
+   * Stores the content of a file, so that a rewind can restore it. Must be called before a tool changes or deletes the
+   * file. Resolves when the content is stored durably. Absent if contents are not stored.
    */
   keepFormer?(bytes: Buffer): Promise<void>;
-  /** Resolves after so many milliseconds; rejects with the signal's reason as soon as it aborts. */
+  /** Resolves after `ms` milliseconds. Rejects with the reason of `signal` as soon as it aborts. */
   sleep(ms: number): Promise<void>;
-  /** Returns the path of a file next to the log for large output. It is created at the first use, with mode 0600. */
+  /** Creates the file for large output next to the log at the first call, with mode 0600, and returns its path. */
   spillPath(): string;
-  /** Creates a filter that removes secrets from the content of that file. Default: the content is not filtered. */
+  /** Creates a filter that removes secrets from the output in that file. Default: the output is not filtered. */
   redactBytes?(): ByteFilter;
-  /** Shows images and documents to the model. Absent if that is not possible. */
+  /** Adds images and documents to the result. Absent if the result cannot have attachments. */
   readonly attach?: AttachPort;
-  /** Shows a line to people who watch the task. It may be dropped. */
+  /** Displays a line to people who watch the task. The line may be dropped. */
   progress(line: string): void;
 }
 
-/** Filters a stream of bytes. `end` returns the bytes that were held back. */
+/** Filters a stream of bytes. `write` may hold bytes back; `end` returns the bytes that were held back. */
 export interface ByteFilter {
   write(chunk: Buffer): Buffer;
   end(): Buffer;
 }
 
 /** A filter that changes nothing. */
-export const KEEP_BYTES: ByteFilter = { write: (chunk) => chunk, end: () => Buffer.alloc(0) };
+export const PASS_THROUGH_FILTER: ByteFilter = {
+  write: (chunk) => chunk,
+  end: () => Buffer.alloc(0),
+};
 
 /** The sandbox for the commands of a call. */
 export interface SandboxPort {
   /**
-   * Returns how to start a command in `cwd` (absolute, real) with the confinement of this call; without one if this
-   * machine has no sandbox. `serves`: later commands of the task can reach its servers while it runs.
+   * Prepares a command for its start in `cwd` (an absolute real path). It is confined as the decision about the call
+   * requires, or not at all if the machine has no sandbox. `serves`: true if later commands of the task can reach servers
+   * that this command starts.
    */
   confine(
     argv: readonly [string, ...string[]],
     options: {
       readonly cwd: string;
       readonly serves: boolean;
-      /** The command line that a shell in the arguments runs. Absent if it is not known. */
+      /** The command line, if `argv` starts a shell with it. Absent if it is not known. */
       readonly line?: string;
     },
   ): Promise<CommandToStart>;
@@ -216,93 +224,98 @@ export interface CommandToStart {
   readonly args: readonly string[];
   /** The complete environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The confinement of the command; null if it is not confined. */
+  /** The confinement of the command; null: the command is not confined. */
   readonly held: CommandLimits | null;
-  /** Quarantines files that it must not create. Call it when the command has ended, and sometimes while it runs. */
+  /** Moves files that the command must not create into quarantine. Call it after the command, and regularly while it runs. */
   settle(): Promise<CleanupResult>;
-  /** Must be called when no process of the command is left. Further calls do nothing. */
+  /** Frees the resources. Must be called when no process of the command is running any more. Further calls do nothing. */
   release(): void;
 }
 
 /** The confinement of a command by the sandbox. */
 export interface CommandLimits {
-  /** `workspace`: it can write in the roots. */
+  /** `workspace`: the command can write in the roots. */
   readonly access: 'read-only' | 'workspace';
   readonly network: boolean;
-  /** True if the started process stays outside the sandbox and reports about the command on stderr. */
+  /** True if the started process is a monitor outside the sandbox, which reports about the command on stderr. */
   readonly monitored: boolean;
 }
 
 /** The environment variables of the commands of a task. */
 export interface VariablePort {
-  /** Returns the variables for its next command, except those that Muster sets for git, pagers and itself. */
+  /** Returns the variables for the next command of the task, except those that Muster sets for git, pagers and itself. */
   seen(): Readonly<Record<string, string>>;
-  /** Returns the names of the variables that the task has set itself. */
+  /** Returns the names of the variables that the task has set. */
   own(): ReadonlySet<string>;
-  /** Tells whether the log stores a value unchanged. It does not if a part is redacted as a secret. */
+  /** Returns true if the log stores a value unchanged. Otherwise a part of the value is redacted as a secret. */
   keeps(value: string): boolean;
 }
 
-/** Starts commands that continue after their call: the shells of the task. Their ids look like those of tasks. */
+/** Starts shells: commands that continue to run after the end of their call. The ids of shells have the form of task ids. */
 export interface ShellPort {
-  /** Resolves when the shell runs. Rejects with a MusterError for the model. */
+  /** Starts a shell. Resolves when the shell runs. Rejects with a MusterError, whose message is for the model. */
   start(work: ShellWork): Promise<StartedShell>;
 }
 
-/** A command that is to run as a shell of the task. */
+/** A command that will run as a shell of the task. */
 export interface ShellWork {
-  /** The command as the model wrote it, after a `cd` to the directory that the call names. */
+  /** The command as the model wrote it. If the call names a directory, the command begins with a `cd` to this directory. */
   readonly command: string;
   /**
-   * Starts the command, and passes its output to `write`. It is ended when the signal aborts. Resolves when it runs.
-   * Rejects with a MusterError if it cannot be started; none of its processes is then left.
+   * Starts the command, and passes its output to `write`. Ends the command when the signal aborts. Resolves when the
+   * command runs. Rejects with a MusterError if the command cannot be started; none of its processes then remains.
    */
   begin(write: (chunk: Buffer) => void, signal: AbortSignal): Promise<BegunShell>;
 }
 
-/** A running command. */
+/** The running command of a shell. */
 export interface BegunShell {
-  /** Resolves when no process of it is left. A rejection is a bug, and the end then counts as lost. */
+  /** Resolves when no process of the command is running any more. A rejection is a bug: the shell then counts as lost. */
   readonly ended: Promise<ShellExit>;
 }
 
 /** The end of a shell. */
 export interface ShellExit {
-  /** `exited`: it ended by itself. `stopped`: it stopped when requested. `killed`: it did not stop when requested. */
+  /** `exited`: the command ended by itself. `stopped`: it stopped when requested. `killed`: it did not, and was killed. */
   readonly how: 'exited' | 'stopped' | 'killed';
-  /** The exit code, or null if a signal ended the command. */
+  /** The exit code; null if a signal ended the command. */
   readonly exitCode: number | null;
 }
 
-/** A shell that has been started. */
+/** A started shell. */
 export interface StartedShell {
   readonly id: string;
-  /** Path of the file in which its output grows. */
+  /** The path of the file to which its output is written. */
   readonly output: string;
 }
 
-/** The limits of tools from the configuration tables `[output]` and `[liveness]`, in bytes and milliseconds. */
+/** The limits of tools, from the configuration tables `[output]` and `[liveness]`. */
 export interface ToolCaps {
+  /** The maximum size of a result. */
   readonly resultBytes: number;
+  /** The maximum number of bytes that one call of Read returns. */
   readonly readBytes: number;
+  /** The maximum size of a file for large output. */
   readonly spillBytes: number;
+  /** The time limit of a call. */
   readonly toolMs: number;
 }
 
-/** The files that a task has read, so that an edit of a file that it has not read, or that has changed, is refused. */
+/** Remembers the files that a task has read, so that an edit of an unread or changed file is refused. */
 export interface FileMemory {
-  /** Returns the hash at the task's last read or write of a real path. */
+  /** Returns the hash of a file when the task last read or wrote it; undefined: the task does not know the file. */
   seen(path: string): string | undefined;
+  /** Records that the task has read this content of a file. `path`: a real path, as for the other methods. */
   remember(path: string, hash: string): void;
-  /** Must be called before the task writes this content to a real path, because other tasks may see it at once. */
+  /** Must be called before the task writes this content, because other tasks may see the content at once. */
   willWrite(path: string, hash: string): void;
   /** Must be called before the task deletes or moves a file. */
   willRemove(path: string): void;
-  /** Returns the other task of the tree that left the file with this hash, as `task ID (AGENT)`. */
+  /** Returns the other task of the tree that wrote this content last, as `task ID (AGENT)`; undefined: there is none. */
   changedBy(path: string, hash: string): string | undefined;
-  /** Returns the other task of the tree that deleted or moved a file. */
+  /** Returns the other task of the tree that deleted or moved the file, as `task ID (AGENT)`; undefined: there is none. */
   removedBy(path: string): string | undefined;
-  /** Records that the task was informed of the removal. Returns false if it was already, or never knew the file. */
+  /** Records that the task was informed about the removal. Returns false if it was informed before, or never knew the file. */
   acceptRemoval(path: string): boolean;
 }
 

@@ -4,17 +4,17 @@ import { collapseWhitespace, truncate } from '../base/text.ts';
 const KINDS = ['tool', 'denial', 'rule', 'isolation'] as const;
 type UnmetKind = (typeof KINDS)[number];
 
-/** Something that a definition asks for and that its task does not get. */
+/** A request of a definition that its task does not get. */
 export interface UnmetRequest {
-  /** `denial`: a tool that is to be denied, and that nobody knows. `rule`: a rule that cannot be read. */
+  /** `denial`: the definition denies an unknown tool. `rule`: the definition contains a rule that cannot be parsed. */
   readonly kind: UnmetKind;
-  /** The name of the tool, or the kind of isolation, as the definition has it. */
+  /** The name of the tool, the text of the rule, or the kind of isolation, as in the definition. */
   readonly name: string;
-  /** One sentence. */
+  /** The reason why the task does not get it, in one sentence. */
   readonly reason: string;
 }
 
-/** Reads the requests from a log, which may contain anything. Invalid ones are left out. */
+/** Reads unmet requests from a log, which may contain any value. Invalid entries are left out. */
 export function readUnmetRequests(logged: unknown): readonly UnmetRequest[] {
   return Array.isArray(logged) ? logged.filter(isUnmetRequest) : [];
 }
@@ -24,23 +24,24 @@ function isUnmetRequest(value: unknown): value is UnmetRequest {
   return typeof value['name'] === 'string' && typeof value['reason'] === 'string';
 }
 
-/** The maximum number of requests that are listed, and of code points of each. A file can contain any number. */
-const SHOWN_REQUESTS = 12;
-const SHOWN_LENGTH = 300;
+/** The maximum number of requests that are listed, because a file can contain any number of them. */
+const MAX_LISTED_REQUESTS = 12;
+/** The maximum number of code points of each listed request. */
+const MAX_LISTED_LENGTH = 300;
 
-/** Formats the requests, one line each. */
+/** Formats unmet requests as lines: one line for each request. */
 export function formatUnmetRequests(requests: readonly UnmetRequest[]): readonly string[] {
-  const lines = requests.slice(0, SHOWN_REQUESTS).map(({ kind, name, reason }) => {
-    const what = kind === 'tool' ? name : `${kind === 'denial' ? 'denial of' : kind} ${name}`;
-    return truncate(collapseWhitespace(`${what}: ${reason}`), SHOWN_LENGTH);
+  const lines = requests.slice(0, MAX_LISTED_REQUESTS).map(({ kind, name, reason }) => {
+    const subject = kind === 'tool' ? name : `${kind === 'denial' ? 'denial of' : kind} ${name}`;
+    return truncate(collapseWhitespace(`${subject}: ${reason}`), MAX_LISTED_LENGTH);
   });
-  const more = requests.length - SHOWN_REQUESTS;
+  const more = requests.length - MAX_LISTED_REQUESTS;
   return more > 0 ? [...lines, `and ${more} more`] : lines;
 }
 
 /**
- * Returns a warning for people and parents about what a task of an agent does not get; null if it gets
- * everything.
+ * Formats a warning for people and for the parent about the unmet requests of a task; null: there are none. `agent`: the
+ * name of the agent.
  */
 export function formatUnmetWarning(
   agent: string,

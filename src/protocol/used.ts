@@ -1,21 +1,22 @@
 import type { FinishReason, Usage } from './model.ts';
 
-/** The estimated usage of an answer that ended without the provider's numbers. */
+/** The estimated usage of an answer for which the provider reported no usage. */
 export interface EstimatedUsage {
   readonly usage: Usage;
   readonly costUsd: number | null;
 }
 
-/** The usage of an answer. The optional fields are absent in older logs, and if nothing was used. */
+/** The usage of an answer, as the log records it. The optional fields are absent in older logs, and if nothing was used. */
 export interface AnswerUsage {
-  /** The provider's own numbers; all zero if it gave none. */
+  /** The usage that the provider reported; all zero if it reported none. */
   readonly usage: Usage;
   /** The model that answered, as `provider/id`. */
   readonly model?: string;
-  /** The cost in USD, or null if no price is known. */
+  /** The cost in USD; null if no price is known. */
   readonly costUsd?: number | null;
   /** The source of the price. */
   readonly pricedBy?: string;
+  /** The estimated usage, if the provider did not report all of it. */
   readonly estimated?: EstimatedUsage;
 }
 

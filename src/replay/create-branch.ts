@@ -4,7 +4,7 @@ import { newId } from '../base/ids.ts';
 import { selectLiveEvents } from '../protocol/events/rewound.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import type { TaskStore } from '../store/task-store.ts';
-import { requestPrefix } from '../engine/delegation/create-task.ts';
+import { completePrefix } from '../engine/delegation/create-task.ts';
 import { PrefixCache } from '../engine/prompt/prefix.ts';
 import { readFullLog } from '../engine/task/fold-log.ts';
 import { findBranchPoint } from '../engine/rewind/plan-rewind.ts';
@@ -21,9 +21,9 @@ import type { CallDetails } from '../protocol/tool.ts';
 interface BranchRequest {
   /** The full id of the task to branch off from. */
   readonly id: string;
-  /** The number of an event of it. */
+  /** The number of the event at which to branch off. */
   readonly at: number;
-  /** True if the branch gets a message before it continues. */
+  /** True if the branch gets a new message before it continues. */
   readonly hasPrompt: boolean;
 }
 
@@ -31,13 +31,14 @@ interface BranchRequest {
 interface Branch {
   /** The id of the new task, the root of its own tree. */
   readonly id: string;
-  /** The number of the event at which it branches off: the requested one, or one before it. */
+  /** The number of the event at which it branches off: the requested event, or one before it. */
   readonly at: number;
 }
 
 /**
- * Creates a task with the conversation of another one up to an event. The other task may be running: its log is only
- * read. Throws UsageError if there is nothing to continue, and `INVALID_PARAM` for an event that does not exist.
+ * Creates a task with the conversation of another task up to an event. The other task may be running, because its log
+ * is only read. Throws UsageError if there is nothing to continue, and `INVALID_PARAM` for an event that does not
+ * exist.
  */
 export async function createBranch(
   store: TaskStore,
@@ -46,29 +47,32 @@ export async function createBranch(
   const events = readFullLog(store, id);
   const [created] = events;
   if (created?.type === 'task.created' && created.spec.fanOut !== undefined) {
-    const message = `task ${id} is a run of a template, and no conversation: branch off from one of its items`;
+    const message = `task ${id} is a run of a template, and not a conversation: branch off from one of its items`;
     throw new UsageError(message);
   }
   const last = events.at(-1)?.seq ?? -1;
   if (at > last) {
-    throw new MusterError('INVALID_PARAM', `--at: task ${id} has the events 0 to ${last}`);
+    throw new MusterError(
+      'INVALID_PARAM',
+      `--at: must be an event of task ${id}, from 0 to ${last}`,
+    );
   }
   const point = findBranchPoint(events, at);
   const before = events.filter(({ seq }) => seq <= point);
   const state = foldEvents(before);
-  const kept = selectLiveEvents(before);
+  const liveEvents = selectLiveEvents(before);
   if (!hasPrompt && isAnswered(state)) {
-    const message = `at event ${point} the task has answered and nobody has said anything since: say with --prompt what comes next, or branch off before that answer`;
+    const message = `at event ${point} the task has answered and got no message since: give the next message with --prompt, or branch off before that answer`;
     throw new UsageError(message);
   }
   const branch = newId();
-  const imported = store.importedUpTo(id) ?? -1;
-  const log = store.create(specOf(store, branch, { state, point }));
+  const importedUpTo = store.importedUpTo(id) ?? -1;
+  const log = store.create(buildBranchSpec(store, branch, { state, point }));
   try {
     // The grants in an imported log were not given on this machine.
-    const copied = branchedEvents(kept).filter((body) => imported < 0 || !isGrant(body));
+    const copied = copyEvents(liveEvents).filter((body) => importedUpTo < 0 || !isGrant(body));
     const resumed = { type: 'task.resumed', by: 'user', callId: null } as const;
-    log.append([...copied, ...lostWorkNotices(state), resumed]);
+    log.append([...copied, ...lostWorkEvents(state), resumed]);
     await log.sync();
   } catch (thrown) {
     log.close();
@@ -83,12 +87,17 @@ function isAnswered({ answer, conversation }: TaskState): boolean {
   return answer !== null && conversation.openCalls.length === 0 && conversation.queued.length === 0;
 }
 
-interface From {
+/** The event at which a branch begins, with the state after it. */
+interface BranchPoint {
   readonly state: TaskState;
   readonly point: number;
 }
 
-function specOf(store: TaskStore, id: string, { state: { spec }, point }: From): TaskSpec {
+function buildBranchSpec(
+  store: TaskStore,
+  id: string,
+  { state: { spec }, point }: BranchPoint,
+): TaskSpec {
   return {
     ...spec,
     id,
@@ -98,32 +107,37 @@ function specOf(store: TaskStore, id: string, { state: { spec }, point }: From):
     depth: 0,
     background: false,
     handed: [],
-    prefix: prefixOf(store, spec),
+    prefix: storeBranchPrefix(store, spec),
     branchedFrom: { task: spec.id, seq: point },
   };
 }
 
-/** Returns the prefix of the branch, which as a root includes the line that describes the task. */
-function prefixOf(store: TaskStore, spec: TaskSpec): string {
+/**
+ * Stores the prefix of the branch and returns its hash. As the branch is a root task, its prefix includes the line
+ * that describes the task.
+ */
+function storeBranchPrefix(store: TaskStore, spec: TaskSpec): string {
   const shared = spec.parent === null ? null : new PrefixCache(store).load(spec.prefix);
   if (shared === null) return spec.prefix;
-  return store.putBlob(JSON.stringify(requestPrefix(shared, spec)), { redact: false });
+  return store.putBlob(JSON.stringify(completePrefix(shared, spec)), { redact: false });
 }
 
 /**
- * Copies the events of a log for a branch: the conversation, the known files and the terms. Costs, changes and
- * started work stay with the task that made them.
+ * Copies the events of a log for a branch: the conversation, the known files and the terms. Costs, file changes and
+ * started work stay with the original task.
  */
-function branchedEvents(events: readonly TaskEvent[]): readonly EventBody[] {
-  return events.flatMap((event) => branched(stripStamp(event)) ?? []);
+function copyEvents(events: readonly TaskEvent[]): readonly EventBody[] {
+  return events.flatMap((event) => copyEvent(stripStamp(event)) ?? []);
 }
 
 function isGrant({ type }: EventBody): boolean {
   return type === 'rights.granted' || type === 'mode.granted';
 }
 
-/** Creates the notices about tasks and shells that were running at the branch point and that a branch does not have. */
-function lostWorkNotices(state: TaskState): readonly EventBody[] {
+/**
+ * Creates notices about the tasks and shells that were running at the branch point and that the branch does not have.
+ */
+function lostWorkEvents(state: TaskState): readonly EventBody[] {
   const tasks = [...state.openChildren].map((id) => `- Task ${id}`);
   const shells = runningShells(state).map((id) => `- Shell ${id}`);
   return [...tasks, ...shells].map((what): EventBody => {
@@ -134,8 +148,8 @@ function lostWorkNotices(state: TaskState): readonly EventBody[] {
   });
 }
 
-/** Returns the event as the branch gets it, or null for an event that it does not get. */
-function branched(body: EventBody): EventBody | null {
+/** Returns the copy of an event for the branch, or null if the branch does not get the event. */
+function copyEvent(body: EventBody): EventBody | null {
   switch (body.type) {
     case 'task.resumed':
     case 'task.reused':
@@ -168,7 +182,7 @@ function branched(body: EventBody): EventBody | null {
       return { type, turn, failure, usage: NO_USAGE };
     }
     case 'call.ended':
-      return { ...body, facts: knowledgeOf(body.facts) };
+      return { ...body, facts: keepKnownFiles(body.facts) };
     case 'call.refused':
       return { ...body, decision: null };
     case 'task.created':
@@ -201,8 +215,11 @@ function branched(body: EventBody): EventBody | null {
   }
 }
 
-/** Keeps the files that a call read or wrote, since a task knows the content that it has written. */
-function knowledgeOf({ read = [], changed = [], variables, skill }: CallDetails): CallDetails {
+/**
+ * Selects the details that the branch needs: the files that a call read or wrote (whose content the task knows), its
+ * variables and its skill.
+ */
+function keepKnownFiles({ read = [], changed = [], variables, skill }: CallDetails): CallDetails {
   const written = changed.flatMap(({ path, after, movedFrom, unread }) =>
     after === null || movedFrom !== undefined || unread === true ? [] : [{ path, hash: after }],
   );

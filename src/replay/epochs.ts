@@ -4,26 +4,29 @@ import type { TaskEvent } from '../protocol/events/event.ts';
 import { limitMessage } from '../engine/limits/limit-message.ts';
 import type { StopOrder } from '../engine/task/stop-order.ts';
 
-/** The events that one owner of a log wrote, from its claim until it ended, died or parked the task. */
+/** The events that one owner of a log wrote: from its claim until it ended the task, parked the task or died. */
 export interface Epoch {
-  /** The number of events in the log before the first of these, including the claim. */
+  /** The number of events in the log before this epoch, including the claim. */
   readonly eventsBefore: number;
   readonly events: readonly TaskEvent[];
-  /** The stop order that it got, or null. */
+  /** The stop order that the task got in this epoch, or null. */
   readonly stop: EpochStop | null;
 }
 
-/** The moment of a stop order: before the loop starts its next step, while that runs, or while a model is asked. */
+/**
+ * The moment of a stop order. `at_once`: before the loop starts its next step. `when_quiet`: while a step runs or
+ * waits. `when_asked`: while a model answers a request.
+ */
 type StopMoment = 'at_once' | 'when_quiet' | 'when_asked';
 
 /** A stop order that a task got in an epoch. */
 export interface EpochStop {
   readonly order: StopOrder;
-  /** True if a process had to be killed. */
+  /** True if a process of the task had to be killed. */
   readonly forced: boolean;
   /**
-   * The number of the last event that a task does not write after a stop order. The order came after this event and,
-   * as far as the log tells, right after it.
+   * The number of the last event that a task would not have written after a stop order. The order came after this
+   * event and, as far as the log tells, right after it.
    */
   readonly afterSeq: number;
   readonly when: StopMoment;
@@ -32,43 +35,43 @@ export interface EpochStop {
 /** Splits a log into the epochs of its owners, in order. */
 export function splitIntoEpochs(events: readonly TaskEvent[]): readonly Epoch[] {
   const claims = events.flatMap(({ type }, index) => (type === 'task.claimed' ? [index] : []));
-  // A log from before there were claims is one epoch after its first event.
-  const begins = claims.length === 0 ? [0] : claims;
+  // A log of a version without claims has one epoch, which begins after the first event.
+  const starts = claims.length === 0 ? [0] : claims;
   const [created] = events;
   const isBranch = created?.type === 'task.created' && created.spec.branchedFrom !== undefined;
-  const lives = begins.map((claim, index): Epoch => {
-    const own = events.slice(claim + 1, begins[index + 1]);
-    return { eventsBefore: claim + 1, events: own, stop: stopOf(own) };
+  const epochs = starts.map((claim, index): Epoch => {
+    const epochEvents = events.slice(claim + 1, starts[index + 1]);
+    return { eventsBefore: claim + 1, events: epochEvents, stop: findStop(epochEvents) };
   });
   // The first epoch of a branch was copied from another log.
-  return isBranch ? lives.slice(1) : lives;
+  return isBranch ? epochs.slice(1) : epochs;
 }
 
-function stopOf(events: readonly TaskEvent[]): EpochStop | null {
-  const given = stopOrderIn(events);
-  if (given === null) return null;
+function findStop(events: readonly TaskEvent[]): EpochStop | null {
+  const stopOrder = findStopOrder(events);
+  if (stopOrder === null) return null;
   const last = events.findLast((event) => !mayFollowStop(event));
-  return { ...given, afterSeq: last?.seq ?? -1, when: stopMoment(last, events) };
+  return { ...stopOrder, afterSeq: last?.seq ?? -1, when: findStopMoment(last, events) };
 }
 
-function stopOrderIn(events: readonly TaskEvent[]): Pick<EpochStop, 'order' | 'forced'> | null {
-  // An activation that only compacts has the end of the one before.
+function findStopOrder(events: readonly TaskEvent[]): Pick<EpochStop, 'order' | 'forced'> | null {
+  // An activation that only compacts repeats the end of the activation before it, so that end is no stop.
   if (events.some((event) => event.type === 'task.resumed' && event.compacts)) return null;
   const ended = events.findLast((event) => event.type === 'task.ended');
-  if (ended?.type !== 'task.ended') return stopOrderBeforeDeath(events);
+  if (ended?.type !== 'task.ended') return findStopOrderBeforeDeath(events);
   const { by, because, status, error } = ended.end;
   if (by === null || error === null) return null;
   const { code } = error;
   if (code !== 'CANCELLED' && code !== 'LIMIT_EXCEEDED') return null;
-  // A limit that the task itself reached is not an order.
+  // A limit that the task itself reached, or an interruption, is not a stop order.
   const isOwn =
     wasInterrupted(events, because) ||
-    (code === 'LIMIT_EXCEEDED' && events.some((event) => saysLimit(event, because)));
+    (code === 'LIMIT_EXCEEDED' && events.some((event) => isLimitEvent(event, because)));
   return isOwn ? null : { order: { by, reason: because, code }, forced: status === 'killed' };
 }
 
-/** Finds the order of a process that died after it had closed the turn or the calls, before it wrote the end. */
-function stopOrderBeforeDeath(
+/** Finds the stop order in an epoch whose process closed the turn or the calls and died before it wrote the end. */
+function findStopOrderBeforeDeath(
   events: readonly TaskEvent[],
 ): Pick<EpochStop, 'order' | 'forced'> | null {
   for (const event of events) {
@@ -79,17 +82,18 @@ function stopOrderBeforeDeath(
     return { order: { by: 'user', reason: because, code: 'CANCELLED' }, forced: false };
   }
   const [last, closing] = events.filter((event) => !isExternalEvent(event)).slice(-2);
-  if (!stoppedWaiting(last, closing)) return null;
-  // The log does not have the reason of the order, and nothing was written after it.
+  if (!isStoppedRetry(last, closing)) return null;
+  // The log does not contain the reason of the order. Any reason will do, because no event after it contains it.
   return { order: { by: 'user', reason: 'it was stopped', code: 'CANCELLED' }, forced: false };
 }
 
-/** Returns true if a turn was closed while it waited to retry: then the same failure is logged once more. */
-function stoppedWaiting(last: TaskEvent | undefined, closing: TaskEvent | undefined): boolean {
+/** Returns true if a turn was closed while it waited to retry: in this case the same failure is logged twice. */
+function isStoppedRetry(last: TaskEvent | undefined, closing: TaskEvent | undefined): boolean {
   if (last?.type !== 'turn.retried' || closing?.type !== 'turn.failed') return false;
   return isDeepStrictEqual(last.failure, closing.failure);
 }
 
+/** Returns true for an event that a task may write after it got a stop order. */
 function mayFollowStop(event: TaskEvent): boolean {
   switch (event.type) {
     case 'turn.failed':
@@ -103,31 +107,35 @@ function mayFollowStop(event: TaskEvent): boolean {
   }
 }
 
-function stopMoment(last: TaskEvent | undefined, events: readonly TaskEvent[]): StopMoment {
-  const own = events.find((event) => event.seq > (last?.seq ?? -1) && !isExternalEvent(event));
-  if (own?.type === 'turn.failed') return stoppedWaiting(last, own) ? 'when_quiet' : 'when_asked';
+function findStopMoment(last: TaskEvent | undefined, events: readonly TaskEvent[]): StopMoment {
+  const nextLoopEvent = events.find(
+    (event) => event.seq > (last?.seq ?? -1) && !isExternalEvent(event),
+  );
+  if (nextLoopEvent?.type === 'turn.failed')
+    return isStoppedRetry(last, nextLoopEvent) ? 'when_quiet' : 'when_asked';
   return last?.type === 'call.started' ? 'when_quiet' : 'at_once';
 }
 
-/** Returns true if the reason is that of an interruption, which the log has as an event of its own. */
+/** Returns true if the reason is that of an interruption, which has its own event in the log. */
 function wasInterrupted(events: readonly TaskEvent[], because: string): boolean {
   return events.some((event) => event.type === 'turn.interrupted' && event.because === because);
 }
 
-function saysLimit(event: TaskEvent, because: string): boolean {
+function isLimitEvent(event: TaskEvent, because: string): boolean {
   if (event.type === 'limit.reached') return limitMessage(event) === because;
   return event.type === 'turn.failed' && event.failure.message === because;
 }
 
 /**
  * Returns true if an event came to the loop of a task from outside: from people, other tasks, running tools, or the
- * process that opened the log. A rerun takes these events from the log; the loop has to produce the others again.
+ * process that opened the log. A rerun takes such events from the log; the loop has to produce all other events
+ * again.
  */
 export function isExternalEvent(event: TaskEvent): boolean {
   switch (event.type) {
     case 'input.queued': {
       const { kind, from, id } = event.input;
-      // The used part of a cap depends on other tasks of the tree, and the date depends on the time zone.
+      // The used part of a budget depends on other tasks of the tree, and the date depends on the time zone.
       return kind !== 'notice' || from !== 'muster' || /^(?:budget|date)-/.test(id);
     }
     case 'terms.changed':

@@ -11,6 +11,7 @@ import { RunningTasks } from '../engine/task/running-tasks.ts';
 import { createTaskTools } from '../engine/task-tools/index.ts';
 import type { EngineSettings } from '../engine/limits/configured-limits.ts';
 
+/** The store and settings of a rerun. */
 interface IdleParts {
   readonly store: TaskStore;
   readonly settings: EngineSettings;
@@ -18,14 +19,15 @@ interface IdleParts {
 
 /** The inputs of a rerun. */
 export interface RerunSource extends IdleParts {
-  /** The tools by canonical name; none of them is run. */
+  /** The tools by canonical name. A rerun only uses their descriptions and never runs them. */
   readonly tools: ReadonlyMap<string, AnyTool>;
 }
 
+/** The error of a port that a rerun must never call. */
 const NOTHING_RUNS = 'a rerun asks no model and runs nothing';
 
-/** Creates engine ports without any effect. */
-export function idleDeps({ store, settings }: IdleParts): EngineDeps {
+/** Creates engine ports that have no effect. */
+export function createIdleDeps({ store, settings }: IdleParts): EngineDeps {
   return {
     store,
     settings,
@@ -57,12 +59,15 @@ export function idleDeps({ store, settings }: IdleParts): EngineDeps {
   };
 }
 
-/** Returns the given tools and those of the engine by name. They are only described, never run. */
-export function toolsByName(
+/**
+ * Returns the given tools and the tools of the engine, by name. A rerun only uses their descriptions and never runs
+ * them.
+ */
+export function mapToolsByName(
   parts: IdleParts,
   tools: readonly AnyTool[],
 ): ReadonlyMap<string, AnyTool> {
-  const deps = idleDeps(parts);
+  const deps = createIdleDeps(parts);
   const engine = {
     deps,
     prefixes: new PrefixCache(parts.store),
@@ -71,6 +76,6 @@ export function toolsByName(
     driveItems: () => Promise.reject(new Error(NOTHING_RUNS)),
     startLoop: () => {},
   };
-  const own = createTaskTools(engine, () => Promise.reject(new Error(NOTHING_RUNS)));
-  return new Map([...tools, ...own].map((tool) => [tool.name, tool]));
+  const engineTools = createTaskTools(engine, () => Promise.reject(new Error(NOTHING_RUNS)));
+  return new Map([...tools, ...engineTools].map((tool) => [tool.name, tool]));
 }

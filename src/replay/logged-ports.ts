@@ -28,6 +28,7 @@ import type { ClaimFlag } from '../protocol/result.ts';
 import type { RerunSource } from './idle-deps.ts';
 import { stripStamp } from '../protocol/events/event-body.ts';
 
+/** A request that waits for its logged answer. */
 interface OpenRequest {
   readonly request: ModelRequest;
   readonly parts: ModelPart[];
@@ -35,7 +36,7 @@ interface OpenRequest {
   isHeld: boolean;
 }
 
-/** Replaces a model: it gives the logged answer when the log reaches it. */
+/** Replaces a model: returns the logged answer when the rerun reaches it in the log. */
 export class LoggedModel implements ModelPort {
   private open: OpenRequest | null = null;
 
@@ -52,21 +53,27 @@ export class LoggedModel implements ModelPort {
     }
   }
 
-  get isAsked(): boolean {
+  /** True while a request waits for its logged answer. */
+  get isWaiting(): boolean {
     return this.open !== null;
   }
 
-  /** Gives an event to the open request. Returns false if it can't answer it. `after` is the next event of the log. */
-  give(event: TaskEvent, after: TaskEvent | undefined): boolean {
+  /**
+   * Passes an event of the log to the open request. Returns false if there is no such request or the event is not a
+   * part of an answer.
+   *
+   * @param after the next event of the log
+   */
+  replay(event: TaskEvent, after: TaskEvent | undefined): boolean {
     const { open } = this;
-    const part = open === null ? null : partOf(event, open.request);
+    const part = open === null ? null : toModelPart(event, open.request);
     if (open === null || part === null) return false;
     const wasRefused = after?.type === 'limit.reached' || isLowerCapFailure(event);
     const isHeld = open.isHeld && event.type === 'turn.failed' && wasRefused;
     if (event.type === 'turn.failed' && event.text !== undefined) {
       open.parts.push({ type: 'text_delta', text: event.text });
     }
-    // The held request was admitted, and then a limit left no room for it.
+    // The held request was admitted, but then a limit left no budget for it.
     open.parts.push(isHeld ? { type: 'admitted' } : part);
     open.isHeld ||= part.type === 'held';
     open.wake.resolve();
@@ -74,22 +81,22 @@ export class LoggedModel implements ModelPort {
   }
 }
 
-function finished(
-  { message, usage, reason, model: answered }: WholeAnswer,
+function buildFinishedPart(
+  { message, usage, reason, model: answered }: LoggedAnswer,
   model: ModelRequest['model'],
 ): ModelPart {
-  const own = `${model.provider}/`;
-  const id = answered.startsWith(own) ? answered.slice(own.length) : answered;
+  const providerPrefix = `${model.provider}/`;
+  const id = answered.startsWith(providerPrefix) ? answered.slice(providerPrefix.length) : answered;
   const served = id === model.id ? {} : { servedBy: id };
   return { type: 'finished', message, usage, reason, ...served };
 }
 
-type WholeAnswer = Pick<
+type LoggedAnswer = Pick<
   Extract<TaskEvent, { type: 'turn.ended' }>,
   'message' | 'usage' | 'reason' | 'model'
 >;
 
-function partOf(event: TaskEvent, { model }: ModelRequest): ModelPart | null {
+function toModelPart(event: TaskEvent, { model }: ModelRequest): ModelPart | null {
   switch (event.type) {
     case 'turn.accepted':
       return { type: 'accepted' };
@@ -97,70 +104,79 @@ function partOf(event: TaskEvent, { model }: ModelRequest): ModelPart | null {
       return { type: 'held', because: event.because, untilMs: event.untilMs };
     case 'turn.ended':
     case 'summary.refused':
-      return finished(event, model);
+      return buildFinishedPart(event, model);
     case 'context.summarised': {
       const content = [{ type: 'text', text: event.summary } as const];
-      return finished({ ...event, message: { role: 'assistant', content } }, model);
+      return buildFinishedPart({ ...event, message: { role: 'assistant', content } }, model);
     }
     case 'turn.retried':
     case 'turn.failed':
-      return { type: 'failed', failure: asItCame(event.failure), usage: event.usage };
+      return { type: 'failed', failure: removeRetryNote(event.failure), usage: event.usage };
     default:
       return null;
   }
 }
 
-/** Removes the note that the loop added when it gave up, since the loop adds it again. */
-function asItCame({ message, ...failure }: ModelFailure): ModelFailure {
+/** Removes the note that the loop added to the failure when it gave up, because the loop adds the note again. */
+function removeRetryNote({ message, ...failure }: ModelFailure): ModelFailure {
   return { ...failure, message: message.replace(/ \(given up after \d[^()]*\)$/, '') };
 }
 
-const UNKNOWN = { contextWindow: null, maxOutput: null, price: null };
+const UNKNOWN_DETAILS = { contextWindow: null, maxOutput: null, price: null };
 
-/** Replaces the choice of models: the log has the chosen models and their costs. */
-export function loggedModels(script: RerunLog, whole: readonly TaskEvent[]): ModelChooser {
+/** Replaces the choice of models: the log contains the chosen models and their costs. */
+export function createLoggedModels(
+  script: RerunLog,
+  allEvents: readonly TaskEvent[],
+): ModelChooser {
   return {
     forTask: ({ parent }) => parent,
-    details: async () => UNKNOWN,
+    details: async () => UNKNOWN_DETAILS,
     outputLimit: () => null,
-    fallbacks: (model) => standInFor(model, script.position, whole),
+    fallbacks: (model) => findLoggedFallback(model, script.position, allEvents),
   };
 }
 
 /** Returns the logged fallback for the next failure of a model. */
-function standInFor(
+function findLoggedFallback(
   model: ResolvedModel,
   from: number,
-  whole: readonly TaskEvent[],
+  allEvents: readonly TaskEvent[],
 ): readonly ResolvedModel[] {
-  for (const event of whole) {
+  for (const event of allEvents) {
     if (event.seq <= from || event.type !== 'terms.changed' || event.fallback === undefined)
       continue;
     if (event.fallback.from !== modelName(model)) continue;
-    // The first step of the chain explains the fallback; the loop adds it again.
+    // The first entry of the chain explains the fallback. The loop adds this entry again.
     return [{ ...event.model, chain: event.model.chain.slice(1) }];
   }
   return [];
 }
 
-/** Replaces decisions and tools: it gives the logged decision and outcome of each call when the log reaches it. */
+/**
+ * Replaces decisions and tools: returns the logged decision and outcome of each call when the rerun reaches them in
+ * the log.
+ */
 export class LoggedCalls {
-  /** The calls that ran: a log of an earlier version may have arguments that are refused now. */
-  private readonly ran: () => ReadonlySet<string>;
-  private readonly judged = new Map<string, (decided: CallDecision) => void>();
+  /**
+   * The calls that ran, by tool and input. A log of an earlier version may contain arguments that would be refused
+   * now.
+   */
+  private readonly startedCalls: () => ReadonlySet<string>;
+  private readonly undecided = new Map<string, (decided: CallDecision) => void>();
   private readonly running = new Map<string, (output: ToolOutput) => void>();
 
   constructor(events: readonly TaskEvent[]) {
     const started = () =>
       events.flatMap((each) =>
-        each.type === 'call.started' ? [keyOf(each.tool, each.input)] : [],
+        each.type === 'call.started' ? [toCallKey(each.tool, each.input)] : [],
       );
-    this.ran = lazy(() => new Set(started()));
+    this.startedCalls = lazy(() => new Set(started()));
   }
 
   /** Waits for the logged decision about a call. */
   decide(callId: string): Promise<CallDecision> {
-    return new Promise((resolve) => this.judged.set(callId, resolve));
+    return new Promise((resolve) => this.undecided.set(callId, resolve));
   }
 
   /** Returns a tool with the same description whose calls wait for their logged outcome. */
@@ -172,9 +188,9 @@ export class LoggedCalls {
       ...shape,
       parse: (input) => {
         const parsed = tool.parse(input);
-        // The logged outcome already contains the notes.
+        // Leave out the notes, because the logged outcome contains them already.
         if (parsed.ok) return { ok: true, input: parsed.input };
-        if (!this.ran().has(keyOf(tool.name, input))) return parsed;
+        if (!this.startedCalls().has(toCallKey(tool.name, input))) return parsed;
         accepted.add(input);
         return { ok: true, input };
       },
@@ -189,20 +205,24 @@ export class LoggedCalls {
     };
   }
 
-  /** Gives an event to the call that waits for it. Returns false if there is none. */
-  give(event: TaskEvent): boolean {
+  /** Passes an event of the log to the call that waits for it. Returns false if there is no such call. */
+  replay(event: TaskEvent): boolean {
     switch (event.type) {
       case 'call.started':
-        return settle(this.judged, event.callId, ALLOWED);
+        return resolveWaiting(this.undecided, event.callId, ALLOWED);
       case 'call.refused': {
         const { callId, decision } = event;
         if (decision === null) return false;
         const refusal = unescapeTags(event.text);
-        return settle(this.judged, callId, { allowed: false, decision, refusal });
+        return resolveWaiting(this.undecided, callId, {
+          allowed: false,
+          decision,
+          refusal,
+        });
       }
       case 'call.ended': {
         const { text, nonce, error, facts, attachments } = event;
-        return settle(this.running, event.callId, {
+        return resolveWaiting(this.running, event.callId, {
           ...(nonce === undefined ? { text: unescapeTags(text), isInstruction: true } : { text }),
           ...(error === null ? {} : { error }),
           facts,
@@ -214,13 +234,13 @@ export class LoggedCalls {
     }
   }
 
-  /** Ends the wait for decisions after a stop order: these calls do not run. */
-  release(): void {
-    for (const callId of this.judged.keys()) settle(this.judged, callId, ALLOWED);
+  /** Ends the wait for decisions after a stop order. The calls do not run in spite of this. */
+  allowAll(): void {
+    for (const callId of this.undecided.keys()) resolveWaiting(this.undecided, callId, ALLOWED);
   }
 }
 
-function keyOf(tool: string, input: JsonValue): string {
+function toCallKey(tool: string, input: JsonValue): string {
   return JSON.stringify([tool, input]);
 }
 
@@ -230,22 +250,26 @@ const ALLOWED: CallDecision = {
   refusal: '',
 };
 
-function settle<T>(waiting: Map<string, (value: T) => void>, callId: string, value: T): boolean {
+function resolveWaiting<T>(
+  waiting: Map<string, (value: T) => void>,
+  callId: string,
+  value: T,
+): boolean {
   const resolve = waiting.get(callId);
   waiting.delete(callId);
   resolve?.(value);
   return resolve !== undefined;
 }
 
-/** The limits at which compaction ends. */
-const LIMITS: ReadonlySet<string> = new Set(['context_window', 'compactions']);
+/** The limits that end a task during compaction. */
+const COMPACTION_LIMITS: ReadonlySet<string> = new Set(['context_window', 'compactions']);
 
 /**
- * Returns the compaction step that the log has before the next request. It can't be decided again, since the log has
- * neither the size of the request nor the context window.
+ * Returns the compaction step before the next request in the log. The step can't be decided again, because the log
+ * contains neither the size of the request nor the context window.
  */
-export function loggedCompaction(script: RerunLog): CompactionStep {
-  const body = nextOwnEvent(script);
+export function findLoggedCompaction(script: RerunLog): CompactionStep {
+  const body = findNextOwnEvent(script);
   switch (body?.type) {
     case 'context.cleared':
     case 'context.dropped':
@@ -257,7 +281,7 @@ export function loggedCompaction(script: RerunLog): CompactionStep {
       return { kind: 'stuck', hit: null };
     case 'limit.reached': {
       const { type: _type, ...hit } = body;
-      return LIMITS.has(hit.limit) ? { kind: 'stuck', hit } : { kind: 'none' };
+      return COMPACTION_LIMITS.has(hit.limit) ? { kind: 'stuck', hit } : { kind: 'none' };
     }
     default:
       return { kind: 'none' };
@@ -265,30 +289,33 @@ export function loggedCompaction(script: RerunLog): CompactionStep {
 }
 
 /** Returns the next event that the loop itself wrote. */
-function nextOwnEvent(script: RerunLog): EventBody | undefined {
+function findNextOwnEvent(script: RerunLog): EventBody | undefined {
   const event = script.find((each) => !isExternalEvent(each));
   return event === undefined ? undefined : stripStamp(event);
 }
 
 /** Returns the output cap of the next logged request, or null if no budget lowered it. */
-export function loggedOutputCap(next: TaskEvent | undefined): OutputCap | null {
+export function readLoggedOutputCap(next: TaskEvent | undefined): OutputCap | null {
   return next?.type === 'turn.started' ? (readOutputCap(next.outputCap) ?? null) : null;
 }
 
 /** Returns the flags of the next logged end, since files and rules may have changed since then. */
-export function loggedFlags(script: RerunLog): readonly ClaimFlag[] {
+export function findLoggedFlags(script: RerunLog): readonly ClaimFlag[] {
   const ended = script.find(({ type }) => type === 'task.ended');
   return ended?.type === 'task.ended' ? (ended.claims ?? []) : [];
 }
 
 /** Returns the logged outcome of the search for an earlier result, or null if there was none. */
-export function loggedReuse(script: RerunLog): ReuseOutcome | null {
-  const body = nextOwnEvent(script);
+export function findLoggedReuse(script: RerunLog): ReuseOutcome | null {
+  const body = findNextOwnEvent(script);
   return body?.type === 'task.reused' || body?.type === 'reuse.missed' ? body : null;
 }
 
-/** Returns the logged settings, or the present ones for an older log. Tool outputs in the log are already cut. */
-export function recordedSettings(
+/**
+ * Returns the settings for the rerun of an epoch: the recorded ones, or the present ones for an older log. The output
+ * limits are lifted, because tool outputs in the log are cut already.
+ */
+export function buildLoggedSettings(
   { settings }: RerunSource,
   { events }: Epoch,
 ): EngineDeps['settings'] {

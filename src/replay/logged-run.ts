@@ -16,7 +16,7 @@ import type { LimitHit } from '../protocol/state/activation.ts';
 import type { RerunLog } from './rerun-log.ts';
 import { isLowerCapFailure } from '../engine/turn/request.ts';
 
-/** A task that is rerun alone. Its log replaces what it shared with its tree. */
+/** A task that is rerun alone. The data that it shared with its tree comes from its log. */
 export class LoggedRun extends TaskRun {
   override readonly budget: Budget;
 
@@ -30,12 +30,13 @@ export class LoggedRun extends TaskRun {
   }
 }
 
-/** Sets no time limit, since the log says when the time was up. */
+/** A cancellation without a time limit, because the log contains the moment at which the time was over. */
 class LoggedCancellation extends Cancellation {
   override callAfter(): void {}
 }
 
-const SPENT_BY_TREE = 'the retries of the whole task tree';
+/** A part of the failure message of `addRetryLimit`. */
+const TREE_RETRIES_TEXT = 'the retries of the whole task tree';
 
 /** The tree of a task that is rerun alone. */
 export class LoggedTree extends TaskTree {
@@ -46,21 +47,22 @@ export class LoggedTree extends TaskTree {
     this.script = script;
   }
 
-  /** None if the log says that other tasks of the tree have used them up. */
+  /** The remaining retries: 0 if the log says that the tasks of the tree have used them up. */
   override get remainingRetries(): number {
     const next = this.script.next();
-    const isSpent = next?.type === 'turn.failed' && next.failure.message.includes(SPENT_BY_TREE);
+    const isSpent =
+      next?.type === 'turn.failed' && next.failure.message.includes(TREE_RETRIES_TEXT);
     return isSpent ? 0 : Infinity;
   }
 }
 
 /**
- * The budget of a task that is rerun alone. The log does not say what the rest of the tree had used, so that reached
- * caps are taken from the log. A cap that the task must have reached by its own use counts in any case.
+ * The budget of a task that is rerun alone. The log does not say how much the other tasks of the tree had used, so
+ * reached limits are taken from the log. A limit that the task must have reached by its own use counts in any case.
  */
 class LoggedBudget extends Budget {
   private readonly script: RerunLog;
-  /** True if the log has requests whose output cap a budget lowered: its own, or one above it. */
+  /** True if the log has requests whose output cap was lowered by a budget of the task or of a task above it. */
   private readonly hasOutputCaps: boolean;
 
   constructor(caps: BudgetCaps, script: RerunLog) {
@@ -71,27 +73,27 @@ class LoggedBudget extends Budget {
   }
 
   override get isBounded(): boolean {
-    return super.isBounded || this.hasOutputCaps || this.logged() !== null;
+    return super.isBounded || this.hasOutputCaps || this.findLoggedHit() !== null;
   }
 
   override get costCap(): LimitHit | null {
-    const hit = this.logged();
+    const hit = this.findLoggedHit();
     if (hit?.unpriced === undefined) return null;
     const { unpriced: _, ...cap } = hit;
     return cap;
   }
 
   override get usedUpToolBytesCap(): LimitHit | null {
-    // The loop asks this for calls after it has asked whether an answer fits.
-    return this.script.next()?.type === 'input.queued' ? this.logged() : null;
+    // The loop reads this value after it has checked whether an answer fits.
+    return this.script.next()?.type === 'input.queued' ? this.findLoggedHit() : null;
   }
 
   override findExceededCap(expense: Expense): LimitHit | null {
-    const hit = this.script.next()?.type === 'input.queued' ? null : this.logged();
+    const hit = this.script.next()?.type === 'input.queued' ? null : this.findLoggedHit();
     return hit ?? super.findExceededCap(expense);
   }
 
-  /** Reserves a request. The log says whether a repeated one could be sent unchanged. */
+  /** Reserves a request. The log says whether a repeated request could be sent unchanged. */
   override reserveRequest(
     need: RequestNeed,
     signal: AbortSignal,
@@ -106,17 +108,17 @@ class LoggedBudget extends Budget {
     return super.reserveRequest({ ...need, output }, signal, onWait);
   }
 
-  /** Grants everything, since the log has the results as they were cut. */
+  /** Grants everything, because the results in the log are cut already. */
   override useToolBytes(wanted: number): { readonly granted: number; readonly hit: null } {
     return { granted: wanted, hit: null };
   }
 
-  /** Returns the cap that is reached next in the log, or null. */
-  private logged(): LimitHit | null {
+  /** Returns the budget limit that is reached next in the log, or null. */
+  private findLoggedHit(): LimitHit | null {
     const next = this.script.next();
-    const isTold = next?.type === 'input.queued' && next.input.id.startsWith('limit-');
-    const isGivenUp = next?.type === 'turn.failed';
-    const event = isTold || isGivenUp ? this.script.next(1) : next;
+    const isNotice = next?.type === 'input.queued' && next.input.id.startsWith('limit-');
+    const isFailure = next?.type === 'turn.failed';
+    const event = isNotice || isFailure ? this.script.next(1) : next;
     if (event?.type !== 'limit.reached' || !BUDGET_LIMITS.some((each) => each === event.limit))
       return null;
     const { limit, value, used, needed, lastAnswerFits, output, unpriced } = event;

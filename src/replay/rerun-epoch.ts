@@ -13,78 +13,81 @@ import type { TaskState } from '../protocol/state/task-state.ts';
 import type { AnyTool } from '../protocol/tool.ts';
 import { type Difference, RerunLog } from './rerun-log.ts';
 import { type Epoch, type EpochStop, isExternalEvent } from './epochs.ts';
-import { idleDeps, type RerunSource } from './idle-deps.ts';
+import { createIdleDeps, type RerunSource } from './idle-deps.ts';
 import {
   LoggedCalls,
-  loggedCompaction,
-  recordedSettings,
-  loggedReuse,
-  loggedFlags,
-  loggedOutputCap,
+  findLoggedCompaction,
+  buildLoggedSettings,
+  findLoggedReuse,
+  findLoggedFlags,
+  readLoggedOutputCap,
   LoggedModel,
-  loggedModels,
+  createLoggedModels,
 } from './logged-ports.ts';
 import { LoggedRun, LoggedTree } from './logged-run.ts';
 
-/** The outcome of one try to rerun an epoch. */
+/** The outcome of one rerun of an epoch. */
 export interface EpochRerun {
   /** The first difference from the log, or null if there is none. */
   readonly difference: Difference | null;
-  /** The number of the newest event that it has reached. */
+  /** The number of the last event that the rerun has reached. */
   readonly reached: number;
-  /** The state at its end. Without a difference it is the fold of the log up to there. */
+  /** The state at the end of the rerun. Without a difference it equals the fold of the log up to that point. */
   readonly state: TaskState;
 }
 
 /** An epoch to rerun. */
 export interface EpochToRerun {
   readonly epoch: Epoch;
-  /** The fold of the events before; the rerun changes it. */
+  /** The fold of the events before the epoch. The rerun changes this object. */
   readonly state: TaskState;
   /** The full log. */
   readonly allEvents: readonly TaskEvent[];
   readonly view: ReadonlyMap<string, AnyTool>;
   readonly prefix: RequestPrefix;
   /**
-   * Numbers of external events that came after the loop had decided its next step; the others came before it. The log
-   * does not say which, so the caller tries.
+   * The numbers of the external events that came after the loop had decided its next step; all others came before
+   * that decision. The log does not contain this order, so the caller tries several.
    */
   readonly lateEvents: ReadonlySet<number>;
 }
 
 /** Runs the loop again over the events of one epoch. Never rejects. */
-export async function rerunEpoch(source: RerunSource, order: EpochToRerun): Promise<EpochRerun> {
-  const rerun = new Rerun(source, order);
-  await rerun.toEnd();
-  const { difference, position: reached } = rerun.script;
-  return { difference, reached, state: order.state };
+export async function rerunEpoch(source: RerunSource, request: EpochToRerun): Promise<EpochRerun> {
+  const rerun = new Rerun(source, request);
+  await rerun.runToEnd();
+  const { difference, position: reached } = rerun.log;
+  return { difference, reached, state: request.state };
 }
 
 class Rerun {
-  readonly script: RerunLog;
-  private readonly order: EpochToRerun;
+  readonly log: RerunLog;
+  private readonly request: EpochToRerun;
   private readonly model = new LoggedModel();
   private readonly calls: LoggedCalls;
   private readonly deadlines: LoggedDeadlines;
   private readonly deps: EngineDeps;
   private readonly run: LoggedRun;
-  private isGiving = false;
-  /** True if the log drives the task: a template run takes the events of its items from it. */
-  private isDriven: boolean;
-  private readonly driven = deferred<TaskEnding>();
+  /** True while an external event from the log is being recorded. */
+  private isReplaying = false;
+  /**
+   * True if the log drives the task in place of a loop: a template run takes the events of its items from the log.
+   */
+  private isDrivenByLog: boolean;
+  private readonly drivenEnding = deferred<TaskEnding>();
   private hasEnded = false;
 
   constructor(source: RerunSource, order: EpochToRerun) {
     const { epoch, allEvents, state } = order;
     const { id } = state.spec;
-    this.isDriven = state.spec.fanOut !== undefined;
-    this.order = order;
-    this.script = new RerunLog(id, allEvents, epoch.events);
+    this.isDrivenByLog = state.spec.fanOut !== undefined;
+    this.request = order;
+    this.log = new RerunLog(id, allEvents, epoch.events);
     this.calls = new LoggedCalls(allEvents);
-    const clock = loggedClock(this.script);
+    const clock = createLoggedClock(this.log);
     this.deadlines = new LoggedDeadlines(clock);
-    this.deps = this.depsOf(source, clock);
-    const journal = new Journal(this.script, state, (event) => this.seen(event));
+    this.deps = this.createDeps(source, clock);
+    const journal = new Journal(this.log, state, (event) => this.handleWritten(event));
     const view = new Map([...order.view].map(([name, tool]) => [name, this.calls.asTool(tool)]));
     this.run = new LoggedRun(
       this.deps,
@@ -92,104 +95,108 @@ class Rerun {
         journal,
         prefix: order.prefix,
         view,
-        tree: new LoggedTree(id, this.deps, this.script),
+        tree: new LoggedTree(id, this.deps, this.log),
         parent: null,
-        ...(this.isDriven ? { drive: () => this.driven.promise } : {}),
+        ...(this.isDrivenByLog ? { drive: () => this.drivenEnding.promise } : {}),
       },
-      this.script,
+      this.log,
     );
   }
 
-  async toEnd(): Promise<void> {
-    this.giveOutside();
-    this.stopWhenDue(this.script.position);
-    if (this.script.isOver) return;
+  async runToEnd(): Promise<void> {
+    this.replayExternalEvents();
+    this.stopWhenDue(this.log.position);
+    if (this.log.isOver) return;
     void runTask(this.deps, this.run).then(() => (this.hasEnded = true));
     for (;;) {
       await settled();
-      if (this.script.isOver) return;
+      if (this.log.isOver) return;
       if (this.hasEnded) {
-        this.script.fail('the rerun has ended here');
+        this.log.recordDifference('the rerun has ended here');
         return;
       }
-      this.goOn();
+      this.advance();
     }
   }
 
-  /** Gives the next event once the loop waits: it must be external, or there is a difference. */
-  private goOn(): void {
-    const { script, order } = this;
-    const next = script.next();
+  /**
+   * Replays the next event of the log while the loop waits. The event must be external or the outcome of a wait;
+   * otherwise the rerun differs from the log.
+   */
+  private advance(): void {
+    const { log, request } = this;
+    const next = log.next();
     if (next === undefined) return;
-    if (this.isTimeToStop(order.epoch.stop)) {
+    if (this.isStopDue(request.epoch.stop)) {
       this.stop();
       return;
     }
     if (isExternalEvent(next)) {
-      this.give(next);
-      this.giveOutside();
+      this.replay(next);
+      this.replayExternalEvents();
       return;
     }
-    const after = script.next(1);
-    if (this.model.give(next, after) || this.calls.give(next) || this.deadlines.pass()) return;
-    if (this.isDriven) {
+    const after = log.next(1);
+    if (this.model.replay(next, after) || this.calls.replay(next) || this.deadlines.fireNext())
+      return;
+    if (this.isDrivenByLog) {
       if (next.type !== 'task.ended') {
-        this.give(next);
+        this.replay(next);
         return;
       }
-      this.isDriven = false;
-      this.driven.resolve({ end: next.end, result: next.result });
+      this.isDrivenByLog = false;
+      this.drivenEnding.resolve({ end: next.end, result: next.result });
       return;
     }
-    script.fail('the rerun waits here for something that the log does not have');
+    log.recordDifference('the rerun waits here for something that the log does not contain');
   }
 
-  private seen(event: TaskEvent): void {
-    // In a batch this waits for its last event.
-    if (this.isGiving || event.seq !== this.script.position) return;
+  private handleWritten(event: TaskEvent): void {
+    // In a batch, continue only after its last event.
+    if (this.isReplaying || event.seq !== this.log.position) return;
     this.stopWhenDue(event.seq);
-    this.giveOutside();
+    this.replayExternalEvents();
   }
 
   private stopWhenDue(seq: number): void {
-    const { stop } = this.order.epoch;
+    const { stop } = this.request.epoch;
     if (stop === null || stop.when !== 'at_once' || this.run.cancellation.signal.aborted) return;
     if (seq >= stop.afterSeq) this.stop();
   }
 
-  /** Returns true if a stop order that comes while the loop waits is due. */
-  private isTimeToStop(stop: EpochStop | null): boolean {
+  /** Returns true if the stop order came while the loop was waiting, and is due now. */
+  private isStopDue(stop: EpochStop | null): boolean {
     if (stop === null || stop.when === 'at_once' || this.run.cancellation.signal.aborted)
       return false;
-    if (this.script.position < stop.afterSeq) return false;
-    return stop.when === 'when_quiet' || this.model.isAsked;
+    if (this.log.position < stop.afterSeq) return false;
+    return stop.when === 'when_quiet' || this.model.isWaiting;
   }
 
   private stop(): void {
-    const { stop } = this.order.epoch;
+    const { stop } = this.request.epoch;
     if (stop === null) return;
     if (stop.forced) this.run.cancellation.recordKill();
     this.run.stop(stop.order);
-    this.calls.release();
+    this.calls.allowAll();
   }
 
-  /** Gives all external events that come before the loop's own next event. */
-  private giveOutside(): void {
+  /** Replays all external events before the next event that the loop itself must write. */
+  private replayExternalEvents(): void {
     for (;;) {
-      const next = this.script.next();
-      if (next === undefined || !isExternalEvent(next) || this.order.lateEvents.has(next.seq))
+      const next = this.log.next();
+      if (next === undefined || !isExternalEvent(next) || this.request.lateEvents.has(next.seq))
         return;
-      this.give(next);
+      this.replay(next);
     }
   }
 
-  private give(event: TaskEvent): void {
-    this.isGiving = true;
-    this.script.giving(() => this.run.journal.record(event));
-    this.isGiving = false;
+  private replay(event: TaskEvent): void {
+    this.isReplaying = true;
+    this.log.acceptAllDuring(() => this.run.journal.record(event));
+    this.isReplaying = false;
     if (event.type === 'turn.interrupted') {
       this.run.cancellation.interruptTurn(stopOrder('user', event.because));
-      this.calls.release();
+      this.calls.allowAll();
     }
     if (event.type === 'child.ended') {
       const { spent, work = NO_WORK } = event;
@@ -198,17 +205,17 @@ class Rerun {
     this.run.mailbox.wake();
   }
 
-  private depsOf(source: RerunSource, clock: EngineDeps['clock']): EngineDeps {
+  private createDeps(source: RerunSource, clock: EngineDeps['clock']): EngineDeps {
     return {
-      ...idleDeps(source),
-      settings: recordedSettings(source, this.order.epoch),
+      ...createIdleDeps(source),
+      settings: buildLoggedSettings(source, this.request.epoch),
       model: this.model,
-      models: loggedModels(this.script, this.order.allEvents),
+      models: createLoggedModels(this.log, this.request.allEvents),
       decided: (callId) => this.calls.decide(callId),
-      reuse: () => loggedReuse(this.script),
-      compaction: () => loggedCompaction(this.script),
-      flags: () => loggedFlags(this.script),
-      outputCap: () => loggedOutputCap(this.script.next()),
+      reuse: () => findLoggedReuse(this.log),
+      compaction: () => findLoggedCompaction(this.log),
+      flags: () => findLoggedFlags(this.log),
+      outputCap: () => readLoggedOutputCap(this.log.next()),
       today: () => null,
       clock,
       deadlines: this.deadlines,
@@ -216,42 +223,43 @@ class Rerun {
   }
 }
 
-/** Creates a clock with the times of the log, which stand still until the next event. */
-function loggedClock(script: RerunLog): Clock {
-  return { now: () => script.now(), monotonic: () => script.monotonic() };
+/** Creates a clock that shows the time of the next event of the log, and stands still until that event. */
+function createLoggedClock(log: RerunLog): Clock {
+  return { now: () => log.now(), monotonic: () => log.monotonic() };
 }
 
-interface Waiting {
+/** A deadline on the steady time of the log. */
+interface PendingDeadline {
   readonly at: number;
   readonly fire: () => void;
 }
 
-/** Deadlines that are due when the log has their consequence as its next event. */
+/** Deadlines that fire when nothing else can produce the next event of the log. */
 class LoggedDeadlines extends Deadlines {
-  private waiting: readonly Waiting[] = [];
-  private readonly time: Clock;
+  private pending: readonly PendingDeadline[] = [];
+  private readonly loggedTime: Clock;
 
   constructor(time: Clock) {
     super(time);
-    this.time = time;
+    this.loggedTime = time;
   }
 
   override after(ms: number, fire: () => void): Deadline {
-    const entry = { at: this.time.monotonic() + ms, fire };
-    this.waiting = [...this.waiting, entry];
-    return { cancel: () => this.forget(entry) };
+    const entry = { at: this.loggedTime.monotonic() + ms, fire };
+    this.pending = [...this.pending, entry];
+    return { cancel: () => this.removeEntry(entry) };
   }
 
-  /** Fires the first deadline. Returns false if there is none. */
-  pass(): boolean {
-    const [first] = this.waiting.toSorted((a, b) => a.at - b.at);
+  /** Fires the earliest deadline. Returns false if there is none. */
+  fireNext(): boolean {
+    const [first] = this.pending.toSorted((a, b) => a.at - b.at);
     if (first === undefined) return false;
-    this.forget(first);
+    this.removeEntry(first);
     first.fire();
     return true;
   }
 
-  private forget(entry: Waiting): void {
-    this.waiting = this.waiting.filter((other) => other !== entry);
+  private removeEntry(entry: PendingDeadline): void {
+    this.pending = this.pending.filter((other) => other !== entry);
   }
 }

@@ -14,27 +14,27 @@ import type { RerunSource } from './idle-deps.ts';
 /** The outcome of a rerun of a task and all its descendants, the task itself first. */
 export interface TreeRerun {
   readonly tasks: readonly TaskRerun[];
-  /** Descendants whose logs do not exist or can't be read, with the reasons. */
+  /** The descendants whose logs do not exist or can't be read, with the reasons. */
   readonly lost: readonly { readonly task: string; readonly because: string }[];
 }
 
 /** Reruns a task and all its descendants. Throws MusterError if the log of the task itself can't be read. */
 export async function rerunTree(source: RerunSource, id: string): Promise<TreeRerun> {
   const tasks: TaskRerun[] = [];
-  const lost: { readonly task: string; readonly because: string }[] = [];
-  const known = new Set([id]);
-  for (const task of known) {
+  const unreadable: { readonly task: string; readonly because: string }[] = [];
+  const taskIds = new Set([id]);
+  for (const task of taskIds) {
     let events: readonly TaskEvent[] = [];
     try {
       events = readFullLog(source.store, task);
       tasks.push(await rerunTaskLog(source, events));
     } catch (thrown) {
       if (task === id || !(thrown instanceof MusterError)) throw thrown;
-      lost.push({ task, because: thrown.message });
+      unreadable.push({ task, because: thrown.message });
     }
-    for (const event of events) if (event.type === 'child.created') known.add(event.child);
+    for (const event of events) if (event.type === 'child.created') taskIds.add(event.child);
   }
-  return { tasks, lost };
+  return { tasks, lost: unreadable };
 }
 
 /** The outcome of a rerun of one task. */
@@ -43,18 +43,25 @@ export interface TaskRerun {
   readonly agent: string;
   /** The number of events in its log. */
   readonly events: number;
-  /** The first difference, or null if the rerun made every event again. */
+  /** The first difference, or null if the rerun produced the same events. */
   readonly difference: Difference | null;
 }
 
-/** Maximum number of events that are folded for the states before all epochs; a log of a few owners needs far fewer. */
-const MAX_FOLDED = 5_000_000;
-/** Maximum number of tries for one epoch, each with another external event after the loop's decision. */
+/**
+ * The maximum number of events that are folded to get the states before all epochs. A log with few owners needs far
+ * fewer.
+ */
+const MAX_FOLDED_EVENTS = 5_000_000;
+/**
+ * The maximum number of tries for one epoch. Each further try moves one more external event from before to after the
+ * loop's decision (`rerunWithEitherOrder`).
+ */
 const MAX_TRIES = 12;
 
 /**
- * Runs the loop of a task again with the answers, tool outputs, decisions, children and times of its log, and compares
- * event by event. It asks no model, runs no tool and writes nothing. Each epoch is run by itself.
+ * Runs the loop of a task again with the answers, tool outputs, decisions, children and times of its log, and
+ * compares event by event. Asks no model, runs no tool and writes nothing. Each epoch, the part of the log that one owner
+ * wrote, is run by itself.
  */
 export async function rerunTaskLog(
   source: RerunSource,
@@ -62,13 +69,18 @@ export async function rerunTaskLog(
 ): Promise<TaskRerun> {
   const { spec } = foldEvents(events.slice(0, 1));
   const view = new Map(
-    spec.tools.map((name) => [name, source.tools.get(name) ?? unknownTool(name)]),
+    spec.tools.map((name) => [name, source.tools.get(name) ?? createUnknownTool(name)]),
   );
-  const prefix = prefixOf(source.store, spec.prefix);
+  const prefix = loadPrefix(source.store, spec.prefix);
   let difference: Difference | null = null;
-  const states = new StatesBefore(events);
+  const states = new StartStates(events);
   for (const epoch of splitIntoEpochs(events)) {
-    difference = await rerunEitherWay(source, states, { epoch, allEvents: events, view, prefix });
+    difference = await rerunWithEitherOrder(source, states, {
+      epoch,
+      allEvents: events,
+      view,
+      prefix,
+    });
     if (difference !== null) break;
   }
   return { task: spec.id, agent: spec.agent.name, events: events.length, difference };
@@ -77,93 +89,98 @@ export async function rerunTaskLog(
 type LoggedEpoch = Omit<EpochToRerun, 'state' | 'lateEvents'>;
 
 /**
- * Reruns an epoch with external events before or after the loop's decisions. A log has the order in which events were
- * written, but not whether an external event came before or after the decision about the next one. If one order leads
- * to a difference, the other is tried.
+ * Reruns an epoch, with external events before or after the loop's decisions. A log shows when an external event was
+ * written, but not whether the loop had already seen it when it decided what to do next. If
+ * one order leads to a difference, other orders are tried.
  */
-async function rerunEitherWay(
+async function rerunWithEitherOrder(
   source: RerunSource,
-  states: StatesBefore,
-  order: LoggedEpoch,
+  states: StartStates,
+  logged: LoggedEpoch,
 ): Promise<Difference | null> {
   const lateEvents = new Set<number>();
   let best: EpochRerun | null = null;
   for (let tried = 0; tried < MAX_TRIES; tried += 1) {
-    const state = states.take(order.epoch);
-    if (state === null) return tooOftenFolded(order);
-    const rerun = await rerunEpoch(source, { ...order, state, lateEvents });
+    const state = states.take(logged.epoch);
+    if (state === null) return describeFoldLimit(logged);
+    const rerun = await rerunEpoch(source, { ...logged, state, lateEvents });
     if (rerun.difference === null) {
-      states.keep(rerun.state);
+      states.reuse(rerun.state);
       return null;
     }
     if (best === null || rerun.reached > best.reached) best = rerun;
-    const doubtful = order.epoch.events.findLast(
+    const candidate = logged.epoch.events.findLast(
       (event) =>
         event.seq <= rerun.reached + 1 && isExternalEvent(event) && !lateEvents.has(event.seq),
     );
-    if (doubtful === undefined) break;
-    lateEvents.add(doubtful.seq);
+    if (candidate === undefined) break;
+    lateEvents.add(candidate.seq);
   }
   return best?.difference ?? null;
 }
 
 /**
- * The states before the epochs. After an epoch without a difference its final state is reused, since folding the full
- * log for each of its owners takes time quadratic in its length.
+ * The states at the starts of the epochs. After an epoch without a difference its final state is reused, because
+ * folding the log from its start for each epoch takes quadratic time.
  */
-class StatesBefore {
+class StartStates {
   private readonly events: readonly TaskEvent[];
   private readonly hasRewinds: boolean;
-  private kept: TaskState | null = null;
-  private folded = 0;
+  private lastState: TaskState | null = null;
+  private foldedEvents = 0;
 
   constructor(events: readonly TaskEvent[]) {
     this.events = events;
-    // A rewind changes the state before it.
+    // A rewind changes the state of events before it, so a state can't be continued.
     this.hasRewinds = events.some(({ type }) => type === 'task.rewound');
   }
 
-  /** Returns a state for one try, which may change it. Returns null after `MAX_FOLDED` events. */
+  /** Returns a state that one try may change, or null after `MAX_FOLDED_EVENTS` events. */
   take({ eventsBefore: before }: Epoch): TaskState | null {
-    const { kept } = this;
-    this.kept = null;
+    const { lastState } = this;
+    this.lastState = null;
     const claim = this.events[before - 1];
-    if (kept !== null && claim !== undefined && kept.lastSeq === this.events[before - 2]?.seq) {
-      applyEvent(kept, claim);
-      return kept;
+    if (
+      lastState !== null &&
+      claim !== undefined &&
+      lastState.lastSeq === this.events[before - 2]?.seq
+    ) {
+      applyEvent(lastState, claim);
+      return lastState;
     }
-    this.folded += before;
-    if (this.folded > MAX_FOLDED) return null;
+    this.foldedEvents += before;
+    if (this.foldedEvents > MAX_FOLDED_EVENTS) return null;
     return foldEvents(this.events.slice(0, before));
   }
 
-  keep(state: TaskState): void {
-    this.kept = this.hasRewinds ? null : state;
+  reuse(state: TaskState): void {
+    this.lastState = this.hasRewinds ? null : state;
   }
 }
 
-function tooOftenFolded({ epoch, allEvents }: LoggedEpoch): Difference | null {
+function describeFoldLimit({ epoch, allEvents }: LoggedEpoch): Difference | null {
   const next = epoch.events[0] ?? allEvents[epoch.eventsBefore - 1];
   if (next === undefined) return null;
   const { task, seq, type } = next;
   const lines = [
-    `not run from here on: the log had so many owners that more than ${MAX_FOLDED} events would be read`,
+    `the rerun stops here: the log changed its owner so often that more than ${MAX_FOLDED_EVENTS} events would be read`,
   ];
   return { task, seq, type, lines };
 }
 
-function prefixOf(store: TaskStore, hash: string): RequestPrefix {
+function loadPrefix(store: TaskStore, hash: string): RequestPrefix {
   try {
     const prefix: RequestPrefix = JSON.parse(store.getBlob(hash));
     return prefix;
   } catch {
-    // The prefix is lost, or the log is older than prefixes. Only estimates use it, and no event contains it.
+    // The blob of the prefix is missing, or the log was written by a version that did not store prefixes. Only estimates use the prefix, and no
+    // event contains it.
     return { system: [], tools: [] };
   }
 }
 
-/** Creates a tool in place of one that does not exist any more. The log has its outcomes. */
-function unknownTool(name: string): AnyTool {
+/** Creates a substitute for a tool that does not exist any more. Its outcomes are in the log. */
+function createUnknownTool(name: string): AnyTool {
   return {
     name,
     kind: 'meta',

@@ -3,7 +3,7 @@ import type { UsageTotal } from '../protocol/state/ledger.ts';
 /**
  * Returns a cost as `$0.0123`, as `at least $0.0123` if the price of a part is not known, or as `unknown`.
  */
-export function costText({ costUsd, unpriced, answers }: UsageTotal): string {
+export function formatCost({ costUsd, unpriced, answers }: UsageTotal): string {
   if (unpriced === 0) return usd(costUsd);
   return unpriced === answers ? 'unknown' : `at least ${usd(costUsd)}`;
 }
@@ -13,6 +13,6 @@ function usd(amount: number): string {
 }
 
 /** Returns a count as `1,234,567`. */
-export function countText(count: number): string {
+export function formatCount(count: number): string {
   return String(Math.round(count)).replaceAll(/\B(?=(\d{3})+$)/g, ',');
 }

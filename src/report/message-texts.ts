@@ -11,17 +11,17 @@ import { measureText, type RequestText } from './request-texts.ts';
 type Part = Message['content'][number];
 
 /**
- * Returns the texts of the messages of a request, with a name for each kind.
+ * Measures the texts of the messages of a request. Each text gets the name of its kind.
  *
  * @param transferred the context that came from the parent's conversation, or null
  */
-export function messageTexts(
+export function measureMessages(
   messages: readonly Message[],
   log: readonly TaskEvent[],
   transferred: string | null,
 ): readonly RequestText[] {
   const names = readInputNames(log, transferred);
-  const head = headNames(messages[0], log);
+  const head = nameHeadParts(messages[0], log);
   return messages.flatMap((message, at) =>
     message.content.flatMap((part, index) => {
       const name = at === 0 ? head[index] : undefined;
@@ -29,25 +29,30 @@ export function messageTexts(
       const shown =
         part.type === 'tool_result' || part.type === 'text' ? (part.attachments ?? []) : [];
       return [
-        measureText(name ?? nameOf(message.role, part, { ...names, inherited }), textOf(part)),
-        ...shown.map(attachmentSource),
+        measureText(
+          name ?? namePart(message.role, part, { ...names, inherited }),
+          getPartText(part),
+        ),
+        ...shown.map(measureAttachment),
       ];
     }),
   );
 }
 
-function attachmentSource(attachment: Attachment): RequestText {
-  // As base64 has them.
+function measureAttachment(attachment: Attachment): RequestText {
+  // The size in base64, which is how a request contains the attachment.
   const bytes = Math.ceil(toCount(attachment.bytes) / 3) * 4;
   const name = isImage(attachment) ? 'images' : 'documents';
   return { name, bytes, tokens: toCount(attachment.tokens) };
 }
 
-/** The information in the log that names the texts of messages. */
+/** The data from the log by which the texts of messages get their names. */
 interface InputNames {
+  /** The kind of each input, by its text. */
   readonly kinds: ReadonlyMap<string, InputKind>;
-  /** The lines that replace cleared results, by call id. */
+  /** The texts that replaced cleared results, by call id. */
   readonly cleared: ReadonlyMap<string, string>;
+  /** The messages from the parent's conversation. */
   readonly inherited: ReadonlySet<Message>;
 }
 
@@ -83,8 +88,11 @@ function readInputNames(log: readonly TaskEvent[], transferred: string | null): 
   return { kinds, cleared, inherited };
 }
 
-/** Returns the names of the parts of a message that replaces earlier ones. Empty if it does not. */
-function headNames(first: Message | undefined, log: readonly TaskEvent[]): readonly string[] {
+/**
+ * Returns the names of the parts of the first message, if a compaction has put it in the place of earlier messages.
+ * Otherwise returns an empty list.
+ */
+function nameHeadParts(first: Message | undefined, log: readonly TaskEvent[]): readonly string[] {
   if (first?.role !== 'user') return [];
   const texts = first.content.map(({ text }) => text);
   const heads = log.flatMap((event) =>
@@ -99,7 +107,7 @@ function headNames(first: Message | undefined, log: readonly TaskEvent[]): reado
   });
 }
 
-function textOf(part: Part): string {
+function getPartText(part: Part): string {
   switch (part.type) {
     case 'tool_call':
       return `${part.name}${JSON.stringify(part.input)}`;
@@ -113,7 +121,7 @@ function textOf(part: Part): string {
   }
 }
 
-function nameOf(
+function namePart(
   role: Message['role'],
   part: Part,
   { kinds, cleared, inherited }: Omit<InputNames, 'inherited'> & { readonly inherited: boolean },
@@ -124,24 +132,24 @@ function nameOf(
     case 'tool_result': {
       if (cleared.get(part.callId) === part.text) return 'cleared results';
       const tool = canonicalToolName(part.name) ?? part.name;
-      return DELEGATED.has(tool) ? 'delegated results' : `results of ${tool}`;
+      return DELEGATION_TOOLS.has(tool) ? 'delegated results' : `results of ${tool}`;
     }
     case 'reasoning':
       return 'thoughts';
     case 'text':
       if (role === 'assistant') return 'answers';
-      return inherited ? 'said to its parent' : inputName(part.text, kinds);
+      return inherited ? 'said to its parent' : nameInput(part.text, kinds);
     default:
       return part satisfies never;
   }
 }
 
-const DELEGATED: ReadonlySet<string> = new Set(['Task', 'TaskOutput']);
-const ENDED = '<notice>Ended in the background:';
+const DELEGATION_TOOLS: ReadonlySet<string> = new Set(['Task', 'TaskOutput']);
+const ENDED_NOTICE = '<notice>Ended in the background:';
 
-function inputName(text: string, kinds: ReadonlyMap<string, InputKind>): string {
+function nameInput(text: string, kinds: ReadonlyMap<string, InputKind>): string {
   const kind = kinds.get(text);
   if (kind !== undefined) return KIND_NAMES[kind];
-  if (text.startsWith(ENDED)) return KIND_NAMES.result;
+  if (text.startsWith(ENDED_NOTICE)) return KIND_NAMES.result;
   return text.startsWith('<notice>') ? KIND_NAMES.notice : 'other';
 }

@@ -7,7 +7,7 @@ export type RepairsByModel = ReadonlyMap<string, ReadonlyMap<Repair, number>>;
 /** Counts the repairs in the events of one or more logs. */
 export class RepairCount {
   private readonly models = new Map<string, Map<Repair, number>>();
-  /** The model that the open turn was sent to. */
+  /** The model to which the current turn's request was sent. */
   private requested = '';
 
   get byModel(): RepairsByModel {
@@ -29,13 +29,13 @@ export class RepairCount {
   }
 
   private count(model: string, repairs: Repairs = {}): void {
-    for (const [repair, count] of entriesOf(repairs)) {
-      const known = this.models.get(model) ?? new Map<Repair, number>();
-      this.models.set(model, known.set(repair, (known.get(repair) ?? 0) + count));
+    for (const [repair, count] of listRepairs(repairs)) {
+      const counts = this.models.get(model) ?? new Map<Repair, number>();
+      this.models.set(model, counts.set(repair, (counts.get(repair) ?? 0) + count));
     }
   }
 }
 
-function entriesOf(repairs: Repairs): readonly (readonly [Repair, number])[] {
+function listRepairs(repairs: Repairs): readonly (readonly [Repair, number])[] {
   return Object.entries(repairs).map(([repair, count]) => [repair as Repair, count] as const);
 }

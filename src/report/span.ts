@@ -1,7 +1,7 @@
 /**
- * The activities of a task: it waits for a slot, for its model, to send a request again, for a rate limit or memory,
- * for a tool, its children or a person. `away` is the time from the death of one process until another one takes the
- * log.
+ * The activities of a task. It waits for a slot (`slot`), for its model (`model`), until it sends a request again
+ * (`retry`), for a rate limit or memory (`held`), for a tool (`tool`), for its children (`children`), or for a person
+ * (`person`). `away` is the time from the end of one process until another process takes over the log.
  */
 export const SPAN_KINDS = [
   'slot',
@@ -18,16 +18,14 @@ export type SpanKind = (typeof SPAN_KINDS)[number];
 /** A span of time with one activity of a task. */
 export interface Span {
   readonly kind: SpanKind;
-  /** Milliseconds since the epoch; never after `to`. */
+  /** The start in milliseconds since the epoch. It is never after `to`. */
   readonly from: number;
   readonly to: number;
-  /**
-   * The tools, the limit or the failure, or empty if the kind says everything. Text from outside.
-   */
+  /** The tools, the limit or the failure, or an empty text if the kind says everything. It may contain outside text. */
   readonly detail: string;
 }
 
-/** The names of the kinds for people. */
+/** The descriptions of the activities for people. */
 export const SPAN_NAMES: Readonly<Record<SpanKind, string>> = {
   slot: 'waits for a slot',
   model: 'model',
@@ -40,7 +38,7 @@ export const SPAN_NAMES: Readonly<Record<SpanKind, string>> = {
 };
 
 /** Adds up the milliseconds of each kind that occurs, in the order of SPAN_KINDS. */
-export function timeByKind(
+export function sumTimeByKind(
   spans: readonly Span[],
 ): readonly { readonly kind: SpanKind; readonly ms: number }[] {
   const sums = new Map<SpanKind, number>();

@@ -1,4 +1,4 @@
-import { receiptOf } from '../receipts/receipt.ts';
+import { buildReceipt } from '../receipts/receipt.ts';
 import { LogFold, type RescanLog } from '../engine/task/fold-log.ts';
 import type { EndReason } from '../protocol/end-reason.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
@@ -15,7 +15,7 @@ import type { TaskState } from '../protocol/state/task-state.ts';
 export interface TaskReport {
   readonly id: string;
   readonly parent: string | null;
-  /** Name of its agent definition. */
+  /** The name of the task's agent definition. */
   readonly agent: string;
   readonly description: string;
   readonly prompt: string;
@@ -23,17 +23,18 @@ export interface TaskReport {
   readonly end: EndReason | null;
   /** The full answer, or the part that exists. */
   readonly result: string;
-  /** `provider/id` of the model that answered last, or of the chosen one. */
+  /** The `provider/id` of the model that answered last, or of the chosen model if none has answered yet. */
   readonly model: string;
   readonly createdAt: number;
-  /** The time of its end, of its last event or, for a running task, of now. */
+  /** The time of the task's end or, without an end, of its last event. For a running task, the present time. */
   readonly until: number;
   readonly spans: readonly Span[];
   readonly turns: readonly TurnRow[];
   readonly tools: readonly { readonly tool: string; readonly count: number }[];
   readonly toolCalls: number;
-  /** The use that the provider reported and the use that was estimated, of this task alone. */
+  /** The usage of this task, without its children, that the provider reported. */
   readonly reported: UsageTotal;
+  /** The usage of this task, without its children, that was estimated. */
   readonly estimated: UsageTotal;
   readonly receipt: Receipt;
   readonly warnings: readonly string[];
@@ -42,16 +43,17 @@ export interface TaskReport {
   readonly rewinds: readonly RewindRow[];
 }
 
+/** A rewind of a task. */
 export interface RewindRow {
-  /** The number of its own event. */
+  /** The number of the event that records the rewind. */
   readonly seq: number;
-  /** The number of the event that it leads to. */
+  /** The number of the event to which the rewind went back. */
   readonly to: number;
   readonly at: number;
   readonly files: number;
 }
 
-/** Builds a task's report from its events, in order and in one pass. */
+/** Builds the report of a task in one pass over its events, in order. */
 export class TaskReportFold {
   private readonly fold: LogFold;
   private readonly timeline = new Timeline();
@@ -59,7 +61,7 @@ export class TaskReportFold {
   private readonly rewinds: RewindRow[] = [];
   private events = 0;
 
-  /** `readAgain` reads the log of the events again. */
+  /** @param readAgain reads the events of the log again */
   constructor(readAgain: RescanLog) {
     this.fold = new LogFold(readAgain);
   }
@@ -71,10 +73,15 @@ export class TaskReportFold {
     if (state === null) return;
     this.timeline.add(event, state);
     addTurnEvent(this.turns, event);
-    if (event.type === 'task.rewound') this.goBack(event);
+    if (event.type === 'task.rewound') this.recordRewind(event);
   };
 
-  private goBack({ seq, ts: at, to, files }: Extract<TaskEvent, { type: 'task.rewound' }>): void {
+  private recordRewind({
+    seq,
+    ts: at,
+    to,
+    files,
+  }: Extract<TaskEvent, { type: 'task.rewound' }>): void {
     this.rewinds.push({ seq, to, at, files: files.length });
     const isLive = liveEventFilter(this.rewinds, seq);
     for (const [index, turn] of this.turns.entries()) {
@@ -82,15 +89,19 @@ export class TaskReportFold {
     }
   }
 
-  /** Returns the report; null if the event with the specification is missing. `isOwned`: a living process runs the task. */
+  /**
+   * Returns the report, or null if the event with the specification is missing.
+   *
+   * @param at `isOwned` is whether a living process runs the task
+   */
   report(at: { readonly isOwned: boolean; readonly now: number }): TaskReport | null {
     const { state } = this.fold;
     if (state === null) return null;
-    const status = statusOf(state, at);
-    const isAtWork = status === 'running' || status === 'queued' || status === 'parked';
-    // A clock may have been set back.
-    const heard = Math.max(isAtWork ? at.now : state.createdAt, this.timeline.last);
-    const until = state.endedAt === null ? heard : Math.max(state.endedAt, state.createdAt);
+    const status = findStatus(state, at);
+    const isActive = status === 'running' || status === 'queued' || status === 'parked';
+    // The clock may have been set back, so `now` may be before the last event.
+    const lastKnown = Math.max(isActive ? at.now : state.createdAt, this.timeline.last);
+    const until = state.endedAt === null ? lastKnown : Math.max(state.endedAt, state.createdAt);
     const { spec } = state;
     const tools = Array.from(state.toolCounts, ([tool, count]) => ({ tool, count }));
     return {
@@ -111,7 +122,7 @@ export class TaskReportFold {
       toolCalls: tools.reduce((sum, { count }) => sum + count, 0),
       reported: sumLedger(state.ledger, { isEstimated: false }),
       estimated: sumLedger(state.ledger, { isEstimated: true }),
-      receipt: receiptOf({ ...state, status }),
+      receipt: buildReceipt({ ...state, status }),
       warnings: state.warnings,
       events: this.events,
       rewinds: this.rewinds,
@@ -120,7 +131,7 @@ export class TaskReportFold {
 }
 
 /** Returns the status of a task. A task without an end and without an owner was interrupted. */
-function statusOf(state: TaskState, { isOwned }: { readonly isOwned: boolean }): TaskStatus {
-  const hasBrokenOff = state.end === null && !isOwned && state.status !== 'parked';
-  return hasBrokenOff ? 'interrupted' : state.status;
+function findStatus(state: TaskState, { isOwned }: { readonly isOwned: boolean }): TaskStatus {
+  const wasInterrupted = state.end === null && !isOwned && state.status !== 'parked';
+  return wasInterrupted ? 'interrupted' : state.status;
 }

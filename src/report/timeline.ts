@@ -2,20 +2,27 @@ import type { TaskEvent } from '../protocol/events/event.ts';
 import type { Span } from './span.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 
-/** Collects the activities of a task, event by event, from the same reducer that all views use. */
+/**
+ * Collects the activities of a task, event by event. They are derived from the state that the common fold of events
+ * computes.
+ */
 export class Timeline {
   private readonly closed: Span[] = [];
   private open: (Phase & { readonly from: number }) | null = null;
-  /** The time of the newest event. If the clock was set back, this time stands still. */
+  /** The time of the newest event. If the clock was set back, this time does not change. */
   private at = -Infinity;
   private wasParked = false;
 
-  /** Adds an event. `state` is the state after it. */
+  /**
+   * Adds an event.
+   *
+   * @param state the state after the event
+   */
   add(event: TaskEvent, state: TaskState): void {
     const before = this.at;
     this.at = Math.max(before, event.ts);
     if (event.type === 'task.claimed') this.claim(event, state, before);
-    const phase = phaseOf(state);
+    const phase = findPhase(state);
     if (phase?.kind !== this.open?.kind || phase?.detail !== this.open?.detail) {
       this.close(this.at);
       this.open = phase === null ? null : { ...phase, from: this.at };
@@ -28,14 +35,14 @@ export class Timeline {
     return this.at;
   }
 
-  /** Returns all spans in order. An open one ends at `now`. */
+  /** Returns all spans in order. A span that has not ended yet ends at `now`. */
   spans(now: number): readonly Span[] {
     if (this.open === null) return this.closed;
     const { kind, detail, from } = this.open;
     return now <= from ? this.closed : [...this.closed, { kind, detail, from, to: now }];
   }
 
-  /** Closes the open span of an earlier owner at that owner's last event. */
+  /** Handles a change of the owner. The open span of the earlier owner ends with that owner's last event. */
   private claim({ epoch }: TaskEvent, { end }: TaskState, before: number): void {
     if (epoch <= 1 || end !== null || this.wasParked) return;
     this.close(before);
@@ -51,15 +58,16 @@ export class Timeline {
   }
 }
 
-/** Tools whose calls last as long as the children that they wait for. */
+/** The tools whose calls last as long as the children for which they wait. */
 const WAITS_FOR_CHILDREN: ReadonlySet<string> = new Set(['Task', 'TaskOutput']);
 /** The tool whose calls last as long as a person takes to answer. */
 const WAITS_FOR_PERSON = 'AskUser';
 
+/** An activity of a task, without its times. */
 export type Phase = Pick<Span, 'kind' | 'detail'>;
 
-/** Returns the activity of a task, or null if it has ended or does nothing that lasts. */
-export function phaseOf(
+/** Returns the activity of a task, or null if the task has ended or has no activity that lasts. */
+export function findPhase(
   state: Pick<TaskState, 'status' | 'activity' | 'openChildren'>,
 ): Phase | null {
   const { status, activity } = state;
@@ -81,7 +89,7 @@ export function phaseOf(
     case 'waiting_for_children':
       return { kind: 'children', detail: '' };
     case 'tools':
-      return callPhase(activity);
+      return findCallPhase(activity);
     case 'idle':
       if (status === 'queued') return { kind: 'slot', detail: '' };
       return null;
@@ -91,10 +99,10 @@ export function phaseOf(
 }
 
 /**
- * Returns the activity of calls. Work counts before waiting, and a person before children, who may wait for the same
- * person.
+ * Returns the activity of calls. If one call works, this is the activity. Otherwise waiting for a person has precedence
+ * over waiting for children, because the children may wait for the same person.
  */
-function callPhase(calls: {
+function findCallPhase(calls: {
   readonly running: readonly string[];
   readonly asking: readonly string[];
 }): Phase {

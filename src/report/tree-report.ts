@@ -3,24 +3,26 @@ import type { TaskEvent } from '../protocol/events/event.ts';
 import { errorMessage, MusterError } from '../base/errors.ts';
 import { TaskReportFold, type TaskReport } from './task-report.ts';
 
-/** A task and its descendants, each below its parent in the order of their creation. */
+/** The report of a task and its descendants. Each task follows its parent, in the order of creation. */
 export interface TreeReport {
   readonly rows: readonly TreeRow[];
   /**
-   * The time from the creation of the first task to the last end, or now, in milliseconds since the epoch. All times
-   * of a report follow the monotonic clock, even if the wall clock was set meanwhile.
+   * The time of the creation of the first task, in milliseconds since the epoch. All times in a report follow the
+   * monotonic clock, so durations are correct even if the wall clock was set during the run.
    */
   readonly from: number;
+  /** The time of the last end, or the present time if a task is active. */
   readonly to: number;
   readonly reported: UsageTotal;
   readonly estimated: UsageTotal;
 }
 
+/** One task in the report of a tree. */
 export interface TreeRow {
   readonly id: string;
-  /** The depth below the requested task, which is at 0. */
+  /** The depth below the requested task, which has level 0. */
   readonly level: number;
-  /** The report, or null if the log is missing or cannot be read; `problem` says why. */
+  /** The report, or null if the log is missing or cannot be read. Then `problem` gives the reason. */
   readonly report: TaskReport | null;
   readonly problem: string | null;
 }
@@ -34,10 +36,10 @@ export interface LogSource {
 }
 
 /**
- * Reads the logs of a task and its descendants, each once. Throws for a task that does not exist. A child whose log
- * is missing is a row that says so.
+ * Reads the logs of a task and its descendants, each only once. Throws for a task that does not exist. A child whose
+ * log is missing has a row with the problem.
  */
-export function treeReport(
+export function createTreeReport(
   source: LogSource,
   id: string,
   { now, visit = () => {} }: TreeReportOptions,
@@ -47,10 +49,10 @@ export function treeReport(
   const seen = new Set<string>();
   const stack = [{ id, level: 0 }];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    // Logs that say they are above each other are shown once.
+    // Show each log once, because damaged logs may name each other as children.
     if (seen.has(next.id)) continue;
     seen.add(next.id);
-    const row = rowOf(source, next, { now, visit, times });
+    const row = createRow(source, next, { now, visit, times });
     if (row.report === null && next.level === 0) {
       throw new MusterError('NOT_FOUND', `task ${id}: ${row.problem ?? 'its log is empty'}`);
     }
@@ -60,19 +62,19 @@ export function treeReport(
       stack.push({ id: child, level });
     }
   }
-  return { rows, ...sumsOf(rows.flatMap(({ report }) => report ?? [])) };
+  return { rows, ...sumReports(rows.flatMap(({ report }) => report ?? [])) };
 }
 
 export interface TreeReportOptions {
-  /** Milliseconds since the epoch: where the time of those at work ends. */
+  /** The present time in milliseconds since the epoch, at which the times of active tasks end. */
   readonly now: number;
-  /** Called with each event once, its time as in the report. */
+  /** Called once with each event. The event's time is that of the report. */
   readonly visit?: (event: TaskEvent) => void;
 }
 
 const WITHOUT_SPECIFICATION = 'its specification (task.created) is missing or damaged in its log';
 
-function rowOf(
+function createRow(
   source: LogSource,
   { id, level }: { readonly id: string; readonly level: number },
   { now, visit, times }: Required<TreeReportOptions> & { readonly times: TreeClock },
@@ -84,7 +86,8 @@ function rowOf(
   };
   const fold = new TaskReportFold((each) => void scan(each));
   try {
-    // Asked before the log is read: an end is written before the log is given up.
+    // Check the owner before reading the log. An owner writes the end before it releases the log, so a log without an
+    // owner is complete.
     const isOwned = source.isOwned(id);
     const log = scan((event) => {
       fold.add(event);
@@ -94,12 +97,12 @@ function rowOf(
     return { id, level, report, problem: report === null ? WITHOUT_SPECIFICATION : null };
   } catch (thrown) {
     if (level === 0) throw thrown;
-    // Deleted, or never brought here: what its parent knows of it stands in the parent's receipt.
+    // The log was deleted or not imported. The receipt of the parent still shows what the parent knows about the task.
     return { id, level, report: null, problem: errorMessage(thrown) };
   }
 }
 
-function sumsOf(reports: readonly TaskReport[]): Omit<TreeReport, 'rows'> {
+function sumReports(reports: readonly TaskReport[]): Omit<TreeReport, 'rows'> {
   let reported = NO_USAGE_TOTAL;
   let estimated = NO_USAGE_TOTAL;
   let from = Infinity;
@@ -114,17 +117,17 @@ function sumsOf(reports: readonly TaskReport[]): Omit<TreeReport, 'rows'> {
 }
 
 /**
- * Puts the events of a tree's logs on one timeline on which durations are right even if the wall clock
- * was set while a process worked on the tree: for each process, the time of its first event in the
- * tree is that of the wall clock, and all others follow by its monotonic clock.
+ * Puts the events of a tree's logs on one timeline with correct durations, even if the wall clock was set while a
+ * process worked on the tree. For each process, the time of its first event in the tree is that of the wall clock, and
+ * all later times follow the process's monotonic clock.
  */
 class TreeClock {
-  /** The clock shift of each process that counts as zero. */
+  /** The clock shift of each process at its first event, relative to which later shifts are measured. */
   private readonly processes = new Map<string, number>();
-  /** The same for the first events of tasks, which the parent's process has written. */
+  /** The same shift for the first events of child tasks, which the parent's process has written. */
   private readonly children = new Map<string, number>();
 
-  /** Begins a log. Its events must be added in order, and those of its parent before them. */
+  /** Begins a log. The events of a log must be added in order, and after the events of the parent's log. */
   log(id: string): LogClock {
     let base = this.children.get(id);
     const { processes, children } = this;
@@ -148,8 +151,9 @@ class TreeClock {
   }
 }
 
+/** The clock for the events of one log. */
 export interface LogClock {
-  /** Milliseconds by which the wall clock was ahead of the timeline at the newest event. */
+  /** The number of milliseconds by which the wall clock was ahead of the timeline at the newest event. */
   aheadMs: number;
   /** Returns the next event with its time on the timeline as `ts`. */
   timed(event: TaskEvent): TaskEvent;

@@ -3,35 +3,35 @@ import type { AnswerUsage } from '../protocol/used.ts';
 import { toolCalls } from '../protocol/message.ts';
 import type { Usage } from '../protocol/model.ts';
 
-/** One model request and its outcome. */
+/** One turn: a request to a model and its outcome. */
 export interface TurnRow {
   readonly turn: number;
-  /** The number of its first event. */
+  /** The number of the turn's first event. */
   readonly seq: number;
-  /** True if a rewind has removed it from the conversation. */
+  /** Whether a rewind has removed the turn from the conversation. */
   readonly isCut: boolean;
-  /** The time of its first request, in milliseconds since the epoch. */
+  /** The time of the turn's first request, in milliseconds since the epoch. */
   readonly at: number;
-  /** The time until its answer ended or was given up, or null if no end is recorded. */
+  /** The milliseconds until the answer ended or failed, or null if no end is recorded. */
   readonly ms: number | null;
-  /** `provider/id`. */
+  /** The `provider/id` of the model. */
   readonly model: string;
   /**
    * The usage that the provider reported, or the estimate if it reported none, or null if neither exists yet.
    */
   readonly usage: Usage | null;
   readonly isEstimated: boolean;
-  /** USD, or null if it is not known. */
+  /** The cost in USD, or null if it is not known. */
   readonly costUsd: number | null;
-  /** The number of further tries. */
+  /** The number of retries after the first request. */
   readonly retries: number;
-  /** Names of the tools that the answer calls, in its order. */
+  /** The names of the tools that the answer calls, in order. */
   readonly calls: readonly string[];
-  /** True if it asks for a summary of the context before that turn. */
+  /** True if the request asks for a summary of the context before this turn. */
   readonly isSummary?: true;
-  /** True if that is a summary of the parent's conversation. */
+  /** True if it is a summary of the parent's conversation. */
   readonly isOfParent?: true;
-  /** The failure, or null if it did not fail. */
+  /** The failure, or null if the turn did not fail. */
   readonly failure: string | null;
 }
 
@@ -39,51 +39,51 @@ export interface TurnRow {
 export function addTurnEvent(rows: TurnRow[], event: TaskEvent): void {
   switch (event.type) {
     case 'turn.started':
-      begin(rows, event);
+      beginRow(rows, event);
       return;
     case 'summary.started':
-      begin(rows, event, {
+      beginRow(rows, event, {
         isSummary: true,
         ...(event.of === undefined ? {} : { isOfParent: true }),
       });
       return;
     case 'context.summarised':
     case 'summary.refused':
-      end(rows, event, {
+      endRow(rows, event, {
         model: event.model,
         failure: event.type === 'summary.refused' ? event.because : null,
       });
       return;
     case 'turn.retried':
-      change(rows, event.turn, (row) => ({ ...row, retries: row.retries + 1 }));
+      changeRow(rows, event.turn, (row) => ({ ...row, retries: row.retries + 1 }));
       return;
     case 'turn.ended': {
       const calls = toolCalls(event.message).map(({ name }) => name);
-      end(rows, event, { model: event.model, calls });
+      endRow(rows, event, { model: event.model, calls });
       return;
     }
     case 'turn.failed':
-      end(rows, event, { failure: event.failure.message });
+      endRow(rows, event, { failure: event.failure.message });
       return;
     default:
   }
 }
 
-/** Records that the request of a turn has ended, with its use and what else is known of it. */
-function end(
+/** Records that the request of a turn has ended, with its usage and outcome. */
+function endRow(
   rows: TurnRow[],
   event: AnswerUsage & { readonly turn: number; readonly ts: number },
   outcome: Partial<TurnRow>,
 ): void {
-  change(rows, event.turn, (row) => ({
+  changeRow(rows, event.turn, (row) => ({
     ...row,
-    ...useOf(event),
+    ...readUsage(event),
     ms: Math.max(0, event.ts - row.at),
     ...outcome,
   }));
 }
 
-function begin(
+function beginRow(
   rows: TurnRow[],
   { turn, seq, ts, model }: Extract<TaskEvent, { type: 'turn.started' | 'summary.started' }>,
   summary: Pick<TurnRow, 'isSummary' | 'isOfParent'> = {},
@@ -107,13 +107,13 @@ function begin(
   });
 }
 
-function change(rows: TurnRow[], turn: number, next: (row: TurnRow) => TurnRow): void {
+function changeRow(rows: TurnRow[], turn: number, update: (row: TurnRow) => TurnRow): void {
   const at = rows.findLastIndex((row) => row.turn === turn);
   const row = rows[at];
-  if (row !== undefined) rows[at] = next(row);
+  if (row !== undefined) rows[at] = update(row);
 }
 
-function useOf({
+function readUsage({
   usage,
   costUsd = null,
   estimated,

@@ -8,11 +8,11 @@ import { taskInUseError } from './files/task-files.ts';
 
 const DELETED_SUFFIX = '.deleted';
 const MAX_INDEX_TRIES = 200;
-const INDEX_WAIT_MS = 10;
+const INDEX_RETRY_DELAY_MS = 10;
 
 /**
- * Deletes tasks. A task no longer exists once its log is renamed. If the process is killed after that, the next deletion,
- * sweep, or task with that id finishes the deletion.
+ * Deletes tasks. A task no longer exists once its log is renamed. If the process is killed after that, the deletion is
+ * finished by the next deletion or sweep, or when a task with that id is created.
  */
 export async function deleteStoredTasks(
   parts: StoreParts,
@@ -37,8 +37,8 @@ export async function deleteStoredTasks(
 }
 
 /**
- * Locks all of the tasks and returns the function that releases them. If one has an owner, throws `CONFLICT` and locks
- * none.
+ * Locks all of the tasks and returns the function that releases them. If a task has an owner, throws `CONFLICT` and
+ * locks no task.
  */
 export function lockTasks({ locks, paths, tasks }: StoreParts, ids: Iterable<string>): () => void {
   const acquired: string[] = [];
@@ -69,7 +69,7 @@ export async function removeLockedTasks(
 ): Promise<void> {
   const { files, paths, tasks, syncQueue } = parts;
   for (const id of ids) files.rename(tasks.logPath(id), tasks.deletedLogPath(id));
-  // Otherwise a power loss could bring back a log whose blobs and output are gone.
+  // Without this sync, a power loss could bring back a log whose blobs and output no longer exist.
   if (syncQueue !== undefined) await files.syncDirectory(paths.tasks);
   await removeFromIndex(parts, ids);
   tasks.removeOtherFiles(ids);
@@ -103,9 +103,9 @@ export function finishDeletions(parts: StoreParts): ReadonlySet<string> {
 async function removeFromIndex({ index, paths }: StoreParts, ids: ReadonlySet<string>) {
   for (let tries = 0; tries < MAX_INDEX_TRIES; tries += 1) {
     if (index.remove(ids)) return;
-    await sleep(INDEX_WAIT_MS);
+    await sleep(INDEX_RETRY_DELAY_MS);
   }
-  const message = `another process keeps ${paths.index} locked: the next deletion or sweep finishes this one`;
+  const message = `another process keeps ${paths.index} locked: the next deletion will finish this one`;
   throw new MusterError('CONFLICT', message, { retryable: true });
 }
 

@@ -2,7 +2,7 @@ import { MusterError } from '../base/errors.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import { isBlobHash, type BlobDirectory } from './blobs/blob-directory.ts';
-import { resolveIdPrefix, readImportMark } from './files/task-files.ts';
+import { resolveIdPrefix, readImportMarker } from './files/task-files.ts';
 import { storageError } from './files/file-port.ts';
 import { listStoredTasks } from './index/list-tasks.ts';
 import { createEventStamper } from './log/event-stamper.ts';
@@ -34,7 +34,7 @@ export function openFileStore(options: StoreOptions): TaskStore {
   return new FileStore(options);
 }
 
-/** A store in a data directory. It loads the code that few runs need (deletion, export, import, sweep) on first use. */
+/** A store in a data directory. Code that few runs need (deletion, export, import, sweep) is loaded at first use. */
 class FileStore implements TaskStore {
   readonly #parts: StoreParts;
   readonly #redact: Redact;
@@ -103,7 +103,7 @@ class FileStore implements TaskStore {
   }
 
   importedUpTo(id: string): number | null {
-    return readImportMark(this.#parts.files, this.#parts.tasks.importMarkPath(id));
+    return readImportMarker(this.#parts.files, this.#parts.tasks.importMarkerPath(id));
   }
 
   getOwner(id: string): TaskOwner | null {
@@ -118,7 +118,7 @@ class FileStore implements TaskStore {
       listStoredTasks({
         ...this.#parts,
         withLedgers: options.withLedgers,
-        getOwnSummary: (id) => this.#logs.getSummary(id),
+        getOwnedSummary: (id) => this.#logs.getSummary(id),
         reportProblems: (id, problems) => this.#report(id, problems),
         reportUnreadable: (id, message) =>
           problemReporter.addUnreadable(tasks.logPath(id), message),
@@ -147,7 +147,7 @@ class FileStore implements TaskStore {
   }
 
   getAttachment(hash: string): Buffer | null {
-    return readIfIntact(this.#parts.blobs, hash);
+    return readUndamagedBlob(this.#parts.blobs, hash);
   }
 
   async putBackup(bytes: Buffer): Promise<void> {
@@ -157,7 +157,7 @@ class FileStore implements TaskStore {
   }
 
   getBackup(hash: string): Buffer | null {
-    return readIfIntact(this.#parts.backups, hash);
+    return readUndamagedBlob(this.#parts.backups, hash);
   }
 
   hasBackup(hash: string): boolean {
@@ -210,8 +210,8 @@ class FileStore implements TaskStore {
 
   async sweep(options: StoreSweepOptions): Promise<readonly string[]> {
     const { sweepStore } = await import('./sweep.ts');
-    const getOwnSummary = (id: string) => this.#logs.getSummary(id);
-    return sweepStore(this.#parts, { ...options, getOwnSummary }, this.#closing.signal);
+    const getOwnedSummary = (id: string) => this.#logs.getSummary(id);
+    return sweepStore(this.#parts, { ...options, getOwnedSummary }, this.#closing.signal);
   }
 
   async close(): Promise<void> {
@@ -227,7 +227,7 @@ class FileStore implements TaskStore {
   #report(id: string, problems: readonly LogProblem[]): void {
     const { tasks, problemReporter } = this.#parts;
     for (const problem of problems) {
-      // The owner may be about to complete the line.
+      // An owner may be about to complete its last line.
       if (problem.code === 'torn_tail' && this.getOwner(id) !== null) continue;
       problemReporter.add(tasks.logPath(id), problem);
     }
@@ -247,7 +247,7 @@ class FileStore implements TaskStore {
 }
 
 /** Reads the bytes of a blob; null if it does not exist or is damaged. */
-function readIfIntact(blobs: BlobDirectory, hash: string): Buffer | null {
+function readUndamagedBlob(blobs: BlobDirectory, hash: string): Buffer | null {
   try {
     return blobs.getBytes(hash);
   } catch (thrown) {

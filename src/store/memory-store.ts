@@ -52,7 +52,7 @@ class MemoryStore implements TaskStore {
   readonly #stamp: EventStamper;
   readonly #redact: Redact;
   readonly #processes: ProcessPort;
-  readonly #tasks = new Map<string, TaskRecord>();
+  readonly #tasks = new Map<string, MemoryTask>();
   readonly #blobs = new Map<string, string>();
   readonly #attachments = new Map<string, Buffer>();
   readonly #spillFiles = new Map<string, string>();
@@ -69,17 +69,17 @@ class MemoryStore implements TaskStore {
     const existing = this.#tasks.get(spec.id);
     if (existing?.owner !== undefined) throw this.#createInUseError(spec.id);
     if (existing !== undefined) throw taskExistsError(spec.id);
-    const record: TaskRecord = { events: [], summary: undefined, epoch: 0, owner: undefined };
-    const log = this.#openLog(spec.id, record, [{ type: 'task.created', spec }]);
-    this.#tasks.set(spec.id, record);
+    const task: MemoryTask = { events: [], summary: undefined, epoch: 0, owner: undefined };
+    const log = this.#openLog(spec.id, task, [{ type: 'task.created', spec }]);
+    this.#tasks.set(spec.id, task);
     return log;
   }
 
   claim(id: string, visit: (event: TaskEvent) => void = () => {}): TaskLog {
-    const record = this.#getTask(id);
-    if (record.owner !== undefined) throw this.#createInUseError(id);
-    record.events.forEach((event) => visit(event));
-    return this.#openLog(id, record, []);
+    const task = this.#getTask(id);
+    if (task.owner !== undefined) throw this.#createInUseError(id);
+    task.events.forEach((event) => visit(event));
+    return this.#openLog(id, task, []);
   }
 
   scan(id: string, visit: (event: TaskEvent) => void): readonly LogProblem[] {
@@ -173,7 +173,7 @@ class MemoryStore implements TaskStore {
     return this.#attachments.get(hash) ?? null;
   }
 
-  /** Stores nothing: nothing outlives this store, so nothing can be rewound. */
+  /** Stores nothing: tasks of this store cannot be rewound, because nothing outlives the store. */
   putBackup(): Promise<void> {
     return Promise.resolve();
   }
@@ -222,7 +222,7 @@ class MemoryStore implements TaskStore {
     return null;
   }
 
-  /** Deletes tasks and their spill files. Blobs stay, because nothing outlives this store. */
+  /** Deletes tasks and their spill files. Blobs are not deleted, because nothing outlives this store. */
   async delete(ids: readonly string[]): Promise<void> {
     for (const id of ids)
       if (this.#getTask(id).owner !== undefined) throw this.#createInUseError(id);
@@ -249,14 +249,14 @@ class MemoryStore implements TaskStore {
   }
 
   close(): Promise<void> {
-    for (const record of this.#tasks.values()) record.owner?.close();
+    for (const task of this.#tasks.values()) task.owner?.close();
     this.#spillFiles.clear();
     this.#removeSpillDirectory();
     return Promise.resolve();
   }
 
   #makeSpillDirectory(): string {
-    // A second signal ends the process at once, without `close`.
+    // A second interrupt signal ends the process at once, without `close`.
     process.once('exit', this.#removeSpillDirectory);
     return mkdtempSync(join(tmpdir(), 'muster-'));
   }
@@ -268,17 +268,17 @@ class MemoryStore implements TaskStore {
     this.#spillDirectory = undefined;
   };
 
-  #openLog(id: string, record: TaskRecord, first: readonly EventBody[]): TaskLog {
+  #openLog(id: string, task: MemoryTask, first: readonly EventBody[]): TaskLog {
     const { pid, host } = this.#processes.self();
     const opening = [...first, { type: 'task.claimed', pid, host } as const];
-    return new MemoryTaskLog(id, record, this.#stamp, opening);
+    return new MemoryTaskLog(id, task, this.#stamp, opening);
   }
 
-  #getTask(id: string): TaskRecord {
+  #getTask(id: string): MemoryTask {
     checkTaskId(id);
-    const record = this.#tasks.get(id);
-    if (record === undefined) throw taskNotFoundError(id);
-    return record;
+    const task = this.#tasks.get(id);
+    if (task === undefined) throw taskNotFoundError(id);
+    return task;
   }
 
   #createInUseError(id: string): MusterError {
@@ -287,7 +287,7 @@ class MemoryStore implements TaskStore {
 }
 
 function notStoredError(action: string): MusterError {
-  const message = `tasks cannot be ${action} without a data directory: leave out --no-log, or open the data directory with { create: true }`;
+  const message = `tasks cannot be ${action} without a data directory: omit --no-log, or open the data directory with { create: true }`;
   return new MusterError('INVALID_PARAM', message);
 }
 
@@ -300,7 +300,7 @@ async function* iterateFrom(events: readonly TaskEvent[], from: number): AsyncIt
 }
 
 /** A task that is kept in memory. */
-interface TaskRecord {
+interface MemoryTask {
   readonly events: TaskEvent[];
   summary: TaskSummary | undefined;
   epoch: number;
@@ -312,30 +312,30 @@ class MemoryTaskLog implements TaskLog {
   readonly id: string;
   readonly epoch: number;
   readonly opening: readonly TaskEvent[];
-  readonly #record: TaskRecord;
+  readonly #task: MemoryTask;
   readonly #stamp: EventStamper;
   #closed = false;
 
-  constructor(id: string, record: TaskRecord, stamp: EventStamper, opening: readonly EventBody[]) {
+  constructor(id: string, task: MemoryTask, stamp: EventStamper, opening: readonly EventBody[]) {
     this.id = id;
-    this.#record = record;
+    this.#task = task;
     this.#stamp = stamp;
-    this.epoch = record.epoch + 1;
+    this.epoch = task.epoch + 1;
     this.opening = this.append(opening);
-    record.epoch = this.epoch;
-    record.owner = this;
+    task.epoch = this.epoch;
+    task.owner = this;
   }
 
   append(bodies: readonly EventBody[]): readonly TaskEvent[] {
     if (this.#closed) {
       throw new MusterError('INTERNAL_ERROR', `the log of task ${this.id} is closed`);
     }
-    const record = this.#record;
-    const position = { task: this.id, epoch: this.epoch, seq: record.events.length };
+    const task = this.#task;
+    const position = { task: this.id, epoch: this.epoch, seq: task.events.length };
     const events = this.#stamp(bodies, position).map(({ event }) => event);
     for (const event of events) {
-      record.events.push(event);
-      record.summary = addToSummary(record.summary, event);
+      task.events.push(event);
+      task.summary = addToSummary(task.summary, event);
     }
     return events;
   }
@@ -347,6 +347,6 @@ class MemoryTaskLog implements TaskLog {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#record.owner = undefined;
+    this.#task.owner = undefined;
   }
 }

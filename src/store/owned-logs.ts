@@ -25,7 +25,7 @@ export class OwnedLogs {
   readonly #parts: StoreParts;
   readonly #context: LogContext;
   readonly #getScanOptions: (task: string) => ScanOptions;
-  /** By task id. */
+  /** The open logs by task id. */
   readonly #open = new Map<string, FileTaskLog>();
 
   constructor(
@@ -68,7 +68,7 @@ export class OwnedLogs {
     const { tasks } = this.#parts;
     tasks.checkExists(id);
     return this.#lockAndOpen(id, () => {
-      // Again, because the previous holder of the lock may have deleted it.
+      // Check again, because the previous holder of the lock may have deleted the task.
       tasks.checkExists(id);
       return this.#reopen(id, visit);
     });
@@ -88,7 +88,7 @@ export class OwnedLogs {
     for (const log of this.#open.values()) log.close();
   }
 
-  /** Locks the task, then opens its log with `open`. Releases the lock if that fails. */
+  /** Locks the task, then opens its log with `open`. Releases the lock if opening fails. */
   #lockAndOpen(id: string, open: () => FileTaskLog): TaskLog {
     const { locks, paths, syncQueue, tasks } = this.#parts;
     const lock = tasks.lockPath(id);
@@ -150,7 +150,7 @@ export class OwnedLogs {
   #release(log: FileTaskLog): void {
     const { locks, outputQueue, tasks } = this.#parts;
     outputQueue.finish(log.id);
-    // In this order, because a process that finds no lock trusts the index.
+    // Update the index before releasing the lock, because a process that finds no lock trusts the index.
     if (log.summary?.ended === null) this.#updateIndex(log.summary);
     this.#open.delete(log.id);
     tasks.closeFiles(log.id);

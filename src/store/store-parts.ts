@@ -36,7 +36,10 @@ export interface StoreParts {
 export interface StoreOptions {
   /** Absolute. Created, with its parents, if it is missing. */
   readonly dataDir: string;
-  /** With `safe`, `sync` makes logs durable. With `fast` it does nothing, and a power loss may lose the end of logs. */
+  /**
+   * With `safe`, `sync` makes logs durable. With `fast`, `sync` does nothing, and a power loss may lose the end of
+   * logs.
+   */
   readonly durability: 'safe' | 'fast';
   readonly clock?: Clock;
   /** Applied to every string before it is written to logs, output and blobs. */
@@ -52,11 +55,14 @@ export interface StoreOptions {
   readonly onProblem?: (line: string) => void;
 }
 
-/** Two for each of a thousand running tasks, and some more. A descriptor that is closed too early is opened again. */
+/**
+ * Enough for two descriptors for each of a thousand tasks, and some more. A descriptor that was closed is opened again
+ * when it is needed.
+ */
 const MAX_DESCRIPTORS = 4096;
-/** Fits under the smallest usual limit. */
+/** The number of descriptors if the limit of the process is unknown. It is below the smallest usual limit. */
 const DESCRIPTORS_WITHOUT_KNOWN_LIMIT = 256;
-/** The rest is for sockets, tools, and the files that tools open. */
+/** The share of the limit that the store uses. The rest is for sockets, tools, and the files that tools open. */
 const SHARE_OF_LIMIT = 1 / 4;
 
 function getDefaultDescriptors(): number {
@@ -103,7 +109,7 @@ export function createStoreParts(options: StoreOptions): StoreParts {
   };
 }
 
-/** The number of problems that a store reports, so that a badly damaged disk does not fill the screen. */
+/** The maximum number of problems that a store reports, so that a badly damaged disk does not fill the screen. */
 const MAX_REPORTS = 100;
 
 /** Reports problems of logs to the user of the store, each problem once and in one line. */
@@ -126,13 +132,13 @@ class LogProblemReporter {
   }
 
   #report(location: string, message: string): void {
-    // The first report about a line says what is lost. Later ones only repeat its consequences.
+    // The first report about a line says which events are lost. Later reports only repeat its consequences.
     if (this.#reported.has(location) || this.#reported.size > MAX_REPORTS) return;
     this.#reported.add(location);
     const isLast = this.#reported.size > MAX_REPORTS;
     this.#onProblem(
       isLast
-        ? `more than ${MAX_REPORTS} problems in logs; the rest is not listed`
+        ? `more than ${MAX_REPORTS} problems in logs; further problems are not listed`
         : `${location}: ${message}`,
     );
   }

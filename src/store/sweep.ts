@@ -20,24 +20,30 @@ const DRAFT_SUFFIX = '.new';
 export interface TaskAge {
   readonly id: string;
   readonly root: string;
-  /** Its end or its last write, in milliseconds since the epoch; Infinity while a process owns it. */
+  /**
+   * The time of the end or of the last write of the task, in milliseconds since the epoch; Infinity while a process
+   * owns the task.
+   */
   readonly lastActive: number;
 }
 
 export interface StoredTree {
   readonly ids: readonly string[];
-  /** The latest activity of any of its tasks. */
+  /** The time of the latest activity of any task in the tree. Milliseconds since the epoch. */
   readonly lastActive: number;
 }
 
 interface SweepOptions extends StoreSweepOptions {
-  /** Returns the summary of a log that this process owns, which spares reading the disk. */
-  getOwnSummary(id: string): TaskSummary | undefined;
+  /**
+   * Returns the summary of a log that this process owns, so that the log need not be read. Undefined for other logs.
+   */
+  getOwnedSummary(id: string): TaskSummary | undefined;
 }
 
 /**
- * Deletes expired trees. The record of the last sweep answers most calls. Names, index and modification times are checked
- * once a day, and when something has expired. Unused blobs are removed once a day, because that takes reading all logs.
+ * Deletes expired trees. Most calls do nothing, because the record of the last sweep shows that nothing has expired.
+ * Otherwise, and at least once a day, names, index and modification times are checked. Unused blobs are removed only
+ * once a day, because this requires reading all logs.
  */
 export async function sweepStore(
   parts: StoreParts,
@@ -54,13 +60,13 @@ export async function sweepStore(
     const expired = selectExpiredTrees(trees, options);
     const deleted = await deleteTrees(parts, expired, options.endedBefore);
     removeLeftovers(parts, systemClock.now());
-    const isCollected = record !== undefined && isWithinDay(record.collected, now);
-    if (!isCollected) await removeUnusedBlobs(parts, listBlobs(parts), signal);
+    const areBlobsCollected = record !== undefined && isWithinDay(record.collected, now);
+    if (!areBlobsCollected) await removeUnusedBlobs(parts, listBlobs(parts), signal);
     if (!signal.aborted) {
       const remaining = trees.find(({ ids }) => ids.some((id) => !deleted.has(id)));
-      const collected = isCollected ? record.collected : now;
+      const collected = areBlobsCollected ? record.collected : now;
       const oldest = Math.min(now, remaining?.lastActive ?? now);
-      tryToWriteRecord(parts, { at: now, oldest, collected });
+      tryToWriteSweepRecord(parts, { at: now, oldest, collected });
     }
     return [...deleted];
   } catch (thrown) {
@@ -68,7 +74,7 @@ export async function sweepStore(
   }
 }
 
-/** Groups tasks by their tree, the tree that has been inactive for longest first. */
+/** Groups tasks by their tree. The tree that has been inactive for the longest time comes first. */
 export function groupByTree(ages: readonly TaskAge[]): readonly StoredTree[] {
   const trees = new Map<string, { ids: string[]; lastActive: number }>();
   for (const { id, root, lastActive } of ages) {
@@ -83,7 +89,10 @@ export function groupByTree(ages: readonly TaskAge[]): readonly StoredTree[] {
   return [...trees.values()].toSorted((a, b) => a.lastActive - b.lastActive);
 }
 
-/** Selects expired trees with at most `maxTasks` tasks in all, but the first expired tree in any case. */
+/**
+ * Selects expired trees with at most `maxTasks` tasks in total. The first expired tree is selected even if it is
+ * larger.
+ */
 export function selectExpiredTrees(
   trees: readonly StoredTree[],
   options: { readonly endedBefore: number; readonly maxTasks: number },
@@ -100,11 +109,11 @@ export function selectExpiredTrees(
   return expired;
 }
 
-function tryToWriteRecord({ files, paths }: StoreParts, record: SweepRecord): void {
+function tryToWriteSweepRecord({ files, paths }: StoreParts, record: SweepRecord): void {
   try {
     writeSweepRecord(files, paths.sweepRecord, record);
   } catch {
-    // The disk is full. Without a record, the next sweep checks everything again.
+    // The disk may be full. Without a new record, the next sweep checks everything again.
   }
 }
 
@@ -112,7 +121,7 @@ function listTaskAges(parts: StoreParts, options: SweepOptions): readonly TaskAg
   const { ids, locked } = parts.tasks.listNames();
   const contents = parts.index.read();
   return ids.map((id) => {
-    const owned = options.getOwnSummary(id);
+    const owned = options.getOwnedSummary(id);
     if (owned !== undefined) return { id, root: owned.root, lastActive: Number.POSITIVE_INFINITY };
     const known = locked.has(id) ? undefined : contents.ended.get(id);
     if (known?.ended !== undefined && known.ended !== null) {
@@ -132,7 +141,7 @@ function readAgeFromLog(parts: StoreParts, id: string, contents: IndexContents):
     const modified = files.stat(path)?.modified;
     return { id, root, lastActive: isOwned ? Number.POSITIVE_INFINITY : (modified ?? 0) };
   } catch (thrown) {
-    // Written by a newer Muster, deleted meanwhile, or unreadable: not to be deleted by this one.
+    // The log was written by a newer Muster, was deleted meanwhile, or is unreadable, so do not delete the task.
     if (thrown instanceof MusterError) {
       return { id, root: id, lastActive: Number.POSITIVE_INFINITY };
     }
@@ -152,7 +161,7 @@ async function deleteTrees(
       if (release !== undefined) locked.push({ tree, release });
     }
     if (locked.length === 0) return new Set();
-    // An owner writes to the index before it releases its lock, so the index can be trusted now.
+    // An owner writes to the index before it releases its lock, so the index is up to date for the locked tasks.
     const contents = parts.index.read();
     const isExpired = (id: string): boolean => isStillExpired(parts, id, contents, endedBefore);
     const ids = locked
@@ -166,7 +175,7 @@ async function deleteTrees(
   }
 }
 
-/** Locks the tasks, and returns the function that releases them; undefined if another process uses one of them. */
+/** Locks tasks, and returns the function that releases them; undefined if another process uses one of the tasks. */
 function tryToLock(parts: StoreParts, ids: readonly string[]): (() => void) | undefined {
   try {
     return lockTasks(parts, ids);
@@ -176,7 +185,7 @@ function tryToLock(parts: StoreParts, ids: readonly string[]): (() => void) | un
   }
 }
 
-/** Checks a task again while its lock is held. A task that was deleted meanwhile does not spare its tree. */
+/** Checks a task again while its lock is held. A task that was deleted meanwhile counts as expired. */
 function isStillExpired(
   { files, tasks }: StoreParts,
   id: string,
@@ -189,23 +198,23 @@ function isStillExpired(
   return modified === undefined || modified < endedBefore;
 }
 
-/** Removes what killed processes left: old drafts, files without a log, and lines of the index about deleted tasks. */
+/** Removes the leftovers of killed processes: old drafts, files without a log, and index lines of deleted tasks. */
 function removeLeftovers(parts: StoreParts, now: number): void {
   parts.locks.removeDeadOwners();
   const { root, tasks, spill, blobs, backups, owners } = parts.paths;
   for (const directory of [root, tasks, spill, blobs, backups, owners]) {
     removeDrafts(parts, directory, now);
   }
-  const gone = new Set([...listIdsWithoutLog(parts)].filter((id) => removeOrphan(parts, id)));
+  const deleted = new Set([...listIdsWithoutLog(parts)].filter((id) => removeOrphan(parts, id)));
   const existing = new Set(parts.tasks.listNames().ids);
-  for (const id of parts.index.read().ended.keys()) if (!existing.has(id)) gone.add(id);
-  // If another process is writing the index at this moment, the next sweep removes them.
-  parts.index.remove(gone);
+  for (const id of parts.index.read().ended.keys()) if (!existing.has(id)) deleted.add(id);
+  // If another process is rewriting the index at this moment, the next sweep removes the lines.
+  parts.index.remove(deleted);
 }
 
 function removeDrafts({ files }: StoreParts, directory: string, now: number): void {
   for (const name of files.list(directory)) {
-    // A link to a lock exists for a moment only, and has the time of its owner's file.
+    // Skip links to locks: they exist only for a moment, and their modification time is that of their owner's file.
     if (!name.endsWith(DRAFT_SUFFIX) || name.includes('.lock.')) continue;
     const path = join(directory, name);
     const modified = files.stat(path)?.modified;
@@ -216,7 +225,7 @@ function removeDrafts({ files }: StoreParts, directory: string, now: number): vo
 /** Lists the ids that have files but no log. */
 function listIdsWithoutLog({ files, paths }: StoreParts): ReadonlySet<string> {
   const ids = new Set<string>();
-  // Spill files first: a log that is created after they were listed must not make them orphans.
+  // List spill files before logs. Otherwise the spill files of a task created in between would count as orphans.
   for (const name of files.list(paths.spill)) ids.add(getSpillFileTask(name));
   const logs: string[] = [];
   for (const name of files.list(paths.tasks)) {
@@ -229,8 +238,8 @@ function listIdsWithoutLog({ files, paths }: StoreParts): ReadonlySet<string> {
 }
 
 /**
- * Removes the files of an id without a log, with its lock held, so that nobody creates the log meanwhile. Returns whether
- * the files were removed.
+ * Removes the files of a task without a log. Holds the lock of the task, so that nobody creates the log meanwhile.
+ * Returns whether the files were removed.
  */
 function removeOrphan({ files, locks, tasks }: StoreParts, id: string): boolean {
   const lock = tasks.lockPath(id);
@@ -246,11 +255,14 @@ function removeOrphan({ files, locks, tasks }: StoreParts, id: string): boolean 
 
 const RECORD_VERSION = 1;
 
-/** The result of the last sweep, by which the next ones see that there is nothing to do. Milliseconds since the epoch. */
+/**
+ * The result of the last sweep, from which the next sweep sees whether there is anything to do. Times are in
+ * milliseconds since the epoch.
+ */
 interface SweepRecord {
   /** The time of the sweep. */
   readonly at: number;
-  /** The time of the oldest tree that was not deleted: nothing has expired up to this time. */
+  /** The last activity of the oldest tree that was not deleted. No tree expires while the expiry limit is not later. */
   readonly oldest: number;
   /** The time at which unused blobs were last removed. */
   readonly collected: number;
@@ -268,7 +280,7 @@ function isSweepUnneeded(
   );
 }
 
-/** Checks whether `at` is less than a day ago. A time in the future, after the clock was set back, counts as long ago. */
+/** Checks whether `at` is less than a day ago. A time in the future is not, because the clock was set back. */
 function isWithinDay(at: number, now: number): boolean {
   return at <= now && now - at < DAY_MS;
 }

@@ -1,7 +1,7 @@
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i;
 /**
- * Matches variables that contain the name or location of a secret but not the secret, and limits on the tokens of
- * models.
+ * Matches names that only look secret: those of the name or location of a secret (`_FILE`, `_URL`), and those of a token
+ * limit of a model (`_MAX_TOKENS`).
  */
 const NOT_SECRET_NAME = /_(FILE|PATH|DIR|ID|NAME|URL|(MAX|TREE)_TOKENS)$/i;
 /** Matches the password in `scheme://user:password@host`. */

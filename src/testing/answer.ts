@@ -5,22 +5,21 @@ export interface AnswerToolCall {
   readonly name: string;
   readonly input: JsonValue;
   /**
-   * The id of the call. Default: an id that is unique in the conversation and the same when the request is sent
-   * again.
+   * The id of the call. Default: an id that is unique in the conversation, and the same when the request is repeated.
    */
   readonly id?: string;
 }
 
 /**
- * An answer of the model: thinking, then text, then calls. It is plain data, so that a script file can contain
- * it. Times are in milliseconds and 0 by default.
+ * An answer of the model: thinking, then text, then calls. It is plain data, so that a script file can contain it. All
+ * times are in milliseconds, and 0 by default.
  */
 export interface Answer {
   readonly thinking?: string;
   readonly text?: string;
   readonly toolCalls?: readonly AnswerToolCall[];
   /**
-   * The reported usage. Missing fields are computed from sizes, and from the prompt cache if it is modelled.
+   * The reported usage. Missing fields are computed from sizes, and from the prompt cache if one is simulated.
    */
   readonly usage?: Partial<Usage>;
   /** The finish reason. Default: `tool_calls` if there are calls, otherwise `stop`. */
@@ -29,23 +28,25 @@ export interface Answer {
   readonly delayMs?: number;
   /** The time between the headers and the first piece. */
   readonly firstTokenMs?: number;
-  /** The time between pieces. An event without a piece is sent with the next one. */
+  /** The time between pieces. An event without a piece is sent together with the next event. */
   readonly chunkMs?: number;
   /** The number of pieces into which thinking, text and arguments are each split. Default: 1. */
   readonly chunks?: number;
+  /** The fault of the answer. Default: none. */
   readonly fault?: Fault;
 }
 
-/** The number of events after which a broken stream breaks. Default: it breaks in the middle of the content. */
+/** The number of events after which a stream breaks. Default: the stream breaks in the middle of the content. */
 interface BreakPoint {
   readonly afterEvents?: number;
 }
 
-/** The interval at which an endless fault sends something, in milliseconds. Default: 50. */
-interface Drip {
+/** The interval in milliseconds at which an endless answer sends something. Default: 50. */
+interface SendInterval {
   readonly everyMs?: number;
 }
 
+/** The faults that an answer can have. */
 export type Fault =
   /** The server answers with an HTTP error. `body` replaces the provider's usual error body. */
   | {
@@ -62,7 +63,7 @@ export type Fault =
   | ({ readonly kind: 'reset' } & BreakPoint)
   /** The request is accepted and never answered. */
   | { readonly kind: 'hang' }
-  /** The stream falls silent in its middle, and the connection stays open. */
+  /** The stream stops in the middle, and the connection stays open. */
   | ({ readonly kind: 'hang_after' } & BreakPoint)
   /** The stream ends regularly, but without its final events. */
   | ({ readonly kind: 'truncate' } & BreakPoint)
@@ -80,18 +81,20 @@ export type Fault =
     } & BreakPoint)
   /** The arguments of each call lack their last character. Google sends MALFORMED_FUNCTION_CALL and no call. */
   | { readonly kind: 'broken_tool_json' }
-  /** All calls have the id of the first one. */
+  /** All calls have the id of the first call. */
   | { readonly kind: 'duplicate_tool_ids' }
   /** The answer is complete and has no content. */
   | { readonly kind: 'empty' }
   /**
-   * The answer ends because of its length, in the middle of the last call's arguments. Google sends no call.
+   * The answer ends because of its length, in the middle of the arguments of the last call. Google sends no call.
    */
   | { readonly kind: 'length_stop' }
-  | ({ readonly kind: 'ping_forever' } & Drip)
-  | ({ readonly kind: 'thinking_forever' } & Drip)
+  /** The server sends pings without end. */
+  | ({ readonly kind: 'ping_forever' } & SendInterval)
+  /** The server sends thinking without end. */
+  | ({ readonly kind: 'thinking_forever' } & SendInterval)
   /** The server sends header lines without end. */
-  | ({ readonly kind: 'slow_headers' } & Drip)
+  | ({ readonly kind: 'slow_headers' } & SendInterval)
   /** The server answers with status 200 and a web page. */
   | { readonly kind: 'wrong_content_type' }
   /** The text has this many megabytes. */

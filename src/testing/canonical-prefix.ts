@@ -3,8 +3,7 @@ import type { PromptBlock } from './wire/codec.ts';
 import type { RecordedRequest } from './wire-request.ts';
 
 /**
- * The prompt of a request as strings. Two strings are equal exactly if the provider's cache treats the parts as
- * equal.
+ * The prompt of a request as strings. Two strings are equal if and only if the provider's cache treats the parts as equal.
  */
 export interface CanonicalPrefix {
   readonly tools: readonly string[];
@@ -18,7 +17,7 @@ export interface CanonicalPrefix {
 export function canonicalPrefix(
   request: Pick<RecordedRequest, 'protocol' | 'body'>,
 ): CanonicalPrefix {
-  const blocks = CODECS[request.protocol].blocks(request.body);
+  const blocks = CODECS[request.protocol].listBlocks(request.body);
   const section = (name: PromptBlock['section']) =>
     blocks.filter((block) => block.section === name).map((block) => block.text);
   return { tools: section('tools'), system: section('system'), messages: section('messages') };
@@ -28,38 +27,45 @@ type Comparable = Pick<RecordedRequest, 'id' | 'protocol' | 'body'>;
 
 /**
  * Asserts that `later` repeats `earlier` unchanged, with at most further messages at the end. Cache markers are
- * ignored. Throws an Error that shows the first difference.
+ * ignored. Throws an Error that describes the first difference.
  */
 export function assertAppendOnly(earlier: Comparable, later: Comparable): void {
   const before = canonicalPrefix(earlier);
   const after = canonicalPrefix(later);
-  const names = `request ${later.id} against request ${earlier.id}`;
+  const requests = `request ${later.id} against request ${earlier.id}`;
   for (const section of ['tools', 'system', 'messages'] as const) {
-    assertPrefix(before[section], after[section], `${section} of ${names}`);
+    assertPrefix(before[section], after[section], `${section} of ${requests}`);
   }
-  assertSameCount(before.tools, after.tools, `tools of ${names}`);
-  assertSameCount(before.system, after.system, `system parts of ${names}`);
+  assertSameCount(before.tools, after.tools, `tools of ${requests}`);
+  assertSameCount(before.system, after.system, `system parts of ${requests}`);
 }
 
-function assertPrefix(before: readonly string[], after: readonly string[], what: string): void {
+function assertPrefix(before: readonly string[], after: readonly string[], subject: string): void {
   for (const [index, expected] of before.entries()) {
     const actual = after[index];
-    if (actual === undefined) throw new Error(`${what}: number ${index} is missing: ${expected}`);
+    if (actual === undefined)
+      throw new Error(`${subject}: number ${index} is missing: ${expected}`);
     if (actual !== expected) {
-      throw new Error(`${what}: number ${index} differs ${difference(expected, actual)}`);
+      throw new Error(
+        `${subject}: number ${index} differs ${describeDifference(expected, actual)}`,
+      );
     }
   }
 }
 
-function assertSameCount(before: readonly string[], after: readonly string[], what: string): void {
+function assertSameCount(
+  before: readonly string[],
+  after: readonly string[],
+  subject: string,
+): void {
   if (before.length === after.length) return;
-  throw new Error(`${what}: ${before.length} became ${after.length}`);
+  throw new Error(`${subject}: ${before.length} became ${after.length}`);
 }
 
-/** Describes the first difference between two texts, with a few characters around it. */
-function difference(expected: string, actual: string): string {
+/** Describes the first difference between two texts, with the text around the difference. */
+function describeDifference(expected: string, actual: string): string {
   let at = 0;
   while (at < expected.length && expected[at] === actual[at]) at += 1;
-  const around = (text: string) => JSON.stringify(text.slice(Math.max(0, at - 40), at + 80));
-  return `at character ${at}:\n  was ${around(expected)}\n  is  ${around(actual)}`;
+  const excerpt = (text: string) => JSON.stringify(text.slice(Math.max(0, at - 40), at + 80));
+  return `at character ${at}:\n  was ${excerpt(expected)}\n  is  ${excerpt(actual)}`;
 }

@@ -8,18 +8,19 @@ export interface BaseUrls {
   readonly compatible: string;
 }
 
-export function baseUrlsOf(url: string): BaseUrls {
+/** Creates the base URLs of all providers. `url`: the address of the server. */
+export function createBaseUrls(url: string): BaseUrls {
   const v1 = `${url}/v1`;
   return { anthropic: v1, openai: v1, google: `${url}/v1beta`, compatible: v1 };
 }
 
-/** The key that clients send. The server accepts any. */
+/** The API key that clients send. The server accepts any key. */
 const API_KEY = 'fake-key';
 
 /**
- * Returns the environment variables with which Muster uses this server in this protocol. `chat` uses the
- * variables of a compatible server and the first of the server's models. For `responses`, the address names the
- * endpoint, since only OpenAI's own server is asked for responses otherwise.
+ * Returns the environment variables with which Muster uses the fake server with a protocol. `chat` uses the variables for a
+ * compatible server. For `responses`, the base URL contains the endpoint, because Muster otherwise uses this protocol only
+ * for OpenAI's server.
  */
 export function environmentFor(
   protocol: WireProtocol,

@@ -2,16 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestOutcome } from './wire-request.ts';
 
 /**
- * The time in milliseconds since the epoch, with fractions. It can be compared between processes of one
- * machine.
+ * Returns the time in milliseconds since the epoch, with fractions. The times of different processes of one machine can be
+ * compared.
  */
 export function preciseNow(): number {
   return performance.timeOrigin + performance.now();
 }
 
 /**
- * One request and its answer on the wire. Every wait ends when the client goes away, so that nothing remains of
- * a closed exchange.
+ * One request and its answer on the wire. Every wait ends when the client closes the connection, so that nothing remains
+ * of a closed exchange.
  */
 export class Exchange {
   readonly outcome: RequestOutcome = {
@@ -25,12 +25,12 @@ export class Exchange {
     problem: null,
     violations: [],
   };
-  /** Resolves when the exchange is over, however it ended. */
+  /** Resolves when the exchange is over, with or without an error. */
   readonly ended: Promise<void>;
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
   private isClosed = false;
-  private brokenByUs = false;
+  private isBrokenByServer = false;
   private wake: (() => void) | null = null;
 
   constructor(
@@ -40,13 +40,13 @@ export class Exchange {
   ) {
     this.request = request;
     this.response = response;
-    // A write to a closed socket fails. The event `close` follows and is handled.
+    // A write to a closed socket fails. The error is ignored, because the event `close` follows.
     response.on('error', () => {});
     this.ended = new Promise((resolve) => {
       response.once('close', () => {
         this.isClosed = true;
         this.outcome.endedAt = preciseNow();
-        this.outcome.abortedByClient = !response.writableFinished && !this.brokenByUs;
+        this.outcome.abortedByClient = !response.writableFinished && !this.isBrokenByServer;
         this.wake?.();
         onClosed();
         resolve();
@@ -71,57 +71,58 @@ export class Exchange {
     });
   }
 
-  head(status: number, headers: Readonly<Record<string, string>>): void {
+  writeHead(status: number, headers: Readonly<Record<string, string>>): void {
     if (this.isClosed) return;
     this.outcome.status = status;
     this.response.writeHead(status, headers);
   }
 
   /**
-   * Sends a text; an empty text sends only the headers. Resolves when more can be written, which is at once
-   * unless the client reads too slowly.
+   * Sends a text; an empty text sends only the headers. Resolves when more can be written: at once, unless the client
+   * reads too slowly.
    */
   write(text: string): Promise<void> {
     if (this.isClosed) return Promise.resolve();
     if (text === '') this.response.flushHeaders();
-    const free = text === '' || this.response.write(text);
-    this.touch();
-    if (free) return Promise.resolve();
+    const hasRoom = text === '' || this.response.write(text);
+    this.recordTimes();
+    if (hasRoom) return Promise.resolve();
     return new Promise((resolve) => {
-      const settle = (): void => {
+      const finish = (): void => {
         this.wake = null;
-        this.response.off('drain', settle);
+        this.response.off('drain', finish);
         resolve();
       };
-      this.wake = settle;
-      this.response.once('drain', settle);
+      this.wake = finish;
+      this.response.once('drain', finish);
     });
   }
 
   end(text = ''): void {
     if (this.isClosed) return;
-    this.response.end(text, () => this.touch());
-    this.touch();
+    this.response.end(text, () => this.recordTimes());
+    this.recordTimes();
   }
 
-  /** Writes a text to the socket directly, which allows headers that never end. */
-  raw(text: string): void {
+  /** Writes a text directly to the socket, so that headers can be sent without end. */
+  writeRaw(text: string): void {
     if (!this.isClosed) this.request.socket.write(text);
   }
 
   destroy(): void {
-    this.brokenByUs = true;
+    this.isBrokenByServer = true;
     this.request.socket.destroy();
   }
 
-  /** Resets the connection after the client has got what was written before. */
+  /** Resets the connection after everything that was written before has been sent. */
   async reset(): Promise<void> {
-    this.brokenByUs = true;
+    this.isBrokenByServer = true;
     await new Promise((resolve) => setImmediate(resolve));
     this.request.socket.resetAndDestroy();
   }
 
-  private touch(): void {
+  /** Records the times of the first and the last byte. */
+  private recordTimes(): void {
     const now = preciseNow();
     this.outcome.firstByteAt ??= now;
     this.outcome.lastByteAt = now;

@@ -1,16 +1,16 @@
 /**
- * The fake model server in a process of its own, for benchmarks and crash tests:
+ * Runs the fake model server as a separate process, for benchmarks and crash tests:
  *
  *   node fake-model-main.ts [--port N] [--script FILE] [--log FILE] [--until-stdin-ends]
  *
- * Prints `{"url":…,"pid":…}` as one line once it listens. SIGTERM ends it, and so does the end of
- * stdin where asked for: then it dies with who started it.
+ * Prints `{"url":…,"pid":…}` as one line when it listens. The process ends on SIGTERM and SIGINT. With
+ * `--until-stdin-ends` it also ends with its stdin, so that it does not outlive the process that started it.
  */
 import { createWriteStream, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { errorMessage } from '../base/errors.ts';
 import { startFakeModel } from './fake-model.ts';
-import { endedEntry, receivedEntry, type RequestLogEntry } from './request-log.ts';
+import { createEndedEntry, createReceivedEntry, type RequestLogEntry } from './request-log.ts';
 import { parseScriptFile, type ScriptFile } from './script-file.ts';
 
 const { values } = parseArgs({
@@ -28,8 +28,8 @@ const server = await startFakeModel({
   ...(values.script === undefined ? {} : readScript(values.script)),
   port: Number(values.port),
   keepRequests: false,
-  onReceived: (request) => write(receivedEntry(request)),
-  onEnded: (request) => write(endedEntry(request)),
+  onReceived: (request) => write(createReceivedEntry(request)),
+  onEnded: (request) => write(createEndedEntry(request)),
 });
 
 /** Reads the script. Ends the process if that fails. */

@@ -3,11 +3,13 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { isJsonObject } from '../base/json.ts';
-import { baseUrlsOf, environmentFor } from './endpoints.ts';
+import { createBaseUrls, environmentFor } from './endpoints.ts';
 import type { FakeModel } from './fake-model.ts';
 
+/** A fake model server in another process. */
 export interface FakeModelProcess extends Pick<FakeModel, 'url' | 'baseUrls' | 'env'> {
   readonly pid: number;
+  /** Returns the numbers of requests so far. */
   stats(): Promise<FakeModelStats>;
   /** Ends the process. Resolves when it has exited and its log is complete. */
   close(): Promise<void>;
@@ -26,28 +28,28 @@ export interface FakeModelProcessOptions {
   readonly log?: string;
 }
 
-const MAIN = fileURLToPath(new URL('fake-model-main.ts', import.meta.url));
+const MAIN_FILE = fileURLToPath(new URL('fake-model-main.ts', import.meta.url));
 
 /**
- * Starts the server in a process of its own, which ends with this one at the latest. It works only from the
- * sources.
+ * Starts the server in a separate process, which ends with this process at the latest. Works only from the sources and not
+ * from the built package.
  */
 export async function spawnFakeModel(
   options: FakeModelProcessOptions = {},
 ): Promise<FakeModelProcess> {
-  const args = [MAIN, '--until-stdin-ends'];
+  const args = [MAIN_FILE, '--until-stdin-ends'];
   if (options.script !== undefined) args.push('--script', options.script);
   if (options.log !== undefined) args.push('--log', options.log);
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   const exited = once(child, 'exit');
-  let complaint = '';
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (complaint += chunk));
-  const closed = once(child, 'close').then(() => complaint);
-  const url = await firstLineUrl(createInterface({ input: child.stdout }), closed);
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (errors += chunk));
+  const closed = once(child, 'close').then(() => errors);
+  const url = await readAnnouncedUrl(createInterface({ input: child.stdout }), closed);
   return {
     pid: child.pid ?? 0,
     url,
-    baseUrls: baseUrlsOf(url),
+    baseUrls: createBaseUrls(url),
     env: (protocol) => environmentFor(protocol, { url, model: 'fake-model' }),
     stats: () => readStats(url),
     async close() {
@@ -57,8 +59,11 @@ export async function spawnFakeModel(
   };
 }
 
-/** Reads the URL from the first line of the process. `closed`: resolves with its stderr when it has ended. */
-async function firstLineUrl(lines: NodeJS.EventEmitter, closed: Promise<string>): Promise<string> {
+/** Reads the URL from the first line that the process prints. `closed`: resolves with its stderr when it has ended. */
+async function readAnnouncedUrl(
+  lines: NodeJS.EventEmitter,
+  closed: Promise<string>,
+): Promise<string> {
   const first = await Promise.race([once(lines, 'line'), closed]);
   if (typeof first === 'string') throw new Error(`the fake model did not start: ${first}`);
   const announced: unknown = JSON.parse(String(first[0]));

@@ -3,14 +3,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { isJsonObject } from '../base/json.ts';
 import { type AnswerHandler, answerByRules, type Rule } from './rules.ts';
 import { answerRequest } from './answer-request.ts';
-import { baseUrlsOf, environmentFor, type BaseUrls } from './endpoints.ts';
+import { createBaseUrls, environmentFor, type BaseUrls } from './endpoints.ts';
 import { Exchange } from './exchange.ts';
 import { PromptCache, type PromptCacheOptions } from './prompt-cache.ts';
 import { RequestRecorder, type RecordedViolation } from './request-recorder.ts';
 import { sendStatus } from './respond.ts';
-import { listing, protocolOf } from './routes.ts';
+import { createListing, findProtocol } from './routes.ts';
 import { checkRequest } from './strict/check-request.ts';
-import { strictOptions, type StrictOptions } from './strict/options.ts';
+import { resolveStrictOptions, type StrictOptions } from './strict/options.ts';
 import { CODECS } from './wire/codecs.ts';
 import { parseOrKeep } from './wire/read-json.ts';
 import type { RecordedRequest, WireProtocol } from './wire-request.ts';
@@ -20,48 +20,48 @@ export interface FakeModelOptions {
   readonly script?: AnswerHandler | readonly Rule[];
   /** The ids in the lists of models. Default: `fake-model`. Requests for any model are answered. */
   readonly models?: readonly string[];
-  /** The options of a modelled prompt cache, whose reads and writes are reported. Default: there is none. */
+  /** The options of a simulated prompt cache, whose reads and writes the usage reports. Default: no cache is simulated. */
   readonly promptCache?: PromptCacheOptions;
   /**
-   * True to refuse a request that its vendor's API would refuse, in the same way and before the script decides.
-   * False accepts any request; options make the server stricter than most. Default: true.
+   * True to refuse every request that its vendor's API would refuse, with the same error. False to accept any request.
+   * Options add rules of certain servers. Default: true.
    */
   readonly strict?: boolean | StrictOptions;
   /** The port. Default: 0, which means any free port. */
   readonly port?: number;
-  /** False to leave `requests` empty, for runs that are too long to be kept. Default: true. */
+  /** False to leave `requests` empty, for long runs. Default: true. */
   readonly keepRequests?: boolean;
-  /** Called when a request has arrived, before it is answered. Must not throw. */
+  /** Called when a request has arrived, before the answer. Must not throw. */
   readonly onReceived?: (request: RecordedRequest) => void;
-  /** Called when the exchange of a request is over. Must not throw. */
+  /** Called when a request and its answer are over. Must not throw. */
   readonly onEnded?: (request: RecordedRequest) => void;
 }
 
-/** A running fake of four providers on 127.0.0.1. */
+/** A running server on 127.0.0.1 that imitates four providers. */
 export interface FakeModel {
   /** The address `http://127.0.0.1:PORT`. */
   readonly url: string;
   readonly baseUrls: BaseUrls;
   /**
-   * Returns the environment variables with which Muster uses this server. Those of other providers must not be
+   * Returns the environment variables with which Muster uses this server. The variables of other providers must not be
    * set.
    */
   env(protocol: WireProtocol): Record<string, string>;
-  /** The requests in order of arrival, each with its outcome so far. */
+  /** The requests in the order of their arrival, each with its outcome so far. */
   readonly requests: readonly RecordedRequest[];
-  /** The rules of their vendors that requests have broken, in order of arrival (see `strict`). */
+  /** The violations of the vendors' rules by the requests, in the order of arrival (see `strict`). */
   readonly violations: readonly RecordedViolation[];
-  /** Resolves with the request of that number (from 1) once it has arrived. */
+  /** Resolves with the request number `count` (from 1) when it has arrived. */
   received(count: number): Promise<RecordedRequest>;
-  /** Returns the number of requests that are being answered now. */
+  /** Returns the number of requests that are being answered at present. */
   inFlight(): number;
-  /** The maximum number of requests that were being answered at a time. */
+  /** The maximum number of requests that were being answered at the same time. */
   readonly maxInFlight: number;
   /** Closes all connections and frees the port. When it resolves, every `onEnded` has been called. */
   close(): Promise<void>;
 }
 
-/** Starts the server. Rejects when the port is taken. */
+/** Starts the server. Rejects if the port is in use. */
 export async function startFakeModel(options: FakeModelOptions = {}): Promise<FakeModel> {
   const { models = ['fake-model'], port = 0 } = options;
   const recorder = new RequestRecorder({ keep: options.keepRequests ?? true });
@@ -81,7 +81,7 @@ export async function startFakeModel(options: FakeModelOptions = {}): Promise<Fa
   const url = `http://127.0.0.1:${address.port}`;
   return {
     url,
-    baseUrls: baseUrlsOf(url),
+    baseUrls: createBaseUrls(url),
     env: (protocol) => environmentFor(protocol, { url, model: models[0] ?? 'fake-model' }),
     requests: recorder.requests,
     violations: recorder.violations,
@@ -100,22 +100,22 @@ export async function startFakeModel(options: FakeModelOptions = {}): Promise<Fa
 }
 
 /**
- * The time that an idle connection stays open. It is longer than any test, so that no client reuses a
- * connection while it is being closed.
+ * The time for which an idle connection stays open. It is longer than any test, so that no client uses a connection that
+ * is being closed.
  */
 const KEEP_ALIVE_MS = 600_000;
-/** The backlog for thousands of clients that connect at the same time. */
+/** The number of pending connections, which allows thousands of clients to connect at the same time. */
 const BACKLOG = 4096;
 
 /** Creates the function that answers POST requests. */
 function createService(options: FakeModelOptions, recorder: RequestRecorder) {
   const { script = [{ answer: { text: 'ok' } }] } = options;
   const handler: AnswerHandler = typeof script === 'function' ? script : answerByRules(script);
-  const strict = strictOptions(options.strict);
+  const strict = resolveStrictOptions(options.strict);
   const cache = options.promptCache === undefined ? null : new PromptCache(options.promptCache);
   return async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = incoming.url ?? '/';
-    const protocol = protocolOf(path);
+    const protocol = findProtocol(path);
     if (protocol === null) {
       sendJson(response, 404, { error: `the fake model has no POST ${path}` });
       return;
@@ -146,12 +146,12 @@ function answerGet(
   { models, recorder }: { readonly models: readonly string[]; readonly recorder: RequestRecorder },
 ): void {
   const path = request.url ?? '/';
-  const body = path === STATS_PATH ? recorder.stats() : listing(path, models);
+  const body = path === STATS_PATH ? recorder.stats() : createListing(path, models);
   if (body === null) sendJson(response, 404, { error: `the fake model has no GET ${path}` });
   else sendJson(response, 200, body);
 }
 
-/** The path of the counts for a caller that runs the server in another process. */
+/** The path of the statistics, for a caller that runs the server in another process. */
 const STATS_PATH = '/fake/stats';
 
 function sendJson(response: ServerResponse, status: number, body: object): void {
@@ -159,13 +159,13 @@ function sendJson(response: ServerResponse, status: number, body: object): void 
   response.end(JSON.stringify(body));
 }
 
-/** Reads the body of a request; null if the client went away before it was complete. */
+/** Reads the body of a request; null: the client closed the connection before the body was complete. */
 function readBody(incoming: IncomingMessage): Promise<string | null> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
-    // An error means that the client went away, and `close` follows.
+    // An error means that the connection was closed. It is ignored, because `close` follows.
     incoming.on('error', () => {});
     incoming.on('close', () => resolve(null));
   });

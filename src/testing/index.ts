@@ -1,6 +1,5 @@
 /**
- * `muster-agent/testing`: a fake model server and checks, with which programs that use Muster are tested
- * without a model.
+ * `muster-agent/testing`: a fake model server and checks, for tests of programs that use Muster.
  */
 export type { Answer, AnswerToolCall, Fault, FaultKind } from './answer.ts';
 export type { AnswerHandler } from './rules.ts';

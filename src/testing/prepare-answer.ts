@@ -3,20 +3,20 @@ import { addUsage, NO_USAGE, type Usage } from '../protocol/model.ts';
 import type { Answer, AnswerToolCall, Fault } from './answer.ts';
 import type { PreparedAnswer, StreamedCall } from './wire/codec.ts';
 
-/** The properties of an answer that depend on the request and the server and not on the script. */
+/** The properties of an answer that depend on the request and the server, and not on the script. */
 export interface AnswerContext {
   readonly id: string;
   readonly createdAt: number;
-  /** The beginning of call ids. It is unique in the conversation and the same for the same request. */
+  /** The prefix of call ids. It is unique in the conversation, and the same for a repeated request. */
   readonly callIdPrefix: string;
-  /** The tokens of the prompt, which are used if the script does not state them. */
+  /** The numbers of tokens of the prompt, which are reported if the script does not state them. */
   readonly prompt: Pick<Usage, 'input' | 'cacheRead' | 'cacheWrite'>;
 }
 
 /** The number of bytes that are counted as one token. */
 const BYTES_PER_TOKEN = 4;
 
-export function tokensOf(bytes: number): number {
+export function estimateTokenCount(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN);
 }
 
@@ -32,37 +32,39 @@ export function prepareAnswer(answer: Answer, context: AnswerContext): PreparedA
   const stop = fault?.kind === 'length_stop' ? 'length' : answer.stop;
   return {
     ...base,
-    thinking: thinkingPieces(answer),
-    text: textPieces(answer),
+    thinking: createThinkingPieces(answer),
+    text: createTextPieces(answer),
     calls,
-    usage: { ...estimatedUsage(answer, context, calls), ...answer.usage },
+    usage: { ...estimateUsage(answer, context, calls), ...answer.usage },
     stop: stop ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
   };
 }
 
-function thinkingPieces(answer: Answer): Iterable<string> | null {
-  if (answer.fault?.kind === 'thinking_forever') return endlessThinking();
+function createThinkingPieces(answer: Answer): Iterable<string> | null {
+  if (answer.fault?.kind === 'thinking_forever') return generateEndlessThinking();
   return answer.thinking === undefined ? null : splitPieces(answer.thinking, answer.chunks);
 }
 
-function* endlessThinking(): Generator<string> {
+function* generateEndlessThinking(): Generator<string> {
   for (;;) yield 'hmm ';
 }
 
-function textPieces(answer: Answer): Iterable<string> | null {
-  if (answer.fault?.kind === 'huge') return hugeText(answer.fault.megabytes);
+function createTextPieces(answer: Answer): Iterable<string> | null {
+  if (answer.fault?.kind === 'huge') return generateHugeText(answer.fault.megabytes);
   return answer.text === undefined ? null : splitPieces(answer.text, answer.chunks);
 }
 
+/** A line of 64 bytes. */
 const HUGE_LINE = `${'0123456789abcdef'.repeat(4).slice(1)}\n`;
+/** A piece of 64 KiB. */
 const HUGE_PIECE = HUGE_LINE.repeat(1024);
 
-function* hugeText(megabytes: number): Generator<string> {
-  for (let left = megabytes * 16; left > 0; left -= 1) yield HUGE_PIECE;
+function* generateHugeText(megabytes: number): Generator<string> {
+  for (let remaining = megabytes * 16; remaining > 0; remaining -= 1) yield HUGE_PIECE;
 }
 
 /**
- * Splits a text into at most `count` pieces of about the same size. None is empty, and none cuts a code point.
+ * Splits a text into at most `count` pieces of about the same size. No piece is empty, and no code point is split.
  */
 export function splitPieces(text: string, count = 1): readonly string[] {
   if (count <= 1 || text === '') return text === '' ? [] : [text];
@@ -81,7 +83,7 @@ function prepareCalls(answer: Answer, idPrefix: string): readonly StreamedCall[]
   return calls.map((call, index) => {
     const isLast = index === calls.length - 1;
     const ownId = call.id ?? `${idPrefix}${index}`;
-    const { args, state } = callArguments(call, { fault: answer.fault, isLast });
+    const { args, state } = prepareArguments(call, { fault: answer.fault, isLast });
     return {
       id: answer.fault?.kind === 'duplicate_tool_ids' ? firstId : ownId,
       name: call.name,
@@ -92,7 +94,7 @@ function prepareCalls(answer: Answer, idPrefix: string): readonly StreamedCall[]
   });
 }
 
-function callArguments(
+function prepareArguments(
   call: AnswerToolCall,
   { fault, isLast }: { readonly fault: Fault | undefined; readonly isLast: boolean },
 ): Pick<StreamedCall, 'args' | 'state'> {
@@ -101,23 +103,23 @@ function callArguments(
   if (fault?.kind === 'length_stop' && isLast) {
     return { args: args.slice(0, Math.ceil(args.length / 2)), state: 'cut' };
   }
-  return { args, state: 'whole' };
+  return { args, state: 'complete' };
 }
 
-function estimatedUsage(
+function estimateUsage(
   answer: Answer,
   context: AnswerContext,
   calls: readonly StreamedCall[],
 ): Usage {
-  const reasoning = tokensOf(byteLength(answer.thinking ?? ''));
+  const reasoning = estimateTokenCount(byteLength(answer.thinking ?? ''));
   const written = calls.reduce(
     (sum, call) => sum + call.name.length + byteLength(call.args),
-    textBytes(answer),
+    countTextBytes(answer),
   );
-  const output = reasoning + tokensOf(written);
+  const output = reasoning + estimateTokenCount(written);
   return addUsage(NO_USAGE, { ...context.prompt, output, reasoning });
 }
 
-function textBytes({ text = '', fault }: Answer): number {
+function countTextBytes({ text = '', fault }: Answer): number {
   return fault?.kind === 'huge' ? fault.megabytes * 2 ** 20 : byteLength(text);
 }

@@ -19,23 +19,24 @@ interface Arrival extends Pick<
   readonly exchange: Exchange;
 }
 
-/** A rule that a request has broken. */
+/** A violation of a rule, with the request that broke the rule. */
 export interface RecordedViolation extends Violation {
   /** The number of the request. */
   readonly request: number;
   readonly protocol: WireProtocol;
 }
 
-/** Counts and keeps the requests, and knows which are being answered now. */
+/** Records the requests, and which of them are being answered at present. */
 export class RequestRecorder {
   readonly requests: RecordedRequest[] = [];
   readonly violations: RecordedViolation[] = [];
   private readonly keep: boolean;
+  /** The exchanges that are not over. */
   private readonly open = new Set<Exchange>();
   private readonly attempts = new Map<string, number>();
   private readonly waiting = new Map<number, Deferred<RecordedRequest>>();
   private count = 0;
-  /** The maximum number of requests that were being answered at a time. */
+  /** The maximum number of requests that were being answered at the same time. */
   maxInFlight = 0;
 
   constructor({ keep }: { readonly keep: boolean }) {
@@ -57,7 +58,7 @@ export class RequestRecorder {
     const parsed = CODECS[arrival.protocol].parse(arrival.body, arrival.path);
     const request: RecordedRequest = {
       ...parsed,
-      messages: parsed.messages.map(withBareResults),
+      messages: parsed.messages.map(removeResultBoundaries),
       ...arrival,
       id: this.count,
       receivedAt: preciseNow(),
@@ -73,7 +74,7 @@ export class RequestRecorder {
     return request;
   }
 
-  /** Records the rules of its vendor that a request breaks. */
+  /** Records the violations of the vendor's rules by a request. */
   recordViolations(
     { id, protocol, outcome }: RecordedRequest,
     violations: readonly Violation[],
@@ -108,7 +109,8 @@ export class RequestRecorder {
   }
 }
 
-function withBareResults(message: WireMessage): WireMessage {
+/** Removes the boundaries around outside text from the tool results of a message. */
+function removeResultBoundaries(message: WireMessage): WireMessage {
   if (message.toolResults.length === 0) return message;
   const toolResults = message.toolResults.map((result) => ({
     ...result,

@@ -1,7 +1,7 @@
 import type { WireProtocol } from './wire-request.ts';
 
-/** Finds the protocol of a POST request by its path, which may lack the version; null if it is none of them. */
-export function protocolOf(path: string): WireProtocol | null {
+/** Finds the protocol of a POST request by its path, in which the version may be missing; null: the path is unknown. */
+export function findProtocol(path: string): WireProtocol | null {
   const [pathname = ''] = path.split('?', 1);
   if (/^(\/v1)?\/messages$/.test(pathname)) return 'anthropic';
   if (/^(\/v1)?\/responses$/.test(pathname)) return 'responses';
@@ -10,17 +10,17 @@ export function protocolOf(path: string): WireProtocol | null {
   return null;
 }
 
-/** Returns the body for a GET request; null if there is no such path. All dates in it are fixed. */
-export function listing(path: string, models: readonly string[]): object | null {
+/** Creates the body for a GET request; null: the path is unknown. All dates in the body are fixed. */
+export function createListing(path: string, models: readonly string[]): object | null {
   const [pathname = ''] = path.split('?', 1);
   switch (pathname) {
     case '/v1/models':
     case '/models':
-      return modelList(models);
+      return createModelList(models);
     case '/v1beta/models':
       return { models: models.map((id) => ({ name: `models/${id}`, displayName: id })) };
     case '/api/tags':
-      return { models: models.map(ollamaModel) };
+      return { models: models.map(createOllamaModel) };
     case '/api/version':
       return { version: '0.12.0' };
     default:
@@ -28,8 +28,8 @@ export function listing(path: string, models: readonly string[]): object | null 
   }
 }
 
-/** Creates the list of models for both Anthropic and OpenAI, whose forms have no fields in conflict. */
-function modelList(models: readonly string[]): object {
+/** Creates a list of models for both Anthropic and OpenAI, which use different field names. */
+function createModelList(models: readonly string[]): object {
   return {
     object: 'list',
     data: models.map((id) => ({
@@ -47,7 +47,7 @@ function modelList(models: readonly string[]): object {
   };
 }
 
-function ollamaModel(name: string): object {
+function createOllamaModel(name: string): object {
   return {
     name,
     model: name,

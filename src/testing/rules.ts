@@ -7,79 +7,80 @@ import {
   type WireProtocol,
 } from './wire-request.ts';
 
-/** The conditions under which a rule answers a request. All that are set must be met. */
+/** The conditions under which a rule answers a request. All conditions that are set must be met. */
 export interface RuleCondition {
   readonly protocol?: WireProtocol;
   readonly model?: string;
+  /** A text that the system prompt contains. */
   readonly systemIncludes?: string;
-  /** A text in the first user message, which is the task's prompt. */
+  /** A text that the first user message contains, which is the prompt of the task. */
   readonly promptIncludes?: string;
-  /** A text in the last user message. Tool results are not searched. */
+  /** A text that the last user message contains. Tool results are not searched. */
   readonly lastUserIncludes?: string;
-  /** A text anywhere in the body as it was sent. */
+  /** A text that the unchanged body contains. */
   readonly bodyIncludes?: string;
-  /** The request has a tool of this name. */
+  /** The name of a tool that the request contains. */
   readonly offersTool?: string;
-  /** The number of answers with calls of which the results were sent back: 0 for a task's first request. */
+  /** The number of answers whose calls have results in the request: 0 for the first request of a task. */
   readonly toolResults?: number;
   /** The number of times that this body has arrived: 1 at first, 2 when it is sent again, and so on. */
   readonly attempt?: number | readonly number[];
-  /** The condition that more than this many requests are being answered, including this one. */
+  /** A number that the number of requests in flight, including this request, must exceed. */
   readonly inFlightAbove?: number;
-  /** The position, from 1, among the requests that reached this rule and met its other conditions. */
+  /** The number of this request, from 1, among the requests that reached this rule and met its other conditions. */
   readonly nth?: number | readonly number[];
 }
 
 /**
- * A condition and an answer. The first rule whose condition is met gives the answer. A rule without a condition
- * fits every request.
+ * A condition and an answer. The first rule whose condition is met decides the answer. A rule without a condition matches
+ * every request.
  */
 export interface Rule {
   readonly when?: RuleCondition;
   readonly answer: Answer;
 }
 
-/** Creates a handler from rules. It throws an error that describes the request if no rule fits it. */
+/** Creates a handler from rules. The handler throws an error that describes the request if no rule matches it. */
 export function answerByRules(rules: readonly Rule[]): AnswerHandler {
-  const seen = rules.map(() => 0);
+  const matchCounts = rules.map(() => 0);
   return (request) => {
     const rule = rules.find(({ when = {} }, index) => {
-      if (!fits(when, request)) return false;
-      const nth = (seen[index] ?? 0) + 1;
-      seen[index] = nth;
-      return includes(when.nth, nth);
+      if (!meetsConditions(when, request)) return false;
+      const nth = (matchCounts[index] ?? 0) + 1;
+      matchCounts[index] = nth;
+      return isWanted(when.nth, nth);
     });
-    if (rule === undefined) throw new Error(`no rule fits ${describe(request)}`);
+    if (rule === undefined) throw new Error(`no rule fits ${describeRequest(request)}`);
     return rule.answer;
   };
 }
 
 /** Returns true if a request meets all conditions except `nth`. */
-function fits(when: RuleCondition, request: RecordedRequest): boolean {
+function meetsConditions(when: RuleCondition, request: RecordedRequest): boolean {
   return (
     (when.protocol === undefined || when.protocol === request.protocol) &&
     (when.model === undefined || when.model === request.model) &&
     (when.toolResults === undefined || when.toolResults === toolResultRounds(request)) &&
     (when.inFlightAbove === undefined || request.inFlight > when.inFlightAbove) &&
-    includes(when.attempt, request.attempt) &&
-    contains(request.system, when.systemIncludes) &&
-    contains(firstUserText(request), when.promptIncludes) &&
-    contains(lastUserText(request), when.lastUserIncludes) &&
-    contains(request.rawBody, when.bodyIncludes) &&
+    isWanted(when.attempt, request.attempt) &&
+    containsPart(request.system, when.systemIncludes) &&
+    containsPart(firstUserText(request), when.promptIncludes) &&
+    containsPart(lastUserText(request), when.lastUserIncludes) &&
+    containsPart(request.rawBody, when.bodyIncludes) &&
     (when.offersTool === undefined || request.tools.some((tool) => tool.name === when.offersTool))
   );
 }
 
-function contains(text: string, part: string | undefined): boolean {
+function containsPart(text: string, part: string | undefined): boolean {
   return part === undefined || text.includes(part);
 }
 
-function includes(wanted: number | readonly number[] | undefined, value: number): boolean {
+function isWanted(wanted: number | readonly number[] | undefined, value: number): boolean {
   if (wanted === undefined) return true;
   return typeof wanted === 'number' ? wanted === value : wanted.includes(value);
 }
 
-function describe(request: RecordedRequest): string {
+function describeRequest(request: RecordedRequest): string {
   return (
     `request ${request.id} (${request.protocol}, model ${request.model}, ` +
     `${toolResultRounds(request)} rounds of tool results, ` +

@@ -19,7 +19,7 @@ const WHEN_KEYS = listNames(`
 const ANSWER_KEYS = listNames(`
   thinking text toolCalls usage stop delayMs firstTokenMs chunkMs chunks fault
 `);
-/** The kinds of faults. It is a record so that a new fault which is missing here does not compile. */
+/** The kinds of faults. It is a record, so that the compiler reports a missing kind. */
 const FAULT_KINDS: Readonly<Record<FaultKind, true>> = {
   status: true,
   refuse: true,
@@ -44,8 +44,8 @@ const FAULT_KINDS: Readonly<Record<FaultKind, true>> = {
 
 /**
  * Parses the text of a script file: `{"script": [rules], "models"?: [...], "promptCache"?: {...}, "strict"?:
- * …}`. All keys are checked, since a rule with a misspelt key would fit everything. Throws an error that names
- * the location.
+ * …}`. All keys are checked, because a rule with a misspelt condition would match every request. Throws an
+ * error that names the location.
  */
 export function parseScriptFile(text: string): ScriptFile {
   const file: JsonValue = JSON.parse(text);

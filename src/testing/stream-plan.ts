@@ -1,41 +1,45 @@
 import type { Fault } from './answer.ts';
 import type { Frame, WireCodec } from './wire/codec.ts';
 
-/** The frames of a stream that are sent, and the way in which it ends. */
+/** The frames of a stream that are sent, and the way in which the stream ends. */
 export interface StreamPlan {
   readonly frames: Iterable<Frame>;
   readonly ending: 'end' | 'reset' | 'hang' | 'pings';
 }
 
-/** Adds a fault to a stream. Endless streams stay lazy. */
+/** Adds a fault to a stream. Without a fault, the frames are not read in advance, because a stream may be endless. */
 export function planStream(
   frames: Iterable<Frame>,
   fault: Fault | undefined,
-  codec: Pick<WireCodec, 'overloaded' | 'errorEvent'>,
+  codec: Pick<WireCodec, 'overloaded' | 'writeErrorEvent'>,
 ): StreamPlan {
   switch (fault?.kind) {
     case 'reset':
-      return { frames: cut(frames, fault).sent, ending: 'reset' };
+      return { frames: splitAtBreak(frames, fault).sent, ending: 'reset' };
     case 'hang_after':
-      return { frames: cut(frames, fault).sent, ending: 'hang' };
+      return { frames: splitAtBreak(frames, fault).sent, ending: 'hang' };
     case 'truncate':
-      return { frames: truncated([...frames], fault.afterEvents), ending: 'end' };
+      return { frames: truncateFrames([...frames], fault.afterEvents), ending: 'end' };
     case 'half_event': {
-      const { sent, rest } = cut(frames, fault);
+      const { sent, rest } = splitAtBreak(frames, fault);
       const next = rest[0];
-      const half = next === undefined ? [] : [content(next.text.slice(0, next.text.length / 2))];
+      const half =
+        next === undefined ? [] : [createContentFrame(next.text.slice(0, next.text.length / 2))];
       return { frames: [...sent, ...half], ending: 'end' };
     }
     case 'malformed_frame': {
-      const { sent, rest } = cut(frames, fault);
-      return { frames: [...sent, content(MALFORMED), ...rest], ending: 'end' };
+      const { sent, rest } = splitAtBreak(frames, fault);
+      return { frames: [...sent, createContentFrame(MALFORMED_EVENT), ...rest], ending: 'end' };
     }
     case 'overloaded':
     case 'error_event': {
       const { status, message = `The fake model breaks off with ${status}.` } =
         fault.kind === 'overloaded' ? codec.overloaded : fault;
-      const event = codec.errorEvent(status, message);
-      return { frames: [...cut(frames, fault).sent, content(event)], ending: 'end' };
+      const event = codec.writeErrorEvent(status, message);
+      return {
+        frames: [...splitAtBreak(frames, fault).sent, createContentFrame(event)],
+        ending: 'end',
+      };
     }
     case 'ping_forever':
       return { frames: [...frames].filter((frame) => frame.stage === 'open'), ending: 'pings' };
@@ -44,17 +48,17 @@ export function planStream(
   }
 }
 
-const MALFORMED = 'data: {"type": "content_block_delta", "delta": {"text: oops\n\n';
+const MALFORMED_EVENT = 'data: {"type": "content_block_delta", "delta": {"text: oops\n\n';
 
-function content(text: string): Frame {
+function createContentFrame(text: string): Frame {
   return { stage: 'content', text };
 }
 
 /**
- * Splits a stream at the break. By default the opening frames and half of the content, at least one frame, come
- * before it.
+ * Splits the frames of a stream at the point where the stream breaks. Default: after the opening frames and half of the
+ * content frames, and after at least one frame.
  */
-function cut(frames: Iterable<Frame>, fault: { readonly afterEvents?: number }) {
+function splitAtBreak(frames: Iterable<Frame>, fault: { readonly afterEvents?: number }) {
   const all = [...frames];
   const opening = all.filter((frame) => frame.stage === 'open').length;
   const middle = Math.ceil(all.filter((frame) => frame.stage === 'content').length / 2);
@@ -62,7 +66,7 @@ function cut(frames: Iterable<Frame>, fault: { readonly afterEvents?: number }) 
   return { sent: all.slice(0, at), rest: all.slice(at) };
 }
 
-function truncated(all: readonly Frame[], afterEvents: number | undefined): readonly Frame[] {
+function truncateFrames(all: readonly Frame[], afterEvents: number | undefined): readonly Frame[] {
   if (afterEvents !== undefined) return all.slice(0, afterEvents);
   return all.filter((frame) => frame.stage !== 'close');
 }

@@ -14,14 +14,14 @@ export interface WireTool {
 }
 
 export interface WireToolCall {
-  /** The id of the call. Empty if the protocol sent none, as for older Gemini models. */
+  /** The id of the call. Empty if the request contains none, as for older Gemini models. */
   readonly id: string;
   readonly name: string;
   /** The parsed arguments, or the raw text if it is not valid JSON. */
   readonly input: JsonValue;
 }
 
-/** An image or a document as it was sent. */
+/** An image or a document in a request. */
 export interface WireAttachment {
   readonly mediaType: string;
   readonly base64: string;
@@ -29,11 +29,10 @@ export interface WireAttachment {
 
 export interface WireToolResult {
   readonly callId: string;
-  /** The text as the tool returned it. The boundary and marks around outside text are only in `body`. */
+  /** The text as the tool returned it. Only `body` contains the boundary around outside text. */
   readonly text: string;
   /**
-   * True if the request marks the result as an error. Always false for OpenAI's protocols, which have no such
-   * field.
+   * True if the request marks the result as an error. Always false for the protocols of OpenAI, which have no such field.
    */
   readonly isError: boolean;
   /** The images and documents of the result. Default: there are none. */
@@ -41,8 +40,8 @@ export interface WireToolResult {
 }
 
 /**
- * One message in a form that is the same for all protocols. The results of one answer's calls are one `tool`
- * message.
+ * One message, in a form that is the same for all protocols. The results of the calls of one answer are one message with
+ * the role `tool`.
  */
 export interface WireMessage {
   readonly role: 'user' | 'assistant' | 'tool';
@@ -53,7 +52,7 @@ export interface WireMessage {
   readonly attachments?: readonly WireAttachment[];
 }
 
-/** The content of a request's body in a form that is the same for all protocols. */
+/** The content of a request, in a form that is the same for all protocols. */
 export interface ParsedBody {
   readonly model: string;
   /** The parts of the system prompt, joined by a blank line. */
@@ -61,56 +60,57 @@ export interface ParsedBody {
   readonly systemParts: readonly string[];
   readonly tools: readonly WireTool[];
   readonly messages: readonly WireMessage[];
-  /** The sent limit on the answer in tokens; null if none was sent. */
+  /** The output limit in tokens; null: the request contains none. */
   readonly maxOutputTokens: number | null;
-  /** The provider's value in lower case, such as `auto` or `none`; null if none was sent. */
+  /** The tool choice in lower case, such as `auto` or `none`; null: the request contains none. */
   readonly toolChoice: string | null;
-  /** True if the answer should be a stream of events, and false if it should be one JSON body. */
+  /** True if the client requests a stream of events, and false if it requests one JSON body. */
   readonly stream: boolean;
   /**
-   * True if a stream ends with usage. This is always so, except in Chat, where the request has to ask for it.
+   * True if the stream ends with the usage. Always true, except in the Chat protocol, in which the request has to ask for
+   * the usage.
    */
   readonly streamUsage: boolean;
 }
 
-/** The outcome of a request, which is filled in while it is answered. Times are as in `receivedAt`. */
+/** The outcome of a request, which is updated while the request is answered. The times have the form of `receivedAt`. */
 export interface RequestOutcome {
-  /** The HTTP status that was sent; null if none was. */
+  /** The HTTP status that was sent; null: no status was sent. */
   status: number | null;
   fault: FaultKind | null;
   /**
-   * The usage that was sent at the end of the answer; null if none was sent because of a fault, an abort, or
-   * since the request did not ask for it.
+   * The usage that was sent at the end of the answer; null: no usage was sent, because of a fault or an abort, or because
+   * the request did not ask for it.
    */
   usage: Usage | null;
   firstByteAt: number | null;
   /** The time at which the last byte was passed to the operating system. */
   lastByteAt: number | null;
   endedAt: number | null;
-  /** True if the client went away before the answer was complete. */
+  /** True if the client closed the connection before the answer was complete. */
   abortedByClient: boolean;
   /**
-   * The reason why the server refused the request: no rule fits, the handler threw, or the vendor would refuse
-   * it. Null if it did not.
+   * The reason why the server refused the request: no rule matches it, the handler threw, or the vendor would refuse the
+   * request. Null if the server did not refuse it.
    */
   problem: string | null;
-  /** The rules of the vendor that the request breaks. Empty if the server does not check them. */
+  /** The violations of the vendor's rules by the request. Empty if the server does not check the rules. */
   violations: readonly Violation[];
 }
 
-/** A request as it arrived, with its outcome. */
+/** A recorded request with its outcome. */
 export interface RecordedRequest extends ParsedBody {
-  /** The number of the request in order of arrival, from 1. */
+  /** The number of the request in the order of arrival, from 1. */
   readonly id: number;
   readonly protocol: WireProtocol;
-  /** The path and the query of the address. */
+  /** The path and the query of the URL. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly rawBody: string;
   readonly body: JsonObject;
   /**
-   * The time in milliseconds since the epoch, with fractions. It can be compared between processes of one
-   * machine.
+   * The time of arrival in milliseconds since the epoch, with fractions. The times of different processes of one machine
+   * can be compared.
    */
   readonly receivedAt: number;
   /**
@@ -119,24 +119,24 @@ export interface RecordedRequest extends ParsedBody {
   readonly taskKey: string;
   /** The number of times that this body has arrived: 1 at first, 2 when it is sent again, and so on. */
   readonly attempt: number;
-  /** The number of requests that were being answered when this one arrived, itself included. */
+  /** The number of requests that were being answered when this request arrived, including this request. */
   readonly inFlight: number;
   readonly outcome: RequestOutcome;
-  /** Resolves when the exchange is over, however it ended. */
+  /** Resolves when the exchange is over, with or without an error. */
   readonly ended: Promise<void>;
 }
 
-/** Counts the answers with calls of which the results were sent back. */
+/** Counts the answers whose calls have results in the request. */
 export function toolResultRounds(request: Pick<ParsedBody, 'messages'>): number {
   return request.messages.filter((message) => message.role === 'tool').length;
 }
 
-/** Returns the text of the last user message without tool results. Empty if there is none. */
+/** Returns the text of the last user message, without tool results. Empty if there is no user message. */
 export function lastUserText(request: Pick<ParsedBody, 'messages'>): string {
   return request.messages.findLast((message) => message.role === 'user')?.text ?? '';
 }
 
-/** Returns the text of the first user message, which is a task's prompt. */
+/** Returns the text of the first user message, which is the prompt of the task. */
 export function firstUserText(request: Pick<ParsedBody, 'messages'>): string {
   return request.messages.find((message) => message.role === 'user')?.text ?? '';
 }

@@ -17,7 +17,7 @@ import { getEnvTool, setEnvTool } from './utility/environment.ts';
 import { jsonStringifyTool, jsonParseTool } from './utility/json/json-parse.ts';
 import { moveFileTool } from './utility/files/move-file.ts';
 
-/** Small tools that no agent has by default: a definition asks for them by name. */
+/** Small tools that no agent has by default. A definition must list them by name. */
 const UTILITY_TOOLS: readonly AnyTool[] = [
   currentTimeTool,
   sleepTool,
@@ -47,7 +47,7 @@ const BUILTIN_TOOLS: readonly AnyTool[] = [
   codeSearchTool,
 ];
 
-/** The tools that work on this machine alone, in the order of a request. */
+/** Returns the tools that need only this machine, in the order in which a request lists them. */
 export function builtinTools(): readonly AnyTool[] {
   return BUILTIN_TOOLS;
 }

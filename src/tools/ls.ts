@@ -10,9 +10,10 @@ import { DIRECTORY, DIRECTORY_ALIASES, defineTool } from './shared/define-tool.t
 import { WithheldCounter, fitLines } from './shared/output.ts';
 import { addPathSuggestion } from './shared/path-suggestions.ts';
 
-/** The maximum number of entries that are read, and the most that are shown. */
+/** The maximum number of entries that are read. */
 const MAX_ENTRIES = 10_000;
-const MAX_SHOWN = 1000;
+/** The maximum number of entries that are shown. */
+const MAX_SHOWN_ENTRIES = 1000;
 const NOTE_BYTES = 200;
 
 export const lsTool = defineTool({
@@ -34,7 +35,10 @@ export const lsTool = defineTool({
     const shown = displayPath(path, context.cwd);
     try {
       const { lines, total, more, withheld } = withHeldDirectory(path, context, (directory, real) =>
-        list(directory, new WithheldCounter(context.excludedPathsBelow({ asked: path, real }))),
+        listEntries(
+          directory,
+          new WithheldCounter(context.excludedPathsBelow({ asked: path, real })),
+        ),
       );
       const notes = withheld.notes(['entry', 'entries']);
       if (total === 0) {
@@ -60,11 +64,13 @@ interface Listing {
   readonly withheld: WithheldCounter;
 }
 
-function list(directory: HeldDirectory, withheld: WithheldCounter): Listing {
-  const { entries: all, more } = firstEntries(directory.at('.'));
+function listEntries(directory: HeldDirectory, withheld: WithheldCounter): Listing {
+  const { entries: all, more } = readFirstEntries(directory.at('.'));
   const entries = all.filter((entry) => !withheld.countWithheld(entryPath(entry)));
   const sorted = entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  const lines = sorted.slice(0, MAX_SHOWN).map(({ name }) => describeEntry(directory, name));
+  const lines = sorted
+    .slice(0, MAX_SHOWN_ENTRIES)
+    .map(({ name }) => describeEntry(directory, name));
   return { lines, total: entries.length, more, withheld };
 }
 
@@ -72,7 +78,7 @@ function entryPath(entry: Dirent): string {
   return entry.isDirectory() ? `${entry.name}/` : entry.name;
 }
 
-function firstEntries(path: string): { readonly entries: Dirent[]; readonly more: boolean } {
+function readFirstEntries(path: string): { readonly entries: Dirent[]; readonly more: boolean } {
   const entries: Dirent[] = [];
   for (const entry of directoryEntries(path)) {
     if (entries.length === MAX_ENTRIES) return { entries, more: true };

@@ -41,11 +41,11 @@ export const todoWriteTool = defineTool({
   describe: () => NO_ACCESS,
   async run({ todos }, context) {
     context.todos.set(todos);
-    return { text: summary(todos) };
+    return { text: summarizeTodos(todos) };
   },
 });
 
-function summary(todos: readonly TodoItem[]): string {
+function summarizeTodos(todos: readonly TodoItem[]): string {
   if (todos.length === 0) return 'The todo list is empty now.';
   const count = (status: TodoItem['status']): number =>
     todos.filter((todo) => todo.status === status).length;

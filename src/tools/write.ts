@@ -43,11 +43,11 @@ export const writeTool = defineTool({
     const path = toAbsolutePath(input.file_path, context.cwd);
     const shown = displayPath(path, context.cwd);
     const before = await readPrevious(path, context);
-    const { kept, ...content } = contentLike(shown, before, input.content);
+    const { keptNote, ...content } = prepareContent(shown, before, input.content);
     const { change, lost } = await writeChange(path, before, content, context);
     const verb = before === 'nothing' ? 'Created' : 'Replaced';
-    const size = plural(lineCount(content.text), 'line');
-    return { text: `${verb} ${shown}: ${size}${kept}.${lost}`, facts: { changed: [change] } };
+    const size = plural(countLines(content.text), 'line');
+    return { text: `${verb} ${shown}: ${size}${keptNote}.${lost}`, facts: { changed: [change] } };
   },
 });
 
@@ -60,29 +60,29 @@ async function readPrevious(path: string, context: ToolContext): Promise<FullFil
   }
 }
 
-/** Makes the new content, with the encoding, the byte order mark and the line ends that the file had. */
-function contentLike(
+/** Prepares the new content with the encoding, the byte order mark and the line ends of the previous content. */
+function prepareContent(
   shown: string,
   before: FullFile | 'nothing',
   content: string,
-): NewContent & { readonly kept: string } {
+): NewContent & { readonly keptNote: string } {
   if (before === 'nothing') {
     const bytes = encodeText(shown, content, 'UTF-8');
-    return { text: content, previous: '', bytes, kept: '' };
+    return { text: content, previous: '', bytes, keptNote: '' };
   }
   const file = decodeForEdit(shown, before.bytes);
   const { mark, encoding, lineEnd } = file;
   const unmarked = mark !== '' && content.startsWith(mark) ? content.slice(mark.length) : content;
   const text = convertLineEnds(unmarked, lineEnd);
-  const keeps = [
+  const keptProperties = [
     ...(encoding === 'UTF-8' ? [] : [`its encoding ${encoding}`]),
     ...(lineEnd === '\r\n' ? ['its CRLF line ends'] : []),
   ];
-  const kept = keeps.length === 0 ? '' : ` (${keeps.join(' and ')} kept)`;
-  return { text, previous: file.text, bytes: encodeLikeFile(shown, text, file), kept };
+  const keptNote = keptProperties.length === 0 ? '' : ` (${keptProperties.join(' and ')} kept)`;
+  return { text, previous: file.text, bytes: encodeLikeFile(shown, text, file), keptNote };
 }
 
-function lineCount(content: string): number {
+function countLines(content: string): number {
   if (content === '') return 0;
   const ends = content.split('\n').length - 1;
   return content.endsWith('\n') ? ends : ends + 1;

@@ -17,28 +17,28 @@ import {
   indexEntries,
   listFile,
   readProjectFiles,
-  trustStateOf,
+  compareTrust,
   type ReadProjectFile,
   type ListedFile,
 } from './list-files.ts';
-import { maxBytesOf, type ProjectFile } from './project-files.ts';
+import { maxFileBytes, type ProjectFile } from './project-files.ts';
 import { entryKey, TRUSTED_FILES, type TrustEntry } from './trust-store.ts';
 
+/** The files, saved answers and saved modes that `muster trust list` shows. */
 export interface TrustListing {
   /** The root of the project, without links. */
   readonly project: string;
   readonly files: readonly ListedFile[];
   readonly answers: readonly SavedAnswer[];
-  /** Approvals of agents in every project. */
+  /** The modes that the user has approved for agents. They apply in every project. */
   readonly modes: readonly SavedMode[];
 }
 
-/**
- * A proposal to approve the present bytes of a file. Later changes of the file are not approved by it.
- */
+/** A proposal to approve the present content of a file. An approval does not extend to later changes of the file. */
 export interface ApprovalProposal {
   readonly entry: Omit<TrustEntry, 'trustedOn'>;
   readonly state: 'new' | 'changed';
+  /** The effects of the file if it is approved. */
   readonly grants: FileEffects;
 }
 
@@ -49,22 +49,20 @@ export interface RevokedApprovals {
   readonly modes: readonly SavedMode[];
 }
 
-/**
- * The approvals of one project, and the files that could be approved. Every method may throw MusterError.
- */
+/** The approvals of one project, and the files that could be approved. Every method can throw MusterError. */
 export class Approvals {
-  readonly #place: StateOptions;
+  readonly #options: StateOptions;
   readonly #project: string;
 
-  constructor(place: StateOptions) {
-    this.#place = place;
-    this.#project = projectRoot(place.cwd);
+  constructor(options: StateOptions) {
+    this.#options = options;
+    this.#project = projectRoot(options.cwd);
   }
 
   async list(): Promise<TrustListing> {
     const entries = this.#trusted().all();
     const trusted = indexEntries(entries);
-    const { found, unusable } = await readProjectFiles(this.#place);
+    const { found, unusable } = await readProjectFiles(this.#options);
     const files = found.map((read) => listFile(read, trusted));
     const known = new Set(files.map(entryKey));
     const others = entries.filter(
@@ -72,7 +70,7 @@ export class Approvals {
     );
     return {
       project: this.#project,
-      files: [...files, ...others.map((entry) => this.#elsewhere(entry)), ...unusable],
+      files: [...files, ...others.map((entry) => this.#listUnlisted(entry)), ...unusable],
       answers: this.#answers()
         .all()
         .filter((each) => isAnswerFor(each, this.#project)),
@@ -80,19 +78,21 @@ export class Approvals {
     };
   }
 
-  /** Returns the files that could be approved: below these paths, or all. */
+  /**
+   * Returns proposals to approve the files at or below these paths, or all files of the project if there are no paths.
+   */
   async propose(paths: readonly string[]): Promise<readonly ApprovalProposal[]> {
     const trusted = indexEntries(this.#trusted().all());
-    const { found } = await readProjectFiles(this.#place);
-    const chosen = paths.length === 0 ? found : this.#chosen(paths, found);
+    const { found } = await readProjectFiles(this.#options);
+    const chosen = paths.length === 0 ? found : this.#select(paths, found);
     const proposals = new Map<string, ApprovalProposal>();
     for (const { file, reading } of chosen) {
       if (reading.kind !== 'read') continue;
       const { kind, path } = file;
       const entry = { kind, path, sha256: hashContent(reading.bytes), project: this.#project };
-      const state = trustStateOf(trusted.get(entryKey(entry)), entry.sha256);
+      const state = compareTrust(trusted.get(entryKey(entry)), entry.sha256);
       if (state === 'trusted') continue;
-      const grants = await this.#grants(file, reading.bytes);
+      const grants = await this.#readEffects(file, reading.bytes);
       proposals.set(entryKey(entry), { entry, state, grants });
     }
     return [...proposals.values()];
@@ -103,95 +103,100 @@ export class Approvals {
     this.#trusted().add(proposals.map(({ entry }) => ({ ...entry, trustedOn })));
   }
 
-  /** Revokes all approvals of this project. Answers for every project remain. */
+  /** Revokes all approvals of this project. Answers that apply to every project remain. */
   async revokeAll(): Promise<RevokedApprovals> {
     const { files } = await this.list();
-    const own = new Set(files.map(entryKey));
+    const projectKeys = new Set(files.map(entryKey));
     return {
-      files: this.#trusted().remove((entry) => own.has(entryKey(entry))),
+      files: this.#trusted().remove((entry) => projectKeys.has(entryKey(entry))),
       answers: this.#answers().remove(({ project }) => project === this.#project),
       modes: this.#modes().remove(({ path }) => isInside(this.#project, path)),
     };
   }
 
   /**
-   * Revokes approvals of paths (files, or directories with all below), of answers by their rule, and of modes as
-   * `AGENT=MODE`. Throws UsageError for a name that matches none of them.
+   * Revokes approvals by name. A name is the path of a file, the path of a directory (for all files below it), the rule
+   * of a saved answer, or `AGENT=MODE` for a saved mode. Throws UsageError for a name that matches none of these.
    */
   revoke(names: readonly string[]): RevokedApprovals {
     const trusted = this.#trusted();
     const answers = this.#answers();
     const entries = trusted.all();
-    const saved = answers.all().filter((each) => isAnswerFor(each, this.#project));
+    const projectAnswers = answers.all().filter((each) => isAnswerFor(each, this.#project));
     const files = new Set<string>();
     const rules = new Set<string>();
     const savedModes = this.#modes().all();
     const modes = new Set<string>();
     for (const name of names) {
-      const places = this.#places(name);
-      const below = entries.filter(({ path }) => places.some((place) => isInside(place, path)));
+      const locations = this.#resolvePaths(name);
+      const below = entries.filter(({ path }) =>
+        locations.some((location) => isInside(location, path)),
+      );
       for (const entry of below) files.add(entryKey(entry));
       if (below.length > 0) continue;
-      if (saved.some(({ rule }) => rule === name)) rules.add(name);
+      if (projectAnswers.some(({ rule }) => rule === name)) rules.add(name);
       else if (savedModes.some((each) => savedModeName(each) === name)) modes.add(name);
       else {
         throw new UsageError(
-          `${escapeLine(name)} is neither a trusted file nor a saved answer, be it a rule or AGENT=MODE; see muster trust list`,
+          `${escapeLine(name)} is not a trusted file, the rule of a saved answer, or a saved AGENT=MODE; see muster trust list`,
         );
       }
     }
-    const isMeant = (answer: SavedAnswer): boolean =>
+    const shouldRevoke = (answer: SavedAnswer): boolean =>
       rules.has(answer.rule) && isAnswerFor(answer, this.#project);
     return {
       files: files.size === 0 ? [] : trusted.remove((entry) => files.has(entryKey(entry))),
-      answers: rules.size === 0 ? [] : answers.remove(isMeant),
+      answers: rules.size === 0 ? [] : answers.remove(shouldRevoke),
       modes: modes.size === 0 ? [] : this.#modes().remove((each) => modes.has(savedModeName(each))),
     };
   }
 
   #trusted(): StateList<TrustEntry> {
-    return openApprovalList(this.#place, TRUSTED_FILES);
+    return openApprovalList(this.#options, TRUSTED_FILES);
   }
 
   #answers(): StateList<SavedAnswer> {
-    return openApprovalList(this.#place, SAVED_ANSWERS);
+    return openApprovalList(this.#options, SAVED_ANSWERS);
   }
 
   #modes(): StateList<SavedMode> {
-    return openApprovalList(this.#place, SAVED_MODES);
+    return openApprovalList(this.#options, SAVED_MODES);
   }
 
   /**
-   * Returns an entry that was trusted from another directory of the project, or whose file is gone.
+   * Lists an entry that a search from the current directory does not find: a file that was trusted from another
+   * directory of the project, or that no longer exists.
    */
-  #elsewhere(entry: TrustEntry): ListedFile {
+  #listUnlisted(entry: TrustEntry): ListedFile {
     const { kind, path } = entry;
-    const file = { kind, path, boundary: this.#project, maxBytes: maxBytesOf(kind) };
+    const file = { kind, path, boundary: this.#project, maxBytes: maxFileBytes(kind) };
     return listFile({ file, reading: readProjectFile(file, TRUST_ALL) }, indexEntries([entry]));
   }
 
-  #chosen(paths: readonly string[], found: readonly ReadProjectFile[]): readonly ReadProjectFile[] {
+  #select(paths: readonly string[], found: readonly ReadProjectFile[]): readonly ReadProjectFile[] {
     return paths.flatMap((path) => {
-      const places = this.#places(path);
-      const chosen = found.filter(({ file }) => places.some((place) => isInside(place, file.path)));
+      const locations = this.#resolvePaths(path);
+      const chosen = found.filter(({ file }) =>
+        locations.some((location) => isInside(location, file.path)),
+      );
       if (chosen.length > 0) return chosen;
       throw new UsageError(
-        `${escapeLine(path)} is nothing that this project could be trusted with; see muster trust list`,
+        `${escapeLine(path)} is not a file of this project that could be trusted; see muster trust list`,
       );
     });
   }
 
-  /** Returns the path as written and its real path. */
-  #places(path: string): readonly string[] {
-    const place = toAbsolutePath(path, this.#place.cwd, this.#place.home);
-    return [place, resolveInRoots(place, []).real];
+  /** Returns the absolute path without resolving links, and the real path. */
+  #resolvePaths(path: string): readonly string[] {
+    const absolute = toAbsolutePath(path, this.#options.cwd, this.#options.home);
+    return [absolute, resolveInRoots(absolute, []).real];
   }
 
-  async #grants(file: ProjectFile, bytes: Buffer): Promise<FileEffects> {
+  async #readEffects(file: ProjectFile, bytes: Buffer): Promise<FileEffects> {
     if (file.grants !== undefined) return file.grants(bytes);
     if (file.kind === 'memory') return memoryEffects(bytes);
     if (!isUtf8(bytes)) return { lines: [], problems: ['It is not UTF-8 text.'] };
     const text = bytes.toString('utf8');
-    return settingsEffects(await previewProjectFile(file, text, this.#place), text);
+    return settingsEffects(await previewProjectFile(file, text, this.#options), text);
   }
 }

@@ -8,23 +8,23 @@ import { describeConfigProblem } from '../config/setting.ts';
 
 /** The effects that a file would have if it were trusted. */
 export interface FileEffects {
-  /** One effect per line, in the words of the file: not safe to print as it stands. */
+  /** The effects, one per line. The lines quote the file, so they must be escaped before they are printed. */
   readonly lines: readonly string[];
-  /** The reasons why the file must not be trusted as it stands: with it, nothing would start. */
+  /** The mistakes that prevent an approval, because Muster would not start with this file. */
   readonly problems: readonly string[];
 }
 
-/** Returns what it means to trust an agent's notes. */
+/** Describes what it means to trust an agent's notes. */
 export function memoryEffects(bytes: Buffer): FileEffects {
   const count = bytes.toString('utf8').trimEnd().split('\n').length;
   const lines = [
-    `notes: ${plural(count, 'line')}, of which the first ${MAX_INDEX_LINES} stand in the prompt of the agent, marked as data`,
-    'trusted by their path, also as they change: read them in the file',
+    `notes: ${plural(count, 'line')}, of which the first ${MAX_INDEX_LINES} are part of the agent's prompt, marked as data`,
+    'trusted by their path, so later changes are trusted, too; read them in the file',
   ];
   return { lines, problems: [] };
 }
 
-/** Returns what a settings file sets, rule by rule, and what is ignored in it. */
+/** Describes each setting and rule of a settings file, and the parts that Muster ignores. */
 export function settingsEffects(layer: Layer, text: string): FileEffects {
   const lines = layer.assignments.flatMap(({ entry, value }) =>
     entry.spec.combine === 'append' && Array.isArray(value)
@@ -32,32 +32,32 @@ export function settingsEffects(layer: Layer, text: string): FileEffects {
       : [`${entry.key} = ${JSON.stringify(value)}`],
   );
   const ignored = layer.notices.map((notice) => `! ${describeConfigProblem(notice)}`);
-  const all = [...lines, ...ignored, ...idleKeys(text)];
+  const all = [...lines, ...ignored, ...listIgnoredKeys(text)];
   return {
     lines: all.length === 0 ? ['nothing'] : all,
-    problems: [...layer.problems.map(describeConfigProblem), ...brokenRules(layer)],
+    problems: [...layer.problems.map(describeConfigProblem), ...findRuleMistakes(layer)],
   };
 }
 
-function brokenRules({ assignments }: Layer): readonly string[] {
-  const texts = (list: string) =>
+function findRuleMistakes({ assignments }: Layer): readonly string[] {
+  const ruleTexts = (list: string) =>
     assignments
       .filter(({ entry }) => entry.key === `permissions.${list}`)
       .flatMap(({ value, source }) =>
         Array.isArray(value) ? value.map((item) => ({ text: String(item), source })) : [],
       );
   const { problems } = parseRules({
-    allow: texts('allow'),
-    ask: texts('ask'),
-    deny: texts('deny'),
+    allow: ruleTexts('allow'),
+    ask: ruleTexts('ask'),
+    deny: ruleTexts('deny'),
   });
   return problems.map(({ message }) => message);
 }
 
-/** Returns a line about the keys of another product's settings that have no effect: hooks, servers, environment. */
-function idleKeys(text: string): readonly string[] {
+/** Returns a line that lists the keys of a Claude Code settings file that have no effect, such as hooks. */
+function listIgnoredKeys(text: string): readonly string[] {
   const value = parseJsonLine(text);
   if (!isJsonObject(value)) return [];
-  const idle = Object.keys(value).filter((key) => key !== 'permissions' && key !== '$schema');
-  return idle.length === 0 ? [] : [`does nothing in Muster: ${idle.join(', ')}`];
+  const ignored = Object.keys(value).filter((key) => key !== 'permissions' && key !== '$schema');
+  return ignored.length === 0 ? [] : [`does nothing in Muster: ${ignored.join(', ')}`];
 }

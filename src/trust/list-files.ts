@@ -11,17 +11,18 @@ import {
 import { isInside } from '../base/path-inside.ts';
 import { hashContent } from '../sys/files/read-file.ts';
 
-/** The maximum number of bytes that one listing reads. */
-const MAX_BYTES = 256 * 1024 * 1024;
+/** The maximum total size of the files that one listing reads. */
+const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
 
+/** A file of a project in the listing of trusted and untrusted files. */
 export interface ListedFile extends ProjectFileName {
-  /** With `unusable`, the file can never have an effect, and `reason` says why. */
+  /** Whether the file is trusted. An `unusable` file can never have an effect, for the reason in `reason`. */
   readonly state: 'trusted' | 'new' | 'changed' | 'missing' | 'unusable';
-  /** Bytes. */
+  /** The size of the file in bytes. */
   readonly size: number | null;
-  /** Hexadecimal hash of the present content. */
+  /** The SHA-256 hash of the present content, in hexadecimal. */
   readonly sha256: string | null;
-  /** When it was last trusted, ISO 8601. */
+  /** The time at which the file was last trusted, in ISO 8601. */
   readonly trustedOn: string | null;
   readonly reason: string | null;
 }
@@ -33,17 +34,17 @@ export interface ReadProjectFile {
 }
 
 /**
- * Reads every file that could have an effect, those with prompts of agents last, and lists the files that are found
- * by name and can have none.
+ * Reads every file that could have an effect (files with prompts of agents last), and lists the unusable files, which
+ * have a matching name but can never have an effect.
  */
-export async function readProjectFiles(place: StateOptions): Promise<{
+export async function readProjectFiles(options: StateOptions): Promise<{
   readonly found: readonly ReadProjectFile[];
   readonly unusable: readonly ListedFile[];
 }> {
-  const { files, unusable } = findProjectFiles(place.cwd, place);
-  let remaining = MAX_BYTES;
+  const { files, unusable } = findProjectFiles(options.cwd, options);
+  let remaining = MAX_TOTAL_BYTES;
   const read = (file: ProjectFile): ReadProjectFile => {
-    if (remaining <= 0) return { file, reading: tooMany() };
+    if (remaining <= 0) return { file, reading: refuseForSize() };
     const reading = readProjectFile(file, TRUST_ALL);
     if (reading.kind === 'read') remaining -= reading.bytes.length;
     return { file, reading };
@@ -57,15 +58,15 @@ export async function readProjectFiles(place: StateOptions): Promise<{
   };
 }
 
-function tooMany(): ProjectFileReading {
-  const reason = `Not read: the files before it hold ${MAX_BYTES / 1024 / 1024} MB.`;
+function refuseForSize(): ProjectFileReading {
+  const reason = `Not read: the files before it hold ${MAX_TOTAL_BYTES / 1024 / 1024} MB.`;
   return { kind: 'refused', code: 'too-many-bytes', reason };
 }
 
-const UNKNOWN = { size: null, sha256: null, trustedOn: null, reason: null } as const;
+const UNKNOWN_FIELDS = { size: null, sha256: null, trustedOn: null, reason: null } as const;
 
 function unusableFile({ kind, path, reason }: UnusableFile): ListedFile {
-  return { ...UNKNOWN, kind, path, reason, state: 'unusable' };
+  return { ...UNKNOWN_FIELDS, kind, path, reason, state: 'unusable' };
 }
 
 /** The trusted entries by their `entryKey`. */
@@ -77,19 +78,19 @@ export function indexEntries(entries: readonly TrustEntry[]): TrustedFiles {
 
 export function listFile({ file, reading }: ReadProjectFile, trusted: TrustedFiles): ListedFile {
   const { kind, path } = file;
-  const known = trusted.get(entryKey(file));
-  const trustedOn = known?.trustedOn ?? null;
+  const entry = trusted.get(entryKey(file));
+  const trustedOn = entry?.trustedOn ?? null;
   switch (reading.kind) {
     case 'absent':
-      return { ...UNKNOWN, kind, path, trustedOn, state: 'missing' };
+      return { ...UNKNOWN_FIELDS, kind, path, trustedOn, state: 'missing' };
     case 'untrusted':
     case 'refused': {
       const reason = reading.kind === 'refused' ? reading.reason : null;
-      return { ...UNKNOWN, kind, path, state: 'unusable', reason };
+      return { ...UNKNOWN_FIELDS, kind, path, state: 'unusable', reason };
     }
     case 'read': {
       const hash = hashContent(reading.bytes);
-      const state = trustStateOf(known, hash);
+      const state = compareTrust(entry, hash);
       const size = reading.bytes.length;
       return { kind, path, state, size, sha256: hash, trustedOn, reason: null };
     }
@@ -97,17 +98,18 @@ export function listFile({ file, reading }: ReadProjectFile, trusted: TrustedFil
 }
 
 /**
- * Compares a content with the trusted one. An agent's notes change, and are trusted by their path.
+ * Compares the hash of a file's content with its trusted entry. An agent's notes are trusted by their path, because
+ * they change during runs.
  */
-export function trustStateOf(
-  known: TrustEntry | undefined,
+export function compareTrust(
+  entry: TrustEntry | undefined,
   hash: string,
 ): 'trusted' | 'new' | 'changed' {
-  if (known === undefined) return 'new';
-  return known.kind === 'memory' || known.sha256 === hash ? 'trusted' : 'changed';
+  if (entry === undefined) return 'new';
+  return entry.kind === 'memory' || entry.sha256 === hash ? 'trusted' : 'changed';
 }
 
-/** Returns the files of the project from which agents take their prompts and which hold no agent themselves. */
+/** Returns the files of the project that agents take their prompts from and that do not define an agent themselves. */
 export async function findPromptFiles(
   found: readonly { readonly file: ProjectFile; readonly reading: ProjectFileReading }[],
 ): Promise<readonly ProjectFile[]> {
@@ -121,13 +123,13 @@ export async function findPromptFiles(
     for (const path of await file.referencedFiles(text.text)) {
       if (!isInside(file.boundary, path) || agents.has(path)) continue;
       const { kind, boundary, maxBytes } = file;
-      prompts.set(path, { kind, boundary, maxBytes, path, grants: promptGrants });
+      prompts.set(path, { kind, boundary, maxBytes, path, grants: describePrompt });
     }
   }
   return [...prompts.values()];
 }
 
-async function promptGrants(bytes: Buffer) {
+async function describePrompt(bytes: Buffer) {
   const text = decodeUtf8(bytes);
   const line = text.ok
     ? 'the prompt of an agent that another file defines; read it in the file'

@@ -15,6 +15,7 @@ interface ConfiguredModes {
   readonly notices: readonly ConfigNotice[];
 }
 
+/** A grant as it is written in the configuration, before its agent is looked up. */
 interface WrittenGrant {
   readonly agent: string;
   readonly mode: PermissionMode;
@@ -22,11 +23,12 @@ interface WrittenGrant {
 }
 
 /**
- * The modes that `permissions.agent_modes` grants to agents. A flag means the very definition that is in use at the
- * start; a file or a variable means the user's own definitions of that name, never one that came with a project.
- * Throws UsageError where a flag names no agent, or grants what its definition does not ask for.
+ * Returns the modes that `permissions.agent_modes` grants to agents. A grant by a flag applies to the definition that
+ * is in use at the start. A grant by a file or an environment variable applies to the user's own definitions with that
+ * name, and never to a definition of a project. Throws UsageError if a flag names an unknown agent, or grants more than
+ * the agent's definition asks for.
  */
-export function configuredModes(
+export function readConfiguredModes(
   { settings }: Pick<LoadedConfig, 'settings'>,
   agents: readonly AgentDefinition[],
 ): ConfiguredModes {
@@ -47,69 +49,76 @@ interface ReadGrant {
 }
 
 function readGrant(written: WrittenGrant, agents: readonly AgentDefinition[]): ReadGrant {
-  const { source, mode, agent: given } = written;
-  const found = findAgent(given, agents);
+  const { source, mode, agent: writtenName } = written;
+  const found = findAgent(writtenName, agents);
   if (source.kind === 'flag') {
     if (!found.ok) throw new UsageError(`${source.where}: ${found.error.message}`);
     const { agent } = found;
-    const mistake = grantBeyondDefinition(agent, mode);
+    const mistake = describeExcessiveGrant(agent, mode);
     if (mistake !== null)
-      throw new UsageError(`${source.where} ${shownGrant(written)}: ${mistake}`);
+      throw new UsageError(`${source.where} ${formatGrant(written)}: ${mistake}`);
     return {
       grant: { agent: agent.name, mode, definition: identifyDefinition(agent), source },
       notice: null,
     };
   }
-  // A grant stays in force for an agent that is not there yet: its file may be written while this process runs.
-  const name = found.ok ? found.agent.name : given;
+  // A grant for an unknown agent is kept, because the agent's file may be written while this process runs.
+  const name = found.ok ? found.agent.name : writtenName;
   const grant: ModeGrant = { agent: name, mode, definition: null, source };
-  if (!found.ok) return { grant, notice: ignoredGrant(written, found.error.message) };
+  if (!found.ok) return { grant, notice: createIgnoredNotice(written, found.error.message) };
   if (!canGrantByName(found.agent))
-    return { grant, notice: grantToOtherFile(found.agent, written) };
-  const mistake = grantBeyondDefinition(found.agent, mode);
-  return { grant, notice: mistake === null ? null : ignoredGrant(written, mistake) };
+    return { grant, notice: createReplacedAgentNotice(found.agent, written) };
+  const mistake = describeExcessiveGrant(found.agent, mode);
+  return { grant, notice: mistake === null ? null : createIgnoredNotice(written, mistake) };
 }
 
-function shownGrant({ agent, mode }: Pick<WrittenGrant, 'agent' | 'mode'>): string {
+function formatGrant({ agent, mode }: Pick<WrittenGrant, 'agent' | 'mode'>): string {
   return `${escapeLine(agent)}=${mode}`;
 }
 
-/** A notice that a grant in a file or a variable has no effect, and why. */
-function ignoredGrant(written: WrittenGrant, reason: string): ConfigNotice {
-  const message = `permissions.agent_modes ${shownGrant(written)} has no effect: ${reason}`;
+/** Creates a notice that a grant in a file or an environment variable has no effect, with the reason. */
+function createIgnoredNotice(written: WrittenGrant, reason: string): ConfigNotice {
+  const message = `permissions.agent_modes ${formatGrant(written)} has no effect: ${reason}`;
   return { where: written.source.where, message };
 }
 
-/** Says that a definition asks for a mode that no grant can widen to this one. Returns null if the grant may have an effect. */
-function grantBeyondDefinition(
+/**
+ * Describes the mistake if a grant gives a mode that the agent's definition does not ask for. Returns null if the grant
+ * can have an effect.
+ */
+function describeExcessiveGrant(
   { name, mode: requested }: AgentDefinition,
   mode: PermissionMode,
 ): string | null {
   if (requested !== 'plan' && (requested !== 'default' || mode === 'default')) return null;
-  return `the definition of ${escapeLine(name)} asks for ${requested} mode, and a grant gives no agent more than its definition asks for`;
+  return `the definition of ${escapeLine(name)} asks for ${requested} mode, and a grant cannot give an agent more than its definition asks for`;
 }
 
 /**
- * A notice that a definition of a project or a plugin has taken the name of the user's own agent, for which alone
- * a grant in a file or a variable holds. Returns null if the definition asks for no more than it gets without a grant.
+ * Creates a notice that a definition of a project or a plugin replaces the user's own agent. A grant in a file or an
+ * environment variable applies only to the user's own agent. Returns null if the definition asks for no more than it
+ * gets without a grant.
  */
-function grantToOtherFile(
+function createReplacedAgentNotice(
   agent: AgentDefinition,
   { mode, source }: WrittenGrant,
 ): ConfigNotice | null {
   if (agent.mode !== null && !isNarrowerMode('default', agent.mode)) return null;
-  const message = `permissions.agent_modes grants ${mode} mode to your own agent ${escapeLine(agent.name)}, and not to ${escapeLine(agent.origin.path)}, which takes its place here; --agent-mode ${escapeLine(agent.name)}=${mode} grants it to that one, for one conversation`;
+  const message = `permissions.agent_modes grants ${mode} mode to your own agent ${escapeLine(agent.name)}, and not to ${escapeLine(agent.origin.path)}, which replaces it in this project; --agent-mode ${escapeLine(agent.name)}=${mode} grants the mode to that definition, for one conversation`;
   return { where: source.where, message };
 }
 
-/** The grants, as `NAME=MODE`, that would give an agent more than the default mode. */
-export function grantableModes({ name, mode: requested }: AgentDefinition): readonly string[] {
+/** Returns the grants, as `NAME=MODE`, that would give an agent more than the default mode. */
+export function listGrantableModes({ name, mode: requested }: AgentDefinition): readonly string[] {
   return GRANTABLE_MODES.filter(
     (mode) => mode !== 'default' && (requested === null || !isNarrowerMode(requested, mode)),
   ).map((mode) => `${name}=${mode}`);
 }
 
-/** The grants that no log of a task holds: those at the start of this process, and those answered since. */
+/**
+ * Creates the store of grants that are not in the log of a task: the configured grants, the saved ones, and those that
+ * the user gives while this process runs.
+ */
 export function createModeGrantStore(
   configured: readonly ModeGrant[],
   saved: SavedModes,
@@ -117,12 +126,12 @@ export function createModeGrantStore(
   let grants: readonly ModeGrant[] | null = null;
   const inForce = () => (grants ??= [...configured, ...saved.all()]);
   return {
-    inForce,
+    listGrants: inForce,
     add(grant) {
       const before = inForce();
-      const kept = saved.add(grant);
-      grants = [...before, kept];
-      return kept;
+      const added = saved.add(grant);
+      grants = [...before, added];
+      return added;
     },
   };
 }

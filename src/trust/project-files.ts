@@ -21,15 +21,15 @@ import { createSearchContext, type SearchContext } from '../agents/loader/search
 
 /** A file of the project that has an effect on Muster if it is trusted. */
 export interface ProjectFile extends ProjectFileRequest {
-  /** Returns what the definitions in the file would do. It is absent if the file holds no definitions. */
+  /** Describes what the definitions in the file would do. Absent if the file holds no definitions. */
   readonly grants?: (bytes: Buffer) => Promise<FileEffects>;
-  /** Returns the paths of other files that the definitions in it refer to. */
+  /** Returns the paths of the other files that the definitions in this file refer to. */
   readonly referencedFiles?: (text: string) => Promise<readonly string[]>;
-  /** For files with permissions: the directory from which patterns like `/src/**` count. */
+  /** For a file of kind `permissions`: the directory that patterns like `/src/**` are relative to. */
   readonly directory?: string;
 }
 
-/** A file that is found by its name and can never have an effect. */
+/** A file that has the name of a definition, but can never have an effect. */
 export interface UnusableFile {
   readonly kind: ProjectFileKind;
   readonly path: string;
@@ -37,8 +37,8 @@ export interface UnusableFile {
 }
 
 /**
- * Returns every file that could have an effect in `cwd` (absolute and real), from the paths that a run searches.
- * They need not exist, and none is opened.
+ * Returns every file that could have an effect in `cwd` (absolute and real), in the directories that a run searches.
+ * The files are not opened, and some of them may not exist.
  */
 export function findProjectFiles(
   cwd: string,
@@ -52,8 +52,10 @@ export function findProjectFiles(
   ];
   return {
     files: [
-      ...findConfigFiles(cwd).map((path) => settings('config', { path, boundary: context.root })),
-      ...projectClaudeFiles(cwd, home).map((place) => settings('permissions', place)),
+      ...findConfigFiles(cwd).map((path) =>
+        settingsFile('config', { path, boundary: context.root }),
+      ),
+      ...projectClaudeFiles(cwd, home).map((file) => settingsFile('permissions', file)),
       ...definitions.flatMap(({ files }) => files),
       ...memoryFiles(context.root),
     ],
@@ -84,28 +86,28 @@ function definitionFiles<T extends { readonly name: string }>(
   };
 }
 
-/** Returns the notes of agents that would be part of their prompts. */
+/** Returns the index files of the agents' notes, which would be part of the agents' prompts. */
 function memoryFiles(boundary: string): readonly ProjectFile[] {
-  const tops = PROJECT_MEMORY_DIRECTORIES.map((name) => join(boundary, name));
-  return tops.flatMap((top) =>
-    firstDirectoryNames(top).map((agent) => ({
+  const memoryDirectories = PROJECT_MEMORY_DIRECTORIES.map((name) => join(boundary, name));
+  return memoryDirectories.flatMap((directory) =>
+    firstDirectoryNames(directory).map((agent) => ({
       kind: 'memory' as const,
-      path: join(top, agent, INDEX_NAME),
+      path: join(directory, agent, INDEX_NAME),
       boundary,
       maxBytes: DIRECTORY_BYTES,
     })),
   );
 }
 
-function settings(
+function settingsFile(
   kind: 'config' | 'permissions',
-  place: Pick<ProjectFile, 'path' | 'boundary' | 'directory'>,
+  file: Pick<ProjectFile, 'path' | 'boundary' | 'directory'>,
 ): ProjectFile {
-  return { kind, maxBytes: MAX_SETTINGS_BYTES, ...place };
+  return { kind, maxBytes: MAX_SETTINGS_BYTES, ...file };
 }
 
-/** Returns the maximum number of bytes that a file of a kind may have, wherever it lies. */
-export function maxBytesOf(kind: ProjectFileKind): number {
+/** Returns the maximum size in bytes of a file of this kind. */
+export function maxFileBytes(kind: ProjectFileKind): number {
   switch (kind) {
     case 'agent':
     case 'skill':

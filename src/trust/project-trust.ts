@@ -13,14 +13,15 @@ import {
 } from '../sys/files/project-file.ts';
 import { hashContent } from '../sys/files/read-file.ts';
 
-/** A file of a project for which a program decides about trust. */
+/** A file of a project about whose trust a program decides. */
 export interface ProjectFileToTrust extends ProjectFileName {
-  /** Hexadecimal hash of the present content. */
+  /** The SHA-256 hash of the present content, in hexadecimal. */
   readonly sha256: string;
 }
 
 /**
- * True trusts all files for this run, false those that the user has approved, and a function decides for each file.
+ * The decision about a project's files for one run: true trusts all files, false trusts the files that the user has
+ * approved, and a function decides about each file.
  */
 export type TrustDecision = boolean | ((file: ProjectFileToTrust) => boolean);
 
@@ -29,7 +30,8 @@ export interface TrustOptions extends ApprovalReaderOptions {
 }
 
 /**
- * Creates the trust in the project's files for one run. The disk is only read at the first question.
+ * Creates the judge of the project's files for one run. The approvals are read from disk only when the first file is
+ * judged.
  */
 export function createProjectTrust(options: TrustOptions): ProjectTrust {
   const { decision } = options;
@@ -40,6 +42,7 @@ export function createProjectTrust(options: TrustOptions): ProjectTrust {
   };
 }
 
+/** Trusts the files that the user has approved. */
 class StoredTrust implements ProjectTrust {
   readonly #options: TrustOptions;
   #entries: ReadonlyMap<string, TrustEntry> | undefined;
@@ -71,13 +74,15 @@ class StoredTrust implements ProjectTrust {
 }
 
 /**
- * Returns whether the notes of an agent, given by the path of their index in a project, may be part of its prompt.
+ * Returns whether an agent's notes may be part of its prompt.
+ *
+ * @param path the path of the index of the notes in a project
  */
 export function isTrustedMemory(path: string, trust: ProjectTrust): boolean {
   const file = { kind: 'memory', path } as const;
   const hash = (): string => {
-    const place = { ...file, boundary: dirname(path), maxBytes: DIRECTORY_BYTES };
-    const reading = readProjectFile(place, TRUST_ALL);
+    const request = { ...file, boundary: dirname(path), maxBytes: DIRECTORY_BYTES };
+    const reading = readProjectFile(request, TRUST_ALL);
     return hashContent(reading.kind === 'read' ? reading.bytes : '');
   };
   return trust.judge(file, hash).state === 'trusted';

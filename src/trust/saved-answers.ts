@@ -8,23 +8,22 @@ import {
 } from './approval-list.ts';
 import type { ListFormat } from '../store/state/state-list.ts';
 
-/** A question that was answered with "always". */
+/** The answer "always" to a question, saved as an allow rule. */
 export interface SavedAnswer {
   /** The allow rule that the answer stands for. */
   readonly rule: string;
-  /**
-   * The root of the project for which the answer holds, without links, or null for every project.
-   */
+  /** The root of the project in which the answer applies (a real path), or null for every project. */
   readonly project: string | null;
-  /** The time of the answer, ISO 8601. */
+  /** The time of the answer, in ISO 8601. */
   readonly answeredOn: string;
 }
 
+/** The saved answers, as a run reads and extends them. */
 export interface SavedAnswers {
-  /** Returns the allow rules of a project: its own, then those for every project. */
+  /** Returns the allow rules that apply in a project. */
   rules(projectRoot: string): readonly RuleText[];
   /**
-   * Saves an answer. Throws MusterError if it cannot be saved, and UsageError for a text that is no rule.
+   * Saves an answer. Throws MusterError if the answer cannot be saved, and UsageError for a text that is not a rule.
    */
   add(answer: {
     readonly rule: string;
@@ -33,13 +32,13 @@ export interface SavedAnswers {
   }): void;
 }
 
-/** The file of the saved answers. */
+/** The format of the file with the saved answers. */
 export const SAVED_ANSWERS: ListFormat<SavedAnswer> = {
   fileName: 'answers.json',
   remedy: APPROVE_AGAIN,
   listName: 'answers',
   keyOf: ({ rule, project }) => JSON.stringify([rule, project]),
-  describeInvalid: (position) => `answer ${position} is none`,
+  describeInvalid: (position) => `entry ${position} is not a valid answer`,
   read({ rule, project, answeredOn }) {
     if (
       typeof rule !== 'string' ||
@@ -57,16 +56,16 @@ function parseSavedRule(text: string) {
   return parseRule({ text, source: { kind: 'answer', where: 'an answer' } });
 }
 
-/** Returns whether an answer holds in a project. */
+/** Returns whether an answer applies in a project. */
 export function isAnswerFor({ project }: SavedAnswer, projectRoot: string): boolean {
   return project === null || project === projectRoot;
 }
 
-/** Opens the saved answers for a run. A file that cannot be read allows nothing. */
+/** Opens the saved answers for a run. If the file cannot be read, no answer applies. */
 export function openSavedAnswers(options: ApprovalReaderOptions): SavedAnswers {
   return {
     rules: (projectRoot) => {
-      const { path, entries } = readApprovals(options, SAVED_ANSWERS, 'no saved answer counts');
+      const { path, entries } = readApprovals(options, SAVED_ANSWERS, 'no saved answer applies');
       const source = { kind: 'answer', where: path } as const;
       return entries
         .filter((each) => isAnswerFor(each, projectRoot))

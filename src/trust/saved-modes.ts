@@ -8,32 +8,33 @@ import {
 } from './approval-list.ts';
 import type { ListFormat } from '../store/state/state-list.ts';
 
-/** A mode that an answer gave an agent for every conversation. */
+/** A mode that the user has granted to an agent for all conversations. */
 export interface SavedMode {
   readonly agent: string;
   readonly mode: PermissionMode;
-  /** Absolute path of the definition's file, or `builtin:NAME`, or `session:NAME`. */
+  /** The absolute path of the definition's file, or `builtin:NAME`, or `session:NAME`. */
   readonly path: string;
   /**
-   * SHA-256 (hex) of the definition, or null if the file is the user's own, and any content counts.
+   * The SHA-256 hash of the definition in hexadecimal, or null if the file is the user's own, so that the mode applies
+   * whatever the file contains.
    */
   readonly sha256: string | null;
-  /** The time of the answer, ISO 8601. */
+  /** The time of the answer, in ISO 8601. */
   readonly answeredOn: string;
 }
 
-/** Returns the name that a person uses for the grant. */
+/** Returns the name of a saved mode in commands and lists: `AGENT=MODE`. */
 export function savedModeName({ agent, mode }: Pick<SavedMode, 'agent' | 'mode'>): string {
   return `${agent}=${mode}`;
 }
 
-/** The file of the modes that answers gave to agents. */
+/** The format of the file with the saved modes. */
 export const SAVED_MODES: ListFormat<SavedMode> = {
   fileName: 'agent-modes.json',
   remedy: APPROVE_AGAIN,
   listName: 'modes',
   keyOf: ({ agent, path }) => JSON.stringify([agent, path]),
-  describeInvalid: (position) => `entry ${position} grants no mode`,
+  describeInvalid: (position) => `entry ${position} is not a valid mode grant`,
   read({ agent, mode: name, path, sha256, answeredOn }) {
     const mode = PERMISSION_MODES.find((each) => each === name);
     if (
@@ -49,32 +50,36 @@ export const SAVED_MODES: ListFormat<SavedMode> = {
   },
 };
 
+/** The saved modes, as a run reads and extends them. */
 export interface SavedModes {
   all(): readonly ModeGrant[];
   /** Saves a grant. Throws MusterError if it cannot be saved. */
   add(grant: ModeGrant): ModeGrant;
 }
 
-/** Opens the saved modes for a run. A file that cannot be read grants nothing. */
+/** Opens the saved modes for a run. If the file cannot be read, no saved mode applies. */
 export function openSavedModes(options: ApprovalReaderOptions): SavedModes {
   return {
     all: () => {
-      const problem = 'no saved mode of an agent counts';
+      const problem = 'no saved mode of an agent applies';
       const { path, entries } = readApprovals(options, SAVED_MODES, problem);
-      return entries.map((each) => grantOf(each, path));
+      return entries.map((each) => toModeGrant(each, path));
     },
     add: ({ agent, mode, definition }) => {
       if (definition === null) {
-        throw new MusterError('INTERNAL_ERROR', `the mode of ${agent} is for no one definition`);
+        throw new MusterError(
+          'INTERNAL_ERROR',
+          `the mode of ${agent} cannot be saved, because it names no definition`,
+        );
       }
       const list = openApprovalList(options, SAVED_MODES);
       const saved = { agent, mode, ...definition, answeredOn: new Date().toISOString() };
       list.add([saved]);
-      return grantOf(saved, list.path);
+      return toModeGrant(saved, list.path);
     },
   };
 }
 
-function grantOf({ agent, mode, path, sha256 }: SavedMode, where: string): ModeGrant {
+function toModeGrant({ agent, mode, path, sha256 }: SavedMode, where: string): ModeGrant {
   return { agent, mode, definition: { path, sha256 }, source: { kind: 'answer', where } };
 }

@@ -7,16 +7,16 @@ import type { SavedAnswers } from './saved-answers.ts';
 
 export interface StandingRulesOptions {
   readonly saved: SavedAnswers;
-  /** Called for a saved rule that cannot be read and is ignored. */
+  /** Called with a message for each saved rule that cannot be read. Such a rule is ignored. */
   readonly onNotice: (line: string) => void;
 }
 
 /**
- * Creates the store of rules from answers with "always": those that were saved when they are first needed, and those
- * given since.
+ * Creates the store of the rules from answers with "always". The saved rules of a project are read when they are first
+ * needed. Later answers are saved and added.
  */
 export function createStandingRules({ saved, onNotice }: StandingRulesOptions): StandingRules {
-  const parsed = (texts: readonly RuleText[]): readonly PermissionRule[] =>
+  const parseTexts = (texts: readonly RuleText[]): readonly PermissionRule[] =>
     texts.flatMap((each) => {
       const result = parseRule(each);
       if (result.ok) return [result.rule];
@@ -24,30 +24,30 @@ export function createStandingRules({ saved, onNotice }: StandingRulesOptions): 
       return [];
     });
   const roots = new Map<string, string>();
-  const rootOf = (directory: string): string => {
+  const findRoot = (directory: string): string => {
     const root = roots.get(directory) ?? projectRoot(directory);
     roots.set(directory, root);
     return root;
   };
-  /** By the root of the project. */
-  const kept = new Map<string, readonly PermissionRule[]>();
-  const keptIn = (root: string): readonly PermissionRule[] => {
-    const rules = kept.get(root) ?? parsed(saved.rules(root));
-    kept.set(root, rules);
+  /** The rules of each project, by the root of the project. */
+  const rulesByRoot = new Map<string, readonly PermissionRule[]>();
+  const loadRules = (root: string): readonly PermissionRule[] => {
+    const rules = rulesByRoot.get(root) ?? parseTexts(saved.rules(root));
+    rulesByRoot.set(root, rules);
     return rules;
   };
   return {
-    rules: (directory) => (directory === null ? [] : keptIn(rootOf(directory))),
+    rules: (directory) => (directory === null ? [] : loadRules(findRoot(directory))),
     add(rule, { scope, directory }) {
       if (directory === null) {
-        const message = `scope ${scope}: the task works in no directory that you granted it`;
+        const message = `scope ${scope}: the rule cannot be saved, because the task has no working directory in which it would apply`;
         throw new MusterError('INVALID_PARAM', message);
       }
-      const root = rootOf(directory);
-      const before = keptIn(root);
+      const root = findRoot(directory);
+      const before = loadRules(root);
       saved.add({ rule: rule.text, scope, projectRoot: root });
-      if (scope === 'project') kept.set(root, [...before, rule]);
-      else for (const [each, rules] of kept) kept.set(each, [...rules, rule]);
+      if (scope === 'project') rulesByRoot.set(root, [...before, rule]);
+      else for (const [each, rules] of rulesByRoot) rulesByRoot.set(each, [...rules, rule]);
     },
   };
 }

@@ -4,10 +4,11 @@ import { isInside } from '../sys/files/paths.ts';
 import { projectRoot } from '../sys/files/project-directories.ts';
 import { resolveInRoots } from '../sys/files/real-path.ts';
 
+/** The options that decide where the state directory is. */
 export interface StateOptions extends UserEnvironment {
-  /** Absolute and real. */
+  /** The working directory: absolute, and without links. */
   readonly cwd: string;
-  /** `--data-dir`, as given. */
+  /** The value of `--data-dir`. */
   readonly dataDir?: string;
 }
 
@@ -17,21 +18,25 @@ export function stateDirectory(options: StateOptions): string {
 }
 
 /**
- * Returns the state directory if it may hold the user's approvals. Throws UsageError for a directory that was chosen
- * inside the project, because its files may have come with the project, approvals included.
+ * Returns the state directory if it may hold the user's approvals. Throws UsageError if the user has chosen a directory
+ * inside the project, because such a directory, with approvals in it, may have come with the project.
  */
 export function approvalDirectory(options: StateOptions): string {
   const directory = stateDirectory(options);
-  const own = stateDirectory({ ...options, environment: withoutChoice(options), dataDir: '' });
+  const defaultDirectory = stateDirectory({
+    ...options,
+    environment: removeDataDir(options),
+    dataDir: '',
+  });
   const root = projectRoot(options.cwd);
-  // Who works in a directory that holds the home itself has brought along all of it.
+  // A directory that contains the user's home did not come from elsewhere with its files.
   const holdsHome = isInside(root, resolveInRoots(options.home, []).real);
-  if (directory === own || holdsHome || !isInside(root, directory)) return directory;
+  if (directory === defaultDirectory || holdsHome || !isInside(root, directory)) return directory;
   throw new UsageError(
-    `the data directory ${directory} lies in the project, which may have brought it along: what is approved is kept only outside of it; choose another with --data-dir`,
+    `the data directory ${directory} is inside the project and may have come with it, so it cannot hold your approvals; choose a directory outside of the project with --data-dir`,
   );
 }
 
-function withoutChoice({ environment }: UserEnvironment): UserEnvironment['environment'] {
+function removeDataDir({ environment }: UserEnvironment): UserEnvironment['environment'] {
   return { ...environment, MUSTER_DATA_DIR: undefined };
 }

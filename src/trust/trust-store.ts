@@ -3,19 +3,19 @@ import type { ProjectFileKind, ProjectFileName } from '../sys/files/project-file
 import type { ListFormat } from '../store/state/state-list.ts';
 import { APPROVE_AGAIN } from './approval-list.ts';
 
-/** The content of a file that the user has approved. */
+/** The user's approval of one file with one content. */
 export interface TrustEntry extends ProjectFileName {
-  /** Hexadecimal hash of the content. */
+  /** The SHA-256 hash of the approved content, in hexadecimal. */
   readonly sha256: string;
-  /** The root of the project of the file, without links. */
+  /** The root of the file's project, without links. */
   readonly project: string;
-  /** The time of the approval, ISO 8601. */
+  /** The time of the approval, in ISO 8601. */
   readonly trustedOn: string;
 }
 
 const FILE_NAME = 'trust.json';
 
-/** Returns the path of the approvals in a state directory. */
+/** Returns the path of the file with the approvals in a state directory. */
 export function trustFile(directory: string): string {
   return join(directory, FILE_NAME);
 }
@@ -29,18 +29,18 @@ const KINDS: ReadonlySet<string> = new Set<ProjectFileKind>([
   'memory',
 ]);
 
-/** Returns a key for a file as one kind of file. */
+/** Returns the key of an approval: the kind and the path of the file. */
 export function entryKey({ kind, path }: ProjectFileName): string {
   return `${kind} ${path}`;
 }
 
-/** The file of the approvals of all projects. */
+/** The format of the file with the approvals of all projects. */
 export const TRUSTED_FILES: ListFormat<TrustEntry> = {
   fileName: FILE_NAME,
   remedy: APPROVE_AGAIN,
   listName: 'files',
   keyOf: entryKey,
-  describeInvalid: (position) => `entry ${position} is none`,
+  describeInvalid: (position) => `entry ${position} is not a valid approval`,
   read({ kind, path, sha256, project, trustedOn }) {
     if (
       !isKind(kind) ||

@@ -2,26 +2,24 @@ import { plural } from '../base/text.ts';
 import type { ConfigFile } from '../config/files.ts';
 import { UNTRUSTED, type DiscoveryResult } from '../agents/loader/discovery-result.ts';
 
-/** The files that a run found and did not use. */
+/** The files that a run found, including those that it did not use. */
 export interface UnusedFiles {
   readonly files: readonly Pick<ConfigFile, 'state'>[];
   readonly skipped?: DiscoveryResult<unknown>['skipped'];
 }
 
-/**
- * Returns one line about the project's files that the user has not trusted, and what to do, or null if there are
- * none.
- */
-export function untrustedNotice(unused: UnusedFiles): string | null {
-  const summary = untrustedSummary(unused);
+/** Returns one line that counts the project's untrusted files and says what to do, or null if there are none. */
+export function createUntrustedNotice(unused: UnusedFiles): string | null {
+  const summary = summarizeUntrusted(unused);
   if (summary === null) return null;
-  return `${summary}: see \`muster trust list\`, then \`muster trust add\`; --trust-project trusts all for one run`;
+  return `${summary}: see \`muster trust list\`, then \`muster trust add\`; --trust-project trusts all files for one run`;
 }
 
 /**
- * Returns a text like `3 files of this project were not used, because …`, or null if there are none.
+ * Counts the project's untrusted files in a text like `3 files of this project were not used, because …`. Returns null
+ * if there are none.
  */
-export function untrustedSummary({ files, skipped = [] }: UnusedFiles): string | null {
+export function summarizeUntrusted({ files, skipped = [] }: UnusedFiles): string | null {
   const states = [...files.map(({ state }) => state), ...skipped.map(({ code }) => code)];
   const unused = states.filter((state) => UNTRUSTED.has(state));
   if (unused.length === 0) return null;

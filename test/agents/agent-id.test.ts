@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
-import { agentId, idClashes, callableNames, findAgent } from '../../src/agents/find-agent.ts';
+import { agentId, findIdClashes, callableNames, findAgent } from '../../src/agents/find-agent.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 
 function agentOf(name: string, path = '/agents/some-file.agent.md'): AgentDefinition {
@@ -30,7 +30,7 @@ test('the first of two agents with the same id keeps it, and the other is called
   const second = agentOf('Rust  expert!', '/b.md');
   const agents = [first, second];
   expect([...callableNames(agents).values()]).toEqual(['rust-expert', 'Rust  expert!']);
-  expect([...idClashes(agents)]).toEqual([
+  expect([...findIdClashes(agents)]).toEqual([
     [
       second,
       {

@@ -1,6 +1,6 @@
 import { loadBuiltinAgents } from '../../src/agents/builtin.ts';
 import { expect, test } from 'vitest';
-import { agentNames, findAgent } from '../../src/agents/find-agent.ts';
+import { listAgentNames, findAgent } from '../../src/agents/find-agent.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 
 async function agents(): Promise<readonly AgentDefinition[]> {
@@ -102,14 +102,14 @@ test('an agent with a display name can be called by its file, after all names of
 
 test('lists the names of an agent, its own first, without those that mean another agent', async () => {
   const builtin = await loadBuiltinAgents();
-  expect(agentNames('REVIEW', builtin)).toEqual(['Review', 'review', 'code-reviewer']);
+  expect(listAgentNames('REVIEW', builtin)).toEqual(['Review', 'review', 'code-reviewer']);
   const own = agentOf('code-reviewer');
-  expect(agentNames('Review', [own, ...builtin])).toEqual(['Review', 'review']);
-  expect(agentNames('rust-expert', [agentOf('Rust Expert')])).toEqual([
+  expect(listAgentNames('Review', [own, ...builtin])).toEqual(['Review', 'review']);
+  expect(listAgentNames('rust-expert', [agentOf('Rust Expert')])).toEqual([
     'Rust Expert',
     'rust-expert',
   ]);
-  expect(agentNames('nobody', builtin)).toEqual(['nobody']);
+  expect(listAgentNames('nobody', builtin)).toEqual(['nobody']);
 });
 
 test('the message says when there is no agent at all', () => {
@@ -147,7 +147,7 @@ test('an exact name wins over other separators, names win over aliases, and seve
   expect(messageFor('code reviewer', [hyphen, low])).toBe(
     '`code reviewer` matches 2 agents: `code-reviewer` (/agents/code-reviewer.md), `code_reviewer` (/agents/code_reviewer.md). Write the exact name of one of them.',
   );
-  expect(agentNames('code reviewer', [hyphen, low])).toEqual(['code reviewer']);
+  expect(listAgentNames('code reviewer', [hyphen, low])).toEqual(['code reviewer']);
 });
 
 test.each(['', ' ', '-', '___', '‐'])('%j means no agent', (written) => {

@@ -1,6 +1,6 @@
 import { loadBuiltinAgents } from '../../src/agents/builtin.ts';
 import { describe, expect, test } from 'vitest';
-import { mentionedAgents } from '../../src/agents/mentions.ts';
+import { findMentionedAgents } from '../../src/agents/mentions.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 
@@ -13,7 +13,7 @@ const OWN = ['Rust Expert Agent', 'team:linter', 'agent-smith', 'v2.0', 'todo'].
 const AGENTS = [...OWN, ...(await loadBuiltinAgents())];
 
 function named(prompt: string): readonly string[] {
-  return mentionedAgents(prompt, AGENTS).map(({ name }) => name);
+  return findMentionedAgents(prompt, AGENTS).map(({ name }) => name);
 }
 
 describe('names of agents', () => {

@@ -2,7 +2,7 @@ import { AGENTS } from '../../src/agents/kinds.ts';
 import type { DiscoveryResult } from '../../src/agents/loader/discovery-result.ts';
 import { scanSubtree } from '../../src/agents/loader/subtree-scan.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { agentId, idClashes, findAgent } from '../../src/agents/find-agent.ts';
+import { agentId, findIdClashes, findAgent } from '../../src/agents/find-agent.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import { workTree } from './support.ts';
 
@@ -196,7 +196,7 @@ describe('a loader of real files', () => {
     const clash = await load({
       'four.agent.md': claude('name: 日本-TESTER', 'description: Other.'),
     });
-    expect([...idClashes(clash.items).values()].map(({ code }) => code)).toEqual(['id-clash']);
+    expect([...findIdClashes(clash.items).values()].map(({ code }) => code)).toEqual(['id-clash']);
   });
 
   test('12: a missing description is a warning', async () => {

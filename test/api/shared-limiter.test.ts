@@ -13,8 +13,8 @@ import { expectNoViolations } from '../no-violations.ts';
 
 const CHILDREN = 6;
 
-/** `a` or `b`: which conversation a child's request is of; null: it is of none. */
-function sideOf(request: RecordedRequest): string | null {
+/** Returns the conversation of a child's request, `a` or `b`; null for the request of a main agent. */
+function getSide(request: RecordedRequest): string | null {
   return /^part of (\w)/.exec(firstUserText(request))?.[1] ?? null;
 }
 
@@ -22,7 +22,7 @@ it('two conversations of one process share the capacity of a provider and take t
   await using model = Object.assign(
     await startFakeModel({
       script: (request) => {
-        if (sideOf(request) !== null) return { text: 'done', firstTokenMs: 10 };
+        if (getSide(request) !== null) return { text: 'done', firstTokenMs: 10 };
         if (toolResultRounds(request) > 0) return { text: 'all done' };
         const side = firstUserText(request).includes('side a') ? 'a' : 'b';
         const input = { prompt: `part of ${side}`, description: 'a part' };
@@ -49,12 +49,12 @@ it('two conversations of one process share the capacity of a provider and take t
     );
     for (const { result } of runs) expect((await result).data.status).toBe('completed');
     expect(model.maxInFlight).toBe(1);
-    const sides = model.requests.flatMap((request) => sideOf(request) ?? []);
+    const sides = model.requests.flatMap((request) => getSide(request) ?? []);
     const lead = { a: 0, b: 0 };
     for (const side of sides) {
       if (side === 'a' || side === 'b') lead[side] += 1;
       const isOver = lead.a === CHILDREN || lead.b === CHILDREN;
-      // The first may be ahead by what went before the other's main agent was answered.
+      // One conversation may be ahead by the requests that it sent before the other main agent got its answer.
       if (!isOver) expect(Math.abs(lead.a - lead.b)).toBeLessThanOrEqual(3);
     }
     expect(lead).toEqual({ a: CHILDREN, b: CHILDREN });

@@ -40,26 +40,26 @@ describe('a rule of Claude Code', () => {
       'deny',
       'TodoWrite(x)',
       ['TodoWrite'],
-      'TodoWrite takes no specifier; write `TodoWrite` alone, so it counts for all of TodoWrite',
+      'TodoWrite takes no specifier; write `TodoWrite` alone, so the rule applies to all of TodoWrite',
     ],
     [
       'ask',
       'Read(../x)',
       ['Read'],
-      '`..` is not followed; write `//` and the whole path, so it counts for all of Read',
+      '`..` is not followed; write `//` and the whole path, so the rule applies to all of Read',
     ],
     ['allow', 'mcp__github__get_*', [], 'there is no tool "mcp__github__get_*"'],
     [
       'deny',
       'mcp__github__get_*',
       ['mcp__github__*'],
-      'there is no tool "mcp__github__get_*", so it counts for all of mcp__github__*',
+      'there is no tool "mcp__github__get_*", so the rule applies to all of mcp__github__*',
     ],
     [
       'deny',
       'mcp__git*',
       ['mcp__*'],
-      'there is no tool "mcp__git*", so it counts for all of mcp__*',
+      'there is no tool "mcp__git*", so the rule applies to all of mcp__*',
     ],
     // No rule at all: kept as it is, and an error at start.
     ['deny', 'Bash(rm', ['Bash(rm'], null],
@@ -113,8 +113,8 @@ describe('a settings file of Claude Code', () => {
   });
 
   it.each([
-    [{ defaultMode: 'yolo' }, 'defaultMode "yolo" is not known here; ignored'],
-    [{ defaultMode: 7 }, 'defaultMode 7 is not known here; ignored'],
+    [{ defaultMode: 'yolo' }, 'defaultMode "yolo" is not a mode that Muster knows; ignored'],
+    [{ defaultMode: 7 }, 'defaultMode 7 is not a mode that Muster knows; ignored'],
     [
       { defaultMode: 'bypassPermissions', disableBypassPermissionsMode: 'disable' },
       'defaultMode is ignored, because disableBypassPermissionsMode forbids it',
@@ -147,10 +147,10 @@ describe('a settings file of Claude Code', () => {
   it.each([
     ['{"permissions": {\n},}', 'FILE:2:3', 'not valid JSON'],
     ['sk-ant-secret', 'FILE', 'not valid JSON'],
-    ['[]', 'FILE', 'it must hold a JSON object'],
+    ['[]', 'FILE', 'the file must hold a JSON object'],
     ['{"permissions": []}', 'FILE:1', 'write it as an object'],
     ['{"permissions": {"deny": "x"}}', 'FILE:1', 'deny must be a list of rules'],
-    ['{"permissions": {"deny": [\n1]}}', 'FILE:2', 'a rule of deny must be a text'],
+    ['{"permissions": {"deny": [\n1]}}', 'FILE:2', 'each rule of deny must be a string'],
   ])('with an error is reported: %s', (text, where, message) => {
     const { problems } = read(text);
     expect(problems).toEqual([{ where: expect.stringMatching(`^${where}`), message }]);

@@ -3,7 +3,7 @@ import type { Config } from '../../src/config/config.ts';
 import { type ConfigKey } from '../../src/config/keys.ts';
 import { ALL_KEYS } from '../../src/config/key-entry.ts';
 import { loadConfig, readConfig } from '../../src/config/load.ts';
-import { configEntries } from '../../src/config/show.ts';
+import { listConfigEntries } from '../../src/config/show.ts';
 import { makePlace, problemsIn } from './support.ts';
 
 /** Key, default, another valid value with its texts, and wrong values as TOML and as text. */
@@ -150,7 +150,7 @@ function rowOf(key: ConfigKey) {
 
 async function entryOf(key: ConfigKey, place: ReturnType<typeof makePlace>, changes = {}) {
   const loaded = await loadConfig(place.inputs(changes));
-  const entry = configEntries(loaded).find((candidate) => candidate.key === key);
+  const entry = listConfigEntries(loaded).find((candidate) => candidate.key === key);
   return { value: entry?.value, source: entry?.source };
 }
 
@@ -160,7 +160,7 @@ it('has exactly the keys of the specification', () => {
 
 it('accepts keys that have no effect yet, and says so', async () => {
   const loaded = await loadConfig(makePlace({}).inputs());
-  const idle = configEntries(loaded).filter((entry) => !entry.acts);
+  const idle = listConfigEntries(loaded).filter((entry) => !entry.acts);
   expect(idle.map((entry) => entry.key)).toEqual([]);
 });
 

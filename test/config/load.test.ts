@@ -118,7 +118,7 @@ describe('a project', () => {
       ['FILE:12', expect.stringContaining('[models.providers.anthropic]')],
       [
         'FILE:14',
-        'a project cannot say what a model costs or how much it may answer; [models.catalogue."anthropic/claude-sonnet-5"] is ignored. Put it into your own configuration',
+        'a project cannot set the price or the limits of a model; [models.catalogue."anthropic/claude-sonnet-5"] is ignored. Put it into your own configuration',
       ],
       [
         'FILE:2',
@@ -375,13 +375,16 @@ describe('the settings of models', () => {
   });
 
   it.each([
-    ['[models.catalogue."a/b"]\nprice_cache_read = 1', 'a price takes both price_input and price_'],
+    ['[models.catalogue."a/b"]\nprice_cache_read = 1', 'a price needs both price_input and price_'],
     [
       '[models.catalogue."a/b"]\nprice_input = 1',
-      'a price takes both price_input and price_output',
+      'a price needs both price_input and price_output',
     ],
-    ['[models.catalogue.gpt-5]\noutput_limit = 100', '"gpt-5" is no model: name it as "PROVIDER/'],
-    ['[models.catalogue."a/"]\noutput_limit = 100', '"a/" is no model'],
+    [
+      '[models.catalogue.gpt-5]\noutput_limit = 100',
+      '"gpt-5" is not the name of a model; write "PROVIDER/',
+    ],
+    ['[models.catalogue."a/"]\noutput_limit = 100', '"a/" is not the name of a model'],
     ['[models]\ncatalogue = 3', 'write it as [models.catalogue."PROVIDER/MODEL"]'],
   ])('%j is refused', async (text, message) => {
     expect(await problemsIn(`${text}\n`)).toEqual([expect.stringContaining(message)]);
@@ -434,7 +437,7 @@ describe('providers', () => {
     ['api_key_env = "sk-ant-secret"', 'api_key_env must be the name of an environment variable'],
     [
       'omit = ["everything"]',
-      'omit must be a list of what its requests do without: stream_options',
+      'omit must be a list of the parts to leave out of its requests: stream_options',
     ],
     ['kind = "carrier-pigeon"', 'kind must be anthropic, '],
     [
@@ -450,7 +453,7 @@ describe('providers', () => {
 
   it('have names without a slash', async () => {
     expect(await problemsIn('[models.providers."a/b"]\nkind = "google"\n')).toEqual([
-      expect.stringMatching(/^FILE:1: "a\/b" is no provider name/),
+      expect.stringMatching(/^FILE:1: "a\/b" is not a valid provider name/),
     ]);
   });
 });

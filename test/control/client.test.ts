@@ -62,7 +62,7 @@ describe('nothing is sent to a directory that does not safely belong to the user
     chmodSync(dirname(path), 0o750);
     await expect(call(path)).rejects.toMatchObject({
       code: 'PERMISSION_DENIED',
-      message: expect.stringContaining('is open to others (mode 750, where only 700 will do)'),
+      message: expect.stringContaining('is open to others (mode 750; it must be 700)'),
     });
   });
 });
@@ -85,9 +85,17 @@ describe('the answer of a server', () => {
   });
 
   test.each<[string, (socket: Socket) => void, string]>([
-    ['hangs up at once', (socket) => socket.destroy(), 'it hung up without an answer'],
-    ['ends without a word', (socket) => socket.resume().end(), 'it hung up without an answer'],
-    ['half a line', (socket) => socket.resume().end(reply.trim()), 'half a line'],
+    [
+      'hangs up at once',
+      (socket) => socket.destroy(),
+      'it closed the connection without an answer',
+    ],
+    [
+      'ends without a word',
+      (socket) => socket.resume().end(),
+      'it closed the connection without an answer',
+    ],
+    ['half a line', (socket) => socket.resume().end(reply.trim()), 'an incomplete line'],
     ['another protocol', (socket) => socket.end('220 mail ESMTP\r\n'), 'not a JSON object'],
     ['no type', (socket) => socket.end('{"v":1}\n'), 'a line without a type'],
   ])('is reported as invalid: %s', async (_name, answer, what) => {

@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { sendControlRequest } from '../../src/control/client.ts';
-import { controlPath } from '../../src/control/path.ts';
+import { controlSocketPath } from '../../src/control/path.ts';
 import { listen, place, runModule, socketPath, type RunningProgram } from './support.ts';
 
 const isRoot = process.geteuid?.() === 0;
@@ -114,14 +114,14 @@ describe('real processes', () => {
 
   test('with a long data directory both sides agree on the path, whatever TMPDIR says', async () => {
     const dataDir = join(place(), 'd'.repeat(100));
-    const path = controlPath({ dataDir, token: 'abcdefghij12' });
+    const path = controlSocketPath({ dataDir, token: 'abcdefghij12' });
     onTestFinished(() => rmSync(dirname(path), { recursive: true, force: true }));
     const running = runModule(`
       process.env.TMPDIR = '/nowhere';
-      import { controlPath } from 'src/control/path.ts';
+      import { controlSocketPath } from 'src/control/path.ts';
       import { openControlServer } from 'src/control/server.ts';
       await openControlServer({
-        path: controlPath({ dataDir: ${JSON.stringify(dataDir)}, token: 'abcdefghij12' }),
+        path: controlSocketPath({ dataDir: ${JSON.stringify(dataDir)}, token: 'abcdefghij12' }),
         handle: async () => ({ ok: true, text: 'here' }),
       });
       console.log('listening');

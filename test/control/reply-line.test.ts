@@ -28,7 +28,7 @@ describe('a reply line', () => {
 
   test('of another version is reported as such', () => {
     expect(() => decode('{"v":2,"type":"reply","ok":true,"text":"x"}')).toThrow(
-      /^the running Muster process speaks version 2 of the control protocol, this command .* version 1/,
+      /^the running Muster process uses version 2 of the control protocol, but this command .* uses version 1/,
     );
   });
 

@@ -96,7 +96,7 @@ describe('a request and its reply', () => {
       ok: false,
       error: {
         code: 'LIMIT_EXCEEDED',
-        message: '8 control connections are at work at once, which is the limit: try again',
+        message: '8 control connections are open, which is the limit: try again later',
         retryable: true,
       },
     });
@@ -156,7 +156,7 @@ describe('a hostile client', () => {
     const whole = await hold(path);
     whole.end('{"v":1,"op":"stop","task":"abc"}\n');
     const [[first], [second]] = await Promise.all([once(half, 'data'), once(whole, 'data')]);
-    expect(replyIn(String(first))).toEqual(errorReply('INVALID_PARAM', 'before its newline'));
+    expect(replyIn(String(first))).toEqual(errorReply('INVALID_PARAM', 'without a newline'));
     expect(replyIn(String(second))).toMatchObject({ ok: true, text: 'stop' });
   });
 

@@ -1,4 +1,4 @@
-import { sweepSockets } from '../../src/control/socket-file.ts';
+import { removeDeadSockets } from '../../src/control/socket-file.ts';
 import {
   chmodSync,
   existsSync,
@@ -16,7 +16,10 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { sendControlRequest } from '../../src/control/client.ts';
-import { directoryProblem, parentProblem } from '../../src/control/socket-directory.ts';
+import {
+  describeDirectoryProblem,
+  describeParentProblem,
+} from '../../src/control/socket-directory.ts';
 import { openControlServer } from '../../src/control/server.ts';
 import { listen, place, socketPath } from './support.ts';
 
@@ -128,7 +131,7 @@ describe('an unsuitable directory', () => {
     for (const [name, problem] of [
       ['link', 'is a link'],
       ['file', 'is not a directory'],
-      ['wide', 'is open to others (mode 710, where only 700 will do)'],
+      ['wide', 'is open to others (mode 710; it must be 700)'],
     ] as const) {
       expect(await refusal(join(root, name, 'a.sock'))).toMatchObject({
         code: 'PERMISSION_DENIED',
@@ -153,7 +156,7 @@ describe('an unsuitable directory', () => {
     chmodSync(root, 0o777);
     expect(await refusal(socketPath(root))).toMatchObject({
       code: 'PERMISSION_DENIED',
-      message: expect.stringContaining('lies where everybody may rename it'),
+      message: expect.stringContaining('can be replaced by other users'),
     });
     chmodSync(root, 0o1777);
     await listen({ path: socketPath(root) });
@@ -162,7 +165,7 @@ describe('an unsuitable directory', () => {
   test('without a parent, or with a path that is too long, is refused', async () => {
     expect(await refusal(join(place(), 'no', 'sockets', 'a.sock'))).toMatchObject({
       code: 'NOT_FOUND',
-      message: expect.stringContaining('cannot make the directory'),
+      message: expect.stringContaining('cannot create the directory'),
     });
     const long = join(place(), 'x'.repeat(100), 'a.sock');
     expect(await refusal(long)).toMatchObject({ code: 'INVALID_PARAM' });
@@ -171,12 +174,12 @@ describe('an unsuitable directory', () => {
 
   test('is recognized by the data that the system reports about real ones', () => {
     const own = lstatSync(dirname(prepared()));
-    expect(directoryProblem(own, uid)).toBeUndefined();
-    expect(directoryProblem(lstatSync('/'), uid + 1)).toBe(
+    expect(describeDirectoryProblem(own, uid)).toBeUndefined();
+    expect(describeDirectoryProblem(lstatSync('/'), uid + 1)).toBe(
       `belongs to user 0, not to you (${uid + 1})`,
     );
-    expect(parentProblem(lstatSync('/'))).toBeUndefined();
-    expect(parentProblem(statSync('/tmp'))).toBeUndefined();
+    expect(describeParentProblem(lstatSync('/'))).toBeUndefined();
+    expect(describeParentProblem(statSync('/tmp'))).toBeUndefined();
   });
 });
 
@@ -202,7 +205,7 @@ describe('sweeping', () => {
     }
     const left: number[] = [];
     for (const from of [0.9, 0.5, 0]) {
-      await sweepSockets({ directory, now: Date.now(), from });
+      await removeDeadSockets({ directory, now: Date.now(), from });
       left.push(readdirSync(directory).length);
     }
     expect(left).toEqual([24, 8, 0]);
@@ -212,13 +215,13 @@ describe('sweeping', () => {
     const directory = dirname(prepared());
     await leaveDead(join(directory, `${newId()}.tmp`));
     const now = Date.now();
-    await sweepSockets({ directory, now, from: 0 });
+    await removeDeadSockets({ directory, now, from: 0 });
     expect(readdirSync(directory)).toHaveLength(1);
-    await sweepSockets({ directory, now: now + 61_000, from: 0 });
+    await removeDeadSockets({ directory, now: now + 61_000, from: 0 });
     expect(readdirSync(directory)).toEqual([]);
   });
 
   test('ignores a missing directory', async () => {
-    await sweepSockets({ directory: join(place(), 'none'), now: 0, from: 0 });
+    await removeDeadSockets({ directory: join(place(), 'none'), now: 0, from: 0 });
   });
 });

@@ -1,11 +1,11 @@
 import { SKILLS } from '../../src/agents/kinds.ts';
 import { createSearchContext } from '../../src/agents/loader/search-context.ts';
-import { searchPaths } from '../../src/agents/loader/list-files.ts';
+import { listSearchPaths } from '../../src/agents/loader/list-files.ts';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MAX_SKILL_LIST_BYTES } from '../../src/agents/skills/prompt-list.ts';
-import { skillText } from '../../src/agents/skills/text.ts';
+import { formatSkillText } from '../../src/agents/skills/text.ts';
 import { openWorld, callsInTurn } from '../e2e/world.ts';
 import { runMuster } from '../e2e/muster.ts';
 import { readOne } from '../agents/skills/support.ts';
@@ -24,11 +24,11 @@ describe('docs/skills.md', () => {
   it('shows the text that its example becomes', async () => {
     const skill = await readOne(blockAfter('# Skills'), PATH);
     expect(skill.problems).toEqual([]);
-    expect(`${skillText(skill, '2.1')}\n`).toBe(blockAfter('The first of these calls'));
+    expect(`${formatSkillText(skill, '2.1')}\n`).toBe(blockAfter('The first of these calls'));
   });
 
   it('names every location, in order', () => {
-    const places = searchPaths(SKILLS, createSearchContext('/work', { HOME }));
+    const places = listSearchPaths(SKILLS, createSearchContext('/work', { HOME }));
     const named = (scope: string): string =>
       places
         .filter((place) => place.scope === scope && !place.path.includes('muster/skills'))

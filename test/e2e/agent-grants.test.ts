@@ -481,7 +481,10 @@ describe.concurrent('an answer', () => {
     const [asked] = JSON.parse(clean(await tasks(world, 'answer', '--json')));
     expect(asked).not.toHaveProperty('agent_mode');
     const on = await world.run(['tasks', 'answer', asked.id, 'mode']);
-    expect([on.code, on.stderr]).toEqual([1, expect.stringContaining('mode is not offered')]);
+    expect([on.code, on.stderr]).toEqual([
+      1,
+      expect.stringContaining('the answer "mode" is not offered'),
+    ]);
   });
 });
 

@@ -64,7 +64,7 @@ describe.concurrent('a command line that is wrong', () => {
     [
       'parking what is not kept',
       ['-p', 'x', '--on-ask', 'park', '--no-log'],
-      /^questions can't be parked/,
+      /^questions cannot be parked/,
     ],
     [
       'text that is not a rule',

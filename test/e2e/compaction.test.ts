@@ -158,7 +158,7 @@ it('/compact is refused for a task at work, and its model reads nothing of it', 
   const id = await newest(world);
   const refused = await tasks(world, 'resume', id, '/compact');
   expect([refused.code, refused.stdout]).toEqual([1, '']);
-  expect(refused.stderr).toContain(`task ${id} is in use: it makes room in its context by itself`);
+  expect(refused.stderr).toContain(`task ${id} is running and compacts its context by itself`);
   release();
   expect((await running.finished).stdout.trim()).toBe('done');
   expect(world.model.requests).toHaveLength(1);

@@ -78,7 +78,7 @@ describe('context files', () => {
     writeAtHome(world, '.claude/CLAUDE.md', 'CANARY-USER');
     const run = await world.run(['-p', 'go']);
     expect(run.stderr).toBe(
-      'muster: context files have more than 32768 bytes together: cut or left out: AGENTS.md\n',
+      'muster: context files have more than 32768 bytes in total; these are cut or left out: AGENTS.md\n',
     );
     const system = systemOf(world.model.requests[0]);
     // What the user says of all projects is no smaller for it.

@@ -96,7 +96,7 @@ describe('a log whose specification is destroyed', () => {
       expect([log.code, log.stderr]).toEqual([0, `${notice}\n`]);
       expect(log.stdout).toContain('task.ended');
 
-      const unlisted = `${notice}; lists and sums leave the task out\n`;
+      const unlisted = `${notice}; the task is left out of lists and totals\n`;
       for (const args of [
         ['tasks', 'list'],
         ['usage', '--by', 'task'],

@@ -132,7 +132,7 @@ describe.concurrent('a summary that does not come', () => {
       const results = world.model.requests.at(-1)?.messages.at(-1)?.toolResults ?? [];
       expect(results.map(({ text }) => text)).toEqual(
         Array.from({ length: 2 }, () =>
-          expect.stringContaining('[Note: no summary of the conversation could be had: '),
+          expect.stringContaining('[Note: the conversation could not be summarized: '),
         ),
       );
       await reruns(world);

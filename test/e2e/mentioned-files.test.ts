@@ -45,7 +45,7 @@ describe.concurrent('a file that a prompt names with @', () => {
   it('stays behind where a person would have to allow it, and that is told', async () => {
     await using world = await openFiles();
     const run = await world.run(['-p', 'See @.env', '--output-format', 'json']);
-    expect(run.stderr).toMatch(/^muster: @\.env does not go along: .*usually holds secrets/);
+    expect(run.stderr).toMatch(/^muster: @\.env is not quoted: .*usually holds secrets/);
     expect(envelopeOf(run).status).toBe('success');
     expect(JSON.stringify(world.model.requests)).not.toContain('what nobody may see');
   });

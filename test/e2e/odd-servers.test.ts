@@ -33,7 +33,7 @@ it('repairs of an answer are in the log, and doctor names the server', async () 
   );
   const doctor = await runMuster(sandbox, ['doctor']);
   expect(doctor.stdout).toMatch(
-    /^ok +answers +odd\/qwen3: repaired: thinking stood in the text of the answer × 1; the answer ended without a finish reason × 1; /m,
+    /^ok +answers +odd\/qwen3: repaired: the text of the answer contained thinking × 1; the answer ended without a finish reason × 1; /m,
   );
 });
 

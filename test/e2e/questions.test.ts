@@ -288,7 +288,7 @@ describe.concurrent('a question of a living process', () => {
       'valid: yes, always, no',
     );
     expect(clean(await tasks(world, 'answer', id.slice(0, -1), 'yes'))).toBe(
-      `question ${id} is answered: task ${open?.task_id} goes on\n`,
+      `question ${id} is answered: task ${open?.task_id} continues\n`,
     );
     expect(complaint(await tasks(world, 'answer', id, 'yes'))).toContain(
       `question ${id} is answered`,
@@ -372,7 +372,7 @@ describe.concurrent('muster tasks answer', () => {
     const [open] = await questions(world);
     expect([open?.rule, open?.scopes]).toEqual([null, []]);
     expect(complaint(await tasks(world, 'answer', open?.id ?? '', 'always'))).toMatch(
-      /^INVALID_PARAM: question \w+: always is not offered, only yes \(this once\) and no/,
+      /^INVALID_PARAM: question \w+: the answer "always" is not offered, only yes \(this once\) and no/,
     );
     const shown = clean(await tasks(world, 'answer', open?.id ?? ''));
     expect(shown).toContain('.envrc\n  | + x\n');

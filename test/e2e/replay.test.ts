@@ -97,7 +97,7 @@ describe.concurrent('muster tasks rerun', () => {
     const said = differing(await tasks(world, 'rerun', root));
     expect(said.split('\n').slice(1)).toEqual([
       `${child}  general-purpose: differs at event ${accepted?.seq} of ${events.length} (turn.accepted)`,
-      `    the request of turn 2 would hold something else: the outcome of call ${callId} (Read) is not the one of then (event ${ended?.seq})`,
+      `    the request of turn 2 would contain something else: the outcome of call ${callId} (Read) has changed since it was sent (event ${ended?.seq})`,
       '',
     ]);
   });
@@ -172,7 +172,7 @@ describe.concurrent('muster tasks branch', () => {
     const { root } = await family(world);
     const last = String((await eventsOf(world, root)).length - 1);
     const refused = await world.run(['tasks', 'branch', root, '--at', last]);
-    expect(complaint(refused, 2)).toContain('say with --prompt what comes next');
+    expect(complaint(refused, 2)).toContain('give the next message with --prompt');
     const run = await world.run([
       'tasks',
       'branch',
@@ -213,7 +213,7 @@ describe.concurrent('muster tasks branch', () => {
     const { root } = await family(world);
     const { length } = await eventsOf(world, root);
     expect(complaint(await tasks(world, 'branch', root, '--at', '999'))).toBe(
-      `INVALID_PARAM: --at: task ${root} has the events 0 to ${length - 1}`,
+      `INVALID_PARAM: --at: must be an event of task ${root}, from 0 to ${length - 1}`,
     );
     expect(complaint(await tasks(world, 'branch', root), 2)).toContain('--at N');
   });

@@ -66,7 +66,7 @@ describe.concurrent('muster tasks rewind', () => {
       '  conversation: 10 messages → 3, 5 turns → 1, completed → no end',
       '  put back  a.txt',
       '  remove    made/b.txt',
-      'not put back is what 1 command changed that ran since:',
+      'not undone: the changes of 1 command that ran since then:',
       '  echo seen > c.txt',
     ];
     expect(shown.stdout.trimEnd().split('\n')).toEqual(plan);
@@ -81,7 +81,7 @@ describe.concurrent('muster tasks rewind', () => {
     expect(filesOf(world)).toEqual(['one', null, 'seen\n']);
     expect(existsSync(join(workspace, 'made'))).toBe(false);
     expect(clean(await tasks(world, ...at))).toBe(
-      `task ${root} is at event ${afterRead} already: nothing to do\n`,
+      `task ${root} is already at event ${afterRead}: nothing to do\n`,
     );
     expect(clean(await tasks(world, 'list'))).toContain('interrupted');
     expect(clean(await tasks(world, 'show', root))).toContain(
@@ -131,7 +131,7 @@ describe.concurrent('muster tasks rewind', () => {
     const run = await tasks(world, 'rewind', root, '--to', String(afterRead), '--yes');
     expect([run.code, run.stderr]).toEqual([1, '']);
     expect(run.stdout).toContain(
-      'not done, and nothing touched, since this stands against it:\n  a.txt: was changed since, by another program or by a command\n',
+      'not done and nothing changed, because these files prevent the rewind:\n  a.txt: was changed since, by another program or by a command\n',
     );
     expect(filesOf(world)).toEqual(['by hand', 'new', 'seen\n']);
     expect(readFileSync(log, 'utf8')).toBe(before);
@@ -172,7 +172,7 @@ describe.concurrent('muster tasks rewind', () => {
       '--undo',
     );
     expect(complaint(await tasks(world, 'rewind', root, '--to', '999'))).toBe(
-      `INVALID_PARAM: --to: task ${root} has the events 0 to ${length - 1}`,
+      `INVALID_PARAM: --to: must be an event of task ${root}, from 0 to ${length - 1}`,
     );
   });
 });

@@ -40,7 +40,7 @@ describe.concurrent('a server', () => {
     const run = await world.run(['-p', 'go'], { env: { ANTHROPIC_API_KEY: key } });
     expect(run.code).toBe(2);
     expect(run.stderr).toMatch(
-      /^muster: [^\n]*ANTHROPIC_API_KEY holds no key that can be sent: its character 4 of 18 is a zero-width space \(U\+200B\); copy the key again\n$/,
+      /^muster: [^\n]*ANTHROPIC_API_KEY contains a key that can't be sent: its character 4 of 18 is a zero-width space \(U\+200B\); copy the key again\n$/,
     );
     expect(run.stderr).not.toContain('0123456789');
     expect(world.model.requests.length).toBe(0);

@@ -299,7 +299,7 @@ describe.concurrent('muster skills', () => {
       /^error: .*Bad_Name\/SKILL\.md:2: Its name is `other`/m,
       /^error: .*Bad_Name\/SKILL\.md: The description has 1030 characters/m,
       /^warning: .*deploy\/SKILL\.md: It refers to `references\/steps\.md`/m,
-      /^warning: .*\.claude\/skills\/deploy\/SKILL\.md: .* has the same name and goes first/m,
+      /^warning: .*\.claude\/skills\/deploy\/SKILL\.md: .* has the same name and takes precedence/m,
       /^3 skills checked: 4 errors, 3 warnings$/m,
     ]) {
       expect(bad.stdout).toMatch(line);

@@ -147,7 +147,7 @@ describe.concurrent('a task that its process left', () => {
     expect(json).toMatchObject({ type: 'result', data: { status: 'interrupted' } });
     const [child = ''] = children;
     expect(complaint(await tasks(world, 'background', child))).toBe(
-      `NOT_FOUND: no process works on task ${child}: \`muster tasks resume ${child}\` makes it go on`,
+      `NOT_FOUND: no process runs task ${child}: continue it with \`muster tasks resume ${child}\``,
     );
   });
 

@@ -83,7 +83,7 @@ describe.concurrent('a task of a running process, from another terminal', () => 
     );
     const told = JSON.parse(clean(await tasks(world, 'resume', child, 'and in src', '--json')));
     expect(told).toMatchObject({ task_id: child, pid: running.pid });
-    expect(clean(await tasks(world, 'resume', child))).toBe(`task ${child} is at work already\n`);
+    expect(clean(await tasks(world, 'resume', child))).toBe(`task ${child} is already running\n`);
     letGo(world);
     expect((await running.finished).code).toBe(0);
     const requests = world.model.requests.filter(isPart);
@@ -116,10 +116,10 @@ describe.concurrent('a task of a running process, from another terminal', () => 
     expect(JSON.parse(detached)).toEqual({
       task_id: child,
       pid: running.pid,
-      text: `task ${child} goes on in the background`,
+      text: `task ${child} continues in the background`,
     });
     expect(clean(await tasks(world, 'background', child))).toBe(
-      `task ${child} is in the background already\n`,
+      `task ${child} is already in the background\n`,
     );
     expect(complaint(await tasks(world, 'background', root))).toMatch(
       /^INVALID_PARAM: task \w+ is a conversation; /,
@@ -151,7 +151,7 @@ describe.concurrent('a task of a running process, from another terminal', () => 
     );
     const id: string = quick?.data.task_id ?? '';
     expect(clean(await tasks(world, 'resume', id, 'once more', '--max-turns', '3'))).toBe(
-      `task ${id} goes on\n`,
+      `task ${id} continues\n`,
     );
     letGo(world);
     expect((await running.finished).code).toBe(0);
@@ -172,7 +172,7 @@ describe.concurrent('a task of a running process, from another terminal', () => 
     expect(complaint(await world.run(['--resume', root, '-p', 'mine']))).toBe(inUse);
     expect(complaint(await tasks(world, 'delete', root))).toBe(inUse);
     expect(complaint(await tasks(world, 'delete', child))).toMatch(
-      /^CONFLICT: task \w+ belongs to task \w+, which process \d+ works on: /,
+      /^CONFLICT: task \w+ belongs to task \w+, which is in use by process \d+: /,
     );
     letGo(world);
     expect((await running.finished).code).toBe(0);

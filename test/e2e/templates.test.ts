@@ -71,7 +71,9 @@ describe.concurrent('muster run', () => {
     world.sandbox.write('items.txt', `${items.with(499, 'another').join('\n')}\n`);
     const second = await world.run(['run', '--continue', '--json', ...TRUST]);
     expect([second.code, second.signal]).toEqual([0, null]);
-    expect(second.stderr).toContain('items.txt have changed since: 1 of them. The run goes on');
+    expect(second.stderr).toContain(
+      'items.txt have changed since the run began: 1 of them. The run continues',
+    );
     const again = itemsAsked(world).slice(before);
     expect(again.filter((item) => done.has(item))).toEqual([]);
     expect(again.toSorted()).toEqual(items.filter((item) => !done.has(item)).toSorted());
@@ -331,7 +333,7 @@ describe.concurrent('an item that asks a person', () => {
     const said = await world.run(['tasks', 'send', id, 'hello', ...TRUST]);
     expect([said.code, said.stderr]).toEqual([
       1,
-      `muster: INVALID_PARAM: ${id} is a run of a template: only its tasks read messages\n`,
+      `muster: INVALID_PARAM: task ${id} is a run of a template: only its tasks read messages\n`,
     ]);
     const asked = await world.run(['--continue', '-p', 'hello']);
     expect(asked.stderr).toContain('no conversation of this directory');

@@ -64,7 +64,7 @@ describe.concurrent('a hostile project', () => {
     const run = await world.run(['-p', 'go']);
     expect([run.code, madeIn(world.sandbox), isOffered(world)]).toEqual([0, [], false]);
     expect(run.stderr).toBe(
-      'muster: 3 files of this project were not used, because you have not trusted them: see `muster trust list`, then `muster trust add`; --trust-project trusts all for one run\n',
+      'muster: 3 files of this project were not used, because you have not trusted them: see `muster trust list`, then `muster trust add`; --trust-project trusts all files for one run\n',
     );
   });
 
@@ -73,7 +73,7 @@ describe.concurrent('a hostile project', () => {
     const added = await trust(world, 'add', '--yes');
     expect([added.code, added.stderr]).toEqual([0, '']);
     expect(added.stdout).toContain('allow: Bash(touch pwned)');
-    expect(added.stdout).toContain('it takes the place of the built-in agent Explore');
+    expect(added.stdout).toContain('replaces the built-in agent Explore');
     const run = await world.run(['-p', 'go']);
     expect([run.code, madeIn(world.sandbox), isOffered(world)]).toEqual([
       0,
@@ -158,7 +158,7 @@ describe.concurrent('a hostile project', () => {
     renameSync(world.sandbox.data, inside);
     const run = await world.run(['-p', 'go', '--data-dir', inside]);
     expect([madeIn(world.sandbox), isOffered(world)]).toEqual([[], false]);
-    expect(run.stderr).toContain('lies in the project, which may have brought it along');
+    expect(run.stderr).toContain('is inside the project and may have come with it');
   });
 
   it('holds up no start with links, pipes and huge files', async () => {

@@ -37,7 +37,7 @@ inTerminal('a command, a file and an image go along with a message', async () =>
   const screen = terminal.screen();
   expect(screen).toContain('+ ! echo out; echo err >&2; exit 3: exit code 3');
   expect(screen).toContain('+ @my notes.md');
-  expect(screen).toContain('@.env does not go along:');
+  expect(screen).toContain('@.env is not quoted:');
   const [request] = model.requests;
   const text = request === undefined ? '' : said(request);
   expect(text).toContain('The user ran this command themselves');

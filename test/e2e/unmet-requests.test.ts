@@ -92,12 +92,12 @@ describe('what a definition asks for and does not get', () => {
     const checked = await own.run(['agents', 'check', 'coder']);
     expect(checked.stdout).toMatch(/Unknown tool `Frobnicate`/);
     expect(checked.stdout).toMatch(
-      /It asks for WebFetch and does not get it: Muster does not have this tool yet/,
+      /It requests WebFetch but does not get it: Muster does not have this tool yet/,
     );
-    expect(checked.stdout).toMatch(/It asks for mcp__github__issues and does not get it/);
+    expect(checked.stdout).toMatch(/It requests mcp__github__issues but does not get it/);
     expect(checked.stdout).toMatch(/Unknown tool `bash_tool`; it denies nothing/);
     expect(checked.stdout).toMatch(
-      /error.*The rule `Bsh\(git push:\*\)` cannot be followed: there is no tool "Bsh"; did you mean Bash\?/,
+      /error.*The rule `Bsh\(git push:\*\)` cannot be applied: there is no tool "Bsh"; did you mean Bash\?/,
     );
     expect(checked.stdout).toMatch(/`isolation` has no effect in Muster yet/);
   });

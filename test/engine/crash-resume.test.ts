@@ -7,7 +7,7 @@ import { randomRuns } from './random-runs.ts';
 import type { Work } from './random-work.ts';
 import { eventsOf, live, newWorld, stateOf, type Plan, type World } from './random-world.ts';
 
-/** When in a life the process is killed, and how much of the batch being written is kept. */
+/** The moment at which a process is killed, and the number of events of the current batch that are still written. */
 interface Kill {
   readonly moment: number;
   readonly several: boolean;
@@ -23,11 +23,15 @@ const kills = fc.array(
   { minLength: 1, maxLength: 3, size: 'max' },
 );
 
-/** Lives until the end, killed on the way there. `batches`: of a life that nobody disturbs. */
+/**
+ * Runs a plan to its end, with these deaths on the way.
+ *
+ * @param batches the number of batches in a run without deaths
+ */
 async function survive(plan: Plan, deaths: readonly Kill[], batches: BatchCount): Promise<World> {
   const world = newWorld(plan);
   for (const { moment, several, kept } of deaths) {
-    // Not in the first batch: of what nobody knows the id of, nothing can go on.
+    // Never die in the first batch: a task whose id nobody knows can't be resumed.
     const first = several ? 1 : 2;
     const last = several ? batches.several : batches.all;
     const batch = first + Math.floor((moment / 1_000) * (last - first + 1));
@@ -44,7 +48,7 @@ async function undisturbed(plan: Plan): Promise<World> {
   return world;
 }
 
-/** Without the ids, which differ from run to run. */
+/** Returns the result of the root without ids, which differ from run to run. */
 function resultOf({ store, ids: [root = ''] }: World): string {
   return stateOf(store, root).result.replace(/kids.*/, '');
 }
@@ -59,7 +63,7 @@ function hasUnknown(world: World): boolean {
 
 const RUNS = randomRuns(150);
 
-/** Killed between the message of a TaskSend to an ended task and the resume with it. */
+/** A process that is killed after the message of a TaskSend to an ended task, before the resume of that task. */
 const TORN_WAKE: [Plan, Kill[]] = [
   {
     work: workOf([

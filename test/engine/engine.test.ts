@@ -8,14 +8,14 @@ import { answerAll, answeredRounds, promptOf, statesOf, testEngine, waitTool } f
 import { readLog } from '../store/read-log.ts';
 import { foldEvents } from '../../src/protocol/state/fold.ts';
 
-/** A tree of tasks: what each does in its one turn with calls. */
+/** The work of a task and its descendants: each task has one turn with calls. */
 interface Work {
   readonly waits: readonly number[];
   readonly children: readonly Work[];
   readonly fails: boolean;
 }
 
-/** Three levels of children at most: what lies deeper has no Task tool. */
+/** Generates work with at most three levels of children. Deeper tasks have no Task tool. */
 function workOf(depth: number): fc.Arbitrary<Work> {
   return fc.record({
     waits: fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 2 }),
@@ -28,7 +28,7 @@ const work = workOf(3);
 
 const BROKEN: ModelFailure = { kind: 'bad_request', message: 'no', retryable: false };
 
-/** A task finds its work by its prompt: the path from the root. */
+/** Returns the answers of all tasks. The prompt of a task is the path from the root to its work. */
 function scriptFor(root: Work): (request: ModelRequest) => ScriptedAnswer {
   const find = (path: string): Work =>
     path
@@ -133,7 +133,10 @@ describe('any tree of tasks', () => {
   });
 });
 
-/** A task is at work while it has a request out or runs a tool of its own. */
+/**
+ * Counts the maximum number of tasks that were at work at the same time. A task is at work while its request is open
+ * or one of its own tools runs.
+ */
 function mostAtWork(events: ReturnType<typeof testEngine>['events']): number {
   const working = new Map<string, number>();
   let most = 0;

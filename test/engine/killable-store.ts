@@ -2,28 +2,28 @@ import type { EventBody, TaskEvent } from '../../src/protocol/events/event.ts';
 import type { TaskSpec } from '../../src/protocol/task.ts';
 import type { TaskLog, TaskStore } from '../../src/store/task-store.ts';
 
-/** When a process dies: in the middle of this batch of events, of which only some are written. */
+/** The death of a process: in the middle of this batch of events, of which only some are written. */
 export interface Death {
-  /** Counted over all logs, from 1. */
+  /** The number of the batch, counted over all logs, from 1. */
   readonly batch: number;
-  /** Whether only batches of several events count. */
+  /** True if only batches of several events count. */
   readonly several: boolean;
-  /** Events of the batch that get into the log; the rest is torn off. */
+  /** The number of events of the batch that are written to the log. */
   readonly kept: number;
 }
 
-/** Batches of events, over all logs. */
+/** The numbers of written batches, over all logs. */
 export interface BatchCount {
   all: number;
-  /** Those of several events. */
+  /** The number of batches of several events. */
   several: number;
 }
 
 class Killed extends Error {}
 
 /**
- * A store as a process that will be killed sees it. From its death on nothing more is written and no
- * promise is kept; what was written stays in the store behind it, and nobody owns it any more.
+ * A store as seen by a process that will be killed. After its death nothing more is written and its promises never
+ * settle. The events written before stay in the inner store, and their logs have no owner any more.
  */
 export class KillableStore {
   readonly store: TaskStore;
@@ -34,7 +34,7 @@ export class KillableStore {
   private readonly death: Death | null;
   private readonly disk: () => Promise<void>;
 
-  /** `disk`: waits for it. */
+  /** @param disk waits for the disk */
   constructor(inner: TaskStore, death: Death | null, disk: () => Promise<void>) {
     this.inner = inner;
     this.death = death;

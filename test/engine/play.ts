@@ -7,20 +7,20 @@ import type { ModelRequest } from '../../src/protocol/model.ts';
 import type { TaskLog, TaskStore } from '../../src/store/task-store.ts';
 import type { TestEngine } from './support.ts';
 
-/** What a task's model sees when it is to answer. */
+/** The facts for one answer of a scripted model. */
 export interface Turn {
   readonly request: ModelRequest;
-  /** Results of its last calls, in call order. */
+  /** The results of the newest calls, in the order of the calls. */
   readonly results: readonly ToolResultPart[];
-  /** What it has been told since its last answer, results left out. */
+  /** The texts that the task got since its last answer, without results. */
   readonly told: string;
-  /** The id of the nth task that it made in the background, from 0. */
+  /** Returns the id of a background task that this task created, counted from 0. */
   child(index: number): string;
 }
 
 type Line = ScriptedAnswer | ((turn: Turn) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
-/** Each task's answers in order, by the first word of its prompt; one that has said all says `done`. */
+/** The answers of each task in order, by the first word of its prompt. After its last answer a task says `done`. */
 export type Play = Readonly<Record<string, readonly Line[]>>;
 
 export function play(parts: Play): ModelScript {
@@ -33,7 +33,7 @@ export function play(parts: Play): ModelScript {
   };
 }
 
-/** The first word of its task's prompt. */
+/** Returns the first word of the prompt of a request's task. */
 function nameOf({ messages: [first] }: ModelRequest): string {
   const prompt = first?.role === 'user' ? (first.content[0]?.text ?? '') : '';
   return prompt.split(' ')[0] ?? '';
@@ -75,7 +75,7 @@ export function requestsOf({ model }: TestEngine, name: string): readonly ModelR
   return model.requests.filter((each) => nameOf(each) === name);
 }
 
-/** Each text that a request holds, the task's own answers left out. */
+/** Returns all texts in a request except the task's own answers. */
 export function textsOf(request: ModelRequest | undefined): readonly string[] {
   return (request?.messages ?? []).flatMap((message) => {
     if (message.role === 'assistant') return [];
@@ -83,7 +83,7 @@ export function textsOf(request: ModelRequest | undefined): readonly string[] {
   });
 }
 
-/** The texts of the newest request of a task. */
+/** Returns the texts of the newest request of a task. */
 export function toldTo(test: TestEngine, name: string): readonly string[] {
   return textsOf(requestsOf(test, name).at(-1));
 }
@@ -101,12 +101,14 @@ export function eventsOfType<T extends EventBody['type']>(
   );
 }
 
-/** Waits until it holds; a test that waits in vain runs into its own time limit. */
+/** Waits until the condition holds. If it never does, the test reaches its time limit. */
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await sleep(1);
 }
 
-/** Has every log call `hook` before it appends or syncs; what that throws keeps it from doing so. */
+/**
+ * Makes every log call a hook before it appends or syncs. An error of the hook is thrown in place of the operation.
+ */
 export function hookLogs(
   store: TaskStore,
   hooks: {

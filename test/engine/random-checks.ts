@@ -12,7 +12,7 @@ interface TaskHistory {
   readonly state: TaskState;
 }
 
-/** All that is wrong with what a world has become, once its root has ended; nothing is best. */
+/** Returns all errors in a world whose root has ended; an empty list if there are none. */
 export function wrongsOf(world: World): readonly string[] {
   const tasks = world.store.list().map(({ id }) => {
     const events = eventsOf(world.store, id);
@@ -44,7 +44,7 @@ function wrongEnd({ id, state, events }: TaskHistory): readonly string[] {
   return [`task ${id} ended with ${openCalls.length} calls and ${results.size} results`];
 }
 
-/** Each call has one outcome. */
+/** Checks that each call has exactly one outcome. */
 function wrongOutcomes({ id, events }: TaskHistory): readonly string[] {
   const outcomes = new Map<string, number>();
   for (const event of events) {
@@ -56,24 +56,27 @@ function wrongOutcomes({ id, events }: TaskHistory): readonly string[] {
     .map(([call, n]) => `${id}: ${call} ended ${n} times`);
 }
 
-/** From when a child was made or resumed to when that happens again. */
+/** The time from the creation or a resume of a child to its next resume. */
 interface Episode {
   readonly child: string;
   background: boolean;
   hasEnded: boolean;
-  /** A shell that was stopped when its task had been told that it would be. */
+  /** True for a shell that was stopped after its task had been notified of the stop. */
   isUntold: boolean;
-  /** The call that made or resumed it. */
+  /** The call that created or resumed the child. */
   readonly callId: string;
-  /** A later process resumed the child for another call before it had ended. */
+  /** True if a later process resumed the child for another call before it had ended. */
   isSuperseded: boolean;
-  /** Ids of the notices of its end. */
+  /** The ids of the notices of its end. */
   readonly notices: Set<string>;
-  /** Ids of notices that a call made needless, of an earlier end too. */
+  /** The ids of notices that a call replaced, including notices of an earlier end. */
   readonly told: Set<string>;
 }
 
-/** The end of what ran in the background reaches its task in one way, once; of the rest by its call alone. */
+/**
+ * Checks that the end of background work reaches its task exactly once. The end of other work reaches it only through
+ * the call.
+ */
 function wrongDeliveries({ id, events, state }: TaskHistory, { store }: World): readonly string[] {
   const wrongs: string[] = [];
   const standing = new Map<string, number>();
@@ -102,7 +105,10 @@ function wrongDeliveries({ id, events, state }: TaskHistory, { store }: World): 
   return wrongs;
 }
 
-/** Whether the child's own log has it; what a process only announced before it died, another may leave. */
+/**
+ * Returns true if the child's own log has the activation. An activation that a process announced before it died may
+ * be dropped by the next process.
+ */
 function isBegun(store: World['store'], { child, callId }: Episode): boolean {
   return eventsOf(store, child).some(
     (event) => event.type === 'task.resumed' && event.callId === callId,
@@ -184,7 +190,7 @@ function childOf(notice: string): string {
   return notice.split('-')[0] ?? '';
 }
 
-/** What a task has heard of works more than once, where no call of it could have asked for it again. */
+/** Returns the outcomes that a task got more than once although none of its calls could have asked for them again. */
 export function heardTwice(world: World): readonly string[] {
   return world.store.list().flatMap(({ id }) => {
     const { messages } = foldEvents(eventsOf(world.store, id)).conversation;
@@ -198,7 +204,10 @@ export function heardTwice(world: World): readonly string[] {
   });
 }
 
-/** Where one waits is not sent, and may be elsewhere in another process; nor is what reads blobs. */
+/**
+ * Removes the parts of a request that are not sent or that differ between processes: its queue and the function that
+ * reads blobs.
+ */
 function isSentAlike(one: ModelRequest, other: ModelRequest): boolean {
   const { priority: _, readBlob: _reads, ...first } = one;
   const { priority: _other, readBlob: _otherReads, ...second } = other;
@@ -225,7 +234,7 @@ function wrongRequests(requests: readonly SeenRequest[]): readonly string[] {
   return wrongs;
 }
 
-/** The calls of an answer have their results in the very next message, in order. */
+/** Checks that the results of an answer's calls are in the next message, in order. */
 function wrongPairs(messages: readonly Message[]): readonly string[] {
   return messages.flatMap((message, index) => {
     if (message.role !== 'assistant') return [];

@@ -11,7 +11,7 @@ const act: fc.Arbitrary<PersonAct> = fc.record({
 const rarely = <T>(common: T, rare: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 6, arbitrary: fc.constant(common) }, { weight: 1, arbitrary: rare });
 
-/** Anything, with limits and a person who meddles. */
+/** Any plan, with limits and a person who interferes. */
 export const wildPlan: fc.Arbitrary<Plan> = fc.record({
   work: wildWork,
   seed: fc.nat(),
@@ -30,7 +30,7 @@ export const wildPlan: fc.Arbitrary<Plan> = fc.record({
   }),
 });
 
-/** Of an example: no limit is near, and one task works at a time. */
+/** The settings of an example: no limit is close, and one task works at a time. */
 export const ONE_AT_A_TIME: Plan['settings'] = {
   maxParallel: 1,
   foregroundMs: 300_000,
@@ -39,7 +39,7 @@ export const ONE_AT_A_TIME: Plan['settings'] = {
   taskLimits: { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 },
 };
 
-/** Whose result does not depend on what is faster. */
+/** Plans whose result does not depend on timing. */
 export const calmPlan: fc.Arbitrary<Plan> = fc.record({
   work: calmWork,
   seed: fc.nat(),

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import type { ScriptedAnswer, ScriptedCall } from '../scripted-model.ts';
 import type { ModelFailure, ModelRequest } from '../../src/protocol/model.ts';
 
-/** What a model does in one of its turns. `of`: which of the tasks and shells that it knows. */
+/** An action of a model in one of its turns. `of` selects one of the tasks and shells that it knows. */
 export type Action =
   | { readonly kind: 'Bash' | 'Read'; readonly ms: number }
   | { readonly kind: 'shell'; readonly ms: number }
@@ -23,10 +23,10 @@ export type Action =
       readonly timeout: number;
     };
 
-/** How a model ends a work, once its turns with calls are over. */
+/** The way in which a model ends a work after its turns with calls. */
 export type WorkEnd = 'text' | 'failure' | 'flaky' | 'empty' | 'cut';
 
-/** What a prompt makes a task do. */
+/** The work that a prompt gives to a task. */
 export interface Work {
   readonly turns: readonly (readonly Action[])[];
   readonly end: WorkEnd;
@@ -62,7 +62,7 @@ function wild(depth: number): fc.Arbitrary<Action> {
   );
 }
 
-/** Only what comes out the same whatever is faster. */
+/** Only actions whose results do not depend on timing. */
 function calm(depth: number): fc.Arbitrary<Action> {
   const own = fc.record({ kind: fc.constantFrom<'Bash' | 'Read'>('Bash', 'Read'), ms });
   if (depth === 0) return own;
@@ -101,7 +101,7 @@ function workOf(
   });
 }
 
-/** Nobody else can make the same task go on meanwhile. */
+/** No other task can resume the same task at the same time. */
 function resumeAlone(depth: number): fc.Arbitrary<readonly Action[]> {
   const work = workOf(depth - 1, calm, { mayFail: false });
   const kind = fc.constant('resume' as const);
@@ -111,13 +111,13 @@ function resumeAlone(depth: number): fc.Arbitrary<readonly Action[]> {
 /** Four levels of tasks that do anything at any time. */
 export const wildWork = workOf(3, wild, { mayFail: true });
 
-/** Four levels of tasks whose results do not depend on what is faster. */
+/** Four levels of tasks whose results do not depend on timing. */
 export const calmWork = workOf(3, calm, { mayFail: false });
 
 const FAILURE: ModelFailure = { kind: 'bad_request', message: 'no', retryable: false };
 const HICCUP: ModelFailure = { kind: 'server', message: 'reset', retryable: true };
 
-/** The works of a script by path, which is what stands in their prompts. */
+/** Returns the works of a script by path. The prompts contain these paths. */
 export function worksByPath(root: Work): ReadonlyMap<string, Work> {
   const works = new Map<string, Work>();
   const add = (path: string, work: Work) => {
@@ -144,7 +144,7 @@ export function pathOfPrompt(prompt: string): string {
   return /^work:([^;]*);$/.exec(prompt)?.[1] ?? '';
 }
 
-/** The path of the work that made the task of a request. */
+/** Returns the path of the work of a request's task. */
 export function pathOfTask(request: ModelRequest): string {
   const [first] = situation(request).works;
   if (first === undefined) throw new Error('a request without a work');
@@ -152,16 +152,16 @@ export function pathOfTask(request: ModelRequest): string {
 }
 
 interface Situation {
-  /** Paths of what it was given to do, the newest last. */
+  /** The paths of the works that the task was given, the newest last. */
   readonly works: readonly string[];
-  /** Answers with calls since the newest. */
+  /** The number of answers with calls since the newest work. */
   readonly turn: number;
   readonly answers: number;
-  /** Tasks and shells by id, in the order in which it learnt of them. */
+  /** The known tasks and shells by id, in the order in which the task learnt of them. */
   readonly known: readonly string[];
-  /** The ended ones of its own that nothing but a call of it makes go on. */
+  /** Its own ended tasks that only a call of this task can resume. */
   readonly ended: readonly string[];
-  /** What it has been told of outcomes. */
+  /** The texts about outcomes that the task got. */
   readonly heard: ReadonlySet<string>;
 }
 
@@ -170,7 +170,7 @@ function situation({ messages }: ModelRequest): Situation {
   const known = new Set<string>();
   const ended = new Set<string>();
   const heard = new Set<string>();
-  /** Calls of what goes on in the background: one that was made again after a crash may tell of an end. */
+  /** Calls that started background work. A call that was repeated after a crash may report an end. */
   const inBackground = new Set<string>();
   let turn = 0;
   let answers = 0;
@@ -212,7 +212,11 @@ function isInBackground(input: unknown): boolean {
     : false;
 }
 
-/** Answers as the works say. `tries`: how often this very request was made before. */
+/**
+ * Returns the answer that the works define.
+ *
+ * @param tries the number of times that the same request was sent before
+ */
 export function answerOf(
   works: ReadonlyMap<string, Work>,
   request: ModelRequest,

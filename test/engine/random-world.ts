@@ -29,7 +29,7 @@ import type { EngineSettings } from '../../src/engine/limits/configured-limits.t
 import { applyEvent, foldEvents } from '../../src/protocol/state/fold.ts';
 import type { TaskState } from '../../src/protocol/state/task-state.ts';
 
-/** What a person does while tasks are at work. `of`: which of the tasks made so far. */
+/** An action of a person while tasks are at work. `of` selects one of the tasks so far. */
 export interface PersonAct {
   readonly at: number;
   readonly kind: 'stop' | 'interrupt' | 'mode' | 'send' | 'detach' | 'resume';
@@ -38,7 +38,7 @@ export interface PersonAct {
 
 export interface Plan {
   readonly work: Work;
-  /** Of all that takes time. */
+  /** The seed of all durations. */
   readonly seed: number;
   readonly settings: Partial<EngineSettings>;
   readonly acts: readonly PersonAct[];
@@ -46,29 +46,29 @@ export interface Plan {
 
 export interface SeenRequest {
   readonly life: number;
-  /** The work that made its task. */
+  /** The path of the work of its task. */
   readonly path: string;
   readonly request: ModelRequest;
   accepted: boolean;
 }
 
-/** What outlives a process: its logs, and what the world has seen of it. */
+/** The data that outlive a process: its logs, and the observations of the test. */
 export interface World {
   readonly plan: Plan;
   readonly works: ReadonlyMap<string, Work>;
   readonly random: () => number;
   readonly store: TaskStore;
-  /** Of all tasks, in the order in which they were made. */
+  /** The ids of all tasks, in the order of their creation. */
   readonly ids: string[];
   readonly requests: SeenRequest[];
-  /** How often each opaque call ran. */
+  /** The number of runs of each opaque call. */
   readonly runs: Map<string, number>;
-  /** What must not be and was. */
+  /** The observed errors. */
   readonly wrongs: string[];
   lives: number;
-  /** Batches of events that the last life wrote. */
+  /** The numbers of batches of events that the last process wrote. */
   batches: BatchCount;
-  /** What was being asked at the last death, by the work that made the task. */
+  /** The requests that were open at the last death, by the path of the work. */
   readonly openTurns: Map<string, OpenTurn>;
 }
 
@@ -114,8 +114,8 @@ export function eventsOf(store: TaskStore, id: string): readonly TaskEvent[] {
 }
 
 /**
- * One process: sets the tree to work, anew or from its logs, and lets it run until it has ended or
- * died. False: it died.
+ * Runs one process: starts the tree or resumes it from its logs, and runs until the tree has ended or the process has
+ * died. Returns false if it died.
  */
 export async function live(world: World, death: Death | null): Promise<boolean> {
   world.lives += 1;
@@ -142,7 +142,7 @@ function noteOpenTurns({ store, openTurns }: World): void {
   openTurns.clear();
   for (const { id } of store.list()) {
     const { spec, openTurn, conversation, interrupted } = stateOf(store, id);
-    // An interrupted one is closed, and never sent again.
+    // An interrupted request is closed and never sent again.
     if (openTurn === null || interrupted !== null) continue;
     const { toolChoice } = openTurn;
     openTurns.set(pathOfPrompt(spec.prompt), { messages: conversation.messages, toolChoice });
@@ -157,7 +157,7 @@ class Life {
   private readonly store: KillableStore;
   private readonly deadlines = new VirtualDeadlines(this.time);
   private readonly folds = new Map<string, TaskState>();
-  /** Tasks that were told to stop and have not been made to go on. */
+  /** The tasks that were stopped and not resumed since. */
   private readonly stopped = new Set<string>();
   private readonly busy = new Map<string, number>();
   private readonly maxParallel: number;
@@ -181,7 +181,7 @@ class Life {
       skills: { refresh: async () => {}, skills: () => [] },
       clock: this.time,
       deadlines: this.deadlines,
-      // Scarce now and then: new tasks wait for it.
+      // Memory is scarce from time to time, so that new tasks wait for it.
       availableMemory: () => (world.random() < 0.3 ? SCARCE_BYTES : 0),
       settings,
       platform: 'linux',
@@ -230,7 +230,7 @@ class Life {
     }
   }
 
-  /** After the end nothing may be held. */
+  /** Checks that no deadline, task or slot is left after the end, and that each log folds to the live state. */
   checkLeft(root: TaskRun): void {
     if (this.deadlines.size > 0) this.wrong(`${this.deadlines.size} deadlines are left`);
     for (const id of this.world.ids) {
@@ -239,7 +239,7 @@ class Life {
     const { signal } = new AbortController();
     for (let free = 0; free < this.maxParallel; free += 1) {
       if (root.tree.slots.isFull) this.wrong(`only ${free} of ${this.maxParallel} slots are free`);
-      void root.tree.slots.acquire(signal, { resuming: false });
+      void root.tree.slots.acquire(signal, { isResuming: false });
     }
     for (const [id, live] of this.folds) {
       const fold = foldEvents(overJson(eventsOf(this.world.store, id)));
@@ -251,11 +251,11 @@ class Life {
     this.world.wrongs.push(`life ${this.number}: ${what}`);
   }
 
-  /** Nothing happens after death. */
+  /** Waits for a random time. Never returns after the death of the process. */
   private async pause(most: number, signal?: AbortSignal): Promise<void> {
     if (this.isOver) await new Promise(() => {});
     const { random } = this.world;
-    // Often nothing at all: what comes at once comes in another order.
+    // The duration is often zero, because simultaneous events come in a different order.
     const ms = random() < 0.4 ? 0 : random() * most;
     if (ms > 0) await this.time.sleep(ms, signal);
     if (this.isOver) await new Promise(() => {});
@@ -400,7 +400,7 @@ class Life {
     const id = ids[of % ids.length];
     if (id === undefined) return;
     const run = this.engine.task(id);
-    // Each may come too late; then the person is told so.
+    // Each action may come too late; the person then gets an error.
     switch (kind) {
       case 'stop':
         if (run === undefined) return;
@@ -440,7 +440,7 @@ class Life {
     try {
       await this.engine.resumeBelow(id, {});
     } catch (thrown) {
-      // It is at work, or nobody above it is: the person is told so.
+      // The task is at work, or no task above it is: the person then gets an error.
       if (!(thrown instanceof MusterError || this.isOver))
         this.wrong(`resuming ${id}: ${String(thrown)}`);
     }
@@ -465,7 +465,7 @@ function overJson(events: readonly TaskEvent[]): TaskEvent[] {
   return JSON.parse(JSON.stringify(events));
 }
 
-/** The tools of a world, for what they are: nothing of them runs. */
+/** Returns the tools of a world for their descriptions. They are never run. */
 export function worldTools(): readonly AnyTool[] {
   const run = () => Promise.reject(new Error('it is not run'));
   return [

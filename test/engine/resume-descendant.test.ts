@@ -9,7 +9,7 @@ function childId(test: TestEngine, index = 0): string {
   return eventsOfType(test, 'child.created')[index]?.child ?? '';
 }
 
-/** Texts of the newest request of a task. */
+/** Returns the texts of the newest request of a task. */
 function lastAsked(test: TestEngine, name: string): string {
   return JSON.stringify(requestsOf(test, name).at(-1)?.messages);
 }

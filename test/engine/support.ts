@@ -62,7 +62,7 @@ export const SETTINGS: EngineSettings = {
 
 const RULE_SOURCE = { kind: 'flag', where: '--ask' } as const;
 
-/** A worker that may delegate: what every random tree is made of. */
+/** A worker that can delegate. */
 export const WORKER: AgentDefinition = {
   ...MAIN_AGENT,
   name: 'general-purpose',
@@ -70,7 +70,7 @@ export const WORKER: AgentDefinition = {
   origin: { scope: 'session', vendor: 'muster', path: 'session:worker' },
 };
 
-/** All that a root can have. */
+/** Returns the widest rights of a root task. */
 export function rootRights(maxDepth: number): Rights {
   return {
     mode: 'autonomous',
@@ -86,45 +86,45 @@ export function rootRights(maxDepth: number): Rights {
 export interface EngineSetup {
   readonly settings?: Partial<EngineSettings>;
   readonly tools?: readonly AnyTool[];
-  /** What tasks are told of their directory. Default: its path alone. */
+  /** The source of context files. Default: tasks know only the path of their directory. */
   readonly context?: ContextSource;
   /** Default: none. */
   readonly skills?: readonly SkillDefinition[];
-  /** Default: no notes are kept. */
+  /** Default: agents have no notes. */
   readonly memory?: MemorySource;
   readonly mode?: PermissionMode;
-  /** Whole tools that are asked about. */
+  /** Tools whose calls always need an answer of the user. */
   readonly ask?: readonly string[];
   readonly deny?: readonly PermissionRule[];
-  /** Working directory and only root. Default: the whole disk. */
+  /** The working directory, which is the only root. Default: the full disk. */
   readonly root?: string;
   /** Default: `deny`. */
   readonly onAsk?: OnAsk;
   readonly standing?: StandingRules;
   readonly modeGrants?: ModeGrantStore;
-  /** Of the root; default: the main agent. */
+  /** The agent of the root task. Default: the main agent. */
   readonly agent?: AgentDefinition;
-  /** That can be delegated to, beside the worker. */
+  /** The agents to which tasks can delegate besides the worker. */
   readonly agents?: readonly AgentDefinition[];
-  /** Default: all are one. */
+  /** Default: all tasks have the same model. */
   readonly forTask?: ModelChooser['forTask'];
-  /** What stands in for a model that fails. Default: nothing. */
+  /** The fallback models. Default: none. */
   readonly fallbacks?: ModelChooser['fallbacks'];
-  /** Of every model; default: no price, 100 tokens of output at most. */
+  /** The details of models. Default: no price, and at most 100 tokens of output. */
   readonly facts?: (model: ResolvedModel) => Promise<ModelDetails>;
-  /** Of another engine, whose tasks this one can resume. Default: a new one. */
+  /** The store of another engine, whose tasks this engine can resume. Default: a new store. */
   readonly store?: TaskStore;
-  /** As the store's. Default: nothing is redacted. */
+  /** The same redaction as in the store. Default: nothing is redacted. */
   readonly redact?: (text: string) => string;
-  /** Does something to the store before the engine gets it. */
+  /** Changes the store before the engine gets it. */
   readonly prepareStore?: (store: TaskStore) => void;
-  /** What the engine gets for the scripted model. */
+  /** Wraps the scripted model for the engine. */
   readonly wrapModel?: (model: ModelPort) => ModelPort;
-  /** Bytes. Default: as the system says. */
+  /** The available memory in bytes. Default: that of the system. */
   readonly availableMemory?: () => number;
-  /** Default: the machine's own. */
+  /** The clock and deadlines. Default: real time. */
   readonly time?: VirtualTime;
-  /** Default: `time`. Its deadlines are the machine's own. */
+  /** The clock. Default: `time`. The deadlines stay those of real time. */
   readonly clock?: Clock;
   /** Default: a fault fails the test. */
   readonly onFault?: (thrown: unknown) => void;
@@ -135,12 +135,12 @@ export interface TestEngine {
   readonly model: ScriptedModel;
   readonly store: TaskStore;
   readonly inbox: Inbox;
-  /** In the order in which they were shown. */
+  /** All events, in the order in which they were published. */
   readonly events: TaskEvent[];
   start(prompt: string): TaskRun;
 }
 
-/** The real engine over a store in memory, with a scripted model. */
+/** Creates the real engine with a store in memory and a scripted model. */
 export function testEngine(script: ModelScript, setup: EngineSetup = {}): TestEngine {
   const model = createScriptedModel(script);
   const { redact } = setup;
@@ -216,7 +216,10 @@ export function testEngine(script: ModelScript, setup: EngineSetup = {}): TestEn
   };
 }
 
-/** Waits as long as it is told, and stops when it is told. A core tool's name puts it into views. */
+/**
+ * A tool that waits for a number of milliseconds and stops when it is aborted. It has the name of a core tool, so
+ * that tasks get it.
+ */
 export const waitTool: AnyTool = {
   name: 'Bash',
   kind: 'execute',
@@ -235,24 +238,24 @@ export const waitTool: AnyTool = {
   },
 };
 
-/** The prompt of the task that a request is of. */
+/** Returns the prompt of a request's task. */
 export function promptOf(request: ModelRequest): string {
   const [first] = request.messages;
   return first?.role === 'user' ? first.content.map(({ text }) => text).join('\n') : '';
 }
 
-/** Answers with calls that the request holds results of. */
+/** Counts the answers whose results are in a request. */
 export function answeredRounds(request: ModelRequest): number {
   return request.messages.filter(({ role }) => role === 'tool').length;
 }
 
-/** State by task, folded from what was shown. */
+/** Returns the state of each task, folded from the published events. */
 export function statesOf(events: readonly TaskEvent[]): ReadonlyMap<string, TaskState> {
   const byTask = Map.groupBy(events, ({ task }) => task);
   return new Map([...byTask].map(([task, its]) => [task, foldEvents(its)]));
 }
 
-/** Says this to all that is asked, a moment after it is. */
+/** Answers all questions with this text, each after `ms` milliseconds. */
 export function answerAll(inbox: Inbox, text: string, ms = 1): void {
   inbox.listen(() => {
     for (const { question } of inbox.open()) {

@@ -8,15 +8,15 @@ interface Timer {
   readonly fire: () => void;
 }
 
-/** Where the time begins, in milliseconds since the epoch. */
+/** The start of virtual time, in milliseconds since the epoch. */
 const BEGIN = 1_700_000_000_000;
 
-/** More than any run of a test needs: what goes on beyond it goes round in circles. */
+/** The maximum number of timers of a run. A run with more timers never ends. */
 const MAX_TIMERS = 100_000;
 
 /**
- * Time that stands still while anything is at work and leaps to the next timer when nothing is. A run
- * in it takes no real time and goes the same way each time, and one that waits for nothing is seen at once.
+ * Virtual time: it stands still while anything is at work and jumps to the next timer when nothing is. A run takes no
+ * real time and is the same each time. A run that waits for nothing is detected at once.
  */
 export class VirtualTime implements Clock {
   private at = 0;
@@ -30,7 +30,7 @@ export class VirtualTime implements Clock {
     return BEGIN + this.at;
   }
 
-  /** Milliseconds since the time began. */
+  /** Milliseconds since the start of virtual time. */
   get elapsedMs(): number {
     return this.at;
   }
@@ -61,7 +61,7 @@ export class VirtualTime implements Clock {
     }
   }
 
-  /** Lets time pass until `isDone`. Throws when nothing is left that could ever bring that about. */
+  /** Lets time pass until `isDone` returns true. Throws when no timer is left that could change that. */
   async pass(isDone: () => boolean): Promise<void> {
     for (let fired = 0; fired < MAX_TIMERS; fired += 1) {
       await allAtRest();
@@ -75,13 +75,13 @@ export class VirtualTime implements Clock {
   }
 }
 
-/** Nothing is left to be done in this round of the event loop, or put off to the next one. */
+/** Resolves when nothing is left to do in this round of the event loop. */
 async function allAtRest(): Promise<void> {
   do await nextRound();
   while (process.getActiveResourcesInfo().includes('Immediate'));
 }
 
-/** The engine's own deadlines, in virtual time. */
+/** The deadlines of the engine, in virtual time. */
 export class VirtualDeadlines extends Deadlines {
   private readonly open = new Set<Deadline>();
   private readonly time: VirtualTime;

@@ -499,7 +499,7 @@ describe('reasons', () => {
       "Refused, nothing was done. Bash runs commands or code, and neither a rule nor default mode lets it run unasked. Nobody is here to be asked. A user can allow it with --allow 'Bash(echo '\\''x'\\'')'. Do not try the same another way; go on without it, and say so in your answer.",
     );
     expect(explainRefusal(judge(unproved('rm x', '`rm` writes'), {}, 'plan'))).toBe(
-      'Refused, nothing was done. Plan mode runs only commands that are proved to change nothing, and this one is not: `rm` writes. A user can allow it with --permission-mode default. To look at files use Read, Glob and Grep, or a plain command that only reads. For all else go on without it, and say so in your answer.',
+      'Refused, nothing was done. Plan mode runs only commands that are proved to change nothing, and this one is not: `rm` writes. A user can allow it with --permission-mode default. To look at files use Read, Glob and Grep, or a plain command that only reads. Skip everything else, and say in your answer what you skipped.',
     );
     expect(explainRefusal(judge(edit('a.ts'), {}, 'plan'))).toBe(
       'Refused, nothing was done. Plan mode changes nothing, and Edit could. A user can allow it with --permission-mode acceptEdits. Do not try the same another way; go on without it, and say so in your answer.',

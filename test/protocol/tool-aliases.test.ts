@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import {
   canonicalToolName,
-  expandToolWord,
-  grantedTools,
+  expandToolName,
+  findGrantedTools,
 } from '../../src/protocol/tool-aliases.ts';
 import { CORE_TOOLS, TOOL_NAMES, UNBUILT_TOOLS } from '../../src/protocol/tool-names.ts';
 import { builtinTools } from '../../src/tools/index.ts';
@@ -52,7 +52,7 @@ test.each<[string, string, readonly string[] | undefined]>([
   ['grep', 'any', ['Grep']],
   ['problems', 'copilot', undefined],
 ])('%s of %s stands for %j', (word, vendor, names) => {
-  expect(expandToolWord(word, vendor)).toEqual(names);
+  expect(expandToolName(word, vendor)).toEqual(names);
 });
 
 const PICTURES = ['png', 'jpg', 'jpeg', 'gif', 'webp'].map((each) => `Read(//**/*.${each})`);
@@ -86,7 +86,7 @@ test.each<[string, string, readonly object[] | undefined]>([
   ['list_directory', 'gemini', [{ tool: 'LS' }]],
   ['githubRepo', 'copilot', undefined],
 ])('%s of %s grants %j', (word, vendor, granted) => {
-  expect(grantedTools(word, vendor)).toEqual(granted);
+  expect(findGrantedTools(word, vendor)).toEqual(granted);
 });
 
 /** The catalogue of S0: every name works in a definition. `not built`: the task goes without, and is told. */
@@ -121,7 +121,7 @@ test.each([
   ['notify', 'Notify'],
   ['spawn_subagent', 'Task'],
 ])('%s is %s', (word, name, state = 'built') => {
-  expect(expandToolWord(word, 'gen')).toEqual([name]);
+  expect(expandToolName(word, 'gen')).toEqual([name]);
   expect(UNBUILT_TOOLS.has(name)).toBe(state === 'not built');
 });
 

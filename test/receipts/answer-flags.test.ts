@@ -3,17 +3,17 @@ import { describe, expect, it } from 'vitest';
 import type { EventBody } from '../../src/protocol/events/event.ts';
 import type { TaskSpec } from '../../src/protocol/task.ts';
 import {
-  answerFlags,
-  flagsText,
-  flagText,
-  untouchedPaths,
+  findAnswerFlags,
+  formatFlags,
+  formatFlag,
+  findUntouchedPaths,
 } from '../../src/receipts/answer-flags.ts';
 import { callOf, childOf, ranCommands, stateOf } from './support.ts';
 
 const CHILD: Partial<TaskSpec> = { parent: 'parent000000', tools: ['Read', 'Bash'] };
 
 function pathsIn(answer: string, events: readonly EventBody[] = []): readonly string[] {
-  return untouchedPaths(stateOf(events, CHILD), answer);
+  return findUntouchedPaths(stateOf(events, CHILD), answer);
 }
 
 describe('paths in an answer', () => {
@@ -68,8 +68,8 @@ describe('paths in an answer', () => {
 
   it('are not checked if the answer can rest on the work of others', () => {
     const spec = { ...CHILD, branchedFrom: { task: 'other0000000', seq: 3 } };
-    expect(untouchedPaths(stateOf([], spec), 'wrote a.txt')).toEqual([]);
-    expect(answerFlags(stateOf([], spec), 'done', [])).toEqual([]);
+    expect(findUntouchedPaths(stateOf([], spec), 'wrote a.txt')).toEqual([]);
+    expect(findAnswerFlags(stateOf([], spec), 'done', [])).toEqual([]);
   });
 
   it('are found in little time in any text', () => {
@@ -113,16 +113,16 @@ describe('flags', () => {
       [failed('test run', 'npm test')],
     ],
   ])('%s', (_, events, spec, expected) => {
-    expect(answerFlags(stateOf(events, spec), 'done', [])).toEqual(expected);
+    expect(findAnswerFlags(stateOf(events, spec), 'done', [])).toEqual(expected);
   });
 
   it('are not raised for a task that gave no answer', () => {
-    expect(answerFlags(stateOf([], CHILD), ' ', [])).toEqual([]);
+    expect(findAnswerFlags(stateOf([], CHILD), ' ', [])).toEqual([]);
   });
 
   it('of paths are at most 20', () => {
     const paths = Array.from({ length: 30 }, (_, at) => `f${at}.ts`);
-    const flags = answerFlags(stateOf(callOf('Read'), CHILD), 'done', paths);
+    const flags = findAnswerFlags(stateOf(callOf('Read'), CHILD), 'done', paths);
     expect(flags.length).toBe(20);
     expect(flags[0]).toEqual({
       kind: 'file',
@@ -145,12 +145,12 @@ describe('the text of flags', () => {
       'The last build failed: "make" exit 2; the log does not support this claim: "a.ts" (it does not exist); the log does not support this claim: "b.ts" (it does not exist); and 1 more',
     ],
   ])('%j', (flags, expected) => {
-    expect(flagsText(flags)).toBe(expected);
+    expect(formatFlags(flags)).toBe(expected);
   });
 
   it('shows the flags of older logs, which quote sentences', () => {
     const flag = { kind: 'command', claim: 'I ran\nit.', why: '"x" was not run' } as const;
-    expect(flagText(flag)).toBe(
+    expect(formatFlag(flag)).toBe(
       'the log does not support this claim: "I ran it." ("x" was not run)',
     );
   });
@@ -159,7 +159,7 @@ describe('the text of flags', () => {
     const strings = fc.string({ unit: 'binary' });
     fc.assert(
       fc.property(strings, strings, (claim, why) => {
-        expect(flagText({ kind: 'file', claim, why })).not.toMatch(/[\p{Cc}\u2028\u2029\u202e]/u);
+        expect(formatFlag({ kind: 'file', claim, why })).not.toMatch(/[\p{Cc}\u2028\u2029\u202e]/u);
       }),
     );
   });

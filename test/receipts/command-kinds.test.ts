@@ -112,7 +112,7 @@ describe('the exit code of a line', () => {
     // Either of the two may have failed.
     ['npm test && npm run build', 1, 'test unclear, build failed'],
     ['npm test && echo ok', 1, 'test unclear'],
-    // The code is that of another program.
+    // The exit code is that of another program.
     ['npm test | tail -5', 0, 'test unclear'],
     ['npm test | tail -5', 1, 'test unclear'],
     ['set -o pipefail; npm test | tail -5', 0, 'test passed'],

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { quoteText, receiptParts } from '../../src/receipts/receipt.ts';
+import { quoteText, formatReceiptParts } from '../../src/receipts/receipt.ts';
 import type { EventBody } from '../../src/protocol/events/event.ts';
 import type { CommandRun, FileChange } from '../../src/protocol/tool.ts';
 import { callOf, childOf, ranCommands, stateOf } from './support.ts';
@@ -16,10 +16,10 @@ const NOTHING = [
 ];
 
 function lineOf(events: readonly EventBody[]): readonly string[] {
-  return receiptParts(stateOf(events), 'full');
+  return formatReceiptParts(stateOf(events), 'full');
 }
 
-/** The parts of the line that differ from those of a task that did nothing but run commands. */
+/** Returns the parts of the line that differ from the line of a task that only ran commands. */
 function partsAbout(word: string, events: readonly EventBody[]): readonly string[] {
   return lineOf(events).filter((part) => part.includes(word));
 }
@@ -59,7 +59,7 @@ describe('the line of a receipt', () => {
         decision: { verdict: 'deny', step: 'rule', reason: 'the rule Bash(rm *) forbids it' },
       },
     ] as const;
-    expect(receiptParts(stateOf(events as readonly EventBody[]), 'full')).toEqual([
+    expect(formatReceiptParts(stateOf(events as readonly EventBody[]), 'full')).toEqual([
       '4 tool calls (Write 1, Bash 3)',
       'changed: src/a.ts, new.ts (new), /elsewhere/old.ts (deleted)',
       'commands: "npm test" exit 1, "npm run build" exit 0, "git commit -m x" exit 0',
@@ -75,7 +75,7 @@ describe('the line of a receipt', () => {
       ...changed({ path: '/ws/secret.ts', before: null, after: 'y' }),
       ...ranCommands(['npm test', 1], ['ls', 0]),
     ];
-    expect(receiptParts(stateOf(events), 'counts')).toEqual([
+    expect(formatReceiptParts(stateOf(events), 'counts')).toEqual([
       '3 tool calls',
       '1 file changed',
       '2 commands (1 did not exit with 0)',
@@ -84,7 +84,7 @@ describe('the line of a receipt', () => {
       'no commits',
       'no refusals',
     ]);
-    expect(receiptParts(stateOf([]), 'counts')).toEqual([
+    expect(formatReceiptParts(stateOf([]), 'counts')).toEqual([
       '0 tool calls',
       'no files changed',
       'no commands',
@@ -239,7 +239,7 @@ describe('text of a task', () => {
         const line = parts.join(' · ');
         expect(line).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e]/u);
         expect(line.length).toBeLessThan(8_000);
-        // Outside of quotes, no text of the task adds a part.
+        // A text of the task can't add a part to the line outside of quotes.
         const unquoted = line.replaceAll(/"(?:[^"\\]|\\.)*"/g, '"');
         expect(unquoted.split(' · ').length).toBe(7);
         for (const part of parts) expect(part).toMatch(PART);

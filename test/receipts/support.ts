@@ -5,7 +5,10 @@ import type { TaskSpec } from '../../src/protocol/task.ts';
 import type { CallDetails, CommandRun } from '../../src/protocol/tool.ts';
 import { taskSpec } from '../store/fixture-data.ts';
 
-/** Folds a log of these events after the first one. The task works in `/ws` unless `change` says otherwise. */
+/**
+ * Folds a log that begins with `task.created` and continues with these events. The task works in `/ws` unless
+ * `change` says otherwise.
+ */
 export function stateOf(events: readonly EventBody[], change: Partial<TaskSpec> = {}): TaskState {
   const spec = taskSpec('task00000000', { cwd: '/ws', handed: [], ...change });
   const bodies: readonly EventBody[] = [{ type: 'task.created', spec }, ...events];
@@ -15,7 +18,7 @@ export function stateOf(events: readonly EventBody[], change: Partial<TaskSpec> 
   return foldEvents(log);
 }
 
-/** The events of one call that has ended. */
+/** Returns the events of one call that has ended. */
 export function callOf(tool: string, facts: CallDetails = {}, text = 'ok'): readonly EventBody[] {
   const callId = `call-${tool}-${text.length}-${JSON.stringify(facts).length}`;
   return [
@@ -24,14 +27,14 @@ export function callOf(tool: string, facts: CallDetails = {}, text = 'ok'): read
   ];
 }
 
-/** The events of commands that ran one after another. */
+/** Returns the events of commands that ran one after another. */
 export function ranCommands(...runs: readonly (readonly [string, number | null])[]) {
   return runs.flatMap(([command, exitCode]) =>
     callOf('Bash', { commands: [{ command, exitCode }] }),
   );
 }
 
-/** The events of a child that has ended, with the commands of its receipt; null: it has no receipt. */
+/** Returns the events of a child that has ended, with the commands of its receipt. Null: the child has no receipt. */
 export function childOf(id: string, commands: readonly CommandRun[] | null): readonly EventBody[] {
   const spent = { tokens: 0, costUsd: 0 };
   const receipt = commands === null ? {} : { receipt: { commands, commandsLeftOut: 0, tools: [] } };

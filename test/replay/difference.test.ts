@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { differingFields } from '../../src/replay/rerun-log.ts';
+import { compareEvents } from '../../src/replay/rerun-log.ts';
 import type { EventBody, TaskEvent } from '../../src/protocol/events/event.ts';
 
 const STAMP = { v: 4, seq: 3, ts: 1, task: 'a'.repeat(12), epoch: 1 };
@@ -39,12 +39,12 @@ describe('differingFields', () => {
       ['model: the log has "a/b-------------------------------------", the rerun "a/b"'],
     ],
   ])('names %s', (_, body, lines) => {
-    expect(differingFields(MADE, logged(body))).toEqual(lines);
+    expect(compareEvents(MADE, logged(body))).toEqual(lines);
   });
 
   it('names a limited number of fields', () => {
     const body = { type: 'todos.set', items: Array.from({ length: 9 }, todo) } as const;
-    const lines = differingFields({ type: 'todos.set', items: [] }, logged(body));
+    const lines = compareEvents({ type: 'todos.set', items: [] }, logged(body));
     expect([lines.length, lines.at(-1)]).toEqual([6, 'and 4 more fields']);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toolsByName } from '../../src/replay/idle-deps.ts';
+import { mapToolsByName } from '../../src/replay/idle-deps.ts';
 import { splitIntoEpochs } from '../../src/replay/epochs.ts';
 import { rerunTaskLog } from '../../src/replay/rerun-tree.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
@@ -7,7 +7,7 @@ import { openMemoryStore } from '../../src/store/memory-store.ts';
 import { play } from '../engine/play.ts';
 import { SETTINGS, testEngine } from '../engine/support.ts';
 
-/** To fold the log for each of so many owners would take minutes. */
+/** With this number of owners, folding the log for each of them would take minutes. */
 const OWNERS = 20_000;
 
 it('a log with thousands of owners is rerun, and each of its owners is examined', async () => {
@@ -23,7 +23,7 @@ it('a log with thousands of owners is rerun, and each of its owners is examined'
   expect(splitIntoEpochs(events)).toHaveLength(OWNERS);
   const settings = SETTINGS;
   const store = openMemoryStore();
-  const source = { store, settings, tools: toolsByName({ store, settings }, []) };
+  const source = { store, settings, tools: mapToolsByName({ store, settings }, []) };
   const { difference, events: count } = await rerunTaskLog(source, events);
   expect({ difference, count }).toEqual({ difference: null, count: events.length });
 });

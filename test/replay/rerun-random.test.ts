@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toolsByName, type RerunSource } from '../../src/replay/idle-deps.ts';
+import { mapToolsByName, type RerunSource } from '../../src/replay/idle-deps.ts';
 import { rerunTaskLog, rerunTree } from '../../src/replay/rerun-tree.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { ONE_AT_A_TIME, wildPlan } from '../engine/random-plans.ts';
@@ -24,7 +24,7 @@ const death = fc.record({
   kept: fc.nat(2),
 });
 
-/** Stopped while it waited to try again, and killed before that stood in its log. */
+/** A task that was stopped while it waited for a retry, and killed before its log recorded that. */
 const STOPPED_AND_KILLED: [Plan, Death[]] = [
   {
     work: { turns: [], end: 'flaky', maxTurns: null },
@@ -92,10 +92,10 @@ async function expectSame(world: World): Promise<void> {
 
 function sourceOf({ store, plan }: World): RerunSource {
   const settings = { ...SETTINGS, ...plan.settings };
-  return { store, settings, tools: toolsByName({ store, settings }, worldTools()) };
+  return { store, settings, tools: mapToolsByName({ store, settings }, worldTools()) };
 }
 
-/** Those that stood in an accepted request. */
+/** Returns the outcomes that were part of an accepted request. */
 function heardOutcomes(events: readonly TaskEvent[]) {
   const accepted = events.findLast(({ type }) => type === 'turn.accepted')?.seq ?? -1;
   const started = events.findLast(({ seq, type }) => seq < accepted && type === 'turn.started');

@@ -1,6 +1,6 @@
 import { LOG_VERSION, type EventBody, type TaskEvent } from '../../src/protocol/events/event.ts';
 import type { TaskSpec } from '../../src/protocol/task.ts';
-import { treeReport, type LogSource, type TreeReport } from '../../src/report/tree-report.ts';
+import { createTreeReport, type LogSource, type TreeReport } from '../../src/report/tree-report.ts';
 import { taskSpec, turnEnded } from '../store/fixture-data.ts';
 
 /** When every log here begins: 2026-03-01 12:00 UTC. */
@@ -81,7 +81,7 @@ export function bigTree(
     ],
     ...ids.map((id, at) => [id, busyLog(id, { at, each, words })] as const),
   ]);
-  return treeReport(sourceOf(logs), 'root00000000', { now: BEGIN + 100_000, visit });
+  return createTreeReport(sourceOf(logs), 'root00000000', { now: BEGIN + 100_000, visit });
 }
 
 function busyLog(

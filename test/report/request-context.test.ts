@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { systemTexts } from '../../src/report/request-texts.ts';
-import { requestContext } from '../../src/report/request-context.ts';
+import { measureSystemPrompt } from '../../src/report/request-texts.ts';
+import { measureRequest } from '../../src/report/request-context.ts';
 import type { EventBody } from '../../src/protocol/events/event.ts';
 import { userMessage, type AssistantMessage } from '../../src/protocol/message.ts';
 import type { RequestPrefix } from '../../src/protocol/model.ts';
@@ -55,9 +55,9 @@ const LOG = logOf(
   { prompt: 'do it' },
 );
 
-describe('requestContext', () => {
+describe('measureRequest', () => {
   it('gives the newest request by part, and says that nobody has counted it', () => {
-    const context = requestContext(LOG, { turn: null, prefix: PREFIX });
+    const context = measureRequest(LOG, { turn: null, prefix: PREFIX });
     const part = (group: string, name: string, count: number, bytes: number) => {
       return { group, name, count, bytes, tokens: expect.any(Number), cached: null };
     };
@@ -86,7 +86,7 @@ describe('requestContext', () => {
   });
 
   it('attributes the cached tokens to the beginning, in the share that the provider counted', () => {
-    const context = requestContext(LOG, { turn: 1, prefix: PREFIX });
+    const context = measureRequest(LOG, { turn: 1, prefix: PREFIX });
     expect(context.counted).toEqual({
       input: 10,
       cacheRead: 30,
@@ -105,12 +105,12 @@ describe('requestContext', () => {
     [3, '--turn: task a has no turn 3, it has turns 1 to 2'],
     [0, '--turn: task a has no turn 0, it has turns 1 to 2'],
   ])('names the existing turns: not %i', (turn, message) => {
-    expect(() => requestContext(LOG, { turn, prefix: PREFIX })).toThrow(message);
+    expect(() => measureRequest(LOG, { turn, prefix: PREFIX })).toThrow(message);
   });
 
   it('says if no model was asked', () => {
     const log = logOf('b', [[0, STARTED]]);
-    expect(() => requestContext(log, { turn: null, prefix: PREFIX })).toThrow(
+    expect(() => measureRequest(log, { turn: null, prefix: PREFIX })).toThrow(
       'task b has asked no model yet: there is no request',
     );
   });
@@ -139,7 +139,7 @@ describe('requestContext', () => {
       ],
       { prompt: 'do it' },
     );
-    const { parts, counted } = requestContext(log, { turn: 1, prefix: PREFIX });
+    const { parts, counted } = measureRequest(log, { turn: 1, prefix: PREFIX });
     expect(counted?.total).toBe(100);
     expect(parts.filter(({ group }) => group === 'messages').map(({ name }) => name)).toEqual([
       'prompt',
@@ -148,7 +148,7 @@ describe('requestContext', () => {
   });
 });
 
-describe('requestContext of a compacted conversation', () => {
+describe('measureRequest of a compacted conversation', () => {
   const size = { before: 900, after: 100, waiting: 0, window: 1000 };
   const read = (turn: number, id: string): readonly EventBody[] => [
     turnWith(turn, turn === 1 ? ['prompt'] : []),
@@ -179,7 +179,7 @@ describe('requestContext of a compacted conversation', () => {
       [STARTED, ...events].map((body, at) => [at, body] as const),
       { prompt: 'do it' },
     );
-    const { parts } = requestContext(log, { turn: null, prefix: { system: [], tools: [] } });
+    const { parts } = measureRequest(log, { turn: null, prefix: { system: [], tools: [] } });
     return parts.map(({ name, count }) => `${count} ${name}`);
   };
 
@@ -246,7 +246,7 @@ describe('requestContext of a compacted conversation', () => {
       messages: [userMessage('find it'), { role: 'assistant', content: [] }],
     } as const;
     const log = logOf('a', [[0, turnWith(1, ['prompt'])]], { prompt: 'look', inherited });
-    const { parts } = requestContext(log, { turn: null, prefix: { system: [], tools: [] } });
+    const { parts } = measureRequest(log, { turn: null, prefix: { system: [], tools: [] } });
     expect(parts.map(({ name }) => name)).toEqual(['said to its parent', 'prompt']);
   });
 });
@@ -259,7 +259,7 @@ describe('systemSources', () => {
     ['none', []],
   ])('is one part with %s', (_, parts) => {
     const prefix = { system: PREFIX.system, ...(parts === undefined ? {} : { parts }) };
-    expect(systemTexts(prefix).map(({ name, bytes }) => [name, bytes])).toEqual([
+    expect(measureSystemPrompt(prefix).map(({ name, bytes }) => [name, bytes])).toEqual([
       ['system prompt', 33],
       ['task line', 9],
     ]);

@@ -1,7 +1,7 @@
-import { phaseOf, type Phase } from '../../src/report/timeline.ts';
+import { findPhase, type Phase } from '../../src/report/timeline.ts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { timeByKind, type Span } from '../../src/report/span.ts';
+import { sumTimeByKind, type Span } from '../../src/report/span.ts';
 import { TaskReportFold } from '../../src/report/task-report.ts';
 import type { Activity } from '../../src/protocol/state/activity.ts';
 import type { TaskStatus } from '../../src/protocol/result.ts';
@@ -46,7 +46,7 @@ it.each<[TaskStatus, Activity, Phase | null]>([
   ['parked', tools([], ['Bash']), { kind: 'person', detail: 'parked' }],
   ['completed', { kind: 'idle' }, null],
 ])('%s, %j: %j', (status, activity, phase) => {
-  expect(phaseOf({ status, activity, openChildren: new Set() })).toEqual(phase);
+  expect(findPhase({ status, activity, openChildren: new Set() })).toEqual(phase);
 });
 
 function reportOf(events: readonly Timed[], at: { isOwned?: boolean; now?: number } = {}) {
@@ -81,7 +81,7 @@ describe('the timeline of a task', () => {
       span('tool', 60, 90, 'Bash'),
     ]);
     expect(report).toMatchObject({ status: 'completed', until: BEGIN + 95, events: 10 });
-    expect(timeByKind(report?.spans ?? [])).toEqual([
+    expect(sumTimeByKind(report?.spans ?? [])).toEqual([
       { kind: 'slot', ms: 10 },
       { kind: 'model', ms: 24 },
       { kind: 'held', ms: 26 },

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { useFigures, shortCount, shortDuration, utcText } from '../../src/report/figures.ts';
-import { receiptRows } from '../../src/report/receipt-rows.ts';
-import { treeReport } from '../../src/report/tree-report.ts';
-import { turnLines } from '../../src/report/turn-lines.ts';
+import {
+  formatUsage,
+  formatShortCount,
+  formatShortDuration,
+  formatUtc,
+} from '../../src/report/figures.ts';
+import { listReceiptRows } from '../../src/report/receipt-rows.ts';
+import { createTreeReport } from '../../src/report/tree-report.ts';
+import { formatTurnLines } from '../../src/report/turn-lines.ts';
 import { NO_USAGE_TOTAL } from '../../src/protocol/state/ledger.ts';
 import { turnEnded } from '../store/fixture-data.ts';
 import { asked, BEGIN, child, ended, logOf, sourceOf, STARTED } from './logs.ts';
@@ -43,7 +48,7 @@ describe('the report of a tree', () => {
         ]),
       ],
     ]);
-    const { rows, ...sums } = treeReport(sourceOf(logs), 'root', NOW);
+    const { rows, ...sums } = createTreeReport(sourceOf(logs), 'root', NOW);
     expect(rows.map(({ id, level, problem }) => [id, level, problem])).toEqual([
       ['root', 0, null],
       ['b', 1, null],
@@ -69,7 +74,7 @@ describe('the report of a tree', () => {
         ]),
       ],
     ]);
-    const { rows } = treeReport(sourceOf(logs), 'a', NOW);
+    const { rows } = createTreeReport(sourceOf(logs), 'a', NOW);
     expect(rows.map(({ id, report }) => [id, report?.status])).toEqual([
       ['a', 'interrupted'],
       ['b', 'interrupted'],
@@ -77,8 +82,8 @@ describe('the report of a tree', () => {
   });
 
   it('throws for a missing task', () => {
-    expect(() => treeReport(sourceOf(new Map()), 'a', NOW)).toThrow('there is no task a');
-    expect(() => treeReport(sourceOf(new Map([['a', []]])), 'a', NOW)).toThrow(
+    expect(() => createTreeReport(sourceOf(new Map()), 'a', NOW)).toThrow('there is no task a');
+    expect(() => createTreeReport(sourceOf(new Map([['a', []]])), 'a', NOW)).toThrow(
       'specification (task.created) is missing',
     );
   });
@@ -99,8 +104,8 @@ it('turns are shown as a table, with estimates and repeats marked', () => {
     ],
     [2000, asked(3)],
   ]);
-  const { rows } = treeReport(sourceOf(new Map([['a', log]]), ['a']), 'a', NOW);
-  expect(turnLines(rows[0]?.report?.turns ?? [], BEGIN)).toEqual([
+  const { rows } = createTreeReport(sourceOf(new Map([['a', log]]), ['a']), 'a', NOW);
+  expect(formatTurnLines(rows[0]?.report?.turns ?? [], BEGIN)).toEqual([
     'turn      at    took      in  out  cached     cost  then',
     '   1  +0.000  0.90 s     105   20    1.0k  $0.2500  asked 2 times; Read × 2',
     '   2  +1.000  0.50 s  ~12.3k   ~1      ~0        ?  failed: reset by peer',
@@ -114,7 +119,7 @@ function call(name: string) {
 
 it('a receipt is shown in lines, with short hashes, exit codes and moved files', () => {
   const hash = (sign: string) => sign.repeat(64);
-  const facts = receiptRows({
+  const facts = listReceiptRows({
     filesRead: [{ path: '/w/a', hash: hash('a') }],
     filesChanged: [
       { path: '/w/b', before: null, after: hash('b') },
@@ -155,24 +160,29 @@ it('a receipt is shown in lines, with short hashes, exit codes and moved files',
 
 it('figures are short, and say what is estimated or not known', () => {
   const one = { ...NO_USAGE_TOTAL, answers: 1, costUsd: 0.5 };
-  expect(useFigures({ reported: one, estimated: NO_USAGE_TOTAL })).toEqual({
+  expect(formatUsage({ reported: one, estimated: NO_USAGE_TOTAL })).toEqual({
     tokens: '0',
     cost: '$0.5000',
   });
-  expect(useFigures({ reported: one, estimated: { ...one, unpriced: 1 } })).toEqual({
+  expect(formatUsage({ reported: one, estimated: { ...one, unpriced: 1 } })).toEqual({
     tokens: '~0',
     cost: '~≥$1.0000',
   });
-  expect(useFigures({ reported: { ...one, unpriced: 1 }, estimated: NO_USAGE_TOTAL }).cost).toBe(
+  expect(formatUsage({ reported: { ...one, unpriced: 1 }, estimated: NO_USAGE_TOTAL }).cost).toBe(
     '?',
   );
-  expect([999, 1000, 999_949, 999_950].map(shortCount)).toEqual(['999', '1.0k', '999.9k', '1.0M']);
-  expect([5, 59_900, 60_000, 3_599_999, 7_450_000].map(shortDuration)).toEqual([
+  expect([999, 1000, 999_949, 999_950].map(formatShortCount)).toEqual([
+    '999',
+    '1.0k',
+    '999.9k',
+    '1.0M',
+  ]);
+  expect([5, 59_900, 60_000, 3_599_999, 7_450_000].map(formatShortDuration)).toEqual([
     '0.01 s',
     '59.9 s',
     '1:00',
     '1:00:00',
     '2:04:10',
   ]);
-  expect([BEGIN, 1e300].map(utcText)).toEqual(['2026-03-01 12:00:00 UTC', 'no date']);
+  expect([BEGIN, 1e300].map(formatUtc)).toEqual(['2026-03-01 12:00:00 UTC', 'no date']);
 });

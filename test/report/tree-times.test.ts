@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
-import { treeReport } from '../../src/report/tree-report.ts';
+import { createTreeReport } from '../../src/report/tree-report.ts';
 import { turnEnded } from '../store/fixture-data.ts';
 import {
   asked,
@@ -45,7 +45,7 @@ function reportOf(root: readonly TaskEvent[], below: readonly TaskEvent[], now: 
     ['root', root],
     ['b', below],
   ]);
-  const { rows, from, to } = treeReport(sourceOf(logs), 'root', { now });
+  const { rows, from, to } = createTreeReport(sourceOf(logs), 'root', { now });
   const reports = rows.flatMap(({ report }) => report ?? []);
   return {
     from,
@@ -101,7 +101,7 @@ describe('a tree during which the wall clock was set', () => {
   it('is at work until now, by the clock of the process that reads it', () => {
     const log = shifted(logOf('root', ROOT.slice(0, 3)), HOUR, 2);
     const logs = new Map([['root', log]]);
-    const { to } = treeReport(sourceOf(logs, ['root']), 'root', { now: BEGIN + HOUR + 500 });
+    const { to } = createTreeReport(sourceOf(logs, ['root']), 'root', { now: BEGIN + HOUR + 500 });
     expect(to).toBe(BEGIN + 500);
   });
 });

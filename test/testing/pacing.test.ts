@@ -9,9 +9,9 @@ function waits(protocol: (typeof WIRE_PROTOCOLS)[number], answer: Answer): reado
   const prompt = { input: 1, cacheRead: 0, cacheWrite: 0 };
   const context = { id: 'x', createdAt: 1, callIdPrefix: 'c', prompt };
   const codec = CODECS[protocol];
-  const frames = codec.frames(prepareAnswer(answer, context), codec.parse({}, '/'));
+  const frames = codec.writeFrames(prepareAnswer(answer, context), codec.parse({}, '/'));
   const pacing = new Pacing(answer);
-  return [...frames].map((frame) => pacing.before(frame)).filter((ms) => ms > 0);
+  return [...frames].map((frame) => pacing.computePauseMs(frame)).filter((ms) => ms > 0);
 }
 
 describe.each(WIRE_PROTOCOLS)('%s', (protocol) => {

@@ -37,8 +37,8 @@ it('fills in ids, usage and the reason to stop', () => {
     thinking: ['x'.repeat(40)],
     text: ['x'.repeat(8)],
     calls: [
-      { id: 'call_0', name: 'Read', args: '{"a":1}', pieces: ['{"a":1}'], state: 'whole' },
-      { id: 'own', name: 'Read', args: '{}', pieces: ['{}'], state: 'whole' },
+      { id: 'call_0', name: 'Read', args: '{"a":1}', pieces: ['{"a":1}'], state: 'complete' },
+      { id: 'own', name: 'Read', args: '{}', pieces: ['{}'], state: 'complete' },
     ],
     usage: { input: 70, cacheRead: 5, cacheWrite: 3, output: 17, reasoning: 10 },
     stop: 'tool_calls',
@@ -56,7 +56,7 @@ it('cuts the last call for length, breaks all for bad JSON', () => {
       call.state,
     ]);
   expect(states('length_stop')).toEqual([
-    ['{"a":1}', 'whole'],
+    ['{"a":1}', 'complete'],
     ['{"b"', 'cut'],
   ]);
   expect(states('broken_tool_json')).toEqual([

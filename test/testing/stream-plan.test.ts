@@ -30,7 +30,7 @@ describe('a fault in a stream', () => {
     [{ kind: 'ping_forever' }, 'O;', 'pings'],
   ])('%j', (fault, text, ending) => {
     const plan = planStream(FRAMES, fault, {
-      errorEvent: (_status, message) => message,
+      writeErrorEvent: (_status, message) => message,
       overloaded: { status: 529, message: '!' },
     });
     expect([[...plan.frames].map((frame) => frame.text).join(''), plan.ending]).toEqual([

@@ -213,7 +213,7 @@ describe('an approved file', () => {
     expect(claude?.grants).toEqual({
       lines: [
         'agent EXPLORE: Tests.',
-        'it takes the place of the built-in agent Explore',
+        'replaces the built-in agent Explore',
         'tools: Bash, Write',
         'asks for mode bypassPermissions (autonomous), and gets no more than yours',
         'model: opus',
@@ -225,7 +225,7 @@ describe('an approved file', () => {
       problems: [],
     });
     expect(own?.grants.lines).toContain(
-      'it takes the name code-reviewer, by which the built-in agent Review is called',
+      'takes the name code-reviewer, which is an alias of the built-in agent Review',
     );
   });
 
@@ -262,7 +262,9 @@ describe('an approved file', () => {
   it('cannot have an unknown path', async () => {
     using project = new Project(FILES);
     project.write('README.md', 'x');
-    await expect(project.add(['README.md'])).rejects.toThrow(/^README.md is nothing that this/);
+    await expect(project.add(['README.md'])).rejects.toThrow(
+      /^README.md is not a file of this project/,
+    );
     await project.add(['.claude']);
     expect(new Map(await project.states()).get(CONFIG)).toBe('new');
   });
@@ -282,7 +284,7 @@ describe('revoking', () => {
     expect(new Map(await project.states()).get(AGENT)).toBe('new');
     await project.approvals().revokeAll();
     expect(await acting(project)).toEqual(NOTHING);
-    expect(() => project.approvals().revoke([AGENT])).toThrow(/neither a trusted file nor/);
+    expect(() => project.approvals().revoke([AGENT])).toThrow(/is not a trusted file, the rule/);
   });
 
   it('revokes the trust of missing files, and leaves other projects alone', async () => {
@@ -411,7 +413,7 @@ describe('trust', () => {
       onProblem: (message) => void problems.push(message),
     });
     expect(await acting(project, trust)).toEqual(NOTHING);
-    expect(problems).toEqual([expect.stringContaining('lies in the project')]);
+    expect(problems).toEqual([expect.stringContaining('is inside the project')]);
   });
 
   it('keeps the state directory if a person works in a directory that contains the home directory', async () => {

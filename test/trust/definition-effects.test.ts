@@ -20,9 +20,9 @@ test('the effects of an opencode.json are listed: rules, who chooses it, a promp
     lines: [
       'agent keeper: Keeps.',
       'tools: all of the core set',
-      'it asks about: Bash(git push *)',
-      'denied to it: Bash(rm *)',
-      'only you can choose it: no model sees it',
+      'asks before: Bash(git push *)',
+      'denied: Bash(rm *)',
+      'only you can choose it; models do not see it',
       'prompt: 1 line; read them in the file',
     ],
     problems: [],

@@ -74,7 +74,7 @@ describe('an answer "always"', () => {
     writeFileSync(join(project.state, 'answers.json'), text, { mode: 0o600 });
     expect(rules(project)).toEqual([]);
     expect(project.problems).toEqual([
-      expect.stringMatching(/^no saved answer counts: .* is damaged/),
+      expect.stringMatching(/^no saved answer applies: .* is damaged/),
     ]);
   });
 
@@ -91,6 +91,6 @@ describe('an answer "always"', () => {
     renameSync(project.state, inside);
     expect(open(project, inside).rules(projectRoot)).toEqual([]);
     const add = (): void => open(project, inside).add({ rule: 'Bash', scope: 'user', projectRoot });
-    expect(add).toThrow(/lies in the project/);
+    expect(add).toThrow(/is inside the project/);
   });
 });

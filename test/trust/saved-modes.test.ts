@@ -65,16 +65,16 @@ describe('a mode that an answer gave for every conversation', () => {
   });
 
   it.each([
-    ['{', 'no JSON object'],
+    ['{', 'it does not hold a JSON object'],
     ['{"version": 2, "modes": []}', 'its version is not 1'],
     ['{"version": 1}', 'no list of modes'],
     [
       '{"version": 1, "modes": [{"agent": "coder", "mode": "root", "path": "/a", "sha256": null, "answeredOn": ""}]}',
-      'entry 1 grants no mode',
+      'entry 1 is not a valid mode grant',
     ],
     [
       '{"version": 1, "modes": [{"agent": "coder", "mode": "autonomous", "sha256": null, "answeredOn": ""}]}',
-      'entry 1 grants no mode',
+      'entry 1 is not a valid mode grant',
     ],
   ])('is ignored in a damaged file: %s', (text, how) => {
     using project = new Project();

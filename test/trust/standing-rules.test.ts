@@ -37,7 +37,7 @@ it('a rule is saved for the project of the task that asked, wherever the process
     ]);
   }
   expect(() => standing.add(rule('Bash(x)'), { scope: 'project', directory: null })).toThrow(
-    /no directory/,
+    /no working directory/,
   );
   expect(project.problems).toEqual([]);
 });

@@ -3,38 +3,41 @@ import { parseJsonLine } from '../../base/jsonl.ts';
 import { truncate } from '../../base/text.ts';
 import { type AgentDefinition } from '../../protocol/agent.ts';
 import { MEMORY_SCOPES } from '../../protocol/memory.ts';
-import { withoutControls, type Field } from '../parsing/fields.ts';
-import { withLineFeeds } from '../parsing/split-front-matter.ts';
+import { removeControls, type Field } from '../parsing/fields.ts';
+import { normalizeLineEnds } from '../parsing/split-front-matter.ts';
 import type { FieldReader } from './field-reader.ts';
 import { lazy } from '../../base/lazy.ts';
 import { EFFORTS, type Effort } from '../../protocol/model.ts';
 
-/** The maximum number of characters of a name. A longer one is cut. */
-const MAX_NAME = 200;
+/** The maximum number of characters of a name. A longer name is truncated. */
+const MAX_NAME_LENGTH = 200;
 
-/** Returns a string, or a number that was written in place of one, as clean text. Undefined: it is empty, or another type. */
+/**
+ * Reads a string, or a number that was written instead of a string, as text without control characters. Returns
+ * undefined for an empty text and for other types.
+ */
 export function fieldText(value: JsonValue | undefined): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
-  const clean = withoutControls(String(value)).trim();
+  const clean = removeControls(String(value)).trim();
   return clean === '' ? undefined : clean;
 }
 
-/** Returns a prompt as it was written. Undefined: there is none. */
-export function promptTextOf(value: JsonValue | undefined): string | undefined {
+/** Reads a prompt, keeping its lines. Returns undefined if there is none. */
+export function readPromptText(value: JsonValue | undefined): string | undefined {
   if (typeof value !== 'string') return undefined;
-  const prompt = withLineFeeds(value).replaceAll('\0', '').trim();
+  const prompt = normalizeLineEnds(value).replaceAll('\0', '').trim();
   return prompt === '' ? undefined : prompt;
 }
 
 /**
- * Returns the first line of a value that should be a single line. In broken YAML, the lines after it belong to
- * unknown fields, and must not make a narrow mode unreadable.
+ * Reads the first line of a value that should be a single line. In broken YAML, further lines belong to unknown fields.
+ * They must not make a mode that narrows rights unreadable.
  */
-export function singleLineOf(value: JsonValue | undefined): string | undefined {
+export function readSingleLine(value: JsonValue | undefined): string | undefined {
   return fieldText(value)?.split('\n', 1)[0]?.trim();
 }
 
-/** Takes a field by the first of its names that the file uses. */
+/** Takes a field from the reader by the first of the names that the file uses. */
 export function takeFirstField(reader: FieldReader, names: readonly string[]): Field | undefined {
   for (const name of names) {
     const field = reader.take(name);
@@ -44,8 +47,8 @@ export function takeFirstField(reader: FieldReader, names: readonly string[]): F
 }
 
 /**
- * Reads a field by the first of its names that the file uses. A value for which `read` returns undefined is reported
- * with the code and the message. Undefined: the field is absent, or it has no valid value.
+ * Reads a field by the first of the names that the file uses. A value for which `read` returns undefined is reported
+ * with the code and the message. Returns undefined if the field is absent or has no valid value.
  */
 export function readField<T>(
   reader: FieldReader,
@@ -60,28 +63,33 @@ export function readField<T>(
   return value;
 }
 
-/** Matches a visible character: not a space, and not one that only joins, turns or hides other characters. */
+/** Matches a visible ASCII character. */
 const VISIBLE_ASCII = /[!-~]/;
+/** Matches a visible character: neither a space nor a character that only joins, turns or hides other characters. */
 const VISIBLE = lazy(() => /[^\p{Z}\p{C}\p{M}\p{DI}\u2800]/u);
 
-/** Returns a name on one line. Undefined: it has no visible character. */
-export function visibleNameOf(value: JsonValue | undefined): string | undefined {
+/** Reads a name as one line. Returns undefined if the name has no visible character. */
+export function readVisibleName(value: JsonValue | undefined): string | undefined {
   const name = fieldText(value)?.replaceAll(/\s+/g, ' ');
   if (name === undefined) return undefined;
   const isVisible = VISIBLE_ASCII.test(name) || VISIBLE().test(name);
-  return isVisible ? truncate(name, MAX_NAME) : undefined;
+  return isVisible ? truncate(name, MAX_NAME_LENGTH) : undefined;
 }
 
-/** Reads the declared name. `fallback`: the name from the path of the file. */
+/**
+ * Reads the declared name.
+ *
+ * @param fallback the name from the path of the file, for a file that declares none
+ */
 export function readName(reader: FieldReader, fallback: string): string {
-  const declared = visibleNameOf(reader.take('name')?.value);
+  const declared = readVisibleName(reader.take('name')?.value);
   if (declared !== undefined) return declared;
   const message = `There is no \`name\`; its name is \`${fallback}\`, from the name of its file.`;
   reader.warn('name-from-filename', message);
   return fallback;
 }
 
-/** Reads the full description, however long. A literal `\n`, which some generators write, is a line end. */
+/** Reads the full description, whatever its length. A literal `\n`, which some generators write, becomes a line end. */
 export function readDescription(reader: FieldReader): string {
   const field = reader.take('description');
   const description = fieldText(field?.value)?.replaceAll('\\n', '\n').trim();
@@ -102,20 +110,20 @@ export function textList(value: JsonValue): readonly string[] {
   return words.map((item) => fieldText(item)).filter((item) => item !== undefined);
 }
 
-/** Reads a string or a list of strings. When the agent starts, the first available model is used. */
+/** Reads the model, or a list of models. When the agent starts, the first available model of the list is used. */
 export function readModel(reader: FieldReader): Pick<AgentDefinition, 'model' | 'models'> {
   const field = reader.take('model');
   if (field === undefined || field.value === null) return {};
   const listed = Array.isArray(field.value) ? field.value : [field.value];
-  const models = listed.map((item) => singleLineOf(item)).filter((item) => item !== undefined);
+  const models = listed.map((item) => readSingleLine(item)).filter((item) => item !== undefined);
   const [model] = models;
   if (model !== undefined) return models.length === 1 ? { model } : { model, models };
   reader.warn('invalid-model', '`model` must be a name; the model is inherited.', field.line);
   return {};
 }
 
-/** The levels of effort, under the names that vendors use for them. */
-const EFFORT_WORDS: ReadonlyMap<string, Effort> = new Map<string, Effort>([
+/** The levels of effort, by the names that vendors use for them. */
+const EFFORTS_BY_NAME: ReadonlyMap<string, Effort> = new Map<string, Effort>([
   ...EFFORTS.map((each): [string, Effort] => [each, each]),
   ['off', 'none'],
   ['med', 'medium'],
@@ -125,21 +133,25 @@ const EFFORT_WORDS: ReadonlyMap<string, Effort> = new Map<string, Effort>([
 export const EFFORT_FIELDS = ['effort', 'reasoning-effort', 'model-reasoning-effort', 'thinking'];
 
 export function readEffort(reader: FieldReader): Pick<AgentDefinition, 'effort'> {
-  const wordOf = (value: JsonValue) => EFFORT_WORDS.get(singleLineOf(value)?.toLowerCase() ?? '');
+  const parseEffort = (value: JsonValue) =>
+    EFFORTS_BY_NAME.get(readSingleLine(value)?.toLowerCase() ?? '');
   const message = `\`effort\` must be ${EFFORTS.join(', ')}; it is ignored.`;
-  const effort = readField(reader, EFFORT_FIELDS, wordOf, ['invalid-effort', message]);
+  const effort = readField(reader, EFFORT_FIELDS, parseEffort, ['invalid-effort', message]);
   return effort === undefined ? {} : { effort };
 }
 
-/** Takes a field that must be true or false. Undefined: it is absent, or it has another value, which is reported. */
+/**
+ * Takes a field that must be true or false, and reports any other value. Returns undefined if the field is absent or
+ * has another value.
+ */
 export function takeBoolean(reader: FieldReader, name: string): boolean | undefined {
   const message = `\`${name}\` must be true or false; it is ignored.`;
   return readField(reader, [name], readBoolean, ['invalid-flag', message]);
 }
 
 /**
- * Takes a flag that narrows what may be done. Any value other than a clear `false` may have been meant as true, so it
- * counts as true and is reported.
+ * Takes a flag that narrows the rights of the agent. A value that is neither true nor false may have been meant as
+ * true, so it counts as true and is reported.
  */
 export function takeNarrowingFlag(reader: FieldReader, name: string, code: string): boolean {
   const field = reader.take(name);
@@ -150,7 +162,7 @@ export function takeNarrowingFlag(reader: FieldReader, name: string, code: strin
   return true;
 }
 
-/** Reads whether the agent runs in the background when a call does not say. */
+/** Reads whether the agent runs in the background if a call does not specify it. */
 export function readBackground(reader: FieldReader): Pick<AgentDefinition, 'background'> {
   const names = ['background', 'is-background'];
   const message = '`background` must be true or false; it is ignored.';
@@ -158,10 +170,10 @@ export function readBackground(reader: FieldReader): Pick<AgentDefinition, 'back
   return background === true ? { background } : {};
 }
 
-/** Reads a boolean, which is a text where broken YAML was read line by line. Undefined: it is none. */
+/** Reads a boolean. It may be a text, if broken YAML was read line by line. Returns undefined for any other value. */
 export function readBoolean(value: JsonValue): boolean | undefined {
   if (typeof value === 'boolean') return value;
-  const text = singleLineOf(value)?.toLowerCase();
+  const text = readSingleLine(value)?.toLowerCase();
   return text === 'true' ? true : text === 'false' ? false : undefined;
 }
 
@@ -173,14 +185,17 @@ export function readSkills(reader: FieldReader): Pick<AgentDefinition, 'skills'>
   return names.length === 0 ? {} : { skills: names };
 }
 
-/** Reads the scope of the directory of notes. Another kind of value, such as a table of another vendor, stays untaken. */
+/**
+ * Reads the scope of the agent's memory directory. A value of another type, such as another vendor's table, is not
+ * taken.
+ */
 export function readMemoryScope(reader: FieldReader): Pick<AgentDefinition, 'memory'> {
   const value = reader.peek('memory')?.value ?? '';
   if (typeof value === 'object' || typeof value === 'boolean') return {};
   const line = reader.take('memory')?.line;
-  const said = singleLineOf(value)?.toLowerCase();
-  if (said === undefined) return {};
-  const memory = MEMORY_SCOPES.find((scope) => scope === said);
+  const writtenScope = readSingleLine(value)?.toLowerCase();
+  if (writtenScope === undefined) return {};
+  const memory = MEMORY_SCOPES.find((scope) => scope === writtenScope);
   if (memory !== undefined) return { memory };
   const valid = MEMORY_SCOPES.join(', ');
   reader.warn('invalid-memory', `\`memory\` must be one of ${valid}; it is ignored.`, line);
@@ -192,31 +207,34 @@ export function readInitialPrompt(reader: FieldReader): Pick<AgentDefinition, 'i
   return initialPrompt === undefined ? {} : { initialPrompt };
 }
 
-/** A color name or a hexadecimal color. The user interface decides which names it knows. */
+/** Matches a color name or a hexadecimal color. The user interface decides which names it knows. */
 const COLOR = /^(?:[A-Za-z]{1,20}|#[0-9A-Fa-f]{3,8})$/;
 
 export function readColor(reader: FieldReader): Pick<AgentDefinition, 'color'> {
-  const colorOf = (value: JsonValue) =>
+  const parseColor = (value: JsonValue) =>
     typeof value === 'string' && COLOR.test(value) ? value : undefined;
   const message = '`color` must be a name or `#rrggbb`; it is ignored.';
-  const color = readField(reader, ['color'], colorOf, ['invalid-color', message]);
+  const color = readField(reader, ['color'], parseColor, ['invalid-color', message]);
   return color === undefined ? {} : { color };
 }
 
-/** Merges the rules from two parts of a file, without duplicates. */
+/** Merges the permission rules from two parts of a file, without duplicates. */
 export function mergeRules(
-  one: AgentDefinition['rules'],
-  other: AgentDefinition['rules'],
+  first: AgentDefinition['rules'],
+  second: AgentDefinition['rules'],
 ): Pick<AgentDefinition, 'rules'> {
-  if (one === undefined || other === undefined) {
-    const rules = one ?? other;
+  if (first === undefined || second === undefined) {
+    const rules = first ?? second;
     return rules === undefined ? {} : { rules };
   }
-  const joined = (list: 'ask' | 'deny') => [...new Set([...one[list], ...other[list]])];
-  return { rules: { ask: joined('ask'), deny: joined('deny') } };
+  const join = (list: 'ask' | 'deny') => [...new Set([...first[list], ...second[list]])];
+  return { rules: { ask: join('ask'), deny: join('deny') } };
 }
 
-/** Reads the JSON Schema of the agent's answers, as a map or as JSON text. `agents check` tells whether the schema is valid. */
+/**
+ * Reads the JSON Schema of the agent's answers, as a map or as JSON text. It does not check the schema itself, which is
+ * the task of `agents check`.
+ */
 export function readOutputSchemaField(
   reader: FieldReader,
   field: Field | undefined,

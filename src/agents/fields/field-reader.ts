@@ -1,34 +1,41 @@
 import type { AgentProblem } from '../../protocol/agent.ts';
-import { shownMessage, type Field, type FieldProblem, type Fields } from '../parsing/fields.ts';
+import { toSafeMessage, type Field, type FieldProblem, type Fields } from '../parsing/fields.ts';
 
 /**
- * The maximum number of problems that are reported for one file: a file full of mistakes must not fill the memory
- * or the screen.
+ * The maximum number of problems that are reported for one file, so that a file full of mistakes does not fill the
+ * memory or the screen.
  */
 const MAX_PROBLEMS = 100;
 
-/** The fields of a file while its format reads them: the format takes each field that it knows, and reports problems. */
+/**
+ * The fields of a file while the reader of its format processes them. The reader takes each field that it knows, and
+ * reports problems.
+ */
 export interface FieldReader {
   /** The vendor whose names for tools and modes the fields use. */
   readonly vendor: string;
   /** Takes a field by any spelling of its name: `max-turns`, `maxTurns` and `max_turns` are the same field. */
   take(name: string): Field | undefined;
-  /** Returns a field without taking it, for a field that holds several values of which some may remain. */
+  /** Returns a field without taking it. This is for a field with several values, some of which may be unknown. */
   peek(name: string): Field | undefined;
-  /** Returns the fields that were not taken, as written. */
+  /** Returns the fields that have not been taken, under their names in the file. */
   untaken(): Fields;
-  /** @param tool the name of the tool, where the problem is that a tool was requested and not granted */
+  /**
+   * Reports a problem.
+   *
+   * @param tool the name of the tool, if the problem is that a requested tool is not granted
+   */
   warn(code: string, message: string, line?: number, tool?: string): void;
-  /** Returns all problems so far, those of the front matter first. */
+  /** Returns all problems so far, beginning with those of the front matter. */
   problems(): readonly AgentProblem[];
 }
 
-/** Normalizes the name of a field: in lower case, without `-` and `_`. */
+/** Normalizes the name of a field: converts it to lower case and removes `-` and `_`. */
 export function normalizeFieldName(name: string): string {
   return name.toLowerCase().replaceAll(/[-_]/g, '');
 }
 
-/** The normalized names of the few fields that formats look up in every file. */
+/** A cache of normalized names, because formats look up the same few fields in every file. */
 const normalizedNames = new Map<string, string>();
 
 function normalizeKnownName(name: string): string {
@@ -43,7 +50,7 @@ interface FieldReaderOptions {
   readonly path: string;
   readonly vendor: string;
   readonly fields: Fields;
-  /** The problems of the front matter itself. */
+  /** The problems that were found while the front matter was parsed. */
   readonly problems: readonly FieldProblem[];
 }
 
@@ -60,14 +67,14 @@ export function createFieldReader(options: FieldReaderOptions): FieldReader {
         }
       : {
           code,
-          message: shownMessage(message),
-          ...(tool === undefined ? {} : { tool: shownMessage(tool) }),
+          message: toSafeMessage(message),
+          ...(tool === undefined ? {} : { tool: toSafeMessage(tool) }),
         };
     problems.push({ ...problem, path, ...(line === undefined ? {} : { line }) });
   };
   for (const problem of options.problems) report(problem);
   const untaken = new Map(options.fields);
-  const keys = keysByName(options.fields);
+  const keys = indexKeys(options.fields);
   return {
     vendor,
     take(name) {
@@ -92,8 +99,11 @@ export function createFieldReader(options: FieldReaderOptions): FieldReader {
   };
 }
 
-/** Takes the first of two spellings of a name. The other stays untaken, and is reported as such. */
-function keysByName(fields: Fields): ReadonlyMap<string, string> {
+/**
+ * Returns the key of each field, by its normalized name. If a file has two spellings of a name, the first one is used,
+ * and the other is later reported as unknown.
+ */
+function indexKeys(fields: Fields): ReadonlyMap<string, string> {
   const keys = new Map<string, string>();
   for (const key of fields.keys()) {
     const name = normalizeFieldName(key);

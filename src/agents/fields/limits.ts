@@ -3,9 +3,9 @@ import type { AgentLimits } from '../../protocol/agent.ts';
 import { LIMITS, OPTIONAL_TASK_LIMITS } from '../../protocol/limits.ts';
 import type { SourceLine } from '../parsing/fields.ts';
 import type { FieldReader } from './field-reader.ts';
-import { singleLineOf } from './common.ts';
+import { readSingleLine } from './common.ts';
 
-/** The limits that a file can set, by the names of their fields. */
+/** The limits that a file can set, by the names of their fields in the file. */
 const LIMIT_FIELDS = new Map<string, keyof AgentLimits>([
   ['max-tokens', 'maxTokens'],
   ...OPTIONAL_TASK_LIMITS.map((name) => [limitFieldName(name), LIMITS[name].field] as const),
@@ -13,79 +13,95 @@ const LIMIT_FIELDS = new Map<string, keyof AgentLimits>([
   ['result-max-tokens', 'resultMaxTokens'],
 ]);
 
-/** Returns the name of the field that sets a limit of the table of limits. */
+/** Returns the name of the field that sets a limit from the table of limits. */
 function limitFieldName(limit: string): string {
   return limit.replaceAll('_', '-');
 }
 
-/** The fields for limits in Muster's own files. In other files, `max-tokens` may mean something else. */
+/**
+ * The names of the fields for limits in Muster's own files. They are not read in other vendors' files, in which
+ * `max-tokens` may mean something else.
+ */
 export const OWN_LIMITS: readonly string[] = [...LIMIT_FIELDS.keys()];
 
-/** Returns the fields of a file for limits other than that of turns, undefined where a limit is not set. */
+/**
+ * Returns the fields of a file for all limits except the limit of turns. A limit that is not set has the value
+ * undefined.
+ */
 export function writeLimits(limits: AgentLimits): Readonly<Record<string, number | undefined>> {
   return Object.fromEntries(Array.from(LIMIT_FIELDS, ([name, field]) => [name, limits[field]]));
 }
 
 /** The names that vendors use for the limit of turns. */
 const TURN_FIELDS = ['max-turns', 'steps', 'max-steps'];
-/** The objects in which some vendors put that limit. */
+/** The objects in which some vendors write the limit of turns. */
 const TURN_OBJECTS = ['run-config', 'settings'];
 
 /** Returns the names of all fields that set limits. */
-export function limitFieldNames(own: readonly string[]): readonly string[] {
+export function listLimitFields(own: readonly string[]): readonly string[] {
   return [...TURN_FIELDS, 'timeout-mins', ...TURN_OBJECTS, ...own];
 }
 
-/** Reads the limits of a file: turns under any vendor's name, the minutes of Gemini CLI, and the fields in `own`. */
+/**
+ * Reads the limits of a file: the limit of turns under any vendor's name, Gemini CLI's time limit in minutes, and the
+ * limits whose field names are in `own`.
+ */
 export function readLimits(reader: FieldReader, own: readonly string[]): AgentLimits {
   const limits: Partial<Record<keyof AgentLimits, number>> = {};
   const turns = readTurns(reader);
   if (turns !== undefined) limits.maxTurns = turns;
-  const minutes = readPositive(reader, 'timeout-mins', { whole: false });
+  const minutes = readPositive(reader, 'timeout-mins', { isWhole: false });
   if (minutes !== undefined) limits.wallSeconds = Math.ceil(minutes * 60);
   for (const [name, field] of LIMIT_FIELDS) {
     const value = own.includes(name)
-      ? readPositive(reader, name, { whole: name !== 'max-cost-usd' })
+      ? readPositive(reader, name, { isWhole: name !== 'max-cost-usd' })
       : undefined;
     if (value !== undefined) limits[field] = value;
   }
   return limits;
 }
 
-/** Returns the smallest limit of turns: a converted file may have two of them. */
+/** Returns the smallest limit of turns, because a converted file may have two of them. */
 function readTurns(reader: FieldReader): number | undefined {
-  const found = [
+  const limits = [
     ...TURN_FIELDS.map((name) => readPositive(reader, name)),
-    ...TURN_OBJECTS.map((name) => turnsWithin(reader, name)),
+    ...TURN_OBJECTS.map((name) => readNestedTurns(reader, name)),
   ].filter((value) => value !== undefined);
-  return found.length === 0 ? undefined : Math.min(...found);
+  return limits.length === 0 ? undefined : Math.min(...limits);
 }
 
-/** The object stays untaken, because it also holds values that nothing here reads. */
-function turnsWithin(reader: FieldReader, name: string): number | undefined {
+/**
+ * Reads the limit of turns in an object. The object itself is not taken, because it also has values that are not read.
+ */
+function readNestedTurns(reader: FieldReader, name: string): number | undefined {
   const field = reader.peek(name);
   if (!isJsonObject(field?.value)) return undefined;
   const value = field.value['max_turns'] ?? field.value['maxTurns'];
   if (value === undefined || value === null) return undefined;
-  return positive(reader, { name: `${name}.max_turns`, value, line: field.line, whole: true });
+  return parsePositive(reader, {
+    name: `${name}.max_turns`,
+    value,
+    line: field.line,
+    isWhole: true,
+  });
 }
 
 function readPositive(
   reader: FieldReader,
   name: string,
-  { whole }: { readonly whole: boolean } = { whole: true },
+  { isWhole }: { readonly isWhole: boolean } = { isWhole: true },
 ): number | undefined {
   const field = reader.take(name);
   if (field === undefined || field.value === null) return undefined;
-  return positive(reader, { name, value: field.value, line: field.line, whole });
+  return parsePositive(reader, { name, value: field.value, line: field.line, isWhole });
 }
 
-function positive(reader: FieldReader, field: NumberField): number | undefined {
-  const { name, value, line, whole } = field;
-  const number = Number(singleLineOf(value));
-  const isFit = whole ? Number.isSafeInteger(number) : Number.isFinite(number);
-  if (isFit && number > 0) return number;
-  const message = `\`${name}\` must be a ${whole ? 'whole ' : ''}number above 0; it is ignored.`;
+function parsePositive(reader: FieldReader, field: NumberField): number | undefined {
+  const { name, value, line, isWhole } = field;
+  const number = Number(readSingleLine(value));
+  const isValid = isWhole ? Number.isSafeInteger(number) : Number.isFinite(number);
+  if (isValid && number > 0) return number;
+  const message = `\`${name}\` must be a ${isWhole ? 'whole ' : ''}number above 0; it is ignored.`;
   reader.warn('invalid-limit', message, line);
   return undefined;
 }
@@ -94,5 +110,5 @@ interface NumberField {
   readonly name: string;
   readonly value: JsonValue;
   readonly line: SourceLine;
-  readonly whole: boolean;
+  readonly isWhole: boolean;
 }

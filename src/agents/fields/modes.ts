@@ -2,23 +2,26 @@ import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Field } from '../parsing/fields.ts';
 import type { FieldReader } from './field-reader.ts';
-import { singleLineOf, takeNarrowingFlag } from './common.ts';
+import { readSingleLine, takeNarrowingFlag } from './common.ts';
 
-/** The permission mode that a vendor's name for a mode requests. */
+/** The permission mode that a vendor's mode name requests. */
 interface RequestedMode {
   /** Claude Code's name for the mode, which listings show. */
   readonly permissionMode: string;
-  /** The mode in Muster, never wider than the vendor's. Null when it requests none, and the mode of the session applies. */
+  /**
+   * The mode in Muster, which is never wider than the vendor's mode. Null if the name requests no particular mode, so
+   * that the mode of the session applies.
+   */
   readonly mode: PermissionMode | null;
   /** Whether calls that would ask a person are refused. */
   readonly refusesQuestions?: true;
 }
 
-/** A vendor's names for permission modes. */
+/** A vendor's names for permission modes, and what they request. */
 export type ModeNames = ReadonlyMap<string, RequestedMode>;
 
 /** The name `default` requests no mode in any format (docs/decisions/0002). */
-const COMMON: readonly (readonly [string, RequestedMode])[] = [
+const COMMON_MODES: readonly (readonly [string, RequestedMode])[] = [
   ['plan', { permissionMode: 'plan', mode: 'plan' }],
   ['default', { permissionMode: 'default', mode: null }],
   ['acceptEdits', { permissionMode: 'acceptEdits', mode: 'acceptEdits' }],
@@ -31,22 +34,28 @@ const PLAN: RequestedMode = { permissionMode: 'plan', mode: 'plan' };
 const EDITS: RequestedMode = { permissionMode: 'acceptEdits', mode: 'acceptEdits' };
 const BYPASS: RequestedMode = { permissionMode: 'bypassPermissions', mode: 'autonomous' };
 
-/** In Claude Code, `dontAsk` refuses every call that would ask, so the calls that run are those that run in `default`. */
+/**
+ * Claude Code's mode names. There, `dontAsk` refuses every call that would ask, so only calls that run without a
+ * question in `default` can run.
+ */
 export const CLAUDE_MODES: ModeNames = new Map<string, RequestedMode>([
-  ...COMMON,
+  ...COMMON_MODES,
   ['dontAsk', { permissionMode: 'dontAsk', mode: 'default', refusesQuestions: true }],
 ]);
 
-/** Muster's own names. Some files write `dontAsk` for `autonomous`. */
+/** Muster's own mode names. Some files write `dontAsk` instead of `autonomous`. */
 export const MUSTER_MODES: ModeNames = new Map<string, RequestedMode>([
-  ...COMMON,
+  ...COMMON_MODES,
   ['autonomous', { permissionMode: 'autonomous', mode: 'autonomous' }],
   ['dontAsk', { permissionMode: 'dontAsk', mode: 'autonomous' }],
 ]);
 
-/** The values of Qwen Code's `approvalMode`. `bubble` asks, whatever the parent may do without asking. */
+/**
+ * The values of Qwen Code's `approvalMode`. With `bubble`, calls ask even if the parent may run them without a
+ * question.
+ */
 const APPROVAL_MODES: ModeNames = new Map<string, RequestedMode>([
-  ...COMMON,
+  ...COMMON_MODES,
   ['auto-edit', EDITS],
   ['auto_edit', EDITS],
   ['yolo', BYPASS],
@@ -62,25 +71,28 @@ const SANDBOX_MODES: ModeNames = new Map<string, RequestedMode>([
 
 type ModeFields = Pick<AgentDefinition, 'permissionMode' | 'mode' | 'refusesQuestions'>;
 
-/** The fields in which vendors say what an agent may do without asking. */
+/** The fields in which vendors declare what an agent may do without asking. */
 export const MODE_FIELDS = ['permission-mode', 'approval-mode', 'sandbox-mode', 'readonly'];
 
 /**
- * Reads the mode that a file requests, under the names of its vendor or of the one it was converted from. The
- * narrowest of several counts. A value that is not understood may have been meant as a narrow mode, so it
- * becomes `default` at most.
+ * Reads the mode that a file requests, under the field names of any vendor, because files are converted between
+ * formats. If there are several modes, the narrowest one applies. An unknown value may have been meant as a narrow
+ * mode, so it requests `default` at most.
  */
-export function readMode(reader: FieldReader, words: ModeNames): ModeFields {
+export function readMode(reader: FieldReader, modeNames: ModeNames): ModeFields {
   const requests = [
-    requestedMode(reader, reader.take('permission-mode'), words),
-    requestedMode(reader, reader.take('approval-mode'), APPROVAL_MODES),
-    requestedMode(reader, reader.take('sandbox-mode'), SANDBOX_MODES),
-    // Cursor's `readonly: true`.
+    readRequest(reader, reader.take('permission-mode'), modeNames),
+    readRequest(reader, reader.take('approval-mode'), APPROVAL_MODES),
+    readRequest(reader, reader.take('sandbox-mode'), SANDBOX_MODES),
+    // In Cursor, `readonly: true` forbids changes.
     takeNarrowingFlag(reader, 'readonly', 'invalid-permission-mode') ? PLAN : undefined,
   ].filter((request) => request !== undefined);
   const [first] = requests;
   if (first === undefined) return { permissionMode: null, mode: null };
-  const { permissionMode, mode } = requests.reduce((a, b) => (width(b) < width(a) ? b : a), first);
+  const { permissionMode, mode } = requests.reduce(
+    (a, b) => (measureWidth(b) < measureWidth(a) ? b : a),
+    first,
+  );
   return {
     permissionMode,
     mode,
@@ -88,33 +100,36 @@ export function readMode(reader: FieldReader, words: ModeNames): ModeFields {
   };
 }
 
+/** A request for a mode, as it is written in a file. */
 interface ModeRequest extends Omit<RequestedMode, 'permissionMode'> {
   /** The permission mode as the file names it, or null if the name is unknown. */
   readonly permissionMode: string | null;
 }
 
-function width({ mode }: ModeRequest): number {
+function measureWidth({ mode }: ModeRequest): number {
   return mode === null ? PERMISSION_MODES.length : PERMISSION_MODES.indexOf(mode);
 }
 
-function requestedMode(
+function readRequest(
   reader: FieldReader,
   field: Field | undefined,
-  words: ModeNames,
+  modeNames: ModeNames,
 ): ModeRequest | undefined {
   if (field === undefined || field.value === null) return undefined;
-  const name = singleLineOf(field.value);
-  const known = name === undefined ? undefined : words.get(name);
+  const name = readSingleLine(field.value);
+  const known = name === undefined ? undefined : modeNames.get(name);
   if (known !== undefined) return known;
-  const valid = [...words.keys()].join(', ');
-  const mode = narrowestOf(name ?? '', words);
+  const valid = [...modeNames.keys()].join(', ');
+  const mode = findNarrowestMode(name ?? '', modeNames);
   const message = `\`${name ?? 'this'}\` is not a permission mode; the agent gets \`${mode}\` at most. Valid: ${valid}.`;
   reader.warn('invalid-permission-mode', message, field.line);
   return { permissionMode: null, mode };
 }
 
-/** Some files name several modes in one value: `dontAsk, plan`. */
-function narrowestOf(value: string, words: ModeNames): PermissionMode {
-  const modes = value.split(/[\s,|]+/).map((each) => words.get(each)?.mode);
+/**
+ * Returns the narrowest mode in an unknown value, because some files name several modes in one value: `dontAsk, plan`.
+ */
+function findNarrowestMode(value: string, modeNames: ModeNames): PermissionMode {
+  const modes = value.split(/[\s,|]+/).map((each) => modeNames.get(each)?.mode);
   return modes.includes('plan') ? 'plan' : 'default';
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { parseFrontMatter } from '../parsing/front-matter.ts';
 import { failedFile, type FieldProblem, type Fields } from '../parsing/fields.ts';
-import { withLineFeeds } from '../parsing/split-front-matter.ts';
+import { normalizeLineEnds } from '../parsing/split-front-matter.ts';
 import { createFieldReader, normalizeFieldName, type FieldReader } from './field-reader.ts';
 import {
   EFFORT_FIELDS,
@@ -12,7 +12,7 @@ import {
   readColor,
   readDescription,
   readEffort,
-  visibleNameOf,
+  readVisibleName,
   readInitialPrompt,
   readMemoryScope,
   readModel,
@@ -21,41 +21,46 @@ import {
   mergeRules,
 } from './common.ts';
 import type { DefinitionFile, FileDefinitions } from '../loader/format.ts';
-import { limitFieldNames, readLimits } from './limits.ts';
+import { listLimitFields, readLimits } from './limits.ts';
 import { CLAUDE_MODES, MODE_FIELDS, readMode, type ModeNames } from './modes.ts';
 import { readToolFields, TOOL_FIELDS } from './tools.ts';
 
-/** The differences between the files of one vendor and those of others. */
+/** The differences between the agent files of one vendor and those of other vendors. */
 export interface AgentDialect {
   readonly vendor: string;
-  /** Default: Claude Code's names. */
+  /** The names of permission modes. Default: Claude Code's names. */
   readonly modes?: ModeNames;
-  /** The fields for limits other than that of turns. Default: none. */
+  /** The names of the fields for limits other than the limit of turns. Default: none. */
   readonly limits?: readonly string[];
-  /** Fields that the vendor documents and that have no effect in Muster yet. Default: none. */
+  /** The names of fields that the vendor documents, but that have no effect in Muster yet. Default: none. */
   readonly inactive?: readonly string[];
-  /** Whether a markdown file without front matter is an agent: its text is the prompt. Default: false. */
+  /** Whether a markdown file without front matter is an agent, with its full text as the prompt. Default: false. */
   readonly loadsBareText?: boolean;
-  /** Returns the name from the path of a file. Default: the name of the file, or of the folder of a `SUBAGENT.md`. */
+  /**
+   * Returns the name from the path of a file. Default: the name of the file, or of the directory of a `SUBAGENT.md`.
+   */
   readonly nameFromPath?: (path: string) => string;
-  /** Translates the vendor's own fields into the shared ones. */
+  /** Translates the vendor's own fields into the fields that all vendors share. */
   readonly translate?: (fields: Fields) => Fields;
-  /** Completes the definition from the vendor's own fields as they were written. */
+  /** Completes the definition from the fields of the file before their translation. */
   readonly complete?: (agent: AgentDefinition, fields: Fields) => AgentDefinition;
   /** Fields that have an effect only for this vendor. */
   readonly own?: OwnFields;
 }
 
+/** The fields that only one vendor has. */
 interface OwnFields {
   readonly names: readonly string[];
-  /** Returns what these fields add to the definition, or replace in it. */
+  /** Returns the part of the definition that these fields add or replace. */
   read(reader: FieldReader, shared: SharedFields): Partial<AgentDefinition>;
 }
 
 /** The part of a definition that comes from the fields that all vendors share. */
 export type SharedFields = Omit<AgentDefinition, 'origin' | 'extra' | 'problems'>;
 
-/** The fields that have an effect for every vendor, because people convert files from one vendor's format to another's. */
+/**
+ * The fields that have an effect for every vendor, because people convert files from one vendor's format to another's.
+ */
 const SHARED_FIELDS = [
   ...(
     'name aliases description model background is-background skills memory ' +
@@ -67,7 +72,7 @@ const SHARED_FIELDS = [
 ];
 
 /** Matches the names of documents that lie next to agents. */
-const DOCUMENT = /^(?:readme|changelog|contributing|license|agents|claude|index)\b.*\.md$/i;
+const DOCUMENT_NAME = /^(?:readme|changelog|contributing|license|agents|claude|index)\b.*\.md$/i;
 
 /** Reads a markdown file with front matter as one agent. */
 export async function readMarkdownAgent(
@@ -75,23 +80,23 @@ export async function readMarkdownAgent(
   dialect: AgentDialect,
 ): Promise<FileDefinitions> {
   const front = await parseFrontMatter(file.text, { fieldTest: () => createFieldTest(dialect) });
-  if (front.kind === 'none') return readBareText(file, dialect);
+  if (front.kind === 'none') return readTextOnlyFile(file, dialect);
   if (front.kind === 'unreadable') return failedFile(file, front);
-  const name = nameOf(file.path, dialect);
+  const name = resolveName(file.path, dialect);
   const content: AgentContent = { ...front, name, prompt: front.body };
   return { items: [readAgent(content, file, dialect)], problems: [] };
 }
 
-function nameOf(path: string, dialect: AgentDialect): string {
+function resolveName(path: string, dialect: AgentDialect): string {
   return dialect.nameFromPath?.(path) ?? nameFromPath(path);
 }
 
-/** Returns a function that tells whether a key is a known field. */
+/** Returns a function that says whether a key is the name of a known field. */
 export function createFieldTest(dialect: AgentDialect): (key: string) => boolean {
   const own = dialect.own?.names ?? [];
   const names = [
     ...SHARED_FIELDS,
-    ...limitFieldNames(dialect.limits ?? []),
+    ...listLimitFields(dialect.limits ?? []),
     ...own,
     ...(dialect.inactive ?? []),
   ];
@@ -99,6 +104,7 @@ export function createFieldTest(dialect: AgentDialect): (key: string) => boolean
   return (key) => known.has(normalizeFieldName(key));
 }
 
+/** The content of an agent's file after parsing. */
 export interface AgentContent {
   readonly fields: Fields;
   /** The name for a file without a `name` field. */
@@ -122,7 +128,7 @@ export function readAgent(
   const shared: SharedFields = {
     name: readName(
       reader,
-      visibleNameOf(content.name) ?? visibleNameOf(nameFromPath(file.path)) ?? 'agent',
+      readVisibleName(content.name) ?? readVisibleName(nameFromPath(file.path)) ?? 'agent',
     ),
     aliases: readAliases(reader),
     description: readDescription(reader),
@@ -150,13 +156,16 @@ export function readAgent(
   return dialect.complete?.(agent, content.fields) ?? agent;
 }
 
-/** Returns the fields that were not taken, and reports them once, those first that the vendor documents. */
+/**
+ * Returns the fields that were not taken, and reports all of them in one warning that begins with the fields that the
+ * vendor documents.
+ */
 function readExtra(reader: FieldReader, dialect: AgentDialect): JsonObject {
   const untaken = [...reader.untaken()].filter(([key]) => key !== '__proto__');
   if (untaken.length === 0) return {};
   const inactive = new Set((dialect.inactive ?? []).map((name) => normalizeFieldName(name)));
   const names = untaken.map(([key]) => key);
-  // For `settings.theme`, the vendor documents `settings`.
+  // A vendor that documents `settings` also documents `settings.theme`.
   const isDocumented = (key: string): boolean =>
     inactive.has(normalizeFieldName(key)) ||
     inactive.has(normalizeFieldName(key.split('.', 1)[0] ?? ''));
@@ -186,10 +195,10 @@ const MISSING_FRONT_MATTER = {
     'There is no front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.',
 };
 
-/** Reads a file without front matter, whose whole text is the prompt where the vendor allows that. */
-function readBareText(file: DefinitionFile, dialect: AgentDialect): FileDefinitions {
-  const prompt = withLineFeeds(file.text).trim();
-  if (DOCUMENT.test(basename(file.path))) {
+/** Reads a file without front matter. If the vendor allows such agents, the full text is the prompt. */
+function readTextOnlyFile(file: DefinitionFile, dialect: AgentDialect): FileDefinitions {
+  const prompt = normalizeLineEnds(file.text).trim();
+  if (DOCUMENT_NAME.test(basename(file.path))) {
     const message = 'A document without front matter, not an agent.';
     return failedFile(file, { code: 'not-an-agent', message });
   }
@@ -198,6 +207,6 @@ function readBareText(file: DefinitionFile, dialect: AgentDialect): FileDefiniti
   }
   const message = 'There is no front matter: the whole text is the prompt.';
   const problems = [{ code: 'frontmatter-missing', message }];
-  const content = { fields: new Map(), name: nameOf(file.path, dialect), prompt, problems };
+  const content = { fields: new Map(), name: resolveName(file.path, dialect), prompt, problems };
   return { items: [readAgent(content, file, dialect)], problems: [] };
 }

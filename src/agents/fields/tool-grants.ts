@@ -1,48 +1,51 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { LimitedTools, ToolLimit } from '../../protocol/agent.ts';
-import { specifierKind } from '../../protocol/specifier-kind.ts';
+import { findSpecifierKind } from '../../protocol/specifier-kind.ts';
 import {
   findDenyRules,
-  expandToolWord,
-  grantedTools,
+  expandToolName,
+  findGrantedTools,
   type ToolGrant,
 } from '../../protocol/tool-aliases.ts';
 import type { SourceLine } from '../parsing/fields.ts';
 import type { FieldReader } from './field-reader.ts';
 
-/** The tools that a list grants. */
+/** The tools that a list in a file grants. */
 export interface GrantedTools {
-  /** Canonical names, each once. */
+  /** The canonical names of the tools, without duplicates. */
   readonly names: readonly string[];
-  /** Default: none of them is limited to certain calls. */
+  /** The tools that are limited to certain calls. Default: none. */
   readonly limited?: LimitedTools;
 }
 
+/** A name in a list that is not the name of a known tool. */
 interface UnknownTool {
   readonly unknown: string;
 }
 
 /**
- * Reads the tools that a list grants: tools under the name of any vendor, and `Tool(specifier)` for the calls
- * that such a rule covers. A tool that the same list also names without a specifier is not limited. Reports each
- * name that grants nothing.
+ * Reads the tools that a list grants. The list has tool names of any vendor, and `Tool(specifier)` for the calls that
+ * such a permission rule covers. A tool that the list also names without a specifier is not limited. Each name that
+ * grants nothing is reported.
  */
 export function readToolGrants(
   reader: FieldReader,
-  words: readonly string[],
+  entries: readonly string[],
   line: SourceLine,
 ): GrantedTools {
-  const found = [...new Set(words)].flatMap((word) => grantsOfName(reader, word, line));
-  for (const each of found) {
+  const results = [...new Set(entries)].flatMap((entry) => findGrants(reader, entry, line));
+  for (const each of results) {
     if (!('unknown' in each)) continue;
     const { unknown } = each;
     reader.warn('unknown-tool', `Unknown tool \`${unknown}\`; it is left out.`, line, unknown);
   }
-  const grants = found.flatMap((each) => ('unknown' in each ? [] : [each]));
+  const grants = results.flatMap((each) => ('unknown' in each ? [] : [each]));
   return mergeToolGrants(reader, grants, line);
 }
 
-/** Merges the grants of several names. Reports names that grant nothing, where no other name grants the tool. */
+/**
+ * Merges the grants of several names. Reports each name that grants nothing, unless another name grants the same tool.
+ */
 export function mergeToolGrants(
   reader: FieldReader,
   grants: readonly ToolGrant[],
@@ -50,50 +53,50 @@ export function mergeToolGrants(
 ): GrantedTools {
   const granted = grants.filter((each) => !('isTooWide' in each));
   const names = [...new Set(granted.map(({ tool }) => tool))];
-  const whole = new Set(granted.filter((each) => !('limit' in each)).map(({ tool }) => tool));
+  const unlimited = new Set(granted.filter((each) => !('limit' in each)).map(({ tool }) => tool));
   for (const each of grants) {
-    if (!('isTooWide' in each) || whole.has(each.tool)) continue;
+    if (!('isTooWide' in each) || unlimited.has(each.tool)) continue;
     const { word, tool } = each;
     const message = `\`${word}\` is left out: ${tool}, the nearest tool of Muster, does more than that. To grant it, write \`${tool}\`.`;
     reader.warn('too-wide-alias', message, line, word);
   }
-  const limits = mergedLimits(
-    granted.flatMap((each) => ('limit' in each && !whole.has(each.tool) ? [each.limit] : [])),
+  const limits = mergeLimits(
+    granted.flatMap((each) => ('limit' in each && !unlimited.has(each.tool) ? [each.limit] : [])),
   );
   if (limits.length === 0) return { names };
-  return { names, limited: { limits, unlimited: names.filter((name) => whole.has(name)) } };
+  return { names, limited: { limits, unlimited: names.filter((name) => unlimited.has(name)) } };
 }
 
-function grantsOfName(
+function findGrants(
   reader: FieldReader,
-  word: string,
+  entry: string,
   line: SourceLine,
 ): readonly (ToolGrant | UnknownTool)[] {
-  const parts = knownParts(reader, word);
-  if (parts !== null) return parts.flatMap((part) => grantsOfName(reader, part, line));
-  const call = splitSpecifier(word);
-  const grants = unlimitedGrants(reader, call?.name ?? word);
-  if (grants.length === 0) return [{ unknown: word }];
+  const parts = splitKnownNames(reader, entry);
+  if (parts !== null) return parts.flatMap((part) => findGrants(reader, part, line));
+  const call = splitSpecifier(entry);
+  const grants = findUnlimitedGrants(reader, call?.name ?? entry);
+  if (grants.length === 0) return [{ unknown: entry }];
   if (call === undefined || ALL_CALLS.has(call.inside.trim())) return grants;
   return grants.flatMap((grant) => {
-    const isWhole = !('limit' in grant) && !('isTooWide' in grant);
-    const takesRules = specifierKind(grant.tool) !== undefined && call.inside.trim() !== '';
-    if (isWhole && takesRules) {
+    const isUnlimited = !('limit' in grant) && !('isTooWide' in grant);
+    const takesRules = findSpecifierKind(grant.tool) !== undefined && call.inside.trim() !== '';
+    if (isUnlimited && takesRules) {
       const { tool } = grant;
-      const rules = specifiersIn(call.inside).map((each) => `${tool}(${each})`);
+      const rules = splitSpecifiers(call.inside).map((each) => `${tool}(${each})`);
       return [{ tool, limit: { tool, rules } }];
     }
-    const message = `\`${word}\` limits ${grant.tool} in a way that no rule can express; the tool is left out.`;
-    reader.warn('tool-pattern', message, line, word);
+    const message = `\`${entry}\` limits ${grant.tool} in a way that no rule can express; the tool is left out.`;
+    reader.warn('tool-pattern', message, line, entry);
     return [];
   });
 }
 
-/** Specifiers that every call of a tool matches. */
+/** The specifiers that every call of a tool matches. */
 const ALL_CALLS: ReadonlySet<string> = new Set(['*', ':*']);
 
-/** Returns the specifiers in parentheses. Each of several with commas between them, `git log:*, git diff:*`, is a rule. */
-function specifiersIn(inside: string): readonly string[] {
+/** Splits the text in parentheses into specifiers, which may be separated by commas: `git log:*, git diff:*`. */
+function splitSpecifiers(inside: string): readonly string[] {
   if (/["'`{}]/.test(inside)) return [inside.trim()];
   return inside
     .split(/,\s+/)
@@ -101,27 +104,33 @@ function specifiersIn(inside: string): readonly string[] {
     .filter((each) => each !== '');
 }
 
-/** Returns the tools in one item of a list that are separated by spaces, if there are several and all of them are known. */
-function knownParts(reader: FieldReader, word: string): readonly string[] | null {
-  const parts = word.match(/[^\s()]+(?:\([^()]*\))?/g) ?? [];
-  if (parts.length < 2 || parts.join(' ') !== word.trim().replaceAll(/\s+/g, ' ')) return null;
+/**
+ * Splits an item of a list that names several tools separated by spaces. Returns null if there is only one name, or if
+ * not all names are known.
+ */
+function splitKnownNames(reader: FieldReader, entry: string): readonly string[] | null {
+  const parts = entry.match(/[^\s()]+(?:\([^()]*\))?/g) ?? [];
+  if (parts.length < 2 || parts.join(' ') !== entry.trim().replaceAll(/\s+/g, ' ')) return null;
   const isKnown = (part: string) =>
-    unlimitedGrants(reader, splitSpecifier(part)?.name ?? part).length > 0;
-  return unlimitedGrants(reader, word).length === 0 && parts.every(isKnown) ? parts : null;
+    findUnlimitedGrants(reader, splitSpecifier(part)?.name ?? part).length > 0;
+  return findUnlimitedGrants(reader, entry).length === 0 && parts.every(isKnown) ? parts : null;
 }
 
-/** Returns what a name without a limit grants. A name that a vendor knows has precedence over one that only looks like the name of a server's tool. */
-export function unlimitedGrants(reader: FieldReader, word: string): readonly ToolGrant[] {
-  if (!word.startsWith('mcp__')) {
-    const grants = grantedTools(word, reader.vendor);
+/**
+ * Returns the grants of a name without a specifier. The meaning that a vendor documents for a name has precedence over
+ * its meaning as the name of an MCP server's tool.
+ */
+export function findUnlimitedGrants(reader: FieldReader, entry: string): readonly ToolGrant[] {
+  if (!entry.startsWith('mcp__')) {
+    const grants = findGrantedTools(entry, reader.vendor);
     if (grants !== undefined) return grants;
   }
-  const tool = mcpToolName(word);
+  const tool = toMcpToolName(entry);
   return tool === undefined ? [] : [{ tool }];
 }
 
-/** Merges the limits of each tool: a call may run if any of them allows it. */
-function mergedLimits(limits: readonly ToolLimit[]): readonly ToolLimit[] {
+/** Merges the limits of each tool. A call may run if at least one of the limits allows it. */
+function mergeLimits(limits: readonly ToolLimit[]): readonly ToolLimit[] {
   const byTool = Map.groupBy(limits, ({ tool }) => tool);
   return [...byTool].map(([tool, several]) => {
     const rules = [...new Set(several.flatMap((each) => each.rules))];
@@ -133,106 +142,106 @@ function mergedLimits(limits: readonly ToolLimit[]): readonly ToolLimit[] {
 
 /** The tools and calls that a list denies. */
 export interface DeniedTools {
-  /** Canonical names, each once. */
+  /** The canonical names of the tools, without duplicates. */
   readonly names: readonly string[];
-  /** The texts of deny rules, for names that mean only a part of a tool of Muster. */
+  /** The texts of deny rules, for names that mean only a part of a tool in Muster. */
   readonly rules: readonly string[];
 }
 
 /**
- * Reads the tools that a list denies. `Tool(specifier)` denies the whole tool, which is the narrower meaning and
- * the one that Claude Code documents for `disallowedTools`.
+ * Reads the tools that a list denies. `Tool(specifier)` denies all calls of the tool. This is the safer meaning, and
+ * the meaning that Claude Code documents for `disallowedTools`.
  */
 export function readToolDenials(
   reader: FieldReader,
-  words: readonly string[],
+  entries: readonly string[],
   line: SourceLine,
 ): DeniedTools {
   const names = new Set<string>();
   const rules = new Set<string>();
   const unknown = new Set<string>();
-  for (const word of words) {
-    const pattern = splitSpecifier(word);
+  for (const entry of entries) {
+    const pattern = splitSpecifier(entry);
     if (pattern !== undefined) {
-      const message = `\`${word}\` denies a pattern, which this field does not support; the whole tool is denied.`;
+      const message = `\`${entry}\` denies a pattern, which this field does not support; the whole tool is denied.`;
       reader.warn('tool-pattern', message, line);
     }
-    const partial = pattern === undefined ? findDenyRules(word) : undefined;
-    const denied = partial ?? toolNames(reader, pattern?.name ?? word);
-    if (denied.length === 0) unknown.add(pattern?.name ?? word);
+    const partial = pattern === undefined ? findDenyRules(entry) : undefined;
+    const denied = partial ?? toolNames(reader, pattern?.name ?? entry);
+    if (denied.length === 0) unknown.add(pattern?.name ?? entry);
     for (const each of denied) (partial === undefined ? names : rules).add(each);
   }
-  for (const word of unknown) {
-    const message = `Unknown tool \`${word}\`; it denies nothing.`;
-    reader.warn('unknown-denied-tool', message, line, word);
+  for (const entry of unknown) {
+    const message = `Unknown tool \`${entry}\`; it denies nothing.`;
+    reader.warn('unknown-denied-tool', message, line, entry);
   }
   return { names: [...names], rules: [...rules] };
 }
 
-function toolNames(reader: FieldReader, word: string): readonly string[] {
-  if (!word.startsWith('mcp__')) {
-    const names = expandToolWord(word, reader.vendor);
+function toolNames(reader: FieldReader, entry: string): readonly string[] {
+  if (!entry.startsWith('mcp__')) {
+    const names = expandToolName(entry, reader.vendor);
     if (names !== undefined) return names;
   }
-  const name = mcpToolName(word);
+  const name = toMcpToolName(entry);
   return name === undefined ? [] : [name];
 }
 
-/** `Tool(arguments)`. */
-const PATTERN = /^([\w/.-]+)\s*\((.*)\)$/s;
+/** Matches `Tool(specifier)`. */
+const TOOL_WITH_SPECIFIER = /^([\w/.-]+)\s*\((.*)\)$/s;
 
-/** Splits a comma-separated string or a list into the names of tools. Undefined: it is neither. */
+/** Splits a comma-separated string or a list into the names of tools. Returns undefined for any other value. */
 export function splitToolList(value: JsonValue): readonly string[] | undefined {
   if (value === null) return [];
   if (typeof value === 'string') return splitWords(value);
   if (!Array.isArray(value)) return undefined;
-  const words: string[] = [];
+  const entries: string[] = [];
   for (const item of value) {
     if (typeof item !== 'string') return undefined;
-    words.push(...splitWords(item));
+    entries.push(...splitWords(item));
   }
-  return words;
+  return entries;
 }
 
-/** Splits `Task(a, b)` into the name and the text in parentheses. Undefined: it has no parentheses. */
+/** Splits `Task(a, b)` into the name and the text in parentheses. Returns undefined if there are no parentheses. */
 export function splitSpecifier(
-  word: string,
+  entry: string,
 ): { readonly name: string; readonly inside: string } | undefined {
-  const [, name, inside] = word.includes('(') ? (PATTERN.exec(word) ?? []) : [];
+  const [, name, inside] = entry.includes('(') ? (TOOL_WITH_SPECIFIER.exec(entry) ?? []) : [];
   return name === undefined || inside === undefined ? undefined : { name, inside };
 }
 
-/** Splits at commas and line ends outside parentheses: `Task(a, b), Read` has two parts. */
+/** Splits a text at commas and line ends outside parentheses. `Task(a, b), Read` has two parts. */
 function splitWords(text: string): readonly string[] {
   const list = text.trim().replace(/^\[([\s\S]*)\]$/, '$1');
-  const words = list.includes('(') ? splitOutsideBrackets(list) : list.split(/[,\n]/);
-  return words.map(cleanToolWord).filter((each) => each !== '');
+  const entries = list.includes('(') ? splitOutsideBrackets(list) : list.split(/[,\n]/);
+  return entries.map(cleanToolWord).filter((each) => each !== '');
 }
 
 function splitOutsideBrackets(list: string): readonly string[] {
-  const words: string[] = [];
+  const entries: string[] = [];
   let depth = 0;
-  let word = '';
+  let entry = '';
   let isEscaped = false;
   for (const char of list) {
     if (!isEscaped && char === '(') depth += 1;
     if (!isEscaped && char === ')') depth = Math.max(0, depth - 1);
     isEscaped = !isEscaped && char === '\\';
     if (depth === 0 && (char === ',' || char === '\n')) {
-      words.push(word);
-      word = '';
+      entries.push(entry);
+      entry = '';
     } else {
-      word += char;
+      entry += char;
     }
   }
-  words.push(word);
-  return words;
+  entries.push(entry);
+  return entries;
 }
 
-/** Removes the dash and the quotation marks of a list item, which remain when YAML is read line by line. */
-export function cleanToolWord(word: string): string {
-  const bare = word.trim();
-  // Most names begin with a letter, and need nothing removed.
+/** Removes the dash and the quotation marks of a list item, which remain if broken YAML is read line by line. */
+export function cleanToolWord(entry: string): string {
+  const bare = entry.trim();
+  // Most names begin with a letter, so nothing needs to be removed.
   if (!/^[-"']/.test(bare)) return bare;
   return bare
     .replace(/^- +/, '')
@@ -240,42 +249,44 @@ export function cleanToolWord(word: string): string {
     .trim();
 }
 
-/** `mcp__SERVER__TOOL`; all tools of a server are `mcp__SERVER` or `mcp__SERVER__*`. */
+/** Matches `mcp__SERVER__TOOL`, and `mcp__SERVER` and `mcp__SERVER__*` for all tools of a server. */
 const MCP_NAME = /^mcp__[\w.*-]+$/;
-/** `SERVER/TOOL` and `SERVER/*`. */
+/** Matches `SERVER/TOOL` and `SERVER/*`. */
 const SLASHED = /^([\w.-]+)\/([\w-]+|\*)$/;
-/** `@SERVER` and `@SERVER/TOOL`, as Kiro writes them. */
+/** Matches Kiro's `@SERVER` and `@SERVER/TOOL`. */
 const AT_SERVER = /^@([\w.-]+)(?:\/([\w-]+|\*))?$/;
-/** `mcp_*`, `mcp_SERVER_*` and `mcp_SERVER_TOOL`, as Gemini CLI writes them. Names of servers there have no `_`. */
+/** Matches Gemini CLI's `mcp_*`, `mcp_SERVER_*` and `mcp_SERVER_TOOL`. Its server names do not contain `_`. */
 const UNDERSCORED = /^mcp_(?!_)(?:(\*)|([^_\s]+)_([\w*-]+))$/;
-/** The part before the slash in the names of VS Code's own tools. */
-const EDITOR_SETS = new Set(
+/** The prefixes (before the slash) of VS Code's own tools. */
+const EDITOR_TOOL_PREFIXES = new Set(
   'agent browser edit execute read runCommands runNotebooks runTasks search todo vscode web'.split(
     ' ',
   ),
 );
 
 /**
- * Returns Muster's name for a tool of an MCP server, or for all tools of a server, from any vendor's name.
- * Undefined: it names neither.
+ * Converts any vendor's name for one tool or all tools of an MCP server to Muster's name. Returns undefined for a name
+ * that is neither.
  */
-function mcpToolName(word: string): string | undefined {
-  if (word.startsWith('mcp__')) return MCP_NAME.test(word) ? word : undefined;
-  const underscored = UNDERSCORED.exec(word);
+function toMcpToolName(entry: string): string | undefined {
+  if (entry.startsWith('mcp__')) return MCP_NAME.test(entry) ? entry : undefined;
+  const underscored = UNDERSCORED.exec(entry);
   if (underscored !== null) {
     const [, every, server, tool] = underscored;
     return every === undefined ? `mcp__${server}__${tool}` : 'mcp__*';
   }
-  const at = AT_SERVER.exec(word);
+  const at = AT_SERVER.exec(entry);
   if (at !== null) return `mcp__${at[1]}__${at[2] ?? '*'}`;
-  const [, server, tool] = SLASHED.exec(word) ?? [];
-  if (server === undefined || EDITOR_SETS.has(server)) return undefined;
-  // A name with a dot before the tool is that of a VS Code extension, whose tools exist only in that editor.
+  const [, server, tool] = SLASHED.exec(entry) ?? [];
+  if (server === undefined || EDITOR_TOOL_PREFIXES.has(server)) return undefined;
+  // A prefix with a dot names a VS Code extension, whose tools exist only in that editor.
   if (server.includes('.') && tool !== '*') return undefined;
   return `mcp__${server}__${tool}`;
 }
 
-/** Returns Muster's name for one or all tools of a server. Characters that a name cannot have become `_`. */
+/**
+ * Returns Muster's name for one tool or all tools of an MCP server. Characters that a name cannot contain become `_`.
+ */
 export function mcpServerTools(server: string, tool = '*'): string {
   const clean = (name: string): string => name.trim().replaceAll(/[^\w.-]+/g, '_');
   return `mcp__${clean(server)}__${tool === '*' ? tool : clean(tool)}`;

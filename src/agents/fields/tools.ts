@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { AgentDefinition, ToolSelection } from '../../protocol/agent.ts';
-import { expandToolWord } from '../../protocol/tool-aliases.ts';
-import { shownMessage, type Field, type SourceLine } from '../parsing/fields.ts';
+import { expandToolName } from '../../protocol/tool-aliases.ts';
+import { toSafeMessage, type Field, type SourceLine } from '../parsing/fields.ts';
 import type { FieldReader } from './field-reader.ts';
 import { takeFirstField } from './common.ts';
 import {
@@ -25,53 +25,53 @@ type ToolFields = Pick<
 export const TOOL_FIELDS = ['tools', 'allowed-tools', 'disallowed-tools', 'exclude-tools'];
 
 /**
- * Reads `tools` (`A, B`, a list, `*`, opencode's `{tool: false}`, or `{mode, allow, deny}`; absent means all tools,
- * empty means none) and `disallowedTools`. A value that cannot be read gives no tools and a warning, because a
- * limit that a file meant to set must never be lost.
+ * Reads `tools` and `disallowedTools`. The value of `tools` is `A, B`, a list, `*`, opencode's `{tool: false}`, or
+ * `{mode, allow, deny}`. An absent field means all tools, and an empty value means none. If a value cannot be read, the
+ * agent gets no tools and a warning, so that a limit in a file is never ignored.
  */
 export function readToolFields(reader: FieldReader): ToolFields {
   const tools = readTools(reader);
   const field = takeFirstField(reader, ['disallowed-tools', 'exclude-tools']);
   if (field === undefined) return { disallowedTools: [], ...tools };
-  const denied = deniedTools(reader, field);
+  const denied = readDeniedTools(reader, field);
   if (denied === undefined) {
-    return { ...unreadable(reader, '`disallowedTools`', field.line), disallowedTools: [] };
+    return { ...refuseUnreadable(reader, '`disallowedTools`', field.line), disallowedTools: [] };
   }
   const rules = [...(tools.rules?.deny ?? []), ...denied.rules];
-  return { ...tools, ...denyRules(rules), disallowedTools: denied.names };
+  return { ...tools, ...createDenyRules(rules), disallowedTools: denied.names };
 }
 
-type Allowed = Omit<ToolFields, 'disallowedTools'>;
+type AllowedFields = Omit<ToolFields, 'disallowedTools'>;
 
-function denyRules(deny: readonly string[]): Pick<ToolFields, 'rules'> {
+function createDenyRules(deny: readonly string[]): Pick<ToolFields, 'rules'> {
   return deny.length === 0 ? {} : { rules: { ask: [], deny } };
 }
 
-function readTools(reader: FieldReader): Allowed {
+function readTools(reader: FieldReader): AllowedFields {
   const field = takeFirstField(reader, ['tools', 'allowed-tools']);
   if (field === undefined) return { tools: ALL_TOOLS };
   const { value, line } = field;
   if (!isJsonObject(value)) {
-    return allowedTools(reader, field) ?? unreadable(reader, '`tools`', line);
+    return readAllowedTools(reader, field) ?? refuseUnreadable(reader, '`tools`', line);
   }
-  return isSwitches(value) ? readSwitches(reader, value, line) : readToolMap(reader, value, line);
+  return isSwitchMap(value) ? readSwitches(reader, value, line) : readToolMap(reader, value, line);
 }
 
 /** Reads the form `{mode, allow, deny}`. Without a `mode`, the list that is present decides. */
-function readToolMap(reader: FieldReader, map: JsonObject, line: SourceLine): Allowed {
-  const unread = (name: string): Allowed => unreadable(reader, name, line);
+function readToolMap(reader: FieldReader, map: JsonObject, line: SourceLine): AllowedFields {
+  const refuse = (name: string): AllowedFields => refuseUnreadable(reader, name, line);
   const mode = map['mode'] ?? (map['allow'] === undefined ? 'denylist' : 'allowlist');
-  const denied = deniedTools(reader, { value: map['deny'] ?? [], line });
-  if (denied === undefined) return unread('`tools.deny`');
+  const denied = readDeniedTools(reader, { value: map['deny'] ?? [], line });
+  if (denied === undefined) return refuse('`tools.deny`');
   if (mode === 'denylist' || mode === 'deny') {
     return map['deny'] === undefined
-      ? unread('`tools.deny`')
-      : { tools: { mode: 'deny', names: denied.names }, ...denyRules(denied.rules) };
+      ? refuse('`tools.deny`')
+      : { tools: { mode: 'deny', names: denied.names }, ...createDenyRules(denied.rules) };
   }
-  if (mode !== 'allowlist' && mode !== 'allow') return unread('`tools.mode`');
-  const allowed = allowedTools(reader, { value: map['allow'] ?? [], line });
-  if (allowed === undefined) return unread('`tools.allow`');
-  const rules = denyRules(denied.rules);
+  if (mode !== 'allowlist' && mode !== 'allow') return refuse('`tools.mode`');
+  const allowed = readAllowedTools(reader, { value: map['allow'] ?? [], line });
+  if (allowed === undefined) return refuse('`tools.allow`');
+  const rules = createDenyRules(denied.rules);
   if (denied.names.length === 0) return { ...allowed, ...rules };
   if (allowed.tools.mode === 'all') {
     return { tools: { mode: 'deny', names: denied.names }, ...rules };
@@ -80,63 +80,76 @@ function readToolMap(reader: FieldReader, map: JsonObject, line: SourceLine): Al
   return { ...allowed, ...rules, tools: { mode: 'allow', names } };
 }
 
-function isSwitches(map: JsonObject): boolean {
+function isSwitchMap(map: JsonObject): boolean {
   const values = Object.values(map);
   return values.length > 0 && values.every((value) => typeof value === 'boolean');
 }
 
-/** Reads opencode's form `{write: false}`. A tool that is not named stays, so only `false` has an effect. */
-function readSwitches(reader: FieldReader, switches: JsonObject, line: SourceLine): Allowed {
+/**
+ * Reads opencode's form `{write: false}`. A tool that is not named stays available, so only the value false has an
+ * effect.
+ */
+function readSwitches(reader: FieldReader, switches: JsonObject, line: SourceLine): AllowedFields {
   const off = Object.keys(switches).filter((name) => switches[name] === false);
   if (off.length === 0) return { tools: ALL_TOOLS };
   const on = Object.keys(switches).filter((name) => name !== '*' && switches[name] === true);
-  if (off.includes('*')) return selection(readToolGrants(reader, on, line));
+  if (off.includes('*')) return createSelection(readToolGrants(reader, on, line));
   const { names, rules } = readToolDenials(reader, off, line);
-  return { tools: { mode: 'deny', names: withEditSwitch(names) }, ...denyRules(rules) };
+  return { tools: { mode: 'deny', names: expandEditSwitch(names) }, ...createDenyRules(rules) };
 }
 
-function selection({ names, limited }: GrantedTools): Allowed {
+function createSelection({ names, limited }: GrantedTools): AllowedFields {
   const tools = { mode: 'allow', names } as const;
   return limited === undefined ? { tools } : { tools, limitedTools: [limited] };
 }
 
-/** In opencode, `write`, `edit` and `patch` are the same switch. */
-function withEditSwitch(names: readonly string[]): readonly string[] {
-  const changes = ['Write', 'Edit'];
-  return names.some((name) => changes.includes(name) || name === 'MultiEdit')
-    ? [...new Set([...names, ...changes])]
+/**
+ * Adds Write and Edit to a list with one of the tools that change files, because in opencode `write`, `edit` and
+ * `patch` are the same switch.
+ */
+function expandEditSwitch(names: readonly string[]): readonly string[] {
+  const editTools = ['Write', 'Edit'];
+  return names.some((name) => editTools.includes(name) || name === 'MultiEdit')
+    ? [...new Set([...names, ...editTools])]
     : names;
 }
 
-/** `Tool(specifier)` grants only the calls that such a rule covers; `Task(a, b)` names whom it may delegate to. */
-function allowedTools(reader: FieldReader, { value, line }: Field): Allowed | undefined {
-  const words = splitToolList(value);
-  if (words === undefined) return undefined;
-  if (words.includes('*')) return { tools: everyTool(reader, words, line) };
-  if (words.length > 0 && words.every(isEveryBuiltin)) return { tools: ALL_TOOLS };
-  const delegates = words.map(delegatesOf).filter((each) => each !== undefined);
-  const granting = words.map((word) => (delegatesOf(word) === undefined ? word : 'Task'));
-  const allowed = selection(readToolGrants(reader, granting, line));
+/**
+ * Reads a list of allowed tools. `Tool(specifier)` grants only the calls that such a permission rule covers, and
+ * `Task(a, b)` names the agents to which the agent may delegate. Returns undefined if the value is not a list.
+ */
+function readAllowedTools(reader: FieldReader, { value, line }: Field): AllowedFields | undefined {
+  const toolNames = splitToolList(value);
+  if (toolNames === undefined) return undefined;
+  if (toolNames.includes('*')) return { tools: selectEveryTool(reader, toolNames, line) };
+  if (toolNames.length > 0 && toolNames.every(meansEveryBuiltin)) return { tools: ALL_TOOLS };
+  const delegates = toolNames.map(parseDelegates).filter((each) => each !== undefined);
+  const grantingNames = toolNames.map((toolName) =>
+    parseDelegates(toolName) === undefined ? toolName : 'Task',
+  );
+  const allowed = createSelection(readToolGrants(reader, grantingNames, line));
   const { names } = allowed.tools;
-  if (names.length === 0) return { ...allowed, ...withoutTools(reader, words, line) };
-  // `Task` next to `Task(a)` allows every type.
-  const namesEvery = words.some((word) => splitSpecifier(word) === undefined && isTask(word));
-  const delegatesTo = namesEvery ? [] : delegates.flat();
+  if (names.length === 0) return { ...allowed, ...reportNoTools(reader, toolNames, line) };
+  // `Task` in addition to `Task(a)` allows every agent.
+  const allowsEveryAgent = toolNames.some(
+    (toolName) => splitSpecifier(toolName) === undefined && isTask(toolName),
+  );
+  const delegatesTo = allowsEveryAgent ? [] : delegates.flat();
   return delegatesTo.length === 0 ? allowed : { ...allowed, delegatesTo };
 }
 
-function isTask(word: string): boolean {
-  return expandToolWord(word, '')?.[0] === 'Task';
+function isTask(toolName: string): boolean {
+  return expandToolName(toolName, '')?.[0] === 'Task';
 }
 
-/** Kiro's name for all tools that do not belong to a server. */
-function isEveryBuiltin(word: string): boolean {
-  return word === '@builtin';
+/** Returns whether a name is Kiro's name for all tools that do not belong to an MCP server. */
+function meansEveryBuiltin(toolName: string): boolean {
+  return toolName === '@builtin';
 }
 
-/** Returns the types in `Task(a, b)`, under any name of the tool. */
-function delegatesOf(word: string): readonly string[] | undefined {
-  const call = splitSpecifier(word);
+/** Returns the agents in `Task(a, b)`, under any name of the Task tool. Returns undefined for other tools. */
+function parseDelegates(toolName: string): readonly string[] | undefined {
+  const call = splitSpecifier(toolName);
   if (call === undefined || !isTask(call.name)) return undefined;
   return call.inside
     .split(',')
@@ -144,26 +157,30 @@ function delegatesOf(word: string): readonly string[] | undefined {
     .filter((each) => each !== '' && each !== '*');
 }
 
-function withoutTools(
+function reportNoTools(
   reader: FieldReader,
-  words: readonly string[],
+  toolNames: readonly string[],
   line: SourceLine,
 ): Pick<AgentDefinition, 'unusable'> {
-  if (words.length === 0) {
+  if (toolNames.length === 0) {
     reader.warn('no-tools', 'The list of tools is empty: the agent has no tools.', line);
     return {};
   }
-  const unusable = `None of the tools that it requests can be used (${words.join(', ')}).`;
+  const unusable = `None of the tools that it requests can be used (${toolNames.join(', ')}).`;
   reader.warn('no-known-tools', `${unusable} It cannot be started.`, line);
-  return { unusable: shownMessage(unusable) };
+  return { unusable: toSafeMessage(unusable) };
 }
 
-function deniedTools(reader: FieldReader, { value, line }: Field): DeniedTools | undefined {
-  const words = splitToolList(value);
-  return words === undefined ? undefined : readToolDenials(reader, words, line);
+function readDeniedTools(reader: FieldReader, { value, line }: Field): DeniedTools | undefined {
+  const toolNames = splitToolList(value);
+  return toolNames === undefined ? undefined : readToolDenials(reader, toolNames, line);
 }
 
-function everyTool(reader: FieldReader, names: readonly string[], line: SourceLine): ToolSelection {
+function selectEveryTool(
+  reader: FieldReader,
+  names: readonly string[],
+  line: SourceLine,
+): ToolSelection {
   const others = names.filter((name) => name !== '*');
   if (others.length > 0) {
     const message = `\`*\` means the core set; next to it, these names have no effect: ${others.join(', ')}.`;
@@ -172,7 +189,7 @@ function everyTool(reader: FieldReader, names: readonly string[], line: SourceLi
   return ALL_TOOLS;
 }
 
-function unreadable(reader: FieldReader, name: string, line: SourceLine): Allowed {
+function refuseUnreadable(reader: FieldReader, name: string, line: SourceLine): AllowedFields {
   const unusable = `${name} cannot be read, so the agent has no tools. Write \`Read, Grep\`, a list of names, or \`{mode: allowlist, allow: [Read]}\`.`;
   reader.warn('invalid-tools', unusable, line);
   return { tools: NO_TOOLS, unusable };

@@ -16,39 +16,45 @@ import {
 import { PRODUCT_HOMES, type UserDirectories } from '../loader/search-context.ts';
 import { genReader, musterReader, subagentReader } from './muster/reader.ts';
 
-/** A product whose files Muster reads. */
+/** A product whose agent files Muster reads. */
 export interface AgentVendor {
   readonly agents: DefinitionFormat;
-  /** The locations of its skills. Null when it has none of its own. */
+  /** The locations of the vendor's skills, or null if it has no locations of its own. */
   readonly skills: Locations | null;
   readonly detection: Detection;
 }
 
-/** The rules by which an agent file of a vendor is recognised wherever it lies. */
+/** The rules by which an agent file of a vendor is recognized in any directory. */
 interface Detection {
-  /** Names of directories that belong to this vendor alone. */
+  /** The names of directories that belong only to this vendor. */
   readonly directories: readonly string[];
-  /** File names that belong to this vendor, in whatever directory. */
+  /** Matches file names that belong to this vendor in any directory. */
   readonly fileName?: RegExp;
-  /** Matches front matter with a field that this vendor alone documents. */
+  /** Matches front matter with a field that only this vendor documents. */
   readonly frontMatter?: RegExp;
-  /** Whether the front matter is tested after that of all other vendors: its fields are common words. */
+  /**
+   * Whether this vendor's front matter is tested after that of all other vendors, because its field names are common
+   * words.
+   */
   readonly isTestedLast?: boolean;
-  /** Whether a text is an agent of this vendor, for file types that many programs use. */
+  /** Returns whether a text is an agent of this vendor. Used for file types that many programs use, such as JSON. */
   readonly isAgent?: (text: string) => boolean;
 }
 
 type Format = FormatOptions<AgentDefinition>;
 
-/** The differences between one vendor and most others. By default, `NAME` keeps its files in a directory `.NAME`. */
+/**
+ * The differences between one vendor and most others. By default, the vendor NAME keeps its files in a directory
+ * `.NAME`.
+ */
 interface VendorOptions extends Pick<Format, 'loadReader'>, Partial<Detection> {
   /** Returns the user's directory of the vendor. Default: `.NAME` in the home directory. */
   readonly home?: (user: UserDirectories) => string;
-  /** Default: `agents` in the vendor's directories. */
+  /** The locations of agents. Default: `agents` in the vendor's directories. */
   readonly locations?: Locations;
-  /** Default: `skills` in the vendor's directories. */
+  /** The locations of skills. Default: `skills` in the vendor's directories. */
   readonly skills?: Locations | null;
-  /** Default: markdown files. */
+  /** Returns whether a file name is that of an agent file. Default: markdown files. */
   readonly accepts?: Format['accepts'];
 }
 
@@ -123,9 +129,9 @@ export const copilot = defineVendor('copilot', {
 });
 
 /**
- * Cursor also reads the agents of Claude Code and markdown files in the folder where Codex keeps its own. The former
- * are read in Claude Code's format here; the latter are read by no other product. Its fields are `name`,
- * `description`, `model`, `readonly` and `is_background`. All of them are optional.
+ * Cursor's format. Cursor also reads Claude Code's agents, which Muster reads in Claude Code's format, and markdown
+ * files in the directory of Codex's agents, which no other product reads. The fields are `name`, `description`,
+ * `model`, `readonly` and `is_background`. All of them are optional.
  */
 export const cursor = defineVendor('cursor', {
   locations: {
@@ -159,8 +165,8 @@ export const gemini = defineVendor('gemini', {
 export const goose = defineVendor('goose', {
   locations: {
     project: ['.goose/recipes'],
-    user: ({ config, named }) => {
-      const directories = (named('GOOSE_RECIPE_PATH') ?? '').split(':').filter(isAbsolute);
+    user: ({ config, readVariable }) => {
+      const directories = (readVariable('GOOSE_RECIPE_PATH') ?? '').split(':').filter(isAbsolute);
       return [...directories, join(config, 'goose', 'recipes')];
     },
   },
@@ -170,7 +176,9 @@ export const goose = defineVendor('goose', {
   isAgent: isRecipe,
 });
 
-/** Whether a text has a title and instructions, at one of the two outermost levels of YAML or anywhere in JSON. */
+/**
+ * Returns whether a text has a title and instructions, at one of the two outermost levels of YAML or anywhere in JSON.
+ */
 function isRecipe(text: string): boolean {
   const before = /^\s*\{/.test(text.slice(0, 100)) ? '' : '^[ \\t]{0,8}';
   const has = (key: string): boolean =>
@@ -183,7 +191,7 @@ export const kiro = defineVendor('kiro', {
   loadReader: async () => (await import('./kiro/reader.ts')).kiroReader,
   frontMatter:
     /^(?:toolsSettings|toolAliases|includeMcpJson|useLegacyMcpJson|keyboardShortcut|welcomeMessage):/m,
-  // JSON with a field of Kiro's own, and one that every agent has.
+  // The text is JSON with a field that only Kiro has, and with a field that every agent has.
   isAgent: (text) =>
     /"(?:allowedTools|toolsSettings|toolAliases|useLegacyMcpJson|includeMcpJson)"\s*:/.test(text) &&
     /"(?:prompt|description)"\s*:/.test(text),
@@ -191,18 +199,18 @@ export const kiro = defineVendor('kiro', {
 
 const OPENCODE_FILES = ['opencode.jsonc', 'opencode.json'];
 /**
- * The names that opencode looks for in a directory of its own. Only a person can choose an agent in the older
- * `modes`. A markdown file has precedence over an entry of the same name.
+ * The names that opencode searches for in its directories. Only a person can choose an agent in the older `modes`. A
+ * markdown file has precedence over an entry with the same name in a configuration file.
  */
-const IN_OPENCODE = ['agents', 'agent', 'modes', 'mode', ...OPENCODE_FILES];
+const OPENCODE_NAMES = ['agents', 'agent', 'modes', 'mode', ...OPENCODE_FILES];
 
 export const opencode = defineVendor('opencode', {
   locations: {
-    project: [...IN_OPENCODE.map((name) => join('.opencode', name)), ...OPENCODE_FILES],
-    user: ({ home, config, named }) =>
-      [named('OPENCODE_CONFIG_DIR'), join(config, 'opencode'), join(home, '.opencode')]
+    project: [...OPENCODE_NAMES.map((name) => join('.opencode', name)), ...OPENCODE_FILES],
+    user: ({ home, config, readVariable }) =>
+      [readVariable('OPENCODE_CONFIG_DIR'), join(config, 'opencode'), join(home, '.opencode')]
         .filter((directory) => directory !== undefined)
-        .flatMap((directory) => IN_OPENCODE.map((name) => join(directory, name))),
+        .flatMap((directory) => OPENCODE_NAMES.map((name) => join(directory, name))),
   },
   skills: {
     project: ['.opencode/skills', '.opencode/skill'],
@@ -216,7 +224,7 @@ export const opencode = defineVendor('opencode', {
 
 export const pi = defineVendor('pi', {
   home: PRODUCT_HOMES.pi,
-  // A chain is a sequence of agents and no agent itself.
+  // A chain is a sequence of agents, not an agent.
   accepts: (fileName) => isMarkdown(fileName) && !/\.chain\.md$/i.test(fileName),
   loadReader: async () => (await import('./pi/reader.ts')).piReader,
   frontMatter: /^(?:thinking|systemPromptMode|inheritProjectContext|inheritSkills):/m,
@@ -232,7 +240,7 @@ export const qwen = defineVendor('qwen', {
   frontMatter: /^(?:approvalMode|modelConfig|runConfig|executor):/m,
 });
 
-/** The other vendors in the order in which they are searched. */
+/** The vendors other than Muster, GenCode, Claude Code and Pegasus, in the order in which they are searched. */
 export const OTHER_VENDORS: readonly AgentVendor[] = [
   opencode,
   gemini,

@@ -1,9 +1,18 @@
 import type { AgentProblem, AgentDefinition } from '../../protocol/agent.ts';
 import { normalizeFieldName } from '../fields/field-reader.ts';
 import type { SkippedPath } from '../loader/walk.ts';
-import { type Finding, type Lint, type Severity, fieldLine, type LintContext } from './findings.ts';
+import {
+  type Finding,
+  type Lint,
+  type Severity,
+  findFieldLine,
+  type LintContext,
+} from './findings.ts';
 
-/** The severity and the advice for problems from loading. Null when the message says what to do, as for any other code, which is a warning. */
+/**
+ * The severity and the advice for each code of a problem from loading. The advice is null if the problem's message
+ * already says what to do. All other codes are warnings without advice.
+ */
 const ADVICE_ROWS: readonly (readonly [code: string, severity: Severity, fix: string | null])[] = [
   [
     'invalid-yaml',
@@ -31,7 +40,7 @@ const ADVICE_ROWS: readonly (readonly [code: string, severity: Severity, fix: st
   ['tools-beside-star', 'warning', 'List all tools without `*`.'],
 ];
 const ADVICE = new Map(ADVICE_ROWS.map(([code, severity, fix]) => [code, { severity, fix }]));
-/** Problems that other lint rules report more exactly. */
+/** The codes of problems that other lint rules report more precisely. */
 const REPORTED_ELSEWHERE: ReadonlySet<string> = new Set([
   'missing-description',
   'inactive-field',
@@ -48,14 +57,17 @@ export function lintProblems(problems: readonly AgentProblem[]): readonly Lint[]
     });
 }
 
-/** Returns the finding for a problem of a file from which no agent, or not every agent, could be loaded. */
-export function loadingFinding({ code, message, path, line }: AgentProblem): Finding {
+/** Creates the finding for a problem of a file from which not all agents could be loaded. */
+export function createLoadingFinding({ code, message, path, line }: AgentProblem): Finding {
   const severity = code === 'disabled' ? 'note' : 'error';
   const fix = ADVICE.get(code)?.fix ?? null;
   return { code, severity, path, line: line ?? null, agent: null, message, fix };
 }
 
-/** The codes of files that were not meant as agents, or that the user has not trusted. */
+/**
+ * The codes of skipped files that are not reported: files that were not meant as agents, or that the user has not
+ * trusted.
+ */
 const NOT_REPORTED: ReadonlySet<string> = new Set([
   'not-an-agent',
   'disabled',
@@ -64,7 +76,7 @@ const NOT_REPORTED: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns findings for skipped paths that may have been meant as agents: links, pipes, and files that are too deep. */
-export function skippedFindings(
+export function listSkippedFindings(
   skipped: readonly SkippedPath[],
   problems: readonly AgentProblem[],
 ): readonly Finding[] {
@@ -77,7 +89,7 @@ export function skippedFindings(
     });
 }
 
-/** Fields that change what an agent does in other products and have no effect here, with the consequence and the alternative. */
+/** The fields that have an effect in other products but not in Muster, with the consequence and the alternative. */
 const CONSEQUENCES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     hooks: 'The hooks do not run; use the prompt or rules instead.',
@@ -97,16 +109,16 @@ const CONSEQUENCES: ReadonlyMap<string, string> = new Map(
   }).map(([name, consequence]) => [normalizeFieldName(name), consequence]),
 );
 
-/** A field that is kept and has no effect. */
+/** A field of a file that has no effect in Muster. */
 export interface InactiveField {
-  /** As written. */
+  /** The name of the field, as it is written in the file. */
   readonly field: string;
-  /** The consequence, and the alternative. Null when the field does not change what the agent does. */
+  /** The consequence and the alternative, or null if the field does not matter for the behavior of the agent. */
   readonly consequence: string | null;
 }
 
 /** Returns the fields of a definition that are unknown or have no effect yet. */
-export function inactiveFields({
+export function findInactiveFields({
   extra,
 }: Pick<AgentDefinition, 'extra'>): readonly InactiveField[] {
   return Object.keys(extra).map((field) => ({
@@ -115,20 +127,23 @@ export function inactiveFields({
   }));
 }
 
-/** Reports a warning for each field without which the agent behaves differently, and one note for all others. */
+/**
+ * Reports a warning for each field whose missing effect changes the behavior of the agent, and one note for all other
+ * fields.
+ */
 export function lintInactive(agent: AgentDefinition, { text }: LintContext): readonly Lint[] {
-  const fields = inactiveFields(agent);
+  const fields = findInactiveFields(agent);
   const others = fields.filter(({ consequence }) => consequence === null).map(({ field }) => field);
   const lints: Lint[] = [];
   for (const { field, consequence: fix } of fields) {
     if (fix === null) continue;
     const message = `\`${field}\` has no effect in Muster yet.`;
-    const line = fieldLine(text, [field]);
+    const line = findFieldLine(text, [field]);
     lints.push({ code: 'inactive-field', severity: 'warning', message, fix, line });
   }
   const [first] = others;
   if (first === undefined) return lints;
   const message = `Muster does not use ${others.map((field) => `\`${field}\``).join(', ')}.`;
-  const line = fieldLine(text, [first]);
+  const line = findFieldLine(text, [first]);
   return [...lints, { code: 'unknown-field', severity: 'note', message, fix: null, line }];
 }

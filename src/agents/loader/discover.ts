@@ -12,17 +12,21 @@ import {
 } from './read-text.ts';
 import { createSearchContext, type SearchContext } from './search-context.ts';
 
+/** The options of a search for definitions. */
 export interface DiscoverOptions<T> {
-  /** Absolute. */
+  /** The absolute path of the directory in which the definitions would be used. */
   readonly cwd: string;
   readonly environment: Environment;
-  /** Decides which files of the project may be used. The others are listed as skipped, and not parsed. */
+  /** Decides which files of the project may be used. The other files are listed as skipped, and are not parsed. */
   readonly trust: ProjectTrust;
   /** Definitions that have precedence over all files. Default: none. */
   readonly session?: readonly T[];
-  /** The directories around `cwd` as they are now. Default: they are looked up. */
+  /** The search context of `cwd`. Default: it is created. */
   readonly context?: SearchContext;
-  /** Whether the definitions that ship with Muster are loaded where there are no others. Default: `always`. */
+  /**
+   * Whether the definitions that ship with Muster are always loaded, or only if there are other definitions, too.
+   * Default: `always`.
+   */
   readonly builtins?: 'always' | 'with-others';
 }
 
@@ -38,9 +42,10 @@ export async function discoverDefinitions<T extends { readonly name: string }>(
   return (await readListedFiles(kind, listDefinitionFiles(kind, context), options)).result;
 }
 
+/** The result of reading the files of a search. */
 export interface ReadFiles<T> {
   readonly result: DiscoveryResult<T>;
-  /** Absolute paths of other files that the definitions refer to. */
+  /** The absolute paths of other files that the definitions refer to. */
   readonly referencedFiles: readonly string[];
 }
 
@@ -56,7 +61,7 @@ export async function readListedFiles<T extends { readonly name: string }>(
   const referencedFiles = new Set<string>();
   let remainingBytes = kind.maxTotalBytes;
 
-  const readOwn = (path: string, realPath: string, from: ListedFiles<T>): TextReading => {
+  const readFile = (path: string, realPath: string, from: ListedFiles<T>): TextReading => {
     const { searchPath, boundary } = from;
     if (searchPath.scope !== 'project') return readTextFile(realPath);
     const request = { kind: kind.name, path, boundary, maxBytes: MAX_DEFINITION_BYTES };
@@ -77,11 +82,11 @@ export async function readListedFiles<T extends { readonly name: string }>(
     return text;
   };
 
-  /** A file that a definition refers to needs the same trust as the definition. */
+  /** Reads a file that a definition refers to. This file needs the same trust as the file of the definition. */
   const readReferenced = (path: string, from: ListedFiles<T>): ReferencedText => {
     referencedFiles.add(path);
     return readText(path, () =>
-      readReferencedFile(path, from.boundary, (real) => readOwn(path, real, from)),
+      readReferencedFile(path, from.boundary, (real) => readFile(path, real, from)),
     );
   };
 
@@ -89,7 +94,7 @@ export async function readListedFiles<T extends { readonly name: string }>(
     collector.skip(...each.skipped);
     const { format, scope } = each.searchPath;
     for (const { path, realPath, directory } of each.files) {
-      const read = readText(path, () => readOwn(path, realPath, each));
+      const read = readText(path, () => readFile(path, realPath, each));
       if (read.ok) {
         const file = {
           path,

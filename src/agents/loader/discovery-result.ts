@@ -4,37 +4,40 @@ import type { SkippedPath } from './walk.ts';
 
 /** The result of a search for definitions of one kind. */
 export interface DiscoveryResult<T> {
-  /** In order of precedence. No two of them have the same name, case ignored. */
+  /** The definitions that are used, in order of precedence. No two of them have the same name, even ignoring case. */
   readonly items: readonly T[];
   readonly shadowed: readonly ShadowedDefinition<T>[];
   /**
-   * Files that hold no definition, and the reasons. Code `untrusted`: a file of the project that the user has
-   * not trusted; `changed`: one that has changed since the user trusted it.
+   * The files that are not used, with the reasons. The code is `untrusted` for a project's file that the user has not
+   * trusted, and `changed` for a file that has changed since the user trusted it.
    */
   readonly skipped: readonly SkippedPath[];
-  /** Files that were meant as definitions and cannot be loaded. They are in `skipped`, too. */
+  /** The problems of files that were meant as definitions but cannot be loaded. These files are in `skipped`, too. */
   readonly problems: readonly AgentProblem[];
 }
 
-/** A definition that is not used, because another one of the same name has precedence. */
+/** A definition that is not used, because another definition with the same name has precedence. */
 export interface ShadowedDefinition<T> {
   readonly item: T;
-  /** The path of the one that is used. */
+  /** The path of the definition that is used. */
   readonly by: string;
 }
 
-/** Codes of files that nobody meant as a definition to use. They are skipped, and no problem. */
-const NO_PROBLEM: ReadonlySet<string> = new Set(['not-an-agent', 'disabled']);
-/** Codes of project files that the user has not trusted, or not with their present content. */
+/** The codes of files that were not meant as definitions to use. They are skipped without a problem. */
+const HARMLESS_CODES: ReadonlySet<string> = new Set(['not-an-agent', 'disabled']);
+/** The codes of project files that the user has not trusted, or not with their present content. */
 export const UNTRUSTED: ReadonlySet<string> = new Set(['untrusted', 'changed']);
 
-/** Collects what the files of a search hold. */
+/** Collects the definitions and problems of the files of a search. */
 export class DefinitionCollector<T extends { readonly name: string }> {
   readonly items: T[] = [];
   readonly #kind: DefinitionKind<T>;
   readonly #skipped: SkippedPath[] = [];
   readonly #problems: AgentProblem[] = [];
-  /** Paths that were reported as untrusted: a file may hold a definition, and be referred to by others. */
+  /**
+   * The paths that were reported as untrusted. A file can be read several times: for its own definition, and because
+   * other definitions refer to it.
+   */
   readonly #untrusted = new Set<string>();
 
   constructor(kind: DefinitionKind<T>) {
@@ -49,7 +52,7 @@ export class DefinitionCollector<T extends { readonly name: string }> {
       if (code === 'disabled' || (items.length === 0 && problem === first)) {
         this.#skipped.push({ path, code, reason: message });
       }
-      if (!NO_PROBLEM.has(code)) this.#problems.push(problem);
+      if (!HARMLESS_CODES.has(code)) this.#problems.push(problem);
     }
   }
 
@@ -63,12 +66,12 @@ export class DefinitionCollector<T extends { readonly name: string }> {
     this.skip(skipped);
   }
 
-  /** The first definition of a name shadows the later ones. */
+  /** Returns the result. The first definition with a name shadows later definitions with this name. */
   result(items: readonly T[] = this.items): DiscoveryResult<T> {
-    const { pathOf, yields = () => false } = this.#kind;
+    const { pathOf, givesWay = () => false } = this.#kind;
     const used = new Map<string, T>();
     const shadowed: ShadowedDefinition<T>[] = [];
-    for (const item of items.toSorted((a, b) => Number(yields(a)) - Number(yields(b)))) {
+    for (const item of items.toSorted((a, b) => Number(givesWay(a)) - Number(givesWay(b)))) {
       const key = item.name.toLowerCase();
       const first = used.get(key);
       if (first === undefined) used.set(key, item);
@@ -78,7 +81,7 @@ export class DefinitionCollector<T extends { readonly name: string }> {
     return { items: [...used.values()], shadowed, skipped, problems: this.#problems };
   }
 
-  /** All definitions, also those of the same name. */
+  /** Returns the result with all definitions, even those with the same name. */
   resultWithoutShadowing(): DiscoveryResult<T> {
     const { items } = this;
     return { items, shadowed: [], skipped: this.#skipped, problems: this.#problems };
@@ -87,9 +90,9 @@ export class DefinitionCollector<T extends { readonly name: string }> {
 
 /** The fields that a listing adds to a definition. */
 export interface ListingState {
-  /** The paths of the definitions of the same name that it shadows. */
+  /** The paths of the definitions with the same name that this one shadows. */
   readonly shadows: readonly string[];
-  /** The path of the definition that shadows it, or null where it is used itself. */
+  /** The path of the definition that shadows this one, or null if this one is used. */
   readonly shadowedBy: string | null;
 }
 

@@ -3,17 +3,17 @@ import type { AgentDefinition, AgentProblem, AgentScope } from '../../protocol/a
 import type { UserDirectories } from './search-context.ts';
 import type { FoundFile, SkippedPath } from './walk.ts';
 
-/** A file that may hold definitions, read in full and known to be text. */
+/** A text file that may contain definitions. */
 export interface DefinitionFile {
-  /** Absolute, or `builtin:NAME`. */
+  /** The absolute path, or `builtin:NAME`. */
   readonly path: string;
   readonly scope: AgentScope;
   readonly text: string;
-  /** The real path of its folder. Default: the folder in `path`. */
+  /** The real path of the file's directory. Default: the directory in `path`. */
   readonly directory?: string;
   /**
-   * Returns the text of another file that this one refers to, by its absolute path. That file must be
-   * trusted as this one is. Default: no other file can be read.
+   * Returns the text of another file that this file refers to, by its absolute path. The other file needs the same
+   * trust as this file. Default: no other file can be read.
    */
   readonly readReferenced?: (path: string) => ReferencedText;
 }
@@ -24,29 +24,36 @@ export type ReferencedText =
   | { readonly ok: false; readonly reason: string };
 
 /**
- * The definitions that one file holds. `problems` lists what could not be loaded; a warning about a definition
- * that did load is in the `problems` of that definition.
+ * The definitions in one file. `problems` lists the parts of the file that could not be loaded. Warnings about a loaded
+ * definition are in the `problems` of the definition itself.
  */
 export interface FileDefinitions<T = AgentDefinition> {
   readonly items: readonly T[];
   readonly problems: readonly AgentProblem[];
 }
 
-/** The directories, searched with everything below them, and single files in which a vendor keeps one kind of definition. */
+/**
+ * The locations in which a vendor keeps one kind of definition. A location is a single file, or a directory that is
+ * searched with all its subdirectories.
+ */
 export interface Locations {
   /**
-   * Relative paths that are looked up in each directory from the working directory to the root of the
-   * repository. An earlier one has precedence.
+   * The relative paths that are searched in each directory from the working directory to the root of the repository.
+   * Earlier paths have precedence.
    */
   readonly project: readonly string[];
-  /** Returns the absolute paths of the user's own. An earlier one has precedence. */
+  /** Returns the absolute paths of the user's own locations. Earlier paths have precedence. */
   readonly user: (user: UserDirectories) => readonly string[];
-  /** Returns the directory that holds the user's extensions, each with a folder for this kind. Default: there are none. */
+  /**
+   * Returns the directory with the user's extensions, each of which has a subdirectory for this kind. Default: there
+   * are no extensions.
+   */
   readonly extensions?: (user: UserDirectories) => string;
 }
 
 /**
- * Returns the locations of a vendor that has a directory in a project and one in the user's home.
+ * Returns the locations of a vendor that has a directory in projects and a directory in the user's home.
+ *
  * @param home returns the user's directory of the vendor. Default: the directory of the same name in the home directory
  */
 export function vendorLocations(
@@ -57,7 +64,7 @@ export function vendorLocations(
   return { project: [`${directory}/${folder}`], user: (user) => [join(home(user), folder)] };
 }
 
-/** Returns the locations of a product whose user directory is a folder in `~/.config`. */
+/** Returns the locations of a product whose user directory is in `~/.config`. */
 export function configLocations(product: string, folder: string): Locations {
   return {
     project: [`.${product}/${folder}`],
@@ -67,23 +74,23 @@ export function configLocations(product: string, folder: string): Locations {
 
 /** Reads the files of one format. */
 export interface FormatReader<T = AgentDefinition> {
-  /** Never throws because of the content of the file. */
+  /** Reads the definitions of a file. Never throws because of the content of the file. */
   read(file: DefinitionFile): Promise<FileDefinitions<T>>;
-  /** Returns the absolute paths of the files that this one refers to. Default: none. */
+  /** Returns the absolute paths of the files that this file refers to. Default: none. */
   referencedFiles?(path: string, text: string): readonly string[];
 }
 
-/** A vendor's way of writing one kind of definition. */
+/** A vendor's format for one kind of definition. */
 export interface DefinitionFormat<T = AgentDefinition> {
   readonly vendor: string;
   readonly locations: Locations;
-  /** Whether a file of this name may hold definitions in this format. */
+  /** Returns whether a file with this name may contain definitions in this format. */
   accepts(fileName: string): boolean;
   /** Never throws because of the content of the file. */
   read(file: DefinitionFile): Promise<FileDefinitions<T>>;
   /**
-   * Returns the absolute paths of the files whose text is used by the definitions in this file. Each of them
-   * must be trusted as well. Never throws because of the content of the file.
+   * Returns the absolute paths of the files whose text the definitions in this file use. Each of these files must be
+   * trusted, too. Never throws because of the content of the file.
    */
   referencedFiles(path: string, text: string): Promise<readonly string[]>;
 }
@@ -92,7 +99,10 @@ export interface FormatOptions<T> extends Pick<
   DefinitionFormat<T>,
   'vendor' | 'locations' | 'accepts'
 > {
-  /** Loads the reader. It is called when the first file is read: most projects have no file in most formats. */
+  /**
+   * Loads the reader. It is called only when the first file is read, because most projects have files in only a few
+   * formats.
+   */
   readonly loadReader: () => Promise<FormatReader<T>> | FormatReader<T>;
 }
 
@@ -101,7 +111,7 @@ export function defineFormat<T = AgentDefinition>({
   ...format
 }: FormatOptions<T>): DefinitionFormat<T> {
   let reader: FormatReader<T> | undefined;
-  // Importing a module again costs as much as reading a small file, so the reader is kept.
+  // The reader is cached, because importing a module again costs as much as reading a small file.
   const load = async (): Promise<FormatReader<T>> => (reader ??= await loadReader());
   return {
     ...format,
@@ -129,67 +139,71 @@ export function isYaml(path: string): boolean {
 /** A plugin of Claude Code that the user has installed and enabled. */
 export interface InstalledPlugin {
   readonly name: string;
-  /** The absolute path of its files. */
+  /** The absolute path of the plugin's directory. */
   readonly root: string;
 }
 
-/** A directory that is searched with everything below it, or a single file. It need not exist. */
+/** A directory that is searched with all its subdirectories, or a single file. It need not exist. */
 export interface SearchPath<T> {
   readonly format: DefinitionFormat<T>;
   readonly scope: 'project' | 'user' | 'plugin';
   readonly path: string;
-  /** No file outside this directory is read, wherever a link leads. */
+  /** The directory that files must be in. A link that leads out of it is not followed. */
   readonly boundary: string;
 }
 
-/** A kind of definition: the formats it is written in, the order in which they are searched, and its own rules. */
+/** A kind of definition: its formats, the order in which they are searched, and the rules for this kind. */
 export interface DefinitionKind<T extends { readonly name: string }> {
   readonly name: 'agent' | 'skill' | 'template';
-  /** The name of its folder in a plugin or an extension. */
+  /** The name of the directory for this kind in a plugin or an extension. */
   readonly folder: string;
-  /**
-   * Its formats in groups. The search goes through the project's directories of a group, then through the
-   * user's, and then on to the next group.
-   */
+  /** The formats in groups. For each group, the project's directories are searched first, and then the user's. */
   readonly searchOrder: readonly (readonly DefinitionFormat<T>[])[];
   /**
-   * The order of the project's directories within a group: `format` looks for one format in each directory,
-   * the nearest first, before the next format; `directory` looks for all formats in the nearest directory
+   * The order of the project's directories within a group. With `format`, all directories (the nearest first) are
+   * searched for one format before the next format. With `directory`, the nearest directory is searched for all formats
    * before the next directory.
    */
   readonly projectOrder: 'format' | 'directory';
   /** The maximum number of bytes that are read in one search. */
   readonly maxTotalBytes: number;
-  /** Whether everything else in the folder of such a file belongs to it, so that the search ends there. */
+  /**
+   * Whether everything else in the directory of a definition's file belongs to the definition, so that its
+   * subdirectories are not searched.
+   */
   readonly ownsFolder: boolean;
   /** Returns the format for the files of a plugin. Default: plugins have no such files. */
   readonly pluginFormat?: (plugin: InstalledPlugin) => DefinitionFormat<T>;
-  /** Returns the file with what the search knows about it, or the reason why it is skipped. */
+  /** Checks a found file. Returns the file, possibly with additional data, or the reason why it is skipped. */
   readonly checkFile?: (file: FoundFile, searchPath: SearchPath<T>) => FoundFile | SkippedPath;
   /** Returns the path of the file that a definition comes from. */
   readonly pathOf: (item: T) => string;
   /** Returns the definitions that ship with Muster. */
   readonly loadBuiltins: () => Promise<readonly T[]>;
-  /** Merges definitions of the same name that their vendor merges, too, before the first of them is chosen. */
+  /** Merges definitions with the same name if their vendor merges them, too. Then the first one is chosen. */
   readonly merge?: (items: readonly T[]) => readonly T[];
-  /** Whether a definition gives way to any other of its name, wherever it was found. */
-  readonly yields?: (item: T) => boolean;
+  /**
+   * Returns whether any other definition with the same name has precedence over a definition, regardless of the search
+   * order.
+   */
+  readonly givesWay?: (item: T) => boolean;
   readonly scan: ScanRules<T>;
 }
 
-/** The rules for a scan of a directory for definitions of a kind, wherever they lie in it. */
+/** The rules for a scan that finds definitions of a kind anywhere in a directory. */
 interface ScanRules<T> {
   /**
-   * Identifies the format of a file from its path, relative to `directory`, and its text, which is empty
-   * where it could not be read.
+   * Identifies the format of a file by its path (relative to `directory`) and its text. The text is empty if the file
+   * could not be read.
    */
   readonly identify: (path: string, text: string, directory: string) => Promise<Identified<T>>;
-  /** Whether definitions of the same name shadow each other. */
+  /** Whether definitions with the same name shadow each other. */
   readonly shadows: boolean;
 }
 
+/** The result of identifying a file in a scan. */
 export type Identified<T> =
   | { readonly kind: 'format'; readonly format: DefinitionFormat<T> }
   | { readonly kind: 'skipped'; readonly code: string; readonly reason: string }
-  /** A file that nobody would expect in the list. */
+  /** The file is not a definition, and is not listed as skipped. */
   | { readonly kind: 'ignored' };

@@ -6,21 +6,22 @@ import { pluginSearchPaths } from './plugins.ts';
 import { ownerOfDirectory, type SearchContext } from './search-context.ts';
 import { walkFiles, type FoundFile, type SkippedPath } from './walk.ts';
 
-/** The maximum number of directory entries that one search looks at. */
+/** The maximum number of directory entries that one search examines. */
 const MAX_ENTRIES = 10_000;
 
-/** The files that a search path holds. */
+/** The files of one search path. */
 export interface ListedFiles<T> {
   readonly searchPath: SearchPath<T>;
-  /** The real path of the directory that no link may lead out of. */
+  /** The real path of the directory that files must be in. */
   readonly boundary: string;
   readonly files: readonly FoundFile[];
   readonly skipped: readonly SkippedPath[];
 }
 
 /**
- * Lists the files that may hold definitions of a kind, in order of precedence, without opening any of them.
- * @param scope only search paths of this scope. Default: all of them
+ * Lists the files that may contain definitions of a kind, in order of precedence, without opening them.
+ *
+ * @param scope limits the search to search paths of this scope. Default: all search paths
  */
 export function listDefinitionFiles<T extends { readonly name: string }>(
   kind: DefinitionKind<T>,
@@ -28,7 +29,7 @@ export function listDefinitionFiles<T extends { readonly name: string }>(
   scope?: SearchPath<T>['scope'],
 ): readonly ListedFiles<T>[] {
   const budget = { entries: MAX_ENTRIES };
-  return searchPaths(kind, context)
+  return listSearchPaths(kind, context)
     .filter((each) => scope === undefined || each.scope === scope)
     .flatMap((searchPath) => {
       const { path, format } = searchPath;
@@ -54,7 +55,7 @@ function checkFiles<T extends { readonly name: string }>(
   };
 }
 
-/** Returns undefined for a directory that does not exist. */
+/** Returns the real path of a directory, or undefined if the directory does not exist. */
 function realPath(path: string): string | undefined {
   try {
     return realpathSync.native(path);
@@ -65,28 +66,30 @@ function realPath(path: string): string | undefined {
 }
 
 /** Returns all paths to search for a kind of definition, in order of precedence (docs/agents.md, "Search order"). */
-export function searchPaths<T extends { readonly name: string }>(
+export function listSearchPaths<T extends { readonly name: string }>(
   kind: DefinitionKind<T>,
   context: SearchContext,
 ): readonly SearchPath<T>[] {
   const { user } = context;
-  // A home directory that is a repository is still the user's own.
-  const ofUser = new Set(kind.searchOrder.flat().flatMap(({ locations }) => locations.user(user)));
+  // If the home directory is itself a repository, its files are the user's own and not the project's.
+  const userLocations = new Set(
+    kind.searchOrder.flat().flatMap(({ locations }) => locations.user(user)),
+  );
   return [
     ...kind.searchOrder.flatMap((formats) => [
-      ...projectPaths(formats, kind, context).filter(({ path }) => !ofUser.has(path)),
-      ...formats.flatMap((format) => userPaths(format, context)),
+      ...listProjectPaths(formats, kind, context).filter(({ path }) => !userLocations.has(path)),
+      ...formats.flatMap((format) => listUserPaths(format, context)),
     ]),
     ...pluginSearchPaths(kind, context),
   ];
 }
 
-function projectPaths<T extends { readonly name: string }>(
+function listProjectPaths<T extends { readonly name: string }>(
   formats: readonly DefinitionFormat<T>[],
   { projectOrder }: DefinitionKind<T>,
   { directories, root: boundary }: SearchContext,
 ): readonly SearchPath<T>[] {
-  const inDirectory = (
+  const createPath = (
     format: DefinitionFormat<T>,
     location: string,
     directory: string,
@@ -95,11 +98,11 @@ function projectPaths<T extends { readonly name: string }>(
     format.locations.project.map((location) => [format, location] as const),
   );
   return projectOrder === 'format'
-    ? locations.flatMap((each) => directories.map((directory) => inDirectory(...each, directory)))
-    : directories.flatMap((directory) => locations.map((each) => inDirectory(...each, directory)));
+    ? locations.flatMap((each) => directories.map((directory) => createPath(...each, directory)))
+    : directories.flatMap((directory) => locations.map((each) => createPath(...each, directory)));
 }
 
-function userPaths<T>(
+function listUserPaths<T>(
   format: DefinitionFormat<T>,
   { user, root }: SearchContext,
 ): readonly SearchPath<T>[] {

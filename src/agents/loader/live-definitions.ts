@@ -8,32 +8,36 @@ import type { DefinitionKind } from './format.ts';
 import { listDefinitionFiles, type ListedFiles } from './list-files.ts';
 import { createSearchContext, type SearchContext } from './search-context.ts';
 
-/** The milliseconds between two checks of the files: checking 2,000 of them takes about 20 ms. */
+/** The minimum time between two checks of the files, because checking 2,000 files takes about 20 ms. */
 const CHECK_INTERVAL_MS = 2_000;
 
 export interface LiveDefinitionsOptions<T> extends DiscoverOptions<T> {
   readonly context: SearchContext;
-  /** Returns the trust that applies when files have changed. */
+  /** Returns the present trust in the project's files, for a reload. */
   readonly currentTrust: () => ProjectTrust;
-  /** Other paths whose change makes a reload necessary. */
+  /** Other paths whose changes make a reload necessary. */
   readonly dependsOn: readonly string[];
   readonly clock: Clock;
   readonly onReload: (result: DiscoveryResult<T>) => void;
-  /** Called when a reload fails. The definitions loaded before stay. */
+  /** Called if a reload fails. The definitions that are already loaded stay in use. */
   readonly onError: (thrown: unknown) => void;
 }
 
+/** The loaded definitions, and the fingerprint of their files. */
 interface Loaded<T> extends ReadFiles<T> {
   readonly fingerprint: string;
 }
 
-/** The definitions of a kind, reloaded when their files change. A running task keeps the definition it started with. */
+/**
+ * The definitions of a kind, which are reloaded when their files change. A running task keeps the definition with which
+ * it started.
+ */
 export class LiveDefinitions<T extends { readonly name: string }> {
   readonly #kind: DefinitionKind<T>;
   readonly #options: LiveDefinitionsOptions<T>;
   #loaded: Loaded<T>;
   #checkedAt: number;
-  #check: Promise<void> | undefined;
+  #runningCheck: Promise<void> | undefined;
 
   private constructor(
     kind: DefinitionKind<T>,
@@ -57,12 +61,15 @@ export class LiveDefinitions<T extends { readonly name: string }> {
     return this.#loaded.result;
   }
 
-  /** Reloads the definitions if files have changed since the last check. Checks that overlap are one check. Never rejects. */
+  /**
+   * Reloads the definitions if files have changed since the last check. Calls during a check wait for this check. Never
+   * rejects.
+   */
   refresh(): Promise<void> {
-    this.#check ??= this.#reload().finally(() => {
-      this.#check = undefined;
+    this.#runningCheck ??= this.#reload().finally(() => {
+      this.#runningCheck = undefined;
     });
-    return this.#check;
+    return this.#runningCheck;
   }
 
   async #reload(): Promise<void> {
@@ -72,9 +79,9 @@ export class LiveDefinitions<T extends { readonly name: string }> {
     this.#checkedAt = now;
     try {
       const context = createSearchContext(cwd, environment);
-      const listing = listingFingerprint(listDefinitionFiles(this.#kind, context));
+      const listing = fingerprintListing(listDefinitionFiles(this.#kind, context));
       const { fingerprint, referencedFiles } = this.#loaded;
-      if (combine(listing, [...dependsOn, ...referencedFiles]) === fingerprint) return;
+      if (combineFingerprints(listing, [...dependsOn, ...referencedFiles]) === fingerprint) return;
       this.#loaded = await load(this.#kind, {
         ...this.#options,
         context: createSearchContext(cwd, environment),
@@ -92,19 +99,20 @@ async function load<T extends { readonly name: string }>(
   options: LiveDefinitionsOptions<T>,
 ): Promise<Loaded<T>> {
   const listed = listDefinitionFiles(kind, options.context);
-  // Taken before the files are read, so that a change while they are read is noticed later.
-  const listing = listingFingerprint(listed);
+  // Compute the fingerprint before the files are read, so that a change during the reading is noticed at the next
+  // check.
+  const listing = fingerprintListing(listed);
   const read = await readListedFiles(kind, listed, options);
   const paths = [...options.dependsOn, ...read.referencedFiles];
-  return { ...read, fingerprint: combine(listing, paths) };
+  return { ...read, fingerprint: combineFingerprints(listing, paths) };
 }
 
-function combine(listing: string, paths: readonly string[]): string {
+function combineFingerprints(listing: string, paths: readonly string[]): string {
   return `${listing}\n${pathsFingerprint(paths)}`;
 }
 
-/** Returns a text that differs when a listed file has been added, removed or written. No file is opened. */
-function listingFingerprint(listed: readonly ListedFiles<unknown>[]): string {
+/** Returns a text that changes if a listed file is added, removed or written. No file is opened. */
+function fingerprintListing(listed: readonly ListedFiles<unknown>[]): string {
   return listed
     .flatMap(({ files, skipped }) => [
       ...files.map(({ path, realPath }) => `${path}\0${describeFileState(realPath)}`),
@@ -113,7 +121,7 @@ function listingFingerprint(listed: readonly ListedFiles<unknown>[]): string {
     .join('\n');
 }
 
-/** Returns a text that differs when one of these paths has been added, removed or written. */
+/** Returns a text that changes if a file at one of these paths is added, removed or written. */
 export function pathsFingerprint(paths: readonly string[]): string {
   return paths.map((path) => `${path}\0${describeFileState(path)}`).join('\n');
 }
@@ -125,7 +133,7 @@ function describeFileState(path: string): string {
       ? 'absent'
       : [stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(' ');
   } catch (error) {
-    // A path that cannot be looked at counts as unchanged until it can.
+    // A path that cannot be examined counts as unchanged until it can be examined.
     return errorMessage(error);
   }
 }

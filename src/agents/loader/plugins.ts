@@ -16,31 +16,37 @@ import {
 /** The maximum number of extensions of one product that are searched. */
 const MAX_EXTENSIONS = 500;
 
-/** Returns the paths that installed software adds to a search: Claude Code's plugins first, then extensions of other products. */
+/**
+ * Returns the search paths of installed software: of Claude Code's plugins first, then of other products' extensions.
+ */
 export function pluginSearchPaths<T extends { readonly name: string }>(
   kind: DefinitionKind<T>,
   context: SearchContext,
 ): readonly SearchPath<T>[] {
   return [
-    ...pluginPaths(kind, context),
-    ...kind.searchOrder.flat().flatMap((format) => extensionPaths(format, kind.folder, context)),
+    ...listPluginPaths(kind, context),
+    ...kind.searchOrder
+      .flat()
+      .flatMap((format) => listExtensionPaths(format, kind.folder, context)),
   ];
 }
 
-function pluginPaths<T extends { readonly name: string }>(
+function listPluginPaths<T extends { readonly name: string }>(
   { pluginFormat, folder }: DefinitionKind<T>,
   context: SearchContext,
 ): readonly SearchPath<T>[] {
   if (pluginFormat === undefined) return [];
   const { user, root, paths } = context;
-  const isUsers = (path: string): boolean => ownerOfDirectory(path, user, root).scope === 'user';
-  // No file of the project may decide which plugins there are.
-  if (!isUsers(PRODUCT_HOMES.claude(user))) return [];
-  return installedPlugins(context).flatMap((plugin) => {
+  const belongsToUser = (path: string): boolean =>
+    ownerOfDirectory(path, user, root).scope === 'user';
+  // If the directory of the plugins is inside the project, it is not read, because a project's file must not decide
+  // which plugins are installed.
+  if (!belongsToUser(PRODUCT_HOMES.claude(user))) return [];
+  return listInstalledPlugins(context).flatMap((plugin) => {
     const format = pluginFormat(plugin);
-    // A plugin that lies in the project must be trusted like the project.
-    const scope = isUsers(plugin.root) ? 'plugin' : 'project';
-    return pluginFolders(plugin.root, folder, paths).map((path) => ({
+    // A plugin inside the project must be trusted like the project's other files.
+    const scope = belongsToUser(plugin.root) ? 'plugin' : 'project';
+    return listPluginDirectories(plugin.root, folder, paths).map((path) => ({
       format,
       scope,
       path,
@@ -50,11 +56,11 @@ function pluginPaths<T extends { readonly name: string }>(
 }
 
 /**
- * Returns the plugins that are active in `cwd`, in the order of their names, from the files that Claude Code
- * itself keeps: `plugins/installed_plugins.json` (an object or a list of objects for each `NAME@MARKETPLACE`)
- * and `enabledPlugins` of the user's settings. A plugin that was installed for a project is active there.
+ * Returns the plugins that are active in `cwd`, sorted by name. They are read from Claude Code's own files:
+ * `plugins/installed_plugins.json` (an object or a list of objects for each `NAME@MARKETPLACE`) and `enabledPlugins` of
+ * the user's settings. A plugin that was installed for a project is active in this project.
  */
-function installedPlugins({ cwd, user, paths }: SearchContext): readonly InstalledPlugin[] {
+function listInstalledPlugins({ cwd, user, paths }: SearchContext): readonly InstalledPlugin[] {
   const home = PRODUCT_HOMES.claude(user);
   const installed = readJsonObject(join(home, 'plugins', 'installed_plugins.json'), paths)[
     'plugins'
@@ -66,24 +72,31 @@ function installedPlugins({ cwd, user, paths }: SearchContext): readonly Install
     .flatMap((id): readonly InstalledPlugin[] => {
       const state = isJsonObject(enabled) ? enabled[id] : undefined;
       const root =
-        state === false ? undefined : installPath(cwd, installed[id] ?? null, state === true);
+        state === false ? undefined : findInstallPath(cwd, installed[id] ?? null, state === true);
       return root === undefined ? [] : [{ name: id.split('@', 1)[0] ?? id, root }];
     });
 }
 
-/** The entry for the project of `cwd` has precedence over the one for all projects. */
-function installPath(cwd: string, entry: JsonValue, isEnabled: boolean): string | undefined {
+/**
+ * Returns the directory of a plugin. The entry for the project of `cwd` has precedence over the entry for all projects.
+ */
+function findInstallPath(cwd: string, entry: JsonValue, isEnabled: boolean): string | undefined {
   const entries = (Array.isArray(entry) ? entry : [entry]).filter((each) => isJsonObject(each));
-  const ofProject = entries.find(
+  const projectEntry = entries.find(
     ({ projectPath }) => typeof projectPath === 'string' && isInside(projectPath, cwd),
   );
-  const ofUser = isEnabled ? entries.find((each) => each['projectPath'] === undefined) : undefined;
-  const root = (ofProject ?? ofUser)?.['installPath'];
+  const userEntry = isEnabled
+    ? entries.find((each) => each['projectPath'] === undefined)
+    : undefined;
+  const root = (projectEntry ?? userEntry)?.['installPath'];
   return typeof root === 'string' && root.startsWith('/') ? root : undefined;
 }
 
-/** Returns the folder of that name and the paths inside the plugin that its manifest declares. */
-function pluginFolders(root: string, folder: string, paths: PathCache): readonly string[] {
+/**
+ * Returns the directory for a kind in a plugin, and the paths inside the plugin that its manifest declares for this
+ * kind.
+ */
+function listPluginDirectories(root: string, folder: string, paths: PathCache): readonly string[] {
   const declared = readJsonObject(join(root, '.claude-plugin', 'plugin.json'), paths)[folder];
   const inside = (Array.isArray(declared) ? declared : [declared])
     .filter((each) => typeof each === 'string')
@@ -92,7 +105,7 @@ function pluginFolders(root: string, folder: string, paths: PathCache): readonly
   return [...new Set([join(root, folder), ...inside])];
 }
 
-/** Returns an empty object for a file that is missing or broken: it belongs to another product. */
+/** Reads the JSON object in a file of another product. Returns an empty object if the file is missing or not valid. */
 function readJsonObject(path: string, paths: PathCache): JsonObject {
   if (!paths.mayExist(path)) return {};
   const text = readTextFile(path);
@@ -100,8 +113,11 @@ function readJsonObject(path: string, paths: PathCache): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** An extension may itself be a link to anywhere, but no link inside it may lead out of it, since others wrote it. */
-function extensionPaths<T>(
+/**
+ * Returns the search paths of extensions. An extension may itself be a link to any directory, but a link inside it must
+ * not lead out of it, because other people wrote its files.
+ */
+function listExtensionPaths<T>(
   format: DefinitionFormat<T>,
   folder: string,
   { user, root, paths }: SearchContext,
@@ -110,7 +126,7 @@ function extensionPaths<T>(
   if (directory === undefined || ownerOfDirectory(directory, user, root).scope !== 'user')
     return [];
   if (!paths.mayExist(directory)) return [];
-  return entriesOf(directory).map((extension) => ({
+  return listDirectory(directory).map((extension) => ({
     format,
     scope: 'plugin',
     path: join(extension, folder),
@@ -118,14 +134,14 @@ function extensionPaths<T>(
   }));
 }
 
-function entriesOf(directory: string): readonly string[] {
+function listDirectory(directory: string): readonly string[] {
   try {
     return readdirSync(directory)
       .toSorted()
       .slice(0, MAX_EXTENSIONS)
       .map((name) => join(directory, basename(name)));
   } catch (error) {
-    // It is not a directory, or may not be read: then nothing in it can be used.
+    // It is not a directory, or cannot be read, so there are no extensions.
     if (systemErrorCode(error) === undefined) throw error;
     return [];
   }

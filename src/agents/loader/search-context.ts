@@ -1,7 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import type { Environment } from '../../sys/env.ts';
+import { homeDirectory, type Environment } from '../../sys/env.ts';
 import { expandHome, isInside } from '../../sys/files/paths.ts';
 import { listProjectDirectories } from '../../sys/files/project-directories.ts';
 
@@ -10,45 +9,56 @@ export interface UserDirectories {
   readonly home: string;
   /** `$XDG_CONFIG_HOME`, or `.config` in the home directory. */
   readonly config: string;
-  /** Returns the directory that an environment variable names, or undefined where it is not set or not absolute. */
-  readonly named: (variable: string) => string | undefined;
+  /**
+   * Returns the directory that an environment variable names, or undefined if the variable is not set or its path is
+   * not absolute.
+   */
+  readonly readVariable: (variable: string) => string | undefined;
 }
 
-/** Returns the directories that hold the user's own files. */
+/** Returns the directories for the user's own files. */
 function userDirectories(environment: Environment): UserDirectories {
-  const home = environment['HOME'] || homedir();
+  const home = homeDirectory(environment);
   // The XDG specification says that a relative path in XDG_CONFIG_HOME is to be ignored.
-  const named = (variable: string): string | undefined => {
+  const readVariable = (variable: string): string | undefined => {
     const path = expandHome(environment[variable] ?? '', home);
     return isAbsolute(path) ? path : undefined;
   };
-  return { home, config: named('XDG_CONFIG_HOME') ?? join(home, '.config'), named };
+  return { home, config: readVariable('XDG_CONFIG_HOME') ?? join(home, '.config'), readVariable };
 }
 
-/** The directories in which products keep the user's own files. An environment variable of the product may move them. */
+/**
+ * Functions that return the directory in which a product keeps the user's own files. The product's environment variable
+ * has precedence over the default.
+ */
 export const PRODUCT_HOMES = {
-  claude: ({ home, named }: UserDirectories) => named('CLAUDE_CONFIG_DIR') ?? join(home, '.claude'),
-  codex: ({ home, named }: UserDirectories) => named('CODEX_HOME') ?? join(home, '.codex'),
-  copilot: ({ home, named }: UserDirectories) => named('COPILOT_HOME') ?? join(home, '.copilot'),
-  gemini: ({ home, named }: UserDirectories) => join(named('GEMINI_CLI_HOME') ?? home, '.gemini'),
-  pi: ({ home, named }: UserDirectories) =>
-    named('PI_CODING_AGENT_DIR') ?? join(home, '.pi', 'agent'),
-  qwen: ({ home, named }: UserDirectories) => named('QWEN_HOME') ?? join(home, '.qwen'),
+  claude: ({ home, readVariable }: UserDirectories) =>
+    readVariable('CLAUDE_CONFIG_DIR') ?? join(home, '.claude'),
+  codex: ({ home, readVariable }: UserDirectories) =>
+    readVariable('CODEX_HOME') ?? join(home, '.codex'),
+  copilot: ({ home, readVariable }: UserDirectories) =>
+    readVariable('COPILOT_HOME') ?? join(home, '.copilot'),
+  gemini: ({ home, readVariable }: UserDirectories) =>
+    join(readVariable('GEMINI_CLI_HOME') ?? home, '.gemini'),
+  pi: ({ home, readVariable }: UserDirectories) =>
+    readVariable('PI_CODING_AGENT_DIR') ?? join(home, '.pi', 'agent'),
+  qwen: ({ home, readVariable }: UserDirectories) =>
+    readVariable('QWEN_HOME') ?? join(home, '.qwen'),
 } as const;
 
-/** The owner of a directory, which decides how far the files in it are trusted. */
+/** The owner of a directory, which decides whether the files in it must be trusted. */
 export interface DirectoryOwner {
   readonly scope: 'project' | 'user';
   /**
-   * The directory that no link may lead out of. For the user's own files it is the root of the file system,
-   * because programs that keep all settings in one directory link to them from elsewhere.
+   * The directory that files must be in, wherever links lead. For the user's own files, it is the root of the file
+   * system, because some people keep all settings in one directory and link to them.
    */
   readonly boundary: string;
 }
 
 /**
- * Returns the owner of one of the user's directories. An environment variable may name any directory: one inside
- * the project (`root`) belongs to the project, and must be trusted.
+ * Returns the owner of one of the user's directories. An environment variable may name any directory. A directory
+ * inside the project (`root`) belongs to the project, so its files must be trusted.
  */
 export function ownerOfDirectory(
   path: string,
@@ -61,14 +71,17 @@ export function ownerOfDirectory(
   return { scope: 'user', boundary: '/' };
 }
 
-/** The directories around a working directory, as they are now. It serves the searches of one moment. */
+/**
+ * The directories in which definitions are searched for a working directory. A context serves only for searches at one
+ * time, because it does not notice later changes.
+ */
 export interface SearchContext {
-  /** Absolute. */
+  /** The absolute path of the working directory. */
   readonly cwd: string;
   readonly user: UserDirectories;
-  /** The directories of the project, from `cwd` up to its root. */
+  /** The directories of the project, from `cwd` up to the root of the project. */
   readonly directories: readonly string[];
-  /** The root of the project. No link may lead out of it. */
+  /** The root of the project. A link that leads out of it is not followed. */
   readonly root: string;
   readonly paths: PathCache;
 }
@@ -81,22 +94,22 @@ export function createSearchContext(cwd: string, environment: Environment): Sear
 }
 
 /**
- * The largest size, in bytes as the directory reports it, of a directory that is listed. Listing a larger one
- * would cost more than looking up each path in it, and would slow down the start.
+ * The maximum size of a directory that is listed, in the bytes that `stat` reports. Listing a larger directory would
+ * take longer than checking each path in it, and would slow down the start.
  */
-const MAX_LISTED_BYTES = 4096;
+const MAX_DIRECTORY_BYTES = 4096;
 
 /**
- * Tells which paths exist, where most of them do not. Each of the given directories is listed once, so that a
- * path that is not in it costs no further system call. A cache serves the searches of one moment: it does not
- * notice what is added later.
+ * Answers quickly whether paths exist, for searches in which most paths do not. Each directory of the cache is listed
+ * only once, so that a check of a missing path in it needs no further system call. A cache serves only for searches at
+ * one time, because it does not notice later changes.
  */
 export class PathCache {
-  /** Each ends in a slash. Nested directories come before those around them. */
+  /** The directories of the cache. Each ends with a slash. Nested directories come before their parents. */
   readonly #directories: readonly string[];
-  /** The lower-case names in each directory, or null where they are not known. */
+  /** The lower-case names in each directory, or null if they are not known. */
   readonly #names = new Map<string, ReadonlySet<string> | null>();
-  readonly #exists = new Map<string, boolean>();
+  readonly #pathExists = new Map<string, boolean>();
 
   constructor(directories: readonly string[]) {
     this.#directories = [...new Set(directories)]
@@ -104,12 +117,12 @@ export class PathCache {
       .toSorted((a, b) => b.length - a.length);
   }
 
-  /** Whether a path may exist. For most paths that do not, the answer costs no failing system call. */
+  /** Returns whether a path may exist. For most missing paths, no system call is needed. */
   mayExist(path: string): boolean {
-    const known = this.#exists.get(path);
+    const known = this.#pathExists.get(path);
     if (known !== undefined) return known;
-    const found = this.#isListed(path) && exists(path);
-    this.#exists.set(path, found);
+    const found = this.#isListed(path) && pathExists(path);
+    this.#pathExists.set(path, found);
     return found;
   }
 
@@ -117,37 +130,38 @@ export class PathCache {
     const directory = this.#directories.find((each) => path.startsWith(each));
     if (directory === undefined) return true;
     const [name = ''] = path.slice(directory.length).split('/', 1);
-    // A file system may treat other letters, or other encodings of a letter, as the same name.
+    // For other names, the answer is not certain, because a file system may treat different letters or encodings as the
+    // same name.
     if (name === '.' || name === '..' || !/^[\x20-\x7e]+$/.test(name)) return true;
-    return this.#namesIn(directory)?.has(name.toLowerCase()) ?? true;
+    return this.#readNames(directory)?.has(name.toLowerCase()) ?? true;
   }
 
-  #namesIn(directory: string): ReadonlySet<string> | null {
+  #readNames(directory: string): ReadonlySet<string> | null {
     const known = this.#names.get(directory);
     if (known !== undefined) return known;
-    const names = namesIn(directory);
+    const names = readNames(directory);
     this.#names.set(directory, names);
     return names;
   }
 }
 
-function namesIn(directory: string): ReadonlySet<string> | null {
+function readNames(directory: string): ReadonlySet<string> | null {
   try {
     const stats = statSync(directory, { throwIfNoEntry: false });
     if (stats === undefined) return new Set();
-    if (!stats.isDirectory() || stats.size > MAX_LISTED_BYTES) return null;
+    if (!stats.isDirectory() || stats.size > MAX_DIRECTORY_BYTES) return null;
     return new Set(readdirSync(directory).map((name) => name.toLowerCase()));
   } catch {
-    // It must not be listed, but paths in it can perhaps be looked up.
+    // The directory may not be listed, but paths in it can perhaps be accessed.
     return null;
   }
 }
 
-function exists(path: string): boolean {
+function pathExists(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    // It exists and cannot be looked at. Opening it gives the reason.
+    // The path cannot be examined, so it may exist. Opening it later gives the reason.
     return true;
   }
 }

@@ -10,15 +10,18 @@ import {
 } from './read-text.ts';
 import { walkFiles } from './walk.ts';
 
-/** The maximum number of directory entries and levels that are looked at. */
+/** The maximum number of directory entries that are examined. */
 const MAX_ENTRIES = 200_000;
+/** The maximum number of levels of subdirectories that are searched. */
 const MAX_DEPTH = 24;
 /** The maximum number of bytes that are read. */
 const MAX_BYTES = 1024 * 1024 * 1024;
 
 /**
- * Finds every definition of a kind below a directory, wherever it lies, to look at it and not to use it: so
- * nothing needs to be trusted. `directory` is absolute. Throws when it cannot be read.
+ * Finds every definition of a kind anywhere below a directory, to show it and not to use it. Therefore no file needs to
+ * be trusted. Throws if the directory cannot be read.
+ *
+ * @param directory an absolute path
  */
 export async function scanSubtree<T extends { readonly name: string }>(
   kind: DefinitionKind<T>,

@@ -4,34 +4,36 @@ import { errorMessage, systemErrorCode } from '../../base/errors.ts';
 import { directoryEntries } from '../../sys/files/directory-names.ts';
 import { isInside } from '../../sys/files/paths.ts';
 
-/** The maximum number of levels below a search path that are entered by default. */
+/** The default for the maximum number of levels of subdirectories that are searched. */
 const MAX_DEPTH = 8;
-/** Directories that never hold definitions and can hold very many files. */
+/** The names of directories that are not searched. They never contain definitions, but often very many files. */
 const IGNORED = new Set(['.git', 'node_modules']);
 
 export interface WalkOptions {
   readonly accepts: (fileName: string) => boolean;
-  /** The real path of the directory that no link may lead out of. */
+  /** The real path of the directory that files must be in. */
   readonly boundary: string;
-  /** The number of directory entries that may still be looked at. It is counted down, and several walks share it. */
+  /** The number of directory entries that may still be examined. Several walks share this number and count it down. */
   readonly budget: { entries: number };
-  /** Default: 8. */
+  /** The maximum number of levels of subdirectories. Default: 8. */
   readonly maxDepth?: number;
   /**
-   * Whether the walk does not go on below a folder that holds an accepted file, since everything else in it
-   * belongs to that file. The top directory is no such folder. Default: false.
+   * Whether everything else in the directory of an accepted file belongs to this file, so that its subdirectories are
+   * not searched. This does not apply to the top directory. Default: false.
    */
   readonly ownsFolder?: boolean;
 }
 
+/** A file that a walk has found. */
 export interface FoundFile {
-  /** The path by which it was found, with links not resolved. */
+  /** The path by which the file was found. Links in it are not resolved. */
   readonly path: string;
   readonly realPath: string;
-  /** The real path of its folder, for kinds that need it. */
+  /** The real path of the file's directory, for kinds of definitions that need it. */
   readonly directory?: string;
 }
 
+/** A path that is not used, with the reason. */
 export interface SkippedPath {
   readonly path: string;
   readonly code: string;
@@ -40,7 +42,7 @@ export interface SkippedPath {
 }
 
 interface WalkResult {
-  /** Sorted by path. */
+  /** The accepted files, sorted by path. */
   readonly files: readonly FoundFile[];
   readonly skipped: readonly SkippedPath[];
 }
@@ -48,22 +50,30 @@ interface WalkResult {
 interface WalkState extends WalkOptions {
   readonly files: FoundFile[];
   readonly skipped: SkippedPath[];
-  /** The real paths of directories that were entered: a link back up ends there. */
+  /**
+   * The real paths of the directories that were entered, so that a link to a parent directory does not cause a loop.
+   */
   readonly entered: Set<string>;
 }
 
-/** Returns the files below a directory whose names are accepted, or the file itself. A missing path has none. */
+/**
+ * Finds the files below a directory whose names are accepted, or the file itself if the path is a file. A missing path
+ * has no files.
+ */
 export function walkFiles(path: string, options: WalkOptions): WalkResult {
   const state: WalkState = { ...options, files: [], skipped: [], entered: new Set() };
-  if (isDirectory(path)) enter(path, 0, state);
-  else follow(path, basename(path), 0, state);
+  if (isDirectory(path)) enterDirectory(path, 0, state);
+  else followLink(path, basename(path), 0, state);
   return {
     files: state.files.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
     skipped: state.skipped,
   };
 }
 
-/** A path that cannot be looked at counts as a directory: entering it then gives the reason. */
+/**
+ * Returns whether a path is a directory. A path that cannot be examined counts as a directory, because entering it then
+ * reports the reason.
+ */
 function isDirectory(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? true;
@@ -73,7 +83,7 @@ function isDirectory(path: string): boolean {
   }
 }
 
-function enter(directory: string, depth: number, state: WalkState): void {
+function enterDirectory(directory: string, depth: number, state: WalkState): void {
   const { maxDepth = MAX_DEPTH } = state;
   if (depth > maxDepth) {
     skip(state, directory, 'too-deep', `It is more than ${maxDepth} levels deep.`);
@@ -85,8 +95,10 @@ function enter(directory: string, depth: number, state: WalkState): void {
     if (state.entered.has(real)) return;
     state.entered.add(real);
     const entries = readEntries(directory, state);
-    const own = depth > 0 && state.ownsFolder === true ? entries.filter(isAcceptedFile(state)) : [];
-    for (const entry of own.length > 0 ? own : entries) visit(directory, entry, depth, state);
+    const acceptedFiles =
+      depth > 0 && state.ownsFolder === true ? entries.filter(isAcceptedFile(state)) : [];
+    for (const entry of acceptedFiles.length > 0 ? acceptedFiles : entries)
+      visitEntry(directory, entry, depth, state);
   } catch (error) {
     const code = systemErrorCode(error);
     if (depth === 0 && (code === 'ENOENT' || code === 'ENOTDIR')) return;
@@ -98,7 +110,7 @@ function isAcceptedFile({ accepts }: WalkState): (entry: Dirent) => boolean {
   return (entry) => !entry.isDirectory() && accepts(entry.name);
 }
 
-/** Sorts the entries, so that the budget cuts off the same ones in every run where it can. */
+/** Reads the entries of a directory, sorted by name. Entries beyond the budget are left out. */
 function readEntries(directory: string, state: WalkState): readonly Dirent[] {
   const entries: Dirent[] = [];
   for (const entry of directoryEntries(directory)) {
@@ -112,22 +124,22 @@ function readEntries(directory: string, state: WalkState): readonly Dirent[] {
   return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function visit(directory: string, entry: Dirent, depth: number, state: WalkState): void {
+function visitEntry(directory: string, entry: Dirent, depth: number, state: WalkState): void {
   const path = join(directory, entry.name);
-  if (entry.isDirectory()) enter(path, depth + 1, state);
-  else if (entry.isSymbolicLink()) follow(path, entry.name, depth, state);
+  if (entry.isDirectory()) enterDirectory(path, depth + 1, state);
+  else if (entry.isSymbolicLink()) followLink(path, entry.name, depth, state);
   else if (!state.accepts(entry.name)) return;
   else if (entry.isFile()) state.files.push({ path, realPath: path });
   else skip(state, path, 'not-a-file', 'Not a regular file.');
 }
 
-function follow(path: string, name: string, depth: number, state: WalkState): void {
+function followLink(path: string, name: string, depth: number, state: WalkState): void {
   try {
     const realPath = realpathSync.native(path);
     const isDirectory = statSync(realPath).isDirectory();
     if (!isDirectory && !state.accepts(name)) return;
     if (!isInside(state.boundary, realPath)) skipOutside(state, path);
-    else if (isDirectory) enter(path, depth + 1, state);
+    else if (isDirectory) enterDirectory(path, depth + 1, state);
     else if (statSync(realPath).isFile()) state.files.push({ path, realPath });
     else skip(state, path, 'not-a-file', 'Not a regular file.');
   } catch (error) {

@@ -4,33 +4,36 @@ import { sanitizeForTerminal } from '../../base/terminal-text.ts';
 import { truncate } from '../../base/text.ts';
 import { toAbsolutePath } from '../../sys/files/paths.ts';
 import type { DefinitionFile, FileDefinitions, ReferencedText } from '../loader/format.ts';
-import { withLineFeeds } from './split-front-matter.ts';
+import { normalizeLineEnds } from './split-front-matter.ts';
 
 /**
- * The maximum number of characters of a message, before unsafe ones are escaped. It may quote a text as long as the
- * file.
+ * The maximum number of characters of a message, before unsafe characters are escaped. A message may quote a text that
+ * is as long as the file.
  */
-const MAX_MESSAGE = 400;
+const MAX_MESSAGE_LENGTH = 400;
 
-/** Removes control characters, which could control a terminal. Tabs and line ends stay. */
-export function withoutControls(text: string): string {
+/** Removes control characters, because they could control a terminal. Tabs and line ends are kept. */
+export function removeControls(text: string): string {
   return sanitizeForTerminal(text, 'plain').replaceAll('\r', '');
 }
 
-/** Makes a message that quotes a file safe to show: on one line, and cut if it is too long. */
-export function shownMessage(message: string): string {
+/**
+ * Makes a message that quotes a file safe to show: puts it on one line, escapes unsafe characters, and truncates it if
+ * it is too long.
+ */
+export function toSafeMessage(message: string): string {
   const line = message.replaceAll(/\s+/g, ' ');
-  const shown = sanitizeForTerminal(truncate(line, MAX_MESSAGE), 'exact');
-  return line.length > MAX_MESSAGE ? `${shown}…` : shown;
+  const shown = sanitizeForTerminal(truncate(line, MAX_MESSAGE_LENGTH), 'exact');
+  return line.length > MAX_MESSAGE_LENGTH ? `${shown}…` : shown;
 }
 
 const MAX_DEPTH = 64;
 const MAX_NODES = 100_000;
 
 /**
- * Converts a parsed value of YAML (with maps as Map), TOML or JSON to JSON. Infinities, dates and the like become
- * strings. A `__proto__` key is left out, so that code that copies the object key by key is safe. Throws when the
- * value refers to itself, is nested more than 64 levels deep or has more than 100,000 parts.
+ * Converts a parsed value of YAML (with maps as Map), TOML or JSON to JSON. Infinities, dates and similar values become
+ * strings. A `__proto__` key is left out, so that code can safely copy the object key by key. Throws if the value
+ * refers to itself, is nested more than 64 levels deep or has more than 100,000 parts.
  */
 export function toJson(value: unknown): JsonValue {
   const budget = { nodes: MAX_NODES };
@@ -40,7 +43,7 @@ export function toJson(value: unknown): JsonValue {
 function convert(value: unknown, depth: number, budget: { nodes: number }): JsonValue {
   budget.nodes -= 1;
   if (budget.nodes < 0) throw new Error(`more than ${MAX_NODES} values in one file`);
-  // A value that contains itself ends here, too.
+  // A value that contains itself is also refused by this check.
   if (depth > MAX_DEPTH) throw new Error(`values nested more than ${MAX_DEPTH} deep`);
   if (value === null || value === undefined) return null;
   if (typeof value === 'string' || typeof value === 'boolean') return value;
@@ -64,7 +67,7 @@ function convertEntries(
   return Object.fromEntries(entries);
 }
 
-/** The line of a key in the file, from 1. Undefined: it does not come from a file. */
+/** The line of a key in the file, from 1, or undefined if the key does not come from a file. */
 export type SourceLine = number | undefined;
 
 /** A top-level field of a front matter or of a data file. */
@@ -73,10 +76,13 @@ export interface Field {
   readonly line: SourceLine;
 }
 
-/** The fields by their keys as written. It is a map, so that a key such as `__proto__` has no special meaning. */
+/**
+ * The fields by their keys as they are written. This is a map and not an object, so that a key such as `__proto__` has
+ * no special meaning.
+ */
 export type Fields = ReadonlyMap<string, Field>;
 
-/** A problem in fields that could be read. */
+/** A problem in the fields of a file. */
 export interface FieldProblem {
   readonly code: string;
   readonly message: string;
@@ -98,7 +104,7 @@ export interface LocatedKey {
   readonly line: number;
 }
 
-/** Collects the fields of keys in order. For a key that occurs twice, the last one counts, and a problem is reported. */
+/** Collects the fields of keys in order. If a key occurs twice, the last value is used, and a problem is reported. */
 export function collectFields(
   keys: readonly LocatedKey[],
   valueOf: (key: string) => unknown,
@@ -115,18 +121,18 @@ export function collectFields(
   return { fields, problems };
 }
 
-/** Removes a byte order mark, and makes every line end `\n`. */
+/** Removes a byte order mark, and converts every line end to `\n`. */
 export function normalizeText(text: string): string {
-  return withLineFeeds(text.startsWith('\uFEFF') ? text.slice(1) : text);
+  return normalizeLineEnds(text.startsWith('\uFEFF') ? text.slice(1) : text);
 }
 
-/** Returns the result for a file that holds no agent. */
+/** Returns the result for a file from which no definition could be loaded. */
 export function failedFile(
   file: Pick<DefinitionFile, 'path'>,
   problem: FieldProblem,
 ): FileDefinitions<never> {
   const { code, message, line } = problem;
-  const shown = { code, message: shownMessage(message), path: file.path };
+  const shown = { code, message: toSafeMessage(message), path: file.path };
   return { items: [], problems: [line === undefined ? shown : { ...shown, line }] };
 }
 
@@ -140,7 +146,10 @@ export function flattenField(fields: Fields, name: string): Fields {
   return new Map([...fields, ...inner].filter(([key]) => key !== name));
 }
 
-/** Returns the text of another file that an agent file refers to. A relative path starts at the folder of the agent file. */
+/**
+ * Returns the text of another file that an agent file refers to. A relative path is relative to the directory of the
+ * agent file.
+ */
 export function readReferencedText(file: DefinitionFile, path: string): ReferencedText {
   if (file.readReferenced !== undefined)
     return file.readReferenced(toAbsolutePath(path, dirname(file.path)));

@@ -3,6 +3,7 @@ import { parseSimple } from './simple-yaml.ts';
 import { splitFrontMatter } from './split-front-matter.ts';
 import { parseStrict, MAX_INDICATORS } from './strict-yaml.ts';
 
+/** The front matter of a markdown file. */
 export type FrontMatter =
   /** The file has no front matter. */
   | { readonly kind: 'none' }
@@ -22,9 +23,10 @@ export type FrontMatter =
     };
 
 /**
- * Reads the front matter of a markdown file: first strictly as YAML, and if that fails, line by line, with a
- * warning that names the mistake. Never throws because of the content of the file.
- * @param options.fieldTest returns the function that tells which keys may start an entry; only called for invalid YAML
+ * Reads the front matter of a markdown file: first strictly as YAML, and if that fails, line by line, with a warning
+ * that names the mistake. Never throws because of the content of the file.
+ *
+ * @param options.fieldTest returns the function that says which keys are known fields; called only for invalid YAML
  */
 export async function parseFrontMatter(
   text: string,
@@ -47,10 +49,10 @@ export async function parseFrontMatter(
 }
 
 /**
- * The maximum number of characters (UTF-16 units): far more than any real file has, and less than would delay the
+ * The maximum number of UTF-16 code units of YAML. Real files have far fewer, and reading this many does not delay the
  * start.
  */
-const MAX_YAML = 2 * 1024 * 1024;
+const MAX_YAML_LENGTH = 2 * 1024 * 1024;
 
 type YamlReading =
   | { readonly ok: true; readonly fields: Fields; readonly problems: readonly FieldProblem[] }
@@ -63,19 +65,22 @@ type YamlReading =
 
 interface YamlSource {
   readonly yaml: string;
-  /** The line of the file on which it begins. */
+  /** The line of the file on which the YAML begins. */
   readonly line: number;
   /** The subject of messages: `The front matter`. */
   readonly subject: string;
-  /** Returns the function that tells which keys may start an entry. It is only called for invalid YAML. */
+  /** Returns the function that says which keys are known fields. It is called only for invalid YAML. */
   readonly fieldTest: () => (key: string) => boolean;
 }
 
-/** Reads YAML strictly, and if that fails, line by line, with a warning that names the mistake. Never throws because of its content. */
+/**
+ * Reads YAML strictly, and if that fails, line by line, with a warning that names the mistake. Never throws because of
+ * the content of the YAML.
+ */
 export async function readYaml(source: YamlSource): Promise<YamlReading> {
   const { yaml, line, subject, fieldTest } = source;
-  if (yaml.length > MAX_YAML) {
-    const message = `${subject} is larger than ${MAX_YAML} characters.`;
+  if (yaml.length > MAX_YAML_LENGTH) {
+    const message = `${subject} is larger than ${MAX_YAML_LENGTH} characters.`;
     return { ok: false, code: 'front-matter-too-large', message, line };
   }
   const simple = parseSimple(yaml, line);
@@ -94,6 +99,7 @@ export async function readYaml(source: YamlSource): Promise<YamlReading> {
 
 const KEY = /^([A-Za-z][\w-]*)[ \t]*:(?=[ \t]|$)/;
 
+/** A key with its lines, in YAML that is read line by line. */
 interface Entry {
   readonly key: string;
   readonly line: number;
@@ -101,10 +107,10 @@ interface Entry {
 }
 
 /**
- * Reads front matter that is not valid YAML, line by line. An entry starts at a `key:` in the first column that is
- * a known field, occurs for the first time and is not inside an `<example>` that is closed later. Every other line
- * continues the entry before it. Each entry is parsed as YAML by itself, and if that fails, its value is its text.
- * The result is empty when no line starts with a known field.
+ * Reads front matter that is not valid YAML, line by line. An entry starts at a `key:` in the first column that is a
+ * known field, occurs for the first time and is not inside an `<example>` that is closed later. Every other line
+ * continues the current entry. Each entry is parsed as YAML by itself, and if that fails, its value is its text. The
+ * result is empty if no line starts with a known field.
  */
 async function parseTolerant(
   yaml: string,
@@ -113,10 +119,10 @@ async function parseTolerant(
 ): Promise<Fields> {
   const fields = new Map<string, Field>();
   const entries = splitEntries(yaml, firstLine, isKnownField);
-  // All entries together may cost as much as one front matter.
+  // Parsing all entries must not take longer than parsing one front matter.
   const maxIndicators = Math.floor(MAX_INDICATORS / Math.max(1, entries.length));
   for (const entry of entries) {
-    fields.set(entry.key, { value: await entryValue(entry, maxIndicators), line: entry.line });
+    fields.set(entry.key, { value: await readEntryValue(entry, maxIndicators), line: entry.line });
   }
   return fields;
 }
@@ -139,18 +145,18 @@ function splitEntries(
     } else {
       current?.lines.push(line);
     }
-    inExample = endsInExample(line, inExample);
+    inExample = isInExampleAfter(line, inExample);
   }
   return [...entries.values()];
 }
 
-function endsInExample(line: string, before: boolean): boolean {
+function isInExampleAfter(line: string, before: boolean): boolean {
   const open = line.lastIndexOf('<example>');
   const close = line.lastIndexOf('</example>');
   return open === close ? before : open > close;
 }
 
-async function entryValue(entry: Entry, maxIndicators: number): Promise<Field['value']> {
+async function readEntryValue(entry: Entry, maxIndicators: number): Promise<Field['value']> {
   const text = entry.lines.join('\n');
   const alone = await parseStrict(text, entry.line, maxIndicators);
   const field = alone.ok && alone.fields.size === 1 ? alone.fields.get(entry.key) : undefined;

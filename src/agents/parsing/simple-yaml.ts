@@ -2,36 +2,37 @@ import type { JsonValue } from '../../base/json.ts';
 import type { Field, Fields } from './fields.ts';
 import { lazy } from '../../base/lazy.ts';
 
-/** `key: value`. */
+/** Matches `key: value`. */
 const ENTRY = /^([A-Za-z][\w-]*): +(\S.*)$/;
-/** `key:`, before a list. */
+/** Matches `key:`, which must precede a list. */
 const LIST_KEY = /^([A-Za-z][\w-]*):$/;
-/** `- value` with any indent. */
+/** Matches `- value` with any indentation. */
 const ITEM = /^( *)- +(\S.*)$/;
 
-/** Characters beyond ASCII, without control characters, line ends and byte order marks as YAML defines them. */
-const FURTHER = String.raw`\u00A1-\u2027\u202A-\uD7FF\uE000-\uFEFE\uFF00-\uFFFD\u{10000}-\u{10FFFF}`;
-/** A value without quotation marks begins with a letter or a digit. */
+/** The characters beyond ASCII, except those that YAML treats as control characters, line ends or byte order marks. */
+const NON_ASCII = String.raw`\u00A1-\u2027\u202A-\uD7FF\uE000-\uFEFE\uFF00-\uFFFD\u{10000}-\u{10FFFF}`;
+/** Matches an ASCII value without quotation marks, which must begin with a letter or a digit. */
 const PLAIN_ASCII = /^[A-Za-z0-9][ -~]*$/;
-const PLAIN = lazy(() => new RegExp(`^[\\p{L}0-9][ -~${FURTHER}]*$`, 'u'));
-/** `"…"` with the escape sequences that people and generators write. */
-const DOUBLE_QUOTED = new RegExp(`^"(?:[ !#-[\\]-~${FURTHER}]|\\\\["\\\\nt])*"$`, 'u');
-/** `'…'`, in which a quotation mark is written twice. */
-const SINGLE_QUOTED = new RegExp(`^'(?:[ -&(-~${FURTHER}]|'')*'$`, 'u');
-/** `[a, b]` of plain words. */
+/** Matches any value without quotation marks. */
+const PLAIN = lazy(() => new RegExp(`^[\\p{L}0-9][ -~${NON_ASCII}]*$`, 'u'));
+/** Matches `"…"` with the escape sequences that people and generators write. */
+const DOUBLE_QUOTED = new RegExp(`^"(?:[ !#-[\\]-~${NON_ASCII}]|\\\\["\\\\nt])*"$`, 'u');
+/** Matches `'…'`, in which a quotation mark is written twice. */
+const SINGLE_QUOTED = new RegExp(`^'(?:[ -&(-~${NON_ASCII}]|'')*'$`, 'u');
+/** Matches a list of plain words: `[a, b]`. */
 const FLOW_LIST = /^\[ *[A-Za-z][\w-]*(?: *, *[A-Za-z][\w-]*)* *\]$/;
 
-/** The start of a block of text, with or without its last line end. */
+/** Matches the start of a block of text. With `-`, the block has no final line end. */
 const BLOCK = /^[|>]-?$/;
-/** A line of a block, without the indentation. It does not end with a space. */
-const BLOCK_LINE = new RegExp(`^[ -~${FURTHER}]*[!-~${FURTHER}]$`, 'u');
+/** Matches a line of a block without its indentation. The line does not end with a space. */
+const BLOCK_LINE = new RegExp(`^[ -~${NON_ASCII}]*[!-~${NON_ASCII}]$`, 'u');
 
-/** Spaces at the end. Other white space is part of a value. */
-const BLANKS_AT_END = / +$/;
+/** Matches spaces at the end of a value. Other white space is part of the value. */
+const TRAILING_SPACES = / +$/;
 
-/** Inside a value without quotation marks, these begin a mapping or a comment. */
-const NOT_PLAIN = /: |:$| #/;
-/** Values that the core schema reads as something other than a string. */
+/** Matches characters that begin a mapping or a comment inside a value without quotation marks. */
+const SPECIAL_IN_PLAIN = /: |:$| #/;
+/** Values that YAML's core schema reads as booleans. */
 const CONSTANT = new Map<string, JsonValue>([
   ['true', true],
   ['false', false],
@@ -39,16 +40,17 @@ const CONSTANT = new Map<string, JsonValue>([
 const CONSTANT_LIKE = /^(?:true|false|null)$/i;
 const INTEGER = /^(?:0|[1-9]\d{0,14})$/;
 
-/** The value of a key, and the number of further lines that it takes. */
+/** The value of a key, and the number of lines after the line of the key that belong to it. */
 interface SimpleValue {
   readonly value: JsonValue;
   readonly lines: number;
 }
 
 /**
- * Reads front matter that consists only of `key: value` lines, lists and blocks of text, with plain and quoted
- * values on one line each, as most files do. It does not load the YAML library, which takes longer than Muster
- * may take to start. Undefined: the text could mean more. Any other result equals that of the library.
+ * Reads front matter that consists only of `key: value` lines, lists and blocks of text, with plain and quoted values
+ * on one line each. Most files do. This function exists because loading the YAML library would take longer than a start
+ * of Muster may take. Returns undefined if the text may have any other meaning. Otherwise, the result is the same as
+ * that of the library.
  */
 export function parseSimple(yaml: string, firstLine: number): Fields | undefined {
   const fields = new Map<string, Field>();
@@ -58,34 +60,43 @@ export function parseSimple(yaml: string, firstLine: number): Fields | undefined
     if (text === '') continue;
     const [, key, raw] = ENTRY.exec(text) ?? LIST_KEY.exec(text) ?? [];
     if (key === undefined || fields.has(key)) return undefined;
-    const found = valueAfter(raw?.replace(BLANKS_AT_END, ''), lines, index + 1);
-    if (found === undefined) return undefined;
-    fields.set(key, { value: found.value, line: firstLine + index });
-    index += found.lines;
+    const simple = readValue(raw?.replace(TRAILING_SPACES, ''), lines, index + 1);
+    if (simple === undefined) return undefined;
+    fields.set(key, { value: simple.value, line: firstLine + index });
+    index += simple.lines;
   }
   return fields.size === 0 ? undefined : fields;
 }
 
 /**
+ * Reads the value of a key.
+ *
  * @param raw the text after the key
  * @param from the index of the next line
  */
-function valueAfter(
+function readValue(
   raw: string | undefined,
   lines: readonly string[],
   from: number,
 ): SimpleValue | undefined {
   if (raw === undefined) {
-    const value = blockList(lines, from);
+    const value = readBlockList(lines, from);
     return value === undefined ? undefined : { value, lines: value.length };
   }
-  if (BLOCK.test(raw)) return blockText(raw, lines, from);
-  const value = simpleValue(raw);
+  if (BLOCK.test(raw)) return readBlockText(raw, lines, from);
+  const value = parseValue(raw);
   return value === undefined ? undefined : { value, lines: 0 };
 }
 
-/** Reads lines with the same indentation. Lines of `|` may be indented further, and both may have empty lines between. */
-function blockText(style: string, lines: readonly string[], from: number): SimpleValue | undefined {
+/**
+ * Reads the lines of a block with the same indentation. Lines of a `|` block may be indented further. There may be
+ * empty lines between the lines.
+ */
+function readBlockText(
+  style: string,
+  lines: readonly string[],
+  from: number,
+): SimpleValue | undefined {
   const indent = /^ */.exec(lines[from] ?? '')?.[0].length ?? 0;
   if (indent === 0) return undefined;
   const texts: string[] = [];
@@ -100,39 +111,42 @@ function blockText(style: string, lines: readonly string[], from: number): Simpl
     if (line !== '') length = texts.length;
   }
   const block = texts.slice(0, length).join('\n');
-  const value = style.startsWith('>') ? folded(block) : block;
+  const value = style.startsWith('>') ? foldLines(block) : block;
   return { value: style.endsWith('-') ? value : `${value}\n`, lines: length };
 }
 
-/** Replaces a line end by a space. Before empty lines it is removed, and each empty line becomes a line end. */
-function folded(block: string): string {
+/** Joins the lines of a `>` block: replaces each line end by a space, but keeps one line end for each empty line. */
+function foldLines(block: string): string {
   return block.replaceAll(/\n+/g, (ends) => (ends === '\n' ? ' ' : ends.slice(1)));
 }
 
-/** Reads list items with the same indentation. Undefined: there are none, or one of them could mean more. */
-function blockList(lines: readonly string[], from: number): readonly JsonValue[] | undefined {
+/**
+ * Reads list items with the same indentation. Returns undefined if there are none, or if an item may have another
+ * meaning.
+ */
+function readBlockList(lines: readonly string[], from: number): readonly JsonValue[] | undefined {
   const items: JsonValue[] = [];
   const indent = ITEM.exec(lines[from] ?? '')?.[1];
   for (const text of lines.slice(from)) {
     const [, own, raw] = ITEM.exec(text) ?? [];
     if (own === undefined || raw === undefined) break;
-    const value = own === indent ? simpleValue(raw.replace(BLANKS_AT_END, '')) : undefined;
+    const value = own === indent ? parseValue(raw.replace(TRAILING_SPACES, '')) : undefined;
     if (value === undefined) return undefined;
     items.push(value);
   }
   return items.length === 0 ? undefined : items;
 }
 
-function simpleValue(text: string): JsonValue | undefined {
+function parseValue(text: string): JsonValue | undefined {
   switch (text.charAt(0)) {
     case '"':
-      return DOUBLE_QUOTED.test(text) ? unescaped(text.slice(1, -1)) : undefined;
+      return DOUBLE_QUOTED.test(text) ? unescape(text.slice(1, -1)) : undefined;
     case "'":
       return SINGLE_QUOTED.test(text) ? text.slice(1, -1).replaceAll("''", "'") : undefined;
     case '[':
-      return FLOW_LIST.test(text) ? flowList(text) : undefined;
+      return FLOW_LIST.test(text) ? parseFlowList(text) : undefined;
     default:
-      return plainValue(text);
+      return parsePlain(text);
   }
 }
 
@@ -141,16 +155,16 @@ const ESCAPED: ReadonlyMap<string, string> = new Map([
   ['t', '\t'],
 ]);
 
-function unescaped(text: string): string {
+function unescape(text: string): string {
   if (!text.includes('\\')) return text;
   return text.replaceAll(/\\(.)/g, (_, char: string) => ESCAPED.get(char) ?? char);
 }
 
-function flowList(text: string): readonly JsonValue[] | undefined {
+function parseFlowList(text: string): readonly JsonValue[] | undefined {
   const words = text
     .slice(1, -1)
     .split(',')
-    .map((word) => plainValue(word.trim()));
+    .map((word) => parsePlain(word.trim()));
   return words.some((word) => word === undefined) ? undefined : words.filter(isKnown);
 }
 
@@ -158,11 +172,11 @@ function isKnown(value: JsonValue | undefined): value is JsonValue {
   return value !== undefined;
 }
 
-function plainValue(text: string): JsonValue | undefined {
+function parsePlain(text: string): JsonValue | undefined {
   const isPlain = PLAIN_ASCII.test(text) || PLAIN().test(text);
-  if (!isPlain || NOT_PLAIN.test(text)) return undefined;
+  if (!isPlain || SPECIAL_IN_PLAIN.test(text)) return undefined;
   if (CONSTANT_LIKE.test(text)) return CONSTANT.get(text);
   if (INTEGER.test(text)) return Number(text);
-  // The library reads octal and hexadecimal numbers, fractions and exponents.
+  // The value may be an octal or hexadecimal number, a fraction or an exponent, which only the library reads.
   return /^\d\S*$/.test(text) ? undefined : text;
 }

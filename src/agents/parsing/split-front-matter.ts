@@ -17,24 +17,24 @@ const FENCE = /^---[ \t]*$/;
 const INDENTED_FENCE = /^([ \t]+)---[ \t]*$/;
 
 /**
- * Splits a file into front matter and body. A byte order mark, empty lines at the start, spaces after a fence, and
- * an indentation that all lines share are ignored. The first closing fence ends the front matter: later `---`
- * lines belong to the body.
+ * Splits a file into front matter and body. A byte order mark, empty lines at the start, spaces after a fence, and an
+ * indentation that all lines share are ignored. The first closing fence ends the front matter. Later `---` lines belong
+ * to the body.
  */
 export function splitFrontMatter(raw: string): SplitFile {
-  const text = withLineFeeds(raw.startsWith(BYTE_ORDER_MARK) ? raw.slice(1) : raw);
-  const open = firstLine(text);
+  const text = normalizeLineEnds(raw.startsWith(BYTE_ORDER_MARK) ? raw.slice(1) : raw);
+  const open = findFirstLine(text);
   if (open === undefined) return { kind: 'none' };
-  if (FENCE.test(open.line)) return cut(text, open);
+  if (FENCE.test(open.line)) return splitAtFence(text, open);
   const indent = INDENTED_FENCE.exec(open.line)?.[1];
   const dedented = indent === undefined ? undefined : dedent(text, indent);
-  const dedentedOpen = dedented === undefined ? undefined : firstLine(dedented);
+  const dedentedOpen = dedented === undefined ? undefined : findFirstLine(dedented);
   if (dedented === undefined || dedentedOpen === undefined) return { kind: 'none' };
-  return cut(dedented, dedentedOpen);
+  return splitAtFence(dedented, dedentedOpen);
 }
 
 /** Replaces `\r\n` and `\r` by `\n`. */
-export function withLineFeeds(text: string): string {
+export function normalizeLineEnds(text: string): string {
   return text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
 }
 
@@ -45,7 +45,7 @@ interface Line {
   readonly next: number;
 }
 
-function lineAt(text: string, start: number, number: number): Line {
+function readLine(text: string, start: number, number: number): Line {
   const end = text.indexOf('\n', start);
   return end === -1
     ? { line: text.slice(start), number, next: text.length }
@@ -53,20 +53,20 @@ function lineAt(text: string, start: number, number: number): Line {
 }
 
 /** Returns the first line that is not blank. */
-function firstLine(text: string): Line | undefined {
-  let line = lineAt(text, 0, 1);
+function findFirstLine(text: string): Line | undefined {
+  let line = readLine(text, 0, 1);
   while (line.line.trim() === '') {
     if (line.next >= text.length) return undefined;
-    line = lineAt(text, line.next, line.number + 1);
+    line = readLine(text, line.next, line.number + 1);
   }
   return line;
 }
 
-function cut(text: string, open: Line): SplitFile {
+function splitAtFence(text: string, open: Line): SplitFile {
   let at = open;
   while (at.next < text.length) {
     const start = at.next;
-    at = lineAt(text, start, at.number + 1);
+    at = readLine(text, start, at.number + 1);
     if (FENCE.test(at.line)) {
       return {
         kind: 'found',
@@ -79,7 +79,7 @@ function cut(text: string, open: Line): SplitFile {
   return { kind: 'unclosed', line: open.number };
 }
 
-/** Removes `indent` from each line. Undefined: a line that is not blank does not have it. */
+/** Removes `indent` from each line. Returns undefined if a line that is not blank does not begin with `indent`. */
 function dedent(text: string, indent: string): string | undefined {
   const lines = text.split('\n');
   if (lines.some((line) => line.trim() !== '' && !line.startsWith(indent))) return undefined;

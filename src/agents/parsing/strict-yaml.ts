@@ -9,19 +9,21 @@ type StrictResult =
 
 let yamlLibrary: typeof import('yaml') | undefined;
 
-/**
- * The maximum number of uses of aliases: more than any agent file needs, and less than an attack with nested
- * aliases needs.
- */
+/** The maximum number of uses of aliases. Agent files need fewer, and an attack with nested aliases needs more. */
 const MAX_ALIAS_COUNT = 10;
 
-/** The library needs about a second for this many. A hostile file must not take longer. */
+/**
+ * The maximum number of indicators in a text. The library needs about a second for this many, and a hostile file must
+ * not take longer.
+ */
 export const MAX_INDICATORS = 50_000;
+/** The characters that determine how long the library takes. */
 const INDICATORS = new Set('[{,:?-&*\n');
 
 /**
- * Reads front matter as YAML 1.2 (core schema). For a key that occurs twice, the last one counts, as in JSON, and
- * a warning is reported. Any other violation is `ok: false`. Loads the YAML library.
+ * Reads front matter as YAML 1.2 (core schema). If a key occurs twice, the last value is used, as in JSON, with a
+ * warning. Any other violation gives `ok: false`. Loads the YAML library.
+ *
  * @param maxIndicators the maximum number of lines, commas, brackets and the like, all together
  */
 export async function parseStrict(
@@ -33,7 +35,7 @@ export async function parseStrict(
     const message = `more than ${maxIndicators} lines, commas, brackets and the like`;
     return { ok: false, message, line: firstLine };
   }
-  // Importing a module again costs as much as parsing a small file, so the library is kept.
+  // The library is cached, because importing a module again costs as much as parsing a small file.
   yamlLibrary ??= await import('yaml');
   const { isMap, isScalar, LineCounter, parseDocument } = yamlLibrary;
   const counter = new LineCounter();
@@ -48,7 +50,7 @@ export async function parseStrict(
       uniqueKeys: false,
       version: '1.2',
     });
-    const lineOf = (offset: number): number => firstLine + fileLine(counter, offset) - 1;
+    const lineOf = (offset: number): number => firstLine + lineOfOffset(counter, offset) - 1;
     const [first] = document.errors;
     if (first !== undefined) {
       return { ok: false, message: first.message, line: lineOf(first.pos[0]) };
@@ -61,11 +63,11 @@ export async function parseStrict(
       key: isScalar(pair.key) ? String(pair.key.value) : '',
       line: lineOf(pair.key.range[0]),
     }));
-    const values = valuesOf(document);
+    const values = readValues(document);
     return { ok: true, ...collectFields(keys, (key) => values.get(key)) };
   } catch (error) {
-    // The library throws for nested aliases that would fill the memory and for nesting deeper than the stack,
-    // and toJson throws for values that are too large. Both are reported like a syntax error.
+    // The library throws for nested aliases that would fill the memory, and for nesting deeper than the stack. toJson
+    // throws for values that are too large. All these are reported like a syntax error.
     return { ok: false, message: errorMessage(error), line: firstLine };
   }
 }
@@ -80,12 +82,12 @@ function hasMoreIndicators(yaml: string, limit: number): boolean {
   return false;
 }
 
-function fileLine(counter: LineCounter, offset: number): number {
+function lineOfOffset(counter: LineCounter, offset: number): number {
   // The counter returns 0 for a text without a line break.
   return Math.max(1, counter.linePos(offset).line);
 }
 
-function valuesOf(document: Document.Parsed): ReadonlyMap<unknown, unknown> {
+function readValues(document: Document.Parsed): ReadonlyMap<unknown, unknown> {
   const values: unknown = document.toJS({ mapAsMap: true, maxAliasCount: MAX_ALIAS_COUNT });
   return values instanceof Map ? values : new Map<unknown, unknown>();
 }

@@ -1,32 +1,35 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 
 /**
- * The maximum number of lines of one field. Translating them takes time proportional to their square, and no file
- * needs as many.
+ * The maximum number of entries of one field. Translating them takes time proportional to the square of their number,
+ * and no file needs more.
  */
 const MAX_ENTRIES = 500;
 
 const ACTIONS = ['allow', 'ask', 'deny'] as const;
 export type PermissionAction = (typeof ACTIONS)[number];
 
-/** A line of a permission map: the action for calls of some tools that concern something. */
+/** A line of a permission map: the action for the calls of a permission's tools that match a pattern. */
 export interface PermissionEntry {
   /** The vendor's name for the permission (`edit`, `bash`), with the wildcards `*` and `?`. */
   readonly permission: string;
   /** The path, command or name that a call concerns, with the wildcards `*` and `?`. */
   readonly pattern: string;
   readonly action: PermissionAction;
-  /** Whether it concerns the tool as a whole, and is not a line of a map of patterns. */
+  /** Whether the entry concerns all calls of the tools, because it is not in a map of patterns. */
   readonly whole: boolean;
 }
 
 interface ReadEntries {
   readonly entries: readonly PermissionEntry[];
-  /** The permissions that could not be read and count as denied. */
+  /** The permissions that could not be read. They count as denied. */
   readonly unreadable: readonly string[];
 }
 
-/** Reads opencode's `{write: false}`, an older form of permissions. More than 500 entries deny everything. Undefined: the value has another form. */
+/**
+ * Reads opencode's `{write: false}`, an older form of permissions. If there are more than 500 entries, everything is
+ * denied. Returns undefined if the value has another form.
+ */
 export function readToolSwitches(value: JsonValue): readonly PermissionEntry[] | undefined {
   if (!isJsonObject(value)) return undefined;
   const switches = Object.entries(value);
@@ -38,31 +41,34 @@ export function readToolSwitches(value: JsonValue): readonly PermissionEntry[] |
 }
 
 /**
- * Reads a permission field in any of its forms: one action for everything, a map (`{bash: ask}`,
- * `{edit: {"*.md": allow}}`), or a list of `{action, resource, effect}`. Later entries have precedence over
- * earlier ones. More than 500 entries cannot be read.
+ * Reads a permission field in any of its forms: one action for everything, a map (`{bash: ask}`, `{edit: {"*.md":
+ * allow}}`), or a list of `{action, resource, effect}`. Later entries have precedence over earlier ones. If there are
+ * more than 500 entries, everything is denied.
  */
 export function readPermissionEntries(value: JsonValue): ReadEntries {
-  const read = allEntries(value);
+  const read = readAllEntries(value);
   return read.entries.length <= MAX_ENTRIES
     ? read
     : { entries: [wholeToolEntry('*', 'deny')], unreadable: [`more than ${MAX_ENTRIES} lines`] };
 }
 
-function allEntries(value: JsonValue): ReadEntries {
-  if (Array.isArray(value)) return joined(value.map((item: JsonValue) => listedEntry(item)));
-  if (!isJsonObject(value)) return actionEntry(value, (action) => wholeToolEntry('*', action), '*');
-  return joined(Object.entries(value).map(([name, each]) => mapEntries(name, each ?? null)));
+function readAllEntries(value: JsonValue): ReadEntries {
+  if (Array.isArray(value)) return joinEntries(value.map((item: JsonValue) => readListItem(item)));
+  if (!isJsonObject(value))
+    return readActionEntry(value, (action) => wholeToolEntry('*', action), '*');
+  return joinEntries(
+    Object.entries(value).map(([name, each]) => readMapEntries(name, each ?? null)),
+  );
 }
 
-function mapEntries(permission: string, value: JsonValue): ReadEntries {
+function readMapEntries(permission: string, value: JsonValue): ReadEntries {
   if (!isJsonObject(value)) {
-    return actionEntry(value, (action) => wholeToolEntry(permission, action), permission);
+    return readActionEntry(value, (action) => wholeToolEntry(permission, action), permission);
   }
-  return joined(
-    Object.entries(value).map(([pattern, word]) =>
-      actionEntry(
-        word ?? null,
+  return joinEntries(
+    Object.entries(value).map(([pattern, value]) =>
+      readActionEntry(
+        value ?? null,
         (action) => ({ permission, pattern, action, whole: false }),
         `${permission}: ${pattern}`,
       ),
@@ -70,43 +76,43 @@ function mapEntries(permission: string, value: JsonValue): ReadEntries {
   );
 }
 
-function listedEntry(item: JsonValue): ReadEntries {
+function readListItem(item: JsonValue): ReadEntries {
   const { action: permission, resource = '*', effect } = isJsonObject(item) ? item : {};
   if (typeof permission !== 'string' || typeof resource !== 'string') {
     return { entries: [wholeToolEntry('*', 'deny')], unreadable: ['a list item'] };
   }
-  const made = (action: PermissionAction): PermissionEntry => ({
+  const createEntry = (action: PermissionAction): PermissionEntry => ({
     permission,
     pattern: resource,
     action,
     whole: resource === '*',
   });
-  return actionEntry(effect ?? null, made, permission);
+  return readActionEntry(effect ?? null, createEntry, permission);
 }
 
-/** An action that is not understood may have been meant as a denial. */
-function actionEntry(
-  word: JsonValue,
-  made: (action: PermissionAction) => PermissionEntry,
-  what: string,
+/** Creates the entry for an action. An unknown action counts as `deny`, because it may have been meant as a denial. */
+function readActionEntry(
+  value: JsonValue,
+  createEntry: (action: PermissionAction) => PermissionEntry,
+  shownName: string,
 ): ReadEntries {
-  if (word === null) return { entries: [], unreadable: [] };
-  const action = typeof word === 'boolean' ? (word ? 'allow' : 'deny') : actionOf(word);
+  if (value === null) return { entries: [], unreadable: [] };
+  const action = typeof value === 'boolean' ? (value ? 'allow' : 'deny') : parseAction(value);
   return action === undefined
-    ? { entries: [made('deny')], unreadable: [what] }
-    : { entries: [made(action)], unreadable: [] };
+    ? { entries: [createEntry('deny')], unreadable: [shownName] }
+    : { entries: [createEntry(action)], unreadable: [] };
 }
 
-function actionOf(word: JsonValue): PermissionAction | undefined {
-  const said = typeof word === 'string' ? word.trim().toLowerCase() : '';
-  return ACTIONS.find((action) => action === said);
+function parseAction(value: JsonValue): PermissionAction | undefined {
+  const name = typeof value === 'string' ? value.trim().toLowerCase() : '';
+  return ACTIONS.find((action) => action === name);
 }
 
 function wholeToolEntry(permission: string, action: PermissionAction): PermissionEntry {
   return { permission, pattern: '*', action, whole: true };
 }
 
-function joined(parts: readonly ReadEntries[]): ReadEntries {
+function joinEntries(parts: readonly ReadEntries[]): ReadEntries {
   return {
     entries: parts.flatMap(({ entries }) => entries),
     unreadable: parts.flatMap(({ unreadable }) => unreadable),

@@ -1,13 +1,13 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
 import { TOOL_NAMES } from '../../protocol/tool-names.ts';
-import { shownMessage, type Field, type Fields, type SourceLine } from '../parsing/fields.ts';
+import { toSafeMessage, type Field, type Fields, type SourceLine } from '../parsing/fields.ts';
 import { mergeRules } from '../fields/common.ts';
 import { readPermissionEntries, readToolSwitches, type PermissionEntry } from './entries.ts';
 import { translatePermissions, type TranslatedPermissions } from './translate.ts';
 import { splitToolList } from '../fields/tool-grants.ts';
 
-/** The fields for permissions. The second is the newer name. Each is read by itself, and both apply. */
+/** The fields for permissions. The second one is the newer name. Each field is read by itself, and both apply. */
 const PERMISSION_FIELDS = ['permission', 'permissions'];
 
 /** The maximum number of permissions that a message names. */
@@ -21,11 +21,12 @@ interface ReadPermissions {
 }
 
 /**
- * Translates the permissions and tool switches that deny a whole tool into lists of tools, which are read for
- * every format.
+ * Translates the permissions and tool switches that deny all calls of a tool into lists of tools, which the shared
+ * reader of fields reads.
+ *
  * @param vendor the vendor whose names for tools are used
  */
-export function withPermissionsAsTools(fields: Fields, vendor: string): Fields {
+export function translateToToolLists(fields: Fields, vendor: string): Fields {
   const shared = new Map(fields);
   const field = PERMISSION_FIELDS.map((name) => fields.get(name)).find(
     (each) => each !== undefined,
@@ -34,19 +35,21 @@ export function withPermissionsAsTools(fields: Fields, vendor: string): Fields {
   const tools = fields.get('tools');
   const { outcomes } = readPermissions(fields, { vendor });
   const line = (tools ?? field)?.line;
-  const only = onlyTools(outcomes);
-  const denied = deniedTools(outcomes);
+  const onlyAllowed = findOnlyTools(outcomes);
+  const denied = listDeniedTools(outcomes);
   setDenied(
     shared,
     outcomes.flatMap(({ deniedServers }) => deniedServers),
     line,
   );
   if (tools !== undefined && readToolSwitches(tools.value) === undefined) {
-    const others = only === undefined ? [] : TOOL_NAMES.filter((name) => !only.includes(name));
-    const servers = only === undefined || only.some((name) => name.startsWith('mcp__'));
+    const others =
+      onlyAllowed === undefined ? [] : TOOL_NAMES.filter((name) => !onlyAllowed.includes(name));
+    const servers =
+      onlyAllowed === undefined || onlyAllowed.some((name) => name.startsWith('mcp__'));
     setDenied(shared, [...denied, ...others, ...(servers ? [] : ['mcp__*'])], line);
-  } else if (only !== undefined) {
-    const allow = only.filter((name) => !denied.includes(name));
+  } else if (onlyAllowed !== undefined) {
+    const allow = onlyAllowed.filter((name) => !denied.includes(name));
     shared.set('tools', { value: { mode: 'allow', allow }, line });
   } else if (denied.length > 0) {
     shared.set('tools', { value: { mode: 'deny', deny: denied }, line });
@@ -57,36 +60,48 @@ export function withPermissionsAsTools(fields: Fields, vendor: string): Fields {
 function setDenied(fields: Map<string, Field>, denied: readonly string[], line: SourceLine): void {
   if (denied.length === 0) return;
   const key = [...fields.keys()].find((name) => /^disallowed[-_]?tools$/i.test(name));
-  const own = key === undefined ? undefined : fields.get(key);
-  const words = own === undefined ? [] : splitToolList(own.value);
-  // A list that cannot be read already means no tools at all.
+  const existing = key === undefined ? undefined : fields.get(key);
+  const words = existing === undefined ? [] : splitToolList(existing.value);
+  // A list that cannot be read already has the effect that the agent gets no tools.
   if (words === undefined) return;
-  fields.set(key ?? 'disallowed-tools', { value: [...words, ...denied], line: own?.line ?? line });
+  fields.set(key ?? 'disallowed-tools', {
+    value: [...words, ...denied],
+    line: existing?.line ?? line,
+  });
 }
 
 export interface PermissionOptions {
   readonly vendor: string;
-  /** Permissions that apply first. The file's own permissions may allow what they deny. */
+  /**
+   * Permissions that apply before those of the file. The file's permissions may allow calls that these permissions
+   * deny.
+   */
   readonly before?: readonly PermissionEntry[];
 }
 
-/** Adds to an agent what lists of tools cannot express: rules, the agents that it may delegate to, and problems. */
-export function withPermissionRules(
+/**
+ * Adds the parts of the permissions to an agent that lists of tools cannot express: rules, the agents to which it may
+ * delegate, and problems.
+ */
+export function addPermissionRules(
   agent: AgentDefinition,
   fields: Fields,
   options: PermissionOptions,
 ): AgentDefinition {
   const { outcomes, problems } = readPermissions(fields, options);
   const ask = [...new Set(outcomes.flatMap(({ rules }) => rules.ask))];
-  const own = readPermissions(fields, { vendor: options.vendor }).outcomes;
+  const existing = readPermissions(fields, { vendor: options.vendor }).outcomes;
   const deny = [
-    ...new Set([...deniedBefore(outcomes, own), ...outcomes.flatMap(({ rules }) => rules.deny)]),
+    ...new Set([
+      ...listDeniedBefore(outcomes, existing),
+      ...outcomes.flatMap(({ rules }) => rules.deny),
+    ]),
   ];
   const delegates = outcomes.flatMap(({ delegatesTo }) => (delegatesTo ? [delegatesTo] : []));
   const [first] = delegates;
   const { path } = agent.origin;
   const shownProblems = problems.map(({ code, message, line }) => {
-    const shown = { code, message: shownMessage(message), path };
+    const shown = { code, message: toSafeMessage(message), path };
     return line === undefined ? shown : Object.assign(shown, { line });
   });
   return {
@@ -99,26 +114,30 @@ export function withPermissionRules(
   };
 }
 
-/** Returns the tools that are denied by the permissions that apply first, and that the file's own lists do not name. */
-function deniedBefore(
+/**
+ * Returns the tools that only the permissions before those of the file deny, so that the lists of tools from the file
+ * do not contain them.
+ */
+function listDeniedBefore(
   all: readonly TranslatedPermissions[],
-  own: readonly TranslatedPermissions[],
+  existing: readonly TranslatedPermissions[],
 ): readonly string[] {
-  const only = onlyTools(own) === undefined ? onlyTools(all) : undefined;
-  const others = only === undefined ? [] : TOOL_NAMES.filter((name) => !only.includes(name));
-  const ownDenied = deniedTools(own);
+  const onlyAllowed = findOnlyTools(existing) === undefined ? findOnlyTools(all) : undefined;
+  const others =
+    onlyAllowed === undefined ? [] : TOOL_NAMES.filter((name) => !onlyAllowed.includes(name));
+  const ownDenied = listDeniedTools(existing);
   return [
-    ...deniedTools(all).filter((name) => !ownDenied.includes(name)),
+    ...listDeniedTools(all).filter((name) => !ownDenied.includes(name)),
     ...others,
-    ...(only === undefined ? [] : ['mcp__*']),
+    ...(onlyAllowed === undefined ? [] : ['mcp__*']),
   ];
 }
 
-function deniedTools(outcomes: readonly TranslatedPermissions[]): readonly string[] {
+function listDeniedTools(outcomes: readonly TranslatedPermissions[]): readonly string[] {
   return [...new Set(outcomes.flatMap(({ denied }) => denied))];
 }
 
-function onlyTools(outcomes: readonly TranslatedPermissions[]): readonly string[] | undefined {
+function findOnlyTools(outcomes: readonly TranslatedPermissions[]): readonly string[] | undefined {
   const lists = outcomes.flatMap((outcome) => (outcome.onlyTools ? [outcome.onlyTools] : []));
   return lists[0]?.filter((name) => lists.every((list) => list.includes(name)));
 }
@@ -148,16 +167,16 @@ function readField(
   const outcome = translatePermissions([...before, ...entries], vendor);
   const messages: (readonly [code: string, message: string])[] = [];
   if (unreadable.length > 0) {
-    const what = names(unreadable);
+    const what = formatNames(unreadable);
     const message = `Not a permission: ${what}; it counts as denied. Valid: allow, ask, deny.`;
     messages.push(['invalid-permission', message]);
   }
   if (outcome.narrowed.length > 0) {
-    const message = `Rules cannot express the patterns of ${names(outcome.narrowed)} exactly: more calls are asked about or denied than was written.`;
+    const message = `Rules cannot express the patterns of ${formatNames(outcome.narrowed)} exactly: more calls are asked about or denied than was written.`;
     messages.push(['permission-patterns', message]);
   }
   if (outcome.unknown.length > 0) {
-    const message = `It denies or asks about ${names(outcome.unknown)}, and there is no such tool.`;
+    const message = `It denies or asks about ${formatNames(outcome.unknown)}, and there is no such tool.`;
     messages.push(['unknown-tool', message]);
   }
   if (deniesOutside(entries)) {
@@ -169,7 +188,7 @@ function readField(
   return { outcomes: [outcome], problems };
 }
 
-function names(list: readonly string[]): string {
+function formatNames(list: readonly string[]): string {
   const more = list.length > MAX_NAMES ? `, and ${list.length - MAX_NAMES} more` : '';
   return (
     list
@@ -185,7 +204,7 @@ function deniesOutside(entries: readonly PermissionEntry[]): boolean {
   );
 }
 
-/** Reads the permissions that a settings file has for all of its agents. */
+/** Reads the permissions that a settings file sets for all its agents. */
 export function readSharedPermissions(
   permission: JsonValue,
   tools: JsonValue,

@@ -1,17 +1,18 @@
-import { expandToolWord } from '../../protocol/tool-aliases.ts';
+import { expandToolName } from '../../protocol/tool-aliases.ts';
 import type { PermissionEntry } from './entries.ts';
 
-/** The tools that a permission concerns. */
+/** A permission and the tools that it concerns. */
 export interface PermissionSubject {
   readonly name: string;
   readonly tools: readonly string[];
-  /** The tool that rules for it name. */
+  /** The tool that permission rules for this permission name. */
   readonly rule: string;
   readonly kind: PatternKind;
-  /** Whether only entries with exactly this name concern it. */
+  /** Whether only entries with exactly this name apply to it. Otherwise, entries with wildcards apply, too. */
   readonly exact: boolean;
 }
 
+/** The kind of pattern of each known permission. */
 const KINDS: ReadonlyMap<string, PatternKind> = new Map<string, PatternKind>([
   ['edit', 'path'],
   ['read', 'path'],
@@ -27,19 +28,19 @@ const KINDS: ReadonlyMap<string, PatternKind> = new Map<string, PatternKind>([
   ['question', 'other'],
 ]);
 
-/** The newer names of two of them. */
+/** The newer names of two permissions, with their older names. */
 const RENAMED: ReadonlyMap<string, string> = new Map([
   ['shell', 'bash'],
   ['subagent', 'task'],
 ]);
 
-/** Permissions for which Muster has no tool, or always asks a person. */
+/** The permissions for which Muster has no tool, or for which it always asks a person. */
 const WITHOUT_TOOL: ReadonlySet<string> = new Set(
   'codesearch doom_loop external_directory lsp model_override plan_enter plan_exit'.split(' '),
 );
 
 /** Replaces newer names of permissions by the older ones. */
-export function withOlderNames(entries: readonly PermissionEntry[]): readonly PermissionEntry[] {
+export function toOlderNames(entries: readonly PermissionEntry[]): readonly PermissionEntry[] {
   return entries.map(({ permission, pattern, action, whole }) => ({
     permission: RENAMED.get(permission) ?? permission.replace(/^\*+$/, '*'),
     pattern,
@@ -48,17 +49,20 @@ export function withOlderNames(entries: readonly PermissionEntry[]): readonly Pe
   }));
 }
 
-/** Returns the known permissions and those that name a tool. `others` are names that may belong to servers. */
-export function permissionSubjects(
+/**
+ * Returns the known permissions, and the permissions in the entries that name a tool. `others` are the remaining names,
+ * which may belong to MCP servers.
+ */
+export function findPermissionSubjects(
   entries: readonly PermissionEntry[],
   vendor: string,
 ): { readonly subjects: readonly PermissionSubject[]; readonly others: readonly string[] } {
-  const known = [...KINDS.keys()].map((name) => subject(name, vendor, { exact: false }));
+  const known = [...KINDS.keys()].map((name) => createSubject(name, vendor, { exact: false }));
   const names = [...new Set(entries.map(({ permission }) => permission))].filter(
     (name) => name !== '*' && !KINDS.has(name) && !WITHOUT_TOOL.has(name),
   );
   const named = names
-    .map((name) => subject(name, vendor, { exact: true }))
+    .map((name) => createSubject(name, vendor, { exact: true }))
     .filter(({ tools }) => tools.length > 0);
   return {
     subjects: [...known, ...named],
@@ -66,18 +70,18 @@ export function permissionSubjects(
   };
 }
 
-function subject(
+function createSubject(
   name: string,
   vendor: string,
   { exact }: { readonly exact: boolean },
 ): PermissionSubject {
-  const tools = name === 'edit' ? ['Edit', 'Write'] : (expandToolWord(name, vendor) ?? []);
-  const changes = tools.some((tool) => ['Write', 'Edit', 'MultiEdit'].includes(tool));
+  const tools = name === 'edit' ? ['Edit', 'Write'] : (expandToolName(name, vendor) ?? []);
+  const changesFiles = tools.some((tool) => ['Write', 'Edit', 'MultiEdit'].includes(tool));
   return {
     name,
-    tools: changes ? ['Edit', 'Write'] : tools,
-    rule: changes ? 'Edit' : (tools[0] ?? ''),
-    kind: KINDS.get(name) ?? (changes ? 'path' : 'other'),
+    tools: changesFiles ? ['Edit', 'Write'] : tools,
+    rule: changesFiles ? 'Edit' : (tools[0] ?? ''),
+    kind: KINDS.get(name) ?? (changesFiles ? 'path' : 'other'),
     exact,
   };
 }
@@ -86,22 +90,25 @@ function subject(
 type PatternKind = 'command' | 'path' | 'url' | 'name' | 'other';
 
 /**
- * Translates a vendor's pattern, in which `*` matches any text and `?` any character, both including `/`, into
- * specifiers of permission rules. Together they match everything that the pattern matches, and perhaps more, so
- * they are only for rules that ask or deny. Undefined: no specifier can express it.
+ * Translates a vendor's pattern into specifiers of permission rules. In the pattern, `*` matches any text and `?` any
+ * character, both including `/`. Together, the specifiers match everything that the pattern matches, and perhaps more,
+ * so they are used only in rules that ask or deny. Returns undefined if no specifier can express the pattern.
  */
-export function ruleSpecifiers(pattern: string, kind: PatternKind): readonly string[] | undefined {
+export function toRuleSpecifiers(
+  pattern: string,
+  kind: PatternKind,
+): readonly string[] | undefined {
   switch (kind) {
     case 'command':
-      return [commandSpecifier(pattern)];
+      return [toCommandSpecifier(pattern)];
     case 'path':
-      return pathSpecifiers(pattern);
+      return toPathSpecifiers(pattern);
     case 'url': {
       const host = /^https?:\/\/([\w-]+(?:\.[\w-]+)*)(?:[/:]|$)/i.exec(pattern)?.[1];
       return host === undefined ? undefined : [`domain:${host}`];
     }
     case 'name':
-      return [oneStar(pattern.replaceAll(/[?()\\]/g, '*').trim())];
+      return [mergeStars(pattern.replaceAll(/[?()\\]/g, '*').trim())];
     case 'other':
       return undefined;
   }
@@ -110,27 +117,30 @@ export function ruleSpecifiers(pattern: string, kind: PatternKind): readonly str
 /** Characters that have no special meaning in a shell. */
 const PLAIN_COMMAND = /^[\w ./:@%+,*-]*$/;
 
-/** The vendor matches the text of a command, and rules match its words: a pattern that is not plain words is looked for in the line. */
-function commandSpecifier(pattern: string): string {
-  const glob = oneStar(
+/**
+ * Translates a pattern for commands. The vendor matches the text of a command, but rules match its words. A pattern
+ * that is not plain words becomes a specifier that matches every command line with a similar text.
+ */
+function toCommandSpecifier(pattern: string): string {
+  const glob = mergeStars(
     pattern
       .replace(/^~/, '*')
       .replaceAll('?', '*')
       .replaceAll(/\s{2,}/g, '*')
       .trim(),
   );
-  if (!PLAIN_COMMAND.test(glob)) return oneStar(`*${glob.replaceAll(/[()\\\s]+/g, '*')}*`);
+  if (!PLAIN_COMMAND.test(glob)) return mergeStars(`*${glob.replaceAll(/[()\\\s]+/g, '*')}*`);
   const head = /^(.*) \*$/.exec(glob)?.[1];
-  // `git push *` also matches a command without further arguments, but not when there is another star.
+  // A specifier such as `git push *` also matches a command without further arguments, but not if it has another star.
   if (head !== undefined) return head.includes('*') ? `${head}*` : glob;
   return glob.replace(/:\*$/, '*');
 }
 
 /**
- * In a rule, `*` stops at a `/`; in the vendor's pattern it does not. The vendor's relative paths may start above
- * the workspace, so the rule may match anywhere.
+ * Translates a pattern for paths. In a rule, `*` does not match `/`, but in the vendor's pattern it does. The vendor's
+ * relative paths may be relative to a directory above the workspace, so the specifiers match in any directory.
  */
-function pathSpecifiers(pattern: string): readonly string[] | undefined {
+function toPathSpecifiers(pattern: string): readonly string[] | undefined {
   const path = pattern
     .trim()
     .replace(/^\.\//, '')
@@ -138,10 +148,10 @@ function pathSpecifiers(pattern: string): readonly string[] | undefined {
     .replaceAll(/\*+/g, '*')
     .replaceAll(/\*(?:\/\*)+/g, '*');
   if (path.split('/').includes('..') || /^[*/~]*$/.test(path)) return undefined;
-  const { anchor, rest } = anchored(path);
+  const { anchor, rest } = splitAnchor(path);
   const stars = rest.split('*').length - 1;
   if (stars === 0) return [anchor + rest];
-  if (stars > 1) return containing(rest);
+  if (stars > 1) return matchLongestPart(rest);
   const [before = '', after = ''] = rest.split('*');
   if (after === '') return [`${anchor}${before}*`];
   if (before === '') return [`${anchor.replace(/\*\*\/$/, '')}**/*${after}`];
@@ -149,7 +159,7 @@ function pathSpecifiers(pattern: string): readonly string[] | undefined {
   return [`${anchor}${before}*${after}`, `${anchor}${before}*/**/*${after}`];
 }
 
-function anchored(path: string): { readonly anchor: string; readonly rest: string } {
+function splitAnchor(path: string): { readonly anchor: string; readonly rest: string } {
   const inHome = /^(?:~|\$HOME)\/(.*)$/.exec(path)?.[1];
   if (inHome !== undefined) return { anchor: '~/', rest: inHome };
   return path.startsWith('/')
@@ -157,13 +167,13 @@ function anchored(path: string): { readonly anchor: string; readonly rest: strin
     : { anchor: '//**/', rest: path };
 }
 
-/** Matches every path that contains the longest part without a wildcard. */
-function containing(path: string): readonly string[] | undefined {
+/** Returns a specifier that matches every path that contains the longest part of a pattern without a wildcard. */
+function matchLongestPart(path: string): readonly string[] | undefined {
   const pieces = path.split(/[*/]/).toSorted((a, b) => b.length - a.length);
   const [longest = ''] = pieces;
   return longest === '' ? undefined : [`//**/*${longest}*`];
 }
 
-function oneStar(pattern: string): string {
+function mergeStars(pattern: string): string {
   return pattern.replaceAll(/\*+/g, '*');
 }

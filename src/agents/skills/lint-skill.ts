@@ -3,34 +3,43 @@ import { plural } from '../../base/text.ts';
 import type { AgentProblem } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 
-/** Limits of the Agent Skills format, in characters. */
+/** The maximum number of characters of a name in the Agent Skills format. */
 const MAX_NAME = 64;
+/** The maximum number of characters of a description in the Agent Skills format. */
 const MAX_DESCRIPTION = 1_024;
-/** Letters, digits and single hyphens between them. */
+/** Matches letters and digits with single hyphens between them. */
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-/** The size that the format recommends for a text that a model reads at once. */
+/** The maximum number of lines that the format recommends for the text of a skill. */
 const MAX_LINES = 500;
+/** The maximum number of tokens that the format recommends for the text of a skill. */
 const MAX_TOKENS = 5_000;
-/** A description with fewer characters cannot say both what it does and when to use it. */
+/**
+ * The minimum number of characters of a description. A shorter one cannot say both what the skill does and when to use
+ * it.
+ */
 const MIN_DESCRIPTION = 20;
 
-/** A finding about a skill. With an error, it does not work as intended, here or in other products with this format. */
+/**
+ * A finding about a skill. With an `error`, the skill does not work as intended, in Muster or in other products with
+ * this format.
+ */
 export interface SkillFinding extends AgentProblem {
   readonly severity: 'error' | 'warning';
 }
 
-/** The functions that the lint needs besides the skill itself. */
-export interface SkillFacts {
-  /** Whether an agent of this name can be used. */
+/** The functions that the lint needs in addition to the skill. */
+export interface SkillLintContext {
+  /** Returns whether an agent with this name can be used. */
   isAgent(name: string): boolean;
-  /** Whether an absolute path exists. */
+  /** Returns whether an absolute path exists. */
   exists(path: string): boolean;
-  /** Whether a text contains something that looks like a key or a password. */
+  /** Returns whether a text contains something that looks like an API key or a password. */
   holdsSecret(text: string): boolean;
+  /** Returns the estimated number of tokens of a text. */
   tokens(text: string): number;
 }
 
-/** The codes of problems from reading a skill that are errors. */
+/** The codes of problems from reading a skill that are errors. All other problems are warnings. */
 const ERRORS: ReadonlySet<string> = new Set(
   (
     'missing-description frontmatter-missing name-differs-from-folder invalid-yaml ' +
@@ -38,16 +47,21 @@ const ERRORS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Checks a skill, and returns the problems from reading it and those of its use. */
-export function lintSkill(skill: SkillDefinition, facts: SkillFacts): readonly SkillFinding[] {
+/** Checks a skill. Returns the problems from reading it, and further findings. */
+export function lintSkill(
+  skill: SkillDefinition,
+  context: SkillLintContext,
+): readonly SkillFinding[] {
   const { path } = skill;
-  const reported = skill.problems.map((problem) => skillFinding(problem, severityOf(problem)));
+  const reported = skill.problems.map((problem) =>
+    createSkillFinding(problem, chooseSeverity(problem)),
+  );
   const found = [
-    ...nameFindings(skill),
-    ...descriptionFindings(skill),
-    ...taskFindings(skill, facts),
-    ...sizeFindings(skill, facts),
-    ...fileFindings(skill, facts),
+    ...lintName(skill),
+    ...lintDescription(skill),
+    ...lintTask(skill, context),
+    ...lintSize(skill, context),
+    ...lintFiles(skill, context),
   ];
   return [
     ...reported,
@@ -58,20 +72,20 @@ export function lintSkill(skill: SkillDefinition, facts: SkillFacts): readonly S
 type Finding = Omit<SkillFinding, 'path'>;
 
 /** Returns the finding for a problem from reading a file. */
-export function skillFinding(
+export function createSkillFinding(
   problem: AgentProblem,
   severity: SkillFinding['severity'],
 ): SkillFinding {
   return { ...problem, severity };
 }
 
-function severityOf({ code }: AgentProblem): SkillFinding['severity'] {
+function chooseSeverity({ code }: AgentProblem): SkillFinding['severity'] {
   return ERRORS.has(code) ? 'error' : 'warning';
 }
 
-function nameFindings({ name: whole, scope }: SkillDefinition): readonly Finding[] {
-  // The name of a plugin before it is not part of the skill's own name.
-  const name = scope === 'plugin' ? whole.slice(whole.indexOf(':') + 1) : whole;
+function lintName({ name: fullName, scope }: SkillDefinition): readonly Finding[] {
+  // The name of the plugin in front is not part of the skill's own name.
+  const name = scope === 'plugin' ? fullName.slice(fullName.indexOf(':') + 1) : fullName;
   const findings: Finding[] = [];
   if (!NAME.test(name)) {
     const message = `The name \`${name}\` may only contain a-z, 0-9 and single hyphens. Rename the folder.`;
@@ -84,7 +98,7 @@ function nameFindings({ name: whole, scope }: SkillDefinition): readonly Finding
   return findings;
 }
 
-function descriptionFindings({ description, problems }: SkillDefinition): readonly Finding[] {
+function lintDescription({ description, problems }: SkillDefinition): readonly Finding[] {
   if (problems.some(({ code }) => code === 'missing-description')) return [];
   if (description.length > MAX_DESCRIPTION) {
     const message = `The description has ${description.length} characters; the format allows ${MAX_DESCRIPTION}. Say what it does and when to use it, and put the rest into the text.`;
@@ -95,7 +109,7 @@ function descriptionFindings({ description, problems }: SkillDefinition): readon
   return [{ severity: 'warning', code: 'description-too-short', message }];
 }
 
-function taskFindings(skill: SkillDefinition, { isAgent }: SkillFacts): readonly Finding[] {
+function lintTask(skill: SkillDefinition, { isAgent }: SkillLintContext): readonly Finding[] {
   const { context, agent, allowedTools } = skill;
   if (context !== 'fork') {
     if (allowedTools === undefined) return [];
@@ -115,7 +129,7 @@ function taskFindings(skill: SkillDefinition, { isAgent }: SkillFacts): readonly
   return findings;
 }
 
-function sizeFindings({ body }: SkillDefinition, { tokens }: SkillFacts): readonly Finding[] {
+function lintSize({ body }: SkillDefinition, { tokens }: SkillLintContext): readonly Finding[] {
   const lines = body.split('\n').length;
   const size = tokens(body);
   if (lines <= MAX_LINES && size <= MAX_TOKENS) return [];
@@ -123,16 +137,16 @@ function sizeFindings({ body }: SkillDefinition, { tokens }: SkillFacts): readon
   return [{ severity: 'warning', code: 'long-text', message }];
 }
 
-function fileFindings(skill: SkillDefinition, facts: SkillFacts): readonly Finding[] {
+function lintFiles(skill: SkillDefinition, context: SkillLintContext): readonly Finding[] {
   const { body, description, directory } = skill;
   const findings: Finding[] = [];
   for (const { path, isLink } of findFileReferences(body)) {
     const isOutside = isAbsolute(path) || normalize(path).startsWith('..');
-    if (isOutside || facts.exists(join(directory, path))) continue;
+    if (isOutside || context.exists(join(directory, path))) continue;
     const message = `It refers to \`${path}\`, which is not in its folder.`;
     findings.push({ severity: isLink ? 'error' : 'warning', code: 'missing-file', message });
   }
-  if (facts.holdsSecret(`${description}\n${body}`)) {
+  if (context.holdsSecret(`${description}\n${body}`)) {
     const message =
       'It contains something that looks like a key. Remove it, and refer to an environment variable instead.';
     findings.push({ severity: 'error', code: 'secret', message });
@@ -140,31 +154,35 @@ function fileFindings(skill: SkillDefinition, facts: SkillFacts): readonly Findi
   return findings;
 }
 
-/** The end of `[text](path)`. */
+/** Matches the end of a link: `[text](path)`. */
 const LINK = /\]\(<?([^()\s<>]{1,300})/g;
-/** A path in one of the folders that the format defines for the files of a skill. */
+/** Matches a path in one of the directories that the format defines for the files of a skill. */
 const PLAIN_PATH =
   /(?<![\w./:-])(?:\.\/)?(?:scripts|references?|assets|resources)\/[\w./-]{0,300}\w\.\w{1,20}/g;
+/** Matches addresses and paths that do not name a file of the skill. */
 const ADDRESS = /^(?:[a-z][a-z0-9+.-]*:|#|\/|~|\$|\{|<)/i;
-/** Characters of a path that gets its value only when the skill is used. */
+/** Matches characters of a path with placeholders, which are replaced only when the skill is used. */
 const PATTERN = /[*{}$<>|]/;
-/** The maximum number of references: more than a person would write into one file. */
+/** The maximum number of references. Nobody writes more into one file. */
 const MAX_REFERENCES = 500;
 
 /** A file that the instructions of a skill refer to. */
 export interface Reference {
-  /** The path as written, relative to the folder of the skill. */
+  /** The path as it is written, relative to the directory of the skill. */
   readonly path: string;
-  /** Whether it is a link. A path without a link may also mean a file of the project. */
+  /** Whether the path is in a link. A path outside of a link may also mean a file of the project. */
   readonly isLink: boolean;
 }
 
-/** Returns the files in its folder that the text of a skill refers to, without duplicates. Code blocks are ignored. */
+/**
+ * Returns the files in the skill's directory that the text of a skill refers to, without duplicates. Code blocks are
+ * ignored.
+ */
 export function findFileReferences(body: string): readonly Reference[] {
-  const text = withoutCode(body);
+  const text = removeCodeBlocks(body);
   const links = [...text.matchAll(LINK)]
     .map((match) => (match[1] ?? '').replace(/#.*$/, ''))
-    // An example of a link (`[name](url)`) is not a reference: a file has an extension or a folder.
+    // An example of a link (`[name](url)`) is not a reference. The path of a file has an extension or a directory.
     .filter((path) => /[./]/.test(path) && !ADDRESS.test(path) && !PATTERN.test(path));
   const words = [...text.matchAll(PLAIN_PATH)].map(([path]) => path);
   const found = new Map<string, Reference>();
@@ -174,6 +192,6 @@ export function findFileReferences(body: string): readonly Reference[] {
 }
 
 /** Removes fenced code blocks. */
-function withoutCode(body: string): string {
+function removeCodeBlocks(body: string): string {
   return body.replaceAll(/^(```|~~~)[\s\S]*?^\1[^\n]*$/gm, '');
 }

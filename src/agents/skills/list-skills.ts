@@ -14,15 +14,15 @@ interface SkillListing
     ListingState,
     Pick<SkillDefinition, 'name' | 'description' | 'path' | 'scope'>,
     Pick<SkillDefinition, 'disallowedTools' | 'modelInvocable'> {
-  /** `fork`: it runs as a task of its own. */
+  /** `fork` if the skill runs as a task of its own. */
   readonly context: 'fork' | null;
-  /** The agent type of that task. Null when it does not run as a task. */
+  /** The agent of this task, or null if the skill does not run as a task. */
   readonly agent: string | null;
   readonly model: string | null;
   readonly effort: Effort | null;
   readonly allowedTools: readonly string[] | null;
   readonly argumentHint: string | null;
-  /** The number of characters of its instructions. */
+  /** The number of characters of the instructions. */
   readonly length: number;
   readonly warnings: readonly AgentProblem[];
 }
@@ -34,7 +34,11 @@ export interface SkillListings {
   readonly problems: readonly AgentProblem[];
 }
 
-/** @param defaultAgent the agent type of a skill that runs as a task and names none */
+/**
+ * Describes all skills for a listing.
+ *
+ * @param defaultAgent the agent of a skill that runs as a task and does not name an agent
+ */
 export function listSkills(
   found: DiscoveryResult<SkillDefinition>,
   defaultAgent: string,
@@ -43,12 +47,12 @@ export function listSkills(
   const skills = listDefinitions(
     found,
     ({ path }) => path,
-    (skill) => describe(skill, defaultAgent),
+    (skill) => describeSkill(skill, defaultAgent),
   );
   return { skills, skipped, problems };
 }
 
-function describe(
+function describeSkill(
   skill: SkillDefinition,
   defaultAgent: string,
 ): Omit<SkillListing, keyof ListingState> {

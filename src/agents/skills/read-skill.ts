@@ -5,7 +5,7 @@ import { createFieldReader, normalizeFieldName, type FieldReader } from '../fiel
 import { readEffort, readModel, takeNarrowingFlag } from '../fields/common.ts';
 import { parseFrontMatter } from '../parsing/front-matter.ts';
 import { failedFile, type FieldProblem, type Fields } from '../parsing/fields.ts';
-import { withLineFeeds } from '../parsing/split-front-matter.ts';
+import { normalizeLineEnds } from '../parsing/split-front-matter.ts';
 import {
   readAllowedTools,
   readDisallowedTools,
@@ -20,21 +20,32 @@ import { holdsCommands } from './text.ts';
 import { lazy } from '../../base/lazy.ts';
 
 /** The fields that have an effect. */
-const ACTIVE = (
+const ACTIVE_FIELDS = (
   'name description when_to_use allowed-tools disallowed-tools context agent model ' +
   'effort disable-model-invocation argument-hint arguments'
 ).split(' ');
-/** Documented fields that are only for people, and need no effect. */
-const FOR_PEOPLE = ['license', 'compatibility', 'metadata', 'version', 'author', 'user-invocable'];
-/** Fields that some product documents, and that have no effect here. */
-const INACTIVE = ['hooks', 'paths', 'shell', 'background'];
+/** Documented fields that are only for people, so they need no effect. */
+const INFORMATIVE_FIELDS = [
+  'license',
+  'compatibility',
+  'metadata',
+  'version',
+  'author',
+  'user-invocable',
+];
+/** Fields that another product documents, but that have no effect in Muster. */
+const INACTIVE_FIELDS = ['hooks', 'paths', 'shell', 'background'];
 
-/** Matches characters that could end a line of a list, control a terminal, or have a meaning in a rule about the skill. */
+/**
+ * Matches characters that could end a line of a list, control a terminal, or have a special meaning in a permission
+ * rule about the skill.
+ */
 const UNSAFE_NAME = lazy(() => /[\p{C}\p{Zl}\p{Zp}*()\\]/u);
 
 /**
- * Reads a file as one skill, which has the name of its folder. Never throws because of the content of the file.
- * @param plugin the name of the plugin that the skill belongs to, which goes before its name
+ * Reads a file as one skill, whose name is the name of its directory. Never throws because of the content of the file.
+ *
+ * @param plugin the name of the plugin that the skill belongs to; it becomes the prefix of the skill's name
  */
 export async function readSkill(
   file: DefinitionFile,
@@ -47,19 +58,21 @@ export async function readSkill(
     const message = `The name of its ${UNSAFE_NAME().test(folder) ? 'folder' : 'plugin'} contains unprintable characters, parentheses, \`*\` or \`\\\`. Rename it.`;
     return failedFile(file, { code: 'invalid-name', message });
   }
-  const front = await parseFrontMatter(text, { fieldTest: () => knownFieldTest() });
+  const front = await parseFrontMatter(text, { fieldTest: () => createFieldTest() });
   switch (front.kind) {
     case 'unreadable':
       return failedFile(file, front);
     case 'none':
-      return { items: [makeSkill(file, name, withoutFrontMatter(text))], problems: [] };
+      return { items: [createSkill(file, name, readTextOnly(text))], problems: [] };
     case 'fields':
-      return { items: [makeSkill(file, name, front)], problems: [] };
+      return { items: [createSkill(file, name, front)], problems: [] };
   }
 }
 
-function knownFieldTest(): (key: string) => boolean {
-  const known = new Set([...ACTIVE, ...FOR_PEOPLE, ...INACTIVE].map(normalizeFieldName));
+function createFieldTest(): (key: string) => boolean {
+  const known = new Set(
+    [...ACTIVE_FIELDS, ...INFORMATIVE_FIELDS, ...INACTIVE_FIELDS].map(normalizeFieldName),
+  );
   return (key) => known.has(normalizeFieldName(key));
 }
 
@@ -69,21 +82,21 @@ interface Content {
   readonly problems: readonly FieldProblem[];
 }
 
-function withoutFrontMatter(text: string): Content {
+function readTextOnly(text: string): Content {
   const message =
     'There is no front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.';
-  const body = withLineFeeds(text.replace(/^\uFEFF/, '')).trim();
+  const body = normalizeLineEnds(text.replace(/^\uFEFF/, '')).trim();
   return { fields: new Map(), body, problems: [{ code: 'frontmatter-missing', message }] };
 }
 
-function makeSkill(file: DefinitionFile, name: string, content: Content): SkillDefinition {
+function createSkill(file: DefinitionFile, name: string, content: Content): SkillDefinition {
   const { path, directory = dirname(path), scope } = file;
   const { fields, body, problems } = content;
   const reader = createFieldReader({ path, vendor: 'claude', fields, problems });
   compareNames(reader, basename(dirname(path)));
   const allowed = readAllowedTools(reader);
   const argumentHint = readHint(reader);
-  const acting = {
+  const activeFields = {
     name,
     description: readSkillDescription(reader, body),
     body,
@@ -101,10 +114,10 @@ function makeSkill(file: DefinitionFile, name: string, content: Content): SkillD
     argumentNames: readArgumentNames(reader),
   };
   warnAboutBody(reader, body);
-  return { ...acting, extra: readExtra(reader), problems: reader.problems() };
+  return { ...activeFields, extra: readExtra(reader), problems: reader.problems() };
 }
 
-/** Matches a variable that some products replace before the model gets the text. */
+/** Matches a variable that some products replace before the model gets the text, but Muster does not. */
 const UNKNOWN_VARIABLE = /\$\{CLAUDE_(?!SKILL_DIR\})[A-Z_]+\}/;
 
 function warnAboutBody(reader: FieldReader, body: string): void {
@@ -121,13 +134,18 @@ function warnAboutBody(reader: FieldReader, body: string): void {
   }
 }
 
-/** Returns the fields that were not taken, and reports those that would have an effect in another product. */
+/**
+ * Returns the fields that were not taken. Reports unknown fields, and fields that have an effect only in other
+ * products.
+ */
 function readExtra(reader: FieldReader): JsonObject {
   const untaken = [...reader.untaken()].filter(([key]) => key !== '__proto__');
-  const folded = (names: readonly string[]): ReadonlySet<string> =>
+  const normalizeAll = (names: readonly string[]): ReadonlySet<string> =>
     new Set(names.map(normalizeFieldName));
-  const [people, inactive] = [folded(FOR_PEOPLE), folded(INACTIVE)];
-  const names = untaken.map(([key]) => key).filter((key) => !people.has(normalizeFieldName(key)));
+  const [informative, inactive] = [normalizeAll(INFORMATIVE_FIELDS), normalizeAll(INACTIVE_FIELDS)];
+  const names = untaken
+    .map(([key]) => key)
+    .filter((key) => !informative.has(normalizeFieldName(key)));
   const documented = names.filter((key) => inactive.has(normalizeFieldName(key)));
   const unknown = names.filter((key) => !inactive.has(normalizeFieldName(key)));
   if (documented.length > 0) {

@@ -3,10 +3,10 @@ import type { JsonValue } from '../../base/json.ts';
 import type { DefinitionFile, FileDefinitions } from '../loader/format.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
 import {
-  visibleNameOf,
+  readVisibleName,
   takeFirstField,
   fieldText,
-  singleLineOf,
+  readSingleLine,
   readField,
 } from '../fields/common.ts';
 import { createFieldReader, normalizeFieldName, type FieldReader } from '../fields/field-reader.ts';
@@ -14,6 +14,7 @@ import { parseFrontMatter } from '../parsing/front-matter.ts';
 import { failedFile } from '../parsing/fields.ts';
 import { parseBody } from './render.ts';
 
+/** The names of all fields of a template. */
 const FIELDS = ['name', 'description', 'agent', 'subagent_type', 'model', 'max_turns'];
 
 /** Reads a file as one template. Never throws because of the content of the file. */
@@ -57,9 +58,9 @@ function readFields(
   const fallback = basename(path)
     .replace(/\.md$/i, '')
     .replace(/^builtin:/, '');
-  const name = visibleNameOf(reader.take('name')?.value) ?? fallback;
-  const agent = visibleNameOf(takeFirstField(reader, ['agent', 'subagent_type'])?.value);
-  const model = singleLineOf(reader.take('model')?.value);
+  const name = readVisibleName(reader.take('name')?.value) ?? fallback;
+  const agent = readVisibleName(takeFirstField(reader, ['agent', 'subagent_type'])?.value);
+  const model = readSingleLine(reader.take('model')?.value);
   return {
     name,
     description: fieldText(reader.take('description')?.value) ?? '',
@@ -70,12 +71,12 @@ function readFields(
 }
 
 function readMaxTurns(reader: FieldReader): Pick<TemplateDefinition, 'maxTurns'> {
-  const turnsOf = (value: JsonValue) => {
-    const turns = Number(singleLineOf(value));
+  const parseTurns = (value: JsonValue) => {
+    const turns = Number(readSingleLine(value));
     return Number.isSafeInteger(turns) && turns > 0 ? turns : undefined;
   };
   const message = '`max_turns` must be a whole number above 0; it is ignored.';
-  const maxTurns = readField(reader, ['max_turns'], turnsOf, ['invalid-max-turns', message]);
+  const maxTurns = readField(reader, ['max_turns'], parseTurns, ['invalid-max-turns', message]);
   return maxTurns === undefined ? {} : { maxTurns };
 }
 

@@ -5,22 +5,22 @@ import type { TemplateItem } from '../../protocol/template.ts';
 /** A part of the text of a template. */
 export type TemplatePart =
   | { readonly kind: 'text'; readonly text: string }
-  /** The full item, or a field of it. */
+  /** The full item if `field` is null, otherwise a field of the item. */
   | { readonly kind: 'item'; readonly field: string | null }
   | { readonly kind: 'index' }
   | { readonly kind: 'count' };
 
 export interface ParsedTemplate {
   readonly parts: readonly TemplatePart[];
-  /** The placeholders that do not exist. */
+  /** The texts of placeholders that do not exist. */
   readonly unknown: readonly string[];
 }
 
-/** `{{…}}`, or `\{{`, which means two braces. */
+/** Matches `{{…}}`, and `\\{{`, which means two braces. */
 const PLACEHOLDER = /\\\{\{|\{\{([^{}]*)\}\}/g;
 const FIELD = /^item\.([A-Za-z_][\w-]*)$/;
 
-/** Splits the text of a template into parts, so that placeholders in an item are never replaced. */
+/** Splits the text of a template into parts. Rendering the parts never replaces placeholders in an item. */
 export function parseBody(body: string): ParsedTemplate {
   const parts: TemplatePart[] = [];
   const unknown: string[] = [];
@@ -28,7 +28,7 @@ export function parseBody(body: string): ParsedTemplate {
   for (const match of body.matchAll(PLACEHOLDER)) {
     parts.push({ kind: 'text', text: body.slice(end, match.index) });
     end = match.index + match[0].length;
-    const part = partOf(match[1]);
+    const part = parsePlaceholder(match[1]);
     if (part === null) unknown.push(match[0]);
     else parts.push(part);
   }
@@ -36,8 +36,12 @@ export function parseBody(body: string): ParsedTemplate {
   return { parts, unknown };
 }
 
-/** Returns null for an unknown placeholder. `inside`: undefined for escaped braces. */
-function partOf(inside: string | undefined): TemplatePart | null {
+/**
+ * Parses a placeholder. Returns null for an unknown placeholder.
+ *
+ * @param inside the text between the braces, or undefined for escaped braces
+ */
+function parsePlaceholder(inside: string | undefined): TemplatePart | null {
   if (inside === undefined) return { kind: 'text', text: '{{' };
   const name = inside.trim();
   switch (name) {
@@ -53,8 +57,8 @@ function partOf(inside: string | undefined): TemplatePart | null {
   }
 }
 
-/** Returns the fields that a template uses and that an item does not have. */
-export function missingFields(
+/** Returns the fields that a template uses, but that an item does not have. */
+export function findMissingFields(
   parts: readonly TemplatePart[],
   item: TemplateItem,
 ): readonly string[] {
@@ -64,19 +68,20 @@ export function missingFields(
   return [...new Set(named)].filter((field) => fieldText(item, field) === undefined);
 }
 
-export interface ItemPlace {
+/** An item and its position among the items of a template's run. */
+export interface ItemPosition {
   readonly item: TemplateItem;
-  /** From 0; `{{index}}` counts from 1. */
+  /** The position of the item, from 0. In the text, `{{index}}` counts from 1. */
   readonly index: number;
   readonly count: number;
 }
 
 /**
- * Returns the prompt for an item. The item is data, so tags in it that control models are escaped. A missing field
- * is left empty; `missingFields` reports it beforehand.
+ * Returns the prompt for an item. The item is data, so tags in it that could control models are escaped. A missing
+ * field becomes an empty text, because the caller has already reported it with `findMissingFields`.
  */
-export function renderPrompt(parts: readonly TemplatePart[], place: ItemPlace): string {
-  const { item, index, count } = place;
+export function renderPrompt(parts: readonly TemplatePart[], position: ItemPosition): string {
+  const { item, index, count } = position;
   return parts
     .map((part) => {
       switch (part.kind) {
@@ -97,7 +102,7 @@ export function renderPrompt(parts: readonly TemplatePart[], place: ItemPlace): 
     .join('');
 }
 
-/** Returns the text of an item, which is JSON for an object. */
+/** Returns the text of an item. An object becomes JSON. */
 export function itemText(item: TemplateItem): string {
   return typeof item === 'string' ? item : JSON.stringify(item);
 }

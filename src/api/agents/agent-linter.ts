@@ -1,4 +1,4 @@
-import type { ModelOutlook, Finding, LintContext } from '../../agents/lint/findings.ts';
+import type { ModelAvailability, Finding, LintContext } from '../../agents/lint/findings.ts';
 import { MusterError } from '../../base/errors.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { createModelChooser } from '../../model/selection/model-chooser.ts';
@@ -9,56 +9,57 @@ import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import { modelName } from '../../protocol/model.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import { readAccounts } from '../setup/accounts.ts';
-import { modelSettings } from '../setup/settings.ts';
-import { type LoadedAgents, delegatedAgentMode } from './load-agents.ts';
-import { lintAgent, missingDelegates } from '../../agents/lint/lint-agent.ts';
+import { createModelSettings } from '../setup/settings.ts';
+import { type LoadedAgents, getDelegatedMode } from './load-agents.ts';
+import { lintAgent, findMissingDelegates } from '../../agents/lint/lint-agent.ts';
 import { createEnvironmentRedactor } from '../setup/secrets.ts';
 import { findSecrets } from './find-secrets.ts';
 import { outputSchemaProblem } from './output-schema.ts';
 
-/** The particulars of an agent that is linted: its text (null: not known) and the agents beside it. */
+/** The context in which an agent is checked. */
 interface LintedAgent extends Pick<LintContext, 'text' | 'shadowedBy' | 'clash' | 'shadows'> {
-  /** The text of its file in which secrets are looked for, or null for none. */
-  readonly source: string | null;
-  /** The agents to which it may delegate. */
-  readonly known: readonly AgentDefinition[];
+  /** The text of its file in which to search for secrets, or null to search for none. */
+  readonly secretSource: string | null;
+  /** The agents to which the agent can delegate. */
+  readonly delegates: readonly AgentDefinition[];
 }
 
-/** Creates a function that lints agents with the configuration of a place. */
+/** Creates a function that checks agents with the configuration of their location. */
 export async function createAgentLinter(
-  here: LoadedAgents,
-): Promise<(agent: AgentDefinition, particulars: LintedAgent) => Promise<readonly Finding[]>> {
-  const outlook = await createModelOutlooks(here);
-  const redact = createEnvironmentRedactor(here.environment);
-  return async (agent, { source, known, ...rest }) =>
+  loadedAgents: LoadedAgents,
+): Promise<(agent: AgentDefinition, context: LintedAgent) => Promise<readonly Finding[]>> {
+  const findOutlook = await createOutlookFinder(loadedAgents);
+  const redact = createEnvironmentRedactor(loadedAgents.environment);
+  return async (agent, { secretSource, delegates, ...rest }) =>
     lintAgent(agent, {
       ...rest,
-      effectiveMode: delegatedAgentMode(agent, here),
-      parentMode: here.loaded.config.permissions.mode,
-      model: await outlook(agent),
-      secrets: source === null ? [] : findSecrets(source, agent.extra, redact),
+      effectiveMode: getDelegatedMode(agent, loadedAgents),
+      parentMode: loadedAgents.loadedConfig.config.permissions.mode,
+      model: await findOutlook(agent),
+      secrets: secretSource === null ? [] : findSecrets(secretSource, agent.extra, redact),
       outputSchemaProblem: await outputSchemaProblem(agent),
-      missingDelegates: missingDelegates(agent, known),
+      missingDelegates: findMissingDelegates(agent, delegates),
     });
 }
 
-/** Returns whether the model that an agent requests is available. Local servers are asked once. */
-type ModelOutlooks = (agent: AgentDefinition) => Promise<ModelOutlook>;
+/** Returns which model an agent would get, and a warning if it is not the requested model. */
+type FindModelOutlook = (agent: AgentDefinition) => Promise<ModelAvailability>;
 
-const UNKNOWN: ModelOutlook = { warning: null, isConfigured: false };
+const UNKNOWN_OUTLOOK: ModelAvailability = { warning: null, isConfigured: false };
 
 /**
- * Creates the outlooks. If the configuration gives the main agent no model, nothing is said about any agent's model.
+ * Creates the function that finds the model of an agent. Asks local servers once for their models. If the configuration
+ * has no model for the main agent, the function reports nothing about any agent.
  */
-async function createModelOutlooks({
-  loaded,
+async function createOutlookFinder({
+  loadedConfig,
   environment: env,
   directory,
-}: Pick<LoadedAgents, 'loaded' | 'environment' | 'directory'>): Promise<ModelOutlooks> {
+}: Pick<LoadedAgents, 'loadedConfig' | 'environment' | 'directory'>): Promise<FindModelOutlook> {
   try {
     const fetch = createHttpFetch(env);
     const accounts = readAccounts(directory, () => {});
-    const setup = await discoverModels(modelSettings(loaded), { env, fetch, accounts });
+    const setup = await discoverModels(createModelSettings(loadedConfig), { env, fetch, accounts });
     const parent = resolveMainModel(setup, { agent: MAIN_AGENT, prompt: '' });
     const chooser = createModelChooser(setup, { allowOverride: true });
     const isConfigured = parent.provider !== OFFLINE;
@@ -78,6 +79,6 @@ async function createModelOutlooks({
     };
   } catch (error) {
     if (!(error instanceof MusterError)) throw error;
-    return () => Promise.resolve(UNKNOWN);
+    return () => Promise.resolve(UNKNOWN_OUTLOOK);
   }
 }

@@ -1,10 +1,10 @@
-import { idClashes } from '../../agents/find-agent.ts';
+import { findIdClashes } from '../../agents/find-agent.ts';
 import { AGENTS } from '../../agents/kinds.ts';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import { scanSubtree } from '../../agents/loader/subtree-scan.ts';
 import { agentFileText } from '../../agents/named-file.ts';
-import { fieldLine, type Finding } from '../../agents/lint/findings.ts';
-import { loadingFinding, skippedFindings } from '../../agents/lint/loading-problems.ts';
+import { findFieldLine, type Finding } from '../../agents/lint/findings.ts';
+import { createLoadingFinding, listSkippedFindings } from '../../agents/lint/loading-problems.ts';
 import { findUnmetRequests } from '../../engine/prompt/prepare-agent.ts';
 import { type AvailableTool, createToolView } from '../../policy/tool-view.ts';
 import { attenuate, createRootRights } from '../../policy/attenuate.ts';
@@ -12,99 +12,102 @@ import { TOOL_NAMES, UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
 import { builtinTools } from '../../tools/index.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { explainUntrusted } from '../../sys/files/project-file.ts';
-import { realDirectory } from '../setup/workspace.ts';
+import { resolveDirectory } from '../setup/workspace.ts';
 import { chooseAgents } from './choose-agents.ts';
 import { loadAgents, type LoadedAgents, type AgentsLocation } from './load-agents.ts';
 import { createAgentLinter } from './agent-linter.ts';
 
 export interface CheckAgentsRequest extends AgentsLocation {
-  /** Names of agents and absolute paths of files. If there are none, all agents are checked. */
+  /** Names of agents and absolute paths of files. If the list is empty, all agents are checked. */
   readonly names: readonly string[];
-  /** An absolute directory. All agents below it are checked instead of those that can be used. */
+  /** An absolute directory. If it is set, the agents below it are checked instead of the agents that can be used. */
   readonly dir?: string;
 }
 
 export interface AgentsCheckReport {
   /** The number of checked agents. */
   readonly agents: number;
-  /** All findings, ordered by the discovery of their files and then by line. */
+  /** All findings, grouped by file. */
   readonly findings: readonly Finding[];
 }
 
 /**
- * Checks agents and their files. Files of a project need not be trusted for it, since nothing in them has an effect.
- * Throws UsageError for an unknown name, directory or configuration.
+ * Checks agents and their files. The files of a project need not be trusted, because a check does not use their
+ * content. Throws UsageError for an unknown name, or for a wrong directory or configuration.
  */
 export async function checkAgents(request: CheckAgentsRequest): Promise<AgentsCheckReport> {
-  const here = await loadAgents(request, { reads: 'all' });
+  const loadedAgents = await loadAgents(request, { reads: 'all' });
   const { dir } = request;
-  const found =
-    dir === undefined ? here.found : await scanSubtree(AGENTS, realDirectory(dir, '--dir'));
-  const chosen = await chooseAgents(request.names, found);
-  const linted = await lintAll(chosen.agents, { here, found });
-  const left = request.names.length > 0 ? [] : skippedFindings(found.skipped, found.problems);
-  const findings = [...chosen.problems.map(loadingFinding), ...left, ...linted];
-  return { agents: chosen.agents.length, findings: byFile(findings) };
+  const discovery =
+    dir === undefined
+      ? loadedAgents.discovery
+      : await scanSubtree(AGENTS, resolveDirectory(dir, '--dir'));
+  const chosen = await chooseAgents(request.names, discovery);
+  const linted = await lintAll(chosen.agents, { loadedAgents, discovery });
+  const loadingFindings =
+    request.names.length > 0 ? [] : listSkippedFindings(discovery.skipped, discovery.problems);
+  const findings = [...chosen.problems.map(createLoadingFinding), ...loadingFindings, ...linted];
+  return { agents: chosen.agents.length, findings: groupByFile(findings) };
 }
 
-interface LintPlace {
-  readonly here: LoadedAgents;
-  readonly found: DiscoveryResult<AgentDefinition>;
+interface LintScope {
+  readonly loadedAgents: LoadedAgents;
+  readonly discovery: DiscoveryResult<AgentDefinition>;
 }
 
 async function lintAll(
   agents: readonly AgentDefinition[],
-  { here, found }: LintPlace,
+  { loadedAgents, discovery }: LintScope,
 ): Promise<readonly Finding[]> {
-  const lint = await createAgentLinter(here);
-  const winners = new Map(found.items.map((agent) => [agent.name.toLowerCase(), agent]));
+  const lint = await createAgentLinter(loadedAgents);
+  const winners = new Map(discovery.items.map((agent) => [agent.name.toLowerCase(), agent]));
   const losers = new Map(
-    found.shadowed.map(({ item }) => [item, winners.get(item.name.toLowerCase())]),
+    discovery.shadowed.map(({ item }) => [item, winners.get(item.name.toLowerCase())]),
   );
   const shadows = Map.groupBy(losers.keys(), (agent) => losers.get(agent));
-  const clashes = idClashes(found.items);
-  const ofFile = Map.groupBy(agents, ({ origin }) => origin.path);
+  const clashes = findIdClashes(discovery.items);
+  const agentsByFile = Map.groupBy(agents, ({ origin }) => origin.path);
   const findings: Finding[] = [];
   for (const agent of agents) {
     const { path } = agent.origin;
     const text = agentFileText(path);
-    const beside = ofFile.get(path) ?? [];
-    // Of several in one file nobody can tell which line is whose.
-    const ownText = beside.length > 1 ? null : text;
+    const fileAgents = agentsByFile.get(path) ?? [];
+    // If a file contains several agents, it is unknown which line belongs to which agent.
+    const lintedText = fileAgents.length > 1 ? null : text;
     findings.push(
       ...(await lint(agent, {
-        text: ownText,
-        source: beside[0] === agent ? text : null,
-        known: [...found.items, ...here.found.items],
+        text: lintedText,
+        secretSource: fileAgents[0] === agent ? text : null,
+        delegates: [...discovery.items, ...loadedAgents.discovery.items],
         shadowedBy: losers.get(agent) ?? null,
         clash: clashes.get(agent)?.message ?? null,
         shadows: shadows.get(agent) ?? [],
       })),
-      ...unmetFindings(agent, { text: ownText, here }),
-      ...untrustedFindings(agent, here),
+      ...findUnmetTools(agent, { text: lintedText, loadedAgents }),
+      ...findUntrusted(agent, loadedAgents),
     );
   }
   return findings;
 }
 
 /**
- * Returns findings about tools by name that a task of the agent would not get, decided by the code that a spawn uses.
+ * Finds requested tools that a task of the agent would not get, with the same code that creates a task.
  */
-function unmetFindings(
+function findUnmetTools(
   agent: AgentDefinition,
-  { text, here }: { readonly text: string | null; readonly here: LoadedAgents },
+  { text, loadedAgents }: { readonly text: string | null; readonly loadedAgents: LoadedAgents },
 ): readonly Finding[] {
-  const { config, rules } = here.loaded;
+  const { config, rules } = loadedAgents.loadedConfig;
   const { mode } = config.permissions;
   const { maxDepth, nested } = config.taskTool;
-  const grant = { mode, rules, roots: [here.cwd], network: false, maxDepth };
+  const grant = { mode, rules, roots: [loadedAgents.cwd], network: false, maxDepth };
   const { dropped } = createToolView({
     definition: agent,
     rights: attenuate(createRootRights(grant, null), agent),
-    available: toolsToCome(),
+    available: listTaskTools(),
     nested,
     root: false,
-    // Agents that are not there are reported of by name.
+    // Missing delegates are reported separately, each by name.
     delegable: true,
   });
   const reported = new Set(agent.problems.map(({ tool }) => tool));
@@ -112,19 +115,19 @@ function unmetFindings(
     .filter(({ kind, name }) => kind === 'rule' || (kind === 'tool' && !reported.has(name)))
     .map(({ kind, name, reason }) => ({
       code: kind === 'rule' ? 'unreadable-rule' : 'unmet-tool',
-      // One that Muster is yet to get is no mistake of the file.
+      // A tool that Muster does not have yet is not a mistake in the file.
       severity: kind === 'rule' ? 'error' : UNBUILT_TOOLS.has(name) ? 'note' : 'warning',
       path: agent.origin.path,
-      line: fieldLine(text, UNMET_FIELDS[kind === 'rule' ? 'rule' : 'tool']) ?? null,
+      line: findFieldLine(text, UNMET_FIELDS[kind === 'rule' ? 'rule' : 'tool']) ?? null,
       agent: agent.name,
       message:
         kind === 'rule'
-          ? `The rule \`${name}\` cannot be followed: ${reason}`
-          : `It asks for ${name} and does not get it: ${reason}`,
+          ? `The rule \`${name}\` cannot be applied: ${reason}`
+          : `It requests ${name} but does not get it: ${reason}`,
       fix:
         kind === 'rule'
-          ? 'Correct the rule: until then the agent may do what it was to keep it from.'
-          : 'Take it out of the list, or grant what keeps it away. A task of the agent goes without, and says so.',
+          ? 'Correct the rule. Until then, the agent may do what the rule should prevent.'
+          : 'Remove it from the list, or grant what is missing. Until then, tasks of the agent run without it and report this.',
     }));
 }
 
@@ -134,9 +137,10 @@ const UNMET_FIELDS = {
 } as const;
 
 /**
- * Returns all tools, including those that the engine and the front ends add to the built-in ones.
+ * Lists all tools that a task can have, including the tools that the engine and the front ends add to the built-in
+ * tools.
  */
-function toolsToCome(): readonly AvailableTool[] {
+function listTaskTools(): readonly AvailableTool[] {
   const known = new Map(builtinTools().map(({ name, kind }) => [name, kind]));
   return TOOL_NAMES.filter((name) => !UNBUILT_TOOLS.has(name)).map((name) => ({
     name,
@@ -144,18 +148,18 @@ function toolsToCome(): readonly AvailableTool[] {
   }));
 }
 
-function untrustedFindings(
+function findUntrusted(
   { name, origin: { path } }: AgentDefinition,
   { untrusted }: LoadedAgents,
 ): readonly Finding[] {
-  const verdict = untrusted.get(path);
-  if (verdict === undefined) return [];
-  const message = `It does not act here. ${explainUntrusted(verdict)}`;
+  const trustVerdict = untrusted.get(path);
+  if (trustVerdict === undefined) return [];
+  const message = `It has no effect in this project. ${explainUntrusted(trustVerdict)}`;
   return [
     { code: 'untrusted', severity: 'note', path, line: null, agent: name, message, fix: null },
   ];
 }
 
-function byFile(findings: readonly Finding[]): readonly Finding[] {
+function groupByFile(findings: readonly Finding[]): readonly Finding[] {
   return [...Map.groupBy(findings, ({ path }) => path).values()].flat();
 }

@@ -8,12 +8,13 @@ import { requireAgent } from './load-agents.ts';
 
 export interface ChosenAgents {
   readonly agents: readonly AgentDefinition[];
-  /** The problems of files without agents. */
+  /** The problems of files that contain no usable agent. */
   readonly problems: readonly AgentProblem[];
 }
 
 /**
- * Returns whether a name means a file and not an agent: it contains a `/` or ends like a file.
+ * Checks whether an argument is the path of a file and not the name of an agent: it contains a `/` or ends with the
+ * suffix of an agent file.
  */
 function isAgentFile(name: string): boolean {
   return (
@@ -21,22 +22,22 @@ function isAgentFile(name: string): boolean {
   );
 }
 
-/** Makes the paths of files among the arguments absolute; the other arguments are names. */
+/** Makes those arguments absolute that are paths of files. Names of agents stay as they are. */
 export function resolveAgentFiles(names: readonly string[], cwd: string): readonly string[] {
   return names.map((name) => (isAgentFile(name) ? toAbsolutePath(name, cwd) : name));
 }
 
 /**
- * Returns the agents that the arguments name: names of discovered agents, and absolute paths of files; without
- * arguments all discovered agents, shadowed ones last. Throws UsageError for an unknown name and for a directory.
+ * Returns the agents for arguments that are names of discovered agents or absolute paths of files. Without arguments,
+ * returns all discovered agents, shadowed agents last. Throws UsageError for an unknown name and for a directory.
  */
 export async function chooseAgents(
   names: readonly string[],
-  found: DiscoveryResult<AgentDefinition>,
+  discovery: DiscoveryResult<AgentDefinition>,
 ): Promise<ChosenAgents> {
-  const all = [...found.items, ...found.shadowed.map(({ item }) => item)];
-  if (names.length === 0) return { agents: all, problems: found.problems };
-  const chosen = await Promise.all(names.map((name) => chosenBy(name, all, found)));
+  const all = [...discovery.items, ...discovery.shadowed.map(({ item }) => item)];
+  if (names.length === 0) return { agents: all, problems: discovery.problems };
+  const chosen = await Promise.all(names.map((name) => chooseByName(name, all, discovery)));
   return {
     agents: [...new Set(chosen.flatMap(({ agents }) => agents))],
     problems: chosen.flatMap(({ problems }) => problems),
@@ -44,26 +45,26 @@ export async function chooseAgents(
 }
 
 /**
- * Returns the agents that one argument names. A file that was discovered before gives the discovered agent.
+ * Returns the agents for one argument. For a file that discovery has read already, returns the discovered agents.
  */
-async function chosenBy(
+async function chooseByName(
   name: string,
   all: readonly AgentDefinition[],
-  found: DiscoveryResult<AgentDefinition>,
+  discovery: DiscoveryResult<AgentDefinition>,
 ): Promise<ChosenAgents> {
-  if (!isAgentFile(name)) return { agents: [requireAgent(name, found)], problems: [] };
+  if (!isAgentFile(name)) return { agents: [requireAgent(name, discovery)], problems: [] };
   if (isDirectory(name)) {
-    throw new UsageError(`${name} is a directory; for all below it: --dir ${name}`);
+    throw new UsageError(`${name} is a directory: use --dir ${name} for all agents below it`);
   }
-  const real = realPath(name);
-  const known = all.filter(({ origin }) => realPath(origin.path) === real);
+  const real = resolveLinks(name);
+  const known = all.filter(({ origin }) => resolveLinks(origin.path) === real);
   if (known.length > 0) return { agents: known, problems: [] };
   const { items, problems } = await readNamedAgentFile(name);
   return { agents: items, problems };
 }
 
-/** Returns the real path, or the path itself if nothing is there. */
-function realPath(path: string): string {
+/** Returns the real path, or the path itself if it does not exist. */
+function resolveLinks(path: string): string {
   try {
     return realpathSync.native(path);
   } catch (error) {
@@ -73,7 +74,7 @@ function realPath(path: string): string {
 }
 
 /**
- * Returns whether a path is a directory. False if it cannot be inspected; reading it then gives the reason.
+ * Checks whether a path is a directory. Returns false if the path cannot be inspected: reading it reports the reason.
  */
 function isDirectory(path: string): boolean {
   try {

@@ -11,7 +11,7 @@ import { requireAgent, loadAgents, type LoadedAgents, type AgentsLocation } from
 import {
   resolveAgentTarget,
   refuseExistingFiles,
-  scopeOfFile,
+  findFileScope,
   writeAgentFile,
 } from './write-agent-file.ts';
 import { decodeUtf8, MAX_DEFINITION_BYTES } from '../../agents/loader/read-text.ts';
@@ -19,23 +19,24 @@ import { readNamedFile } from '../../sys/files/named-file.ts';
 import { createAgentLinter } from './agent-linter.ts';
 
 /**
- * The description of a new agent. A null field is taken from `from`, or else has the default of agents.
+ * The description of a new agent. A field that is null is taken from the agent `from`; without `from`, it has its
+ * default.
  */
 export interface NewAgent {
   readonly name: string;
   readonly description: string | null;
-  /** The tools as a file names them: `Read, Grep`, or `*`. */
+  /** The tools, written as in a file: `Read, Grep`, or `*`. */
   readonly tools: string | null;
   readonly model: string | null;
   /** The name of a permission mode. */
   readonly mode: string | null;
   readonly prompt: string | null;
-  /** The name of an agent, or of an example, on which it is based. */
+  /** The name of the agent or example on which the new agent is based. */
   readonly from: string | null;
 }
 
 export interface CreateAgentRequest extends AgentsLocation {
-  readonly wish: NewAgent;
+  readonly newAgent: NewAgent;
   /** `project`, `user` or a directory. */
   readonly to: string;
   readonly force: boolean;
@@ -44,33 +45,33 @@ export interface CreateAgentRequest extends AgentsLocation {
 export interface CreatedAgent {
   readonly name: string;
   readonly path: string;
-  /** The scope in which it is found, or null if no search path contains it. */
+  /** The scope in which the agent is found, or null if no search path contains its file. */
   readonly scope: AgentScope | null;
-  /** Findings that are no mistakes. */
+  /** Findings of the check that do not prevent the creation. */
   readonly findings: readonly Finding[];
 }
 
 /**
- * Findings that are no mistake in the request, because a person may correct them later or cannot influence them.
+ * Codes of findings that do not prevent the creation, because a person may correct them later or cannot influence them.
  */
-const NO_MISTAKE: ReadonlySet<string> = new Set([
+const ACCEPTED_FINDINGS: ReadonlySet<string> = new Set([
   'unknown-agent',
   'unknown-model',
   'replaces-built-in',
 ]);
 
 /**
- * Writes a new agent. If `muster agents check` would complain about it, throws UsageError that says what to change,
- * and writes nothing.
+ * Writes a new agent. If `muster agents check` would report a mistake in it, throws UsageError that says what to
+ * change, and writes nothing.
  */
 export async function createAgent(request: CreateAgentRequest): Promise<CreatedAgent> {
-  const here = await loadAgents(request);
-  const target = resolveAgentTarget(request.to, here);
-  const path = join(target.directory, agentFileName(request.wish.name));
-  const agent = await requestedAgent(request.wish, path, here);
-  const findings = await lintNew(agent, here);
+  const loadedAgents = await loadAgents(request);
+  const target = resolveAgentTarget(request.to, loadedAgents);
+  const path = join(target.directory, agentFileName(request.newAgent.name));
+  const agent = await parseNewAgent(request.newAgent, path, loadedAgents);
+  const findings = await lintNewAgent(agent, loadedAgents);
   const mistakes = findings.filter(
-    ({ code, severity }) => severity !== 'note' && !NO_MISTAKE.has(code),
+    ({ code, severity }) => severity !== 'note' && !ACCEPTED_FINDINGS.has(code),
   );
   if (mistakes.length > 0) {
     throw new UsageError(
@@ -80,51 +81,53 @@ export async function createAgent(request: CreateAgentRequest): Promise<CreatedA
   const file = { path, text: (await writeAgent(agent)).text };
   if (!request.force) refuseExistingFiles([file]);
   await writeAgentFile(file, target, request);
-  return { name: agent.name, path, scope: scopeOfFile(path, here), findings };
+  return { name: agent.name, path, scope: findFileScope(path, loadedAgents), findings };
 }
 
 /**
- * Returns the agent of the request, read as if from a file, on top of the agent on which it is based.
+ * Returns the requested agent. Its fields are parsed in the same way as a file, and combined with the agent on which it
+ * is based.
  */
-async function requestedAgent(
-  wish: NewAgent,
+async function parseNewAgent(
+  newAgent: NewAgent,
   path: string,
-  { found }: LoadedAgents,
+  { discovery }: LoadedAgents,
 ): Promise<AgentDefinition> {
-  const base = wish.from === null ? null : await agentToBeginWith(wish.from, found);
+  const base = newAgent.from === null ? null : await findBaseAgent(newAgent.from, discovery);
   const fields = {
-    name: wish.name,
-    description: wish.description ?? base?.description,
-    tools: wish.tools ?? undefined,
-    model: wish.model ?? undefined,
-    'permission-mode': wish.mode ?? undefined,
+    name: newAgent.name,
+    description: newAgent.description ?? base?.description,
+    tools: newAgent.tools ?? undefined,
+    model: newAgent.model ?? undefined,
+    'permission-mode': newAgent.mode ?? undefined,
   };
-  // JSON is YAML, too.
-  const text = `---\n${JSON.stringify(fields)}\n---\n\n${wish.prompt ?? base?.prompt ?? ''}\n`;
+  // JSON is also valid YAML.
+  const text = `---\n${JSON.stringify(fields)}\n---\n\n${newAgent.prompt ?? base?.prompt ?? ''}\n`;
   const { items, problems } = await muster.agents.read({ path, text, scope: 'user' });
   const [requested] = items;
   if (requested === undefined)
     throw new UsageError(problems.map(({ message }) => message).join('\n'));
-  return base === null ? requested : basedOn(base, requested, wish);
+  return base === null ? requested : mergeWithBase(base, requested, newAgent);
 }
 
 /**
- * Finds the agent on which a new one is based. An agent that can be used precedes an example of the same name.
+ * Finds the agent on which the new agent is based. An agent that can be used takes precedence over an example of the
+ * same name.
  */
-async function agentToBeginWith(
+async function findBaseAgent(
   name: string,
-  found: LoadedAgents['found'],
+  discovery: LoadedAgents['discovery'],
 ): Promise<AgentDefinition> {
   const example =
-    lookUpAgent(name, found.items) === undefined ? await loadExampleAgent(name) : undefined;
-  return example ?? requireAgent(name, found);
+    lookUpAgent(name, discovery.items) === undefined ? await loadExampleAgent(name) : undefined;
+  return example ?? requireAgent(name, discovery);
 }
 
-/** Combines the fields of the request with those of the old agent, without its aliases. */
-function basedOn(
+/** Combines the fields of the request with the fields of the base agent, except its aliases. */
+function mergeWithBase(
   base: AgentDefinition,
   requested: AgentDefinition,
-  wish: NewAgent,
+  newAgent: NewAgent,
 ): AgentDefinition {
   const {
     tools: _tools,
@@ -134,11 +137,11 @@ function basedOn(
     models: _models,
     ...rest
   } = base;
-  const { mode, permissionMode } = wish.mode === null ? base : requested;
-  const { model, models } = wish.model === null ? base : requested;
+  const { mode, permissionMode } = newAgent.mode === null ? base : requested;
+  const { model, models } = newAgent.model === null ? base : requested;
   return {
     ...rest,
-    ...toolsOf(wish.tools === null ? base : requested),
+    ...pickToolFields(newAgent.tools === null ? base : requested),
     ...dropMissing({ model, models }),
     aliases: [],
     name: requested.name,
@@ -152,27 +155,31 @@ function basedOn(
   };
 }
 
-function toolsOf({ tools, delegatesTo, unusable }: AgentDefinition) {
+function pickToolFields({ tools, delegatesTo, unusable }: AgentDefinition) {
   return { tools, ...dropMissing({ delegatesTo, unusable }) };
 }
 
-async function lintNew(agent: AgentDefinition, here: LoadedAgents): Promise<readonly Finding[]> {
-  const lint = await createAgentLinter(here);
-  const same = here.found.items.filter(
+async function lintNewAgent(
+  agent: AgentDefinition,
+  loadedAgents: LoadedAgents,
+): Promise<readonly Finding[]> {
+  const lint = await createAgentLinter(loadedAgents);
+  const namesakes = loadedAgents.discovery.items.filter(
     ({ name }) => name.toLowerCase() === agent.name.toLowerCase(),
   );
   return lint(agent, {
     text: null,
-    source: (await writeAgent(agent)).text,
-    known: [agent, ...here.found.items],
+    secretSource: (await writeAgent(agent)).text,
+    delegates: [agent, ...loadedAgents.discovery.items],
     shadowedBy: null,
     clash: null,
-    shadows: same.filter(({ origin }) => origin.path !== agent.origin.path),
+    shadows: namesakes.filter(({ origin }) => origin.path !== agent.origin.path),
   });
 }
 
 /**
- * Reads a file or a pipe that a person names as a prompt. It may have as many bytes as an agent's file.
+ * Reads the file or pipe of `--prompt-file`. It may be as large as the file of an agent. Throws UsageError if it cannot
+ * be read.
  */
 export async function readPromptFile(path: string): Promise<string> {
   const bytes = await readNamedFile(path, { maxBytes: MAX_DEFINITION_BYTES }).catch(

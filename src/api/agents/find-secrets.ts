@@ -1,4 +1,4 @@
-import type { SecretPlace } from '../../agents/lint/findings.ts';
+import type { SecretLocation } from '../../agents/lint/findings.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 import { isSecret } from '../setup/secrets.ts';
@@ -8,47 +8,50 @@ import { isSecret } from '../setup/secrets.ts';
  */
 const PLACEHOLDER = /^\$|[{<[]|^(?:your|my|example|test|dummy|changeme|replace)|^(.)\1*$|\.\.\./i;
 
-/** Matches a header's value that contains a credential: `Bearer …`. */
+/** Matches the value of a header that contains a credential, such as `Bearer …`. */
 const CREDENTIAL = /^(?:bearer|basic|token)\s+(\S{8,})$/i;
 
-/** Matches the name of a variable that holds a secret. */
+/** Matches the name of an environment variable, which is not a secret itself. */
 const VARIABLE = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
 
 /**
- * Finds the lines of a file that seem to contain a secret: a key by its form, a secret of the environment (`redact`
- * knows both), or a value whose field is named like one.
+ * Finds the lines of a file that seem to contain a secret: a key of a well-known form or a secret of the environment,
+ * which `redact` replaces, or the value of a field whose name suggests a secret. `fields` are the parsed fields of the
+ * file.
  */
 export function findSecrets(
   text: string,
   fields: JsonValue,
   redact: (text: string) => string,
-): readonly SecretPlace[] {
+): readonly SecretLocation[] {
   const lines = new Map<number, string>();
-  for (const at of redactedPlaces(text, redact(text))) lines.set(lineAt(text, at), 'a key');
-  for (const { name, value } of namedSecrets(fields)) {
-    const at = text.indexOf(value);
-    if (at === -1) continue;
-    const line = lineAt(text, at);
+  for (const position of findRedactedPositions(text, redact(text)))
+    lines.set(getLineNumber(text, position), 'a key');
+  for (const { name, value } of findNamedSecrets(fields)) {
+    const position = text.indexOf(value);
+    if (position === -1) continue;
+    const line = getLineNumber(text, position);
     if (!lines.has(line)) lines.set(line, `the value of \`${name}\``);
   }
   return [...lines].map(([line, what]) => ({ line, what })).toSorted((a, b) => a.line - b.line);
 }
 
-/** Returns the positions at which the redaction mark replaced text. */
-function redactedPlaces(text: string, redacted: string): readonly number[] {
-  const places: number[] = [];
+/** Returns the positions in `text` at which redaction has replaced a part. */
+function findRedactedPositions(text: string, redacted: string): readonly number[] {
+  const positions: number[] = [];
   const [first = '', ...rest] = redacted.split(REDACTED);
-  let at = first.length;
-  for (const kept of rest) {
-    if (!text.startsWith(REDACTED, at)) places.push(at);
-    const next = text.indexOf(kept, at + 1);
-    at = (next === -1 ? at : next) + kept.length;
+  let position = first.length;
+  for (const unchanged of rest) {
+    // The text itself may contain the replacement.
+    if (!text.startsWith(REDACTED, position)) positions.push(position);
+    const next = text.indexOf(unchanged, position + 1);
+    position = (next === -1 ? position : next) + unchanged.length;
   }
-  return places;
+  return positions;
 }
 
-function lineAt(text: string, at: number): number {
-  return text.slice(0, at).split('\n').length;
+function getLineNumber(text: string, position: number): number {
+  return text.slice(0, position).split('\n').length;
 }
 
 interface NamedSecret {
@@ -56,14 +59,17 @@ interface NamedSecret {
   readonly value: string;
 }
 
-/** Finds values at any depth whose names are those of secrets. */
-function namedSecrets(value: JsonValue, name = ''): readonly NamedSecret[] {
+/** Finds values at any depth whose names suggest a secret. */
+function findNamedSecrets(value: JsonValue, name = ''): readonly NamedSecret[] {
   if (typeof value === 'string') {
     const [, secret = value] = CREDENTIAL.exec(value) ?? [];
-    const isOne = isSecret(name, secret) || (/^authorization$/i.test(name) && secret !== value);
-    return isOne && !PLACEHOLDER.test(secret) && !VARIABLE.test(secret) ? [{ name, value }] : [];
+    const isNamedSecret =
+      isSecret(name, secret) || (/^authorization$/i.test(name) && secret !== value);
+    return isNamedSecret && !PLACEHOLDER.test(secret) && !VARIABLE.test(secret)
+      ? [{ name, value }]
+      : [];
   }
-  if (Array.isArray(value)) return value.flatMap((item: JsonValue) => namedSecrets(item, name));
+  if (Array.isArray(value)) return value.flatMap((item: JsonValue) => findNamedSecrets(item, name));
   if (!isJsonObject(value)) return [];
-  return Object.entries(value).flatMap(([key, item]) => namedSecrets(item ?? null, key));
+  return Object.entries(value).flatMap(([key, item]) => findNamedSecrets(item ?? null, key));
 }

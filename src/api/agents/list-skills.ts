@@ -3,13 +3,13 @@ import { estimateTokens } from '../../base/token-estimate.ts';
 import type { ListAgentsOptions } from './list-agents.ts';
 import { openLocation } from './load-agents.ts';
 import { createEnvironmentRedactor } from '../setup/secrets.ts';
-import { realDirectory } from '../setup/workspace.ts';
+import { resolveDirectory } from '../setup/workspace.ts';
 import { findAgent } from '../../agents/find-agent.ts';
 import {
   lintSkill,
   type SkillFinding,
-  skillFinding,
-  type SkillFacts,
+  createSkillFinding,
+  type SkillLintContext,
 } from '../../agents/skills/lint-skill.ts';
 import { listSkills, type SkillListings } from '../../agents/skills/list-skills.ts';
 import { SKILLS, AGENTS } from '../../agents/kinds.ts';
@@ -21,8 +21,8 @@ import { DEFAULT_AGENT } from '../../engine/task/task-arguments.ts';
 
 export interface ListSkillsOptions extends ListAgentsOptions {
   /**
-   * An absolute directory. Every skill below it is listed instead. The files need not be trusted, since nothing in
-   * them has an effect.
+   * An absolute directory. If it is set, all skills below it are listed instead of the skills that can be used. The
+   * files need not be trusted, because their content is only listed.
    */
   readonly below?: string;
 }
@@ -34,14 +34,14 @@ export async function listSkillsIn(options: ListSkillsOptions): Promise<SkillLis
 
 async function findSkills(options: ListSkillsOptions): Promise<DiscoveryResult<SkillDefinition>> {
   const { below } = options;
-  if (below !== undefined) return scanSubtree(SKILLS, realDirectory(below, '--dir'));
+  if (below !== undefined) return scanSubtree(SKILLS, resolveDirectory(below, '--dir'));
   return discoverDefinitions(SKILLS, openLocation(options));
 }
 
 export interface SkillChecks {
-  /** The number of checked skills, shadowed ones included. */
+  /** The number of checked skills, including shadowed skills. */
   readonly checked: number;
-  /** By file, in search order. */
+  /** The findings, grouped by file, in search order. */
   readonly findings: readonly SkillFinding[];
   readonly errors: number;
   readonly warnings: number;
@@ -53,20 +53,20 @@ export async function checkSkillsIn(options: ListSkillsOptions): Promise<SkillCh
   const { items: skills, shadowed, problems } = await findSkills(options);
   const { items: agents } = await discoverDefinitions(AGENTS, location);
   const redact = createEnvironmentRedactor(location.environment);
-  const facts: SkillFacts = {
+  const facts: SkillLintContext = {
     isAgent: (name) => findAgent(name, agents).ok,
     exists,
     holdsSecret: (text) => redact(text) !== text,
     tokens: estimateTokens,
   };
   const findings = [
-    ...problems.map((problem) => skillFinding(problem, 'error')),
+    ...problems.map((problem) => createSkillFinding(problem, 'error')),
     ...skills.flatMap((skill) => lintSkill(skill, facts)),
     ...shadowed.flatMap(({ item: skill, by }) => [
       {
         severity: 'warning' as const,
         code: 'shadowed',
-        message: `${by} has the same name and goes first. Rename one of them.`,
+        message: `${by} has the same name and takes precedence. Rename one of them.`,
         path: skill.path,
       },
       ...lintSkill(skill, facts),
@@ -85,7 +85,7 @@ function exists(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    // A name that is no path, or a folder that may not be entered: the skill's users get no further.
+    // The name is not a valid path, or a directory must not be entered. A task could not open the file either.
     return false;
   }
 }

@@ -12,21 +12,22 @@ import type { ProjectTrust, UntrustedVerdict } from '../../sys/files/project-fil
 import { loadConfig, type LoadedConfig } from '../../config/load.ts';
 import type { FlagValue } from '../../config/text-layer.ts';
 import { stateDirectory } from '../../trust/state-directory.ts';
-import { configuredModes } from '../../trust/mode-grants.ts';
+import { readConfiguredModes } from '../../trust/mode-grants.ts';
 import { openSavedModes } from '../../trust/saved-modes.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
-import { untrustedSummary } from '../../trust/untrusted-notice.ts';
+import { summarizeUntrusted } from '../../trust/untrusted-notice.ts';
 import { workspaceRoots } from '../setup/workspace.ts';
 
+/** The directory whose agents are loaded, and the options of loading. */
 export interface AgentsLocation {
   readonly cwd: string;
   readonly trustProject: boolean;
-  /** The value of `--data-dir`. The approvals are kept there. */
+  /** The value of `--data-dir`. The data directory contains the user's approvals. */
   readonly dataDir?: string;
   readonly environment?: Environment;
   /** The last layer of the configuration. */
   readonly flags?: readonly FlagValue[];
-  /** Called with one line that says why no approval counts. Default: the line is dropped. */
+  /** Called with one line if the approvals cannot be read. Default: the line is dropped. */
   readonly onNotice?: (line: string) => void;
 }
 
@@ -37,15 +38,15 @@ export interface LoadedAgents {
   readonly home: string;
   /** The state directory; absolute and without links. */
   readonly directory: string;
-  readonly loaded: LoadedConfig;
-  readonly found: DiscoveryResult<AgentDefinition>;
+  readonly loadedConfig: LoadedConfig;
+  readonly discovery: DiscoveryResult<AgentDefinition>;
   /** The modes that the user has granted to agents. */
   readonly modeGrants: readonly ModeGrant[];
-  /** Files that were read although the user has not trusted them, by path. */
+  /** Files that were read although they are not trusted, by path. */
   readonly untrusted: ReadonlyMap<string, UntrustedVerdict>;
 }
 
-/** Finds the real directory of a location, its user, and the trust in the project's files. */
+/** Determines the real directory of a location, the environment, the home directory, and the trust in project files. */
 export function openLocation(location: Omit<AgentsLocation, 'flags'>) {
   const environment = location.environment ?? readEnvironment();
   const [cwd] = workspaceRoots(location.cwd, []);
@@ -64,7 +65,7 @@ export function openLocation(location: Omit<AgentsLocation, 'flags'>) {
 /**
  * Loads the agents and the configuration of a directory. Throws UsageError for a wrong configuration or directory.
  *
- * @param options `reads` says which files of a project are read: `trusted` to use the agents, `all` to inspect them
+ * @param options `reads`: which files of the project are read: `trusted` to use the agents, `all` only to inspect them
  */
 export async function loadAgents(
   location: AgentsLocation,
@@ -72,18 +73,18 @@ export async function loadAgents(
 ): Promise<LoadedAgents> {
   const { state, cwd, environment, home, trust } = openLocation(location);
   const { flags = [] } = location;
-  const loaded = await loadConfig({ environment, home, cwd, trust, flags });
+  const loadedConfig = await loadConfig({ environment, home, cwd, trust, flags });
   const untrusted = new Map<string, UntrustedVerdict>();
-  const reader = reads === 'all' ? readingAll(trust, untrusted) : trust;
-  const found = await discoverDefinitions(AGENTS, { cwd, environment, trust: reader });
-  const { grants } = configuredModes(loaded, found.items);
+  const reader = reads === 'all' ? allowAll(trust, untrusted) : trust;
+  const discovery = await discoverDefinitions(AGENTS, { cwd, environment, trust: reader });
+  const { grants } = readConfiguredModes(loadedConfig, discovery.items);
   const modeGrants = [...grants, ...openSavedModes(state).all()];
   const directory = stateDirectory(state);
-  return { cwd, environment, home, directory, loaded, found, modeGrants, untrusted };
+  return { cwd, environment, home, directory, loadedConfig, discovery, modeGrants, untrusted };
 }
 
-/** Returns a trust that lets all files be read, and records those that are not trusted. */
-function readingAll(trust: ProjectTrust, untrusted: Map<string, UntrustedVerdict>): ProjectTrust {
+/** Returns a trust that allows reading all files, and adds the files that are not trusted to `untrusted`. */
+function allowAll(trust: ProjectTrust, untrusted: Map<string, UntrustedVerdict>): ProjectTrust {
   return {
     judge(file, hash) {
       const verdict = trust.judge(file, hash);
@@ -93,21 +94,22 @@ function readingAll(trust: ProjectTrust, untrusted: Map<string, UntrustedVerdict
   };
 }
 
-/** Returns the agent of a name. Throws UsageError that lists the nearest names. */
+/** Returns the agent with a name or alias. Throws UsageError with similar names if there is none. */
 export function requireAgent(
   name: string,
   { items, skipped }: Pick<DiscoveryResult<AgentDefinition>, 'items' | 'skipped'>,
 ): AgentDefinition {
   const found = findAgent(name, items);
   if (found.ok) return found.agent;
-  const unused = untrustedSummary({ files: [], skipped });
+  const unused = summarizeUntrusted({ files: [], skipped });
   throw new UsageError(unused === null ? found.error.message : `${found.error.message}\n${unused}`);
 }
 
-/** Returns the mode of an agent to which the main agent delegates. */
-export function delegatedAgentMode(
+/** Returns the permission mode that an agent gets when the main agent delegates to it. */
+export function getDelegatedMode(
   agent: AgentDefinition,
-  { loaded, modeGrants }: Pick<LoadedAgents, 'loaded' | 'modeGrants'>,
+  { loadedConfig, modeGrants }: Pick<LoadedAgents, 'loadedConfig' | 'modeGrants'>,
 ): PermissionMode {
-  return delegatedMode(agent, loaded.config.permissions.mode, findModeGrant(agent, modeGrants));
+  const { mode } = loadedConfig.config.permissions;
+  return delegatedMode(agent, mode, findModeGrant(agent, modeGrants));
 }

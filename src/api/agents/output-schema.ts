@@ -1,7 +1,7 @@
 import { findSchemaProblem } from '../../engine/structured/check-answer.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 
-/** Describes the mistake in the schema of an agent's answers, or returns null if there is none. */
+/** Describes the mistake in the output schema of an agent. Returns null if there is none. */
 export async function outputSchemaProblem({
   outputSchema,
 }: Pick<AgentDefinition, 'outputSchema'>): Promise<string | null> {

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { AGENTS } from '../../agents/kinds.ts';
 import { createSearchContext } from '../../agents/loader/search-context.ts';
-import { searchPaths } from '../../agents/loader/list-files.ts';
+import { listSearchPaths } from '../../agents/loader/list-files.ts';
 import { errorMessage, UsageError } from '../../base/errors.ts';
 import type { AgentScope } from '../../protocol/agent.ts';
 import { userConfigDirectory } from '../../config/paths.ts';
@@ -11,7 +11,7 @@ import { isInside } from '../../sys/files/paths.ts';
 import { projectRoot } from '../../sys/files/project-directories.ts';
 import { resolveInRoots, toRealPath } from '../../sys/files/real-path.ts';
 import { writeFileInRoots } from '../../sys/files/write-file.ts';
-import { realDirectory } from '../setup/workspace.ts';
+import { resolveDirectory } from '../setup/workspace.ts';
 import type { LoadedAgents } from './load-agents.ts';
 
 /** A directory to which agents are written. */
@@ -19,37 +19,38 @@ export interface AgentTarget {
   /** Absolute. It need not exist. */
   readonly directory: string;
   /**
-   * No file outside of this directory is written, not even through a link. If it is null, the boundary is `directory`.
+   * The directory outside of which no file is written, not even through a link. If null, the boundary is `directory`.
    */
   readonly boundary: string | null;
   /**
-   * True if new files are for the user alone, whatever the umask, because the directory is in the user's
+   * True if only the user may read new files, whatever the umask, because the directory belongs to the user's
    * configuration.
    */
   readonly isPrivate: boolean;
 }
 
-type Place = Pick<LoadedAgents, 'cwd' | 'environment' | 'home'>;
+type TargetContext = Pick<LoadedAgents, 'cwd' | 'environment' | 'home'>;
 
 /**
- * Returns the directory that `project`, `user` or a path means. A relative path is relative to the working directory.
- * Throws UsageError if the command of an agent requests the user's own directory.
+ * Returns the directory for `project`, `user` or a path. A relative path is relative to the working directory. Throws
+ * UsageError if a command of an agent would write to the user's agents.
  */
-export function resolveAgentTarget(to: string, place: Place): AgentTarget {
-  const { cwd, environment } = place;
+export function resolveAgentTarget(to: string, context: TargetContext): AgentTarget {
+  const { cwd, environment } = context;
   const root = projectRoot(cwd);
   const target: AgentTarget =
     to === 'project'
       ? { directory: join(root, '.muster', 'agents'), boundary: root, isPrivate: false }
       : {
-          directory: to === 'user' ? join(userConfigDirectory(place), 'agents') : resolve(cwd, to),
+          directory:
+            to === 'user' ? join(userConfigDirectory(context), 'agents') : resolve(cwd, to),
           boundary: null,
           isPrivate: to === 'user',
         };
-  const whose = scopeOfFile(join(target.directory, 'any.md'), place);
-  if (whose !== null && whose !== 'project' && environment[TASK_VARIABLE] !== undefined) {
+  const scope = findFileScope(join(target.directory, 'any.md'), context);
+  if (scope !== null && scope !== 'project' && environment[TASK_VARIABLE] !== undefined) {
     throw new UsageError(
-      "an agent cannot write the user's own agents; run this in a shell of your own",
+      "an agent must not write the user's agents: run this command in your own terminal",
     );
   }
   return target;
@@ -60,68 +61,73 @@ export interface NewAgentFile {
   readonly text: string;
 }
 
-/** Throws UsageError that names all files that exist already. */
+/** Throws UsageError with the names of all files that already exist. */
 export function refuseExistingFiles(files: readonly NewAgentFile[]): void {
-  const there = files.filter(({ path }) => statsOf(path) !== undefined).map(({ path }) => path);
-  if (there.length === 0) return;
-  const [is, them] = there.length === 1 ? ['is', 'it'] : ['are', 'them'];
-  throw new UsageError(`${there.join(', ')} ${is} there already; --force replaces ${them}`);
+  const existing = files
+    .filter(({ path }) => findStats(path) !== undefined)
+    .map(({ path }) => path);
+  if (existing.length === 0) return;
+  const [verb, object] = existing.length === 1 ? ['exists', 'it'] : ['exist', 'them'];
+  throw new UsageError(`${existing.join(', ')} already ${verb}; --force replaces ${object}`);
 }
 
 /**
- * Writes the full file or nothing. Throws MusterError if it cannot, and without `force` also for an existing file.
+ * Writes the full file or nothing. Throws MusterError if the file cannot be written, or exists and `force` is false.
  */
 export async function writeAgentFile(
   { path, text }: NewAgentFile,
   { directory, boundary, isPrivate }: AgentTarget,
   { force }: { readonly force: boolean },
 ): Promise<void> {
-  const root = boundary ?? madeDirectory(directory, isPrivate ? 0o700 : 0o777);
-  const within = boundary === null ? join(root, path.slice(directory.length)) : path;
-  const former = force ? statsOf(within) : undefined;
+  const root = boundary ?? createDirectory(directory, isPrivate ? 0o700 : 0o777);
+  const realPath = boundary === null ? join(root, path.slice(directory.length)) : path;
+  const existing = force ? findStats(realPath) : undefined;
   await writeFileInRoots(
-    within,
+    realPath,
     { roots: [root] },
     Buffer.from(text),
-    former ?? 'nothing',
-    isPrivate && former === undefined ? { mode: 0o600 } : {},
+    existing ?? 'nothing',
+    isPrivate && existing === undefined ? { mode: 0o600 } : {},
   );
 }
 
 /**
- * Creates a directory with its parents, with these permission bits before the umask. Returns its real path.
+ * Creates a directory with its parents. The umask applies to `mode`. Returns the real path of the directory.
  */
-function madeDirectory(directory: string, mode: number): string {
+function createDirectory(directory: string, mode: number): string {
   try {
-    makeMissing(directory, mode);
+    createMissingDirectories(directory, mode);
   } catch (error) {
-    throw new UsageError(`--to ${directory}: can't be made (${errorMessage(error)})`);
+    throw new UsageError(`--to ${directory}: cannot be created (${errorMessage(error)})`);
   }
-  return realDirectory(directory, '--to');
+  return resolveDirectory(directory, '--to');
 }
 
 /**
- * Creates missing directories level by level, because `recursive` of Node never ends where a directory accepts no
- * entries, as in /proc.
+ * Creates missing directories level by level, because `recursive` of Node never ends if a directory accepts no entries,
+ * as in /proc.
  */
-function makeMissing(directory: string, mode: number): void {
+function createMissingDirectories(directory: string, mode: number): void {
   if (existsSync(directory)) return;
-  makeMissing(dirname(directory), mode);
+  createMissingDirectories(dirname(directory), mode);
   mkdirSync(directory, mode);
 }
 
-function statsOf(path: string) {
+/** Returns the status of the file to which a path leads, or undefined if it does not exist. */
+function findStats(path: string) {
   const { real: target, exists } = resolveInRoots(path, []);
   return exists ? lstatSync(target, { bigint: true, throwIfNoEntry: false }) : undefined;
 }
 
 /**
- * Returns the scope in which a file's agents would be found, or null if no search path contains it. Agents of a
- * project must be trusted.
+ * Finds the scope in which the agents of a file are discovered. Returns null if no search path contains the file.
  */
-export function scopeOfFile(path: string, { cwd, environment }: Place): AgentScope | null {
-  const place = searchPaths(AGENTS, createSearchContext(cwd, environment)).find((each) =>
+export function findFileScope(
+  path: string,
+  { cwd, environment }: TargetContext,
+): AgentScope | null {
+  const searchPath = listSearchPaths(AGENTS, createSearchContext(cwd, environment)).find((each) =>
     isInside(toRealPath(each.path), toRealPath(path)),
   );
-  return place?.scope ?? null;
+  return searchPath?.scope ?? null;
 }

@@ -13,9 +13,9 @@ import { findImports } from './find-imports.ts';
 import { readContextFile, type ContextFileRequest } from './read-context-file.ts';
 import { expandHome } from '../../sys/files/paths.ts';
 
-export interface CollectOptions extends Pick<ContextFileRequest, 'isWithheld'> {
-  /** The search context of the directory to which names are relative. */
-  readonly around: SearchContext;
+export interface CollectOptions extends Pick<ContextFileRequest, 'isExcluded'> {
+  /** The search context of the working directory. Names in messages are relative to it. */
+  readonly searchContext: SearchContext;
   readonly home: string;
   /** Removes secrets from a text before it is sent or written. */
   readonly redact: (text: string) => string;
@@ -23,45 +23,47 @@ export interface CollectOptions extends Pick<ContextFileRequest, 'isWithheld'> {
 
 export interface CollectedFiles {
   readonly files: readonly UncutFile[];
-  /** Notices for the user, one line each. */
+  /** The problems to report to the user, one line each. */
   readonly problems: readonly string[];
-  /** All paths that the result depends on, existing or not. */
+  /** All paths on which the result depends, whether or not they exist. */
   readonly checkedPaths: readonly string[];
 }
 
-/** The maximum number of imports in a row, as in Claude Code and Gemini CLI. */
+/** The maximum length of a chain of imports, as in Claude Code and Gemini CLI. */
 const MAX_DEPTH = 5;
-/** The maximum number of files and bytes that are read for one directory. */
+/** The maximum number of files that are read for one directory. */
 const MAX_FILES = 64;
+/** The maximum number of bytes that are read for one directory. */
 const MAX_BYTES = 1024 * 1024;
 /** The maximum number of paths that are checked for changes. */
 const MAX_CHECKED_PATHS = 1_000;
 const MAX_PROBLEMS = 10;
 
-/** The scope of a file and of all files that it imports. */
-interface Scope extends Pick<UncutFile, 'level' | 'scope'>, Pick<ContextFileRequest, 'boundary'> {}
+/** The properties that a file and all files that it imports have in common. */
+interface FileGroup
+  extends Pick<UncutFile, 'level' | 'scope'>, Pick<ContextFileRequest, 'boundary'> {}
 
 /** A file that imports others. */
 interface Importer {
-  /** Its name. */
-  readonly from: string;
-  /** The depth of the files that it imports. A file that is read by its own name has 0. */
+  /** The name of the file, for messages. */
+  readonly name: string;
+  /** The depth of the imported files. A file that is not imported has depth 0. */
   readonly depth: number;
 }
 
-/** A file that is to be read. */
-interface Wanted {
+/** A file to read. */
+interface FileRequest {
   readonly path: string;
-  readonly place: Scope;
-  readonly by: Importer | null;
+  readonly group: FileGroup;
+  readonly importer: Importer | null;
 }
 
-/** Reads all context files with their imports. The same file, or the same text, counts once. */
+/** Reads all context files with their imports. The same file, or the same text, is used only once. */
 export function collectFiles(options: CollectOptions): CollectedFiles {
   const collection = new Collection(options);
   // If a limit is reached, or two directories have the same text, the nearest directory has precedence.
-  const places = contextLocations(options.around).toSorted((a, b) => b.level - a.level);
-  for (const place of places) collection.addFirst(place);
+  const locations = contextLocations(options.searchContext).toSorted((a, b) => b.level - a.level);
+  for (const location of locations) collection.addFirstExisting(location);
   return collection.result();
 }
 
@@ -70,15 +72,15 @@ class Collection {
   readonly #files: UncutFile[] = [];
   readonly #problems: string[] = [];
   readonly #checkedPaths = new Set<string>();
-  /** Real paths and texts that were read before. */
+  /** Real paths and texts that have been read. */
   readonly #known = new Set<string>();
   /**
-   * Problems of imports that are too deep, by path. They are reported unless a shorter way leads to the file.
+   * Problems of imports that are too deep, by path. They are reported unless the file is also read at a lower depth.
    */
   readonly #tooDeep = new Map<string, string>();
-  readonly #wanted: Wanted[] = [];
-  #read = 0;
-  #bytes = 0;
+  readonly #queue: FileRequest[] = [];
+  #filesRead = 0;
+  #bytesRead = 0;
   #isFull = false;
 
   constructor(options: CollectOptions) {
@@ -86,7 +88,7 @@ class Collection {
   }
 
   result(): CollectedFiles {
-    for (const [path, problem] of this.#tooDeep) if (!this.#isMet(path)) this.#report(problem);
+    for (const [path, problem] of this.#tooDeep) if (!this.#wasRead(path)) this.#report(problem);
     const more = this.#problems.length - MAX_PROBLEMS;
     const rest = more > 0 ? [`${plural(more, 'more problem')} with context files`] : [];
     return {
@@ -96,93 +98,99 @@ class Collection {
     };
   }
 
-  addFirst(place: ContextLocation): void {
-    for (const path of place.paths) {
+  /** Reads the first existing file of a location, and all files that it imports. */
+  addFirstExisting(location: ContextLocation): void {
+    for (const path of location.paths) {
       this.#checkedPaths.add(path);
-      if (!this.#options.around.paths.mayExist(path)) continue;
-      const { scope, boundary } = place.owner(path);
-      const { level } = place;
-      this.#wanted.push({ path, place: { scope, level, boundary: real(boundary) }, by: null });
+      if (!this.#options.searchContext.paths.mayExist(path)) continue;
+      const { scope, boundary } = location.owner(path);
+      const { level } = location;
+      this.#queue.push({
+        path,
+        group: { scope, level, boundary: resolveLinks(boundary) },
+        importer: null,
+      });
       break;
     }
-    // Those that are nearest to the file go first: what is met on a long way may have a short one.
-    for (let next = this.#wanted.shift(); next !== undefined; next = this.#wanted.shift()) {
-      if (next.by === null || !this.#isMet(next.path)) this.#add(next);
+    // Read files in the order of their depth, because a file may be imported at several depths.
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      if (next.importer === null || !this.#wasRead(next.path)) this.#add(next);
     }
   }
 
-  #add({ path, place, by }: Wanted): void {
-    const name = this.#nameOf(path, place);
+  #add({ path, group, importer }: FileRequest): void {
+    const name = this.#formatName(path, group);
     if (this.#isFull) return;
-    if (this.#read >= MAX_FILES || this.#bytes >= MAX_BYTES) {
+    if (this.#filesRead >= MAX_FILES || this.#bytesRead >= MAX_BYTES) {
       this.#isFull = true;
       this.#report(
-        `more than ${MAX_FILES} context files, or ${MAX_BYTES} bytes: what comes from ${name} on is left out`,
+        `more than ${MAX_FILES} context files, or ${MAX_BYTES} bytes: ${name} and all later files are left out`,
       );
       return;
     }
-    const { boundary } = place;
-    const reading = readContextFile({ path, boundary, isWithheld: this.#options.isWithheld });
+    const { boundary } = group;
+    const reading = readContextFile({ path, boundary, isExcluded: this.#options.isExcluded });
     if (reading.kind === 'absent') return;
     if (reading.kind === 'refused') {
-      const how = by === null ? '' : `, which ${by.from} imports,`;
-      this.#report(`context file ${name}${how} ${reading.reason}: it is left out`);
+      const origin = importer === null ? '' : `, which ${importer.name} imports,`;
+      this.#report(`context file ${name}${origin} ${reading.reason}: it is left out`);
       return;
     }
-    this.#read += 1;
-    this.#bytes += byteLength(reading.text);
+    this.#filesRead += 1;
+    this.#bytesRead += byteLength(reading.text);
     if (reading.note !== undefined) this.#report(`context file ${name} ${reading.note}`);
-    if (this.#isKnown(`path ${reading.real}`)) return;
-    const isSaid = this.#isKnown(`text ${reading.text}`);
+    if (!this.#addIfNew(`path ${reading.real}`)) return;
+    const isNewText = this.#addIfNew(`text ${reading.text}`);
     const { paths, isAll } = findImports(reading.text);
     const text = this.#options.redact(reading.text);
-    // One that only imports says nothing itself.
-    if (text !== '' && !isAll && !isSaid) {
-      const imported = by === null ? {} : { importedBy: by.from };
-      this.#files.push({ name, scope: place.scope, ...imported, text, level: place.level });
+    // Leave out a file that contains nothing but imports.
+    if (text !== '' && !isAll && isNewText) {
+      const imported = importer === null ? {} : { importedBy: importer.name };
+      this.#files.push({ name, scope: group.scope, ...imported, text, level: group.level });
     }
-    // Also of a copy: the same words name other files from another place.
-    const from = { from: name, depth: (by?.depth ?? 0) + 1 };
-    for (const each of paths) this.#import(each, path, { place, by: from });
+    // Follow the imports of a copy, too: the same relative paths lead to other files from another directory.
+    const origin = { name, depth: (importer?.depth ?? 0) + 1 };
+    for (const each of paths) this.#queueImport(each, path, { group, importer: origin });
   }
 
-  #import(
+  #queueImport(
     written: string,
-    importer: string,
-    { place, by }: { readonly place: Scope; readonly by: Importer },
+    importingPath: string,
+    { group, importer }: { readonly group: FileGroup; readonly importer: Importer },
   ): void {
-    const path = this.#pathOf(written, importer);
-    // A word with an `@`, or a directory that is mentioned.
+    const path = this.#resolveImport(written, importingPath);
     if (this.#checkedPaths.size < MAX_CHECKED_PATHS) this.#checkedPaths.add(path);
-    if (!isNoDirectory(path)) return;
-    if (by.depth <= MAX_DEPTH) {
-      this.#wanted.push({ path, place, by });
+    // If the path does not exist or is a directory, it is not an import but another word that begins with `@`.
+    if (!isExistingNonDirectory(path)) return;
+    if (importer.depth <= MAX_DEPTH) {
+      this.#queue.push({ path, group, importer });
     } else if (!this.#tooDeep.has(path)) {
-      const problem = `context file ${by.from} imports ${written} at a depth of more than ${MAX_DEPTH}: it is left out`;
+      const problem = `context file ${importer.name} imports ${written} at a depth of more than ${MAX_DEPTH}: it is left out`;
       this.#tooDeep.set(path, problem);
     }
   }
 
-  #pathOf(written: string, importer: string): string {
+  #resolveImport(written: string, importingPath: string): string {
     const path = expandHome(written, this.#options.home);
-    return isAbsolute(path) ? join(path) : join(dirname(importer), path);
+    return isAbsolute(path) ? join(path) : join(dirname(importingPath), path);
   }
 
-  #nameOf(path: string, { scope }: Scope): string {
-    const { around, home } = this.#options;
-    if (scope === 'project') return relative(around.cwd, path);
+  #formatName(path: string, { scope }: FileGroup): string {
+    const { searchContext, home } = this.#options;
+    if (scope === 'project') return relative(searchContext.cwd, path);
     return isInside(home, path) ? `~/${relative(home, path)}` : path;
   }
 
-  /** Returns whether the file has been read. */
-  #isMet(path: string): boolean {
-    return this.#known.has(`path ${real(path)}`);
+  /** Checks whether the file at a path has been read. */
+  #wasRead(path: string): boolean {
+    return this.#known.has(`path ${resolveLinks(path)}`);
   }
 
-  #isKnown(what: string): boolean {
-    const isKnown = this.#known.has(what);
-    this.#known.add(what);
-    return isKnown;
+  /** Adds a path or text to the known ones. Returns false if it was already known. */
+  #addIfNew(key: string): boolean {
+    if (this.#known.has(key)) return false;
+    this.#known.add(key);
+    return true;
   }
 
   #report(problem: string): void {
@@ -190,19 +198,19 @@ class Collection {
   }
 }
 
-/** Returns whether a path exists and is no directory. True also if it cannot be inspected. */
-function isNoDirectory(path: string): boolean {
+/** Checks whether a path exists and is not a directory. Returns true also if the path cannot be inspected. */
+function isExistingNonDirectory(path: string): boolean {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     return stats !== undefined && !stats.isDirectory();
   } catch {
-    // A link in a circle, or no right to look: whoever opens it says so.
+    // The path is a circular link, or must not be inspected. Opening it reports the reason.
     return true;
   }
 }
 
 /** Returns the real path, or the path itself if it does not exist or cannot be inspected. */
-function real(path: string): string {
+function resolveLinks(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
@@ -211,26 +219,27 @@ function real(path: string): string {
 }
 
 /**
- * A location of a context file. Most locations are empty, so the owner is only computed for existing files.
+ * A location of a context file. Most locations do not exist, so the owner is only computed for existing files.
  */
 export interface ContextLocation {
-  /** Absolute paths. The first existing one counts. */
+  /** Absolute paths. Only the first existing file is read. */
   readonly paths: readonly string[];
   /**
-   * The nearness to the working directory. If there is not room for all files, those with a higher level precede.
+   * A number that is higher for locations nearer to the working directory. If not all files fit, files with a higher
+   * level take precedence.
    */
   readonly level: number;
   /**
-   * Returns the owner of a file there, with the absolute directory that no link or import may leave.
+   * Returns the owner of a file of this location, with the absolute directory that no link or import may leave.
    */
   readonly owner: (path: string) => DirectoryOwner;
 }
 
-/** The override of Codex replaces the other file. */
+/** The override of Codex replaces `AGENTS.md`. */
 const AGENTS = ['AGENTS.override.md', 'AGENTS.md'];
 
 /** The files that products document for any directory of a project, in the order of the prompt. */
-const IN_DIRECTORY: readonly (readonly string[])[] = [
+const PROJECT_FILES: readonly (readonly string[])[] = [
   AGENTS,
   ['.github/copilot-instructions.md'],
   ['GEMINI.md'],
@@ -241,7 +250,7 @@ const IN_DIRECTORY: readonly (readonly string[])[] = [
 ];
 
 /**
- * Returns all locations for a directory: the user's own first, then from the root of the project down.
+ * Returns all locations for a directory: first the locations of the user, then those of the project from its root down.
  */
 export function contextLocations({
   user,
@@ -270,7 +279,7 @@ export function contextLocations({
     ...directories
       .toReversed()
       .flatMap((directory, index) =>
-        placesIn(directory, IN_DIRECTORY, { level: 2 + index, owner: ofProject }),
+        placesIn(directory, PROJECT_FILES, { level: 2 + index, owner: ofProject }),
       ),
   ];
 }

@@ -1,6 +1,6 @@
 /** The imports of a text, as Claude Code and Gemini CLI write them. */
 export interface FileImports {
-  /** The paths as written, each once, in order. */
+  /** The paths as they are written, each once, in order. */
   readonly paths: readonly string[];
   /** True if the text contains nothing else. */
   readonly isAll: boolean;
@@ -8,52 +8,53 @@ export interface FileImports {
 
 /** The maximum number of imports of one file. */
 export const MAX_IMPORTS = 64;
-const MAX_PATH = 1024;
+const MAX_PATH_LENGTH = 1024;
 
 /**
- * Matches an import after white space or a bracket, so that a mail address is none. Blanks in it are escaped.
+ * Matches an import after white space or a bracket, so that a mail address does not match. Blanks in the path are
+ * escaped.
  */
 const IMPORT = /(?<=^|[\s(])@((?:[^\s\\]|\\ )+)/g;
 const FENCE = /^\s*(?:[-*+>]\s+)*(`{3,}|~{3,})(.*)$/;
-/** Punctuation of the sentence around an import. */
+/** Characters at the end of an import that belong to the surrounding sentence. */
 const PUNCTUATION: ReadonlySet<string> = new Set('.,;:!?)]"\'*');
 
 /** Finds each `@path` in a text, outside of code, in linear time. */
 export function findImports(text: string): FileImports {
-  // Most have none.
+  // Most files have no imports.
   if (!text.includes('@')) return { paths: [], isAll: false };
   const paths = new Set<string>();
   let rest = '';
-  for (const line of linesOutsideCode(text)) {
-    const left = withoutCodeSpans(line).replace(IMPORT, (_, raw: string) => {
-      const path = withoutPunctuation(raw.replaceAll('\\ ', ' '));
-      const isPath = path !== '' && path.length <= MAX_PATH && !path.includes('\0');
+  for (const line of maskCodeBlocks(text)) {
+    const remainder = removeCodeSpans(line).replace(IMPORT, (_, raw: string) => {
+      const path = removeEndPunctuation(raw.replaceAll('\\ ', ' '));
+      const isPath = path !== '' && path.length <= MAX_PATH_LENGTH && !path.includes('\0');
       if (isPath && paths.size < MAX_IMPORTS) paths.add(path);
       return '';
     });
-    rest += left.trim();
+    rest += remainder.trim();
   }
   return { paths: [...paths], isAll: paths.size > 0 && rest === '' };
 }
 
 /**
- * Removes punctuation at the end. A regular expression would take quadratic time for a long row of marks.
+ * Removes punctuation at the end. A regular expression would take quadratic time for a long row of such characters.
  */
-function withoutPunctuation(path: string): string {
+function removeEndPunctuation(path: string): string {
   let end = path.length;
   while (end > 0 && PUNCTUATION.has(path.charAt(end - 1))) end -= 1;
   return path.slice(0, end);
 }
 
 /**
- * Returns the lines of a text. Lines of fenced blocks are replaced so that they contain no path.
+ * Yields the lines of a text, with a backtick in place of each line of a fenced block, so that it contains no path.
  */
-function* linesOutsideCode(text: string): Iterable<string> {
+function* maskCodeBlocks(text: string): Iterable<string> {
   let open: string | null = null;
   for (const line of text.split('\n')) {
     const [, marks = '', info = ''] = FENCE.exec(line) ?? [];
     if (open === null) {
-      // `` ``` `` with a mark behind it is a span of code.
+      // A line that begins with `` ``` `` and contains another backtick is a code span, not a fence.
       const opens = marks !== '' && !(marks.startsWith('`') && info.includes('`'));
       if (opens) open = marks;
       yield opens ? '`' : line;
@@ -65,8 +66,8 @@ function* linesOutsideCode(text: string): Iterable<string> {
   }
 }
 
-/** Removes code spans, which are between two runs of the same number of backticks. */
-function withoutCodeSpans(line: string): string {
+/** Replaces each code span by a backtick. A code span is enclosed in two runs of the same number of backticks. */
+function removeCodeSpans(line: string): string {
   if (!line.includes('`')) return line;
   const runs = [...line.matchAll(/`+/g)];
   const last = new Map(runs.map((run, index) => [run[0].length, index]));

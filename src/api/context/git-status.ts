@@ -14,11 +14,11 @@ export async function readGitStatus(cwd: string, environment: Environment): Prom
   if (!isRepository(join(projectRoot(cwd), '.git'))) return null;
   const { takeGitSnapshot } = await import('../../sys/git/snapshot.ts');
   const snapshot = await takeGitSnapshot(cwd, { environment });
-  return snapshot === null ? null : gitStatusText(snapshot, cwd);
+  return snapshot === null ? null : formatGitStatus(snapshot, cwd);
 }
 
 /**
- * Returns whether a path is a git directory with a head, or the file of a linked working tree or a submodule.
+ * Checks whether a path is a git directory with a `HEAD`, or the `.git` file of a linked working tree or a submodule.
  */
 function isRepository(path: string): boolean {
   try {
@@ -26,7 +26,7 @@ function isRepository(path: string): boolean {
     if (stats?.isDirectory() !== true) return stats !== undefined;
     return statSync(join(path, 'HEAD'), { throwIfNoEntry: false }) !== undefined;
   } catch {
-    // No right to look: nor has git one.
+    // The path must not be inspected. Git could not read it either.
     return false;
   }
 }
@@ -36,27 +36,30 @@ const MAX_CHANGES = 20;
 /** The maximum number of characters of a path, a branch or a subject. */
 const MAX_LENGTH = 160;
 
-/** Returns a snapshot as text in git's format. Paths are relative to `cwd`. */
-export function gitStatusText({ branch, changes, commits, top }: GitSnapshot, cwd: string): string {
-  const shown = changes.slice(0, MAX_CHANGES).map((change) => changeLine(change, { top, cwd }));
+/** Formats a snapshot as text. Changes have the format of git, with paths relative to `cwd`. */
+export function formatGitStatus(
+  { branch, changes, commits, top }: GitSnapshot,
+  cwd: string,
+): string {
+  const shown = changes.slice(0, MAX_CHANGES).map((change) => formatChange(change, { top, cwd }));
   const more = changes.length - shown.length;
   return [
-    `Branch: ${onLine(branch)}`,
+    `Branch: ${toSingleLine(branch)}`,
     ...(shown.length === 0 ? ['No changes.'] : ['Changes:', ...shown]),
     ...(more > 0 ? [`and ${plural(more, 'more path')}`] : []),
-    ...(commits.length === 0 ? [] : ['Last commits:', ...commits.map(onLine)]),
+    ...(commits.length === 0 ? [] : ['Last commits:', ...commits.map(toSingleLine)]),
   ].join('\n');
 }
 
-function changeLine(
+function formatChange(
   { code, path, from }: ChangedPath,
   { top, cwd }: { readonly top: string; readonly cwd: string },
 ): string {
   const shown = (each: string): string =>
-    onLine((relative(cwd, join(top, each)) || '.') + (each.endsWith('/') ? '/' : ''));
+    toSingleLine((relative(cwd, join(top, each)) || '.') + (each.endsWith('/') ? '/' : ''));
   return `${code} ${from === undefined ? '' : `${shown(from)} -> `}${shown(path)}`;
 }
 
-function onLine(text: string): string {
+function toSingleLine(text: string): string {
   return truncate(collapseWhitespace(text), MAX_LENGTH);
 }

@@ -15,25 +15,28 @@ export interface ContextOptions extends CollectOptions {
   readonly onNotice: (line: string) => void;
 }
 
-/** The most bytes of all context files in one prompt, as in Codex. */
+/** The maximum number of bytes of all context files in one prompt, as in Codex. */
 const MAX_BYTES = 32 * 1024;
-/** Milliseconds between two checks of the files. */
+/** The minimum time between two checks of the files. */
 const CHECK_INTERVAL_MS = 2_000;
 
-interface Loaded {
+interface LoadedContext {
   readonly context: ProjectContext | null;
-  /** All paths that the context depends on, existing or not. */
+  /** All paths on which the context depends, whether or not they exist. */
   readonly checkedPaths: readonly string[];
-  /** The fingerprint of `checkedPaths`, or null until the first check: a start does not need the fingerprint. */
+  /**
+   * The fingerprint of `checkedPaths`, or null until the first check, because the start of a session does not need it.
+   */
   readonly fingerprint: string | null;
 }
 
 /**
- * Holds the context of each requested directory. Reads a context at the first request, and again when its files change.
+ * Caches the context of each requested directory. Reads a context at the first request, and again when its files
+ * change.
  */
 export class LiveContext implements ContextSource {
   readonly #options: ContextOptions;
-  readonly #loaded = new Map<string, Loaded>();
+  readonly #loaded = new Map<string, LoadedContext>();
   readonly #reported = new Set<string>();
   #lastCheckAt: number;
 
@@ -43,9 +46,9 @@ export class LiveContext implements ContextSource {
   }
 
   getContext(cwd: string): ProjectContext | null {
-    const known = this.#loaded.get(cwd) ?? this.#load(this.#searchContextFor(cwd));
-    this.#loaded.set(cwd, known);
-    return known.context;
+    const loaded = this.#loaded.get(cwd) ?? this.#load(this.#searchContextFor(cwd));
+    this.#loaded.set(cwd, loaded);
+    return loaded.context;
   }
 
   async refresh(): Promise<void> {
@@ -62,15 +65,18 @@ export class LiveContext implements ContextSource {
     }
   }
 
-  /** Returns the search context of a directory. For the directory of the start, the search context of the start is used again. */
+  /**
+   * Returns the search context of a directory. For the working directory, reuses the search context of the session
+   * start.
+   */
   #searchContextFor(cwd: string): SearchContext {
-    const { around, environment } = this.#options;
-    return cwd === around.cwd ? around : createSearchContext(cwd, environment);
+    const { searchContext, environment } = this.#options;
+    return cwd === searchContext.cwd ? searchContext : createSearchContext(cwd, environment);
   }
 
-  #load(around: SearchContext): Loaded {
-    const git = around.cwd === this.#options.around.cwd ? this.#options.git : null;
-    const { files, checkedPaths, problems } = collectFiles({ ...this.#options, around });
+  #load(searchContext: SearchContext): LoadedContext {
+    const git = searchContext.cwd === this.#options.searchContext.cwd ? this.#options.git : null;
+    const { files, checkedPaths, problems } = collectFiles({ ...this.#options, searchContext });
     for (const problem of problems) this.#report(problem);
     if (files.length === 0 && git === null)
       return { context: null, checkedPaths, fingerprint: null };
@@ -81,7 +87,7 @@ export class LiveContext implements ContextSource {
     ];
     if (cut.length > 0) {
       this.#report(
-        `context files have more than ${MAX_BYTES} bytes together: cut or left out: ${cut.join(', ')}`,
+        `context files have more than ${MAX_BYTES} bytes in total; these are cut or left out: ${cut.join(', ')}`,
       );
     }
     return {
@@ -91,7 +97,7 @@ export class LiveContext implements ContextSource {
     };
   }
 
-  /** Reports a line once, however often the files are read. */
+  /** Reports each problem only once, even if the files are read again. */
   #report(line: string): void {
     if (this.#reported.has(line)) return;
     this.#reported.add(line);

@@ -11,68 +11,70 @@ import { readWithLimit } from '../../sys/files/read-at-most.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { isSecretPath } from '../../sys/files/secret-paths.ts';
 
-/** The maximum number of bytes of one file. A longer one was not written for every start. */
+/** The maximum number of bytes of one file. A larger file was not written to be sent with every conversation. */
 const MAX_FILE_BYTES = 256 * 1024;
 
 export type ContextReading =
   | { readonly kind: 'absent' }
-  /** `reason` follows the name of the file. */
+  /** `reason` is the end of a sentence that begins with the name of the file. */
   | { readonly kind: 'refused'; readonly reason: string }
   | {
       readonly kind: 'read';
       /** Absolute, without links. */
       readonly real: string;
       readonly text: string;
-      /** A notice for the user. Absent if there is none. */
+      /** A notice for the user, as the end of a sentence that begins with the name of the file. */
       readonly note?: string;
     };
 
 export interface ContextFileRequest {
   /** Absolute. */
   readonly path: string;
-  /** Absolute and real. No link leads out of it. */
+  /** The directory that no link may leave; absolute and real. */
   readonly boundary: string;
-  /** Returns whether a rule may refuse to read a path. */
-  readonly isWithheld: (asked: string, real: string) => boolean;
+  /**
+   * Checks whether a rule may forbid reading the file. `asked` is the path as requested, `real` the path without links.
+   */
+  readonly isExcluded: (asked: string, real: string) => boolean;
 }
 
 /**
- * Reads a context file as text. It must be a regular file inside its boundary, by any links, and not a file that
- * usually holds secrets, that a rule excludes, or that belongs to git. Never waits, and never throws for what is on
- * disk.
+ * Reads a context file as text. The path must lead, possibly through links, to a regular file inside the boundary.
+ * Refuses a file that usually contains secrets, that a rule excludes, or that belongs to git. Never blocks on a pipe,
+ * and never throws because of the state of the file system.
  */
 export function readContextFile({
   path,
   boundary,
-  isWithheld,
+  isExcluded,
 }: ContextFileRequest): ContextReading {
   const { real, inside, exists, problem } = resolveInRoots(path, [boundary]);
   if (!exists) {
-    const isThere = problem !== undefined && problem !== 'not_a_directory';
-    return isThere ? refused(`can't be read: ${problem}`) : { kind: 'absent' };
+    const isBroken = problem !== undefined && problem !== 'not_a_directory';
+    return isBroken ? refused(`can't be read: ${problem}`) : { kind: 'absent' };
   }
   if (!inside) return refused(`leads out of ${boundary}`);
   if (isSecretPath(path) || isSecretPath(real)) return refused('usually holds secrets');
-  if (real.split('/').includes('.git')) return refused("is git's own");
-  if (isWithheld(path, real)) return refused('may not be read, by a rule of the configuration');
+  if (real.split('/').includes('.git')) return refused('belongs to git');
+  if (isExcluded(path, real)) return refused('must not be read because of a permission rule');
   try {
-    return readRegular(real, boundary);
+    return readRegularFile(real, boundary);
   } catch (thrown) {
     return refused(`can't be read: ${errorMessage(thrown)}`);
   }
 }
 
-function readRegular(real: string, boundary: string): ContextReading {
-  // Another name of it (a hard link) shows nothing that this one does not.
+function readRegularFile(real: string, boundary: string): ContextReading {
+  // Other hard links to this file are harmless, because they have the same content.
   const judged = new Map([[real, { real, mayHaveOtherNames: true }]]);
   const { fd } = openFileInRoots(real, { roots: [boundary], judged });
   try {
     const bytes = readWithLimit(fd, MAX_FILE_BYTES);
     if (bytes === undefined) return refused(`is larger than the limit of ${MAX_FILE_BYTES} bytes`);
     const read = decodeUtf8(bytes);
-    if (!read.ok) return refused(`is no text: ${read.reason}`);
+    if (!read.ok) return refused(`is not a text: ${read.reason}`);
     const { text, hidden } = removeHiddenCharacters(read.text);
-    const note = `holds ${plural(hidden, 'character')} that nobody sees; left out`;
+    const note = `contains ${plural(hidden, 'invisible character')}, which ${hidden === 1 ? 'is' : 'are'} left out`;
     return { kind: 'read', real, text: text.trim(), ...(hidden === 0 ? {} : { note }) };
   } finally {
     closeSync(fd);
@@ -84,16 +86,16 @@ function refused(reason: string): ContextReading {
 }
 
 /**
- * Returns a function that says whether a rule refuses, or asks about, reading a path, because nobody can be asked
- * before a prompt is written.
+ * Creates a function that checks whether a rule forbids reading a path or requires a question. Such a file is excluded,
+ * because nobody can be asked before the first prompt.
  */
 export function createReadFilter(
   rules: RuleSet,
-  place: { readonly roots: readonly string[]; readonly home: string },
+  directories: { readonly roots: readonly string[]; readonly home: string },
 ): (asked: string, real: string) => boolean {
-  const narrowing = listReadRestrictions(rules);
+  const restrictions = listReadRestrictions(rules);
   return (asked, real) => {
-    const insideRoots = place.roots.some((root) => isInside(root, real));
-    return couldRestrictRead(narrowing, { asked, real, insideRoots }, place);
+    const insideRoots = directories.roots.some((root) => isInside(root, real));
+    return couldRestrictRead(restrictions, { asked, real, insideRoots }, directories);
   };
 }

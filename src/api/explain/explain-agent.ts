@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { missingDelegates, unknownDelegateMessage } from '../../agents/lint/lint-agent.ts';
-import { inactiveFields, type InactiveField } from '../../agents/lint/loading-problems.ts';
+import { findMissingDelegates, unknownDelegateMessage } from '../../agents/lint/lint-agent.ts';
+import { findInactiveFields, type InactiveField } from '../../agents/lint/loading-problems.ts';
 import { MusterError } from '../../base/errors.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { resolveMainModel } from '../../model/selection/resolve-model.ts';
@@ -18,7 +18,7 @@ import type {
 } from '../../protocol/permission.ts';
 import type { TaskLimits } from '../../protocol/task.ts';
 import { openSessionParts } from '../session/open-session-parts.ts';
-import { systemTexts, toolTexts, type RequestText } from '../../report/request-texts.ts';
+import { measureSystemPrompt, measureTools, type RequestText } from '../../report/request-texts.ts';
 import type { MusterOptions } from '../setup/options.ts';
 import { createSession } from '../session/session.ts';
 import { createRootRights } from '../../policy/attenuate.ts';
@@ -36,42 +36,43 @@ export interface ExplainRequest extends Pick<
 export interface ExplainedLimit {
   /** The limit, or null if there is none. */
   readonly value: number | null;
-  /** The origin of the limit. If both agree, the definition. */
+  /** The origin of the limit: the definition if it sets the same value as the configuration. */
   readonly from: 'configuration' | 'definition' | null;
 }
 
 /**
- * The rights, tools, model and limits of an agent to which the main agent delegates, whether or not it may.
+ * The rights, tools, model and limits that an agent gets when the main agent delegates to it. They are explained even
+ * if the call would be refused.
  */
 export interface AgentExplanation {
   readonly name: string;
   readonly origin: AgentOrigin;
   readonly call: {
-    /** The decision about a Task call for it. `deny` also if it cannot be started. */
+    /** The decision about a Task call for the agent; also `deny` if the agent cannot be started. */
     readonly verdict: Verdict;
-    /** One or two sentences. */
+    /** The reason for the decision, in one or two sentences. */
     readonly reason: string;
   };
   readonly tools: {
-    /** In request order. */
+    /** The names of its tools, in the order of a request. */
     readonly names: readonly string[];
-    /** The tools that it requests and does not get, with the reasons. */
+    /** The tools that the agent requests but does not get, with the reasons. */
     readonly dropped: readonly DroppedTool[];
     /** Sentences about requested tools that do not exist. */
     readonly unknown: readonly string[];
   };
-  /** Names of the agents to which it may delegate. There are none if it has no Task tool. */
+  /** The names of the agents to which the agent may delegate. Empty if it has no Task tool. */
   readonly delegatesTo: readonly string[];
   readonly rights: {
     readonly mode: PermissionMode;
     /** The mode that the file requests, in its vendor's terms. */
     readonly asked: string | null;
     readonly parentMode: PermissionMode;
-    /** The setting that grants a mode wider than its parent's; null if there is none. */
+    /** The setting that grants the agent a wider mode than its parent has; null if there is none. */
     readonly grantedBy: string | null;
     readonly refusesQuestions: boolean;
     readonly disallowedTools: readonly string[];
-    /** Tools of which only some calls run. All of these limits apply. */
+    /** The tools of which only some calls are allowed. All of these limits apply. */
     readonly callLimits: readonly ExplainedCallLimit[];
     readonly rules: Readonly<Record<keyof Rights['rules'], readonly ExplainedRule[]>>;
     readonly roots: readonly string[];
@@ -83,34 +84,34 @@ export interface AgentExplanation {
     /** `provider/id`. */
     readonly name: string;
     readonly tier: string | null;
-    /** The steps of the choice, the request first. */
+    /** The steps of the choice of the model. The first step is the request. */
     readonly chain: readonly string[];
     readonly warning: string | null;
-    /** The models that replace it in turn if it fails, as `provider/id`. */
+    /** The models that replace the model if it fails, in this order, as `provider/id`. */
     readonly fallbacks: readonly string[];
-    /** The effort, or null for the model's default. */
+    /** The reasoning effort, or null for the default of the model. */
     readonly effort: Effort | null;
   };
-  /** Optional limits are only present if they are set. */
+  /** The limits. An optional limit is only present if it is set. */
   readonly limits: { readonly [Limit in keyof TaskLimits]: ExplainedLimit };
-  /** True if a call without a choice runs it in the background. */
+  /** True if a Task call runs the agent in the background unless the call says otherwise. */
   readonly background: boolean;
-  /** The reuse of earlier results of the same work, and the origin of that setting. */
+  /** The setting for the reuse of earlier results of the same work, and its origin. */
   readonly reuse: { readonly on: boolean; readonly from: 'configuration' | 'definition' };
-  /** True if only a person can choose it, because no model sees it. */
+  /** True if only a person can choose the agent, because models do not see it. */
   readonly unlisted: boolean;
-  /** The directory of its notes, or null if it keeps none or may not read them. */
+  /** The directory of its notes, or null if it keeps no notes or may not read them. */
   readonly memory: { readonly scope: MemoryScope; readonly directory: string } | null;
   readonly context: {
-    /** The hash of the system prompt without its last line, which is particular to one task. */
+    /** The hash of the system prompt without its last line, which differs for each task. */
     readonly systemSha256: string;
     readonly bytes: number;
     readonly tokens: number;
     readonly sources: readonly RequestText[];
   };
-  /** Fields that are kept and have no effect. */
+  /** Fields of the file that have no effect. */
   readonly inactive: readonly InactiveField[];
-  /** Problems of its file, and names in it that do not exist. */
+  /** Problems of the file of the agent, and names in the file that do not exist. */
   readonly warnings: readonly string[];
   /** The system prompt without its last line. */
   readonly system: readonly string[];
@@ -120,21 +121,23 @@ export interface ExplainedCallLimit {
   readonly tool: string;
   /** Each part of a call must be covered by one of these rules. */
   readonly rules: readonly string[];
-  /** True if it may also write files that do not exist yet. */
+  /** True if the tool may also write files that do not exist yet. */
   readonly newFiles: boolean;
+  /** The file or flag that sets the limit. */
   readonly where: string;
 }
 
 export interface ExplainedRule {
   /** The rule as written. */
   readonly rule: string;
+  /** The file or flag that contains the rule. */
   readonly where: string;
 }
 
 /**
- * Explains what a Task call for an agent would create, with the code that a run uses. Nothing is created and no model
- * is asked. Throws UsageError for an unknown name or a wrong configuration, and MusterError if nothing may be
- * delegated.
+ * Explains the task that a Task call for an agent would create, with the same code that creates it. Creates nothing and
+ * asks no model. Throws UsageError for an unknown name or a wrong configuration, and MusterError if delegation is not
+ * allowed.
  */
 export async function explainAgent({
   name,
@@ -143,8 +146,8 @@ export async function explainAgent({
   const parts = await openSessionParts({ ...options, log: false, questions: 'deny' });
   const session = createSession(parts);
   try {
-    const { agents, engine, grant, setup } = parts;
-    // That files were not used was told when they were not.
+    const { agents, engine, grant, modelSetup: setup } = parts;
+    // Files that were skipped were already reported when they were discovered.
     const agent = requireAgent(name, { ...agents.current, skipped: [] });
     const [cwd = ''] = grant.roots;
     const rights = createRootRights(grant, null);
@@ -155,20 +158,20 @@ export async function explainAgent({
         rights,
         model,
         cwd,
-        modeGrants: parts.inbox.modeGrants?.inForce() ?? [],
+        modeGrants: parts.inbox.modeGrants?.listGrants() ?? [],
       },
       { prompt: '', subagentType: agent.name },
     );
     if (plan instanceof MusterError) {
       throw new MusterError(plan.code, plan.message.replace(/^subagent_type: /, ''));
     }
-    return explanation(plan, { parentMode: rights.mode, agents: agents.current.items });
+    return createExplanation(plan, { parentMode: rights.mode, agents: agents.current.items });
   } finally {
     await session.close();
   }
 }
 
-function explanation(
+function createExplanation(
   plan: PlannedChild,
   {
     parentMode,
@@ -177,7 +180,7 @@ function explanation(
 ): AgentExplanation {
   const { agent, background, decision, setup, prefix, unusable } = plan;
   const { memory } = setup;
-  const sources = [...systemTexts(prefix), ...toolTexts(prefix)];
+  const sources = [...measureSystemPrompt(prefix), ...measureTools(prefix)];
   const unknown = agent.problems.filter(({ code }) => code === 'unknown-tool');
   return {
     name: agent.name,
@@ -192,9 +195,9 @@ function explanation(
       unknown: unknown.map(({ message }) => message),
     },
     delegatesTo: setup.prompt.types.map((type) => type.name),
-    rights: rightsOf(plan, parentMode),
-    model: modelOf(plan),
-    limits: limitsOf(plan),
+    rights: explainRights(plan, parentMode),
+    model: explainModel(plan),
+    limits: explainLimits(plan),
     background,
     reuse: {
       on: plan.reusesResults,
@@ -211,14 +214,14 @@ function explanation(
       tokens: sources.reduce((sum, { tokens }) => sum + tokens, 0),
       sources,
     },
-    inactive: inactiveFields(agent),
-    warnings: warningsOf(plan, agents),
+    inactive: findInactiveFields(agent),
+    warnings: listWarnings(plan, agents),
     system: prefix.system,
   };
 }
 
-/** Codes of problems whose effects the explanation shows elsewhere. */
-const TOLD_ELSEWHERE: ReadonlySet<string> = new Set([
+/** Codes of problems that other fields of the explanation show. */
+const EXPLAINED_CODES: ReadonlySet<string> = new Set([
   'unknown-tool',
   'unknown-denied-tool',
   'no-known-tools',
@@ -226,24 +229,26 @@ const TOLD_ELSEWHERE: ReadonlySet<string> = new Set([
   'unknown-field',
 ]);
 
-function warningsOf(
+function listWarnings(
   { agent, setup }: PlannedChild,
   agents: readonly AgentDefinition[],
 ): readonly string[] {
   return [
-    ...agent.problems.filter(({ code }) => !TOLD_ELSEWHERE.has(code)).map(({ message }) => message),
+    ...agent.problems
+      .filter(({ code }) => !EXPLAINED_CODES.has(code))
+      .map(({ message }) => message),
     ...setup.preloaded.warnings,
     ...(setup.memory?.warning ? [setup.memory.warning] : []),
-    ...missingDelegates(agent, agents).map(unknownDelegateMessage),
+    ...findMissingDelegates(agent, agents).map(unknownDelegateMessage),
   ];
 }
 
-function rightsOf(
+function explainRights(
   { agent, rights, raisedBy }: PlannedChild,
   parentMode: PermissionMode,
 ): AgentExplanation['rights'] {
   const { mode, rules, disallowedTools, callLimits = [], roots, network, depth, maxDepth } = rights;
-  const explained = (list: readonly PermissionRule[]): readonly ExplainedRule[] =>
+  const explainRules = (list: readonly PermissionRule[]): readonly ExplainedRule[] =>
     list.map(({ text, source }) => ({ rule: text, where: source.where }));
   return {
     mode,
@@ -252,11 +257,11 @@ function rightsOf(
     grantedBy: raisedBy?.grant.source.where ?? null,
     refusesQuestions: rights.refusesQuestions === true,
     disallowedTools,
-    callLimits: callLimits.flatMap(explainedLimits),
+    callLimits: callLimits.flatMap(explainCallLimit),
     rules: {
-      allow: explained(rules.allow),
-      ask: explained(rules.ask),
-      deny: explained(rules.deny),
+      allow: explainRules(rules.allow),
+      ask: explainRules(rules.ask),
+      deny: explainRules(rules.deny),
     },
     roots,
     network,
@@ -265,7 +270,7 @@ function rightsOf(
   };
 }
 
-function explainedLimits({ tools, rules, newFiles, where }: CallLimit): ExplainedCallLimit[] {
+function explainCallLimit({ tools, rules, newFiles, where }: CallLimit): ExplainedCallLimit[] {
   return tools.map((tool) => ({
     tool,
     rules: rules.filter((rule) => ruleCovers(rule, tool, 'widen')).map(({ text }) => text),
@@ -274,7 +279,7 @@ function explainedLimits({ tools, rules, newFiles, where }: CallLimit): Explaine
   }));
 }
 
-function modelOf({ agent, model, fallbacks }: PlannedChild): AgentExplanation['model'] {
+function explainModel({ agent, model, fallbacks }: PlannedChild): AgentExplanation['model'] {
   const { chain, tier, warning }: ResolvedModel = model;
   return {
     name: modelName(model),
@@ -286,13 +291,13 @@ function modelOf({ agent, model, fallbacks }: PlannedChild): AgentExplanation['m
   };
 }
 
-function limitsOf({ agent, limits }: PlannedChild): AgentExplanation['limits'] {
+function explainLimits({ agent, limits }: PlannedChild): AgentExplanation['limits'] {
   const { wallSeconds, ...others } = agent.limits;
   const wallMs = wallSeconds === undefined ? undefined : wallSeconds * 1000;
-  const own: Partial<Record<keyof TaskLimits, number | undefined>> = { ...others, wallMs };
+  const definition: Partial<Record<keyof TaskLimits, number | undefined>> = { ...others, wallMs };
   const explained = (Object.keys(limits) as (keyof TaskLimits)[]).map((key) => {
     const value = limits[key] ?? null;
-    const from = own[key] === value ? 'definition' : 'configuration';
+    const from = definition[key] === value ? 'definition' : 'configuration';
     return [key, { value, from: value === null ? null : from }] as const;
   });
   return Object.fromEntries(explained) as AgentExplanation['limits'];

@@ -4,7 +4,7 @@ import type { Run } from './contract.ts';
 import type { EventListener } from './event-router.ts';
 
 export interface CompactRequest {
-  /** The content that is most important to keep, or null if nothing is named. */
+  /** The content that the summary must keep, in the user's words; null if the user named nothing. */
   readonly keep: string | null;
 }
 
@@ -16,16 +16,17 @@ export function parseCompactRequest(prompt: string): CompactRequest | null {
 }
 
 /**
- * Starts a run that compacts. Its result is the outcome of the compaction; the task's own result does not change.
+ * Starts a run that compacts the context of a task. The result of the run describes the compaction; the result of the
+ * task itself does not change.
  */
 export async function reportCompaction(
   start: (listener: EventListener) => Promise<Run>,
   onEvent: EventListener = () => {},
 ): Promise<Run> {
-  let text = 'the context was not summarised';
-  const run = await start((event, of) => {
-    text = compactionOutcome(event) ?? text;
-    onEvent(event, of);
+  let text = 'the context was not summarized';
+  const run = await start((event, state) => {
+    text = describeCompactionEvent(event) ?? text;
+    onEvent(event, state);
   });
   const result = run.result.then((envelope) => ({
     ...envelope,
@@ -35,14 +36,14 @@ export async function reportCompaction(
   return { ...run, result };
 }
 
-/** Returns the outcome of a compaction that an event reports, or null. */
-function compactionOutcome(event: TaskEvent): string | null {
+/** Describes the outcome of a compaction if the event reports one; otherwise returns null. */
+function describeCompactionEvent(event: TaskEvent): string | null {
   switch (event.type) {
     case 'context.summarised':
     case 'summary.refused':
       return describeCompaction(event);
     case 'turn.failed':
-      return `the context was not summarised: ${event.failure.message}`;
+      return `the context was not summarized: ${event.failure.message}`;
     default:
       return null;
   }

@@ -24,31 +24,31 @@ export type { CommandOutput, QuotedItems, ShownImage } from '../../engine/quote/
 
 /** The files, images and command outputs that a person sends along with the next message. */
 export interface MessageQuoteRequest extends QuoteRequest {
-  /** The full id of the task that gets them, or null for a conversation that is about to begin. */
+  /** The full id of the task that receives the items, or null for a new conversation. */
   readonly to: string | null;
-  /** The agent of a conversation that is about to begin. Default: the main agent. */
+  /** The agent of a new conversation. Default: the main agent. */
   readonly agent?: string;
-  /** Cancels the reading; the promise then rejects with the signal's reason. */
+  /** Cancels the reading of the items. The promise then rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
 }
 
 /** The description of an image before it is sent to a model. */
 export interface ImageDescription {
-  /** For example `PNG image, 640 × 480 pixels, 12345 bytes`, or null when it is not an image. */
+  /** For example `PNG image, 640 × 480 pixels, 12345 bytes`, or null if the bytes are not an image. */
   readonly facts: string | null;
-  /** The reason that the model of the conversation cannot be shown the image, or null when it can. */
+  /** The reason why the model of the conversation cannot get the image, or null if it can. */
   readonly why: string | null;
 }
 
-/** A conversation at work. */
+/** A running conversation. */
 export interface Run {
   /** The id of its main task. */
   readonly id: string;
-  /** `provider/id` of its main task. */
+  /** The model of its main task. */
   readonly model: ResolvedModel;
   /** Resolves when the task has ended, for any reason, or is parked. Never rejects. */
   readonly result: Promise<ResultEnvelope>;
-  /** Returns the questions for which it was parked, once its result says `parked`. */
+  /** Returns the questions for which the task was parked. Valid once the status of the result is `parked`. */
   parkedOn(): readonly WaitingQuestion[];
   /** Stops the task and its descendants. */
   stop(because: string): void;
@@ -60,6 +60,7 @@ export interface StopRequest {
   readonly because: string;
 }
 
+/** A session: runs conversations in a working directory. */
 export interface Muster {
   readonly agents: DiscoveredAgents;
   readonly skills: DiscoveredSkills;
@@ -67,7 +68,7 @@ export interface Muster {
   readonly store: TaskStore;
   /** The working directory; absolute and real. */
   readonly cwd: string;
-  /** True if no model is named and none configured, so that the offline engine answers. */
+  /** True if no model is chosen or configured, so that the offline engine answers. */
   readonly offlineByDefault: boolean;
   /** Returns the model of a new conversation. Throws MusterError if there is none. */
   mainModel(): ResolvedModel;
@@ -76,14 +77,14 @@ export interface Muster {
   /** The permission rules of the configuration and the flags. */
   readonly rules: RuleSet;
   /**
-   * Changes the permission mode of a running conversation, by its full id, from its next call on. Its descendants
-   * never get more than they were created with. Throws MusterError: `NOT_FOUND` if it does not run here,
-   * `INVALID_PARAM` for another task, or if its definition requires a narrower mode.
+   * Changes the permission mode of a running conversation, from its next call on. `id` is a full id. Its descendants
+   * never get more rights than they were created with. Throws MusterError: `NOT_FOUND` if the task does not run in this
+   * process; `INVALID_PARAM` if it is not a conversation, or if its definition requires a narrower mode.
    */
   setMode(id: string, mode: PermissionMode): void;
   /**
-   * Chooses the model of new conversations, and of one that continues with a next message, by the name that the flag
-   * accepts. Throws MusterError if there is no model of that name.
+   * Chooses the model of new conversations, and of conversations that continue with another message. `name` is a name
+   * that the flag `--model` accepts. Throws MusterError if there is no model with this name.
    */
   setModel(name: string): ResolvedModel;
   /** Plans a rewind of a conversation that has ended, with all its descendants. */
@@ -96,16 +97,16 @@ export interface Muster {
   /** Returns the content of the newest request of a task. Rejects with MusterError `NOT_FOUND`. */
   contextOf(id: string): Promise<TaskContext>;
   /**
-   * Returns whether the operating system confines commands. This is tested at the first call. Never rejects.
+   * Returns whether the operating system confines shell commands. The first call tests this. Never rejects.
    */
   sandboxState(): Promise<SandboxState>;
-  /** The section `[keys]` of the user's own configuration, by action, unchecked. */
+  /** The section `[keys]` of the user's configuration, by action. The values are not checked yet. */
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
-  /** The prompts that were typed in this directory before. Empty if no log is kept. */
+  /** The prompts that were typed in this directory. Empty if no log is kept. */
   readonly typed: PromptHistory;
   /**
-   * Lists the files of the working directory that Glob would find, in path order, at most 50,000. Rejects when it is
-   * cancelled.
+   * Lists the files of the working directory that Glob would find, in path order, at most 50,000. Rejects when `signal`
+   * aborts.
    */
   listFiles(signal: AbortSignal): Promise<readonly string[]>;
   /** `terminal.notify`: how the terminal UI notifies a user who is not looking at it. */
@@ -113,40 +114,41 @@ export interface Muster {
   /** `task_tool.enable_verbose_logging`: show the subagents' actions. */
   readonly verbose: boolean;
   /**
-   * Starts a conversation. `onEvent` gets the durable events of all its tasks in the order in which they are written,
-   * each after it is written. Throws MusterError if it cannot start.
+   * Starts a conversation. Calls `onEvent` with each event of its tasks after the event is written, in the order of
+   * writing. Throws MusterError if the conversation cannot start.
    */
   start(request: RunRequest, onEvent?: EventListener): Run;
   /**
-   * Starts a run of a template: one task per item, in one tree, at most `max_parallel` at a time. Its result counts
-   * them, and `templateReport` lists each. Rejects with UsageError if it cannot start.
+   * Starts a run of a template: one task per item, in one tree, at most `max_parallel` at a time. The result of the run
+   * counts the items, and `templateReport` lists them. Rejects with UsageError if the run cannot start.
    */
   startTemplate(request: TemplateRequest, onEvent?: EventListener): Promise<Run>;
   /**
-   * Returns the outcome of each item of a template run. Throws MusterError `NOT_FOUND`, and UsageError for another
-   * task.
+   * Returns the outcome of each item of a template run. Throws MusterError `NOT_FOUND`, and UsageError if the task is
+   * not a template run.
    */
   templateReport(id: string): TemplateReport;
   /**
-   * Returns what a user should know about a template run, given by its id or a beginning of it, before it continues.
-   * Rejects as `templateReport` throws.
+   * Returns what a user should know before a template run continues. `id` may be a unique prefix of an id. Rejects with
+   * the errors that `templateReport` throws.
    */
   templateRunLeft(id: string): Promise<TemplateResumePreview>;
   /** Returns the newest template run in this directory, or null. */
   newestTemplateRun(): TaskSummary | null;
   /**
-   * Returns whether a conversation with this agent needs no prompt. Throws UsageError if there is no such agent.
+   * Checks whether a conversation with this agent can begin without a prompt. Throws UsageError if there is no such
+   * agent.
    */
   beginsByItself(agent: string): boolean;
   /**
-   * Continues a task from its log, with all descendants that have not ended. Resolves when it runs. A completed task
-   * without a new prompt does not run; its result is returned again. Rejects with MusterError: `NOT_FOUND`, or
-   * `CONFLICT` while a process owns it.
+   * Continues a task from its log, with all descendants that have not ended. Resolves when the task runs. A completed
+   * task without a new prompt does not run: its result is returned again. Rejects with MusterError: `NOT_FOUND`, or
+   * `CONFLICT` while a process owns the task.
    */
   resume(request: ResumeRequest, onEvent?: EventListener): Promise<Run>;
   /**
-   * Continues a task from one of its events, in a new task that is the root of its own tree and sends only the
-   * requests after the event. It has the rights of a resumed task. Rejects with MusterError: `NOT_FOUND`,
+   * Continues a task from one of its events, in a new task that is the root of a new tree and sends only the requests
+   * after the event. The new task has the rights of a resumed task. Rejects with MusterError: `NOT_FOUND`;
    * `INVALID_PARAM` for an event that does not exist; UsageError if there is nothing to continue with.
    */
   branch(request: BranchTask, onEvent?: EventListener): Promise<Run>;
@@ -155,48 +157,50 @@ export interface Muster {
   /** Returns the open questions of this process, the oldest first. */
   questions(): readonly WaitingQuestion[];
   /**
-   * Answers a question, given by its id or a unique beginning. Throws MusterError: `NOT_FOUND` if it is not open
-   * here, `CONFLICT` if it is answered already, `INVALID_PARAM` for an answer that does not fit.
+   * Answers a question, by its id or a unique prefix of the id. Throws MusterError: `NOT_FOUND` if the question is not
+   * open in this process, `CONFLICT` if it is already answered, `INVALID_PARAM` for an answer that does not fit the
+   * question.
    */
   answer(answer: QuestionAnswer): void;
   /** Calls the listener whenever `questions()` changes, until the returned function is called. */
   watchQuestions(listener: () => void): () => void;
   /**
-   * Calls the listener with the signals of all tasks of this process, such as pieces of answers, which are not
-   * logged. The returned function ends that.
+   * Calls the listener with the signals of all tasks of this process, until the returned function is called. Signals,
+   * such as pieces of answers, are not logged.
    */
   watchSignals(listener: SignalListener): () => void;
   /**
-   * Sends a message to a running task, by its full id, which reads it in its next request. Throws MusterError:
-   * `NOT_FOUND` if it does not run here or is about to end; `INVALID_PARAM` for items that were gathered for another
-   * task.
+   * Sends a message to a running task, which reads the message in its next request. `id` is a full id. Throws
+   * MusterError: `NOT_FOUND` if the task does not run in this process or is about to end; `INVALID_PARAM` for items
+   * that were gathered for another task.
    */
   send(id: string, message: string, enclosed?: QuotedItems): void;
   /**
-   * Gathers the items of a person's next message: files named with `@`, outputs of commands, and images. A file is
-   * read as the task's own Read would. A file that a person would have to allow is left out and reported.
+   * Gathers the items of a person's next message: files named with `@`, outputs of commands, and images. A file is read
+   * only if the Read tool of the task may read it. A file that needs a person's permission is left out and reported.
    */
   enclose(request: MessageQuoteRequest): Promise<QuotedItems>;
   /**
-   * Describes an image, and says whether the model of a conversation (null: a new one) accepts it.
+   * Describes an image, and checks whether the model of a conversation accepts it. `to` is the id of the conversation,
+   * or null for a new conversation.
    */
   lookAtImage(bytes: Buffer, to: string | null): Promise<ImageDescription>;
   /**
-   * Continues an ended task in the background, by its full id, as a child of its nearest running ancestor, which is
-   * notified of its end. `prompt` is its next message; without it the task is told to continue. Rejects with
-   * MusterError `NOT_FOUND` if no ancestor runs; use `resume` with `below` then.
+   * Continues an ended task in the background, as a child of its nearest running ancestor, which is notified when the
+   * task ends. `id` is a full id. `prompt` is the next message; without a prompt, the task is told to continue. Rejects
+   * with MusterError `NOT_FOUND` if no ancestor runs; use `resume` with `below` in this case.
    */
   resumeBelow(id: string, request?: { readonly prompt?: string }): Promise<void>;
-  /** Sends a foreground task to the background. Throws MusterError if it cannot. */
+  /** Sends a foreground task to the background. Throws MusterError if this is not possible. */
   background(id: string): void;
   /**
-   * Interrupts the present work of a running conversation, by its full id, and the tasks for which it waits.
-   * Background tasks continue, and it is notified of their ends. If there are none, it is stopped. Throws
-   * MusterError.
+   * Interrupts the current work of a running conversation and the tasks for which it waits. `id` is a full id.
+   * Background tasks continue, and the conversation is notified when they end. If there are no background tasks, the
+   * conversation is stopped. Throws MusterError.
    */
   interrupt(id: string): void;
   /**
-   * Stops a task and its descendants. Resolves when it has ended, or at once if it does not run here.
+   * Stops a task and its descendants. Resolves when the task has ended, or at once if it does not run in this process.
    */
   stopTask(id: string, because: string): Promise<void>;
   /** Stops every run. Resolves when all have ended. */

@@ -7,16 +7,17 @@ export interface ControlChannelOptions {
   readonly engine: Engine;
   readonly store: TaskStore;
   readonly dataDir: string;
-  /** Called with the reason if the channel cannot be opened. The run continues without it. */
+  /** Called with the reason if the channel cannot be opened. The session continues without the channel. */
   readonly onNotice: (line: string) => void;
 }
 
 /**
- * The delay of the opening, so that it does not slow down the first request. Nobody controls a run that is so young.
+ * The delay before the socket is opened, so that opening it does not slow down the first request. Nobody needs to
+ * control a session that has just started.
  */
-const OPEN_AFTER_MS = 50;
+const OPEN_DELAY_MS = 50;
 
-/** The socket through which other terminals reach this process, from its first task on. */
+/** The control socket, through which other terminals reach this process. It is opened when the first task starts. */
 export class ControlChannel {
   private readonly options: ControlChannelOptions;
   private timer: NodeJS.Timeout | null = null;
@@ -30,7 +31,7 @@ export class ControlChannel {
   open(): void {
     this.timer ??= setTimeout(() => {
       this.opening = openServer(this.options);
-    }, OPEN_AFTER_MS).unref();
+    }, OPEN_DELAY_MS).unref();
   }
 
   async close(): Promise<void> {
@@ -43,16 +44,16 @@ export class ControlChannel {
 async function openServer(options: ControlChannelOptions): Promise<ControlServer | null> {
   const { engine, store, dataDir, onNotice } = options;
   try {
-    const [{ controlPath }, { openControlServer: openControl }, { createControlHandler }] =
+    const [{ controlSocketPath }, { openControlServer }, { createControlHandler }] =
       await Promise.all([
         import('../../control/path.ts'),
         import('../../control/server.ts'),
         import('./control-handler.ts'),
       ]);
-    const path = controlPath({ dataDir, token: store.token });
-    return await openControl({ path, handle: createControlHandler(engine, store) });
+    const path = controlSocketPath({ dataDir, token: store.token });
+    return await openControlServer({ path, handle: createControlHandler(engine, store) });
   } catch (thrown) {
-    onNotice(`other terminals can't reach this run: ${errorMessage(thrown)}`);
+    onNotice(`other terminals cannot control this session: ${errorMessage(thrown)}`);
     return null;
   }
 }

@@ -6,7 +6,7 @@ import type { TaskStore } from '../../store/task-store.ts';
 import { parseCompactRequest } from './compaction.ts';
 
 /**
- * Creates the function that carries out requests of other terminals. An error becomes the reply.
+ * Creates the function that carries out requests of other terminals. If a request fails, the reply contains the error.
  */
 export function createControlHandler(
   engine: Engine,
@@ -30,47 +30,48 @@ function refuseCompaction(request: ControlRequest): void {
   if (text === undefined || parseCompactRequest(text) === null) return;
   throw new MusterError(
     'CONFLICT',
-    `task ${request.task} is in use: it makes room in its context by itself when that is needed; /compact is for a conversation that has ended`,
+    `task ${request.task} is running and compacts its context by itself when necessary; /compact is only for a conversation that has ended`,
   );
 }
 
-/** Carries out a request with a full task id. Returns the outcome for people. */
+/** Carries out a request with a full task id. Returns the outcome as a text for people. */
 async function carryOut(engine: Engine, request: ControlRequest): Promise<string> {
   const { task } = request;
   refuseCompaction(request);
   switch (request.op) {
     case 'stop':
-      return stop(engine, request);
+      return stopTaskHere(engine, request);
     case 'send':
-      // One that is about to end would not read it: it goes on with it instead.
+      // A task that is about to end would not read the message, so it is continued with the message instead.
       if (engine.task(task)?.isEnding === false) {
         engine.send(task, request.message);
         return `sent: task ${task} reads it before its next step`;
       }
       await engine.resumeBelow(task, { prompt: request.message });
-      return `task ${task} had ended and goes on with it`;
+      return `task ${task} had ended and continues with the message`;
     case 'resume': {
       const { op: _op, task: _task, max_turns: maxTurns, ...others } = request;
       await engine.resumeBelow(task, {
         ...others,
         ...(maxTurns === undefined ? {} : { maxTurns }),
       });
-      return `task ${task} goes on`;
+      return `task ${task} continues`;
     }
     case 'background':
       engine.detach(task);
-      return `task ${task} goes on in the background`;
+      return `task ${task} continues in the background`;
     case 'answer': {
       const { op: _op, task: _task, answer: text, ...others } = request;
       engine.answer({ ...others, text });
-      return `question ${request.question} is answered: task ${task} goes on`;
+      return `question ${request.question} is answered: task ${task} continues`;
     }
     default:
       return unreachable(request);
   }
 }
 
-async function stop(engine: Engine, { task, because }: StopTaskRequest): Promise<string> {
+/** Stops a task of this process, and waits for its end. */
+async function stopTaskHere(engine: Engine, { task, because }: StopTaskRequest): Promise<string> {
   const run = engine.task(task);
   if (run === undefined) {
     throw new MusterError('NOT_FOUND', `task ${task} does not run in this process`);

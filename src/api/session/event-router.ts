@@ -5,7 +5,9 @@ import type { TaskSignal } from '../../protocol/signal.ts';
 /** Called with each event and the state of its task after it. */
 export type EventListener = (event: TaskEvent, state: TaskState) => void;
 
-/** Passes each event to the listener of its tree. A listener that throws affects nobody else. */
+/**
+ * Passes each event to the listener of its tree. If a listener throws, the error is reported and the work continues.
+ */
 export class EventRouter {
   private readonly onFault: (thrown: unknown) => void;
   /** The listeners by the id of the root task. */
@@ -16,34 +18,39 @@ export class EventRouter {
   }
 
   /**
-   * Listens to a tree until its root task has ended. The returned function ends the listening and restores an earlier
-   * listener: for a tree that is left without an end, and for one that could not be started because it may already
-   * run with a listener of its own.
+   * Adds the listener of a tree until the root task of the tree has ended. The returned function removes the listener
+   * and restores the previous one. Call it if the tree is parked, which has no end, or could not be started: the tree
+   * may already be running with another listener.
    */
   listen(tree: string, listener: EventListener): () => void {
-    const before = this.listeners.get(tree);
+    const previous = this.listeners.get(tree);
     this.listeners.set(tree, listener);
     return () => {
-      if (before === undefined) this.listeners.delete(tree);
-      else this.listeners.set(tree, before);
+      if (previous === undefined) this.listeners.delete(tree);
+      else this.listeners.set(tree, previous);
     };
   }
 
-  route(event: TaskEvent, of: { readonly tree: string; readonly state: TaskState }): void {
+  /** Passes on an event. `tree` is the id of the root task, `state` the state of the task after the event. */
+  route(
+    event: TaskEvent,
+    { tree, state }: { readonly tree: string; readonly state: TaskState },
+  ): void {
     try {
-      this.listeners.get(of.tree)?.(event, of.state);
+      this.listeners.get(tree)?.(event, state);
     } catch (thrown) {
       this.onFault(thrown);
     }
-    if (event.type === 'task.ended' && event.task === of.tree) this.listeners.delete(of.tree);
+    if (event.type === 'task.ended' && event.task === tree) this.listeners.delete(tree);
   }
 }
 
-/** Called for each signal of every task of this process. It must be quick. */
+/** Called with each signal of every task of this process. The function must be fast. */
 export type SignalListener = (signal: TaskSignal) => void;
 
 /**
- * Passes signals, which are not logged, to listeners. A listener that throws affects nobody else.
+ * Passes signals, which are not logged, to listeners. If a listener throws, the error is reported and the others are
+ * still called.
  */
 export class SignalRouter {
   private readonly onFault: (thrown: unknown) => void;

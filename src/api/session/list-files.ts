@@ -6,9 +6,9 @@ const MAX_FILES = 50_000;
 const MAX_LISTING_MS = 5_000;
 
 /**
- * Lists the files below a directory that Glob would find, in path order and without ignored ones. If there are very
- * many, or the search takes too long, the list holds those found until then. Rejects if nothing can be listed, or
- * when it is cancelled.
+ * Lists the files below a directory that Glob would find, in path order and without ignored files. If there are too
+ * many files, or the search takes too long, lists the files found until then. Rejects if the search fails or `signal`
+ * aborts.
  */
 export async function listFiles(
   directory: string,

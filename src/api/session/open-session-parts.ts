@@ -3,7 +3,7 @@ import { discoverDefinitions } from '../../agents/loader/discover.ts';
 import { createSearchContext } from '../../agents/loader/search-context.ts';
 import { systemClock } from '../../base/clock.ts';
 import { errorMessage, UsageError } from '../../base/errors.ts';
-import { userConfigDirectory } from '../../config/paths.ts';
+import { isDataDirectoryChosen, userConfigDirectory } from '../../config/paths.ts';
 import { describeConfigProblem } from '../../config/setting.ts';
 import { Engine } from '../../engine/engine.ts';
 import { Inbox } from '../../engine/task/inbox.ts';
@@ -14,22 +14,22 @@ import { createStreamRedactor } from '../../store/redact/redactor.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { isInContainer } from '../../sys/sandbox/diagnosis.ts';
 import { builtinTools } from '../../tools/index.ts';
-import { configuredModes, createModeGrantStore } from '../../trust/mode-grants.ts';
+import { readConfiguredModes, createModeGrantStore } from '../../trust/mode-grants.ts';
 import { isTrustedMemory } from '../../trust/project-trust.ts';
 import { openSavedAnswers } from '../../trust/saved-answers.ts';
 import { openSavedModes } from '../../trust/saved-modes.ts';
 import { createStandingRules } from '../../trust/standing-rules.ts';
 import { trustFile } from '../../trust/trust-store.ts';
-import { untrustedNotice } from '../../trust/untrusted-notice.ts';
+import { createUntrustedNotice } from '../../trust/untrusted-notice.ts';
 import { LiveContext } from '../context/live-context.ts';
 import { createReadFilter } from '../context/read-context-file.ts';
-import { openDataDirectory } from '../setup/data-dir.ts';
+import { openSessionStore } from '../setup/data-dir.ts';
 import { openDefinitions } from '../setup/definitions.ts';
 import type { MusterOptions } from '../setup/options.ts';
 import { Retention } from '../setup/retention.ts';
-import { ineffectiveRuleNotices } from '../setup/rules-without-effect.ts';
+import { listIneffectiveRules } from '../setup/rules-without-effect.ts';
 import { announceMissingSandbox, openConfiguredSandbox } from '../setup/sandbox.ts';
-import { engineSettings } from '../setup/settings.ts';
+import { createEngineSettings } from '../setup/settings.ts';
 import { ControlChannel } from './control-channel.ts';
 import { EventRouter, SignalRouter } from './event-router.ts';
 import { NO_HISTORY, openPromptHistory } from './prompt-history.ts';
@@ -43,33 +43,34 @@ import { toRealPath } from '../../sys/files/real-path.ts';
  * Throws UsageError for a wrong option or configuration.
  */
 export async function openSessionParts(options: MusterOptions): Promise<SessionParts> {
-  const canWriteDataDir = options.log !== false;
   const session = await readSessionConfig(options);
   const models = await openSessionModels(session, { preload: options.preload !== false });
   const definitions = await loadDefinitions(session, options.agents ?? []);
   const { agents, skills, loadTemplates } = definitions;
-  const storage = openStorage(session, { canWriteDataDir });
+  const storage = openStorage(session, options);
+  const { canWriteDataDir } = storage;
   const inbox = openInbox(session, {
     questions: options.questions,
+    log: options.log,
     canWriteDataDir,
     agents: agents.current.items,
   });
   const engine = await createEngine(options, { session, models, definitions, storage, inbox });
-  const { directory, environment, loaded, onNotice, redact, roots } = session;
+  const { directory, loaded, onNotice, redact, roots } = session;
   const { config, settings } = loaded;
   const { store, router, signals, sandbox } = storage;
   const { mode } = config.permissions;
   return {
     engine,
     inbox,
-    isOnAskChosen:
+    hasExplicitOnAsk:
       options.questions !== undefined ||
       settings.get('permissions.on_ask')?.source.kind !== 'default',
     store,
     router,
     signals,
     sandbox,
-    setup: models.setup,
+    modelSetup: models.setup,
     models: models.chooser,
     agents,
     skills,
@@ -93,8 +94,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     maxTurns: options.maxTurns ?? null,
     modeFlag: settings.get('permissions.mode')?.source.kind === 'flag' ? mode : null,
     verbose: config.taskTool.enableVerboseLogging,
-    environment,
-    typed: canWriteDataDir
+    promptHistory: canWriteDataDir
       ? openPromptHistory({ directory, cwd: roots[0], redact, onProblem: onNotice })
       : NO_HISTORY,
     keyBindings: config.keyBindings,
@@ -122,7 +122,7 @@ async function createEngine(
   const { agents, skills, templates, searchContext } = definitions;
   const { store, router, signals, sandbox } = storage;
   const { kind } = loaded.config.sandbox;
-  // The paths of calls are compared with these.
+  // Resolve links, because these directories are compared with the real paths in tool calls.
   const configDirectory = toRealPath(userConfigDirectory(state));
   const home = toRealPath(state.home);
   const git = await session.gitStatus;
@@ -141,11 +141,11 @@ async function createEngine(
       trusts: (index) => isTrustedMemory(index, session.currentTrust()),
     },
     context: new LiveContext({
-      around: searchContext,
+      searchContext,
       home,
       environment,
       git: git === null ? null : redact(git),
-      isWithheld: createReadFilter(loaded.rules, { roots, home }),
+      isExcluded: createReadFilter(loaded.rules, { roots, home }),
       redact,
       clock: systemClock,
       onNotice,
@@ -153,7 +153,7 @@ async function createEngine(
     clock: systemClock,
     deadlines: models.deadlines,
     settings: {
-      ...engineSettings(loaded.config, {
+      ...createEngineSettings(loaded.config, {
         maxTurns: options.maxTurns ?? null,
         isAttended: options.attended ?? false,
       }),
@@ -167,7 +167,7 @@ async function createEngine(
     inContainer: () => isInContainer(environment),
     sandbox: announceMissingSandbox(sandbox, { kind, onNotice }),
     inbox,
-    onEvent: (event, of) => router.route(event, of),
+    onEvent: (event, source) => router.route(event, source),
     onSignal: (signal) => {
       if (signal.type === 'progress' && signal.tool === CODE_SEARCH) onNotice(signal.line);
       signals.route(signal);
@@ -177,8 +177,8 @@ async function createEngine(
 }
 
 /**
- * Loads the agents, skills and templates that the session can use, and gives a notice about files of the project
- * that are not trusted.
+ * Loads the agents, skills and templates that the session can use. Reports project files that are not trusted as a
+ * notice.
  *
  * @param sessionAgents definitions that take precedence over all files
  */
@@ -201,11 +201,12 @@ async function loadDefinitions(
   const skills = await openDefinitions(SKILLS, search);
   const templates = await discoverDefinitions(TEMPLATES, {
     ...search,
-    // The built-in templates alone are examples, and not worth their bytes in every request.
+    // The built-in templates are only examples. If there are no others, they are not worth their bytes in every
+    // request.
     builtins: 'with-others',
   });
   const skipped = [...agents.current.skipped, ...skills.current.skipped];
-  const untrusted = untrustedNotice({ files: loaded.files, skipped });
+  const untrusted = createUntrustedNotice({ files: loaded.files, skipped });
   if (untrusted !== null) onNotice(untrusted);
   const loadTemplates = () =>
     discoverDefinitions(TEMPLATES, { cwd, environment, trust: currentTrust() });
@@ -213,17 +214,22 @@ async function loadDefinitions(
 }
 
 /**
- * Opens the store, the listeners of its events, and the sandbox. Without `canWriteDataDir` the session leaves nothing
- * on disk. Throws UsageError for a data directory that cannot be used.
+ * Opens the store, the listeners of its events, and the sandbox. Throws UsageError for a data directory that cannot be
+ * used.
  */
-function openStorage(
-  { state, roots, directory, loaded: { config }, redact, onNotice }: SessionConfig,
-  { canWriteDataDir }: { readonly canWriteDataDir: boolean },
-) {
+function openStorage(session: SessionConfig, { log }: Pick<MusterOptions, 'log'>) {
+  const { state, roots, directory, loaded, redact, onNotice } = session;
+  const { config } = loaded;
   const { durability } = config.store;
-  const store = canWriteDataDir
-    ? openDataDirectory({ dataDir: directory, durability, redact, onProblem: onNotice })
-    : openMemoryStore({ redact });
+  const stored =
+    log === false
+      ? null
+      : openSessionStore(
+          { dataDir: directory, durability, redact, onProblem: onNotice },
+          { isRequired: log === true || isDataDirectoryChosen(state, state.dataDir), onNotice },
+        );
+  const canWriteDataDir = stored !== null;
+  const store = stored ?? openMemoryStore({ redact });
   const onFault = (thrown: unknown) => onNotice(`a listener broke: ${errorMessage(thrown)}`);
   const { kind, caches } = config.sandbox;
   const { environment, home } = state;
@@ -234,37 +240,49 @@ function openStorage(
     caches,
     roots,
     dataDir: directory,
-    canWriteDataDir: canWriteDataDir,
+    canWriteDataDir,
     onNotice,
   });
-  return { store, router: new EventRouter(onFault), signals: new SignalRouter(onFault), sandbox };
+  return {
+    store,
+    /** Without it the session leaves nothing on disk. */
+    canWriteDataDir,
+    router: new EventRouter(onFault),
+    signals: new SignalRouter(onFault),
+    sandbox,
+  };
 }
 
 interface InboxOptions {
   /** Default: `permissions.on_ask`. */
   readonly questions: OnAsk | undefined;
+  readonly log: boolean | undefined;
   readonly canWriteDataDir: boolean;
   readonly agents: readonly AgentDefinition[];
 }
 
 /**
  * Opens the inbox of questions with the answers and the modes that the user has given before. Gives a notice about
- * each grant and rule without effect. Throws UsageError where questions are to be parked in a run without a log.
+ * each grant and rule without effect. Throws UsageError where questions are to be parked in a run that was asked to
+ * keep no log.
  */
 function openInbox(
   { state, loaded, onNotice }: SessionConfig,
-  { questions, canWriteDataDir, agents }: InboxOptions,
+  { questions, log, canWriteDataDir, agents }: InboxOptions,
 ): Inbox {
-  const onAsk = questions ?? loaded.config.permissions.onAsk;
-  if (onAsk === 'park' && !canWriteDataDir) {
+  const wanted = questions ?? loaded.config.permissions.onAsk;
+  const canPark = wanted !== 'park' || canWriteDataDir;
+  if (!canPark && log === false) {
     throw new UsageError(
-      "questions can't be parked in a run that keeps no log: leave out --no-log, or --on-ask park",
+      'questions cannot be parked without a log: omit either --no-log or --on-ask park',
     );
   }
+  if (!canPark) onNotice('questions are refused and not parked, because nothing is kept');
+  const onAsk = canPark ? wanted : 'deny';
   const saved = openSavedAnswers({ ...state, onProblem: onNotice });
   const standing = createStandingRules({ saved, onNotice });
-  const modes = configuredModes(loaded, agents);
-  const notices = [...modes.notices, ...ineffectiveRuleNotices(loaded.rules, agents)];
+  const modes = readConfiguredModes(loaded, agents);
+  const notices = [...modes.notices, ...listIneffectiveRules(loaded.rules, agents)];
   for (const notice of notices) onNotice(describeConfigProblem(notice));
   const savedModes = openSavedModes({ ...state, onProblem: onNotice });
   return new Inbox({ onAsk, standing, modeGrants: createModeGrantStore(modes.grants, savedModes) });

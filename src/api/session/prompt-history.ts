@@ -6,7 +6,7 @@ import { newId } from '../../base/ids.ts';
 import { readWithLimit } from '../../sys/files/read-at-most.ts';
 
 const MAX_ENTRIES = 500;
-/** The maximum number of characters of one entry. The log of its conversation has the full text. */
+/** The maximum number of characters of an entry. The log of the conversation contains the full prompt. */
 const MAX_ENTRY_CHARACTERS = 10_000;
 const MAX_HISTORY_BYTES = 16 * 1024 * 1024;
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
@@ -28,18 +28,18 @@ interface HistoryOptions {
   readonly cwd: string;
   /** Removes secrets. */
   readonly redact: (text: string) => string;
-  /** Called when the history cannot be read or written, which stops nothing. */
+  /** Called when the history cannot be read or written. The session continues. */
   readonly onProblem: (line: string) => void;
 }
 
 /**
- * Opens the history of a working directory: one small file for its user alone, with one JSON text per line.
+ * Opens the history of a working directory: a small file that only the user can read, with one JSON string per line.
  */
 export function openPromptHistory(options: HistoryOptions): PromptHistory {
   const { directory, cwd, redact, onProblem } = options;
   const historyDirectory = join(directory, 'typed');
   const path = join(historyDirectory, `${hash('sha256', cwd).slice(0, 32)}.jsonl`);
-  const guarded = <T>(otherwise: T, act: () => T): T => {
+  const withProblemReport = <T>(otherwise: T, act: () => T): T => {
     try {
       return act();
     } catch (thrown) {
@@ -49,15 +49,15 @@ export function openPromptHistory(options: HistoryOptions): PromptHistory {
   };
   return {
     entries: () =>
-      guarded([], () => {
+      withProblemReport([], () => {
         const entries = parseEntries(read(path));
         if (entries.length > MAX_ENTRIES * 2) replace(path, entries.slice(-MAX_ENTRIES));
         return entries.slice(-MAX_ENTRIES);
       }),
     add: (text) =>
-      guarded(undefined, () => {
+      withProblemReport(undefined, () => {
         fs.mkdirSync(historyDirectory, { recursive: true, mode: 0o700 });
-        // A single write, so that entries of other sessions cannot come between its bytes.
+        // Use a single write, so that an entry of another session cannot end up between the bytes of this entry.
         write(path, O_APPEND, formatEntry(redact(text).slice(0, MAX_ENTRY_CHARACTERS)));
       }),
   };
@@ -97,7 +97,7 @@ function parseEntries(text: string): readonly string[] {
   });
 }
 
-/** Replaces the file. An entry that another session adds at this moment is lost. */
+/** Replaces the file. An entry that another session adds at the same moment is lost. */
 function replace(path: string, entries: readonly string[]): void {
   const draft = `${path}.${newId()}.new`;
   try {

@@ -6,7 +6,7 @@ import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { createRootRights } from '../../policy/attenuate.ts';
 import { describeAttachment } from '../../protocol/attachment.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
-import { resumedRights } from './resumed-rights.ts';
+import { computeResumedRights } from './resumed-rights.ts';
 import type { RootDefaults } from './root-terms.ts';
 import type { SessionParts } from './session-parts.ts';
 import type { MessageQuoteRequest, ImageDescription } from './contract.ts';
@@ -14,27 +14,27 @@ import type { MessageQuoteRequest, ImageDescription } from './contract.ts';
 type Parts = Pick<SessionParts, 'engine' | 'grant' | 'modeFlag' | 'models' | 'store'>;
 
 /**
- * Returns the items for a message to a task. Throws INVALID_PARAM for items that were gathered for another task,
- * which may contain what this one must not read.
+ * Returns the items for a message to a task. Throws `INVALID_PARAM` if they were gathered for another task, because
+ * they may contain files that this task must not read.
  */
 export function checkQuotedItems(id: string, enclosed: QuotedItems): readonly QuotedItem[] {
   if (enclosed.task === id) return enclosed.enclosures;
-  const message = `what goes along was gathered for task ${enclosed.task}, and not for ${id}: gather it with enclose({ to: '${id}', … })`;
+  const message = `the quoted items were gathered for task ${enclosed.task}, not for task ${id}: gather them with enclose({ to: '${id}', … })`;
   throw new MusterError('INVALID_PARAM', message);
 }
 
-/** Gathers the items of a person's message for its recipient. */
+/** Gathers the items that a person sends along with a message. */
 export class MessageQuoter {
   private readonly parts: Parts;
-  private readonly terms: RootDefaults;
+  private readonly defaults: RootDefaults;
 
-  constructor(parts: Parts, terms: RootDefaults) {
+  constructor(parts: Parts, defaults: RootDefaults) {
     this.parts = parts;
-    this.terms = terms;
+    this.defaults = defaults;
   }
 
   gather({ to, agent, signal, ...request }: MessageQuoteRequest): Promise<QuotedItems> {
-    return this.parts.engine.quote(this.recipient(to, agent), request, signal);
+    return this.parts.engine.quote(this.createRecipient(to, agent), request, signal);
   }
 
   async lookAtImage(bytes: Buffer, to: string | null): Promise<ImageDescription> {
@@ -44,31 +44,33 @@ export class MessageQuoter {
     ]);
     const attachment = inspectAttachment(bytes);
     if (typeof attachment === 'string') return { facts: null, why: attachment };
-    const rules = await this.parts.models.attachments?.(this.modelOf(to));
+    const rules = await this.parts.models.attachments?.(this.findModel(to));
     const why = describeExcess(attachment) ?? rules?.refusal(attachment) ?? null;
     return { facts: describeAttachment(attachment), why };
   }
 
-  private modelOf(to: string | null) {
-    return to === null ? this.terms.model(null) : foldLog(this.parts.store, to).spec.model;
+  private findModel(to: string | null) {
+    return to === null
+      ? this.defaults.resolveModel(null)
+      : foldLog(this.parts.store, to).spec.model;
   }
 
-  private recipient(to: string | null, name: string | undefined): QuoteRecipient {
+  private createRecipient(to: string | null, name: string | undefined): QuoteRecipient {
     const { grant, modeFlag } = this.parts;
     if (to === null) {
-      const agent = this.terms.agentNamed(name);
+      const agent = this.defaults.findMainAgent(name);
       const rights = createRootRights(grant, agent);
       return {
         agent: agent ?? MAIN_AGENT,
-        model: this.terms.model(agent),
+        model: this.defaults.resolveModel(agent),
         rights,
-        cwd: this.terms.cwd,
+        cwd: this.defaults.cwd,
       };
     }
     const isImported = this.parts.store.isImported(to);
     return {
       task: to,
-      maxRights: (recorded) => resumedRights(recorded, { grant, modeFlag, isImported }),
+      maxRights: (recorded) => computeResumedRights(recorded, { grant, modeFlag, isImported }),
     };
   }
 }

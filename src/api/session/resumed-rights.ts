@@ -6,22 +6,22 @@ export interface CurrentRights {
   readonly grant: RootGrant;
   /** The mode that a flag of this start requests, or null. */
   readonly modeFlag: PermissionMode | null;
-  /** True if its log was imported from a file. */
+  /** True if the log of the task was imported from a file. */
   readonly isImported: boolean;
 }
 
 /**
- * Returns the rights of a resumed task: its recorded rights without rules that files no longer grant, with today's
- * deny rules, `max_depth` and requested mode. An imported log proves no grant, so its task gets only what a new one
- * would get.
+ * Computes the rights of a resumed task: its recorded rights without the allow rules that files no longer contain, and
+ * with the current ask and deny rules, network access, `max_depth` and requested mode. The rights in an imported log
+ * are not trusted, so an imported task gets the rights of a new task.
  */
-export function resumedRights(
+export function computeResumedRights(
   recorded: Rights,
   { grant, modeFlag, isImported }: CurrentRights,
 ): Rights {
   if (isImported) return createRootRights(grant, null);
   const { ask, deny } = grant.rules;
-  const allow = retainedAllowRules(recorded.rules.allow, grant.rules.allow);
+  const allow = selectRetainedRules(recorded.rules.allow, grant.rules.allow);
   return {
     ...recorded,
     mode: modeFlag ?? recorded.mode,
@@ -32,28 +32,29 @@ export function resumedRights(
 }
 
 /**
- * Returns the recorded allow rules that remain valid. A rule granted for the conversation remains. A rule from a file
- * or a variable remains only while it is still there, because a file can be revoked and `--trust-project` applies to
- * one run. Rules are compared by their text, because the paths in them may have been expanded since.
+ * Selects the recorded allow rules that are still valid. A rule that was granted for the conversation stays valid. A
+ * rule from a file or a variable is valid only while the file or variable still contains it, because the trust in a
+ * file can be revoked and `--trust-project` applies to one run. Rules are compared by their text, because the paths in
+ * them may have been expanded since.
  */
-export function retainedAllowRules(
+export function selectRetainedRules(
   recorded: readonly PermissionRule[],
   now: readonly PermissionRule[],
 ): readonly PermissionRule[] {
   return recorded.filter(
     (rule) =>
-      !isSaidOutside(rule) ||
+      !isFromFileOrVariable(rule) ||
       now.some(({ text, tool }) => text === rule.text && tool === rule.tool),
   );
 }
 
-function isSaidOutside({ source }: PermissionRule): boolean {
+function isFromFileOrVariable({ source }: PermissionRule): boolean {
   switch (source.kind) {
     case 'config':
     case 'env':
       return true;
     case 'answer':
-      // Saved answers name their file; one for a task alone was given to that task.
+      // The source of a saved answer is the path of its file. Other answers were given for this task only.
       return isAbsolute(source.where);
     case 'flag':
     case 'definition':

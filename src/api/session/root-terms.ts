@@ -11,10 +11,13 @@ import { findAgent } from '../../agents/find-agent.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { resolveMainModel, resolveTaskModel } from '../../model/selection/resolve-model.ts';
 
-/** The agent, model and rights of a new root task. */
+/** Determines the agent, model and rights of a new root task. */
 export class RootDefaults {
   private readonly parts: SessionParts;
-  /** The model chosen since the start, as a flag would name it. */
+  /**
+   * The name of the model that was chosen during the session, as the flag `--model` accepts it; null if none was
+   * chosen.
+   */
   private chosenModel: string | null = null;
 
   constructor(parts: SessionParts) {
@@ -26,71 +29,72 @@ export class RootDefaults {
     return cwd;
   }
 
-  /** Returns the rights of a new root task. Default mode: that of this start. */
-  grantIn(mode?: PermissionMode): RootGrant {
+  /** Returns the rights that the user grants to a new root task. Default mode: the mode of the session. */
+  createGrant(mode?: PermissionMode): RootGrant {
     const { grant } = this.parts;
     return mode === undefined ? grant : { ...grant, mode };
   }
 
-  /** True if a model was requested here. Otherwise a resumed task keeps its own. */
-  get isModelNamed(): boolean {
+  /** True if the user has chosen a model for this session. Otherwise a resumed task keeps its model. */
+  get isModelChosen(): boolean {
     return this.setup.settings.flag !== undefined;
   }
 
   /**
-   * Chooses the model of new root tasks. Throws MusterError if there is no such model, and then changes nothing.
+   * Chooses the model of new root tasks. If there is no such model, throws MusterError and changes nothing.
    */
   chooseModel(name: string): ResolvedModel {
-    const before = this.chosenModel;
+    const previous = this.chosenModel;
     this.chosenModel = name;
     try {
-      return this.model(null);
+      return this.resolveModel(null);
     } catch (thrown) {
-      this.chosenModel = before;
+      this.chosenModel = previous;
       throw thrown;
     }
   }
 
   private get setup(): ModelSetup {
-    const { setup } = this.parts;
+    const { modelSetup: setup } = this.parts;
     if (this.chosenModel === null) return setup;
     return { ...setup, settings: { ...setup.settings, flag: this.chosenModel } };
   }
 
   /**
-   * Finds the definition that a main agent runs as; null where none is named. Throws UsageError for an unknown
-   * name, and for an agent to which a flag grants a mode, since a grant has no effect on a main agent.
+   * Finds the definition of the main agent; null if `name` is undefined. Throws UsageError for an unknown name, and for
+   * an agent to which a flag grants a mode, because such a grant has no effect on the main agent.
    */
-  agentNamed(name: string | undefined): AgentDefinition | null {
+  findMainAgent(name: string | undefined): AgentDefinition | null {
     if (name === undefined) return null;
     const found = findAgent(name, this.parts.agents.current.items);
     if (!found.ok) throw new UsageError(found.error.message);
     const { agent } = found;
-    const mistake = this.grantWithoutEffect(agent);
+    const mistake = this.describeIneffectiveGrant(agent);
     if (mistake !== null) throw new UsageError(mistake);
     return agent;
   }
 
   /**
-   * Says that a flag of this start grants a mode to an agent that is the main agent, which keeps the mode of
-   * the start. Returns null if no flag does.
+   * Describes the flag that grants a mode to the main agent, which has no effect: the main agent has the mode of the
+   * session. Returns null if there is no such flag.
    */
-  grantWithoutEffect(mainAgent: AgentDefinition): string | null {
-    const grants = this.parts.inbox.modeGrants?.inForce() ?? [];
-    const given = grants.filter(({ source }) => source.kind === 'flag');
-    const grant = findModeGrant(mainAgent, given);
+  describeIneffectiveGrant(mainAgent: AgentDefinition): string | null {
+    const grants = this.parts.inbox.modeGrants?.listGrants() ?? [];
+    const flagGrants = grants.filter(({ source }) => source.kind === 'flag');
+    const grant = findModeGrant(mainAgent, flagGrants);
     if (grant === null) return null;
     const name = escapeLine(mainAgent.name);
     return `${grant.source.where} ${name}=${grant.mode}: ${name} is the main agent: use --permission-mode ${grant.mode}`;
   }
 
-  model(agent: AgentDefinition | null, prompt = ''): ResolvedModel {
+  resolveModel(agent: AgentDefinition | null, prompt = ''): ResolvedModel {
     return resolveRootModel(this.setup, { agent, prompt });
   }
 }
 
 /**
- * Resolves the model of a root task. A named agent's own model counts if the user named none.
+ * Resolves the model of a root task. If the user has not chosen a model, a named agent uses the model of its
+ * definition.
  *
  * @param options `agent` is null for the main agent
  */

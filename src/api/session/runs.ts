@@ -16,47 +16,51 @@ import type { EventListener } from './event-router.ts';
 import { parseCompactRequest, reportCompaction, type CompactRequest } from './compaction.ts';
 import type { BranchTask, ResumeRequest, RunRequest } from '../setup/options.ts';
 import type { Run } from './contract.ts';
-import { resumedRights } from './resumed-rights.ts';
+import { computeResumedRights } from './resumed-rights.ts';
 import { planFanOut, type TemplateRequest } from '../templates/plan-fan-out.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 
 /** Starts and continues the tasks that a person or a client requests. */
 export class Runs {
   private readonly parts: SessionParts;
-  private readonly terms: RootDefaults;
+  private readonly defaults: RootDefaults;
 
-  constructor(parts: SessionParts, terms: RootDefaults) {
+  constructor(parts: SessionParts, defaults: RootDefaults) {
     this.parts = parts;
-    this.terms = terms;
+    this.defaults = defaults;
   }
 
   start(request: RunRequest, onEvent: EventListener = () => {}): Run {
     const { engine, router } = this.parts;
-    const { prompt: given, enclosed, outputSchema } = request;
-    const agent = this.terms.agentNamed(request.agent);
-    const prompt = firstMessage(agent, given);
+    const { prompt: personText, enclosed, outputSchema } = request;
+    const agent = this.defaults.findMainAgent(request.agent);
+    const prompt = buildFirstMessage(agent, personText);
     const id = enclosed?.task ?? newId();
-    const forget = router.listen(id, onEvent);
+    const stopListening = router.listen(id, onEvent);
     try {
       const task = engine.start({
         id,
         prompt,
-        personText: given ?? '',
+        personText: personText ?? '',
         ...dropMissing({
           enclosed: enclosed?.enclosures,
-          description: given === undefined ? null : describePrompt(given),
+          description: personText === undefined ? null : describePrompt(personText),
           outputSchema,
         }),
         agent: agent ?? MAIN_AGENT,
-        model: this.terms.model(agent, prompt),
-        rights: createRootRights(this.terms.grantIn(request.mode), agent),
-        cwd: this.terms.cwd,
+        model: this.defaults.resolveModel(agent, prompt),
+        rights: createRootRights(this.defaults.createGrant(request.mode), agent),
+        cwd: this.defaults.cwd,
         source: request.source ?? 'sdk',
-        params: dropMissing({ prompt: given, agent: agent?.name, output_schema: outputSchema }),
+        params: dropMissing({
+          prompt: personText,
+          agent: agent?.name,
+          output_schema: outputSchema,
+        }),
       });
-      return this.runOf(task, forget);
+      return this.createRun(task, stopListening);
     } catch (thrown) {
-      forget();
+      stopListening();
       throw thrown;
     }
   }
@@ -73,12 +77,13 @@ export class Runs {
         this.continueTask({ ...rest, compacts }, { id, rightsOf: id }, listener);
       return reportCompaction(continueTask, onEvent);
     }
+    // `below` continues the task only for the sake of a descendant.
     if (request.below !== undefined && prompt !== null) {
-      throw new UsageError('a task that waits for one below it gets no prompt');
+      throw new UsageError('a task that waits for a descendant cannot get a prompt');
     }
     const isWaiting = request.below !== undefined;
-    const completed = prompt === null && !isWaiting ? this.completed(id) : null;
-    if (completed !== null) return completed;
+    const completedRun = prompt === null && !isWaiting ? this.findCompletedRun(id) : null;
+    if (completedRun !== null) return completedRun;
     return this.continueTask(request, { id, rightsOf: id }, onEvent);
   }
 
@@ -89,8 +94,8 @@ export class Runs {
     const { engine, store, onNotice } = this.parts;
     const from = store.resolveId(id);
     if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
-    const { createBranch: makeBranch } = await import('../../replay/create-branch.ts');
-    const branch = await makeBranch(store, { id: from, at, hasPrompt: prompt !== undefined });
+    const { createBranch } = await import('../../replay/create-branch.ts');
+    const branch = await createBranch(store, { id: from, at, hasPrompt: prompt !== undefined });
     const adjusted = branch.at === at ? '' : ` (the conversation is not whole at event ${at})`;
     onNotice(`task ${branch.id} branches off from ${from} after event ${branch.at}${adjusted}`);
     const target = { id: branch.id, rightsOf: from };
@@ -98,33 +103,38 @@ export class Runs {
     if (!takesFiles || !prompt.includes('@')) {
       return this.continueTask({ id: branch.id, prompt }, target, onEvent);
     }
-    const to = { task: branch.id, maxRights: this.maxRightsOf(from) };
+    const to = { task: branch.id, maxRights: this.createRightsLimit(from) };
     const enclosed = await engine.quote(to, { words: prompt, outputs: [], images: [] }, signal);
     for (const problem of enclosed.problems) onNotice(problem);
     return this.continueTask({ id: branch.id, prompt, enclosed }, target, onEvent);
   }
 
-  /** `rightsOf`: the task whose log shows whether the rights were given on this machine or imported. */
-  private maxRightsOf(rightsOf: string): (recorded: Rights) => Rights {
+  /**
+   * Returns a function that limits the rights recorded in a log to those that this session may give. `rightsOf`: the task
+   * from which the rights come. If its log was imported, they were not granted on this machine.
+   */
+  private createRightsLimit(rightsOf: string): (recorded: Rights) => Rights {
     const { grant, modeFlag, store } = this.parts;
     return (recorded) =>
-      resumedRights(recorded, { grant, modeFlag, isImported: store.isImported(rightsOf) });
+      computeResumedRights(recorded, { grant, modeFlag, isImported: store.isImported(rightsOf) });
   }
 
-  /** `rightsOf`: see `maxRightsOf`. */
+  /** `rightsOf`: see `createRightsLimit`. */
   private async continueTask(
     request: ResumeRequest & { readonly compacts?: CompactRequest },
     { id, rightsOf }: { readonly id: string; readonly rightsOf: string },
     onEvent: EventListener = () => {},
   ): Promise<Run> {
-    const { engine, router, maxTurns, isOnAskChosen } = this.parts;
+    const { engine, router, maxTurns, hasExplicitOnAsk: isOnAskChosen } = this.parts;
     const { prompt = null, enclosed, mode, answer, compacts, below, retryFailed } = request;
-    const forget = router.listen(id, onEvent);
+    const stopListening = router.listen(id, onEvent);
     try {
       const task = await engine.resume(id, {
         prompt,
-        maxRights: this.maxRightsOf(rightsOf),
-        ...(this.terms.isModelNamed ? { model: this.terms.model(null, prompt ?? '') } : {}),
+        maxRights: this.createRightsLimit(rightsOf),
+        ...(this.defaults.isModelChosen
+          ? { model: this.defaults.resolveModel(null, prompt ?? '') }
+          : {}),
         ...dropMissing({
           enclosed: enclosed === undefined ? null : checkQuotedItems(id, enclosed),
           maxTurns,
@@ -134,20 +144,23 @@ export class Runs {
           below,
           retryFailed,
         }),
-        // Questions of a parked task stay parked unless this start chooses otherwise.
+        // A parked task keeps its questions parked, unless the user or the configuration chose how to treat questions.
         keepsParked: !isOnAskChosen,
       });
-      const ignored = task.spec.depth === 0 ? this.terms.grantWithoutEffect(task.spec.agent) : null;
+      const ignored =
+        task.spec.depth === 0 ? this.defaults.describeIneffectiveGrant(task.spec.agent) : null;
       if (ignored !== null) this.parts.onNotice(ignored);
-      return this.runOf(task, forget);
+      return this.createRun(task, stopListening);
     } catch (thrown) {
-      forget();
+      stopListening();
       throw thrown;
     }
   }
 
-  /** Returns a completed task as a run whose result exists already, at no cost. */
-  private completed(id: string): Run | null {
+  /**
+   * Returns a completed task as a run that already has its result and costs nothing; null if the task is not completed.
+   */
+  private findCompletedRun(id: string): Run | null {
     const { store } = this.parts;
     const state = foldLog(store, id);
     if (state.status !== 'completed') return null;
@@ -162,36 +175,39 @@ export class Runs {
   }
 
   async startTemplate(request: TemplateRequest, onEvent: EventListener = () => {}): Promise<Run> {
-    const { engine, router, setup, templates } = this.parts;
+    const { engine, router, modelSetup: setup, templates } = this.parts;
     const planned = planFanOut(await templates(), request);
     const isModelNamed = setup.settings.flag !== undefined;
     const id = newId();
-    const forget = router.listen(id, onEvent);
+    const stopListening = router.listen(id, onEvent);
     try {
       const task = await engine.startFanOut({
         id,
-        // A model that was named for this run precedes the model of the template file.
+        // A model that the user chose for this run takes precedence over the model of the template.
         fanOut: isModelNamed ? { ...planned, model: 'inherit' } : planned,
-        model: this.terms.model(null),
+        model: this.defaults.resolveModel(null),
         rights: createRootRights(this.parts.grant, null),
-        cwd: this.terms.cwd,
+        cwd: this.defaults.cwd,
       });
-      return this.runOf(task, forget);
+      return this.createRun(task, stopListening);
     } catch (thrown) {
-      forget();
+      stopListening();
       throw thrown;
     }
   }
 
-  /** `forget` removes the listener of a tree that is parked, which has no end that would remove it. */
-  private runOf(task: TaskRun, forget: () => void): Run {
+  /**
+   * Creates the run of a started task. The end event of a tree removes its listener. A parked tree has no end event, so
+   * `stopListening` is called for it.
+   */
+  private createRun(task: TaskRun, stopListening: () => void): Run {
     this.parts.channel?.open();
     this.parts.retention.begin();
     return {
       id: task.spec.id,
       model: task.spec.model,
       result: task.end.written.then(() => {
-        if (task.cancellation.isParked) forget();
+        if (task.cancellation.isParked) stopListening();
         return this.parts.engine.result(task);
       }),
       parkedOn: () => task.tree.parkedOn,
@@ -204,7 +220,7 @@ export class Runs {
  * Returns the first message of a conversation: the agent's initial prompt, then the user's, as in Claude Code. Throws
  * UsageError if there is neither.
  */
-function firstMessage(
+function buildFirstMessage(
   agent: Pick<AgentDefinition, 'initialPrompt'> | null,
   prompt: string | undefined,
 ): string {

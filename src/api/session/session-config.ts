@@ -4,7 +4,7 @@ import { createProjectTrust } from '../../trust/project-trust.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
 import { readGitStatus } from '../context/git-status.ts';
 import type { MusterOptions } from '../setup/options.ts';
-import { secretValues } from '../setup/secrets.ts';
+import { listSecretValues } from '../setup/secrets.ts';
 import { workspaceRoots } from '../setup/workspace.ts';
 import { createRedactor } from '../../store/redact/redactor.ts';
 import type { ProjectTrust } from '../../sys/files/project-file.ts';
@@ -12,18 +12,18 @@ import type { ProjectTrust } from '../../sys/files/project-file.ts';
 /** The configuration of a session and the trust in the project's files, before anything is opened. */
 export interface SessionConfig {
   readonly environment: Environment;
-  /** The working directory first; all absolute and real. */
+  /** The workspace roots, absolute and real. The first is the working directory. */
   readonly roots: readonly [string, ...string[]];
   /** The options that locate the state directory. */
   readonly state: StateOptions;
   /** The state directory; absolute and without links. */
   readonly directory: string;
   readonly loaded: LoadedConfig;
-  /** The trust that holds while the session starts. */
+  /** The trust in project files when the session starts. */
   readonly trust: ProjectTrust;
   /** Reads the approvals again, so that files that have been trusted since are used too. */
   readonly currentTrust: () => ProjectTrust;
-  /** The status of the repository as text, or null. It is read while the session starts, and never rejects. */
+  /** Resolves to the status of the repository as text, or null. Never rejects. */
   readonly gitStatus: Promise<string | null>;
   /** The secrets that `redact` removes. Keys that are read later are added to it. */
   readonly secrets: string[];
@@ -37,9 +37,9 @@ export async function readSessionConfig(options: MusterOptions): Promise<Session
   const home = homeDirectory(environment);
   const roots = workspaceRoots(options.cwd ?? process.cwd(), options.addDirs ?? []);
   const [cwd] = roots;
-  // Git runs while the rest is read.
+  // Start git now, so that it runs while the configuration is read.
   const gitStatus = readGitStatus(cwd, environment);
-  const secrets = [...secretValues(environment)];
+  const secrets = [...listSecretValues(environment)];
   const redact = createRedactor({ secrets });
   const onNotice = (line: string) => options.onNotice?.(redact(line));
   const { dataDir, trustProject: decision = false, flags = [] } = options;

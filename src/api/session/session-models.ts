@@ -5,8 +5,9 @@ import type { ModelChooser } from '../../engine/task/deps.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { limitByOpenFiles } from '../setup/parallel-limits.ts';
 import { loadKeyReader, readAccounts } from '../setup/accounts.ts';
+import { createLazyFinder } from '../setup/listed-finder.ts';
 import { listSecretForms } from '../setup/secrets.ts';
-import { connectLimits, modelSettings } from '../setup/settings.ts';
+import { createModelPortLimits, createModelSettings } from '../setup/settings.ts';
 import type { SessionConfig } from './session-config.ts';
 import { OFFLINE, type ModelSetup } from '../../model/selection/choose-model.ts';
 import { createModelPort, type ConnectedModels } from '../../model/model-port.ts';
@@ -26,8 +27,8 @@ export interface SessionModels {
 }
 
 /**
- * Finds the configured models and prepares the connections to their providers. With `preload`, the code that the
- * first request needs is loaded while the rest of the session is opened. Throws UsageError where no model can be used.
+ * Finds the configured models and prepares the connections to their providers. With `preload`, starts to
+ * load the code that the first request needs. Throws UsageError if no model can be used.
  */
 export async function openSessionModels(
   { environment, state, directory, loaded, onNotice, secrets }: SessionConfig,
@@ -37,11 +38,17 @@ export async function openSessionModels(
   const fetch = createHttpFetch(environment);
   const deadlines = new Deadlines(systemClock);
   const addSecret = (key: string): void => {
-    secrets.push(...listSecretForms(key));
+    if (!secrets.includes(key)) secrets.push(...listSecretForms(key));
   };
-  const accounts = readAccounts(directory, onNotice);
+  const accounts = readAccounts(directory, onNotice, state);
   for (const { key } of accounts) if (key !== null) addSecret(key);
-  const setup = await discoverModels(modelSettings(loaded), { env: environment, fetch, accounts });
+  const setup = await discoverModels(createModelSettings(loaded), {
+    env: environment,
+    fetch,
+    accounts,
+  });
+  // The name of a variable in `api_key_env` need not say that it holds a secret.
+  for (const { apiKey } of setup.providers) if (apiKey !== null) addSecret(apiKey);
   const main = resolveMainModel(setup, { agent: MAIN_AGENT, prompt: '' });
   for (const problem of setup.problems ?? []) onNotice(problem);
   const limits = limitByOpenFiles(
@@ -49,14 +56,17 @@ export async function openSessionModels(
     readOpenFileLimit(),
   );
   if (limits.notice !== null) onNotice(limits.notice);
-  const chooser = createModelChooser(setup, { allowOverride: config.taskTool.allowModelOverride });
+  const chooser = createModelChooser(setup, {
+    allowOverride: config.taskTool.allowModelOverride,
+    findListed: createLazyFinder(directory, onNotice),
+  });
   const port = createModelPort({
     fetch,
     clock: systemClock,
     deadlines,
     version: VERSION,
     providers: setup.providers,
-    limits: connectLimits(config),
+    limits: createModelPortLimits(config),
     admission: {
       maxConcurrent: limits.maxConcurrent,
       requestsPerMinute: config.provider.requestsPerMinute,

@@ -6,7 +6,6 @@ import { type RootGrant } from '../../policy/attenuate.ts';
 import type { Notify } from '../../protocol/notify.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import type { Environment } from '../../sys/env.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import type { KeyBinding } from '../../config/key-bindings.ts';
 import type { ControlChannel } from './control-channel.ts';
@@ -23,29 +22,32 @@ import type { TemplateDefinition } from '../../protocol/template.ts';
 export interface SessionParts {
   readonly engine: Engine;
   readonly inbox: Inbox;
-  /** True if a flag, an option or the configuration says what happens to questions. */
-  readonly isOnAskChosen: boolean;
+  /** True if a flag, an option or the configuration determines how questions are treated. */
+  readonly hasExplicitOnAsk: boolean;
   readonly store: TaskStore;
   readonly router: EventRouter;
   readonly signals: SignalRouter;
   readonly sandbox: Pick<Sandbox, 'state'>;
-  readonly setup: ModelSetup;
+  /** The settings and providers from which `models` chooses. */
+  readonly modelSetup: ModelSetup;
   readonly models: ModelChooser;
   readonly agents: { readonly current: DiscoveryResult<AgentDefinition> };
   readonly skills: { readonly current: DiscoveryResult<SkillDefinition> };
   /** Loads the templates that can be used now. */
   readonly templates: () => Promise<DiscoveryResult<TemplateDefinition>>;
   readonly grant: RootGrant;
-  /** The control channel, or null if no tasks are on disk, so that nobody else knows of them. */
+  /**
+   * The control channel, through which other processes reach the tasks. Null if the session keeps its tasks only in
+   * memory, where other processes cannot see them.
+   */
   readonly channel: ControlChannel | null;
   readonly retention: Retention;
-  /** The turn limit of the main agent, or null. */
+  /** The turn limit of the main agent, or null if there is none. */
   readonly maxTurns: number | null;
-  /** The mode that a flag of this start requests, or null. */
+  /** The permission mode that a flag requests, or null. */
   readonly modeFlag: PermissionMode | null;
   readonly verbose: boolean;
-  readonly environment: Environment;
-  readonly typed: PromptHistory;
+  readonly promptHistory: PromptHistory;
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
   readonly notify: Notify;
   readonly onNotice: (line: string) => void;

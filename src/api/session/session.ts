@@ -1,50 +1,50 @@
 import { stopOrder } from '../../engine/task/stop-order.ts';
 import { OFFLINE } from '../../model/selection/choose-model.ts';
 import type { TaskSummary } from '../../store/task-store.ts';
-import { discoveredAgents, discoveredSkills } from '../setup/definitions.ts';
-import { previewTemplateResume, templateReport } from '../templates/template-report.ts';
+import { toDiscoveredAgents, toDiscoveredSkills } from '../setup/definitions.ts';
+import { previewTemplateResume, createTemplateReport } from '../templates/template-report.ts';
 import type { Muster, StopRequest } from './contract.ts';
 import { checkQuotedItems, MessageQuoter } from './quote-message.ts';
 import { RootDefaults } from './root-terms.ts';
 import { Runs } from './runs.ts';
 import type { SessionParts } from './session-parts.ts';
 
-/** Creates a session of the library. Each method is carried out by one of its parts. */
+/** Creates the session that the library offers. Each method delegates to one of the parts. */
 export function createSession(parts: SessionParts): Muster {
   const { engine, inbox, store } = parts;
-  const terms = new RootDefaults(parts);
-  const runs = new Runs(parts, terms);
-  const quoter = new MessageQuoter(parts, terms);
-  const { cwd } = terms;
-  const newestRoot = (isWanted: (task: TaskSummary) => boolean): TaskSummary | null => {
+  const defaults = new RootDefaults(parts);
+  const runs = new Runs(parts, defaults);
+  const quoter = new MessageQuoter(parts, defaults);
+  const { cwd } = defaults;
+  const findNewestRoot = (isWanted: (task: TaskSummary) => boolean): TaskSummary | null => {
     const roots = store.list().filter((task) => task.parent === null && task.cwd === cwd);
     return roots.find(isWanted) ?? null;
   };
   const stop = ({ by, because }: StopRequest) => engine.stop(stopOrder(by, because));
   return {
     get agents() {
-      return discoveredAgents(parts.agents.current);
+      return toDiscoveredAgents(parts.agents.current);
     },
     get skills() {
-      return discoveredSkills(parts.skills.current);
+      return toDiscoveredSkills(parts.skills.current);
     },
-    models: parts.setup,
+    models: parts.modelSetup,
     store,
     cwd,
     mode: parts.grant.mode,
     rules: parts.grant.rules,
     keyBindings: parts.keyBindings,
-    typed: parts.typed,
+    typed: parts.promptHistory,
     notify: parts.notify,
     verbose: parts.verbose,
     get offlineByDefault() {
-      const { settings } = parts.setup;
+      const { settings } = parts.modelSetup;
       const named = settings.flag ?? settings.default;
-      return named === undefined && terms.model(null).provider === OFFLINE;
+      return named === undefined && defaults.resolveModel(null).provider === OFFLINE;
     },
-    mainModel: () => terms.model(null),
+    mainModel: () => defaults.resolveModel(null),
     setMode: (id, mode) => engine.setMode(id, mode),
-    setModel: (name) => terms.chooseModel(name),
+    setModel: (name) => defaults.chooseModel(name),
     async planRewind(id, request) {
       const { planIdleRewind } = await import('../tasks/rewind.ts');
       return planIdleRewind(store, id, request);
@@ -54,8 +54,8 @@ export function createSession(parts: SessionParts): Muster {
       return rewind(store, plan);
     },
     async contextOf(id) {
-      const { contextOfTask } = await import('../tasks/task-context.ts');
-      return contextOfTask(store, { id, turn: null }, parts.environment);
+      const { readTaskContext } = await import('../tasks/task-context.ts');
+      return readTaskContext(store, { id, turn: null }, parts.models);
     },
     sandboxState: () => parts.sandbox.state(),
     async listFiles(signal) {
@@ -66,10 +66,10 @@ export function createSession(parts: SessionParts): Muster {
     resume: (request, onEvent) => runs.resume(request, onEvent),
     branch: (request, onEvent) => runs.branch(request, onEvent),
     startTemplate: (request, onEvent) => runs.startTemplate(request, onEvent),
-    templateReport: (id) => templateReport(store, store.resolveId(id)),
+    templateReport: (id) => createTemplateReport(store, store.resolveId(id)),
     templateRunLeft: async (id) => previewTemplateResume(store, store.resolveId(id)),
-    newestConversation: () => newestRoot(({ source }) => source !== 'template')?.id ?? null,
-    newestTemplateRun: () => newestRoot(({ source }) => source === 'template'),
+    newestConversation: () => findNewestRoot(({ source }) => source !== 'template')?.id ?? null,
+    newestTemplateRun: () => findNewestRoot(({ source }) => source === 'template'),
     questions: () => inbox.open(),
     answer: (answer) => engine.answer(answer),
     watchQuestions: (listener) => inbox.listen(listener),
@@ -94,6 +94,6 @@ export function createSession(parts: SessionParts): Muster {
       await parts.retention.finish();
       await store.close();
     },
-    beginsByItself: (name) => terms.agentNamed(name)?.initialPrompt !== undefined,
+    beginsByItself: (name) => defaults.findMainAgent(name)?.initialPrompt !== undefined,
   };
 }

@@ -8,7 +8,7 @@ import { errorMessage } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
-import { untrustedNotice } from '../../trust/untrusted-notice.ts';
+import { createUntrustedNotice } from '../../trust/untrusted-notice.ts';
 
 export interface OpenDefinitionsOptions<T> extends Omit<
   LiveDefinitionsOptions<T>,
@@ -17,7 +17,7 @@ export interface OpenDefinitionsOptions<T> extends Omit<
   readonly onNotice: (line: string) => void;
 }
 
-/** Loads the definitions of a kind, and reports each reload as a notice. */
+/** Loads the definitions of a kind. Reports each later reload as a notice. */
 export function openDefinitions<T extends { readonly name: string }>(
   kind: DefinitionKind<T>,
   { onNotice, ...options }: OpenDefinitionsOptions<T>,
@@ -26,7 +26,7 @@ export function openDefinitions<T extends { readonly name: string }>(
     ...options,
     onReload: ({ skipped }) => {
       onNotice(`${kind.name} files have changed and were read again`);
-      const untrusted = untrustedNotice({ files: [], skipped });
+      const untrusted = createUntrustedNotice({ files: [], skipped });
       if (untrusted !== null) onNotice(untrusted);
     },
     onError: (thrown) =>
@@ -34,39 +34,39 @@ export function openDefinitions<T extends { readonly name: string }>(
   });
 }
 
-type Unloaded = Pick<DiscoveryResult<unknown>, 'skipped' | 'problems'>;
+type DiscoveryProblems = Pick<DiscoveryResult<unknown>, 'skipped' | 'problems'>;
 
 /** The agents that can be used, in the form of the library. */
-export interface DiscoveredAgents extends Unloaded {
+export interface DiscoveredAgents extends DiscoveryProblems {
   readonly agents: readonly AgentDefinition[];
   readonly shadowed: readonly { readonly agent: AgentDefinition; readonly by: string }[];
 }
 
 /** The skills that can be used, in the form of the library. */
-export interface DiscoveredSkills extends Unloaded {
+export interface DiscoveredSkills extends DiscoveryProblems {
   readonly skills: readonly SkillDefinition[];
   readonly shadowed: readonly { readonly skill: SkillDefinition; readonly by: string }[];
 }
 
 /** The templates that can be used, in the form of the library and of `muster run --list`. */
-export interface DiscoveredTemplates extends Unloaded {
+export interface DiscoveredTemplates extends DiscoveryProblems {
   readonly templates: readonly TemplateDefinition[];
   readonly shadowed: readonly { readonly template: TemplateDefinition; readonly by: string }[];
 }
 
-export function discoveredAgents(result: DiscoveryResult<AgentDefinition>): DiscoveredAgents {
+export function toDiscoveredAgents(result: DiscoveryResult<AgentDefinition>): DiscoveredAgents {
   const { items: agents, skipped, problems } = result;
   const shadowed = result.shadowed.map(({ item: agent, by }) => ({ agent, by }));
   return { agents, shadowed, skipped, problems };
 }
 
-export function discoveredSkills(result: DiscoveryResult<SkillDefinition>): DiscoveredSkills {
+export function toDiscoveredSkills(result: DiscoveryResult<SkillDefinition>): DiscoveredSkills {
   const { items: skills, skipped, problems } = result;
   const shadowed = result.shadowed.map(({ item: skill, by }) => ({ skill, by }));
   return { skills, shadowed, skipped, problems };
 }
 
-export function discoveredTemplates(
+export function toDiscoveredTemplates(
   result: DiscoveryResult<TemplateDefinition>,
 ): DiscoveredTemplates {
   const { items: templates, skipped, problems } = result;

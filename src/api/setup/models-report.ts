@@ -9,19 +9,20 @@ import { modelName, TIERS, type Tier } from '../../protocol/model.ts';
 import type { Environment } from '../../sys/env.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import { readAccounts } from './accounts.ts';
-import { modelSettings } from './settings.ts';
+import { createModelSettings } from './settings.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import type { HttpFetch } from '../../sys/http/http-types.ts';
 
 /** A provider without its key. */
-interface ProviderReport {
+export interface ProviderReport {
   readonly name: string;
   readonly protocol: string;
   readonly baseUrl: string;
   /** The source of its settings. */
   readonly source: string;
-  /** The variable that should hold its key and does not, or null if the provider can be used. */
+  /** The environment variable that should contain the API key but is not set, or null if the provider can be used. */
   readonly missingKey: string | null;
-  /** The reason why its key cannot be sent, without the key, or null. */
+  /** The reason why the API key cannot be sent, or null. Does not contain the key. */
   readonly keyProblem: string | null;
   readonly tiers: Readonly<Record<string, string>>;
 }
@@ -30,19 +31,19 @@ interface ProviderReport {
  * The result of a model choice: a model with the steps of the choice, or the reason why there is none.
  */
 interface ChoiceReport {
-  /** `main`, a tier or `fallback`. There is one entry for each named fallback. */
+  /** The requested choice: `main`, a tier or `fallback`. Each configured fallback has its own entry. */
   readonly wish: string;
   readonly model: string | null;
   readonly chain: readonly string[];
   readonly problem: string | null;
-  /** True if the offline engine answers and no model is asked. */
+  /** True if the offline engine answers instead of a model. */
   readonly offline: boolean;
 }
 
 export interface ModelsReport {
   readonly providers: readonly ProviderReport[];
   readonly choices: readonly ChoiceReport[];
-  /** Sentences about variables of the environment that name a model only in part. */
+  /** Sentences about environment variables that configure a model incompletely. */
   readonly problems: readonly string[];
 }
 
@@ -53,34 +54,50 @@ export interface ModelsReportOptions {
 }
 
 /**
- * Reports the configured models for `models` and `doctor`. Local servers are asked. The report contains no key.
- * Throws UsageError for settings that contradict each other.
+ * Reports the configured models for `models` and `doctor`. Asks local servers for their models. The report contains
+ * no API key. Throws UsageError for settings that contradict each other.
  */
 export async function reportModels(
   loaded: LoadedConfig,
-  { environment: env, directory }: ModelsReportOptions,
+  options: ModelsReportOptions,
 ): Promise<ModelsReport> {
-  const notices: string[] = [];
-  const accounts = readAccounts(directory, (notice) => notices.push(notice));
-  const sources = { env, fetch: createHttpFetch(env), accounts };
-  const report = modelsReport(await discoverModels(modelSettings(loaded), sources));
-  return { ...report, problems: [...notices, ...report.problems] };
+  return (await readModels(loaded, options)).report;
 }
 
-function modelsReport(setup: ModelSetup): ModelsReport {
+/** The configured models, with the parts that are needed to ask their providers. */
+export interface ReadModels {
+  readonly setup: ModelSetup;
+  readonly fetch: HttpFetch;
+  readonly report: ModelsReport;
+}
+
+/** Finds the configured models, and reports them. Throws UsageError for settings that contradict each other. */
+export async function readModels(
+  loaded: LoadedConfig,
+  { environment: env, directory }: ModelsReportOptions,
+): Promise<ReadModels> {
+  const notices: string[] = [];
+  const accounts = readAccounts(directory, (notice) => notices.push(notice));
+  const fetch = createHttpFetch(env);
+  const setup = await discoverModels(createModelSettings(loaded), { env, fetch, accounts });
+  const report = createModelsReport(setup);
+  return { setup, fetch, report: { ...report, problems: [...notices, ...report.problems] } };
+}
+
+function createModelsReport(setup: ModelSetup): ModelsReport {
   return {
-    providers: setup.providers.map(providerReport),
+    providers: setup.providers.map(reportProvider),
     choices: [
-      choice('main', setup),
-      ...TIERS.map((tier) => tierChoice(tier, setup)),
-      ...fallbackChoices(setup),
+      reportChoice('main', setup),
+      ...TIERS.map((tier) => reportTier(tier, setup)),
+      ...reportFallbacks(setup),
     ],
     problems: setup.problems ?? [],
   };
 }
 
-/** Lists the fallbacks in their order. If one cannot be used, only its problem is listed. */
-function fallbackChoices(setup: ModelSetup): readonly ChoiceReport[] {
+/** Reports the fallback models in order. If a fallback cannot be used, reports only its problem. */
+function reportFallbacks(setup: ModelSetup): readonly ChoiceReport[] {
   const wish = 'fallback';
   try {
     return resolveFallbacks(setup).map(({ model }) => {
@@ -93,9 +110,9 @@ function fallbackChoices(setup: ModelSetup): readonly ChoiceReport[] {
   }
 }
 
-/** Resolves a tier as the flag would, and leaves the flag out of the report. */
-function tierChoice(tier: Tier, setup: ModelSetup): ChoiceReport {
-  const found = choice(tier, { ...setup, settings: { ...setup.settings, flag: tier } });
+/** Resolves a tier as if it were the value of the flag `--model`, and removes the flag from the report. */
+function reportTier(tier: Tier, setup: ModelSetup): ChoiceReport {
+  const found = reportChoice(tier, { ...setup, settings: { ...setup.settings, flag: tier } });
   return {
     ...found,
     chain: found.chain.slice(1),
@@ -103,12 +120,12 @@ function tierChoice(tier: Tier, setup: ModelSetup): ChoiceReport {
   };
 }
 
-function providerReport(provider: ConfiguredProvider): ProviderReport {
+function reportProvider(provider: ConfiguredProvider): ProviderReport {
   const { name, protocol, baseUrl, source, missingKey = null, keyProblem = null, tiers } = provider;
   return { name, protocol, baseUrl, source, missingKey, keyProblem, tiers };
 }
 
-function choice(wish: string, setup: ModelSetup): ChoiceReport {
+function reportChoice(wish: string, setup: ModelSetup): ChoiceReport {
   try {
     const model = resolveMainModel(setup, { agent: MAIN_AGENT, prompt: '' });
     return {

@@ -10,102 +10,107 @@ import type { TrustDecision } from '../../trust/project-trust.ts';
 import type { QuestionAnswer } from '../../engine/engine-requests.ts';
 
 export interface MusterOptions {
-  /** The working directory: the first workspace root. Default: the process's own. */
+  /** The working directory, which is the first workspace root. Default: the working directory of the process. */
   readonly cwd?: string;
-  /** Further workspace roots; relative ones count from `cwd`. */
+  /** Further workspace roots. Relative paths are relative to `cwd`. */
   readonly addDirs?: readonly string[];
-  /** The directory of logs. Default: `MUSTER_DATA_DIR`, else below the XDG data directory. */
+  /** The data directory. Default: `MUSTER_DATA_DIR`, else a directory below the XDG data directory. */
   readonly dataDir?: string;
-  /** False if nothing is kept after `close`. Default: true. */
+  /**
+   * True if logs are kept, and it is an error if they cannot be. False if nothing is kept after `close`. Default: logs
+   * are kept, unless the user's own data directory cannot be written; a notice says so.
+   */
   readonly log?: boolean;
   /**
-   * Decides which of the project's files (configuration, permissions, agents, skills) have an effect. Default: false,
-   * those that the user has approved with `muster trust add`. True: all, for this run. A function is called for each
-   * file. Nothing is stored.
+   * Decides which of the project's files (configuration, permissions, agents, skills) have an effect. False: only files
+   * that the user has approved with `muster trust add`. True: all files, for this session. A function decides about
+   * each file. The decision is not stored. Default: false.
    */
   readonly trustProject?: TrustDecision;
   /** The last layer of the configuration. */
   readonly flags?: readonly FlagValue[];
-  /** Definitions of this session, which precede all others. */
+  /** Agent definitions of this session, which take precedence over all others. */
   readonly agents?: readonly AgentDefinition[];
   /** The turn limit of the main agent. Default: no limit. */
   readonly maxTurns?: number;
   /**
-   * The treatment of questions. `deny`: a question is refused at once. `park`: its task is parked, and the run ends
-   * when nothing else runs. `wait`: it waits for `Muster.answer`, or for another terminal. Default:
-   * `permissions.on_ask`.
+   * The treatment of questions. `deny`: the question is refused at once. `park`: its task is parked, and the run
+   * ends when no other task runs. `wait`: the task waits for `Muster.answer` or for an answer from another terminal.
+   * Default: `permissions.on_ask`.
    */
   readonly questions?: OnAsk;
   /**
-   * True if a person is present and can end what takes too long. Then the wait for a rate limit is unlimited, unless
-   * `provider.max_wait_seconds` is set. Default: false.
+   * True if a person is present and can stop a run that takes too long. The wait for a rate limit is then unlimited,
+   * unless `provider.max_wait_seconds` is set. Default: false.
    */
   readonly attended?: boolean;
   /**
-   * True if the code for a first request is loaded at once, and not with that request. A front end that shows
-   * something first sets it to false. Default: true.
+   * True to load the code of the first request when the session is opened. A front end that first displays something
+   * sets this to false, so that the code is loaded with the first request. Default: true.
    */
   readonly preload?: boolean;
-  /** Default: the process's own. */
+  /** The environment variables. Default: those of the process. */
   readonly environment?: Environment;
-  /** Called with one line for each problem that stops nothing. Default: the line is dropped. */
+  /** Called with one line for each problem that does not stop the work. Default: the lines are dropped. */
   readonly onNotice?: (line: string) => void;
 }
 
 export interface RunRequest {
-  /** The prompt. Default: none, which is enough for an agent with an `initialPrompt`. */
+  /** The prompt. It may be omitted if the agent has an `initialPrompt`. */
   readonly prompt?: string;
   /** The agent that the main task runs as, by name. Default: the main agent. */
   readonly agent?: string;
   /** The items that accompany the prompt, from `Muster.enclose`. Default: none. */
   readonly enclosed?: QuotedItems;
-  /** JSON Schema that its answer must be valid against. Default: the agent's, if any. */
+  /** A JSON schema to which the answer must conform. Default: the schema of the agent, if it has one. */
   readonly outputSchema?: JsonObject;
-  /** The permission mode. Default: that of the configuration and the flags. */
+  /** The permission mode. Default: the mode from the configuration and the flags. */
   readonly mode?: PermissionMode;
-  /** Default `sdk`. */
+  /** The origin of the request. Default: `sdk`. */
   readonly source?: TaskSource;
 }
 
-/** A request for a new conversation from a task as it was after one of its events. */
+/** A request to continue a task from one of its events in a new conversation. */
 export interface BranchTask {
   /** The id of the task, or a unique beginning of it. */
   readonly id: string;
   /**
-   * The number of the event. If the conversation is incomplete there, the last complete event before it counts.
+   * The number of the event. If the conversation is incomplete at this event, the last event before it at which the
+   * conversation is complete is used.
    */
   readonly at: number;
   /** The next message. Default: none. */
   readonly prompt?: string;
   /**
-   * True if the files that the prompt names with `@` accompany it. A notice says why a file cannot. Default: false.
+   * True to send along the files that the prompt names with `@`. A file that cannot be sent is reported as a notice.
+   * Default: false.
    */
   readonly takesFiles?: boolean;
-  /** Cancels the reading of the files. The branch exists then, and has not continued. */
+  /** Cancels the reading of the files. The new task then exists but does not run. */
   readonly signal?: AbortSignal;
 }
 
-/** A request to continue a task that has ended, or that its process abandoned. */
+/** A request to continue a task that has ended, or whose process has ended before it. */
 export interface ResumeRequest {
   /** The id of the task, or a unique beginning of it. */
   readonly id: string;
   /**
-   * The next message. Default: none; a task that has ended without completing is told to continue.
+   * The next message. Without a message, a task that has ended without completing is told to continue.
    */
   readonly prompt?: string;
   /** The items that accompany the message, from `Muster.enclose`. Default: none. */
   readonly enclosed?: QuotedItems;
-  /** The new permission mode. Default: the former one, or a narrower one of this start. */
+  /** The new permission mode. Default: the previous mode, or the mode of this session if that is narrower. */
   readonly mode?: PermissionMode;
-  /** An answer to a question of the task, or of an unfinished descendant, before it continues. */
+  /** An answer to a question of the task or of an unfinished descendant, which is given before the task continues. */
   readonly answer?: QuestionAnswer;
   /**
-   * For a template run: true if items that failed, or were ended by a limit, run again. Default: false.
+   * For a template run: true to run items again that failed or were ended by a limit. Default: false.
    */
   readonly retryFailed?: boolean;
   /**
-   * An ended descendant, by its full id, that continues in the background (`prompt` is its next message). The task
-   * itself only waits for it and is notified of its end. Not with a prompt of its own.
+   * An ended descendant, by its full id, that continues in the background with the message `prompt`. The task itself
+   * only waits for the descendant and is notified when it ends, so the task cannot get a prompt in the same request.
    */
   readonly below?: { readonly id: string; readonly prompt?: string };
 }

@@ -1,36 +1,36 @@
-/** The maximum number of tasks and requests at a time. */
+/** The maximum numbers of tasks and requests that run at the same time. */
 export interface ParallelLimits {
   /** The maximum number of running tasks of one tree. */
   readonly maxParallel: number;
-  /** The maximum number of open requests of one provider. */
+  /** The maximum number of open requests to one provider. */
   readonly maxConcurrent: number;
 }
 
-/** The share of `ulimit -n` that the logs' descriptors take (store). */
-const SHARE_OF_LOGS = 1 / 4;
-/** The files that the process has open, and those that its tools open for a moment. */
-const FILES_OF_PROCESS = 40;
-/** The files of a running task: a connection, or the pipes and the output file of a command. */
-const FILES_OF_TASK = 3;
+/** The share of `ulimit -n` that the store uses for the descriptors of logs. */
+const LOG_SHARE = 1 / 4;
+/** The number of files that the process itself keeps open, or that its tools open for a moment. */
+const PROCESS_FILES = 40;
+/** The number of open files of a running task: a connection, or the pipes and the output file of a command. */
+const FILES_PER_TASK = 3;
 
 /**
- * Reduces the limits to what the limit of open files allows, so that tasks queue instead of failing in the middle of
- * their work.
+ * Reduces the limits so that tasks do not exceed the limit of open files. Tasks then wait for their turn instead of
+ * failing in the middle of their work.
  *
- * @param limit the limit of open files, or null if it is not known and nothing is reduced
+ * @param limit the limit of open files, or null if it is unknown; nothing is reduced then
  */
 export function limitByOpenFiles(
-  wanted: ParallelLimits,
+  configured: ParallelLimits,
   limit: number | null,
 ): ParallelLimits & { readonly notice: string | null } {
-  if (limit === null) return { ...wanted, notice: null };
-  const files = Math.max(0, Math.floor(limit * (1 - SHARE_OF_LOGS)) - FILES_OF_PROCESS);
-  const tasks = Math.max(1, Math.floor(files / FILES_OF_TASK));
-  const maxParallel = Math.min(wanted.maxParallel, tasks);
-  const maxConcurrent = Math.min(wanted.maxConcurrent, Math.max(1, files));
+  if (limit === null) return { ...configured, notice: null };
+  const files = Math.max(0, Math.floor(limit * (1 - LOG_SHARE)) - PROCESS_FILES);
+  const tasks = Math.max(1, Math.floor(files / FILES_PER_TASK));
+  const maxParallel = Math.min(configured.maxParallel, tasks);
+  const maxConcurrent = Math.min(configured.maxConcurrent, Math.max(1, files));
   const notice =
-    maxParallel === wanted.maxParallel
+    maxParallel === configured.maxParallel
       ? null
-      : `the open files limit of ${limit} (ulimit -n) lets ${maxParallel} tasks of a tree work at a time, not max_parallel = ${wanted.maxParallel}; the rest queue`;
+      : `the limit of ${limit} open files (ulimit -n) allows only ${maxParallel} tasks of a tree at a time instead of max_parallel = ${configured.maxParallel}; the other tasks wait`;
   return { maxParallel, maxConcurrent, notice };
 }

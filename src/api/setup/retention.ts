@@ -3,15 +3,15 @@ import type { Clock } from '../../base/clock.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 
 const DAY_MS = 86_400_000;
-/** The maximum number of tasks that one start deletes. */
-const MAX_AT_ONCE = 50;
-/** The delay of the sweep, so that it does not slow down the first request. */
+/** The maximum number of tasks that are deleted at one start. */
+const MAX_TASKS_PER_START = 50;
+/** The delay before the sweep of the store, so that the sweep does not slow down the first request. */
 const SWEEP_DELAY_MS = 500;
 
 export interface RetentionOptions {
   readonly store: TaskStore;
   readonly clock: Clock;
-  /** The days that tasks are kept; 0: for ever. */
+  /** The number of days that tasks are kept; 0 means forever. */
   readonly days: number;
   readonly onNotice: (line: string) => void;
 }
@@ -26,12 +26,12 @@ export class Retention {
     this.options = options;
   }
 
-  /** Begins the sweep after a short delay, or in `finish` if that comes first. */
+  /** Starts the sweep after a short delay. If `finish` is called earlier, the sweep starts then. */
   begin(): void {
     this.timer ??= setTimeout(() => void this.sweep(), SWEEP_DELAY_MS).unref();
   }
 
-  /** Resolves when this start's sweep has ended. */
+  /** Resolves when the sweep has ended; at once if `begin` was not called. */
   async finish(): Promise<void> {
     if (this.timer === null) return;
     clearTimeout(this.timer);
@@ -44,12 +44,12 @@ export class Retention {
   }
 }
 
-/** Never rejects, because a later start tries again. */
+/** Deletes expired tasks. Never rejects: after an error, the next start tries again. */
 async function sweepExpired(options: RetentionOptions): Promise<void> {
   const { store, clock, days, onNotice } = options;
   if (days === 0) return;
   try {
-    await store.sweep({ endedBefore: clock.now() - days * DAY_MS, maxTasks: MAX_AT_ONCE });
+    await store.sweep({ endedBefore: clock.now() - days * DAY_MS, maxTasks: MAX_TASKS_PER_START });
   } catch (thrown) {
     onNotice(`old tasks could not be removed: ${errorMessage(thrown)}`);
   }

@@ -14,7 +14,7 @@ import type { Config } from '../../config/config.ts';
 import { userConfigDirectory, type UserEnvironment } from '../../config/paths.ts';
 import { toRealPath } from '../../sys/files/real-path.ts';
 
-/** The subdirectory of the records directory for files that were moved out of workspaces. */
+/** The subdirectory of the records directory to which protected files are moved out of workspaces. */
 const MOVED_FILES = 'removed';
 
 export interface SandboxOptions extends UserEnvironment {
@@ -24,7 +24,7 @@ export interface SandboxOptions extends UserEnvironment {
   readonly roots: readonly string[];
   /** Absolute. It need not exist. */
   readonly dataDir: string;
-  /** True if Muster may write to the data directory. */
+  /** True if Muster may write to the data directory. If not, commands get temporary caches. */
   readonly canWriteDataDir: boolean;
   /**
    * Called with one line for each protected file that a command of a killed run had created: where it was moved, or
@@ -34,10 +34,11 @@ export interface SandboxOptions extends UserEnvironment {
 }
 
 /**
- * Opens the sandbox of this machine as configured. Its code is loaded at the first call of `state`, which must precede `confine`.
+ * Opens the sandbox of this machine as configured. The code of the sandbox is loaded at the first call of `state`. Call
+ * `state` before `confine`.
  */
 export function openConfiguredSandbox(options: SandboxOptions): Sandbox {
-  const settings = sandboxSettings(options);
+  const settings = createSandboxSettings(options);
   if (options.kind === 'off')
     return createUnavailableSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
   if (options.kind === 'container') return createMachineSandbox();
@@ -51,7 +52,7 @@ export function openConfiguredSandbox(options: SandboxOptions): Sandbox {
       return opened.state();
     },
     confine: (command) => {
-      if (opened === undefined) throw new Error('confine was called before state');
+      if (opened === undefined) throw new Error('Sandbox.confine was called before Sandbox.state');
       return opened.confine(command);
     },
     useLoopback: async (key) => (await opened?.useLoopback(key)) ?? (() => {}),
@@ -64,8 +65,8 @@ export function confineProgram(argv: readonly string[], limits: Confinement): Co
 }
 
 /**
- * Wraps a sandbox so that a notice is given once when a command runs unconfined. No notice is given if the user turned the
- * sandbox off or declared a container.
+ * Wraps a sandbox so that the first call of `state` that finds no confinement gives a notice. Gives no notice if the
+ * user has turned the sandbox off or has configured a container.
  */
 export function announceMissingSandbox(
   sandbox: Sandbox,
@@ -88,7 +89,7 @@ export function announceMissingSandbox(
   };
 }
 
-function sandboxSettings(options: SandboxOptions): SandboxSettings {
+function createSandboxSettings(options: SandboxOptions): SandboxSettings {
   const { environment, home, kind, caches, roots, dataDir, canWriteDataDir } = options;
   const cacheHome = environment['XDG_CACHE_HOME'];
   const base = cacheHome !== undefined && isAbsolute(cacheHome) ? cacheHome : join(home, '.cache');
@@ -111,7 +112,7 @@ function sandboxSettings(options: SandboxOptions): SandboxSettings {
         .filter((path) => isAbsolute(path))
         .map(toRealPath),
     },
-    // If nothing may be kept, each command has caches of its own, which are deleted with it.
+    // Without permanent caches, each command gets its own caches, which are deleted after the command.
     ...(canWriteDataDir
       ? { caches: { kind: caches, directory: join(base, 'muster/commands'), home, environment } }
       : {}),
@@ -130,12 +131,17 @@ function homeInUserDatabase(home: string): string {
   }
 }
 
-/** Returns whether killed runs left records. Usually there are none, and the code for the cleanup is not loaded. */
+/**
+ * Checks whether killed runs have left records. Usually there are none, so that the code of the cleanup need not be
+ * loaded.
+ */
 function hasRecords(records: string): boolean {
   return existsSync(records) && readdirSync(records).some((name) => name !== MOVED_FILES);
 }
 
-/** Moves the protected files that commands of killed runs created out of the workspaces, and reports each. */
+/**
+ * Moves protected files out of the workspaces that commands of killed runs had created there, and reports each file.
+ */
 async function moveAwayLeftovers(records: string, onNotice: (line: string) => void): Promise<void> {
   const { CommandRecords } = await import('../../sys/sandbox/cleanup/command-records.ts');
   for (const entry of new CommandRecords(records).cleanUp(join(records, MOVED_FILES))) {

@@ -3,14 +3,15 @@ import { parseKey } from '../../model/providers/provider-key.ts';
 import type { Environment } from '../../sys/env.ts';
 import { isSecretVariable } from '../../sys/secret-variables.ts';
 
-const PATH = /^[.~]?\//;
-/** The minimum length of a secret. A shorter value would be found in any text. */
+/** Matches the beginning of a path, which is not a secret. */
+const PATH_START = /^[.~]?\//;
+/** The minimum length of a secret. Shorter values occur in ordinary texts. */
 const MIN_SECRET_LENGTH = 8;
 
 /**
- * Returns the values of the environment that must not get into logs, by the names of their variables.
+ * Lists the values of those environment variables whose names suggest a secret. These values must not get into logs.
  */
-export function secretValues(environment: Environment): readonly string[] {
+export function listSecretValues(environment: Environment): readonly string[] {
   return Object.entries(environment).flatMap(([name, value]) =>
     value !== undefined && isSecret(name, value) ? listSecretForms(value) : [],
   );
@@ -22,13 +23,13 @@ export function listSecretForms(value: string): readonly string[] {
   return read === value || read.length < MIN_SECRET_LENGTH ? [value] : [value, read];
 }
 
-/** Returns whether a variable or field of this name holds a secret. */
+/** Checks whether the value of a variable or field with this name is a secret. */
 export function isSecret(name: string, value: string): boolean {
-  if (value.length < MIN_SECRET_LENGTH || PATH.test(value)) return false;
+  if (value.length < MIN_SECRET_LENGTH || PATH_START.test(value)) return false;
   return isSecretVariable(name);
 }
 
-/** Creates a redactor for texts that nothing else has redacted, such as errors of a start. */
+/** Creates a redactor for texts that are not redacted otherwise, such as errors at the start of a session. */
 export function createEnvironmentRedactor(environment: Environment): (text: string) => string {
-  return createRedactor({ secrets: secretValues(environment) });
+  return createRedactor({ secrets: listSecretValues(environment) });
 }

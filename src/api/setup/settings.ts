@@ -9,22 +9,28 @@ import type { LoadedConfig } from '../../config/load.ts';
 import { collectOptionalLimits } from '../../protocol/limits.ts';
 import type { EngineSettings } from '../../engine/limits/configured-limits.ts';
 
-/** Seconds to the first token from a private address, where a model may have to be loaded first. */
-const PRIVATE_FIRST_TOKEN_SECONDS = 600;
-const FIRST_TOKEN_SECONDS = 120;
+/**
+ * The default time limit for the first token from a server in a private network, which may have to load the model
+ * first.
+ */
+const DEFAULT_PRIVATE_FIRST_TOKEN_SECONDS = 600;
+const DEFAULT_FIRST_TOKEN_SECONDS = 120;
 
-/** The longest wait in a run that nobody watches. */
-const MAX_WAIT_SECONDS = 300;
+/** The default maximum wait for a rate limit in a run without a person. */
+const UNATTENDED_MAX_WAIT_SECONDS = 300;
 
 interface RunKind {
   /** Turn limit of the main agent; null if there is none. */
   readonly maxTurns: number | null;
-  /** True if a person is present and can end what takes too long. */
+  /** True if a person is present and can stop a run that takes too long. */
   readonly isAttended: boolean;
 }
 
-/** Returns the configuration in the engine's units. */
-export function engineSettings(config: Config, { maxTurns, isAttended }: RunKind): EngineSettings {
+/** Converts the configuration to the settings of the engine, with times in milliseconds. */
+export function createEngineSettings(
+  config: Config,
+  { maxTurns, isAttended }: RunKind,
+): EngineSettings {
   const { taskTool, budget, output, liveness, provider, sandbox } = config;
   return {
     taskTools: taskTool.enabled,
@@ -54,7 +60,7 @@ export function engineSettings(config: Config, { maxTurns, isAttended }: RunKind
     foregroundMs: taskTool.defaultTimeoutSeconds * 1000,
     retries: provider.retries,
     silentRetries: liveness.silentRetries,
-    maxWaitMs: (provider.maxWaitSeconds ?? (isAttended ? 0 : MAX_WAIT_SECONDS)) * 1000,
+    maxWaitMs: (provider.maxWaitSeconds ?? (isAttended ? 0 : UNATTENDED_MAX_WAIT_SECONDS)) * 1000,
     noProgressCalls: liveness.noProgressCalls,
     cacheHoldMs: provider.cacheHoldMs,
     reusesResults: taskTool.cache,
@@ -68,17 +74,17 @@ export function engineSettings(config: Config, { maxTurns, isAttended }: RunKind
   };
 }
 
-export function connectLimits({ liveness }: Config): ModelPortLimits {
+export function createModelPortLimits({ liveness }: Config): ModelPortLimits {
   const { connectSeconds, firstTokenSeconds, streamIdleSeconds } = liveness;
   return {
     connectMs: connectSeconds * 1000,
-    firstTokenMs: (firstTokenSeconds ?? FIRST_TOKEN_SECONDS) * 1000,
-    privateFirstTokenMs: (firstTokenSeconds ?? PRIVATE_FIRST_TOKEN_SECONDS) * 1000,
+    firstTokenMs: (firstTokenSeconds ?? DEFAULT_FIRST_TOKEN_SECONDS) * 1000,
+    privateFirstTokenMs: (firstTokenSeconds ?? DEFAULT_PRIVATE_FIRST_TOKEN_SECONDS) * 1000,
     streamIdleMs: streamIdleSeconds * 1000,
   };
 }
 
-export function modelSettings(loaded: LoadedConfig): ModelSettings {
+export function createModelSettings(loaded: LoadedConfig): ModelSettings {
   const { settings } = loaded;
   const { models } = loaded.config;
   const named = settings.get('models.default')?.source.kind === 'flag' ? 'flag' : 'default';
@@ -86,7 +92,7 @@ export function modelSettings(loaded: LoadedConfig): ModelSettings {
   for (const [name, { source: _source, ...provider }] of models.providers) {
     providers[name] = provider;
   }
-  const fallbacks = fallbackLists(loaded);
+  const fallbacks = listFallbacks(loaded);
   return {
     providers,
     catalogue: models.catalogue,
@@ -99,9 +105,9 @@ export function modelSettings(loaded: LoadedConfig): ModelSettings {
 }
 
 /**
- * Returns the fallback lists. A flag replaces all others, since it means the full list for one run.
+ * Lists the fallback models. The flag replaces all lists of the configuration for one run.
  */
-function fallbackLists({ config: { models }, settings }: LoadedConfig): readonly FallbackList[] {
+function listFallbacks({ config: { models }, settings }: LoadedConfig): readonly FallbackList[] {
   const source = settings.get('models.fallback')?.source;
   const isFlag = source?.kind === 'flag';
   const setting = isFlag ? source.where : 'models.fallback';

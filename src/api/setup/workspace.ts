@@ -4,21 +4,24 @@ import { errorMessage, systemErrorCode, UsageError } from '../../base/errors.ts'
 import { toAbsolutePath, expandHome } from '../../sys/files/paths.ts';
 
 /**
- * Returns the real paths of the directories of a run, the working directory first. Throws UsageError for one that is
- * missing, no directory or not readable, with its name and its flag.
+ * Returns the real paths of the workspace roots, the working directory first. If a path is missing, is not a directory
+ * or cannot be read, throws UsageError with the path and its flag.
  */
 export function workspaceRoots(
   cwd: string,
   addDirs: readonly string[],
 ): readonly [string, ...string[]] {
-  const first = realDirectory(expandHome(cwd), '--cwd');
-  return [first, ...addDirs.map((path) => realDirectory(toAbsolutePath(path, first), '--add-dir'))];
+  const first = resolveDirectory(expandHome(cwd), '--cwd');
+  return [
+    first,
+    ...addDirs.map((path) => resolveDirectory(toAbsolutePath(path, first), '--add-dir')),
+  ];
 }
 
 /**
- * Returns the real path of a directory. Throws UsageError as `workspaceRoots` does, with the name of `flag`.
+ * Returns the real path of a directory. Throws UsageError as `workspaceRoots` does; `flag` is named in the message.
  */
-export function realDirectory(path: string, flag: string): string {
+export function resolveDirectory(path: string, flag: string): string {
   try {
     const real = realpathSync.native(path);
     if (statSync(real).isDirectory()) {

@@ -19,95 +19,99 @@ import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan-rewind.
 
 export interface TasksOptions {
   /**
-   * The data directory. Default: `MUSTER_DATA_DIR`, else below the XDG data directory. A named one must exist.
+   * The data directory. Default: `MUSTER_DATA_DIR`, else a directory below the XDG data directory. A directory that
+   * is given here must exist.
    */
   readonly dataDir?: string;
   /**
-   * True if a missing or empty data directory is created, for an import of tasks or a watch for the first one.
+   * True to create the data directory if it is missing or empty, to import tasks or to wait for the first task.
    * Default: false.
    */
   readonly create?: boolean;
   readonly environment?: Environment;
   /**
-   * Called with one line for each problem that stops nothing, such as damage in logs. Default: the line is dropped.
+   * Called with one line for each problem that does not stop the work, such as damage in logs. Default: the lines are
+   * dropped.
    */
   readonly onNotice?: (line: string) => void;
 }
 
 /**
- * The tasks of a data directory, for another terminal than the one in which they run. Every `id` may be a unique
- * beginning. All methods throw MusterError: `NOT_FOUND` for an unknown id, `INVALID_PARAM` for one that means several
- * tasks.
+ * The tasks of a data directory, for use in another terminal than the one in which they run. Every `id` may be a unique
+ * prefix of an id. All methods throw MusterError: `NOT_FOUND` for an unknown id, `INVALID_PARAM` for a prefix of
+ * several ids.
  */
 export interface Tasks {
   /** Lists all tasks, the newest first. */
   list(): readonly TaskSummary[];
-  /** Reports the use of tasks by the ledgers of their logs, or of one task with its descendants. */
+  /** Reports the tokens and costs of all tasks, or of one task with its descendants, from the ledgers of their logs. */
   usage(query: UsageQuery): Promise<UsageReport>;
   /**
-   * Returns the present state of a task: `interrupted` if it has no end and no owner and is not parked.
+   * Returns the current state of a task. A task without an end and without an owner is `interrupted`, unless it is
+   * parked.
    */
   state(id: string): TaskState;
-  /** Returns the result of a task, for programs. */
+  /** Returns the result of a task in the form for programs. */
   envelope(state: TaskState): ResultEnvelope;
   /**
-   * Reports a task with its descendants and how they spent their time, from their logs. `visit` is called with each
-   * event once.
+   * Reports a task with its descendants and how they spent their time, from their logs. Calls `visit` once with each
+   * event.
    */
   report(id: string, visit?: (event: TaskEvent) => void): Promise<TreeReport>;
   /**
-   * Returns the content of a request: that of a turn, or the newest one for null. Throws `NOT_FOUND` if there is no
-   * such turn.
+   * Returns the content of the request of a turn; null means the newest request. Throws `NOT_FOUND` if there is no such
+   * turn.
    */
   context(id: string, turn: number | null): Promise<TaskContext>;
-  /** Reads the events from a number on. */
+  /** Reads the events of a task from number `fromSeq` on. Default: from the first event. */
   events(id: string, fromSeq?: number): AsyncIterable<TaskEvent>;
   /**
-   * Follows a task with its descendants until it has ended or has lost its owner; null: all running and new tasks,
-   * until `signal` aborts. If the data directory was missing or empty and is not created (`create`), there are never
-   * any.
+   * Follows a task with its descendants until the task has ended or has lost its owner. With null, follows all running
+   * and new tasks until `signal` aborts. If the data directory was missing or empty, and `create` is not set, no task
+   * is ever found.
    */
   watch(
     id: string | null,
     options: { readonly listener: WatchListener; readonly signal: AbortSignal },
   ): Promise<WatchEnd>;
   /**
-   * Reports the present state of a task and its descendants, and follows them beyond their ends, until `signal`
-   * aborts. Rejects if the logs cannot be read.
+   * Reports the current state of a task and its descendants, and follows them until `signal` aborts, even after they
+   * have ended. Rejects if the logs cannot be read.
    */
   follow(
     id: string,
     options: { readonly listener: TreeListener; readonly signal: AbortSignal },
   ): Promise<void>;
   /**
-   * Reruns a task and its descendants from their logs alone, and reports where that would take another course. Nobody
-   * is asked, nothing is run and nothing is written.
+   * Reruns a task and its descendants from their logs alone, and reports each difference from the logs. Asks nobody,
+   * runs nothing and writes nothing.
    */
   rerun(id: string): Promise<TreeRerun>;
   /**
-   * Plans to put a task back to one of its events, with the conversations and files of it and its descendants, or to
-   * undo that. Changes nothing. Throws `CONFLICT` while one of them runs.
+   * Plans to rewind a task to one of its events, with the conversations and files of the task and its descendants, or
+   * to undo a rewind. Changes nothing. Throws `CONFLICT` while one of these tasks runs.
    */
   planRewind(id: string, request: RewindRequest): Promise<RewindPlan>;
-  /** Carries out a plan, or nothing if anything differs from it: `CONFLICT`. */
+  /** Carries out a plan. If anything has changed since the plan was made, changes nothing and throws `CONFLICT`. */
   rewind(plan: RewindPlan): Promise<RewindOutcome>;
   /** Lists the open questions of all trees, the oldest first. */
   questions(): Promise<readonly AskedQuestion[]>;
   /**
-   * Returns an open question by its id or a unique beginning. Throws `CONFLICT` if it is settled.
+   * Returns an open question by its id or a unique prefix of the id. Throws `CONFLICT` if the question is settled.
    */
   question(id: string): Promise<AskedQuestion>;
   /**
-   * Answers a question in the process that owns its task, or says which task must continue with the answer.
+   * Answers a question in the process that owns its task. If no process owns the task, returns the task that the caller
+   * must resume with the answer.
    */
   answer(id: string, request: AnswerRequest): Promise<AnswerOutcome>;
-  /** Stops a task and its descendants in any process. Resolves when it has ended. */
+  /** Stops a task and its descendants in any process. Resolves when the task has ended. */
   stop(id: string, because: string): Promise<StopOutcome>;
-  /** Returns the living process that receives a message for a task, or null. */
+  /** Returns the running process that would receive a message for a task, or null if there is none. */
   processFor(id: string): Promise<TaskOwner | null>;
   /**
-   * Sends a message to a task through the process that owns it or its nearest running ancestor. Returns null if there is
-   * none.
+   * Sends a message to a task through the process that owns the task or its nearest running ancestor. Returns null if
+   * there is no such process.
    */
   tell(id: string, message: TaskMessage): Promise<SentMessage | null>;
   /** Sends a foreground task to the background. */
@@ -115,12 +119,13 @@ export interface Tasks {
   /** Exports a task and its descendants as the text of one file, in pieces. */
   exportTree(id: string): AsyncIterable<string>;
   /**
-   * Imports such a file if the data directory has tasks or was opened with `create`. Returns the ids of its tasks,
-   * the root first. Throws `CONFLICT`: see TaskStore.
+   * Imports the text of an exported file, if the data directory has tasks or was opened with `create`. Returns the ids
+   * of the imported tasks, the root first. Throws `CONFLICT` as `TaskStore.importTree` does.
    */
   importTree(text: AsyncIterable<string>): Promise<readonly string[]>;
   /**
-   * Deletes tasks with their descendants, or none: `CONFLICT` while one runs. Returns the deleted tasks.
+   * Deletes tasks with their descendants, and returns the deleted tasks. While one of them runs, deletes nothing and
+   * throws `CONFLICT`.
    */
   delete(ids: readonly string[]): Promise<readonly DeletedTask[]>;
   /**

@@ -1,26 +1,26 @@
 import { MusterError } from '../../base/errors.ts';
 import type { TaskStore, TaskSummary } from '../../store/task-store.ts';
-import { ancestorsOf } from './ask-process.ts';
+import { listAncestors } from './ask-process.ts';
 
-/** Returns tasks with their descendants, each once, parents before children. */
-function withDescendants(ids: readonly string[], tasks: readonly TaskSummary[]): readonly string[] {
+/** Returns the ids of tasks and of their descendants, each once, parents before children. */
+function addDescendants(ids: readonly string[], tasks: readonly TaskSummary[]): readonly string[] {
   const children = Map.groupBy(tasks, ({ parent }) => parent);
-  const found = new Set(ids);
-  // A set that grows while it is gone through is gone through to its end.
-  for (const id of found) for (const child of children.get(id) ?? []) found.add(child.id);
-  return [...found];
+  const collected = new Set(ids);
+  // This loop also visits the ids that it adds to the set.
+  for (const id of collected) for (const child of children.get(id) ?? []) collected.add(child.id);
+  return [...collected];
 }
 
 /** A deleted task. */
 export interface DeletedTask {
   readonly id: string;
-  /** The former task, or null if its log could not be read. */
+  /** The task before its deletion, or null if its log could not be read. */
   readonly was: TaskSummary | null;
 }
 
 /**
- * Deletes tasks with their descendants, and returns them. Throws `CONFLICT`, and deletes none, if one of them or an
- * ancestor runs.
+ * Deletes tasks with their descendants, and returns the deleted tasks. If one of them or an ancestor runs, deletes
+ * nothing and throws `CONFLICT`.
  */
 export async function deleteTasksWithDescendants(
   store: TaskStore,
@@ -29,22 +29,22 @@ export async function deleteTasksWithDescendants(
   const tasks = store.list();
   const known = new Map(tasks.map((task) => [task.id, task]));
   for (const id of ids) refuseBelowRunningTask(store, id);
-  const doomed = withDescendants(ids, tasks);
-  await store.delete(doomed);
-  return doomed.map((id) => ({ id, was: known.get(id) ?? null }));
+  const allIds = addDescendants(ids, tasks);
+  await store.delete(allIds);
+  return allIds.map((id) => ({ id, was: known.get(id) ?? null }));
 }
 
 /**
- * Throws `CONFLICT` if an ancestor runs, because it may read or continue its descendants at any time.
+ * Throws `CONFLICT` if an ancestor of a task runs, because the ancestor may read or continue the task at any time.
  */
 export function refuseBelowRunningTask(store: TaskStore, id: string): void {
   if (!store.exists(id)) return;
-  for (const above of ancestorsOf(store, id)) {
-    const owner = store.getOwner(above);
+  for (const ancestor of listAncestors(store, id)) {
+    const owner = store.getOwner(ancestor);
     if (owner === null) continue;
     throw new MusterError(
       'CONFLICT',
-      `task ${id} belongs to task ${above}, which process ${owner.pid} works on: stop that first, or wait until it ends`,
+      `task ${id} belongs to task ${ancestor}, which is in use by process ${owner.pid}: stop task ${ancestor} first, or wait until it ends`,
     );
   }
 }

@@ -8,14 +8,14 @@ import { answerText } from '../../protocol/state/questions.ts';
 import { isMeantBy, type Question } from '../../protocol/question.ts';
 import type { QuestionJson } from '../../protocol/result.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { askProcess, replyText, ancestorsOf, type TaskDirectory } from './ask-process.ts';
+import { askProcess, getReplyText, listAncestors, type TaskDirectory } from './ask-process.ts';
 import type { SentMessage } from './send-message.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 const ANSWER_TIMEOUT_MS = 10_000;
 /**
- * The maximum number of attempts to pass on an answer. A process that is just starting or ending owns its task but
- * does not have the question open, so the answer is sent again: for 5 s, with `RETRY_DELAY_MS`.
+ * The maximum number of attempts to send an answer to a process. A process that is just starting or ending owns its
+ * task but does not know the question, so the answer is sent again, for 5 s in total.
  */
 const MAX_ATTEMPTS = 100;
 const RETRY_DELAY_MS = 50;
@@ -32,11 +32,11 @@ export interface AskedQuestion {
 
 /** Lists the open questions of all trees, the oldest first. */
 export function listQuestions({ store }: TaskDirectory, onNotice: (line: string) => void) {
-  const asking = store.list().filter(({ questions }) => questions !== undefined);
-  return asking
+  const tasksWithQuestions = store.list().filter(({ questions }) => questions !== undefined);
+  return tasksWithQuestions
     .flatMap(({ id }) => {
       try {
-        return questionsOf(store, foldLog(store, id));
+        return listOpenQuestions(store, foldLog(store, id));
       } catch (thrown) {
         // A log that can't be read must not hide the questions of the other trees.
         onNotice(`task ${id}: ${errorMessage(thrown)}`);
@@ -46,7 +46,8 @@ export function listQuestions({ store }: TaskDirectory, onNotice: (line: string)
     .toSorted((a, b) => a.askedAt - b.askedAt);
 }
 
-function questionsOf(store: TaskStore, state: TaskState): readonly AskedQuestion[] {
+/** Returns the open questions of a task that were asked on this machine. */
+function listOpenQuestions(store: TaskStore, state: TaskState): readonly AskedQuestion[] {
   const pid = store.getOwner(state.spec.id)?.pid ?? null;
   // Imported questions are not trusted. A task asks its question again when it is resumed on this machine.
   const importedUpTo = store.importedUpTo(state.spec.id) ?? -1;
@@ -103,16 +104,16 @@ const QUESTION_ID = /^([a-z0-9]+)q\d+$/;
 function findSettledOutcome(store: TaskStore, id: string): string | null {
   const task = QUESTION_ID.exec(id)?.[1];
   if (task === undefined || !isId(task) || !store.exists(task)) return null;
-  const { questions, settledQuestions } = foldLog(store, task);
+  const { questions, closedQuestions } = foldLog(store, task);
   for (const { question, answer } of questions.values()) {
     if (question.id === id && answer !== null) return answerText(answer.answer, answer.by);
   }
-  return settledQuestions.get(id) ?? null;
+  return closedQuestions.get(id) ?? null;
 }
 
 /**
- * The outcome of an answer. `told`: the answer was passed to the process that owns the task. `left`: no process owns
- * the task; the caller must resume the task `top` with the answer.
+ * The outcome of an answer. `told`: the answer was sent to the process that owns the task, and `told` is its reply.
+ * `left`: no process owns the task, so the caller must resume the task `top` with the answer.
  */
 export type AnswerOutcome =
   | { readonly kind: 'told'; readonly told: SentMessage }
@@ -120,9 +121,9 @@ export type AnswerOutcome =
 
 /**
  * Answers a question in the process that owns its task. If no process owns the task, returns the task to resume with
- * the answer: the topmost ancestor that has not ended. Throws MusterError: as `findQuestion` does; `INVALID_PARAM` for
- * an answer that does not fit the question; and the error of the owning process if it refuses the answer or does not
- * reply.
+ * the answer, which is the task itself or an unfinished ancestor. Throws MusterError: as `findQuestion` does;
+ * `INVALID_PARAM` for an answer that does not fit the question; and the error of the owning process if it refuses the
+ * answer or does not reply.
  */
 export async function answerTaskQuestion(
   directory: TaskDirectory,
@@ -147,21 +148,23 @@ export async function answerTaskQuestion(
       isStillOwner,
     });
     if (reply.ok || !isTransient(reply.error) || attempt === MAX_ATTEMPTS) {
-      return { kind: 'told', told: { id: task, pid: owner.pid, text: replyText(reply) } };
+      return { kind: 'told', told: { id: task, pid: owner.pid, text: getReplyText(reply) } };
     }
     await sleep(RETRY_DELAY_MS);
   }
 }
 
-/** Returns whether an error may be gone at the next attempt, because the process is just starting or ending. */
+/** Checks whether the next attempt may succeed, because the process is just starting or ending. */
 function isTransient({ code, retryable }: ErrorInfo): boolean {
   return retryable || code === 'NOT_FOUND' || code === 'CANCELLED';
 }
 
-/** Returns the topmost ancestor of a task that has not ended, or the task itself. */
+/**
+ * Goes up from a task as long as its ancestors have not ended. Returns the last of these ancestors, or the task itself.
+ */
 function findTaskToResume(store: TaskStore, id: string): string {
   let top = id;
-  for (const ancestor of ancestorsOf(store, id)) {
+  for (const ancestor of listAncestors(store, id)) {
     if (foldLog(store, ancestor).end !== null) break;
     top = ancestor;
   }

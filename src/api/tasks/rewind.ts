@@ -7,7 +7,9 @@ import type { TaskStore } from '../../store/task-store.ts';
 import { taskInUseError } from '../../store/files/task-files.ts';
 import { refuseBelowRunningTask } from './delete-tasks.ts';
 
-/** Plans a rewind. Throws `CONFLICT` also if the task, a descendant or an ancestor has an owner. */
+/**
+ * Plans a rewind. Throws as `planRewind` does, and `CONFLICT` if the task, a descendant or an ancestor has an owner.
+ */
 export async function planIdleRewind(
   store: TaskStore,
   id: string,

@@ -4,67 +4,69 @@ import { MusterError, type ErrorInfo } from '../../base/errors.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import type { TaskOwner } from '../../store/task-store.ts';
 import type { ControlRequest } from '../../control/protocol.ts';
-import { askProcess, ancestorProcess, replyText, type TaskDirectory } from './ask-process.ts';
+import { askProcess, findAncestorOwner, getReplyText, type TaskDirectory } from './ask-process.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** The maximum number of tries if the task ends or changes its owner between the check and the request. */
-const TRIES = 10;
-const LOOK_MS = 50;
+/** The maximum number of attempts, because the task may end or change its owner between the check and the request. */
+const MAX_ATTEMPTS = 10;
+const RETRY_DELAY_MS = 50;
 
-/** A message to a task, and how the task continues. */
+/** A message to a task, and the options with which an ended task continues. */
 export interface TaskMessage {
-  /** The text, or null to only continue the task. */
+  /** The text, or null to continue the task without a message. */
   readonly text: string | null;
   readonly model?: string;
   readonly maxTurns?: number;
 }
 
-/** The outcome in the receiving process, for people. */
+/** The reply of the process that received a message. */
 export interface SentMessage {
   readonly id: string;
   readonly pid: number;
+  /** The outcome, for people. */
   readonly text: string;
 }
 
 /**
- * Returns the process that receives a message for a task: its owner or, once it has ended, that of its nearest
- * running ancestor. Returns null if there is none, and the caller has to continue the task.
+ * Returns the process that receives a message for a task: the owner of the task or, if the task has ended, the owner of
+ * its nearest running ancestor. Returns null if there is none; the caller must then continue the task itself.
  */
-export function processFor(place: TaskDirectory, state: TaskState): TaskOwner | null {
+export function findReceivingProcess(directory: TaskDirectory, state: TaskState): TaskOwner | null {
   const { id } = state.spec;
-  return state.end === null ? place.store.getOwner(id) : ancestorProcess(place, id);
+  return state.end === null ? directory.store.getOwner(id) : findAncestorOwner(directory, id);
 }
 
 /** Sends a message to a task. Returns null if no process can receive it. Throws MusterError. */
 export async function sendToTask(
-  place: TaskDirectory,
+  directory: TaskDirectory,
   id: string,
   message: TaskMessage,
 ): Promise<SentMessage | null> {
-  for (let tries = 1; ; tries += 1) {
-    const state = foldLog(place.store, id);
-    const owner = processFor(place, state);
+  for (let attempt = 1; ; attempt += 1) {
+    const state = foldLog(directory.store, id);
+    const owner = findReceivingProcess(directory, state);
     if (owner === null) return null;
     const { pid } = owner;
     if (state.end === null && message.text === null) {
-      return { id, pid, text: `task ${id} is at work already` };
+      return { id, pid, text: `task ${id} is already running` };
     }
-    const isStillOwner = () => processFor(place, foldLog(place.store, id))?.token === owner.token;
-    const request = requestFor(state, message);
-    const reply = await askProcess(place, owner, request, { isStillOwner });
-    if (reply.ok || !mayPass(reply.error) || tries === TRIES) {
-      return { id, pid, text: replyText(reply) };
+    const isStillOwner = () =>
+      findReceivingProcess(directory, foldLog(directory.store, id))?.token === owner.token;
+    const request = createRequest(state, message);
+    const reply = await askProcess(directory, owner, request, { isStillOwner });
+    if (reply.ok || !isTransient(reply.error) || attempt === MAX_ATTEMPTS) {
+      return { id, pid, text: getReplyText(reply) };
     }
-    await sleep(LOOK_MS);
+    await sleep(RETRY_DELAY_MS);
   }
 }
 
-/** Returns whether an error may pass, because the task has just ended or got an owner. */
-function mayPass({ code, retryable }: ErrorInfo): boolean {
+/** Checks whether the next attempt may succeed, because the task has just ended or got an owner. */
+function isTransient({ code, retryable }: ErrorInfo): boolean {
   return retryable || code === 'NOT_FOUND' || code === 'CONFLICT';
 }
 
-function requestFor(state: TaskState, { text, model, maxTurns }: TaskMessage): ControlRequest {
+function createRequest(state: TaskState, { text, model, maxTurns }: TaskMessage): ControlRequest {
   const task = state.spec.id;
   if (state.end === null && text !== null) return { op: 'send', task, message: text };
   return {
@@ -74,9 +76,9 @@ function requestFor(state: TaskState, { text, model, maxTurns }: TaskMessage): C
   };
 }
 
-/** Sends a foreground task to the background. Throws MusterError if it cannot. */
-export async function detachTask(place: TaskDirectory, id: string): Promise<SentMessage> {
-  const { store } = place;
+/** Sends a foreground task to the background. Throws MusterError if this is not possible. */
+export async function detachTask(directory: TaskDirectory, id: string): Promise<SentMessage> {
+  const { store } = directory;
   const state = foldLog(store, id);
   if (state.end !== null) {
     throw new MusterError('INVALID_PARAM', `task ${id} has ended: ${state.status}`);
@@ -85,15 +87,15 @@ export async function detachTask(place: TaskDirectory, id: string): Promise<Sent
   if (owner === null) {
     throw new MusterError(
       'NOT_FOUND',
-      `no process works on task ${id}: \`muster tasks resume ${id}\` makes it go on`,
+      `no process runs task ${id}: continue it with \`muster tasks resume ${id}\``,
     );
   }
   const { pid } = owner;
-  if (isInBackground(place, state)) {
-    return { id, pid, text: `task ${id} is in the background already` };
+  if (isInBackground(directory, state)) {
+    return { id, pid, text: `task ${id} is already in the background` };
   }
-  const reply = await askProcess(place, owner, { op: 'background', task: id });
-  return { id, pid, text: replyText(reply) };
+  const reply = await askProcess(directory, owner, { op: 'background', task: id });
+  return { id, pid, text: getReplyText(reply) };
 }
 
 function isInBackground({ store }: TaskDirectory, { spec }: TaskState): boolean {

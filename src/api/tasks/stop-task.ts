@@ -9,16 +9,17 @@ import { askProcess, type TaskDirectory } from './ask-process.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /**
- * The longest wait. 2 s are promised for a task that does not react (docs/tasks.md); the rest is for a busy machine.
+ * The maximum wait for the end of a task. The documentation promises 2 s (docs/tasks.md); a busy machine may take
+ * longer.
  */
-const STOP_MS = 15_000;
-const LOOK_MS = 20;
+const STOP_TIMEOUT_MS = 15_000;
+const CHECK_INTERVAL_MS = 20;
 
 export interface StopOutcome {
   readonly id: string;
-  /** True if the task had ended already. */
+  /** True if the task had already ended before the request. */
   readonly hadEnded: boolean;
-  /** The state at its end. */
+  /** The state of the task after its end. */
   readonly state: TaskState;
 }
 
@@ -31,62 +32,77 @@ export interface StopTaskOptions {
 }
 
 /**
- * Stops a task with its descendants and waits for its end: through the process that owns it or, without an owner, by
- * writing its end. Throws MusterError if it continues nevertheless.
+ * Stops a task with its descendants, and waits for the end of the task. Asks the process that owns the task or, if it
+ * has no owner, writes its end to the log. Throws MusterError if the task has not ended after `STOP_TIMEOUT_MS`.
  */
 export async function stopTask(
-  place: TaskDirectory,
+  directory: TaskDirectory,
   options: StopTaskOptions,
 ): Promise<StopOutcome> {
-  const { store } = place;
+  const { store } = directory;
   const { id } = options;
   const before = foldLog(store, id);
   if (before.end !== null) return { id, hadEnded: true, state: before };
-  const giveUpAt = performance.now() + STOP_MS;
+  const giveUpAt = performance.now() + STOP_TIMEOUT_MS;
   for (;;) {
     const owner = store.getOwner(id);
-    const problem = await (owner === null ? end(place, options) : ask(place, options, owner));
+    const problem = await (owner === null
+      ? writeEnd(directory, options)
+      : askOwnerToStop(directory, options, owner));
     const state = foldLog(store, id);
     if (state.end !== null) return { id, hadEnded: false, state };
-    if (performance.now() > giveUpAt) throw problem ?? stillAtWork(id);
-    await sleep(LOOK_MS);
+    if (performance.now() > giveUpAt) throw problem ?? createStillRunningError(id);
+    await sleep(CHECK_INTERVAL_MS);
   }
 }
 
-function stillAtWork(id: string): MusterError {
-  return new MusterError('TIMEOUT', `task ${id} goes on ${STOP_MS / 1000} s after it was stopped`);
+function createStillRunningError(id: string): MusterError {
+  const message = `task ${id} is still running ${STOP_TIMEOUT_MS / 1000} s after it was told to stop`;
+  return new MusterError('TIMEOUT', message);
 }
 
-/** Resolves when its process says that it has ended, to a problem that may pass or to null. */
-async function ask(
-  place: TaskDirectory,
+/**
+ * Asks the owner of a task to stop it. Resolves to null when the owner replies that the task has ended, or to an error
+ * if another attempt may succeed.
+ */
+async function askOwnerToStop(
+  directory: TaskDirectory,
   { id, because }: StopTaskOptions,
   owner: TaskOwner,
 ): Promise<MusterError | null> {
-  const isStillOwner = () => place.store.getOwner(id)?.token === owner.token;
+  const isStillOwner = () => directory.store.getOwner(id)?.token === owner.token;
   const request = { op: 'stop', task: id, because } as const;
   try {
-    const reply = await askProcess(place, owner, request, { timeoutMs: STOP_MS, isStillOwner });
+    const reply = await askProcess(directory, owner, request, {
+      timeoutMs: STOP_TIMEOUT_MS,
+      isStillOwner,
+    });
     if (reply.ok) return null;
     const { code, message, retryable } = reply.error;
     const problem = new MusterError(code, message, { retryable });
-    // It has ended just now, or its process does.
+    // The task has just ended, or its process is ending.
     if (retryable || code === 'NOT_FOUND' || code === 'CANCELLED') return problem;
     throw problem;
   } catch (thrown) {
-    // It hung up, as one does that ends.
+    // The process closed the connection because it was ending.
     if (thrown instanceof MusterError && !isStillOwner()) return thrown;
     throw thrown;
   }
 }
 
-async function end(place: TaskDirectory, options: StopTaskOptions): Promise<MusterError | null> {
-  const { store } = place;
+/**
+ * Writes the end of a task without an owner. Resolves to an error if another process has taken over a task meanwhile.
+ */
+async function writeEnd(
+  directory: TaskDirectory,
+  options: StopTaskOptions,
+): Promise<MusterError | null> {
+  const { store } = directory;
   const { id, because, onNotice } = options;
   try {
     const state = foldLog(store, id);
     if (state.end !== null) return null;
-    await stopOwnedBelow(place, state, options);
+    await stopOwnedDescendants(directory, state, options);
     const onFault = (task: string, thrown: unknown) =>
       onNotice(`task ${task}: ${errorMessage(thrown)}`);
     await reapOrphans({ store, onFault }, id, stopOrder('user', because));
@@ -98,21 +114,22 @@ async function end(place: TaskDirectory, options: StopTaskOptions): Promise<Must
 }
 
 /**
- * Stops owned descendants of a task without an owner, since they may have been resumed by themselves.
+ * Stops those descendants of a task without an owner that have an owner, because somebody may have resumed them
+ * separately.
  */
-async function stopOwnedBelow(
-  place: TaskDirectory,
+async function stopOwnedDescendants(
+  directory: TaskDirectory,
   top: TaskState,
   options: StopTaskOptions,
 ): Promise<void> {
-  const { store } = place;
-  const below = new Set(top.openChildren);
-  // A set that grows while it is gone through is gone through to its end.
-  for (const id of below) {
+  const { store } = directory;
+  const descendants = new Set(top.openChildren);
+  // This loop also visits the ids that it adds to the set.
+  for (const id of descendants) {
     if (!isId(id) || !store.exists(id)) continue;
     const { end: ended, openChildren } = foldLog(store, id);
     if (ended !== null) continue;
-    if (store.getOwner(id) !== null) await stopTask(place, { ...options, id });
-    else for (const child of openChildren) below.add(child);
+    if (store.getOwner(id) !== null) await stopTask(directory, { ...options, id });
+    else for (const child of openChildren) descendants.add(child);
   }
 }

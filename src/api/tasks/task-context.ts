@@ -1,5 +1,6 @@
 import { MusterError } from '../../base/errors.ts';
-import { requestPrefix } from '../../engine/delegation/create-task.ts';
+import { completePrefix } from '../../engine/delegation/create-task.ts';
+import type { ModelChooser } from '../../engine/task/deps.ts';
 import { readFullLog } from '../../engine/task/fold-log.ts';
 import { PrefixCache } from '../../engine/prompt/prefix.ts';
 import { createModelChooser } from '../../model/selection/model-chooser.ts';
@@ -9,15 +10,17 @@ import type { TaskStore } from '../../store/task-store.ts';
 import { homeDirectory, type Environment } from '../../sys/env.ts';
 import { TRUST_NOTHING } from '../../sys/files/project-file.ts';
 import { loadConfig } from '../../config/load.ts';
-import { requestContext, type RequestContext } from '../../report/request-context.ts';
-import { modelSettings } from '../setup/settings.ts';
+import { measureRequest, type RequestContext } from '../../report/request-context.ts';
+import { readAccounts } from '../setup/accounts.ts';
+import { createLazyFinder } from '../setup/listed-finder.ts';
+import { createModelSettings } from '../setup/settings.ts';
 
-/** A request with the context window of its model. */
+/** The content of a request, and the context window of its model. */
 export interface TaskContext extends RequestContext {
-  /** The tokens of the window, or null if they are not known. */
+  /** The size of the context window in tokens, or null if it is unknown. */
   readonly window: number | null;
   /**
-   * The remaining tokens of the window by the provider's count or else the estimate, or null if they are not known.
+   * The tokens that remain in the window, by the provider's count or else by the estimate; null if the size is unknown.
    */
   readonly left: number | null;
 }
@@ -25,54 +28,68 @@ export interface TaskContext extends RequestContext {
 export interface ContextQuery {
   /** The full id of a task. */
   readonly id: string;
-  /** The number of the turn, or null for the newest one. */
+  /** The number of the turn, or null for the newest turn. */
   readonly turn: number | null;
 }
 
 /**
  * Returns the content of a request of a task, from its log. Throws MusterError `NOT_FOUND` for a turn that does not
- * exist, or if the shared prefix of its requests is lost.
+ * exist, or if the stored prefix of its requests is lost.
  */
-export async function contextOfTask(
+export async function readTaskContext(
   store: TaskStore,
   { id, turn }: ContextQuery,
-  environment: Environment,
+  models: Pick<ModelChooser, 'details'>,
 ): Promise<TaskContext> {
   const events = readFullLog(store, id);
   const [created] = events;
-  // It begins with it, or `wholeLog` has thrown.
+  // `readFullLog` throws if the first event is missing, so this only narrows the type.
   if (created?.type !== 'task.created') throw new MusterError('NOT_FOUND', `task ${id} has no log`);
   const { spec } = created;
   if (spec.fanOut !== undefined) {
     throw new MusterError(
       'NOT_FOUND',
-      `task ${id} is a run of a template and asks no model: look at one of its items`,
+      `task ${id} is a run of a template, which sends no requests: look at the task of one of its items`,
     );
   }
-  const context = requestContext(events, { turn, prefix: recordedPrefix(store, spec) });
-  const window = await windowOf(context.model, environment);
-  const taken = context.counted?.total ?? context.tokens;
-  return { ...context, window, left: window === null ? null : window - taken };
+  const context = measureRequest(events, { turn, prefix: loadRecordedPrefix(store, spec) });
+  const slash = context.model.indexOf('/');
+  const [provider, name] = [context.model.slice(0, slash), context.model.slice(slash + 1)];
+  const { contextWindow: window } = await models.details({ provider, id: name, chain: [] });
+  const used = context.counted?.total ?? context.tokens;
+  return { ...context, window, left: window === null ? null : window - used };
 }
 
-function recordedPrefix(store: TaskStore, spec: TaskSpec) {
+function loadRecordedPrefix(store: TaskStore, spec: TaskSpec) {
   const shared = new PrefixCache(store).load(spec.prefix);
-  if (shared !== null) return requestPrefix(shared, spec);
+  if (shared !== null) return completePrefix(shared, spec);
   throw new MusterError(
     'NOT_FOUND',
-    `task ${spec.id}: the system prompt and the tools of its requests are lost (blob ${spec.prefix || 'not named'})`,
+    `the system prompt and the tools of the requests of task ${spec.id} are lost (blob ${spec.prefix || 'not named'})`,
   );
 }
 
-/** Returns the context window of a model by the present settings. No server is asked. */
-async function windowOf(model: string, environment: Environment): Promise<number | null> {
-  const home = homeDirectory(environment);
-  const cwd = process.cwd();
-  const loaded = await loadConfig({ environment, home, cwd, trust: TRUST_NOTHING, flags: [] });
-  const settings = modelSettings(loaded);
-  const providers = discoverProviders(settings, environment);
-  const slash = model.indexOf('/');
-  const [provider, name] = [model.slice(0, slash), model.slice(slash + 1)];
-  const chooser = createModelChooser({ settings, providers }, { allowOverride: true });
-  return (await chooser.details({ provider, id: name, chain: [] })).contextWindow;
+/**
+ * Returns the details of models by the present settings of the user, for a process that runs no task. No server is
+ * asked. The settings are read at the first call.
+ *
+ * @param directory the state directory
+ */
+export function createSettingsDetails(
+  environment: Environment,
+  directory: string,
+): Pick<ModelChooser, 'details'> {
+  return {
+    async details(model) {
+      const home = homeDirectory(environment);
+      const cwd = process.cwd();
+      const loaded = await loadConfig({ environment, home, cwd, trust: TRUST_NOTHING, flags: [] });
+      const settings = createModelSettings(loaded);
+      const accounts = readAccounts(directory, () => {});
+      const providers = discoverProviders(settings, environment, accounts);
+      const findListed = createLazyFinder(directory, () => {});
+      const options = { allowOverride: true, findListed };
+      return createModelChooser({ settings, providers }, options).details(model);
+    },
+  };
 }

@@ -12,8 +12,8 @@ import type { TaskDirectory } from './ask-process.ts';
 import type { Tasks, TasksOptions } from './contract.ts';
 import type { DeletedTask } from './delete-tasks.ts';
 
-/** The maximum number of tasks that one sweep deletes, so that a longer deletion can be interrupted. */
-const MAX_PRUNED_AT_ONCE = 500;
+/** The maximum number of tasks that one sweep of the store deletes, so that a long deletion can be interrupted. */
+const MAX_TASKS_PER_SWEEP = 500;
 
 /** Opens the tasks of a data directory. Throws UsageError for a directory that cannot be used. */
 export function openTasks(options: TasksOptions = {}): Tasks {
@@ -26,16 +26,17 @@ export function openTasks(options: TasksOptions = {}): Tasks {
   if (chosen !== undefined && !create && isMissing(directory)) {
     throw new UsageError(`there is no data directory ${directory}`);
   }
-  // If the directory holds no tasks yet, reading must not create it.
+  // If the directory contains no tasks yet, reading must not create it, so use an empty store.
   const store =
     create || !isMissing(join(directory, 'tasks'))
       ? openDataDirectory({ dataDir: directory, durability: 'safe', onProblem: onNotice })
       : openMemoryStore();
-  return storedTasks({ store, dataDir: directory }, onNotice, environment);
+  return createTasks({ store, dataDir: directory }, onNotice, environment);
 }
 
 /**
- * Returns whether a name does not exist, not even as a broken link. Opening it reports other problems.
+ * Checks whether a path does not exist, not even as a broken link. For other problems returns false: opening the path
+ * reports them.
  */
 function isMissing(path: string): boolean {
   try {
@@ -46,13 +47,13 @@ function isMissing(path: string): boolean {
   }
 }
 
-/** Creates the tasks of a store. Code that only some of the methods need is loaded when it is used. */
-function storedTasks(
-  place: TaskDirectory,
+/** Creates the methods for the tasks of a store. Code that only some methods need is loaded at their first call. */
+function createTasks(
+  taskDirectory: TaskDirectory,
   onNotice: (line: string) => void,
   environment: Environment,
 ): Tasks {
-  const { store } = place;
+  const { store } = taskDirectory;
   const state: Tasks['state'] = (prefix) => {
     const id = store.resolveId(prefix);
     const isOwned = store.getOwner(id) !== null;
@@ -75,18 +76,22 @@ function storedTasks(
       return buildResultEnvelope(task, paths);
     },
     async report(prefix, visit) {
-      const { treeReport } = await import('../../report/tree-report.ts');
+      const { createTreeReport } = await import('../../report/tree-report.ts');
       // `state` throws an error that names the damage if the log has lost its beginning.
       const { id } = state(prefix).spec;
       const source = {
         scan: (task: string, each: (event: TaskEvent) => void) => void store.scan(task, each),
         isOwned: (task: string) => store.getOwner(task) !== null,
       };
-      return treeReport(source, id, { now: Date.now(), ...(visit === undefined ? {} : { visit }) });
+      return createTreeReport(source, id, {
+        now: Date.now(),
+        ...(visit === undefined ? {} : { visit }),
+      });
     },
     async context(prefix, turn) {
-      const { contextOfTask } = await import('./task-context.ts');
-      return contextOfTask(store, { id: store.resolveId(prefix), turn }, environment);
+      const { readTaskContext, createSettingsDetails } = await import('./task-context.ts');
+      const details = createSettingsDetails(environment, taskDirectory.dataDir);
+      return readTaskContext(store, { id: store.resolveId(prefix), turn }, details);
     },
     events: (prefix, fromSeq = 0) => store.streamEvents(store.resolveId(prefix), fromSeq),
     async watch(prefix, options) {
@@ -113,31 +118,31 @@ function storedTasks(
     },
     async stop(prefix, because) {
       const { stopTask } = await import('./stop-task.ts');
-      return stopTask(place, { id: store.resolveId(prefix), because, onNotice });
+      return stopTask(taskDirectory, { id: store.resolveId(prefix), because, onNotice });
     },
     async questions() {
       const { listQuestions } = await import('./questions.ts');
-      return listQuestions(place, onNotice);
+      return listQuestions(taskDirectory, onNotice);
     },
     async question(prefix) {
       const { findQuestion } = await import('./questions.ts');
-      return findQuestion(place, prefix, onNotice);
+      return findQuestion(taskDirectory, prefix, onNotice);
     },
     async answer(prefix, request) {
       const { answerTaskQuestion } = await import('./questions.ts');
-      return answerTaskQuestion(place, prefix, request, onNotice);
+      return answerTaskQuestion(taskDirectory, prefix, request, onNotice);
     },
     async processFor(prefix) {
-      const { processFor } = await import('./send-message.ts');
-      return processFor(place, foldLog(store, store.resolveId(prefix)));
+      const { findReceivingProcess } = await import('./send-message.ts');
+      return findReceivingProcess(taskDirectory, foldLog(store, store.resolveId(prefix)));
     },
     async tell(prefix, message) {
       const { sendToTask } = await import('./send-message.ts');
-      return sendToTask(place, store.resolveId(prefix), message);
+      return sendToTask(taskDirectory, store.resolveId(prefix), message);
     },
     async detach(prefix) {
       const { detachTask } = await import('./send-message.ts');
-      return detachTask(place, store.resolveId(prefix));
+      return detachTask(taskDirectory, store.resolveId(prefix));
     },
     exportTree: (prefix) => store.exportTree(store.resolveId(prefix)),
     importTree: (text) => store.importTree(text),
@@ -150,8 +155,8 @@ function storedTasks(
       const known = new Map(store.list().map((task) => [task.id, task]));
       const pruned: DeletedTask[] = [];
       for (;;) {
-        const ids = await store.sweep({ endedBefore, maxTasks: MAX_PRUNED_AT_ONCE });
-        if (ids.length === 0) return pruned.toSorted(oldestFirst);
+        const ids = await store.sweep({ endedBefore, maxTasks: MAX_TASKS_PER_SWEEP });
+        if (ids.length === 0) return pruned.toSorted(compareOldestFirst);
         for (const id of ids) pruned.push({ id, was: known.get(id) ?? null });
       }
     },
@@ -159,7 +164,7 @@ function storedTasks(
   };
 }
 
-/** Sorts parents before their children. */
-function oldestFirst(a: DeletedTask, b: DeletedTask): number {
+/** Compares tasks so that older tasks come first, and parents come before their children. */
+function compareOldestFirst(a: DeletedTask, b: DeletedTask): number {
   return (a.was?.created ?? 0) - (b.was?.created ?? 0) || (a.was?.depth ?? 0) - (b.was?.depth ?? 0);
 }

@@ -9,13 +9,13 @@ import type { UsageKey } from './usage-keys.ts';
 
 export interface UsageQuery {
   readonly by: UsageKey;
-  /** The first day that counts, `YYYY-MM-DD` in UTC, or null for all. */
+  /** The first day that is counted, `YYYY-MM-DD` in UTC, or null for all days. */
   readonly since: string | null;
-  /** A task, which counts with its descendants, or null for all. */
+  /** The id of a task that is counted with its descendants, or null for all tasks. */
   readonly task: string | null;
 }
 
-/** The use that providers reported and the use that was estimated. */
+/** The usage that providers reported, and the usage that was estimated. */
 export interface UsageSum {
   readonly tasks: number;
   readonly reported: UsageTotal;
@@ -30,54 +30,55 @@ export interface UsageRow extends UsageSum {
 }
 
 export interface UsageReport extends UsageQuery {
-  /** The most expensive first, but days in order. */
+  /** The rows, the most expensive first. Days are in chronological order. */
   readonly rows: readonly UsageRow[];
   readonly total: UsageSum;
-  /** Models with answers for which no price is known. */
+  /** Models of answers without a known price. */
   readonly unpricedModels: readonly string[];
-  /** Ids of tasks whose logs cannot be read, and which are not counted. */
+  /** Ids of tasks that are not counted, because their logs cannot be read. */
   readonly unknownTasks: readonly string[];
 }
 
-interface Counted {
+interface CountedEntry {
   readonly task: TaskSummary;
   readonly entry: LedgerEntry;
 }
 
-/** Adds up ledgers. */
+/** Adds up the ledgers of the tasks that the query selects. */
 export function usageReport(all: readonly TaskSummary[], query: UsageQuery): UsageReport {
   const { by, since, task: top } = query;
-  const tasks = top === null ? all : withBelow(all, top);
-  const counted = tasks.flatMap((task): readonly Counted[] =>
+  const tasks = top === null ? all : selectTree(all, top);
+  const counted = tasks.flatMap((task): readonly CountedEntry[] =>
     (task.ledger ?? [])
       .filter(({ day }) => since === null || day >= since)
       .map((entry) => ({ task, entry })),
   );
-  const titles = new Map(all.map((task) => [task.id, titleOf(task)]));
-  const groups = Map.groupBy(counted, (each) => keyOf(by, each));
+  const titles = new Map(all.map((task) => [task.id, formatTitle(task)]));
+  const groups = Map.groupBy(counted, (each) => getRowKey(by, each));
   const rows = Array.from(groups, ([key, group]): UsageRow => {
-    const isId = by === 'task' || by === 'tree';
-    return { key, title: isId ? (titles.get(key) ?? '') : key, ...sumOf(group) };
+    const isTaskId = by === 'task' || by === 'tree';
+    return { key, title: isTaskId ? (titles.get(key) ?? '') : key, ...sumUsage(group) };
   });
   const unpriced = counted.filter(({ entry }) => entry.unpriced > 0);
   return {
     ...query,
-    rows: rows.toSorted(by === 'day' ? byDay : costliestFirst),
-    total: sumOf(counted),
+    rows: rows.toSorted(by === 'day' ? compareKeys : compareByCost),
+    total: sumUsage(counted),
     unpricedModels: [...new Set(unpriced.map(({ entry }) => entry.model))].toSorted(),
     unknownTasks: tasks.filter(({ ledger }) => ledger === undefined).map(({ id }) => id),
   };
 }
 
-function withBelow(all: readonly TaskSummary[], top: string): readonly TaskSummary[] {
+/** Returns a task and its descendants. */
+function selectTree(all: readonly TaskSummary[], top: string): readonly TaskSummary[] {
   const children = Map.groupBy(all, ({ parent }) => parent);
-  const found = new Map(all.filter(({ id }) => id === top).map((task) => [task.id, task]));
-  // A map is walked to its end while it grows; a task that is found again is not added.
-  for (const [id] of found) for (const task of children.get(id) ?? []) found.set(task.id, task);
-  return [...found.values()];
+  const tree = new Map(all.filter(({ id }) => id === top).map((task) => [task.id, task]));
+  // This loop also visits the entries that it adds to the map.
+  for (const [id] of tree) for (const task of children.get(id) ?? []) tree.set(task.id, task);
+  return [...tree.values()];
 }
 
-function keyOf(by: UsageKey, { task, entry }: Counted): string {
+function getRowKey(by: UsageKey, { task, entry }: CountedEntry): string {
   switch (by) {
     case 'task':
       return task.id;
@@ -94,7 +95,7 @@ function keyOf(by: UsageKey, { task, entry }: Counted): string {
   }
 }
 
-function sumOf(counted: readonly Counted[]): UsageSum {
+function sumUsage(counted: readonly CountedEntry[]): UsageSum {
   let reported = NO_USAGE_TOTAL;
   let estimated = NO_USAGE_TOTAL;
   const tasks = new Set<string>();
@@ -106,23 +107,23 @@ function sumOf(counted: readonly Counted[]): UsageSum {
   return { tasks: tasks.size, reported, estimated };
 }
 
-function titleOf({ agent, description }: TaskSummary): string {
+function formatTitle({ agent, description }: TaskSummary): string {
   return `${agent}: ${description}`.replaceAll(/\s+/g, ' ');
 }
 
-function byDay(a: UsageRow, b: UsageRow): number {
+function compareKeys(a: UsageRow, b: UsageRow): number {
   return a.key < b.key ? -1 : 1;
 }
 
-function costliestFirst(a: UsageRow, b: UsageRow): number {
-  return cost(b) - cost(a) || tokens(b) - tokens(a) || byDay(a, b);
+function compareByCost(a: UsageRow, b: UsageRow): number {
+  return getCost(b) - getCost(a) || getTokens(b) - getTokens(a) || compareKeys(a, b);
 }
 
-function cost({ reported, estimated }: UsageSum): number {
+function getCost({ reported, estimated }: UsageSum): number {
   return reported.costUsd + estimated.costUsd;
 }
 
-function tokens({ reported, estimated }: UsageSum): number {
+function getTokens({ reported, estimated }: UsageSum): number {
   const { usage } = addUsageTotals(reported, estimated);
   return usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
 }

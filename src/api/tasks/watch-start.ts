@@ -1,9 +1,9 @@
 import { measureClockShift, type Clock } from '../../base/clock.ts';
 
 /**
- * Tells whether events were written since a watch began. If the wall clock is set back meanwhile, what
- * is written after that has earlier times than the beginning; then older events of that span count, too,
- * since nothing of what is new may be left out.
+ * The start of a watch, which separates new events from older events. If the wall clock is set back meanwhile, new
+ * events have earlier times than the start. The limit is then moved back by the same amount: some older events count as
+ * new, but no new event is missed.
  */
 export class WatchStart {
   private readonly clock: Clock;
@@ -16,7 +16,7 @@ export class WatchStart {
     this.shift = measureClockShift(clock, this.at);
   }
 
-  /** Returns whether an event belongs to the watch. */
+  /** Checks whether an event was written since the start. */
   includes({ ts }: { readonly ts: number }): boolean {
     return ts >= this.at + Math.min(0, measureClockShift(this.clock) - this.shift);
   }

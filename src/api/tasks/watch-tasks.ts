@@ -7,39 +7,40 @@ import type { LogTail, TaskStore } from '../../store/task-store.ts';
 import { WatchStart } from './watch-start.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** A change is reported within two of these. */
-const POLL_MS = 60;
+/** The interval at which logs are read. A change is reported within two intervals. */
+const POLL_INTERVAL_MS = 60;
 
 export interface WatchListener {
   /** Called with each running task when the watch begins. */
   atWork(state: TaskState): void;
   /** Called with each event and the state of its task after it. */
   event(event: TaskEvent, state: TaskState): void;
-  /** Called with a task without an end whose process is gone. */
+  /** Called with a task that has no end although its process has ended. */
   left(state: TaskState): void;
 }
 
 /**
- * The reason for the end of a watch: its task has ended or has lost its process, or the caller aborted.
+ * The reason for the end of a watch: the task has ended (`ended`), its process has ended without it (`left`), or the
+ * caller aborted the watch.
  */
 export type WatchEnd = 'ended' | 'left' | 'aborted';
 
-interface Followed {
+interface WatchedLog {
   readonly id: string;
   readonly tail: LogTail;
   readonly fold: LogFold;
-  /** The token of the process that works on it. */
+  /** The token of the process that owned the task when the log was opened, or null. */
   readonly owner: string | null;
 }
 
-interface News {
+interface NewEvent {
   readonly event: TaskEvent;
   readonly fold: LogFold;
 }
 
 /**
- * Follows tasks by the growth of their logs, in any process: a task with its descendants to its end or, if `top` is
- * null, every running and new task, until `signal` aborts.
+ * Follows tasks in any process by reading what is added to their logs. Follows the task `top` with its descendants
+ * until it ends. If `top` is null, follows all running and new tasks until `signal` aborts.
  */
 export async function watchTasks(
   store: TaskStore,
@@ -49,7 +50,7 @@ export async function watchTasks(
   const watch = new Watch(store, top, listener);
   for (let end = watch.begin(); ; end = watch.poll()) {
     if (end !== null) return end;
-    await sleep(POLL_MS, undefined, { signal }).catch(() => {});
+    await sleep(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {});
     if (signal.aborted) return 'aborted';
   }
 }
@@ -58,11 +59,11 @@ class Watch {
   private readonly store: TaskStore;
   private readonly top: string | null;
   private readonly listener: WatchListener;
-  private readonly followed = new Map<string, Followed>();
+  private readonly logs = new Map<string, WatchedLog>();
   /** The number of the last event of each task that was reported or skipped. */
-  private readonly shown = new Map<string, number>();
+  private readonly lastSeqs = new Map<string, number>();
   /** The start of the watch. Earlier events are skipped. */
-  private readonly since = new WatchStart(systemClock);
+  private readonly start = new WatchStart(systemClock);
   private locked: readonly string[] = [];
 
   constructor(store: TaskStore, top: string | null, listener: WatchListener) {
@@ -71,117 +72,123 @@ class Watch {
     this.listener = listener;
   }
 
-  /** Skips the present content of the logs. */
+  /** Opens the logs and skips their current content. Returns a reason if the watch ends at once. */
   begin(): WatchEnd | null {
-    const first = this.top === null ? this.newlyLocked() : [this.top];
-    const ids = new Set(first);
+    const initialIds = this.top === null ? this.listNewTasks() : [this.top];
+    const ids = new Set(initialIds);
     for (const id of ids) {
       if (!isId(id)) continue;
-      const { fold, tail } = this.follow(id);
-      tail.read((event) => this.passOver(fold, event));
+      const { fold, tail } = this.openLog(id);
+      tail.read((event) => this.skipEvent(fold, event));
       for (const child of fold.state?.openChildren ?? []) ids.add(child);
     }
-    const end = this.endOfTop();
+    const end = this.findEnd();
     if (end !== null) return end;
-    for (const state of this.states()) {
+    for (const state of this.listStates()) {
       if (state.end === null) this.listener.atWork(state);
-      else this.followed.delete(state.spec.id);
+      else this.logs.delete(state.spec.id);
     }
     return null;
   }
 
-  /** Reports new events in the order in which they were written. */
+  /** Reports new events in the order in which they were written. Returns the reason if the watch ends. */
   poll(): WatchEnd | null {
-    this.showNews();
-    if (this.top === null) this.dropLeft();
-    return this.endOfTop();
+    this.reportNewEvents();
+    if (this.top === null) this.reportAbandoned();
+    return this.findEnd();
   }
 
-  private states(): readonly TaskState[] {
-    return [...this.followed.values()]
+  private listStates(): readonly TaskState[] {
+    return [...this.logs.values()]
       .flatMap(({ fold }) => fold.state ?? [])
       .toSorted((a, b) => a.createdAt - b.createdAt);
   }
 
-  private showNews(): void {
-    const news: News[] = [];
-    const begun = new Set(this.newlyLocked());
-    for (const one of this.followed.values()) this.read(one, news, begun);
-    // A set that grows while it is gone through is gone through to its end.
-    for (const id of begun) {
-      if (this.followed.has(id) || !isId(id)) continue;
-      const one = this.follow(id);
-      this.read(one, news, begun);
-      for (const child of one.fold.state?.openChildren ?? []) begun.add(child);
+  private reportNewEvents(): void {
+    const newEvents: NewEvent[] = [];
+    const ids = new Set(this.listNewTasks());
+    for (const log of this.logs.values()) this.readNewEvents(log, newEvents, ids);
+    // This loop also visits the ids that it adds to the set.
+    for (const id of ids) {
+      if (this.logs.has(id) || !isId(id)) continue;
+      const log = this.openLog(id);
+      this.readNewEvents(log, newEvents, ids);
+      for (const child of log.fold.state?.openChildren ?? []) ids.add(child);
     }
-    for (const { event, fold } of news.toSorted((a, b) => a.event.ts - b.event.ts)) {
-      if (!apply(fold, event) || fold.state === null) continue;
-      this.shown.set(event.task, event.seq);
+    for (const { event, fold } of newEvents.toSorted((a, b) => a.event.ts - b.event.ts)) {
+      if (!addToFold(fold, event) || fold.state === null) continue;
+      this.lastSeqs.set(event.task, event.seq);
       this.listener.event(event, fold.state);
-      if (event.type === 'task.ended') begun.add(event.task);
+      if (event.type === 'task.ended') ids.add(event.task);
     }
-    for (const id of begun) if (this.hasEnded(id) && id !== this.top) this.followed.delete(id);
+    for (const id of ids) if (this.hasEnded(id) && id !== this.top) this.logs.delete(id);
   }
 
-  /** Gathers the new events of a log, and skips the others. */
-  private read({ id, tail, fold }: Followed, news: News[], begun: Set<string>): void {
-    const last = this.shown.get(id);
+  /** Adds the new events of a log to `newEvents` and their children to `ids`, and skips the other events. */
+  private readNewEvents(
+    { id, tail, fold }: WatchedLog,
+    newEvents: NewEvent[],
+    ids: Set<string>,
+  ): void {
+    const last = this.lastSeqs.get(id);
     let isNew = false;
     tail.read((event) => {
-      isNew ||= last === undefined ? this.since.includes(event) : event.seq > last;
-      if (!isNew) return this.passOver(fold, event);
-      news.push({ event, fold });
-      if (event.type === 'child.created' || event.type === 'child.resumed') begun.add(event.child);
+      isNew ||= last === undefined ? this.start.includes(event) : event.seq > last;
+      if (!isNew) return this.skipEvent(fold, event);
+      newEvents.push({ event, fold });
+      if (event.type === 'child.created' || event.type === 'child.resumed') ids.add(event.child);
     });
   }
 
-  private passOver(fold: LogFold, event: TaskEvent): void {
-    if (apply(fold, event)) this.shown.set(event.task, event.seq);
+  private skipEvent(fold: LogFold, event: TaskEvent): void {
+    if (addToFold(fold, event)) this.lastSeqs.set(event.task, event.seq);
   }
 
   private hasEnded(id: string): boolean {
-    const state = this.followed.get(id)?.fold.state ?? null;
+    const state = this.logs.get(id)?.fold.state ?? null;
     return state !== null && state.end !== null;
   }
 
-  private follow(id: string): Followed {
+  private openLog(id: string): WatchedLog {
     const owner = this.store.getOwner(id)?.token ?? null;
     const fold = new LogFold((visit) => void this.store.scan(id, visit));
-    const one = { id, tail: this.store.openTail(id), fold, owner };
-    this.followed.set(id, one);
-    return one;
+    const log = { id, tail: this.store.openTail(id), fold, owner };
+    this.logs.set(id, log);
+    return log;
   }
 
-  /** Returns running tasks that are not followed yet. None if one tree is watched. */
-  private newlyLocked(): readonly string[] {
+  /** Returns the ids of running tasks that are not followed yet; none if a single task is watched. */
+  private listNewTasks(): readonly string[] {
     if (this.top !== null) return [];
     const locked = this.store.listLocked();
     if (locked === this.locked) return [];
     this.locked = locked;
-    return locked.filter((id) => !this.followed.has(id) && this.store.getOwner(id) !== null);
+    return locked.filter((id) => !this.logs.has(id) && this.store.getOwner(id) !== null);
   }
 
-  private endOfTop(): WatchEnd | null {
+  private findEnd(): WatchEnd | null {
     if (this.top === null) return null;
     if (this.hasEnded(this.top)) return 'ended';
     if (this.store.getOwner(this.top) !== null) return null;
-    // Its end is written before it is given up.
-    this.showNews();
+    // Read the log again: an owner writes the end before it releases the log.
+    this.reportNewEvents();
     return this.hasEnded(this.top) ? 'ended' : 'left';
   }
 
-  /** Reports tasks whose processes are gone. One task of each process is enough to check it. */
-  private dropLeft(): void {
-    const byProcess = Map.groupBy(this.followed.values(), ({ owner }) => owner);
+  /**
+   * Reports tasks whose processes have ended. Checks one task of each process first, because that is usually enough.
+   */
+  private reportAbandoned(): void {
+    const byProcess = Map.groupBy(this.logs.values(), ({ owner }) => owner);
     for (const group of byProcess.values()) {
       const [first] = group;
       if (first === undefined || this.store.getOwner(first.id) !== null) continue;
-      const free = group.filter(({ id }) => this.store.getOwner(id) === null);
-      // Their ends are written before they are given up.
-      this.showNews();
-      for (const { id, fold } of free) {
-        // One that is about to be made has no owner yet.
-        if (fold.state === null || !this.followed.delete(id)) continue;
+      const unowned = group.filter(({ id }) => this.store.getOwner(id) === null);
+      // Read the logs again: an owner writes the end before it releases the log.
+      this.reportNewEvents();
+      for (const { id, fold } of unowned) {
+        // Skip a task that is just being created, which has no owner yet.
+        if (fold.state === null || !this.logs.delete(id)) continue;
         const { status } = fold.state;
         this.listener.left({
           ...fold.state,
@@ -192,8 +199,8 @@ class Watch {
   }
 }
 
-/** Adds an event. Returns false for a log that has lost its beginning. */
-function apply(fold: LogFold, event: TaskEvent): boolean {
+/** Adds an event to a fold. Returns false if the log has lost its beginning. */
+function addToFold(fold: LogFold, event: TaskEvent): boolean {
   if (fold.state === null && event.type !== 'task.created') return false;
   fold.add(event);
   return true;

@@ -1,11 +1,11 @@
 import { TEMPLATES } from '../../agents/kinds.ts';
 import { discoverDefinitions } from '../../agents/loader/discover.ts';
 import { openLocation, type AgentsLocation } from '../agents/load-agents.ts';
-import { discoveredTemplates, type DiscoveredTemplates } from '../setup/definitions.ts';
+import { toDiscoveredTemplates, type DiscoveredTemplates } from '../setup/definitions.ts';
 
 /**
- * Lists the templates that can be used in a directory. Throws UsageError if it is not a directory.
+ * Lists the templates that can be used in a directory. Throws UsageError if the path is not a directory.
  */
 export async function listTemplatesIn(location: AgentsLocation): Promise<DiscoveredTemplates> {
-  return discoveredTemplates(await discoverDefinitions(TEMPLATES, openLocation(location)));
+  return toDiscoveredTemplates(await discoverDefinitions(TEMPLATES, openLocation(location)));
 }

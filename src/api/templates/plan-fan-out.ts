@@ -1,5 +1,5 @@
 import { dropMissing } from '../../base/drop-missing.ts';
-import { missingFields, itemDigest, parseBody } from '../../agents/templates/render.ts';
+import { findMissingFields, itemDigest, parseBody } from '../../agents/templates/render.ts';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import { sortByNearness } from '../../base/name-suggestions.ts';
 import { UsageError } from '../../base/errors.ts';
@@ -9,35 +9,36 @@ import type {
   TemplateDefinition,
   TemplateItem,
 } from '../../protocol/template.ts';
-import { untrustedSummary } from '../../trust/untrusted-notice.ts';
+import { summarizeUntrusted } from '../../trust/untrusted-notice.ts';
 
 /** A template to run over items. */
 export interface TemplateRequest {
-  /** Its name, case ignored. */
+  /** The name of the template. Upper and lower case are not distinguished. */
   readonly template: string;
   /** At least one item. */
   readonly items: readonly TemplateItem[];
   readonly source: ItemSource;
-  /** The agent and the turn limit that replace those of the template. */
+  /** The agent to use instead of the agent of the template. */
   readonly agent?: string;
+  /** The turn limit to use instead of the limit of the template. */
   readonly maxTurns?: number;
 }
 
 /**
- * Plans the run of a template. Throws UsageError for an unknown template, or for an item that lacks a field of the
- * template.
+ * Plans the run of a template. Throws UsageError for an unknown template, or for an item without a field that the
+ * template uses.
  */
 export function planFanOut(
   found: DiscoveryResult<TemplateDefinition>,
   { template: name, items, source, ...overrides }: TemplateRequest,
 ): FanOut {
-  const template = templateNamed(name, found);
+  const template = findTemplate(name, found);
   const { parts } = parseBody(template.body);
   for (const [index, item] of items.entries()) {
-    const missing = missingFields(parts, item);
+    const missing = findMissingFields(parts, item);
     if (missing.length === 0) continue;
     throw new UsageError(
-      `item ${index + 1} has no field ${missing.join(', ')}, which the template ${template.name} names`,
+      `item ${index + 1} has no field ${missing.join(', ')}, which the template ${template.name} uses`,
     );
   }
   const { agent, model, maxTurns } = { ...template, ...overrides };
@@ -52,7 +53,7 @@ export function planFanOut(
   };
 }
 
-function templateNamed(
+function findTemplate(
   name: string,
   found: DiscoveryResult<TemplateDefinition>,
 ): TemplateDefinition {
@@ -66,15 +67,15 @@ function templateNamed(
   const lines = [
     `there is no template ${name}; nearest first: ${names.join(', ')}`,
     ...found.problems.map(({ path, message }) => `${path}: ${message}`),
-    untrustedSummary({ files: [], skipped: found.skipped }),
+    summarizeUntrusted({ files: [], skipped: found.skipped }),
   ];
   throw new UsageError(lines.filter((line) => line !== null).join('\n'));
 }
 
 /**
- * Compares items by position with those with which a run began. Returns null if they are the same.
+ * Compares items by position with the original items of a run. Returns null if they are the same.
  */
-export function itemChanges(
+export function compareItems(
   { digests }: Pick<FanOut, 'digests'>,
   now: readonly TemplateItem[],
 ): { readonly changed: number; readonly before: number; readonly now: number } | null {

@@ -11,38 +11,39 @@ import { listFilesInScope } from '../../tools/search/ripgrep.ts';
 import { comparePaths, type PathFilter } from '../../tools/search/search-types.ts';
 import { MAX_ITEM_BYTES, MAX_ITEMS, parseItems } from './parse-items.ts';
 
-const SEARCH_MS = 30_000;
-const SOURCES = 'Items come from a file, a pipe, a pattern as in "src/**/*.ts", or (-) stdin';
+const SEARCH_TIMEOUT_MS = 30_000;
+const SOURCES_HINT =
+  'Items can come from a file, a pipe, a pattern such as "src/**/*.ts", or stdin (-)';
 
 /**
- * Returns the source that `--items` names: `-` is stdin, an existing path is that file or pipe, and a pattern is a
- * glob.
+ * Parses the argument of `--items`: `-` is stdin, an existing path is a file or a pipe, and a pattern is a glob. `path`
+ * is the absolute path of the argument.
  */
 export function parseItemSource(argument: string, path: string): ItemSource {
   if (argument === '-') return { kind: 'stdin' };
   try {
-    // A pipe is a file, too: `<(git diff --name-only)` of a shell.
+    // A pipe is also a file, such as `<(git diff --name-only)` in a shell.
     if (hasReadableFile(path)) return { kind: 'file', path };
   } catch (thrown) {
-    throw itemsError(thrown, `. ${SOURCES}`);
+    throw toItemsError(thrown, `. ${SOURCES_HINT}`);
   }
   if (!isLiteralGlob(argument)) return { kind: 'glob', pattern: argument };
-  throw new UsageError(`--items ${argument}: there is no such file. ${SOURCES}`);
+  throw new UsageError(`--items ${argument}: there is no such file. ${SOURCES_HINT}`);
 }
 
 export interface ItemsRequest {
   /** A file, a glob or `-`. */
   readonly argument: string;
-  /** The absolute path that the argument means if it is a file. */
+  /** The absolute path of the argument, if it is a file. */
   readonly path: string;
-  /** The directory of a glob; absolute and real. */
+  /** The directory in which a glob is searched; absolute and real. */
   readonly cwd: string;
   /** Reads all of stdin. */
   readonly readStdin: () => Promise<string>;
   readonly signal: AbortSignal;
 }
 
-/** Reads the items that `--items` names. Throws as `readItems` does. */
+/** Reads the items of the argument of `--items`. Throws as `readItems` does. */
 export async function loadItems({ argument, path, cwd, readStdin, signal }: ItemsRequest) {
   const source = parseItemSource(argument, path);
   const items =
@@ -54,7 +55,7 @@ export async function loadItems({ argument, path, cwd, readStdin, signal }: Item
 
 /**
  * Reads the items of a file, or the paths that a glob matches in `cwd` (absolute and real), in path order and without
- * ignored files. Throws UsageError; MusterError `CANCELLED` at the signal.
+ * ignored files. Throws UsageError, or MusterError `CANCELLED` when the signal aborts.
  */
 export async function readItems(
   source: Exclude<ItemSource, { kind: 'stdin' }>,
@@ -63,7 +64,7 @@ export async function readItems(
 ): Promise<readonly TemplateItem[]> {
   return source.kind === 'file'
     ? readFileItems(source.path, options)
-    : matchedFiles(source.pattern, cwd, options);
+    : listMatchingFiles(source.pattern, cwd, options);
 }
 
 async function readFileItems(
@@ -72,37 +73,37 @@ async function readFileItems(
 ): Promise<readonly TemplateItem[]> {
   const bytes = await readNamedFile(path, { ...options, maxBytes: MAX_ITEM_BYTES }).catch(
     (thrown: unknown) => {
-      throw itemsError(thrown);
+      throw toItemsError(thrown);
     },
   );
   return parseItems(bytes.toString('utf8'), path);
 }
 
-/** Turns an error into UsageError if the command line named something wrong. */
-function itemsError(thrown: unknown, advice = ''): unknown {
+/** Converts an error to UsageError if the argument of `--items` caused it. */
+function toItemsError(thrown: unknown, advice = ''): unknown {
   if (!(thrown instanceof MusterError) || thrown.code === 'CANCELLED') return thrown;
   return new UsageError(`--items ${thrown.message}${advice}`, { cause: thrown });
 }
 
-function itemFilter(pattern: string): PathFilter {
+function createItemFilter(pattern: string): PathFilter {
   try {
     return createGlobFilter(pattern);
   } catch (thrown) {
-    throw itemsError(thrown);
+    throw toItemsError(thrown);
   }
 }
 
-async function matchedFiles(
+async function listMatchingFiles(
   pattern: string,
   cwd: string,
   { signal = new AbortController().signal }: NamedFileOptions,
 ): Promise<readonly string[]> {
-  const scope = { directory: cwd, roots: [cwd], accepts: itemFilter(pattern), nameGlobs: [] };
-  const limits = { maxFiles: MAX_ITEMS + 1, timeMs: SEARCH_MS, signal };
+  const scope = { directory: cwd, roots: [cwd], accepts: createItemFilter(pattern), nameGlobs: [] };
+  const limits = { maxFiles: MAX_ITEMS + 1, timeMs: SEARCH_TIMEOUT_MS, signal };
   const found = await listFilesInScope(scope, limits);
   if (found.stopped === 'time') {
     throw new UsageError(
-      `--items ${pattern}: the search took longer than ${SEARCH_MS / 1000} s; name a smaller directory`,
+      `--items ${pattern}: the search took longer than ${SEARCH_TIMEOUT_MS / 1000} s; name a smaller directory`,
     );
   }
   const paths = confirmPaths(found.paths.toSorted(comparePaths), scope);

@@ -1,81 +1,83 @@
 import { statSync } from 'node:fs';
 import { foldLog } from '../../engine/task/fold-log.ts';
-import { itemsToRetry } from '../../engine/fan-out/remaining-items.ts';
+import { findItemsToRetry } from '../../engine/fan-out/remaining-items.ts';
 import { readItemRows, type ItemRow } from '../../engine/fan-out/item-rows.ts';
 import { MusterError, UsageError } from '../../base/errors.ts';
 import type { FanOut } from '../../protocol/template.ts';
 import type { TaskStatus } from '../../protocol/result.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { itemChanges } from './plan-fan-out.ts';
+import { compareItems } from './plan-fan-out.ts';
 
-/** A run of a template as the logs describe it. */
+/** A run of a template, from its logs. */
 export interface TemplateReport {
   readonly id: string;
   readonly template: string;
   readonly status: TaskStatus;
-  /** In the order of the items. */
+  /** The outcome of each item, in the order of the items. */
   readonly rows: readonly ItemRow[];
 }
 
 /**
- * Reports a run of a template. Throws MusterError `NOT_FOUND`, and UsageError for a task that is no run of a
- * template.
+ * Reports a run of a template. Throws MusterError `NOT_FOUND`, and UsageError if the task is not a run of a template.
  */
-export function templateReport(store: TaskStore, id: string): TemplateReport {
+export function createTemplateReport(store: TaskStore, id: string): TemplateReport {
   const run = foldLog(store, id);
-  const { template } = fanOutOf(run.spec.fanOut, id);
-  const isLeft = run.end === null && run.status !== 'parked' && store.getOwner(id) === null;
-  const status = isLeft ? 'interrupted' : run.status;
+  const { template } = requireFanOut(run.spec.fanOut, id);
+  const isAbandoned = run.end === null && run.status !== 'parked' && store.getOwner(id) === null;
+  const status = isAbandoned ? 'interrupted' : run.status;
   return { id, template, status, rows: readItemRows(store, run) };
 }
 
-/** The information that a user needs before a run continues. */
+/** The information that a user needs before a run of a template continues. */
 export interface TemplateResumePreview {
   readonly id: string;
   /**
-   * The number of items whose tasks failed or were ended by a limit. They only run again on request.
+   * The number of items whose tasks failed or were ended by a limit. These items only run again on request.
    */
   readonly failed: number;
   /**
-   * A sentence about changes of the items' source, or null if there are none or they are not known.
+   * A sentence about changes in the source of the items; null if nothing has changed or changes cannot be detected.
    */
-  readonly changed: string | null;
+  readonly itemChanges: string | null;
 }
 
-/** Returns what a user should know before a run continues. Rejects as `templateReport` throws. */
+/**
+ * Returns the information that a user needs before a run continues. Rejects with the errors of `createTemplateReport`.
+ */
 export async function previewTemplateResume(
   store: TaskStore,
   id: string,
 ): Promise<TemplateResumePreview> {
   const run = foldLog(store, id);
-  const fanOut = fanOutOf(run.spec.fanOut, id);
-  const changed = await changedItems(fanOut, run.spec.cwd);
-  return { id, failed: itemsToRetry(run).length, changed };
+  const fanOut = requireFanOut(run.spec.fanOut, id);
+  const changed = await describeItemChanges(fanOut, run.spec.cwd);
+  return { id, failed: findItemsToRetry(run).length, itemChanges: changed };
 }
 
-/** Describes changes of the items. The run continues with those with which it began. */
-async function changedItems(fanOut: FanOut, cwd: string): Promise<string | null> {
+/** Describes how the items have changed since the run began; null if they are unchanged or cannot be compared. */
+async function describeItemChanges(fanOut: FanOut, cwd: string): Promise<string | null> {
   const { source } = fanOut;
   if (source.kind === 'stdin' || (source.kind === 'file' && isPipe(source.path))) return null;
-  const where = source.kind === 'file' ? source.path : source.pattern;
-  const goesOn =
-    'The run goes on with the items that it began with; a new one takes them as they are now';
+  const sourceName = source.kind === 'file' ? source.path : source.pattern;
+  const consequence = 'The run continues with its original items; a new run uses the current items';
   const { readItems } = await import('./read-items.ts');
   try {
-    const changes = itemChanges(fanOut, await readItems(source, cwd));
+    const changes = compareItems(fanOut, await readItems(source, cwd));
     if (changes === null) return null;
     const { before, now, changed } = changes;
     const counts = before === now ? '' : `, and there are ${now} instead of ${before}`;
-    return `the items of ${where} have changed since: ${changed} of them${counts}. ${goesOn}`;
+    return `the items of ${sourceName} have changed since the run began: ${changed} of them${counts}. ${consequence}`;
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
-    return `the items can't be read again: ${thrown.message}. ${goesOn}`;
+    return `the items cannot be read again: ${thrown.message}. ${consequence}`;
   }
 }
 
-function fanOutOf(fanOut: FanOut | undefined, id: string): FanOut {
+function requireFanOut(fanOut: FanOut | undefined, id: string): FanOut {
   if (fanOut !== undefined) return fanOut;
-  throw new UsageError(`task ${id} is no run of a template; muster tasks list shows which are`);
+  throw new UsageError(
+    `task ${id} is not a run of a template: \`muster tasks list\` shows the source of each task`,
+  );
 }
 
 function isPipe(path: string): boolean {

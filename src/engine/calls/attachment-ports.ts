@@ -5,7 +5,7 @@ import {
   type AttachmentDetails,
   type AttachPort,
   type AttachmentRules,
-  type WhyNotShown,
+  type AttachmentRefusal,
 } from '../../protocol/attachment.ts';
 import { attachmentsOf } from '../../protocol/message.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
@@ -13,31 +13,32 @@ import type { EngineDeps } from '../task/deps.ts';
 import type { TaskRun } from '../task/task-run.ts';
 
 /**
- * The most images in one request. Anthropic refuses images of more than 2000 pixels a side in a request of more
- * than 20 (https://platform.claude.com/docs/en/build-with-claude/vision, looked up 2026-11-22).
+ * The maximum number of images in one request. If a request has more than 20 images, Anthropic refuses those of more
+ * than 2000 pixels a side (https://platform.claude.com/docs/en/build-with-claude/vision, looked up 2026-11-22).
  */
 const MAX_IMAGES = 20;
 /**
- * The most bytes of images and documents in one request, a third less than on the wire: Google takes 20 MB
- * (https://firebase.google.com/docs/ai-logic/input-file-requirements), Anthropic 32 MB.
+ * The maximum number of bytes of images and documents in one request, before base64, which adds a third. Google accepts
+ * requests of 20 MB (https://firebase.google.com/docs/ai-logic/input-file-requirements), Anthropic of 32 MB.
  */
-const MAX_BYTES = 14_000_000;
+const MAX_ATTACHMENT_BYTES = 14_000_000;
 
-/** Creates the port by which a tool call adds images and documents to its task's conversation. */
+/** Creates the port through which a tool call adds images and documents to the conversation of its task. */
 export function createCallAttachPort(
   deps: Pick<EngineDeps, 'models' | 'store'>,
   run: TaskRun,
   callId: string,
 ): AttachPort {
-  // A conversation is sent again with each request, and servers limit the attachments of one request.
-  const all = () => [...listAttachments(run), ...[...run.attaching.values()].flat()];
-  const refuse: Check = (details, rules) =>
-    rules.refusal(details) ?? refuseWithoutRoom(all(), details);
+  // Each request holds the full conversation, and servers limit the attachments of one request. So all attachments of
+  // the conversation count, including those of calls that are still running.
+  const listAll = () => [...listAttachments(run), ...[...run.pendingAttachments.values()].flat()];
+  const refuse: AttachmentCheck = (details, rules) =>
+    rules.refusal(details) ?? refuseWithoutRoom(listAll(), details);
   return createStoringPort(deps, run.spec.model, refuse, (details, rules) => {
     const reason = refuse(details, rules);
-    // The attachment counts as one of this call until the call has its outcome.
+    // The attachment is counted here until the outcome of the call is recorded, which then contains it.
     if (reason === null) {
-      run.attaching.set(callId, [...(run.attaching.get(callId) ?? []), details]);
+      run.pendingAttachments.set(callId, [...(run.pendingAttachments.get(callId) ?? []), details]);
     }
     return reason;
   });
@@ -46,7 +47,7 @@ export function createCallAttachPort(
 /**
  * Creates the port for images and documents that a user quotes in a message.
  *
- * @param others returns the attachments that the message already holds
+ * @param others returns the attachments that were already quoted in the message
  */
 export function createQuoteAttachPort(
   deps: Pick<EngineDeps, 'models' | 'store'>,
@@ -62,29 +63,33 @@ export function createQuoteAttachPort(
   );
 }
 
-/** Says why an attachment can't be added; synchronous, because other calls of the same message check at the same time. */
-type Check = (details: AttachmentDetails, rules: AttachmentRules) => WhyNotShown;
+/**
+ * Returns the reason why an attachment can't be added, or null if it can. It is synchronous, because other calls of the
+ * same message check at the same time.
+ */
+type AttachmentCheck = (details: AttachmentDetails, rules: AttachmentRules) => AttachmentRefusal;
 
+/** `checkAndReserve`: a check that also counts an accepted attachment, so that the next check includes it. */
 function createStoringPort(
   { models, store }: Pick<EngineDeps, 'models' | 'store'>,
   model: ResolvedModel,
-  refuse: Check,
-  admit = refuse,
+  refuse: AttachmentCheck,
+  checkAndReserve = refuse,
 ): AttachPort {
   const loadRules = async () => (await models.attachments?.(model)) ?? UNKNOWN_MODEL_RULES;
   return {
     refusal: async (details) => refuse(details, await loadRules()),
     async add(details, bytes) {
       const rules = await loadRules();
-      const reason = admit(details, rules);
+      const reason = checkAndReserve(details, rules);
       if (reason !== null) return reason;
       return { ...details, tokens: rules.tokens(details), blob: store.putAttachment(bytes) };
     },
-    addAgain: async (details) => admit(details, await loadRules()),
+    addAgain: async (details) => checkAndReserve(details, await loadRules()),
   };
 }
 
-/** Creates a port that says whether a model would be shown an attachment, and stores nothing. */
+/** Creates a port that only checks whether a model accepts an attachment. It stores nothing. */
 export function createPreviewAttachPort(
   models: EngineDeps['models'],
   model: ResolvedModel,
@@ -104,23 +109,25 @@ const UNKNOWN_MODEL_RULES: AttachmentRules = {
   tokens: () => 0,
 };
 
+/** Returns the reason if an attachment would exceed the limits of one request, or null. */
 function refuseWithoutRoom(
   all: readonly AttachmentDetails[],
   details: AttachmentDetails,
-): WhyNotShown {
+): AttachmentRefusal {
   const images = all.filter(isImage).length;
   if (isImage(details) && images >= MAX_IMAGES) {
     return `this conversation holds ${images} images (limit images = ${MAX_IMAGES}). Hand it to a subagent, which begins with none`;
   }
   const bytes = all.reduce((sum, each) => sum + each.bytes, details.bytes);
-  return bytes <= MAX_BYTES
+  return bytes <= MAX_ATTACHMENT_BYTES
     ? null
-    : `with it the images and documents of this conversation would have ${bytes} bytes (limit attachment_bytes = ${MAX_BYTES}). Hand it to a subagent, which begins with none`;
+    : `with it the images and documents of this conversation would have ${bytes} bytes (limit attachment_bytes = ${MAX_ATTACHMENT_BYTES}). Hand it to a subagent, which begins with none`;
 }
 
+/** Lists the attachments of the messages, and those of results and inputs that the next request will add. */
 function listAttachments({ state }: Pick<TaskRun, 'state'>): readonly Attachment[] {
   const { messages, results, queued } = state.conversation;
   const enclosed = queued.flatMap((input) => input.enclosed ?? []);
-  const waiting = [...results.values(), ...enclosed].flatMap(({ attachments = [] }) => attachments);
-  return [...attachmentsOf(messages), ...waiting];
+  const unsent = [...results.values(), ...enclosed].flatMap(({ attachments = [] }) => attachments);
+  return [...attachmentsOf(messages), ...unsent];
 }

@@ -6,9 +6,9 @@ import type { ToolCallPart } from '../../protocol/message.ts';
 import { NO_ACCESS, type Decision } from '../../protocol/permission.ts';
 import { scheduleCalls, type ScheduledCall } from '../../policy/call-conflicts.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { execute } from './execute-call.ts';
+import { executeCall } from './execute-call.ts';
 import { NO_FILES } from '../permissions/file-access.ts';
-import { judge } from '../permissions/judge.ts';
+import { judgeCall } from '../permissions/judge.ts';
 import { prepareCall, waitsForOthers } from '../permissions/prepare-call.ts';
 import { isStopOrder, stopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
@@ -16,22 +16,21 @@ import type { EngineSettings } from '../limits/configured-limits.ts';
 import type { PreparedCall } from '../task/prepared-call.ts';
 
 /**
- * The most calls of one message that run. Calls beyond it get an error: the results of a message must fit into
- * one request together. Calls that wait for other tasks have limits of their own and do not count.
+ * The maximum number of calls of one message that run. Further calls get an error, since the results of all calls of a
+ * message must fit into one request. Calls that wait for other tasks have limits of their own and do not count.
  */
 const MAX_CALLS_PER_MESSAGE = 100;
 /**
- * The maximum number of runs of an identical call in a row, whatever its results: a model that is stuck repeats it
- * forever.
+ * The maximum number of times that an identical call runs in a row, whatever the results are: a model that is stuck
+ * repeats a call forever.
  */
 const MAX_IDENTICAL_CALLS = 10;
-/** The maximum number of calls of one task that run at the same time: each may have processes and files open. */
+/** The maximum number of calls of one task that run at the same time: each call may have processes and files open. */
 const MAX_CONCURRENT_CALLS = 16;
 
 /**
- * Runs the calls of one message, in parallel if they do not conflict, and returns when none of them runs any
- * more. Rejects when the task is stopped while a call waits, and when the log cannot be written; never because of
- * a tool.
+ * Runs the calls of one message, in parallel unless they conflict. Resolves when all of them have ended. Rejects when
+ * the task is stopped while a call waits, and when the log cannot be written, but never because a tool fails.
  */
 export async function runCalls(
   deps: EngineDeps,
@@ -39,14 +38,15 @@ export async function runCalls(
   calls: readonly ToolCallPart[],
 ): Promise<void> {
   const prepared = prepareWithinLimits(run, calls, deps.settings);
-  // The answer is made durable while the calls run; a call with effects does that itself before it starts. A failure is
-  // reported where the journal is awaited next.
-  if (prepared.every(isPure)) run.journal.keepAnswer().catch(() => {});
-  const waits = prepared.filter(isWait).length;
-  const slot = new SlotUse(run, { own: prepared.length - waits, waits });
+  // If no call has effects, the answer reaches the disk while the calls run. A call with effects syncs the log itself
+  // before it starts. The next sync of the journal reports a failure, so it is ignored here.
+  if (prepared.every(isPure)) run.journal.syncNewestAnswer().catch(() => {});
+  const waiting = prepared.filter(isWait).length;
+  const slot = new SlotUse(run, { working: prepared.length - waiting, waiting });
+  // For each call, the indexes of earlier calls that conflict with it and must end first.
   const waitsFor = scheduleCalls(prepared.map(toScheduledCall));
-  const atOnce = new ConcurrencyLimit(MAX_CONCURRENT_CALLS);
-  const working = (work: () => Promise<void>) => run.tree.idleDetector.trackWork(work);
+  const concurrency = new ConcurrencyLimit(MAX_CONCURRENT_CALLS);
+  const trackWork = (work: () => Promise<void>) => run.tree.idleDetector.trackWork(work);
   const done: Promise<void>[] = [];
   for (const [index, call] of prepared.entries()) {
     const earlier = (waitsFor[index] ?? []).map((before) => done[before]);
@@ -54,36 +54,36 @@ export async function runCalls(
       Promise.all(earlier)
         .then(() =>
           isWait(call)
-            ? working(() => runCall(deps, run, { call, slot }))
-            : atOnce.run(() => working(() => runCall(deps, run, { call, slot }))),
+            ? trackWork(() => runCall(deps, run, { call, slot }))
+            : concurrency.run(() => trackWork(() => runCall(deps, run, { call, slot }))),
         )
-        .finally(() => (isWait(call) ? slot.waitingCallEnded() : slot.ownCallEnded())),
+        .finally(() => (isWait(call) ? slot.waitingCallEnded() : slot.workingCallEnded())),
     );
   }
   await run.tree.idleDetector.trackWait(() => waitForAll(run, done));
 }
 
-/** Returns the calls that may run, and refuses those beyond a limit. */
+/** Prepares the calls, and refuses those that exceed a limit. Returns the remaining calls. */
 function prepareWithinLimits(
   run: TaskRun,
   calls: readonly ToolCallPart[],
   { noProgressCalls }: Pick<EngineSettings, 'noProgressCalls'>,
 ): readonly PreparedCall[] {
-  const mostIdentical = Math.max(MAX_IDENTICAL_CALLS, noProgressCalls);
-  const times = run.state.repetition.timesInARow;
-  let own = 0;
+  const maxIdentical = Math.max(MAX_IDENTICAL_CALLS, noProgressCalls);
+  const timesInARow = run.state.repetition.timesInARow;
+  let counted = 0;
   return calls.flatMap((call) => {
     const prepared = prepareCall(run, call);
     if (isWait(prepared)) return [prepared];
-    own += 1;
-    if (own > MAX_CALLS_PER_MESSAGE) {
+    counted += 1;
+    if (counted > MAX_CALLS_PER_MESSAGE) {
       const text = `a message may hold at most ${MAX_CALLS_PER_MESSAGE} calls. Call it again in the next one.`;
       recordRefusal(run, call, limitRefusal(call, text));
       return [];
     }
-    const isOver = (times.get(call.id) ?? 0) > mostIdentical;
+    const isOver = (timesInARow.get(call.id) ?? 0) > maxIdentical;
     if (!isOver || !prepared.ready || isDelegation(prepared)) return [prepared];
-    const text = `this very call was made ${mostIdentical} times in a row (limit identical_calls = ${mostIdentical}). Do something else, or give your final answer.`;
+    const text = `this very call was made ${maxIdentical} times in a row (limit identical_calls = ${maxIdentical}). Do something else, or give your final answer.`;
     recordRefusal(run, call, { ...limitRefusal(call, text), repeated: true });
     return [];
   });
@@ -94,8 +94,8 @@ function limitRefusal(call: ToolCallPart, text: string): Refusal {
 }
 
 /**
- * Waits for all calls. If a call rejects for another reason than a stop, the log cannot be written: the other
- * calls and the children are stopped and awaited, since nothing that they do would be recorded.
+ * Waits for all calls. If a call rejects for another reason than a stop, the log cannot be written. Then the other
+ * calls and the children are stopped and awaited, since nothing of their work could be recorded.
  */
 async function waitForAll(run: TaskRun, calls: readonly Promise<void>[]): Promise<void> {
   try {
@@ -116,20 +116,23 @@ function toScheduledCall(call: PreparedCall): ScheduledCall {
   return { kind: call.tool.kind, access: call.access };
 }
 
+/** Returns true if a call has no effects, or will not run. */
 function isPure(call: PreparedCall): boolean {
   return !call.ready || call.tool.replay === 'pure';
 }
 
-/** Says whether a call waits for other tasks. Such a call needs no slot of its own. */
+/** Returns true if a call waits for other tasks. Such a call needs no slot. */
 function isWait(call: PreparedCall): boolean {
   return call.ready && waitsForOthers(call);
 }
 
+/** A call, and the use of the task's slot by all calls of its message. */
 interface CallInSlot {
   readonly call: PreparedCall;
   readonly slot: SlotUse;
 }
 
+/** Decides about a call and runs it, or records why it does not run. */
 async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallInSlot): Promise<void> {
   if (run.cancellation.turnSignal.aborted) return;
   const tool = run.state.unknownCalls.get(call.call.id);
@@ -142,8 +145,9 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallInSlo
     return;
   }
   if (tool !== undefined && isDelegation(call)) {
-    // The call was allowed before, and a child may already be running for it.
-    await execute(deps, run, { ...call, pathAccess: NO_FILES });
+    // A process that ended had allowed the call, and its child may already be running. So the call is not decided
+    // again.
+    await executeCall(deps, run, { ...call, pathAccess: NO_FILES });
     return;
   }
   const { idleDetector } = run.tree;
@@ -152,12 +156,12 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallInSlo
     : <T>(ask: () => Promise<T>) => slot.runWait(() => idleDetector.trackWait(ask));
   const { allowed, pathAccess, decision, refusal } =
     deps.decided === undefined
-      ? await judge(deps, run, call, wait)
+      ? await judgeCall(deps, run, call, wait)
       : { ...(await deps.decided(call.call.id)), pathAccess: NO_FILES };
   if (run.cancellation.turnSignal.aborted) return;
   if (allowed) {
     const { mode } = run.permissions.rights;
-    await execute(deps, run, { ...call, pathAccess, decision, mode });
+    await executeCall(deps, run, { ...call, pathAccess, decision, mode });
     return;
   }
   recordRefusal(run, call.call, {
@@ -169,8 +173,8 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallInSlo
 }
 
 /**
- * Says whether a call that an earlier process started may run again: calls that change nothing may, and calls
- * that recognize what they did the first time.
+ * Returns true if a call that an earlier process started may run again: a call that changes nothing, or a call that
+ * recognizes its own earlier effects.
  */
 function mayRunAgain(call: PreparedCall): boolean {
   return call.ready && (call.tool.replay === 'pure' || call.tool.replay === 'keyed');
@@ -181,8 +185,8 @@ function isDelegation(call: PreparedCall): boolean {
 }
 
 /**
- * Records that the outcome of a call is unknown. The call may have done anything or nothing, so it is not run
- * again and the model is notified.
+ * Records that the outcome of a call is unknown, and tells the model so. The call may have had all of its effects or
+ * none, so it does not run again.
  */
 function recordUnknownOutcome(
   run: Pick<TaskRun, 'journal'>,
@@ -203,8 +207,10 @@ function recordUnknownOutcome(
 }
 
 /**
- * Gives each call without an outcome one, so that the history is complete when the task is resumed. The outcome
- * of a call that had started is unknown, and the model is told so.
+ * Records an outcome for each call that has none, so that the conversation is complete when the task is resumed. A call
+ * that had started gets an unknown outcome, and any other call is recorded as not run.
+ *
+ * @param reason why the calls have no outcome, for the model
  */
 export function closeOpenCalls(run: Pick<TaskRun, 'journal' | 'state'>, reason: string): void {
   const { conversation, runningCalls, unknownCalls } = run.state;
@@ -219,11 +225,13 @@ export function closeOpenCalls(run: Pick<TaskRun, 'journal' | 'state'>, reason: 
   }
 }
 
+/** The recorded outcome of a call that does not run. */
 interface Refusal {
   readonly tool: string;
   readonly text: string;
   readonly error: ErrorCode;
   readonly decision?: Decision;
+  /** Set if the call was refused because it was repeated too often. */
   readonly repeated?: true;
 }
 
@@ -232,7 +240,7 @@ function recordRefusal(run: Pick<TaskRun, 'journal'>, call: ToolCallPart, refusa
     type: 'call.refused',
     callId: call.id,
     tool: refusal.tool,
-    // The text is ours, but it may quote a path, a rule or the model.
+    // The text is Muster's own, but it may quote a path, a rule or an argument, in which tags are escaped.
     text: escapeTags(refusal.text),
     error: refusal.error,
     decision: refusal.decision ?? null,
@@ -241,25 +249,31 @@ function recordRefusal(run: Pick<TaskRun, 'journal'>, call: ToolCallPart, refusa
 }
 
 /**
- * Holds the task's slot exactly while one of the message's own calls runs: not while all remaining calls wait
- * for other tasks, and not while the user is asked. When all calls are done, the slot is held for the next
- * request.
+ * Holds the task's slot while at least one call of the message does work itself. The slot is free for other tasks while
+ * all remaining calls wait for other tasks or for a person. When all calls have ended, the slot is held again for the
+ * next request.
  */
 class SlotUse {
   private readonly run: TaskRun;
-  /** The task's own calls that run now. */
+  /** The number of calls that do work themselves now. */
   private active: number;
-  /** Calls without an outcome, including those that wait for other tasks. */
+  /** The number of calls that have not ended, including those that wait for other tasks. */
   private open: number;
 
-  constructor(run: TaskRun, { own, waits }: { readonly own: number; readonly waits: number }) {
+  /**
+   * `working`: the number of calls that do work themselves; `waiting`: the number of calls that wait for other tasks.
+   */
+  constructor(
+    run: TaskRun,
+    { working, waiting }: { readonly working: number; readonly waiting: number },
+  ) {
     this.run = run;
-    this.active = own;
-    this.open = own + waits;
+    this.active = working;
+    this.open = working + waiting;
     this.giveSlotIfIdle();
   }
 
-  ownCallEnded(): void {
+  workingCallEnded(): void {
     this.active -= 1;
     this.open -= 1;
     this.giveSlotIfIdle();
@@ -269,7 +283,7 @@ class SlotUse {
     this.open -= 1;
   }
 
-  /** Runs a wait of one of the task's own calls, and gives the slot to others meanwhile. */
+  /** Waits on behalf of a call that does work itself. Other tasks can use the slot meanwhile. */
   async runWait<T>(wait: () => Promise<T>): Promise<T> {
     this.active -= 1;
     this.giveSlotIfIdle();

@@ -2,7 +2,6 @@ import { deferred, onAbort } from '../../base/async.ts';
 import type { Deadline } from '../../base/deadlines.ts';
 import { escapeTags } from '../../base/control-tags.ts';
 import { errorMessage } from '../../base/errors.ts';
-import type { ToolCallPart } from '../../protocol/message.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import { decideStart } from '../../policy/decide.ts';
 import type { Decision, PermissionMode } from '../../protocol/permission.ts';
@@ -17,46 +16,55 @@ import type { EngineDeps } from '../task/deps.ts';
 import { waitsForOthers } from '../permissions/prepare-call.ts';
 import { readStopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import { toolContext } from './tool-context.ts';
+import { createToolContext } from './tool-context.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
 import { appendNotes, spillText } from '../../tools/shared/output.ts';
 import { byteLength, plural } from '../../base/text.ts';
 import type { Budget } from '../limits/budget.ts';
 import { limitMessage } from '../limits/limit-message.ts';
 
-/** How long a stopped tool may take to clean up before its outcome is given up. */
-const CLEANUP_MS = 2_500;
+/** The time that a stopped tool has to clean up. A tool that needs longer is abandoned. */
+const CLEANUP_TIMEOUT_MS = 2_500;
 
+/** A call that was allowed, and the files that it may open. */
 interface AllowedCall extends ReadyCall {
   readonly pathAccess: FileAccess;
-  /** The decision that allows it. Absent for a call that was allowed before a crash. */
+  /** The decision that allowed the call. Absent if the call was allowed before a crash. */
   readonly decision?: Decision;
-  /** The mode in which it was allowed. Absent for a call that was allowed before a crash. */
+  /** The mode in which the call was allowed. Absent if the call was allowed before a crash. */
   readonly mode?: PermissionMode;
 }
 
-/** Runs a call that was allowed. Writes its intent to the log before, and its outcome after. */
-export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Promise<void> {
-  const { call, tool } = ready;
+/** Runs a call that was allowed. Records the start of the call before, and its outcome afterwards. */
+export async function executeCall(
+  deps: EngineDeps,
+  run: TaskRun,
+  allowed: AllowedCall,
+): Promise<void> {
+  const { call, tool } = allowed;
   const mayHaveEffects = tool.replay !== 'pure';
   run.journal.record({ type: 'call.started', callId: call.id, tool: tool.name, input: call.input });
-  // A delegation changes nothing itself, and its child syncs this log before it does anything.
+  // A start that is on disk shows after a crash that the call may have had effects. A delegation changes nothing
+  // itself, and its child syncs this log before it starts to work.
   if (mayHaveEffects && tool.kind !== 'delegate') await run.journal.sync();
   const startedAt = deps.clock.monotonic();
-  const output = await runTool(deps, run, ready);
-  // The call has no outcome, so it runs again when the task is resumed.
+  const output = await runTool(deps, run, allowed);
+  // Without a recorded outcome, the call runs again when the parked task is resumed.
   if (run.cancellation.isParked) throw run.cancellation.signal.reason;
   if (output.forced === true) run.cancellation.recordKill();
-  const told = output.told ?? [];
-  const noted = appendNotes(output.text, ready.notes);
-  const text = cutToToolBytes(run.budget, fitOutput(noted, tool, spillOf(deps, run.spec.id, call)));
-  // The withdrawal comes first: after a crash in the middle of the batch the call runs again and reports once more.
+  const withdrawn = output.told ?? [];
+  const noted = appendNotes(output.text, allowed.notes);
+  const fitted = fitOutput(noted, tool, outputOptions(deps, run.spec.id, call.id));
+  const text = cutToToolBytes(run.budget, fitted);
+  // The output contains these inputs, so they are withdrawn from the queue. The withdrawal comes first: after a crash
+  // in the middle of the batch the call runs again and returns them once more.
   run.journal.record(
-    ...(told.length === 0 ? [] : [{ type: 'input.withdrawn', ids: told } as const]),
+    ...(withdrawn.length === 0 ? [] : [{ type: 'input.withdrawn', ids: withdrawn } as const]),
     {
       type: 'call.ended',
       callId: call.id,
       tool: tool.name,
+      // A nonce marks the text as outside text. Muster's own text and instructions of the user get none.
       ...(tool.ownWords === true || output.isInstruction === true
         ? { text: escapeTags(text) }
         : { text, nonce: drawNonce(text) }),
@@ -68,50 +76,51 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
       ms: Math.round(deps.clock.monotonic() - startedAt),
     },
   );
-  run.attaching.delete(call.id);
+  run.pendingAttachments.delete(call.id);
   if (mayHaveEffects) await run.journal.sync();
 }
 
-/** Returns the limits of an output, and the place for the full text of a large one. */
-function spillOf({ settings, store, redactBytes }: EngineDeps, task: string, call: ToolCallPart) {
+/** Returns the limits of an output, and the path of the file for the full text of a large output. */
+function outputOptions({ settings, store, redactBytes }: EngineDeps, task: string, callId: string) {
   return {
     caps: settings.caps,
-    spillPath: () => store.createSpillFile(task, call.id),
+    spillPath: () => store.createSpillFile(task, callId),
     ...(redactBytes === undefined ? {} : { redactBytes }),
   };
 }
 
+/** The abort reason of a tool that has exceeded `tool_seconds`. */
 const TIMED_OUT = Symbol('tool_seconds');
 
 /**
  * Runs a tool until it ends, the task is stopped or `tool_seconds` have passed. A tool that does not stop then is
- * abandoned after a while: its outcome is an error, and the loop continues. A tool that waits for other tasks is never
- * abandoned, since these tasks abandon their own tools.
+ * abandoned after `CLEANUP_TIMEOUT_MS`: its outcome is an error, and the loop continues. A tool that waits for other
+ * tasks is never abandoned, since these tasks abandon their own tools.
  */
 async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Promise<ToolOutput> {
   const { tool, input, call, pathAccess } = ready;
-  // The stop came while the intent was being written.
+  // The task was stopped while the start of the call was being recorded.
   if (run.cancellation.turnSignal.aborted) {
     const { reason } = readStopOrder(run.cancellation.turnSignal);
     return { text: `Not run: ${reason}.`, error: 'CANCELLED' };
   }
   const { turnSignal } = run.cancellation;
   const controller = new AbortController();
-  const forget = onAbort(turnSignal, () => controller.abort(turnSignal.reason));
+  const removeStopListener = onAbort(turnSignal, () => controller.abort(turnSignal.reason));
   const { toolMs } = deps.settings.caps;
   const deadlines: Deadline[] = [];
-  const waits = waitsForOthers(ready);
-  if (!waits) {
+  const waitsForTasks = waitsForOthers(ready);
+  if (!waitsForTasks) {
     deadlines.push(deps.deadlines.after(toolMs, () => controller.abort(TIMED_OUT)));
   }
-  const givenUp = deferred<ToolOutput>();
-  const giveUp = onAbort(controller.signal, () => {
-    if (waits) return;
+  const abandoned = deferred<ToolOutput>();
+  const removeAbandonListener = onAbort(controller.signal, () => {
+    if (waitsForTasks) return;
     const outcome = interrupted(controller.signal, toolMs);
-    deadlines.push(deps.deadlines.after(CLEANUP_MS, () => givenUp.resolve(outcome)));
+    deadlines.push(deps.deadlines.after(CLEANUP_TIMEOUT_MS, () => abandoned.resolve(outcome)));
   });
   try {
-    const context = toolContext(deps, run, {
+    const context = createToolContext(deps, run, {
       callId: call.id,
       pathAccess,
       decision: ready.decision,
@@ -124,24 +133,25 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
         : ({ text: refusal, error: 'PERMISSION_DENIED' } as const);
     };
     const outcome =
-      tool.kind === 'edit' ? run.tree.fileLocks.withLock(writesOf(ready), work) : work();
-    const output = await Promise.race([outcome, givenUp.promise]);
+      tool.kind === 'edit' ? run.tree.fileLocks.withLock(listRealWrites(ready), work) : work();
+    const output = await Promise.race([outcome, abandoned.promise]);
     return controller.signal.reason === TIMED_OUT ? timedOut(output, toolMs) : output;
   } catch (thrown) {
     if (controller.signal.aborted) {
+      // The tool ended by itself after the abort, so nothing had to be killed.
       return { ...interrupted(controller.signal, toolMs), forced: false };
     }
     return { text: `${tool.name} broke: ${errorMessage(thrown)}`, error: 'INTERNAL_ERROR' };
   } finally {
     for (const deadline of deadlines) deadline.cancel();
-    forget();
-    giveUp();
+    removeStopListener();
+    removeAbandonListener();
   }
 }
 
 /**
- * Decides about a call once more when it has written its intent and holds the locks on its files, since a person may
- * have set a narrower mode meanwhile. Returns the refusal for the model, or null. A rerun uses the logged decision.
+ * Decides about a call once more after its start was recorded and its files were locked, since a person may have set a
+ * narrower mode meanwhile. Returns the refusal for the model, or null. A rerun uses the logged decision.
  */
 function refuseStart({ decided }: EngineDeps, run: TaskRun, call: AllowedCall): string | null {
   if (decided !== undefined || call.mode === undefined) return null;
@@ -149,23 +159,25 @@ function refuseStart({ decided }: EngineDeps, run: TaskRun, call: AllowedCall): 
   return decideStart(call.tool.name, { allowedIn: call.mode, mode });
 }
 
-/** Returns the real paths that a call was allowed to change. */
-function writesOf({ access, pathAccess }: AllowedCall): readonly string[] {
+/** Lists the real paths that a call was allowed to change. */
+function listRealWrites({ access, pathAccess }: AllowedCall): readonly string[] {
   return (access?.writes ?? []).map((path) => pathAccess.judged.get(path)?.real ?? path);
 }
 
+/** Creates the output of a tool that was ended by a stop or by `tool_seconds`, and of which nothing else is known. */
 function interrupted(signal: AbortSignal, toolMs: number): ToolOutput {
   if (signal.reason === TIMED_OUT) return timedOut({ text: '' }, toolMs);
   const text = `Stopped: ${readStopOrder(signal).reason}.`;
   return { text, error: 'CANCELLED', forced: true };
 }
 
+/** Marks an output as that of a tool that has exceeded `tool_seconds`. */
 function timedOut(output: ToolOutput, toolMs: number): ToolOutput {
   const notice = `Ended after the limit tool_seconds = ${toolMs / 1000}.`;
   return { ...output, text: `${notice}\n${output.text}`.trimEnd(), error: 'TIMEOUT' };
 }
 
-/** Cuts the result of a call to the remaining bytes of the caps on all results of its task and its tree. */
+/** Cuts a result to the bytes that remain of the caps on all results of the task and of the tree. */
 function cutToToolBytes(budget: Budget, text: string): string {
   const bytes = byteLength(text);
   const { granted, hit } = budget.useToolBytes(bytes);
@@ -176,26 +188,26 @@ function cutToToolBytes(budget: Budget, text: string): string {
   return `${kept}\n[Cut at ${granted} of ${bytes} bytes: ${limitMessage(hit)}]`.trimStart();
 }
 
-/** The bytes by which a tool may exceed its limits before its output is cut here. */
-const CAP_SLACK = 4_096;
+/** The number of bytes by which a tool may exceed its limit before its output is cut here. */
+const CAP_SLACK_BYTES = 4_096;
 /** The maximum number of bytes that one UTF-16 unit takes in UTF-8. */
 const MAX_BYTES_PER_UNIT = 3;
-/** The bytes reserved for the line between head and tail. */
+/** The number of bytes reserved for the line that replaces the middle of an output. */
 const NOTE_BYTES = 1_000;
 
-/** Says whether an output fits into a request as it is. Tools limit their own output, but not all of them do. */
+/** Returns true if an output is within the limits. Most tools limit their own output, but not all of them do. */
 export function isWithinCaps(
   text: string,
   { name }: Pick<AnyTool, 'name'>,
   { resultBytes, readBytes }: ToolCaps,
 ): boolean {
-  const most = (name === 'Read' ? readBytes : resultBytes) + CAP_SLACK;
-  return text.length <= most / MAX_BYTES_PER_UNIT || byteLength(text) <= most;
+  const maxBytes = (name === 'Read' ? readBytes : resultBytes) + CAP_SLACK_BYTES;
+  return text.length <= maxBytes / MAX_BYTES_PER_UNIT || byteLength(text) <= maxBytes;
 }
 
 /**
- * Returns the text of an output for a request. An output above the limits is cut to its beginning and its end,
- * and the full text goes into the spill file of the call.
+ * Returns the text of an output for a request. An output above the limits is cut to its beginning and its end, and its
+ * full text is written to the spill file of the call.
  */
 export function fitOutput(
   text: string,
@@ -207,23 +219,24 @@ export function fitOutput(
   const half = Math.max(0, Math.floor((context.caps.resultBytes - NOTE_BYTES) / 2));
   const head = takeHead(bytes, half);
   const tail = takeTail(bytes, half);
-  const left = bytes.length - byteLength(head) - byteLength(tail);
-  return `${head}\n[… ${plural(left, 'byte')} left out; ${spillText(text, context)} …]\n${tail}`;
+  const omitted = bytes.length - byteLength(head) - byteLength(tail);
+  return `${head}\n[… ${plural(omitted, 'byte')} left out; ${spillText(text, context)} …]\n${tail}`;
 }
 
-/** Returns the beginning: full lines if they fill at least half of the size, or else full characters. */
-function takeHead(bytes: Buffer, most: number): string {
-  const end = bytes.lastIndexOf('\n', most - 1);
-  if (end > most / 2) return bytes.toString('utf8', 0, end);
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, most), {
+/** Returns at most the first `size` bytes: full lines if they fill at least half of them, and else full characters. */
+function takeHead(bytes: Buffer, size: number): string {
+  const end = bytes.lastIndexOf('\n', size - 1);
+  if (end > size / 2) return bytes.toString('utf8', 0, end);
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, size), {
     stream: true,
   });
 }
 
-function takeTail(bytes: Buffer, most: number): string {
-  let from = bytes.length - most;
+/** Returns at most the last `size` bytes, cut like `takeHead`. */
+function takeTail(bytes: Buffer, size: number): string {
+  let from = bytes.length - size;
   const line = bytes.indexOf('\n', from) + 1;
-  if (line > 0 && line < bytes.length - most / 2) return bytes.toString('utf8', line);
+  if (line > 0 && line < bytes.length - size / 2) return bytes.toString('utf8', line);
   while (((bytes[from] ?? 0) & 0b1100_0000) === 0b1000_0000) from += 1;
   return bytes.toString('utf8', from);
 }

@@ -13,13 +13,14 @@ import { buildCommandEnvironment } from '../../sys/processes/command-environment
 import { readEnvironment } from '../../sys/env.ts';
 import { findDeniedPaths } from '../../policy/denied-paths.ts';
 
+/** The details of one call that its context depends on. */
 type CallSetup = Pick<ToolContext, 'callId' | 'signal'> & {
   readonly pathAccess: FileAccess;
   readonly decision: Decision | undefined;
 };
 
-/** Creates the context of one tool call: the ports through which the tool acts. */
-export function toolContext(
+/** Creates the context of a tool call: the ports through which the tool acts. */
+export function createToolContext(
   deps: EngineDeps,
   run: TaskRun,
   { callId, signal, pathAccess, decision }: CallSetup,
@@ -40,7 +41,7 @@ export function toolContext(
       get: () => run.state.todos,
       set: (items) => run.journal.record({ type: 'todos.set', items }),
     },
-    shells: run.shells.forCall(callId),
+    shells: run.shells.createPort(callId),
     sandbox: run.tree.commands.queueCommands(
       createCommandSandbox({
         sandbox: deps.sandbox,
@@ -57,12 +58,12 @@ export function toolContext(
     ...(source === undefined ? {} : { memory: createMemoryPort({ source, spec, sleep: wait }) }),
     sleep: wait,
     keepFormer: (bytes) => deps.store.putBackup(bytes),
-    attach: attachLater(deps, run, callId),
+    attach: createLazyAttachPort(deps, run, callId),
     spillPath: () => deps.store.createSpillFile(spec.id, callId),
     ...(deps.redactBytes === undefined ? {} : { redactBytes: deps.redactBytes }),
     progress(line) {
       const tool = run.state.runningCalls.get(callId)?.tool;
-      // Progress that arrives after the outcome of the call is dropped.
+      // A call that has an outcome is not in `runningCalls` any more. Its late progress is dropped.
       if (tool !== undefined) {
         deps.onSignal({ type: 'progress', task: spec.id, callId, tool, line });
       }
@@ -70,24 +71,25 @@ export function toolContext(
   };
 }
 
-/** Creates an attachment port whose module is loaded at first use, since few tasks look at images. */
-function attachLater(deps: EngineDeps, run: TaskRun, callId: string): AttachPort {
-  const port = async () =>
+/** Creates an attachment port that loads its module at the first use, since few tasks look at images. */
+function createLazyAttachPort(deps: EngineDeps, run: TaskRun, callId: string): AttachPort {
+  const loadPort = async () =>
     (await import('./attachment-ports.ts')).createCallAttachPort(deps, run, callId);
   return {
-    refusal: async (facts) => (await port()).refusal(facts),
-    add: async (facts, bytes) => (await port()).add(facts, bytes),
-    addAgain: async (attachment) => (await port()).addAgain(attachment),
+    refusal: async (details) => (await loadPort()).refusal(details),
+    add: async (details, bytes) => (await loadPort()).add(details, bytes),
+    addAgain: async (attachment) => (await loadPort()).addAgain(attachment),
   };
 }
 
+/** The options of a command sandbox. */
 interface CommandSandboxOptions {
   readonly sandbox: Sandbox;
   /** Names of further environment variables that commands see. */
   readonly variableNames: readonly string[];
   /**
-   * Variables that the task has set for its commands. A command that was proved harmless without them runs without
-   * them. Default: none.
+   * Variables that the task has set for its commands. Only commands with access to the workspace get them: a read-only
+   * command was proved harmless without these variables. Default: none.
    */
   readonly taskVariables?: Readonly<Record<string, string>>;
   readonly taskId: string;
@@ -95,17 +97,17 @@ interface CommandSandboxOptions {
   /** The home directory that `~/` in a rule stands for: an absolute, real path. */
   readonly home: string;
   /**
-   * The decision that allowed the call. Its confinement (default: `workspace`) is narrowed if plan mode was set
-   * since.
+   * The decision that allowed the call. In plan mode, commands are read-only whatever confinement the decision has.
+   * Otherwise a decision without a confinement means `workspace`.
    */
   readonly decision?: Decision | undefined;
 }
 
-/** Creates the sandbox of one call. The rights of the task decide what the commands of the call may do. */
+/** Creates the sandbox for the commands of a call. The rights of the task decide what the commands may do. */
 export function createCommandSandbox(options: CommandSandboxOptions): SandboxPort {
   const { sandbox, variableNames, taskVariables = {}, taskId, rights, home, decision } = options;
-  // Computed only when a command runs: most calls run none.
-  const confinementOf = (): Confinement => ({
+  // This is computed only when a command runs, since most calls run none.
+  const computeConfinement = (): Confinement => ({
     access: rights.mode === 'plan' ? 'read-only' : (decision?.confinement ?? 'workspace'),
     roots: rights.roots,
     network: rights.network,
@@ -115,7 +117,7 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
     confine: async ([file, ...args], { cwd, serves, line }): Promise<CommandToStart> => {
       const { on } = await sandbox.state();
       const confinement = {
-        ...confinementOf(),
+        ...computeConfinement(),
         runsGitAlone: !serves && line !== undefined && (await lineRunsOnlyGit(line)),
       };
       const { access, network } = confinement;
@@ -127,36 +129,39 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
         network: network || !on,
       });
       if (!on) return { file, args, env, held: null, settle: settleNothing, release: () => {} };
-      // A command that may only read must not reach a server of the same task that may write.
+      // Servers of the task are reached through a loopback. A command that may only read does not join it, since a
+      // server may be able to write.
       const loopback = access === 'workspace' ? { loopback: taskId } : {};
-      const leave = serves && access === 'workspace' ? await sandbox.useLoopback(taskId) : null;
+      const leaveLoopback =
+        serves && access === 'workspace' ? await sandbox.useLoopback(taskId) : null;
       const argv = [file, ...args] as const;
       try {
         const command = { argv, cwd, env, confinement, stderr: 'monitor', ...loopback } as const;
         const confined = sandbox.confine(command);
         const release = (): void => {
           confined.release();
-          leave?.();
+          leaveLoopback?.();
         };
         return { ...confined, held: { access, network, monitored: confined.monitored }, release };
       } catch (thrown) {
-        leave?.();
+        leaveLoopback?.();
         throw thrown;
       }
     },
   };
 }
 
+/** Without a sandbox there are no files to quarantine. */
 const settleNothing = () => Promise.resolve({ removed: [], fromCommits: [] });
 
-/** Says whether a command line runs nothing but git. Loads the shell grammar only if the line names git. */
+/** Returns true if a command line runs nothing but git. Loads the shell parser only if the line names git. */
 async function lineRunsOnlyGit(line: string): Promise<boolean> {
   if (!/(?:^|[\s;&|])git\s/.test(line)) return false;
-  const read = await loadShellParser();
-  return runsOnlyGit(read(line));
+  const parseLine = await loadShellParser();
+  return runsOnlyGit(parseLine(line));
 }
 
-/** Returns the ask rule because of which the user was asked and allowed the call. */
+/** Returns the ask rule if the user was asked because of it and allowed the call. */
 function findAnsweredRule(decision: Decision | undefined): Decision['rule'] {
   return decision?.step === 'ask_rule' ? decision.rule : undefined;
 }

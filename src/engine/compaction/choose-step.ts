@@ -10,7 +10,7 @@ import {
   chooseCompaction,
   findHeadCut,
   DEFAULT_COMPACT_AT,
-  MAX_SAID_SHARE,
+  MAX_INPUTS_SHARE,
   countFreedTokens,
   compactionTrigger,
   type CompactionChoice,
@@ -30,14 +30,12 @@ import {
   buildSummaryPrompt,
 } from './compaction-texts.ts';
 
-/** The tokens reserved for an answer if the output limit of a model is unknown. */
-const DEFAULT_OUTPUT = 8_192;
-/**
- * A first request with fewer tokens is sent without waiting for the catalogue: nothing could be removed from it.
- */
-const SMALL_FIRST_REQUEST = 24_000;
+/** The assumed output limit of a model whose limit is unknown. */
+const DEFAULT_OUTPUT_TOKENS = 8_192;
+/** A first request below this size is sent before the model's details are loaded, since nothing could be removed. */
+const SMALL_FIRST_REQUEST_TOKENS = 24_000;
 
-/** Decides what a task's next request needs to stay within its model's window, as the log will record it. */
+/** Decides how the context is compacted before a task's next request, so that it stays within the model's window. */
 export async function chooseCompactionStep(
   deps: EngineDeps,
   run: TaskRun,
@@ -46,57 +44,59 @@ export async function chooseCompactionStep(
   const { conversation } = state;
   const { compaction } = conversation;
   if (conversation.messages.length === 0) {
-    if (estimateInput(conversation, prefix) < SMALL_FIRST_REQUEST) return { kind: 'none' };
+    if (estimateInput(conversation, prefix) < SMALL_FIRST_REQUEST_TOKENS) return { kind: 'none' };
   }
   const details = await deps.models.details(spec.model);
-  const limits = windowLimits(run, details);
+  const limits = getLimits(run, details);
   const trigger = compactionTrigger(limits);
-  if (!compaction.overflowed) {
+  if (!compaction.hasOverflowed) {
     if (trigger === null || estimateRequestSize(conversation, prefix) <= trigger)
       return { kind: 'none' };
   }
   const layout = measureContext(conversation, prefix);
-  const from = trigger ?? layout.size;
-  const because = findSummaryObstacle(run, details, layout, from);
-  const choice = chooseCompaction(layout, limits, compaction, because);
-  return toStep(run, choice, { layout, limits, most: from * MAX_SAID_SHARE });
+  const reference = trigger ?? layout.size;
+  const whyNoSummary = findSummaryObstacle(run, details, layout, reference);
+  const choice = chooseCompaction(layout, limits, compaction, whyNoSummary);
+  return toStep(run, choice, { layout, limits, maxTokens: reference * MAX_INPUTS_SHARE });
 }
 
-function windowLimits({ spec }: TaskRun, { contextWindow, maxOutput }: ModelDetails): WindowLimits {
+function getLimits({ spec }: TaskRun, { contextWindow, maxOutput }: ModelDetails): WindowLimits {
   return {
     window: contextWindow,
-    output: maxOutput ?? DEFAULT_OUTPUT,
+    output: maxOutput ?? DEFAULT_OUTPUT_TOKENS,
     compactAt: spec.agent.compactAt ?? DEFAULT_COMPACT_AT,
   };
 }
 
-/** Returns why no summary can be asked for: the remaining budget must suffice for it and for the turn after it. */
+/** Returns why no summary can be requested: the remaining budget must suffice for the summary and for the next turn. */
 function findSummaryObstacle(
   { budget, spec }: TaskRun,
   details: ModelDetails,
   layout: ContextLayout,
-  from: number,
+  reference: number,
 ): SummaryObstacle {
   if (!budget.isBounded) return null;
   const { size } = layout;
-  const after = size - (findHeadCut(layout, from)?.freed ?? 0);
-  const least = (input: number) => minimumExpense(estimateRequestNeed(input, details));
-  const both = addExpenses(least(size), least(after));
+  const sizeAfter = size - (findHeadCut(layout, reference)?.freed ?? 0);
+  const estimateMinimum = (input: number) => minimumExpense(estimateRequestNeed(input, details));
+  const both = addExpenses(estimateMinimum(size), estimateMinimum(sizeAfter));
   const hit = findUnpricedCap(budget, spec.model, details) ?? budget.findExceededCap(both);
   return hit === null ? null : limitMessage(hit);
 }
 
+/** The measurements that the event of a step contains. */
 interface StepContext {
   readonly layout: ContextLayout;
   readonly limits: WindowLimits;
   /** The maximum number of tokens of earlier inputs that are kept. */
-  readonly most: number;
+  readonly maxTokens: number;
 }
 
-function toStep(run: TaskRun, choice: CompactionChoice, measured: StepContext): CompactionStep {
-  const { layout, limits, most } = measured;
+/** Turns a choice into the event that the log records. */
+function toStep(run: TaskRun, choice: CompactionChoice, context: StepContext): CompactionStep {
+  const { layout, limits, maxTokens } = context;
   const { state } = run;
-  const sized = (freed: number, waiting = layout.waiting): ContextSize => ({
+  const toContextSize = (freed: number, waiting = layout.waiting): ContextSize => ({
     before: layout.size,
     after: Math.max(0, layout.size - freed),
     waiting,
@@ -108,26 +108,30 @@ function toStep(run: TaskRun, choice: CompactionChoice, measured: StepContext): 
     case 'clear': {
       const { results } = choice;
       const cleared = countFreedTokens(results.filter(({ isWaiting }) => isWaiting));
-      const size = sized(countFreedTokens(results), Math.max(0, layout.waiting - cleared));
-      const calls = clearedCalls(run, results);
+      const size = toContextSize(countFreedTokens(results), Math.max(0, layout.waiting - cleared));
+      const calls = describeClearedCalls(run, results);
       return { kind: 'record', event: { type: 'context.cleared', calls, size } };
     }
     case 'drop': {
       const { upTo, freed, because } = choice;
-      const head = buildHeadTexts(state, upTo, { most, isSummarised: false });
-      const size = sized(freed);
+      const head = buildHeadTexts(state, upTo, { maxTokens, isSummarised: false });
+      const size = toContextSize(freed);
       return { kind: 'record', event: { type: 'context.dropped', upTo, head, because, size } };
     }
     case 'summarise': {
       const { upTo, freed } = choice;
       return {
         kind: 'summarise',
-        event: buildSummaryStarted(run, upTo, { size: sized(freed), most, keep: null }),
+        event: buildSummaryStarted(run, upTo, {
+          size: toContextSize(freed),
+          maxTokens,
+          keep: null,
+        }),
       };
     }
     case 'stuck': {
       const { window } = limits;
-      if (window === null || state.conversation.compaction.overflowed) {
+      if (window === null || state.conversation.compaction.hasOverflowed) {
         return { kind: 'stuck', hit: null };
       }
       return { kind: 'stuck', hit: { limit: 'context_window', value: window, used: layout.size } };
@@ -138,7 +142,7 @@ function toStep(run: TaskRun, choice: CompactionChoice, measured: StepContext): 
 }
 
 /**
- * Plans a summary that the user asks for; null if there is too little to summarize.
+ * Plans a summary that the user requests. Returns null if there is too little to summarize.
  *
  * @param keep what the user wants to be kept
  */
@@ -153,8 +157,11 @@ export async function planSummary(
   if (cut === null) return null;
   const { size: before, waiting } = layout;
   const size = { before, after: Math.max(0, before - cut.freed), waiting, window };
-  const most = before * MAX_SAID_SHARE;
-  return { kind: 'summarise', event: buildSummaryStarted(run, cut.upTo, { size, most, keep }) };
+  const maxTokens = before * MAX_INPUTS_SHARE;
+  return {
+    kind: 'summarise',
+    event: buildSummaryStarted(run, cut.upTo, { size, maxTokens, keep }),
+  };
 }
 
 function buildSummaryStarted(
@@ -162,24 +169,25 @@ function buildSummaryStarted(
   upTo: number,
   {
     size,
-    most,
+    maxTokens,
     keep,
-  }: { readonly size: ContextSize; readonly most: number; readonly keep: string | null },
+  }: { readonly size: ContextSize; readonly maxTokens: number; readonly keep: string | null },
 ) {
   return {
     type: 'summary.started',
     turn: state.turns + 1,
     upTo,
-    head: buildHeadTexts(state, upTo, { most, isSummarised: true }),
+    head: buildHeadTexts(state, upTo, { maxTokens, isSummarised: true }),
     ask: buildSummaryPrompt(keep),
     model: modelName(spec.model),
-    // The same choice as in the turns: another one would keep the provider's cache from serving the history.
+    // The turns have the same choice, and with another one the provider's cache would not serve the conversation. After
+    // a failure, calls are forbidden all the same, since the failed answer may have consisted of calls.
     toolChoice: state.conversation.compaction.failures === 0 ? 'auto' : 'none',
     size,
   } as const;
 }
 
-function clearedCalls({ state, spec, view }: TaskRun, results: readonly ResultLayout[]) {
+function describeClearedCalls({ state, spec, view }: TaskRun, results: readonly ResultLayout[]) {
   const { resultEvents } = state.conversation.compaction;
   return results.map((result) => {
     const seq = resultEvents.get(result.callId);

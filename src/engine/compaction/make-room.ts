@@ -10,8 +10,8 @@ import { unansweredCalls } from '../../protocol/state/conversation.ts';
 import type { TaskEnding } from '../task/endings.ts';
 
 /**
- * The most turns in a row that are each preceded by a compaction. If each result fills the window, a task
- * forgets as much as it learns, and pays for a summary at each step.
+ * The maximum number of turns in a row that need a compaction. A task whose every result fills the window forgets as
+ * much as it learns, and pays for a summary at each step.
  */
 const MAX_COMPACTIONS = 50;
 
@@ -19,14 +19,14 @@ const MAX_COMPACTIONS = 50;
 export type RoomOutcome =
   /** The request can be sent. */
   | { readonly kind: 'enough' }
-  /** The context was changed, and has to be checked again. */
+  /** The context was changed, and its size has to be checked again. */
   | { readonly kind: 'changed' }
-  /** The request cannot be made to fit. */
+  /** The request can't be made to fit, so the task ends. */
   | { readonly kind: 'none'; readonly ending: TaskEnding };
 
 /**
- * Takes one step to keep the next request within its model's window, if one is needed. Rejects when the task is
- * stopped.
+ * Does the next compaction that keeps the next request within its model's window, if one is needed. Rejects when the
+ * task is stopped.
  */
 export async function makeRoom(deps: EngineDeps, run: TaskRun): Promise<RoomOutcome> {
   const { state, journal } = run;
@@ -70,11 +70,16 @@ function endAtLimit({ state, journal }: TaskRun, hit: LimitHit): RoomOutcome {
 /** Ends the task with the provider's failure if the provider refused the request as too large. */
 function endIfRefused({ state }: TaskRun): RoomOutcome {
   const { failure } = state.activation;
-  if (failure === null || !state.conversation.compaction.overflowed) return { kind: 'enough' };
+  if (failure === null || !state.conversation.compaction.hasOverflowed) return { kind: 'enough' };
   return { kind: 'none', ending: endings.endFailedByModel(state, failure) };
 }
 
-/** Summarizes the context of a task once, whatever its size. Rejects when the task is stopped. */
+/**
+ * Summarizes the context of a task once, whatever its size. Rejects when the task is stopped, and with UsageError if
+ * there is nothing to summarize.
+ *
+ * @param keep what the user wants the summary to keep; null if nothing is named
+ */
 export async function compactNow(
   deps: EngineDeps,
   run: TaskRun,
@@ -82,26 +87,26 @@ export async function compactNow(
 ): Promise<void> {
   if (run.state.openTurn !== null) return requestSummary(deps, run, null);
   const step = deps.compaction?.() ?? (await planSummary(deps, run, keep));
-  if (step?.kind !== 'summarise') throw nothingToSummarizeError(run);
+  if (step?.kind !== 'summarise') throw createNothingToSummarizeError(run);
   return requestSummary(deps, run, step.event);
 }
 
-/** Rejects with UsageError if there is nothing to summarize. */
+/** Rejects with UsageError if the task can't be compacted now, or if there is nothing to summarize. */
 export async function assertCompactable(deps: EngineDeps, run: TaskRun): Promise<void> {
   const { id } = run.spec;
   const { end, openTurn, conversation } = run.state;
   if (end === null) {
-    const message = `task ${id} has not ended: \`muster tasks resume ${id}\` goes on with it, and it makes room in its context when that is needed`;
+    const message = `task ${id} has not ended. Continue it with \`muster tasks resume ${id}\`: it makes room in its context when that is needed`;
     throw new UsageError(message);
   }
   if (openTurn !== null || unansweredCalls(conversation).length > 0) {
-    const message = `task ${id} was ended in the middle of a turn: say first what comes next, \`muster tasks resume ${id} TEXT\``;
+    const message = `task ${id} ended in the middle of a turn. First continue it with a message: \`muster tasks resume ${id} TEXT\``;
     throw new UsageError(message);
   }
-  if ((await planSummary(deps, run, null)) === null) throw nothingToSummarizeError(run);
+  if ((await planSummary(deps, run, null)) === null) throw createNothingToSummarizeError(run);
 }
 
-function nothingToSummarizeError({ spec, state }: TaskRun): UsageError {
+function createNothingToSummarizeError({ spec, state }: TaskRun): UsageError {
   const message = `task ${spec.id} has nothing to summarise: its ${state.conversation.messages.length} messages are too few, or too short`;
   return new UsageError(message);
 }

@@ -22,16 +22,17 @@ import type { TaskRun } from '../task/task-run.ts';
 type SummaryStarted = Extract<EventBody, { type: 'summary.started' }>;
 
 /**
- * Requests a summary of the beginning of the task's conversation, or of its parent's if that is due. The request
- * goes to the model of that conversation, with the prefix and the messages that were sent before, so that the
- * provider's cache serves them. The log records the outcome. Rejects when the task is stopped.
+ * Requests a summary of the beginning of the task's conversation, or of the parent's conversation if the task starts
+ * with such a summary. The request goes to the model of that conversation, with the prefix and the messages that were
+ * sent before, so that the provider's cache serves them. The log records the outcome. Rejects when the task is stopped.
  *
- * @param begin null if the request started before a crash, and is repeated unchanged
+ * @param newSummary the event that starts the summary; null if it was recorded before a crash, and the request is
+ *   repeated unchanged
  */
 export async function requestSummary(
   deps: EngineDeps,
   run: TaskRun,
-  begin: SummaryStarted | null,
+  newSummary: SummaryStarted | null,
 ): Promise<void> {
   const { state, journal } = run;
   await bookAbandonedResponse(deps, run);
@@ -39,20 +40,20 @@ export async function requestSummary(
     ? await deps.models.details(getRequestBase(run).model)
     : null;
   const requestBudget = new RequestBudget(run, details, {
-    conversation: summarizedMessages(run, begin),
+    conversation: buildNextRequest(run, newSummary),
   });
   try {
     const shortfall = await requestBudget.reserve();
     if (shortfall !== null) {
-      recordGivenUp(run, begin, limitMessage(shortfall.hit));
+      recordUnaffordableSummary(run, newSummary, limitMessage(shortfall.hit));
       return;
     }
     await run.slot.take();
     run.cancellation.turnSignal.throwIfAborted();
-    // A rerun starts as its log did.
+    // In a rerun, the logged event already contains the cap.
     const outputCap = deps.compaction === undefined ? requestBudget.outputCap : null;
-    if (begin !== null) {
-      journal.record({ ...begin, ...(outputCap === null ? {} : { outputCap }) });
+    if (newSummary !== null) {
+      journal.record({ ...newSummary, ...(outputCap === null ? {} : { outputCap }) });
     }
     const { openTurn } = state;
     const messages = summaryMessages(state.conversation);
@@ -60,7 +61,7 @@ export async function requestSummary(
     const { turn, toolChoice } = openTurn;
     const request = buildRequest(deps, run, { messages, toolChoice, outputCap });
     const recordAnswer = (finished: FinishedAnswer): void => {
-      // A summary is no turn, and no measure of what turns cost.
+      // A summary is not a turn, so its cost must not count as the measured cost of a turn.
       requestBudget.settleFailure(finished.cost);
       journal.record(toOutcome(run, turn, finished));
     };
@@ -76,50 +77,51 @@ export async function requestSummary(
   }
 }
 
-/** Returns the messages of the request, so that its expense can be reserved. */
-function summarizedMessages(
+/** Builds the request for the summary, so that its expense can be reserved before it is sent. */
+function buildNextRequest(
   { state: { conversation } }: TaskRun,
-  begin: SummaryStarted | null,
+  newSummary: SummaryStarted | null,
 ): NextRequest {
-  const { upTo, ask } = begin ?? conversation.compaction.open ?? { upTo: 0, ask: '' };
-  const asked: Message = userMessage(ask);
+  const { upTo, ask } = newSummary ?? conversation.compaction.open ?? { upTo: 0, ask: '' };
+  const request: Message = userMessage(ask);
   return {
-    messages: [...messagesToSummarize(conversation).slice(0, upTo), asked],
-    results: NONE,
+    messages: [...messagesToSummarize(conversation).slice(0, upTo), request],
+    results: NO_RESULTS,
     queued: [],
   };
 }
 
-const NONE: NextRequest['results'] = new Map();
+const NO_RESULTS: NextRequest['results'] = new Map();
 
 /** Records a summary that the budget does not allow, so that it is not requested again. */
-function recordGivenUp(
+function recordUnaffordableSummary(
   { journal, state }: TaskRun,
-  begin: SummaryStarted | null,
-  because: string,
+  newSummary: SummaryStarted | null,
+  reason: string,
 ): void {
-  if (begin !== null) journal.record(begin);
+  if (newSummary !== null) journal.record(newSummary);
   const turn = state.openTurn?.turn ?? state.turns + 1;
-  const failure = { kind: 'cancelled', message: because, retryable: false } as const;
+  const failure = { kind: 'cancelled', message: reason, retryable: false } as const;
   journal.record({ type: 'turn.failed', turn, failure, usage: NO_USAGE });
 }
 
+/** Builds the event that records an answer as the summary, or as an answer that can't be used. */
 function toOutcome(run: TaskRun, turn: number, { answer, cost, ms }: FinishedAnswer): EventBody {
   const { message, reason } = answer;
-  const because = findSummaryFault(run.state.conversation, { message, reason });
-  if (because !== null) {
-    return { type: 'summary.refused', turn, because, message, ...cost, reason, ms };
+  const fault = findSummaryFault(run.state.conversation, { message, reason });
+  if (fault !== null) {
+    return { type: 'summary.refused', turn, because: fault, message, ...cost, reason, ms };
   }
   const summary = messageText(message).trim();
   const ended = { type: 'context.summarised', turn, summary, ...cost, reason, ms } as const;
   const { open } = run.state.conversation.compaction;
-  if (open === null) throw new Error('no summary was asked for');
-  if (!open.isHandover) return { ...ended, size: measureAfterSummary(run, open, summary) };
+  if (open === null) throw new Error('no summary was requested');
+  if (!open.isOfParent) return { ...ended, size: measureAfterSummary(run, open, summary) };
   const size = { ...open.size, after: Math.ceil(estimateTokensUnrounded(summary)) };
   return { ...ended, size, nonce: drawNonce(summary) };
 }
 
-/** Returns why a summary cannot replace the messages; null if it can. */
+/** Returns why an answer can't be used as the summary; null if it can. */
 function findSummaryFault(
   conversation: Conversation,
   { message, reason }: Pick<FinishedAnswer['answer'], 'message' | 'reason'>,
@@ -130,9 +132,9 @@ function findSummaryFault(
   if (summary === '') return 'it is empty';
   const { open } = conversation.compaction;
   if (open === null) return null;
-  const place = [...open.head, summary].reduce((sum, text) => sum + text.length, 0);
+  const newLength = [...open.head, summary].reduce((sum, text) => sum + text.length, 0);
   const replaced = countCharacters(messagesToSummarize(conversation).slice(0, open.upTo));
-  return place < replaced ? null : 'it is longer than what it would replace';
+  return newLength < replaced ? null : 'it is longer than what it would replace';
 }
 
 function countCharacters(messages: readonly Message[]): number {
@@ -143,7 +145,7 @@ function countCharacters(messages: readonly Message[]): number {
   }, 0);
 }
 
-/** Returns the context size after the summary, scaled as the size before it. */
+/** Estimates the context size after the summary, scaled by the same ratio as the size before the summary. */
 function measureAfterSummary(
   { state, prefix }: TaskRun,
   open: NonNullable<Compaction['open']>,
@@ -153,12 +155,12 @@ function measureAfterSummary(
   const { messages } = conversation;
   const { size } = open;
   const replaced = estimatePrompt(NO_PREFIX, messages.slice(0, open.upTo));
-  const place = [...open.head, summary].reduce(
+  const newTokens = [...open.head, summary].reduce(
     (sum, text) => sum + estimateTokensUnrounded(text),
     0,
   );
   const ratio = size.before / Math.max(1, estimateInput(conversation, prefix));
-  const after = Math.round(size.before - (replaced - place) * ratio);
+  const after = Math.round(size.before - (replaced - newTokens) * ratio);
   return { ...size, after: Math.max(0, after) };
 }
 

@@ -9,59 +9,67 @@ import { bookAbandonedResponse } from '../turn/streamed-response.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { SummaryText } from '../task/task-tree.ts';
 import { requestSummary } from './request-summary.ts';
-import { TRANSFER_SUMMARY_PROMPT, TRANSFER_SUMMARY_LEAD, stopgapText } from './compaction-texts.ts';
+import {
+  TRANSFER_SUMMARY_PROMPT,
+  TRANSFER_SUMMARY_LEAD,
+  buildStopgap,
+} from './compaction-texts.ts';
 import { MusterError } from '../../base/errors.ts';
 import { foldLog } from '../task/fold-log.ts';
 
-/** The maximum number of failures. A request without an answer counts twice: see `Compaction.failures`. */
-const MAX_FAILURES = 2;
+/** The number of failures after which no summary is requested any more. See `Compaction.failures`. */
+const MAX_FAILED_TRANSFERS = 2;
 /** The tokens that a summary is assumed to have. */
-const USUAL_SUMMARY_TOKENS = 1_500;
+const ASSUMED_SUMMARY_TOKENS = 1_500;
 
 /**
- * Obtains the summary of the parent's conversation that a task starts with. The first task of a message requests
- * it, and the others wait for that. The log then holds the summary, or the last turns if it failed. Rejects when
- * the task is stopped.
+ * Obtains the summary of the parent's conversation that a task starts with. The first of the tasks that one message
+ * starts requests the summary, and the others wait for it. Afterwards the log of the task contains the summary, or the
+ * last turns of the conversation if no summary could be written. Rejects when the task is stopped.
  */
 export async function obtainTransferSummary(deps: EngineDeps, run: TaskRun): Promise<void> {
-  // A sibling may request the summary that this task had started before a crash.
+  // A request that this task started before a crash is booked and closed, since a sibling may request the summary now.
   await bookAbandonedResponse(deps, run);
-  if (deps.compaction !== undefined) return repeatStep(deps, run, deps.compaction());
-  const { handover } = run.state.conversation;
-  if (handover === null) return;
-  const found = await waitForSibling(deps, run, handover.of);
-  if ('text' in found) {
-    run.journal.record(...transferEvents(found));
+  if (deps.compaction !== undefined) return rerunStep(deps, run, deps.compaction());
+  const { summaryTransfer } = run.state.conversation;
+  if (summaryTransfer === null) return;
+  const result = await waitForSiblingOrLead(deps, run, summaryTransfer.of);
+  if ('text' in result) {
+    run.journal.record(...buildTransferEvents(result));
     return;
   }
   let text: SummaryText | null = null;
   try {
-    text = await requestUntilTransferred(deps, run, handover.of);
+    text = await requestUntilTransferred(deps, run, summaryTransfer.of);
   } finally {
-    found.publish(text);
+    result.publish(text);
   }
 }
 
-/** The task that requests the summary for all tasks of its message. */
+/** The means by which the task that requests the summary passes it to its siblings. */
 interface SummaryLead {
-  /** Passes the summary to the waiting tasks; null if the outcome does not hold for them. */
-  publish(handed: SummaryText | null): void;
+  /** Passes the summary to the waiting tasks. With null, one of them requests a summary again. */
+  publish(summary: SummaryText | null): void;
 }
 
-function becomeLead({ tree: { summaries } }: TaskRun, of: SummarizedConversation): SummaryLead {
-  const key = summaryKey(of);
-  const asked = deferred<SummaryText | null>();
-  summaries.set(key, asked.promise);
+/** Makes this task request the summary. From now on its siblings wait for that. */
+function becomeLead(
+  { tree: { summaries } }: TaskRun,
+  conversation: SummarizedConversation,
+): SummaryLead {
+  const key = summaryKey(conversation);
+  const requested = deferred<SummaryText | null>();
+  summaries.set(key, requested.promise);
   return {
-    publish: (handed) => {
-      if (handed === null && summaries.get(key) === asked.promise) summaries.delete(key);
-      asked.resolve(handed);
+    publish: (summary) => {
+      if (summary === null && summaries.get(key) === requested.promise) summaries.delete(key);
+      requested.resolve(summary);
     },
   };
 }
 
-/** Repeats the next step of the log in a rerun. */
-async function repeatStep(deps: EngineDeps, run: TaskRun, step: CompactionStep): Promise<void> {
+/** Does in a rerun what the log has next. */
+async function rerunStep(deps: EngineDeps, run: TaskRun, step: CompactionStep): Promise<void> {
   switch (step.kind) {
     case 'record':
       run.journal.record(step.event);
@@ -79,97 +87,99 @@ async function repeatStep(deps: EngineDeps, run: TaskRun, step: CompactionStep):
   }
 }
 
-/** Returns the summary of a sibling, after waiting without a slot, or makes this task the lead. */
-async function waitForSibling(
+/**
+ * Returns the summary of a sibling after a wait without a slot. If no sibling requests it, makes this task the lead.
+ */
+async function waitForSiblingOrLead(
   deps: EngineDeps,
   run: TaskRun,
-  of: SummarizedConversation,
+  conversation: SummarizedConversation,
 ): Promise<SummaryText | SummaryLead> {
-  const key = summaryKey(of);
+  const key = summaryKey(conversation);
   let isReported = false;
   for (;;) {
-    const asked = run.tree.summaries.get(key);
-    // Synchronous, so that the next task sees that this one requests the summary.
-    if (asked === undefined) return findSummaryInLogs(deps, run, of) ?? becomeLead(run, of);
+    const requested = run.tree.summaries.get(key);
+    // Nothing is awaited here, so that only one task becomes the lead.
+    if (requested === undefined)
+      return findSummaryInLogs(deps, run, conversation) ?? becomeLead(run, conversation);
     if (!isReported) run.journal.record({ type: 'task.held', because: WAITS_FOR_SIBLING });
     isReported = true;
     run.slot.release();
-    const handed = await rejectOnAbort(asked, run.cancellation.signal);
+    const summary = await rejectOnAbort(requested, run.cancellation.signal);
     await run.slot.take();
-    if (handed !== null) return handed;
+    if (summary !== null) return summary;
   }
 }
 
 const WAITS_FOR_SIBLING = 'the summary of the conversation, which another task has asked for';
 
 /**
- * Requests the summary until the log holds one or its replacement. Returns null if the outcome holds for this task
- * alone.
+ * Requests the summary until the log contains a summary or the text that replaces it. Returns null if the outcome
+ * concerns this task alone, because its own budget ran out or its request was cancelled.
  */
 async function requestUntilTransferred(
   deps: EngineDeps,
   run: TaskRun,
-  of: SummarizedConversation,
+  conversation: SummarizedConversation,
 ): Promise<SummaryText | null> {
   const { state, journal, spec } = run;
   for (;;) {
-    const { compaction, handover } = state.conversation;
+    const { compaction, summaryTransfer } = state.conversation;
     if (!isSummaryTransferDue(state.conversation)) {
-      const text = handover?.text ?? null;
+      const text = summaryTransfer?.text ?? null;
       return text === null ? null : { text, from: spec.id, because: null };
     }
-    const isLost = of.messages.length === 0;
-    if (!isLost && compaction.failures < MAX_FAILURES) {
+    const isLost = conversation.messages.length === 0;
+    if (!isLost && compaction.failures < MAX_FAILED_TRANSFERS) {
       await requestSummary(
         deps,
         run,
-        state.openTurn === null ? await buildSummaryStarted(deps, run, of) : null,
+        state.openTurn === null ? await buildSummaryStarted(deps, run, conversation) : null,
       );
       continue;
     }
     const { failure } = state.activation;
-    const because = isLost ? CONVERSATION_LOST : (failure?.message ?? NO_ANSWER);
-    const handed = { text: stopgapText(of), from: null, because };
-    journal.record(...transferEvents(handed));
-    return failure?.kind === 'cancelled' ? null : handed;
+    const because = isLost ? CONVERSATION_LOST : (failure?.message ?? NO_USABLE_ANSWER);
+    const replacement = { text: buildStopgap(conversation), from: null, because };
+    journal.record(...buildTransferEvents(replacement));
+    return failure?.kind === 'cancelled' ? null : replacement;
   }
 }
 
-const CONVERSATION_LOST = 'what was said in it is lost';
-const NO_ANSWER = 'the answers that came to it are none';
+const CONVERSATION_LOST = 'its messages are lost';
+const NO_USABLE_ANSWER = 'none of the answers could be used';
 
-/**
- * Builds the events of a transferred summary. The parent gets a warning if its subagent knows less than intended.
- */
-function transferEvents(handed: SummaryText): readonly EventBody[] {
-  const event = { type: 'context.handed', ...handed } as const;
-  if (handed.from !== null) return [event];
+/** Builds the events for a transferred summary. If there is none, a warning informs the parent of that. */
+function buildTransferEvents(summary: SummaryText): readonly EventBody[] {
+  const event = { type: 'context.handed', ...summary } as const;
+  if (summary.from !== null) return [event];
   const instead =
-    handed.because === CONVERSATION_LOST ? '' : '. The task was given what was said in it last';
-  const message = `no summary of the conversation could be had: ${handed.because}${instead}`;
+    summary.because === CONVERSATION_LOST ? '' : '. The task got its last turns instead';
+  const message = `the conversation could not be summarized: ${summary.because}${instead}`;
   return [event, { type: 'warning', message }];
 }
 
 async function buildSummaryStarted(
   { models }: EngineDeps,
   run: TaskRun,
-  of: SummarizedConversation,
+  conversation: SummarizedConversation,
 ) {
-  const { contextWindow } = await models.details(of.model);
+  const { contextWindow } = await models.details(conversation.model);
   run.cancellation.signal.throwIfAborted();
-  const { turns, conversation } = run.state;
-  const before = estimatePrompt(of.prefix, of.messages);
+  const { state } = run;
+  const before = estimatePrompt(conversation.prefix, conversation.messages);
   return {
     type: 'summary.started',
-    turn: turns + 1,
-    upTo: of.messages.length,
+    turn: state.turns + 1,
+    upTo: conversation.messages.length,
     head: [TRANSFER_SUMMARY_LEAD],
     ask: TRANSFER_SUMMARY_PROMPT,
-    model: modelName(of.model),
-    // The same choice as in the turns: another one would keep the provider's cache from serving them.
-    toolChoice: conversation.compaction.failures === 0 ? 'auto' : 'none',
-    size: { before, after: USUAL_SUMMARY_TOKENS, waiting: 0, window: contextWindow },
-    of: of.task,
+    model: modelName(conversation.model),
+    // The turns of this conversation have the same choice, and with another one the provider's cache would not serve
+    // them. After a failure, calls are forbidden all the same, since the failed answer may have consisted of calls.
+    toolChoice: state.conversation.compaction.failures === 0 ? 'auto' : 'none',
+    size: { before, after: ASSUMED_SUMMARY_TOKENS, waiting: 0, window: contextWindow },
+    of: conversation.task,
   } as const;
 }
 
@@ -177,7 +187,7 @@ function waitUntilStopped(signal: AbortSignal): Promise<never> {
   return rejectOnAbort(new Promise<never>(() => {}), signal);
 }
 
-/** Returns a key that all tasks of the calls of one answer share. */
+/** Returns a key that is the same for all tasks that the calls of one answer start. */
 function summaryKey({ task, turn, messages }: SummarizedConversation): string {
   return [task, turn, ...listCallIds({ messages })].join(' ');
 }
@@ -187,24 +197,25 @@ function listCallIds({ messages }: Pick<SummarizedConversation, 'messages'>): re
   return last?.role === 'tool' ? last.content.map(({ callId }) => callId) : [];
 }
 
-/** Finds the summary that a sibling got before a crash, in its log; null if none did. */
+/** Finds a summary that a sibling recorded before a crash; null if no sibling did. */
 function findSummaryInLogs(
   { store, onFault }: Pick<EngineDeps, 'store' | 'onFault'>,
   { parent, spec }: TaskRun,
-  of: SummarizedConversation,
+  conversation: SummarizedConversation,
 ): SummaryText | null {
   // Tasks that this process created share their summaries directly.
   if (parent === null || parent.state.epoch === 1) return null;
-  const key = summaryKey(of);
-  const calls = listCallIds(of);
+  const key = summaryKey(conversation);
+  const calls = listCallIds(conversation);
   for (const [id, { callId }] of parent.state.children) {
     if (!calls.includes(callId) || id === spec.id || !store.exists(id)) continue;
     try {
-      const { handover } = foldLog(store, id).conversation;
-      if (handover?.isSummary !== true || handover.text === null) continue;
-      if (summaryKey(handover.of) === key) return { text: handover.text, from: id, because: null };
+      const { summaryTransfer } = foldLog(store, id).conversation;
+      if (summaryTransfer?.isSummary !== true || summaryTransfer.text === null) continue;
+      if (summaryKey(summaryTransfer.of) === key)
+        return { text: summaryTransfer.text, from: id, because: null };
     } catch (thrown) {
-      // An unreadable log gives no summary; it is requested again.
+      // If the log of the sibling can't be read, the fault is reported and the summary is requested again.
       if (!(thrown instanceof MusterError)) throw thrown;
       onFault(id, thrown);
     }

@@ -14,7 +14,7 @@ import type { ChildPlan, TransferredContext } from './plan-child.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import { flagGrantEvents } from '../task/inbox.ts';
 import { openJournal } from '../task/journal.ts';
-import { resolveMentions } from '../prompt/agent-types.ts';
+import { resolveMentions } from '../prompt/mentions.ts';
 import { describeAnswerForm, formatTaskLine } from '../prompt/prompt.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import { TaskRun } from '../task/task-run.ts';
@@ -22,7 +22,7 @@ import type { TaskTree } from '../task/task-tree.ts';
 import type { EngineContext } from './engine-context.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 
-/** The work of a new task, and the terms on which it works. */
+/** The work of a new task, its agent, and its rights. */
 export interface TaskRequest {
   readonly agent: AgentDefinition;
   readonly rights: Rights;
@@ -31,11 +31,11 @@ export interface TaskRequest {
   readonly prompt: string;
   /** The part of the prompt that a person wrote, in which agents may be mentioned. */
   readonly personText?: string;
-  /** The items that the person quotes with it. Default: none. */
+  /** The items that the person quotes in the prompt. Default: none. */
   readonly enclosed?: readonly QuotedItem[];
   readonly source: TaskSource;
   readonly params: JsonObject;
-  /** The JSON Schema of its answers. Default: the agent's, if any. */
+  /** The JSON Schema of the answers. Default: that of the agent, if it has one. */
   readonly outputSchema?: JsonObject;
 }
 
@@ -50,13 +50,13 @@ interface TaskPlan extends TaskRequest {
   readonly background: boolean;
   /** Names of the skills whose instructions make up the prompt. Default: none. */
   readonly skills?: readonly string[];
-  /** The context that it gets in addition to its prompt. Default: none. */
+  /** The context that the task gets in addition to its prompt. Default: none. */
   readonly transferred?: Pick<TransferredContext, 'initialContext' | 'forked' | 'summarized'>;
-  /** The template run of a root that is not a conversation. */
+  /** The template and items of a template run, which has no conversation. Absent for all other tasks. */
   readonly fanOut?: FanOut;
-  /** The grant that made its mode wider. Absent or null if there is none. */
+  /** The grant that gives the task a wider mode. Absent or null if there is none. */
   readonly raisedBy?: ChildPlan['raisedBy'];
-  /** The mode that its definition asks for and does not get. Absent or null if it gets what it asks for. */
+  /** The mode that the definition requests and the task does not get. Absent or null if the task gets that mode. */
   readonly modeToGrant?: ModeToGrant | null;
   /** The caller and its Task call; null for a root. */
   readonly parent: {
@@ -67,34 +67,34 @@ interface TaskPlan extends TaskRequest {
   } | null;
 }
 
-/** Freezes the specification of a task, writes it, and returns the task ready to run. */
+/** Writes the specification of a new task to its log, and returns the task, ready to run. */
 export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan): TaskRun {
   const { deps, prefixes, running } = engine;
   const { id, parent, background, transferred } = plan;
   const { tools, prompt, preloaded, memory, unmet } = plan.setup;
   const skills = [...(plan.skills ?? []), ...preloaded.names];
-  const shared = transferred?.forked?.prefix ?? prefixes.get(prompt, tools);
-  const names = tools.map((tool) => tool.name);
-  const by = { agent: plan.agent, tools: names };
+  const sharedPrefix = transferred?.forked?.prefix ?? prefixes.get(prompt, tools);
+  const toolNames = tools.map((tool) => tool.name);
+  const reader = { agent: plan.agent, tools: toolNames };
   const agents = deps.agents.agents();
-  const { mentions, warnings } = resolveMentions(plan.personText ?? '', agents, by);
+  const { mentions, warnings } = resolveMentions(plan.personText ?? '', agents, reader);
   const spec: TaskSpec = {
     id,
     root: parent?.run.spec.root ?? id,
     parent: parent?.run.spec.id ?? null,
     parentCall: parent?.callId ?? null,
     depth: plan.rights.depth,
-    agent: recordedAgent(plan.agent),
+    agent: redactAgent(plan.agent),
     description: plan.description,
     prompt: plan.prompt,
     model: plan.model,
     cwd: plan.cwd,
     rights: plan.rights,
-    tools: names,
+    tools: toolNames,
     ...(unmet.length === 0 ? {} : { unmet }),
     limits: plan.limits,
-    prefix: shared.hash,
-    ...dateField(plan),
+    prefix: sharedPrefix.hash,
+    ...toDateField(plan),
     handed: plan.handed,
     ...(transferred?.initialContext === undefined ? {} : { given: transferred.initialContext }),
     ...(transferred?.forked === undefined ? {} : { inherited: transferred.forked.conversation }),
@@ -109,12 +109,12 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
     ...dropMissing({ fanOut: plan.fanOut, outputSchema: plan.outputSchema }),
     params: plan.params,
   };
-  // The parent's event goes first: a crash in between leaves a child without a log, never a log
-  // that no parent knows. When the call is made again, the event is already there.
+  // The parent's event is written first: a crash in between leaves a child without a log, but never a log that no
+  // parent mentions. If the call runs again after a crash, the event is already there.
   if (parent !== null && !parent.run.state.children.has(id)) {
     const { callId, run, delegation } = parent;
-    const made = delegation === null ? {} : { delegation };
-    run.journal.record({ type: 'child.created', child: id, callId, background, ...made });
+    const extra = delegation === null ? {} : { delegation };
+    run.journal.record({ type: 'child.created', child: id, callId, background, ...extra });
     if (run.spec.fanOut === undefined) tree.addTasks([id]);
     else tree.addItems([id]);
   }
@@ -122,21 +122,21 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
   const run = new TaskRun(deps, {
     created: spec,
     journal,
-    // Taken from the log, where secrets are redacted: a resume must send the same bytes.
-    prefix: requestPrefix(shared.prefix, journal.state.spec),
+    // The recorded specification is used, where secrets are redacted, since a resumed task must send the same bytes.
+    prefix: completePrefix(sharedPrefix.prefix, journal.state.spec),
     view: new Map(tools.map((tool) => [tool.name, tool])),
     tree,
     parent: parent?.run ?? null,
     ...(plan.fanOut === undefined ? {} : { drive: engine.driveItems }),
   });
   try {
-    const grants = modeGrantEvents(deps, plan);
+    const grants = buildModeGrantEvents(deps, plan);
     if (grants.length > 0) journal.record(...grants);
     const messages = [
       plan.model.warning,
       formatUnmetWarning(plan.agent.name, unmet),
       memory?.warning,
-      refusedMode(tree, plan),
+      buildModeWarning(tree, plan),
       ...warnings,
       ...preloaded.warnings,
     ];
@@ -152,8 +152,10 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
   return run;
 }
 
-/** A child's log holds the grant of its mode, and a conversation's log the grants of its flags. */
-function modeGrantEvents(
+/**
+ * Builds the events of mode grants: for a child the grant of its own mode, and for a root those of the command line.
+ */
+function buildModeGrantEvents(
   { inbox }: Pick<EngineDeps, 'inbox'>,
   { parent, raisedBy = null }: TaskPlan,
 ): readonly EventBody[] {
@@ -163,25 +165,28 @@ function modeGrantEvents(
   return [{ type: 'mode.granted', grant, scope: findGrantScope(grant), by: 'user', without }];
 }
 
-/** Returns the warning about a mode that the agent does not get, once in a tree for each agent. */
-function refusedMode(tree: TaskTree, { modeToGrant = null, rights }: TaskPlan): string | null {
-  if (modeToGrant === null || !tree.isFirstToLack(modeToGrant)) return null;
+/**
+ * Builds the warning that the agent does not get the mode that it requests. Null if it gets the mode, or if the tree
+ * was already warned.
+ */
+function buildModeWarning(tree: TaskTree, { modeToGrant = null, rights }: TaskPlan): string | null {
+  if (modeToGrant === null || !tree.noteMissingMode(modeToGrant)) return null;
   const { agent, mode } = modeToGrant;
   return `${agent} asks for ${mode} mode and runs in ${rights.mode} mode, that of the task above it. A user can grant it with ${explainGrant(modeToGrant)}`;
 }
 
-/** A forked prefix already contains the date on which it was made. */
-function dateField({ parent, transferred, setup }: TaskPlan): Pick<TaskSpec, 'date'> {
+/** Returns the date in the prompt. A forked prefix contains the date of the parent. */
+function toDateField({ parent, transferred, setup }: TaskPlan): Pick<TaskSpec, 'date'> {
   if (transferred?.forked === undefined) return { date: setup.prompt.environment.date };
   const date = parent?.run.spec.date;
   return date === undefined ? {} : { date };
 }
 
 /**
- * Completes a shared prefix for one task. Siblings share every byte up to the last system line, which describes
- * the task. A forked conversation keeps the prefix that it has.
+ * Completes a shared prefix for one task. Siblings share every byte up to the last system text, which describes the
+ * task. A forked conversation keeps the prefix of its parent.
  */
-export function requestPrefix(shared: RequestPrefix, spec: TaskSpec): RequestPrefix {
+export function completePrefix(shared: RequestPrefix, spec: TaskSpec): RequestPrefix {
   if (spec.inherited !== undefined) return shared;
   const schema = outputSchemaOf(spec);
   if (spec.parent !== null) return addSystemText(shared, formatTaskLine(spec.description, schema));
@@ -193,29 +198,29 @@ export function addSystemText(prefix: RequestPrefix, text: string): RequestPrefi
   return { ...prefix, system: [...prefix.system, text] };
 }
 
-const recorded = new WeakMap<AgentDefinition, AgentDefinition>();
+const recordedAgents = new WeakMap<AgentDefinition, AgentDefinition>();
 
 /**
- * Returns a definition as the log of a task keeps it, with the texts in `extra` redacted. Nothing uses `extra`, and
- * it may hold the keys and passwords of servers and hooks, which no list of secrets knows.
+ * Returns a definition as logs contain it, with the texts in `extra` redacted. These texts may contain keys and
+ * passwords of servers and hooks, which the list of secrets does not include. Nothing reads `extra` from a log.
  */
-export function recordedAgent(agent: AgentDefinition): AgentDefinition {
+export function redactAgent(agent: AgentDefinition): AgentDefinition {
   if (Object.keys(agent.extra).length === 0) return agent;
-  const known = recorded.get(agent);
+  const known = recordedAgents.get(agent);
   if (known !== undefined) return known;
-  const made = { ...agent, extra: withoutTexts(agent.extra) };
-  recorded.set(agent, made);
-  return made;
+  const copy = { ...agent, extra: redactTexts(agent.extra) };
+  recordedAgents.set(agent, copy);
+  return copy;
 }
 
-function withoutTexts(object: JsonObject): JsonObject {
+function redactTexts(object: JsonObject): JsonObject {
   return Object.fromEntries(
-    Object.entries(object).map(([name, value]) => [name, withoutText(value ?? null)]),
+    Object.entries(object).map(([name, value]) => [name, redactText(value ?? null)]),
   );
 }
 
-function withoutText(value: JsonValue): JsonValue {
+function redactText(value: JsonValue): JsonValue {
   if (value === null || typeof value === 'boolean') return value;
-  if (Array.isArray(value)) return value.map((item: JsonValue) => withoutText(item));
-  return isJsonObject(value) ? withoutTexts(value) : REDACTED;
+  if (Array.isArray(value)) return value.map((item: JsonValue) => redactText(item));
+  return isJsonObject(value) ? redactTexts(value) : REDACTED;
 }

@@ -5,10 +5,10 @@ import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { prepareModels } from './plan-child.ts';
 import { buildParentText } from '../results/result.ts';
-import { visibleTasksNamedIn, readTaskState } from './visible-tasks.ts';
+import { findVisibleTasksInText, readTaskState } from './visible-tasks.ts';
 import { resumeChild } from './resume-child.ts';
 import { buildEndOutput, formatRunningReport } from '../results/task-report.ts';
-import { failureDetails } from './repeated-delegations.ts';
+import { toFailureDetails } from './repeated-delegations.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { type TaskArguments, DEFAULT_AGENT } from '../task/task-arguments.ts';
 import type { EngineContext } from './engine-context.ts';
@@ -17,32 +17,33 @@ import type { EngineDeps } from '../task/deps.ts';
 import { decide } from '../../policy/decide.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { NO_ACCESS, type Decision, type Rights } from '../../protocol/permission.ts';
-import { agentNames } from '../../agents/find-agent.ts';
+import { listAgentNames } from '../../agents/find-agent.ts';
 
-/** Runs a Task call. An error in the call becomes its output; the promise rejects only for bugs. */
+/** Runs a Task call. An error in the call becomes the output of the call, so only a bug makes the promise reject. */
 export type DelegationRunner = (input: TaskArguments, context: ToolContext) => Promise<ToolOutput>;
 
 /** Creates the function that runs Task calls for an engine. */
-export function createDelegation(engine: EngineContext): DelegationRunner {
+export function createDelegationRunner(engine: EngineContext): DelegationRunner {
   return async (input, { taskId, callId }) => {
     const caller = engine.running.get(taskId);
     if (caller === undefined) {
       return { text: `Task: task ${taskId} does not run here`, error: 'INTERNAL_ERROR' };
     }
-    const id = await startChild(engine, { caller, callId, input });
-    if (id instanceof MusterError) {
-      const caller = input.skill === undefined ? 'Task' : `Skill ${input.skill.name}`;
-      // The text of a limit also has its code, as it has where a limit ends a task.
-      const code = id.code === 'LIMIT_EXCEEDED' ? `${id.code}: ` : '';
-      return { text: `${caller}: ${code}${id.message}`, error: id.code, ...failureDetails(id) };
+    const started = await startChild(engine, { caller, callId, input });
+    if (started instanceof MusterError) {
+      const { code, message } = started;
+      const tool = input.skill === undefined ? 'Task' : `Skill ${input.skill.name}`;
+      // The text of an exceeded limit begins with the error code, as in the end of a task that exceeds a limit.
+      const prefix = code === 'LIMIT_EXCEEDED' ? `${code}: ` : '';
+      return { text: `${tool}: ${prefix}${message}`, error: code, ...toFailureDetails(started) };
     }
-    return awaitChild(engine, caller, id);
+    return awaitChild(engine, caller, started);
   };
 }
 
 /**
- * Starts the child of a Task call and returns its id. A call that is made again after a crash gets the child that
- * it had started, which may have ended. Returns the error if the call is wrong.
+ * Starts the child of a Task call and returns the id of the child. A call that runs again after a crash gets the child
+ * that it had started before, which may have ended. Returns the error if the call is wrong.
  */
 export async function startChild(
   engine: EngineContext,
@@ -51,7 +52,7 @@ export async function startChild(
   const { caller, callId, input } = call;
   await engine.beginnings.waitForTurn();
   caller.cancellation.turnSignal.throwIfAborted();
-  const reservedId = childOfCall(caller.state, callId);
+  const reservedId = findReservedChild(caller.state, callId);
   if (reservedId !== null && !isNotStarted(engine, call, reservedId)) return reservedId;
   if (input.resume !== undefined) {
     const child = await resumeChild(engine, {
@@ -66,7 +67,7 @@ export async function startChild(
         kind: 'message',
         from: caller.spec.id,
         text: input.prompt,
-        handed: visibleTasksNamedIn(input.prompt, caller, engine.running),
+        handed: findVisibleTasksInText(input.prompt, caller, engine.running),
       },
     });
     return child instanceof MusterError ? child : child.spec.id;
@@ -79,11 +80,14 @@ export async function startChild(
   return child.spec.id;
 }
 
-/** The epoch of the process that created a task; each process that takes its log over begins another. */
+/** The epoch of the process that created a task. Each process that takes over the log begins a new epoch. */
 const FIRST_EPOCH = 1;
 
-/** Finds the child that this call has already reserved. Only in an earlier epoch of the caller can it have done so. */
-function childOfCall({ children, epoch }: TaskState, callId: string): string | null {
+/**
+ * Finds the child that this call reserved before a crash, or null. The first process of the caller can't have crashed,
+ * so it need not search.
+ */
+function findReservedChild({ children, epoch }: TaskState, callId: string): string | null {
   if (epoch === FIRST_EPOCH) return null;
   for (const [id, child] of children) if (child.callId === callId) return id;
   return null;
@@ -101,10 +105,10 @@ function isNotStarted(
   return !isStartedBy(foldLog(deps.store, id).activation, caller.spec.id, callId);
 }
 
-/** Waits for a child in the foreground as long as a call may wait, and otherwise reports that it keeps running. */
+/** Waits for a child as long as the call may wait. Returns its result, or the report that it runs in the background. */
 async function awaitChild(engine: EngineContext, caller: TaskRun, id: string): Promise<ToolOutput> {
   const state = await waitForChildOutcome(engine, caller, id);
-  if (state === null) return backgroundOutput(engine, caller, id);
+  if (state === null) return createBackgroundOutput(engine, caller, id);
   return buildEndOutput(state, buildParentText(state, 0), caller.state);
 }
 
@@ -136,8 +140,8 @@ export async function waitForChildOutcome(
   return child()?.status === null ? null : (run?.outcome() ?? foldLog(deps.store, id));
 }
 
-/** Returns the output of a call that does not wait, or no longer waits, for its child. */
-function backgroundOutput(engine: EngineContext, caller: TaskRun, id: string): ToolOutput {
+/** Creates the output of a call that does not wait for its child, or does not wait any longer. */
+function createBackgroundOutput(engine: EngineContext, caller: TaskRun, id: string): ToolOutput {
   const { deps } = engine;
   const outputFile = deps.store.outputPath(id);
   const outputNote = outputFile === null ? '' : ` Its output grows in ${outputFile}.`;
@@ -156,10 +160,10 @@ type Deps = Pick<EngineDeps, 'home' | 'settings' | 'stateDirectories'> & {
   readonly agents: Pick<EngineDeps['agents'], 'agents'>;
 };
 
-/** Decides about a Task call for an agent, made by a task with these rights that has the tool. */
+/** Decides about a Task call for an agent. The caller has these rights and the Task tool. */
 export function decideDelegation(deps: Deps, rights: Rights, { name }: AgentDefinition): Decision {
   const { home, settings, stateDirectories } = deps;
-  const [agent, ...agentWords] = agentNames(name, deps.agents.agents());
+  const [agent, ...agentWords] = listAgentNames(name, deps.agents.agents());
   const access = { ...NO_ACCESS, reads: [], writes: [], agent, agentWords };
   return decide(
     { tool: 'Task', kind: 'delegate', access, inToolSet: settings.taskTools },
@@ -170,26 +174,26 @@ export function decideDelegation(deps: Deps, rights: Rights, { name }: AgentDefi
 }
 
 /**
- * Returns the names of the agent that a Task call would start, for rules to match: its own name first, then its
- * aliases. For a resumed task this is the recorded agent. The list is empty if the agent is not known; then no
- * rule that allows a single agent allows the call, and every rule about an agent could mean it.
+ * Lists the names of the agent that a Task call would start, which permission rules can match: its own name first, then
+ * its aliases. For a resumed task this is the recorded agent. The list is empty if the agent is not known. Then no rule
+ * that allows a single agent allows the call, and every deny or ask rule about an agent applies.
  */
-export function calledAgentNames(
+export function listCalledAgentNames(
   engine: Pick<EngineContext, 'deps' | 'running'>,
   { subagentType = DEFAULT_AGENT, resume }: Pick<TaskArguments, 'subagentType' | 'resume'>,
 ): readonly string[] {
   const { agents } = engine.deps;
-  if (resume === undefined) return agentNames(subagentType, agents.agents());
+  if (resume === undefined) return listAgentNames(subagentType, agents.agents());
   try {
-    return agentNames(recordedType(engine, resume), agents.agents());
+    return listAgentNames(getRecordedAgentName(engine, resume), agents.agents());
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
-    // There is no such task, so the call itself fails.
-    return thrown.code === 'NOT_FOUND' ? agentNames(subagentType, agents.agents()) : [];
+    // Without such a task the call fails later anyway. A log that can't be read leaves the agent unknown.
+    return thrown.code === 'NOT_FOUND' ? listAgentNames(subagentType, agents.agents()) : [];
   }
 }
 
-function recordedType(
+function getRecordedAgentName(
   { deps, running }: Pick<EngineContext, 'deps' | 'running'>,
   idPrefix: string,
 ): string {

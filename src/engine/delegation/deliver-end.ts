@@ -4,29 +4,29 @@ import type { TaskInput } from '../../protocol/input.ts';
 import { NO_AMOUNT } from '../../protocol/model.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import { isStartedBy } from '../../protocol/state/activation.ts';
-import { flagsText } from '../../receipts/answer-flags.ts';
-import { receiptParts, childReceipt } from '../../receipts/receipt.ts';
+import { formatFlags } from '../../receipts/answer-flags.ts';
+import { formatReceiptParts, buildChildReceipt } from '../../receipts/receipt.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { staleReadsNote } from '../task/shared-files.ts';
 import { indentNoticeItem } from '../../protocol/notice-text.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { elapsedMs, fullResult, endNoticeId } from '../results/result.ts';
 import { formatResumeHint } from '../results/task-report.ts';
-import { delegationsToReport, type NotifiedAncestor } from './repeated-delegations.ts';
+import { countSharedDelegations, type NotifiedAncestor } from './repeated-delegations.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** Maximum length, in code points, of a result in its notice. TaskOutput reads the rest. */
-const RESULT_IN_NOTICE = 600;
+/** The maximum length, in code points, of the result in a notice. TaskOutput returns the rest. */
+const MAX_RESULT_LENGTH = 600;
 /**
- * Maximum length, in UTF-16 units, of the results in all notices that wait for a request. A notice beyond it holds
- * only the line about the end, so that the ends of a thousand tasks fit into one request.
+ * The maximum length, in UTF-16 units, of all notices of results that wait for the next request. Once it is reached, a
+ * notice contains no result, so that the ends of a thousand tasks fit into one request.
  */
-const RESULTS_TOGETHER = 24_000;
+const MAX_QUEUED_LENGTH = 24_000;
 
 /**
- * Reports the end of a task to its parent. If that can't be written to the parent's log, the parent fails, since it
- * would otherwise wait forever.
+ * Reports the end of a task to its parent. If the parent's log can't be written, the parent fails, since it would
+ * otherwise wait for this task forever.
  */
 export function deliverEnd(deps: EngineDeps, run: TaskRun): void {
   const { parent } = run;
@@ -41,17 +41,17 @@ export function deliverEnd(deps: EngineDeps, run: TaskRun): void {
 }
 
 /**
- * Writes the end of a child to its parent's log. A call that waits for the child then reads the result; for a child
- * in the background a notice is queued for the parent's next request.
+ * Records the end of a child in its parent's log. A call that waits for the child then returns the result. For a child
+ * in the background, a notice is queued for the parent's next request.
  */
 export function recordChildEnd(
   parent: Pick<TaskRun, 'journal'> & NotifiedAncestor,
   child: TaskState,
 ): void {
   const { id } = child.spec;
-  const known = parent.state.children.get(id);
-  if (known === undefined || known.status !== null) return;
-  const delegations = delegationsToReport(child, parent);
+  const childState = parent.state.children.get(id);
+  if (childState === undefined || childState.status !== null) return;
+  const delegations = countSharedDelegations(child, parent);
   const ended: EventBody = {
     type: 'child.ended',
     child: id,
@@ -60,27 +60,27 @@ export function recordChildEnd(
     changed: [...child.filesChanged.values()],
     spent: child.activation.spent,
     work: child.activation.work,
-    below: knownDescendants(child),
+    below: listKnownDescendants(child),
     ...(Object.keys(delegations).length === 0 ? {} : { delegations }),
-    receipt: childReceipt(child),
+    receipt: buildChildReceipt(child),
   };
   const maxLength = Math.max(
     0,
-    Math.min(RESULT_IN_NOTICE, RESULTS_TOGETHER - queuedResultsLength(parent.state)),
+    Math.min(MAX_RESULT_LENGTH, MAX_QUEUED_LENGTH - countQueuedLength(parent.state)),
   );
-  const notice = known.background ? endNotice(parent.state, child, maxLength) : null;
+  const notice = childState.background ? createEndNotice(parent.state, child, maxLength) : null;
   recordWithNotice(parent, ended, notice);
 }
 
-/** Writes to the parent's log that a child is lost, so that no task waits for it. */
+/** Records in the parent's log that a child is lost, so that no task waits for the child. */
 export function recordLostChild(
   parent: Pick<TaskRun, 'journal' | 'state'>,
   id: string,
   reason: string,
 ): void {
-  const known = parent.state.children.get(id);
-  if (known === undefined || known.status !== null) return;
-  const { below, background } = known;
+  const childState = parent.state.children.get(id);
+  if (childState === undefined || childState.status !== null) return;
+  const { below, background } = childState;
   const text = indentNoticeItem(`- Task ${id} is lost: ${reason}.`);
   const nonce = drawNonce(text);
   const input = { id: `${id}-lost`, kind: 'result', from: id, text, nonce } as const;
@@ -88,7 +88,10 @@ export function recordLostChild(
   recordWithNotice(parent, { ...ended, spent: NO_AMOUNT, below }, background ? input : null);
 }
 
-/** Writes the notice first: after a crash in the middle of the batch, both are written again. */
+/**
+ * Records an end with its notice. The notice comes first: after a crash in the middle of the batch, the end is still
+ * missing and both events are written again.
+ */
 function recordWithNotice(
   parent: Pick<TaskRun, 'journal'>,
   ended: EventBody,
@@ -99,8 +102,8 @@ function recordWithNotice(
 }
 
 /**
- * Closes the remaining open children of a task once everything that ran below it has ended. These are the children
- * whose end could not be written, and those that were reserved before a crash and that no call starts any more.
+ * Closes the children of a task that are still open when nothing below it runs any more: children whose end could not
+ * be written, and children that were reserved before a crash and that no call will start any more.
  */
 export function closeOpenChildren(
   { store }: Pick<EngineDeps, 'store'>,
@@ -109,14 +112,17 @@ export function closeOpenChildren(
   for (const id of run.state.openChildren) {
     const callId = run.state.children.get(id)?.callId ?? '';
     const child = store.exists(id) ? foldLog(store, id) : null;
-    const hasBegun = child !== null && isStartedBy(child.activation, run.state.spec.id, callId);
-    if (hasBegun) recordChildEnd(run, child);
-    else recordLostChild(run, id, 'the task above it ended before it began');
+    const hasStarted = child !== null && isStartedBy(child.activation, run.state.spec.id, callId);
+    if (hasStarted) recordChildEnd(run, child);
+    else recordLostChild(run, id, 'the task above it ended before it started');
   }
 }
 
-/** Returns the ids of all descendants that a task's state knows. Descendants of a running child follow at its end. */
-export function knownDescendants({ children }: TaskState): readonly string[] {
+/**
+ * Lists the ids of all descendants that a task's state contains. The descendants of a child are added when the child
+ * ends.
+ */
+export function listKnownDescendants({ children }: TaskState): readonly string[] {
   const ids = new Set<string>();
   for (const [id, { below }] of children) {
     ids.add(id);
@@ -125,12 +131,12 @@ export function knownDescendants({ children }: TaskState): readonly string[] {
   return [...ids];
 }
 
-function queuedResultsLength({ conversation: { queued } }: TaskState): number {
+function countQueuedLength({ conversation: { queued } }: TaskState): number {
   return queued.reduce((sum, { kind, text }) => sum + (kind === 'result' ? text.length : 0), 0);
 }
 
-/** `maxLength`: of the result, in code points. */
-function endNotice(parent: TaskState, child: TaskState, maxLength: number): TaskInput {
+/** Creates the notice about the end of a child. `maxLength` is the maximum length of the result, in code points. */
+function createEndNotice(parent: TaskState, child: TaskState, maxLength: number): TaskInput {
   const { spec, end } = child;
   const result = fullResult(child).trim();
   const shown = truncate(result, maxLength);
@@ -140,17 +146,17 @@ function endNotice(parent: TaskState, child: TaskState, maxLength: number): Task
     formatDuration(elapsedMs(child)),
   ].join(', ');
   const error = end?.error ?? null;
-  const stale = staleReadsNote(parent, child);
+  const staleReads = staleReadsNote(parent, child);
   const hint = formatResumeHint(child, parent);
   const parts = [
     `- Task ${spec.id} (${spec.agent.name}: ${spec.description}): ${summary}.`,
     ...(error === null ? [] : [`${error.code}: ${error.message}.`]),
     ...(result === '' ? ['It gave no text.'] : []),
     ...(shown === '' ? [] : [`Result: ${shown}`]),
-    ...(child.activation.claims.length === 0 ? [] : [`[${flagsText(child.activation.claims)}]`]),
-    `[Receipt: ${receiptParts(child, maxLength > 0 ? 'full' : 'counts').join(' · ')}]`,
+    ...(child.activation.claims.length === 0 ? [] : [`[${formatFlags(child.activation.claims)}]`]),
+    `[Receipt: ${formatReceiptParts(child, maxLength > 0 ? 'full' : 'counts').join(' · ')}]`,
     ...(hint === '' ? [] : [hint]),
-    ...(stale === '' ? [] : [stale]),
+    ...(staleReads === '' ? [] : [staleReads]),
     ...(shown.length < result.length ? [`[Cut. In full: TaskOutput(task_id: "${spec.id}")]`] : []),
   ];
   const text = indentNoticeItem(parts.join(' '));

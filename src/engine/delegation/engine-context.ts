@@ -11,17 +11,18 @@ export interface EngineContext {
   readonly deps: EngineDeps;
   readonly prefixes: PrefixCache;
   readonly running: RunningTasks;
-  /** Starts of tasks, one at a time: each task has started before the next one is created or resumed. */
+  /** The queue of task starts. Each task has started before the next task is created or resumed. */
   readonly beginnings: LoopQueue;
-  /** Runs the items of a template to their end; a template run does this instead of a conversation. */
+  /** Runs the items of a template to their end. A template run does this instead of having a conversation. */
   readonly driveItems: (run: TaskRun) => Promise<TaskEnding>;
-  /** Starts the loop of a task that was created or resumed. It never fails: every end is written to the log. */
+  /** Starts the loop of a task that was created or resumed. Never throws: every end is written to the task's log. */
   readonly startLoop: (run: TaskRun) => void;
 }
 
-/** Returns the task that makes a call. It runs as long as its calls do, so this throws only for a bug. */
+/** Returns the task that makes a call. A task runs as long as its calls do, so only a bug can make this throw. */
 export function requireCaller({ running }: EngineContext, { taskId }: ToolContext): TaskRun {
   const caller = running.get(taskId);
-  if (caller === undefined) throw new Error(`task ${taskId} does not run here`);
+  if (caller === undefined)
+    throw new Error(`task ${taskId} makes a call but does not run in this process`);
   return caller;
 }

@@ -27,21 +27,21 @@ import type { Expense } from '../limits/budget.ts';
 import type { SharedPrefix } from '../prompt/prefix.ts';
 import type { TaskRun } from '../task/task-run.ts';
 
-/** The task that delegates, as far as it decides about its children. */
+/** The properties of a delegating task that decide about its children. */
 export interface Delegator {
   readonly agent: AgentDefinition;
-  /** Its current rights. */
+  /** The current rights of the task. */
   readonly rights: Rights;
   readonly model: ResolvedModel;
   readonly cwd: string;
   /** The modes that the user grants to agents. */
   readonly modeGrants: readonly ModeGrant[];
-  /** An object that the children of one message share. Absent if there is one child. */
+  /** An object that the children of one message share, so that they get the same notes. Absent for a single child. */
   readonly moment?: object;
 }
 
-/** Describes a task as the delegator of its children. */
-export function delegatorOf(
+/** Returns the properties of a task that decide about its children. */
+export function toDelegator(
   { spec: { agent, model, cwd }, permissions }: Pick<CallingTask, 'spec' | 'permissions'>,
   moment?: object,
 ): Delegator {
@@ -51,8 +51,8 @@ export function delegatorOf(
 }
 
 /**
- * The child that a Task call asks for. The agent is `DEFAULT_AGENT` if it names none, and a skill that it follows
- * narrows the agent.
+ * The child that a Task call requests. Without `subagentType`, the agent is `DEFAULT_AGENT`. A skill restricts the
+ * tools of the agent.
  */
 export type ChildRequest = Pick<
   TaskArguments,
@@ -63,9 +63,9 @@ export type ChildRequest = Pick<
 export interface ChildPlan {
   readonly agent: AgentDefinition;
   readonly rights: Rights;
-  /** The grant that makes its mode wider, and the mode that it has without. Null if there is no such grant. */
+  /** The grant that gives the child a wider mode, and the mode without this grant. Null if there is no such grant. */
   readonly raisedBy: { readonly grant: ModeGrant; readonly without: PermissionMode } | null;
-  /** The mode that its definition asks for and does not get without a grant. Null if it gets what it asks for. */
+  /** The mode that the definition requests and that only a grant could give. Null if the child gets that mode. */
   readonly modeToGrant: ModeToGrant | null;
   readonly model: ResolvedModel;
   readonly limits: TaskLimits;
@@ -73,13 +73,13 @@ export interface ChildPlan {
   readonly setup: AgentSetup;
 }
 
-/** The plan of a child, whether or not it can be started. */
+/** The plan of a child that may turn out to be unusable. */
 export interface ChildOutline extends ChildPlan {
-  /** The reason why it can't be started, or null if it can. */
+  /** The reason why the child can't be started, or null if it can. */
   readonly unusable: string | null;
 }
 
-/** Prepares the models that a child may use. This comes before `planChild`, which must not be interrupted. */
+/** Loads the models that a child may use. Must be called before `planChild`, which is synchronous. */
 export async function prepareModels(
   { agents, models }: Pick<EngineDeps, 'agents' | 'models'>,
   by: AgentDefinition,
@@ -93,8 +93,8 @@ export async function prepareModels(
 }
 
 /**
- * Decides everything about the child of a Task call, without creating it. Returns the error if the call is wrong.
- * It has no effects, as `prepareAgent` has none; `prepareModels` comes first.
+ * Decides everything about the child of a Task call, without creating it and without other effects. Returns the error
+ * if the call is wrong. `prepareModels` must have been called.
  */
 export function planChild(
   deps: SetupDeps,
@@ -109,7 +109,9 @@ export function planChild(
     : new MusterError('INVALID_PARAM', `${agentField(request)}: ${unusable}`);
 }
 
-/** Plans a child like `planChild`, even if its agent can't be started, so that the plan can be explained. */
+/**
+ * Plans a child like `planChild`, but returns a plan even if the agent can't be started, so that it can be explained.
+ */
 export function outlineChild(
   deps: SetupDeps,
   by: Delegator,
@@ -121,14 +123,14 @@ export function outlineChild(
     return new MusterError('LIMIT_EXCEEDED', message);
   }
   const name = request.subagentType ?? DEFAULT_AGENT;
-  const found = findDelegable(name, by.agent, deps.agents.agents());
+  const lookup = findDelegable(name, by.agent, deps.agents.agents());
   const { skill } = request;
-  if (!found.ok) {
-    return new MusterError(found.error.code, `${agentField(request)}: ${found.error.message}`);
+  if (!lookup.ok) {
+    return new MusterError(lookup.error.code, `${agentField(request)}: ${lookup.error.message}`);
   }
-  const agent = skill === undefined ? found.agent : restrictAgentToSkill(found.agent, skill);
+  const agent = skill === undefined ? lookup.agent : restrictAgentToSkill(lookup.agent, skill);
   if (agent instanceof MusterError) return agent;
-  const { rights, ...modes } = rightsOfChild(by, agent);
+  const { rights, ...modes } = computeChildRights(by, agent);
   const { cwd, moment } = by;
   const sameMoment = moment === undefined ? {} : { moment };
   const model = deps.models.forTask({
@@ -157,39 +159,39 @@ export function outlineChild(
   };
 }
 
-function rightsOfChild(
-  { rights: above, modeGrants }: Delegator,
+function computeChildRights(
+  { rights: parentRights, modeGrants }: Delegator,
   agent: AgentDefinition,
 ): Pick<ChildPlan, 'rights' | 'raisedBy' | 'modeToGrant'> {
   const grant = findModeGrant(agent, modeGrants);
-  const rights = attenuate(above, agent, grant);
-  const without = effectiveMode(agent, above.mode);
+  const rights = attenuate(parentRights, agent, grant);
+  const without = effectiveMode(agent, parentRights.mode);
   return {
     rights,
-    raisedBy: grant === null || rights.mode === without ? null : { grant, without },
-    modeToGrant: above.mode === 'plan' ? null : findModeToGrant(agent, rights),
+    raisedBy: grant === null || rights.mode === without ? null : { grant, without: without },
+    modeToGrant: parentRights.mode === 'plan' ? null : findModeToGrant(agent, rights),
   };
 }
 
-/** Returns the argument or the file that names the agent. */
+/** Names the argument or the file that chooses the agent, for messages. */
 function agentField({ skill }: ChildRequest): string {
   return skill === undefined ? 'subagent_type' : `agent in ${skill.path}`;
 }
 
-/** The context that a child gets in addition to its prompt, ready to be frozen. */
+/** The context that a child gets in addition to its prompt, complete and ready to be recorded. */
 export interface TransferredContext {
-  /** The plan of the child, changed as this context needs it. */
+  /** The plan of the child, with the changes that this context requires. */
   readonly plan: ChildPlan;
   readonly initialContext?: InitialContext;
   readonly forked?: { readonly prefix: SharedPrefix; readonly conversation: ForkedConversation };
   readonly summarized?: {
     readonly conversation: SummarizedConversation;
-    /** The least that the request for the summary can cost. */
+    /** The minimum expense of the request for the summary. */
     readonly minimumExpense: Expense;
     /** The details of the model that writes the summary. */
     readonly modelDetails: ModelDetails;
   };
-  /** Ids of the tasks whose results it gets: it may see these tasks. */
+  /** Ids of the tasks whose results the child gets. It may see these tasks. */
   readonly resultTasks: readonly string[];
 }
 
@@ -199,7 +201,7 @@ export interface TransferRequest {
   /** The id of the child. */
   readonly id: string;
   readonly plan: ChildPlan;
-  /** The last line of its system prompt, which describes this task. */
+  /** The last line of the child's system prompt, which describes its task. */
   readonly taskLine: string;
   readonly context: ContextArgument;
 }

@@ -1,10 +1,10 @@
 import { catchMusterError, MusterError } from '../../base/errors.ts';
-import { requestPrefix } from './create-task.ts';
+import { completePrefix } from './create-task.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import {
   recordChildEnd,
   recordLostChild,
-  knownDescendants,
+  listKnownDescendants,
   closeOpenChildren,
 } from './deliver-end.ts';
 import { activationExpense } from '../limits/budget.ts';
@@ -37,18 +37,18 @@ import { closeOpenCalls } from '../calls/calls.ts';
 import { endStopped } from '../task/endings.ts';
 import type { StopOrder } from '../task/stop-order.ts';
 
-/** The position that a recovered task gets. */
+/** The position of a recovered task. */
 export interface TreePosition {
-  /** The tree that it joins, or null to make it the root of a new one. */
+  /** The tree that the task joins, or null to make the task the root of a new tree. */
   readonly tree: TaskTree | null;
-  /** The task that gets its result, or null if a person does. */
+  /** The task that gets the result, or null if a person gets it. */
   readonly parent: TaskRun | null;
 }
 
 /**
- * Takes over a task without an owner, and all its descendants that had not ended. Returns the task first; none of
- * them runs yet. Throws MusterError if the task itself can't be claimed: `CONFLICT` while another process owns it.
- * A descendant that can't be claimed is reported to its parent as lost.
+ * Takes over a task without an owner, and all its descendants that had not ended. Returns these tasks, the requested
+ * task first. None of them runs yet. Throws MusterError if the requested task can't be claimed: `CONFLICT` while
+ * another process owns it. A descendant that can't be claimed is reported to its parent as lost.
  */
 export function recoverTasks(
   engine: EngineContext,
@@ -56,16 +56,17 @@ export function recoverTasks(
   position: TreePosition,
 ): readonly [TaskRun, ...TaskRun[]] {
   const run = recoverTask(engine, id, position);
-  const below: TaskRun[] = [];
+  const descendants: TaskRun[] = [];
   try {
     closeLostShells(run);
-    for (const child of run.state.openChildren) below.push(...recoverChild(engine, run, child));
+    for (const child of run.state.openChildren)
+      descendants.push(...recoverChild(engine, run, child));
   } catch (thrown) {
-    // A log can't be written. A task that is open and never runs would be waited for forever.
-    for (const recovered of [run, ...below]) recovered.close();
+    // A log can't be written. The tasks are closed, since other tasks would wait forever for a task that never runs.
+    for (const recovered of [run, ...descendants]) recovered.close();
     throw thrown;
   }
-  return [run, ...below];
+  return [run, ...descendants];
 }
 
 function recoverTask(engine: EngineContext, id: string, position: TreePosition): TaskRun {
@@ -78,17 +79,17 @@ function recoverTask(engine: EngineContext, id: string, position: TreePosition):
     const { spec } = journal.state;
     tree.fileVersions.setEarlierVersions(() => readFileVersions(deps.store, spec.root));
     if (spec.fanOut !== undefined) tree.addItems(journal.state.children.keys());
-    tree.addTasks(knownDescendants(journal.state));
-    const tools = recordedTools(deps, journal.state);
-    const known = engine.prefixes.load(spec.prefix);
-    if (known === null) {
+    tree.addTasks(listKnownDescendants(journal.state));
+    const tools = selectRecordedTools(deps, journal.state);
+    const storedPrefix = engine.prefixes.load(spec.prefix);
+    if (storedPrefix === null) {
       const message =
-        'the stored beginning of its requests is lost; it is rebuilt and may differ from what was sent';
+        'the stored prompt prefix of this task is lost. It was built anew and may differ from the prefix of earlier requests';
       journal.record({ type: 'warning', message });
     }
     const run = new TaskRun(deps, {
       journal,
-      prefix: requestPrefix(known ?? rebuildPrefix(engine, spec, tools), spec),
+      prefix: completePrefix(storedPrefix ?? rebuildPrefix(engine, spec, tools), spec),
       view: new Map(tools.map((tool) => [tool.name, tool])),
       tree,
       parent: position.parent,
@@ -103,35 +104,38 @@ function recoverTask(engine: EngineContext, id: string, position: TreePosition):
   }
 }
 
+/** Builds the prompt prefix of a task anew from its recorded specification. */
 function rebuildPrefix(
   { deps, prefixes }: EngineContext,
   spec: TaskSpec,
   tools: readonly AnyTool[],
 ): RequestPrefix {
   const unmet = formatUnmetRequests(readUnmetRequests(spec.unmet));
-  return prefixes.get({ ...currentPromptInput(deps, placementOf(spec), tools), unmet }, tools)
+  return prefixes.get({ ...currentPromptInput(deps, toPlacement(spec), tools), unmet }, tools)
     .prefix;
 }
 
-function placementOf({ agent, rights, cwd, parent, prompt, model }: TaskSpec): Placement {
+/** Returns the placement that was recorded for a task. */
+function toPlacement({ agent, rights, cwd, parent, prompt, model }: TaskSpec): Placement {
   const { provider } = model;
   return { agent, rights, cwd, isRoot: parent === null, provider, firstPrompt: prompt };
 }
 
-/** Returns the recorded tools that may still run. A log from before tools were recorded gets them by its rights. */
-function recordedTools(deps: EngineDeps, { spec }: TaskState): readonly AnyTool[] {
+/** Selects the recorded tools that still exist. For an old log without recorded tools, prepares the agent anew. */
+function selectRecordedTools(deps: EngineDeps, { spec }: TaskState): readonly AnyTool[] {
   if (spec.tools.length === 0 && spec.prefix === '')
-    return prepareAgent(deps, placementOf(spec)).tools;
+    return prepareAgent(deps, toPlacement(spec)).tools;
   return selectTools(deps, spec.tools);
 }
 
-/** Writes the end of shells that were lost with the owner of their task. */
+/** Records the end of the shells that were lost when the previous owner of the task ended. */
 function closeLostShells(run: Pick<TaskRun, 'journal' | 'state'>): void {
   for (const shell of runningShells(run.state)) {
     run.journal.record(...shellEndEvents(run.state, shell, { how: 'lost', exitCode: null }));
   }
 }
 
+/** Recovers an open child with its descendants. Records the end of a child that has ended or is lost. */
 function recoverChild(engine: EngineContext, parent: TaskRun, id: string): readonly TaskRun[] {
   const { deps } = engine;
   try {
@@ -140,8 +144,8 @@ function recoverChild(engine: EngineContext, parent: TaskRun, id: string): reado
     if (child === null) throw new MusterError('NOT_FOUND', `the log of task ${id} is lost`);
     if (child.end === null) return recoverTasks(engine, id, { tree: parent.tree, parent });
     recordChildEnd(parent, child);
-    parent.tree.addTasks(knownDescendants(child));
-    // The parent did not know of these costs when it was recovered.
+    parent.tree.addTasks(listKnownDescendants(child));
+    // The parent's budget was restored from the parent's log, which did not contain this end.
     parent.budget.addEarlierUse(activationExpense(child.activation));
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
@@ -151,27 +155,33 @@ function recoverChild(engine: EngineContext, parent: TaskRun, id: string): reado
   return [];
 }
 
-/** Returns true if the call that was about to create or resume the child has no outcome, and so will do it when it runs again. */
+/**
+ * Returns true if the call that was about to create or resume the child has no outcome. Such a call runs again and then
+ * creates or resumes the child.
+ */
 function isStartedByItsCall(parent: TaskRun, id: string, child: TaskState | null): boolean {
   const callId = parent.state.children.get(id)?.callId;
   if (callId === undefined) return false;
-  // A template run creates the items itself that were only reserved.
+  // A template run creates the tasks itself whose ids were only reserved.
   if (parent.spec.fanOut !== undefined && child === null) return true;
   const isOpen = unansweredCalls(parent.state.conversation).some(
-    // A call that creates several children numbers them: `ID/0`.
+    // A call that creates several children appends a number to its id: `ID/0`.
     ({ id: call }) => callId === call || callId.startsWith(`${call}/`),
   );
   return isOpen && (child === null || !isStartedBy(child.activation, parent.spec.id, callId));
 }
 
-/** Reads from the logs of a tree which task wrote the current version of each file. `root`: the id of its root. */
+/**
+ * Reads from the logs of a tree which task wrote the current version of each file. `root` is the id of its root task.
+ */
 function readFileVersions(store: TaskStore, root: string): FileVersions {
   const versions = new FileVersions();
   const tasks = store.list().filter((task) => task.root === root);
-  // A change is also in the logs of the ancestors: the deepest task that has it is the one that made it.
+  // The logs of ancestors contain a change too. The deepest task whose log contains it made the change, so the deepest
+  // tasks come last and replace the others.
   for (const { id } of tasks.toSorted((a, b) => a.depth - b.depth)) {
     const state = catchMusterError(() => foldLog(store, id));
-    // The changes in a damaged or deleted log are still noticed, but not who made them.
+    // Without a readable log, changes are still noticed, but not which task made them.
     if (!(state instanceof MusterError)) addVersions(versions, state);
   }
   return versions;
@@ -179,7 +189,7 @@ function readFileVersions(store: TaskStore, root: string): FileVersions {
 
 function addVersions(versions: FileVersions, { spec, filesChanged, knownFiles }: TaskState): void {
   for (const { path, after } of filesChanged.values()) {
-    // The task knows a descendant's version of a file only once it has read the file again.
+    // A task that has not read a file again after a descendant changed it does not know this version.
     if (knownFiles.has(path) && knownFiles.get(path) === after) {
       versions.set(path, { task: spec.id, agent: spec.agent.name, hash: after });
     }
@@ -192,18 +202,18 @@ interface Orphan {
   readonly journal: Journal;
 }
 
-/** The ports that reaping needs. */
+/** The ports that `reapOrphans` needs. */
 type OrphanDeps = Pick<EngineDeps, 'store' | 'onFault'>;
 
 /**
- * Ends a task that its process left without an end, and all its descendants: the processes that they had started are
- * killed, and an end is written to each log. Throws MusterError: `CONFLICT` while another process owns one of the
- * tasks, in which case none is ended.
+ * Ends a task whose process has ended without recording an end, and all its descendants. The processes that they had
+ * started are killed, and an end is written to each log. Throws MusterError (`CONFLICT`) while another process owns one
+ * of the tasks; then none of them is ended.
  */
 export async function reapOrphans(deps: OrphanDeps, id: string, order: StopOrder): Promise<void> {
   const tasks: Orphan[] = [];
   try {
-    open(deps, id, tasks);
+    claimTree(deps, id, tasks);
     const forced = await endMarkedProcesses(
       TASK_VARIABLE,
       tasks.map(({ state }) => state.spec.id),
@@ -221,21 +231,24 @@ export async function reapOrphans(deps: OrphanDeps, id: string, order: StopOrder
   }
 }
 
-/** Claims the logs of a task and of its descendants without an end; each parent comes before its children. */
-function open(deps: OrphanDeps, id: string, tasks: Orphan[]): void {
+/**
+ * Claims the logs of a task and of its descendants without an end. Each parent comes before its children in `tasks`.
+ */
+function claimTree(deps: OrphanDeps, id: string, tasks: Orphan[]): void {
   const { store } = deps;
-  const task = take(deps, id);
+  const task = claimTask(deps, id);
   tasks.push(task);
-  // Another process ended it just before this one claimed it.
+  // Another process ended the task immediately before this process claimed it.
   if (task.state.end !== null) return;
   closeLostShells(task);
   for (const child of task.state.openChildren) {
     if (!isId(child) || !store.exists(child)) continue;
-    if (foldLog(store, child).end === null) open(deps, child, tasks);
+    if (foldLog(store, child).end === null) claimTree(deps, child, tasks);
   }
 }
 
-function take(deps: OrphanDeps, id: string): Orphan {
+/** Claims the log of one task, and folds it. */
+function claimTask(deps: OrphanDeps, id: string): Orphan {
   const before = new LogFold((visit) => void deps.store.scan(id, visit));
   const log = deps.store.claim(id, before.add);
   try {

@@ -1,5 +1,5 @@
 import {
-  delegatorOf,
+  toDelegator,
   type TransferredContext,
   planChild,
   type ChildPlan,
@@ -17,9 +17,9 @@ import { taskCaps } from '../limits/configured-limits.ts';
 import { recordLostChild } from './deliver-end.ts';
 import { limitMessage } from '../limits/limit-message.ts';
 import { describePrompt, formatTaskLine } from '../prompt/prompt.ts';
-import { repeatedDelegationError, recordedDelegationKey } from './repeated-delegations.ts';
+import { findRepetitionError, toRedactedDelegationKey } from './repeated-delegations.ts';
 import { findSchemaProblem } from '../structured/check-answer.ts';
-import { visibleTasksNamedIn } from './visible-tasks.ts';
+import { findVisibleTasksInText } from './visible-tasks.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskArguments } from '../task/task-arguments.ts';
@@ -45,8 +45,8 @@ export async function spawnChild(
 ): Promise<TaskRun | MusterError> {
   const { deps, running } = engine;
   const { caller, callId, input, reservedId } = request;
-  const by = delegatorOf(caller, caller.state.conversation.openCalls);
-  const planned = planChild(deps, by, requestOf(input));
+  const by = toDelegator(caller, caller.state.conversation.openCalls);
+  const planned = planChild(deps, by, toChildRequest(input));
   if (planned instanceof MusterError) return planned;
   const schemaError = await findSchemaError(input, planned.agent);
   if (schemaError !== null) return schemaError;
@@ -55,37 +55,37 @@ export async function spawnChild(
   if (transferred instanceof MusterError) return transferred;
   const { plan } = transferred;
   const modelDetails = await deps.models.details(plan.model);
-  // From here to the creation nothing is awaited, so that limits still hold.
+  // From here to the creation nothing is awaited, so that no other task can use up the limits that are checked here.
   caller.cancellation.turnSignal.throwIfAborted();
   const delegated = { agent: plan.agent.name, prompt: input.prompt };
-  const delegation = recordedDelegationKey(engine, delegated);
-  // A reserved child was accepted before the crash.
+  const delegation = toRedactedDelegationKey(engine, delegated);
+  // A reserved child passed these checks before the crash.
   if (reservedId === null) {
     const hit =
-      repeatedDelegationError(engine, caller, { ...delegated, delegation }) ??
+      findRepetitionError(engine, caller, { ...delegated, delegation }) ??
       findLimitError(engine, request, { transferred, modelDetails });
     if (hit !== null) return hit;
   }
-  const named = visibleTasksNamedIn(input.prompt, caller, running);
+  const named = findVisibleTasksInText(input.prompt, caller, running);
   try {
     return createTask(engine, caller.tree, {
       ...plan,
       id,
-      description: descriptionOf(input),
+      description: describeCall(input),
       prompt: input.prompt,
       handed: [...new Set([...named, ...transferred.resultTasks])],
       transferred,
       cwd: by.cwd,
-      source: sourceOf(input),
+      source: toTaskSource(input),
       skills: input.skill === undefined ? [] : [input.skill.name],
       params: input.params,
       ...(input.outputSchema === undefined ? {} : { outputSchema: input.outputSchema }),
       parent: { run: caller, callId, delegation },
     });
   } catch (thrown) {
-    // The caller would wait for the child forever.
+    // Without this event the caller would wait for the child forever.
     recordLostChild(caller, id, errorMessage(thrown));
-    // A log that can't be created (a full disk) is an error for the model and does not end its task.
+    // If the log can't be created (a full disk), the call fails, and the calling task continues.
     if (thrown instanceof MusterError) return thrown;
     throw thrown;
   }
@@ -104,12 +104,12 @@ async function findSchemaError(
   return new MusterError('INVALID_PARAM', message);
 }
 
-/** A child that continues the caller's conversation uses the caller's model, not the one of its definition. */
-function requestOf(input: TaskArguments): ChildRequest {
+/** Returns the child request of a call. A child that continues the caller's conversation uses the caller's model. */
+function toChildRequest(input: TaskArguments): ChildRequest {
   return input.context?.kind === 'inherit' ? { model: 'inherit', ...input } : input;
 }
 
-/** Gathers the context that the child gets in addition to its prompt; most calls ask for none. */
+/** Gathers the context that the child gets in addition to its prompt. Most calls request none. */
 async function transferContext(
   engine: EngineContext,
   { caller, input }: SpawnRequest,
@@ -118,12 +118,13 @@ async function transferContext(
   const { context } = input;
   if (context === undefined) return { plan: child.plan, resultTasks: [] };
   const { gatherTransferredContext } = await import('./context-transfer/gather-context.ts');
-  const line = taskLineOf(input, child.plan);
+  const line = buildTaskLine(input, child.plan);
   return await gatherTransferredContext(engine, { ...child, caller, taskLine: line, context });
 }
 
 const LEAVE_CONTEXT_OUT = 'Leave context out, and say in the prompt what matters.';
 
+/** The parts of a planned child that limits depend on. */
 interface PlannedSpawn {
   readonly transferred: TransferredContext;
   readonly modelDetails: ModelDetails;
@@ -142,16 +143,17 @@ function findLimitError(
   }
   const budget = new Budget(taskCaps(plan.limits), caller.budget);
   if (summarized !== undefined) {
-    const { conversation, minimumExpense: least, modelDetails: summaryModel } = summarized;
+    const { conversation, minimumExpense: minExpense, modelDetails: summaryModel } = summarized;
     const hit =
-      findUnpricedCap(budget, conversation.model, summaryModel) ?? budget.findExceededCap(least);
+      findUnpricedCap(budget, conversation.model, summaryModel) ??
+      budget.findExceededCap(minExpense);
     if (hit !== null) {
       const message = `context: summary: ${limitMessage(hit)}. ${LEAVE_CONTEXT_OUT}`;
       return new MusterError('LIMIT_EXCEEDED', message);
     }
   }
   const { prompt, tools } = plan.setup;
-  const line = taskLineOf(input, plan);
+  const line = buildTaskLine(input, plan);
   const hit = findFirstRequestHit(budget, {
     model: plan.model,
     details: modelDetails,
@@ -162,15 +164,15 @@ function findLimitError(
   return hit === null ? null : new MusterError('LIMIT_EXCEEDED', `${limitMessage(hit)}.`);
 }
 
-function sourceOf({ skill, templateName }: TaskArguments): TaskSource {
+function toTaskSource({ skill, templateName }: TaskArguments): TaskSource {
   if (templateName !== undefined) return 'template';
   return skill === undefined ? 'model' : 'skill';
 }
 
-function taskLineOf(input: TaskArguments, { agent }: ChildPlan): string {
-  return formatTaskLine(descriptionOf(input), outputSchemaOf({ ...input, agent }));
+function buildTaskLine(input: TaskArguments, { agent }: ChildPlan): string {
+  return formatTaskLine(describeCall(input), outputSchemaOf({ ...input, agent }));
 }
 
-function descriptionOf({ description, prompt }: TaskArguments): string {
+function describeCall({ description, prompt }: TaskArguments): string {
   return description ?? describePrompt(prompt);
 }

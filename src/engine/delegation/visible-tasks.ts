@@ -7,10 +7,10 @@ import type { TaskRun } from '../task/task-run.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { interruptionError } from '../results/result.ts';
 
-/** Maximum number of candidates that the error about an ambiguous id names. */
+/** The maximum number of ids in the error about an ambiguous reference. */
 const MAX_CANDIDATES = 5;
-/** Maximum length, in code points, of a wrong id in its error. Ids are shorter. */
-const SHOWN_LENGTH = 64;
+/** The maximum length, in code points, of a wrong reference in its error. Ids are shorter. */
+const MAX_SHOWN_LENGTH = 64;
 
 /** A task or shell that a task can see. */
 export type VisibleTask =
@@ -19,23 +19,24 @@ export type VisibleTask =
   | { readonly kind: 'shell'; readonly id: string; readonly owner: string };
 
 /**
- * Returns everything that a task may see, by id: its descendants, the tasks whose ids were passed to it, its own
- * shells and those of its running descendants. It never sees itself, nor tasks of its parent, its siblings or
- * another tree that were not passed to it.
+ * Lists the tasks and shells that a task may see, by id: its descendants, the tasks whose ids were passed to it, its
+ * own shells and those of its running descendants. A task never sees itself. It sees its siblings and other tasks only
+ * if their ids were passed to it.
  */
-export function visibleTasks(
+export function listVisibleTasks(
   state: TaskState,
   running: RunningTasks,
 ): ReadonlyMap<string, VisibleTask> {
   const visible = new Map<string, VisibleTask>();
   for (const id of state.handed) visible.set(id, { kind: 'task', id });
-  addOwn(state, running, visible);
-  // A parent may have passed the task its own id.
+  addWork(state, running, visible);
+  // The parent may have passed this task its own id.
   visible.delete(state.spec.id);
   return visible;
 }
 
-function addOwn(state: TaskState, running: RunningTasks, visible: Map<string, VisibleTask>): void {
+/** Adds the shells and descendants of a task, and recursively the shells of its running descendants. */
+function addWork(state: TaskState, running: RunningTasks, visible: Map<string, VisibleTask>): void {
   for (const id of state.shells.keys()) {
     visible.set(id, { kind: 'shell', id, owner: state.spec.id });
   }
@@ -43,23 +44,24 @@ function addOwn(state: TaskState, running: RunningTasks, visible: Map<string, Vi
     visible.set(id, { kind: 'task', id });
     for (const lower of below) visible.set(lower, { kind: 'task', id: lower });
     const run = running.get(id);
-    if (run !== undefined) addOwn(run.state, running, visible);
+    if (run !== undefined) addWork(run.state, running, visible);
   }
 }
 
 /**
- * Finds the task or shell that an id, or the beginning of one, refers to. `field` is the name of the argument, for
- * the error.
+ * Finds the task or shell that an id, or the beginning of an id, refers to. Returns an error that begins with `field`,
+ * the name of the argument, if there is none or more than one.
  */
 export function findVisibleTask(
   caller: TaskRun,
   running: RunningTasks,
   { field, reference }: { readonly field: string; readonly reference: string },
 ): VisibleTask | MusterError {
-  const visible = new Map(visibleTasks(caller.state, running));
-  // Its ancestors are left out even if they were passed to it: two tasks that wait for each other would never end.
-  for (let at: TaskRun | null = caller; at !== null; at = at.parent) visible.delete(at.spec.id);
-  const shown = truncate(reference, SHOWN_LENGTH);
+  const visible = new Map(listVisibleTasks(caller.state, running));
+  // The ancestors are left out even if their ids were passed: two tasks that wait for each other would never end.
+  for (let ancestor: TaskRun | null = caller; ancestor !== null; ancestor = ancestor.parent)
+    visible.delete(ancestor.spec.id);
+  const shown = truncate(reference, MAX_SHOWN_LENGTH);
   const exact = visible.get(reference);
   if (exact !== undefined) return exact;
   const found = [...visible.values()].filter(({ id }) => id.startsWith(reference));
@@ -74,24 +76,24 @@ export function findVisibleTask(
   return new MusterError('INVALID_PARAM', message);
 }
 
-/** Returns the ids of visible tasks that a text of the sender names. The recipient of the text may see them too. */
-export function visibleTasksNamedIn(
+/** Finds the ids of visible tasks in a text of the sender. The recipient of the text may see these tasks too. */
+export function findVisibleTasksInText(
   text: string,
   { state, tree }: Pick<TaskRun, 'state' | 'tree'>,
   running: RunningTasks,
 ): readonly string[] {
-  // Many words only look like an id. The visible tasks are gathered only if there is a real one.
+  // Many words only look like an id. The visible tasks are listed only if one of the words is an id.
   const ids = [...new Set(text.match(/[a-z0-9]{8,32}/g) ?? [])].filter(
     (word) => state.handed.has(word) || tree.hasTask(word),
   );
   if (ids.length === 0) return [];
-  const visible = visibleTasks(state, running);
+  const visible = listVisibleTasks(state, running);
   return ids.filter((id) => visible.get(id)?.kind === 'task');
 }
 
 /**
- * Returns the state of a task, whether or not it runs in this process. A task without an end that does not run here
- * has the status `interrupted`. Returns a MusterError if its log can't be read.
+ * Returns the state of a task, whether or not it runs in this process. A task that has not ended and does not run in
+ * this process gets the status `interrupted`. Returns a MusterError if the log can't be read.
  */
 export function readTaskState(
   { deps, running }: EngineContext,

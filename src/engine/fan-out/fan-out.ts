@@ -2,7 +2,7 @@ import { dropMissing } from '../../base/drop-missing.ts';
 import { findFirstRequestHit } from '../turn/request-budget.ts';
 import { addSystemText, createTask } from '../delegation/create-task.ts';
 import {
-  delegatorOf,
+  toDelegator,
   planChild,
   prepareModels,
   type ChildRequest,
@@ -17,13 +17,13 @@ import {
 } from '../../agents/templates/render.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
-import { itemCallId, type FanOut } from '../../protocol/template.ts';
+import { createItemCallId, type FanOut } from '../../protocol/template.ts';
 import type { TaskEnding } from '../task/endings.ts';
 import { describePrompt, formatTaskLine } from '../prompt/prompt.ts';
-import { resumeChild, continueMessage } from '../delegation/resume-child.ts';
+import { resumeChild, createContinueMessage } from '../delegation/resume-child.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
-import { isReservedStep, remainingSteps, type ItemStep } from './remaining-items.ts';
+import { isReservedStep, listRemainingSteps, type ItemStep } from './remaining-items.ts';
 import { collapseWhitespace, plural, truncate } from '../../base/text.ts';
 import type { EndStatus } from '../../protocol/result.ts';
 import type { TaskStore } from '../../store/task-store.ts';
@@ -37,28 +37,30 @@ import { MAIN_AGENT } from '../task/main-agent.ts';
 import { TaskTree } from '../task/task-tree.ts';
 import { combineLimits } from '../limits/configured-limits.ts';
 
-/** A request to run a template over items, as the root of a new tree. */
+/** A request to run a template over items. The run becomes the root of a new tree. */
 export interface FanOutRequest {
-  /** The id of the root. Default: a new one. */
+  /** The id of the root. Default: a new id. */
   readonly id?: string;
-  /** Has at least one item. */
+  /** The template and its items, of which there is at least one. */
   readonly fanOut: FanOut;
-  /** The model of items that name none. */
+  /** The model for items if neither the template nor the agent names a model. */
   readonly model: ResolvedModel;
   readonly rights: Rights;
   readonly cwd: string;
 }
 
-/** Starts a template run. Rejects with UsageError if its first item could not start, since then none could. */
+/**
+ * Starts a template run. Rejects with UsageError if the first item can't be started, since the others couldn't either.
+ */
 export async function startFanOut(engine: EngineContext, request: FanOutRequest): Promise<TaskRun> {
   const { deps } = engine;
   const { fanOut, model, rights, cwd } = request;
-  const agent = runner(fanOut);
+  const agent = createRunnerAgent(fanOut);
   const [item = ''] = fanOut.items;
   const values = { item, index: 0, count: fanOut.items.length };
-  const child = itemRequest(fanOut, renderPrompt(parseBody(fanOut.body).parts, values));
+  const child = createItemRequest(fanOut, renderPrompt(parseBody(fanOut.body).parts, values));
   await prepareModels(deps, agent, child);
-  const modeGrants = deps.inbox.modeGrants?.inForce() ?? [];
+  const modeGrants = deps.inbox.modeGrants?.listGrants() ?? [];
   const plan = planChild(deps, { agent, rights, model, cwd, modeGrants }, child);
   if (plan instanceof MusterError) {
     throw new UsageError(`the template ${fanOut.template} can't be run: ${plan.message}`);
@@ -85,8 +87,8 @@ export async function startFanOut(engine: EngineContext, request: FanOutRequest)
   return run;
 }
 
-/** Creates the agent definition of a template run. It has no prompt and no tools, since it asks no model. */
-function runner({ template, path }: FanOut): AgentDefinition {
+/** Creates the agent definition of a template run. It has no prompt and no tools, since the run sends no requests. */
+function createRunnerAgent({ template, path }: FanOut): AgentDefinition {
   return {
     ...MAIN_AGENT,
     name: template,
@@ -98,16 +100,16 @@ function runner({ template, path }: FanOut): AgentDefinition {
 }
 
 /**
- * Runs the remaining items of a template run, as many at a time as tasks of a tree may run, and returns its end.
- * Once a budget is used up, no further item is started.
+ * Runs the remaining items of a template run, at most `max_parallel` at a time, and returns the ending of the run. When
+ * a budget is used up, no further item is started.
  */
 export async function driveItems(engine: EngineContext, run: TaskRun): Promise<TaskEnding> {
   const { deps, running } = engine;
-  const fanOut = fanOutOf(run);
+  const fanOut = requireFanOut(run);
   const { parts } = parseBody(fanOut.body);
   const hasStarted = (task: string) => running.get(task) !== undefined || deps.store.exists(task);
-  const remaining = remainingSteps(fanOut, run.state, hasStarted).toReversed();
-  // These are open children of the run that do not run anywhere.
+  const remaining = listRemainingSteps(fanOut, run.state, hasStarted).toReversed();
+  // The items that were reserved before a crash are open children of the run, but have no task yet.
   let reserved = remaining.filter(isReservedStep).length;
   let hit: LimitHit | null = null;
   for (;;) {
@@ -122,50 +124,53 @@ export async function driveItems(engine: EngineContext, run: TaskRun): Promise<T
       } else run.journal.record({ type: 'limit.reached', ...hit });
       continue;
     }
-    if (runningItems === 0) return fanOutEnding(deps.store, run.state, hit);
-    await run.tree.idleDetector.trackWait(() => run.mailbox.nextMessage());
+    if (runningItems === 0) return decideFanOutEnding(deps.store, run.state, hit);
+    await run.tree.idleDetector.trackWait(() => run.mailbox.waitForWake());
   }
 }
 
-function fanOutOf({ spec }: TaskRun): FanOut {
+function requireFanOut({ spec }: TaskRun): FanOut {
   if (spec.fanOut === undefined) throw new Error(`task ${spec.id} is not a template run`);
   return spec.fanOut;
 }
 
+/** A step, and the template that it belongs to. `parts` is the parsed body of the template. */
 interface StepInRun {
   readonly fanOut: FanOut;
   readonly parts: readonly TemplatePart[];
   readonly step: ItemStep;
 }
 
-/** Starts a step. Returns the limit that prevents it, or null once it has started. */
+/** Starts a step. Returns the limit that prevents it, or null if the step has started. */
 async function startStep(
   engine: EngineContext,
   run: TaskRun,
   { step, ...template }: StepInRun,
 ): Promise<LimitHit | null> {
   await engine.beginnings.waitForTurn();
-  if (step.kind === 'create') return createItem(engine, run, { ...template, step });
+  if (step.kind === 'create') return createItemTask(engine, run, { ...template, step });
   const resumed = await resumeChild(engine, {
     caller: run,
-    callId: itemCallId(step.index, newId()),
+    callId: createItemCallId(step.index, newId()),
     by: 'user',
     field: 'item',
     reference: step.task,
-    message: continueMessage(),
+    message: createContinueMessage(),
     background: false,
   });
   if (!(resumed instanceof MusterError)) return null;
-  // The task of the item can't be resumed, so the item gets a new one.
+  // The task of the item can't be resumed, so the item gets a new task.
   const newTask = { kind: 'create', index: step.index, reservedId: null } as const;
-  return createItem(engine, run, { ...template, step: newTask });
+  return createItemTask(engine, run, { ...template, step: newTask });
 }
 
+/** A step that creates a task. */
 interface ItemToCreate extends StepInRun {
   readonly step: Extract<ItemStep, { kind: 'create' }>;
 }
 
-async function createItem(
+/** Creates and starts the task of an item. Returns the limit that prevents it, or null if the task has started. */
+async function createItemTask(
   engine: EngineContext,
   run: TaskRun,
   { fanOut, parts, step }: ItemToCreate,
@@ -174,13 +179,13 @@ async function createItem(
   const { index, reservedId } = step;
   const item = fanOut.items[index] ?? '';
   const prompt = renderPrompt(parts, { item, index, count: fanOut.items.length });
-  const request = itemRequest(fanOut, prompt);
+  const request = createItemRequest(fanOut, prompt);
   await prepareModels(deps, run.spec.agent, request);
-  const by = delegatorOf(run, run);
+  const by = toDelegator(run, run);
   const plan = planChild(deps, by, request);
   if (plan instanceof MusterError) throw plan;
   const details = await deps.models.details(plan.model);
-  // From here to the creation nothing is awaited, so that limits still hold.
+  // From here to the creation nothing is awaited, so that no other task can use up the limits that are checked here.
   run.cancellation.signal.throwIfAborted();
   const description = describeItem(itemText(item), index);
   if (reservedId === null) {
@@ -204,14 +209,14 @@ async function createItem(
     cwd: by.cwd,
     source: 'template',
     params: { template: fanOut.template, index: index + 1 },
-    parent: { run, callId: itemCallId(index), delegation: null },
+    parent: { run, callId: createItemCallId(index), delegation: null },
   });
   engine.startLoop(child);
   return null;
 }
 
-/** Creates the child request of an item, as a Task call would make it. */
-export function itemRequest(
+/** Creates the child request for an item. */
+export function createItemRequest(
   { agent, model, maxTurns }: Pick<FanOut, 'agent' | 'model' | 'maxTurns'>,
   prompt: string,
 ): ChildRequest {
@@ -223,39 +228,43 @@ function describeItem(text: string, index: number): string {
   return description === '' ? `item ${index + 1}` : description;
 }
 
-/** Maximum number of items that the result of a run lists as not completed. */
-const SHOWN_ITEMS = 50;
-/** Maximum length of an item's error in that list, in code points. */
-const SHOWN_ERROR = 300;
+/** The maximum number of incomplete items that the result of a run lists. */
+const MAX_SHOWN_ITEMS = 50;
+/** The maximum length of an item's error in this list, in code points. */
+const MAX_ERROR_LENGTH = 300;
 
 /**
- * Decides the end of a template run whose tasks have all ended. It is `failed` if a task failed, otherwise `partial`
- * if a task was ended early or never started, otherwise `completed`. `hit` is the limit that stopped the run, or null.
+ * Decides the ending of a template run whose tasks have all ended. The status is `failed` if a task failed, `partial`
+ * if a task ended early or never started, and otherwise `completed`.
+ *
+ * @param hit the limit because of which no further item was started, or null
  */
-function fanOutEnding(store: TaskStore, state: TaskState, hit: LimitHit | null): TaskEnding {
-  const ends = itemEnds(state);
-  const counted = countsText(ends);
-  const wrong = wrongItems(store, ends);
-  const result = [`${counted}.`, ...wrong.lines].join('\n');
-  const reason = hit === null ? counted : `${limitMessage(hit)}: ${counted}`;
-  const status = statusOf(ends);
+function decideFanOutEnding(store: TaskStore, state: TaskState, hit: LimitHit | null): TaskEnding {
+  const ends = listItemEnds(state);
+  const counts = formatCounts(ends);
+  const incomplete = describeIncompleteItems(store, ends);
+  const result = [`${counts}.`, ...incomplete.lines].join('\n');
+  const reason = hit === null ? counts : `${limitMessage(hit)}: ${counts}`;
+  const status = summarizeStatus(ends);
   if (status === 'completed') {
     return { end: { status, error: null, because: 'every item is completed', by: null }, result };
   }
-  const code = hit === null ? (wrong.first?.code ?? 'INTERNAL_ERROR') : 'LIMIT_EXCEEDED';
+  const code = hit === null ? (incomplete.first?.code ?? 'INTERNAL_ERROR') : 'LIMIT_EXCEEDED';
   const error = { code, message: reason, retryable: false };
   return { end: { status, error, because: reason, by: hit === null ? null : 'limit' }, result };
 }
 
+/** The end of an item. */
 interface ItemEnd {
-  /** Its number, from 1. */
+  /** The number of the item, from 1. */
   readonly number: number;
+  /** The id of the item's task, or null if no task was created. */
   readonly task: string | null;
-  /** The status of the item's task, or null if it was not started. */
+  /** The status of the item's task, or null if the task was not started. */
   readonly status: EndStatus | null;
 }
 
-function itemEnds({ spec, items, children }: TaskState): readonly ItemEnd[] {
+function listItemEnds({ spec, items, children }: TaskState): readonly ItemEnd[] {
   return (spec.fanOut?.items ?? []).map((_, index) => {
     const task = items.get(index) ?? null;
     const status = task === null ? null : (children.get(task)?.status ?? null);
@@ -263,14 +272,14 @@ function itemEnds({ spec, items, children }: TaskState): readonly ItemEnd[] {
   });
 }
 
-function statusOf(ends: readonly ItemEnd[]): 'completed' | 'partial' | 'failed' {
+function summarizeStatus(ends: readonly ItemEnd[]): 'completed' | 'partial' | 'failed' {
   if (ends.some(({ status }) => status === 'failed')) return 'failed';
   return ends.every(({ status }) => status === 'completed') ? 'completed' : 'partial';
 }
 
-function countsText(ends: readonly ItemEnd[]): string {
-  const groups = Map.groupBy(ends, ({ status }) => status ?? 'not begun');
-  const order = ['completed', 'partial', 'failed', 'stopped', 'killed', 'not begun'] as const;
+function formatCounts(ends: readonly ItemEnd[]): string {
+  const groups = Map.groupBy(ends, ({ status }) => status ?? 'not started');
+  const order = ['completed', 'partial', 'failed', 'stopped', 'killed', 'not started'] as const;
   const counts = order.flatMap((name) => {
     const count = groups.get(name)?.length ?? 0;
     return count === 0 ? [] : [`${count} ${name}`];
@@ -278,25 +287,27 @@ function countsText(ends: readonly ItemEnd[]): string {
   return `${plural(ends.length, 'item')}: ${counts.join(', ')}`;
 }
 
-/** Returns a line for each of the first items that did not complete, and the error of the first. */
-function wrongItems(store: TaskStore, ends: readonly ItemEnd[]) {
-  const wrong = ends.filter(({ status }) => status !== null && status !== 'completed');
-  const inOrder = wrong.toSorted(
+/**
+ * Returns a line for each of the first items that ended without completing, failed items first, and the first error.
+ */
+function describeIncompleteItems(store: TaskStore, ends: readonly ItemEnd[]) {
+  const incomplete = ends.filter(({ status }) => status !== null && status !== 'completed');
+  const failedFirst = incomplete.toSorted(
     (a, b) => Number(b.status === 'failed') - Number(a.status === 'failed'),
   );
-  const shown = inOrder
-    .slice(0, SHOWN_ITEMS)
-    .map((end) => ({ end, error: errorOf(store, end.task) }));
+  const shown = failedFirst
+    .slice(0, MAX_SHOWN_ITEMS)
+    .map((end) => ({ end, error: readTaskError(store, end.task) }));
   const lines = shown.map(({ end: { number, task, status }, error }) => {
     const reason =
-      error === null ? '' : `: ${truncate(collapseWhitespace(error.message), SHOWN_ERROR)}`;
+      error === null ? '' : `: ${truncate(collapseWhitespace(error.message), MAX_ERROR_LENGTH)}`;
     return `- item ${number} (task ${task}): ${status}${reason}`;
   });
-  const more = wrong.length - shown.length;
+  const more = incomplete.length - shown.length;
   if (more > 0) lines.push(`- and ${more} more`);
   return { lines, first: shown[0]?.error ?? null };
 }
 
-function errorOf(store: TaskStore, task: string | null): ErrorInfo | null {
+function readTaskError(store: TaskStore, task: string | null): ErrorInfo | null {
   return task !== null && store.exists(task) ? (foldLog(store, task).end?.error ?? null) : null;
 }

@@ -4,7 +4,7 @@ import { decideOutput, minimumOutput, type BudgetRoom, type OutputDemand } from 
 import { NO_WORK, NO_AMOUNT, type Amount, type Work } from '../../protocol/model.ts';
 import type { LimitHit, Activation } from '../../protocol/state/activation.ts';
 
-/** An amount of the resources that budgets count: used by a task, or needed for a request. */
+/** The resources that budgets count, used by a task or needed for a request. */
 export type Expense = Amount & Work;
 
 export const NO_EXPENSE: Expense = { ...NO_AMOUNT, ...NO_WORK };
@@ -14,41 +14,43 @@ export function activationExpense({ spent, work }: Pick<Activation, 'spent' | 'w
   return { ...spent, ...work };
 }
 
-/** The parts of an expense that can be capped. */
+/** The resources that a budget can cap. */
 const MEASURES = ['tokens', 'costUsd', 'turns', 'toolBytes'] as const;
 type Measure = (typeof MEASURES)[number];
 
+/** A limit of a budget. */
 export interface Cap {
   /** The name of the limit, as users set it. */
   readonly limit: string;
   readonly value: number;
 }
 
-/** The caps of one budget. A part without an entry is not capped. */
+/** The caps of one budget. A resource without an entry is not capped. */
 export type BudgetCaps = Readonly<Partial<Record<Measure, Cap>>>;
 
-/** An expense held back for a request under way. */
+/** The reservation of an expense for a request that is being sent. */
 export interface Reservation {
-  /** Releases the reservation and books the expense that was really used. Later calls do nothing. */
+  /** Releases the reservation and books the actual expense. Further calls do nothing. */
   settle(used: Expense): void;
 }
 
-/** The known needs of a request before it is sent. */
+/** The resources that a request needs, as they are known before it is sent. */
 export interface RequestNeed {
-  /** The most that it can take without its answer. */
+  /** The maximum expense without the answer. */
   readonly input: Expense;
   /** The cost of one token of output. */
   readonly outputToken: Amount;
-  /** The part kept for a later request, so that the task can still give an answer. */
+  /** The amount that should remain for a later request, so that the task can still give an answer. */
   readonly nextRequest: Amount;
   readonly output: OutputDemand;
 }
 
+/** The result of reserving the expense of a request. */
 export type RequestReservation =
   | {
       readonly ok: true;
       readonly reservation: Reservation;
-      /** Set where a limit lowers the output cap below the maximum number of that was asked for. */
+      /** The output cap, with the limit that lowered it; null if the request may use the full demand. */
       readonly outputCap: OutputCap | null;
     }
   | { readonly ok: false; readonly hit: LimitHit };
@@ -63,18 +65,18 @@ export function requestExpense({ input, outputToken }: RequestNeed, tokens: numb
 }
 
 /**
- * A budget with its ancestors. Everything that is reserved or used here counts in each of them, so that
- * parallel children can't overspend together. Callers reserve before a request and settle on every path.
+ * The budget of a task or a tree. Everything that is reserved or used here also counts in each budget above, so that
+ * parallel children can't overspend together. Callers reserve before each request and settle in any case.
  */
 export class Budget {
   private used = NO_EXPENSE;
   private reserved = NO_EXPENSE;
-  /** The number of reservations that are held. */
+  /** The number of reservations that are not settled. */
   private openReservations = 0;
   private readonly caps: BudgetCaps;
-  /** This budget, then each one above it. */
+  /** This budget, then each budget above it, from the nearest to the highest. */
   private readonly chain: readonly Budget[];
-  /** Resolved when an expense is booked here. */
+  /** The waits of requests for a change, resolved when an expense is booked here. */
   private waiting: Deferred<void>[] = [];
 
   constructor(caps: BudgetCaps, parent: Budget | null) {
@@ -82,12 +84,12 @@ export class Budget {
     this.chain = [this, ...(parent?.chain ?? [])];
   }
 
-  /** True when this budget or one above it has a cap. */
+  /** True if this budget or a budget above it has a cap. */
   get isBounded(): boolean {
     return this.chain.some(({ caps }) => MEASURES.some((measure) => caps[measure] !== undefined));
   }
 
-  /** The nearest cap on cost, here or above, with the amount used of it; null when there is none. */
+  /** The nearest cap on cost, here or above, with the amount that is used; null if there is none. */
   get costCap(): LimitHit | null {
     for (const { caps, used } of this.chain) {
       if (caps.costUsd !== undefined) return { ...caps.costUsd, used: used.costUsd };
@@ -95,7 +97,7 @@ export class Budget {
     return null;
   }
 
-  /** The caps of this budget alone, each with the amount used of it. */
+  /** The caps of this budget alone, each with the amount that is used. */
   get capUses(): readonly LimitHit[] {
     return MEASURES.flatMap((measure) => {
       const cap = this.caps[measure];
@@ -104,8 +106,8 @@ export class Budget {
   }
 
   /**
-   * Reserves an expense. When only the reservations of others are in the way, waits until they settle, since
-   * most requests cost far less than they might. Calls `onWait` before each wait. Fails with the cap that
+   * Reserves an expense. If a cap would be exceeded only because of other reservations, waits until they are settled,
+   * since most requests cost much less than they reserve. Calls `onWait` before each wait. Fails with the cap that
    * would be exceeded even without reservations. Rejects when the signal aborts during a wait.
    */
   async reserve(
@@ -117,20 +119,19 @@ export class Budget {
       const hit = this.findExceededCap(expense);
       if (hit !== null) return { ok: false, hit };
       const { chain } = this;
-      const full = chain.find((budget) => budget.hitBy(expense, budget.reserved) !== null);
+      const full = chain.find((budget) => budget.findOwnHit(expense, budget.reserved) !== null);
       if (full === undefined) {
         return { ok: true, reservation: Budget.hold(chain, expense), outputCap: null };
       }
       onWait();
-      await full.nextChange(signal);
+      await full.waitForChange(signal);
     }
   }
 
   /**
-   * Reserves the most that a request can cost, with as many tokens of output as the limits here and above
-   * allow. When only running requests are in the way, waits until they settle and calls `onWait` before each
-   * wait. Fails with the limit under which no useful answer is possible. Rejects when the signal aborts
-   * during a wait.
+   * Reserves the maximum expense of a request, with as many tokens of output as the limits here and above allow. If
+   * only the reservations of running requests prevent that, waits until they are settled, and calls `onWait` before
+   * each wait. Fails with the limit that allows no useful answer. Rejects when the signal aborts during a wait.
    */
   async reserveRequest(
     need: RequestNeed,
@@ -149,23 +150,23 @@ export class Budget {
       // `findExceededCap` found that each limit allows a useful answer, so only reservations are in the way.
       const full =
         decision.kind === 'granted'
-          ? chain.find((budget) => budget.hitBy(need.input, budget.reserved) !== null)
+          ? chain.find((budget) => budget.findOwnHit(need.input, budget.reserved) !== null)
           : rooms[decision.room]?.budget;
       if (decision.kind === 'granted' && full === undefined) {
         const reservation = Budget.hold(chain, requestExpense(need, decision.tokens));
         const by = decision.loweredBy === null ? undefined : rooms[decision.loweredBy];
-        const outputCap = by === undefined ? null : { tokens: decision.tokens, ...by.use };
+        const outputCap = by === undefined ? null : { tokens: decision.tokens, ...by.capUse };
         return { ok: true, reservation, outputCap };
       }
       onWait();
-      await (full ?? this).nextChange(signal);
+      await (full ?? this).waitForChange(signal);
     }
   }
 
-  /** The room that each limit on tokens and cost, here and above, leaves for a request. */
+  /** Returns the room that each limit on tokens and cost, here and above, leaves for a request. */
   private roomsFor({ input, outputToken, nextRequest }: RequestNeed): readonly {
     readonly budget: Budget;
-    readonly use: LimitHit;
+    readonly capUse: LimitHit;
     readonly room: BudgetRoom;
   }[] {
     return this.chain.flatMap((budget) =>
@@ -176,24 +177,26 @@ export class Budget {
         const room = {
           remaining: cap.value - used,
           held: budget.reserved[measure],
-          input: input[measure],
-          outputToken: outputToken[measure],
+          inputCost: input[measure],
+          outputTokenCost: outputToken[measure],
           nextRequest: nextRequest[measure],
           isShared: budget !== this,
         };
-        return [{ budget, use: { ...cap, used }, room }];
+        return [{ budget, capUse: { ...cap, used }, room }];
       }),
     );
   }
 
-  /** Returns the cap, here or above, that an expense would exceed on top of the used amount; null for none. */
+  /**
+   * Returns the cap, here or above, that an expense would exceed in addition to the used amount; null if none would.
+   */
   findExceededCap(expense: Expense): LimitHit | null {
-    return firstHit(this.chain, (budget) => budget.hitBy(expense, NO_EXPENSE));
+    return findFirstHit(this.chain, (budget) => budget.findOwnHit(expense, NO_EXPENSE));
   }
 
   /**
-   * Books up to `wanted` bytes of tool results. Returns the number that is granted, and the cap that was hit
-   * when that is not all of them.
+   * Books up to `wanted` bytes of tool results. Returns the number of granted bytes, and the cap that was hit if fewer
+   * than `wanted` are granted.
    */
   useToolBytes(wanted: number): { readonly granted: number; readonly hit: LimitHit | null } {
     const { chain } = this;
@@ -205,37 +208,37 @@ export class Budget {
       granted = Math.max(0, cap.value - used.toolBytes);
       hit = { ...cap, used: cap.value };
     }
-    for (const budget of chain) budget.use({ ...NO_EXPENSE, toolBytes: granted });
+    for (const budget of chain) budget.bookOwn({ ...NO_EXPENSE, toolBytes: granted });
     return { granted, hit };
   }
 
-  /** The cap on tool results, here or above, that is used up; null when there is none. */
+  /** The cap on tool results, here or above, that is used up; null if none is. */
   get usedUpToolBytesCap(): LimitHit | null {
-    return firstHit(this.chain, ({ caps: { toolBytes: cap }, used }) =>
+    return findFirstHit(this.chain, ({ caps: { toolBytes: cap }, used }) =>
       cap === undefined || used.toolBytes < cap.value ? null : { ...cap, used: used.toolBytes },
     );
   }
 
-  /** Books an expense that the log holds from before this process. */
+  /** Books an expense from the log, which an earlier process made. */
   addEarlierUse(used: Expense): void {
-    for (const budget of this.chain) budget.use(used);
+    for (const budget of this.chain) budget.bookOwn(used);
   }
 
-  /** Returns the cap of this budget that an expense would exceed on top of the used and the held amount. */
-  private hitBy(expense: Expense, held: Expense): LimitHit | null {
+  /** Returns the cap of this budget that an expense would exceed in addition to the used and the reserved amount. */
+  private findOwnHit(expense: Expense, reserved: Expense): LimitHit | null {
     for (const measure of MEASURES) {
       const cap = this.caps[measure];
       const needed = expense[measure];
       if (cap === undefined || needed === 0) continue;
       const used = this.used[measure];
-      if (used + held[measure] + needed <= cap.value) continue;
-      // Each request needs exactly one turn, so a message need not say how many are needed.
+      if (used + reserved[measure] + needed <= cap.value) continue;
+      // Each request needs exactly one turn, so messages need not mention the needed number.
       return measure === 'turns' ? { ...cap, used } : { ...cap, used, needed };
     }
     return null;
   }
 
-  private async nextChange(signal: AbortSignal): Promise<void> {
+  private async waitForChange(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const turn = deferred<void>();
     this.waiting.push(turn);
@@ -247,14 +250,14 @@ export class Budget {
     this.reserved = addExpenses(this.reserved, expense);
   }
 
-  private giveBack(expense: Expense): void {
+  private releaseOwn(expense: Expense): void {
     this.openReservations -= 1;
-    // Rounding errors of fractions of a dollar would otherwise stay reserved for ever.
+    // Otherwise rounding errors of fractions of a dollar would stay reserved forever.
     this.reserved =
       this.openReservations === 0 ? NO_EXPENSE : addExpenses(this.reserved, expense, -1);
   }
 
-  private use(expense: Expense): void {
+  private bookOwn(expense: Expense): void {
     this.used = addExpenses(this.used, expense);
     const { waiting } = this;
     this.waiting = [];
@@ -269,8 +272,8 @@ export class Budget {
       settle(used) {
         if (!isOpen) return;
         isOpen = false;
-        for (const budget of chain) budget.giveBack(expense);
-        for (const budget of chain) budget.use(used);
+        for (const budget of chain) budget.releaseOwn(expense);
+        for (const budget of chain) budget.bookOwn(used);
       },
     };
   }
@@ -286,12 +289,12 @@ export function addExpenses(a: Expense, b: Expense, times = 1): Expense {
   };
 }
 
-function firstHit(
+function findFirstHit(
   chain: readonly Budget[],
-  hitOf: (budget: Budget) => LimitHit | null,
+  findHit: (budget: Budget) => LimitHit | null,
 ): LimitHit | null {
   for (const budget of chain) {
-    const hit = hitOf(budget);
+    const hit = findHit(budget);
     if (hit !== null) return hit;
   }
   return null;

@@ -12,7 +12,7 @@ import type { ToolCaps } from '../../protocol/tool.ts';
 const TASK_BUDGET = ['max_tokens', ...OPTIONAL_TASK_LIMITS] as const;
 const TREE_BUDGET = ['tree_tokens', 'tree_cost_usd', 'tree_turns', 'tree_tool_bytes'] as const;
 
-/** The limits that a budget enforces. */
+/** The names of the limits that a budget enforces. */
 export const BUDGET_LIMITS: readonly LimitName[] = [...TASK_BUDGET, ...TREE_BUDGET];
 
 /** Returns the caps of a task's budget, which also bounds all tasks below it. */
@@ -42,14 +42,14 @@ interface RequestedLimits {
   readonly call: { readonly maxTurns?: number };
 }
 
-/** Returns the limits of a new task: the smallest of those that are requested. */
+/** Returns the limits of a new task: for each limit, the smallest requested value. */
 export function combineLimits({ config, definition, call }: RequestedLimits): TaskLimits {
   const wallMs = definition.wallSeconds === undefined ? null : definition.wallSeconds * 1000;
   return {
-    maxTurns: smallest(config.maxTurns, definition.maxTurns, call.maxTurns),
-    maxTokens: smallest(config.maxTokens, definition.maxTokens),
-    ...collectOptionalLimits((field) => smallest(config[field], definition[field])),
-    wallMs: smallest(config.wallMs, wallMs),
+    maxTurns: findSmallest(config.maxTurns, definition.maxTurns, call.maxTurns),
+    maxTokens: findSmallest(config.maxTokens, definition.maxTokens),
+    ...collectOptionalLimits((field) => findSmallest(config[field], definition[field])),
+    wallMs: findSmallest(config.wallMs, wallMs),
     resultMaxTokens: Math.min(
       config.resultMaxTokens,
       definition.resultMaxTokens ?? config.resultMaxTokens,
@@ -57,14 +57,14 @@ export function combineLimits({ config, definition, call }: RequestedLimits): Ta
   };
 }
 
-function smallest(...requested: readonly (number | null | undefined)[]): number | null {
+function findSmallest(...requested: readonly (number | null | undefined)[]): number | null {
   const numbers = requested.filter((value) => value !== null && value !== undefined);
   return numbers.length === 0 ? null : Math.min(...numbers);
 }
 
 /** The configuration of the engine, in the units that it computes with. */
 export interface EngineSettings {
-  /** False when the Task tools are not offered at all. */
+  /** False if no task gets the Task tools. */
   readonly taskTools: boolean;
   readonly maxDepth: number;
   readonly nested: boolean;
@@ -79,23 +79,23 @@ export interface EngineSettings {
   readonly treeCostUsd: number;
   readonly treeTurns: number;
   readonly treeToolBytes: number;
-  /** The wall time of a whole tree, counted from when its main agent starts to work; null for no limit. */
+  /** The wall time of a whole tree, counted from the start of its main agent; null for no limit. */
   readonly treeWallMs: number | null;
   /** The number of commands of one tree that run at the same time. */
   readonly maxProcesses: number;
-  /** The time that a Task call waits for its child before the child is moved to the background. */
+  /** The time that a Task call waits for its child. After it the child runs in the background. */
   readonly foregroundMs: number;
-  /** The tries of one request after the first. Waits for rate limits do not count. */
+  /** The maximum number of retries of one request. Waits for rate limits do not count. */
   readonly retries: number;
-  /** The number of these tries that may follow when a server accepted the request and sent nothing. */
+  /** The maximum number of these retries after a server accepted the request and then sent nothing. */
   readonly silentRetries: number;
-  /** The longest total time that a request waits for rate limits; 0 for no limit. */
+  /** The maximum total time that a request waits for rate limits; 0 for no limit. */
   readonly maxWaitMs: number;
-  /** The number of repeated calls with repeated results after which a task is ended. */
+  /** The number of repeated calls with repeated results at which a task is ended. */
   readonly noProgressCalls: number;
-  /** The time that siblings wait for the first of them to write the prompt cache; 0: they don't wait. */
+  /** The time that siblings wait for the first of them to fill the prompt cache; 0 if they don't wait. */
   readonly cacheHoldMs: number;
-  /** True when results of agents whose definition does not decide it are reused. */
+  /** True if results are reused for agents whose definition does not set `reuse`. */
   readonly reusesResults: boolean;
   readonly caps: ToolCaps;
   /** The names of further environment variables that commands see. */

@@ -13,22 +13,22 @@ import { NO_EXPENSE, requestExpense, type Expense, type RequestNeed } from './bu
 import { minimumOutput, type OutputDemand } from './output-cap.ts';
 
 /**
- * The factor from the estimate of a request's input to the reservation for it. The estimate is right on
- * average, most texts are within a quarter of it, and tokenizers differ from each other by as much.
+ * The factor from the estimate of a request's input to the reservation for it. On average the estimate is correct. Most
+ * texts differ from it by less than a quarter, and so do tokenizers from each other.
  */
-const RESERVED_SHARE = 1.3;
+const RESERVATION_FACTOR = 1.3;
 /** The assumed output limit of a model whose limit is unknown. */
-const USUAL_OUTPUT = 8_192;
+const ASSUMED_OUTPUT = 8_192;
 
-/** Estimates the tokens of a text by its length alone, at the rate of code and JSON. */
+/** Estimates the tokens of a text from its length in characters alone, at the rate of code and JSON. */
 export function estimateTokensByLength(characters: number): number {
   return characters / 3.5;
 }
 
-/** The part of a conversation that its next request is made of. */
+/** The parts of a conversation from which its next request is built. */
 export type NextRequest = Pick<Conversation, 'messages' | 'results' | 'queued'>;
 
-/** Returns the first request of a task with this prompt. */
+/** Creates the first request of a task with this prompt. */
 export function firstRequest(prompt: string): NextRequest {
   const queued = [{ id: 'prompt', kind: 'prompt', from: '', text: prompt }] as const;
   return { messages: [], results: new Map(), queued };
@@ -57,26 +57,26 @@ export function estimatePrompt(prefix: RequestPrefix, messages: readonly Message
 }
 
 /**
- * Returns the input tokens to reserve for a request, so that it hardly ever takes more. Before the provider has
- * counted a request of the task, that is the estimate with a margin. After that it is the provider's count, plus
- * what was added since, with the margin on the addition only. It is never below the bare estimate, since some
- * servers leave parts out of their count.
+ * Returns the input tokens to reserve for a request, so that the request hardly ever takes more. Before the provider
+ * has counted a request of the task, this is the estimate with a margin. Afterwards it is the provider's count plus the
+ * tokens that were added since, with the margin only on these. It is never below the estimate without a margin, since
+ * some servers leave parts out of their count.
  */
 export function inputToReserve(
   estimated: number,
   measured: Pick<MeasuredRequest, 'input' | 'estimated'> | null,
 ): number {
-  if (measured === null) return Math.ceil(estimated * RESERVED_SHARE);
-  const added = Math.max(0, estimated - measured.estimated) * RESERVED_SHARE;
+  if (measured === null) return Math.ceil(estimated * RESERVATION_FACTOR);
+  const added = Math.max(0, estimated - measured.estimated) * RESERVATION_FACTOR;
   return Math.max(estimated, Math.ceil(measured.input + added));
 }
 
 /**
- * Returns the needs of a request, as if none of its input were cached.
+ * Estimates the needs of a request, as if none of its input were cached.
  *
- * @param input the tokens of its input
- * @param output the output that it asks for; by default up to the model's output limit
- * @param newestRound the expense of the task's newest request, if there was one
+ * @param input the input tokens
+ * @param output the requested output. Default: up to the model's output limit
+ * @param newestRound the expense of the task's newest request; absent if there was none
  */
 export function estimateRequestNeed(
   input: number,
@@ -89,38 +89,39 @@ export function estimateRequestNeed(
   const rates = price === null ? null : selectRates(price, input);
   const outputToken = { tokens: 1, costUsd: rates === null ? 0 : rates.output / 1e6 };
   const inputUsd = rates === null ? 0 : (input * Math.max(rates.input, rates.cacheWrite)) / 1e6;
-  const demand = { most: maxOutput ?? USUAL_OUTPUT, kind: 'turn', ...output } as const;
-  const own = { tokens: input, costUsd: inputUsd };
-  const least = minimumOutput({ ...demand, kind: 'last' });
+  const demand = { maxTokens: maxOutput ?? ASSUMED_OUTPUT, kind: 'turn', ...output } as const;
+  const inputAmount = { tokens: input, costUsd: inputUsd };
+  const lastAnswerTokens = minimumOutput({ ...demand, kind: 'last' });
   return {
-    input: { ...NO_EXPENSE, ...own, turns: 1 },
+    input: { ...NO_EXPENSE, ...inputAmount, turns: 1 },
     outputToken,
-    nextRequest: addAmounts(newestRound ?? own, {
-      tokens: least,
-      costUsd: outputToken.costUsd * least,
+    nextRequest: addAmounts(newestRound ?? inputAmount, {
+      tokens: lastAnswerTokens,
+      costUsd: outputToken.costUsd * lastAnswerTokens,
     }),
     output: demand,
   };
 }
 
-/** Returns the smallest expense with which a request is sent: its input and a short useful answer. */
+/** Returns the minimum expense with which a request is sent: its input and a short useful answer. */
 export function minimumExpense(need: RequestNeed): Expense {
   return requestExpense(need, minimumOutput(need.output));
 }
 
-/** The measured size of the newest request that a task made in this process. */
+/** The measurements of the newest request that a task made in this process. */
 export interface MeasuredRequest {
   readonly used: Expense;
-  /** Its input tokens as the provider counted them, cached ones included. */
+  /** The input tokens as the provider counted them, including cached ones. */
   readonly input: number;
-  /** Its input tokens as they were estimated. */
+  /** The estimate of the input tokens. */
   readonly estimated: number;
 }
 
+/** Cached estimates. See `cacheEstimate`. */
 const knownTokens = new WeakMap<object, number>();
 
 function prefixTokens(prefix: RequestPrefix): number {
-  return once(prefix, () => {
+  return cacheEstimate(prefix, () => {
     let tokens = 0;
     for (const part of prefix.system) tokens += systemTokens(part);
     for (const tool of prefix.tools) tokens += toolTokens(tool);
@@ -128,28 +129,29 @@ function prefixTokens(prefix: RequestPrefix): number {
   });
 }
 
-/** Token counts of long system texts. Siblings share all but the last one, so each is counted once. */
-const knownTexts = new Map<string, number>();
+/** The cached counts of long system texts. Siblings share all of these texts but the last. */
+const textTokens = new Map<string, number>();
+/** The maximum number of cached counts, and the minimum length of a text whose count is cached, in UTF-16 units. */
 const MAX_KNOWN_TEXTS = 32;
-const MIN_KNOWN_TEXT = 1_000;
+const MIN_KNOWN_TEXT_LENGTH = 1_000;
 
 function systemTokens(text: string): number {
-  if (text.length < MIN_KNOWN_TEXT) return estimateTokensUnrounded(text);
-  const known = knownTexts.get(text);
+  if (text.length < MIN_KNOWN_TEXT_LENGTH) return estimateTokensUnrounded(text);
+  const known = textTokens.get(text);
   if (known !== undefined) return known;
   const tokens = estimateTokensUnrounded(text);
-  const [oldest] = knownTexts.keys();
-  if (oldest !== undefined && knownTexts.size >= MAX_KNOWN_TEXTS) knownTexts.delete(oldest);
-  knownTexts.set(text, tokens);
+  const [oldest] = textTokens.keys();
+  if (oldest !== undefined && textTokens.size >= MAX_KNOWN_TEXTS) textTokens.delete(oldest);
+  textTokens.set(text, tokens);
   return tokens;
 }
 
 function toolTokens(tool: RequestPrefix['tools'][number]): number {
-  return once(tool, () => estimateTokensUnrounded(JSON.stringify(tool)));
+  return cacheEstimate(tool, () => estimateTokensUnrounded(JSON.stringify(tool)));
 }
 
 function messageTokens(message: Message): number {
-  return once(message, () => {
+  return cacheEstimate(message, () => {
     let tokens = 0;
     for (const part of message.content) {
       if (part.type === 'tool_call') tokens += estimateTokensUnrounded(JSON.stringify(part.input));
@@ -161,16 +163,16 @@ function messageTokens(message: Message): number {
   });
 }
 
-/** Estimates the tokens of a call's result, with the images and documents that it shows. */
+/** Estimates the tokens of a call's result, including its images and documents. */
 export function resultTokens(result: ToolResultPart): number {
-  return once(
+  return cacheEstimate(
     result,
     () => estimateTokensUnrounded(result.text) + sumAttachmentTokens(result.attachments),
   );
 }
 
-/** Caches an estimate for an object that never changes: a prefix, a tool, a message or a part of one. */
-function once(subject: object, estimate: () => number): number {
+/** Returns the estimate for an object that never changes (a prefix, tool, message or result), computed once. */
+function cacheEstimate(subject: object, estimate: () => number): number {
   const known = knownTokens.get(subject);
   if (known !== undefined) return known;
   const tokens = estimate();

@@ -1,6 +1,6 @@
 import type { LimitHit } from '../../protocol/state/activation.ts';
 
-/** Says which limit was reached, how much of it is used, and what to do where that is known. */
+/** Describes which limit was reached, how much of it is used, and, if known, what to do. */
 export function limitMessage({
   limit,
   value,
@@ -14,7 +14,7 @@ export function limitMessage({
     return `the limit ${limit} = ${value} can't be kept: no price is known for ${unpriced}. Give it in the configuration ([models.catalogue."${unpriced}"], price_input and price_output), or limit tokens instead`;
   }
   if (limit === 'context_window') {
-    return `the next request would take about ${used} tokens of the model's context window of ${value} (limit context_window), and nothing of it is left that could be cleared or summarised. A model with a larger window, or smaller steps, gets further`;
+    return `the next request would take about ${used} tokens of the model's context window of ${value} (limit context_window), and nothing more of the context can be cleared or summarised. Use a model with a larger window, or work in smaller steps`;
   }
   const name = `the limit ${limit} = ${value}`;
   const spent = roundAmount(used);

@@ -2,38 +2,42 @@ import { deferred, onAbort, type Deferred } from '../../base/async.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Deadlines } from '../../base/deadlines.ts';
 
-/** The time for which providers keep a cached prefix that no request reads. */
+/** The time for which providers keep a prefix in the cache after its last use. */
 const CACHE_LIFETIME_MS = 5 * 60_000;
 
+/** The ports and the setting of the warm-up. */
 export interface PromptCacheWarmUpParts {
   readonly clock: Clock;
   readonly deadlines: Deadlines;
-  /** The time for which requests wait for the first one with their prefix; 0: they don't wait. */
+  /** The maximum time that requests wait for the first request with the same prefix; 0 if they don't wait. */
   readonly holdMs: number;
 }
 
-/** The first request with a prefix that is not cached yet. The others wait until it is accepted. */
+/** The first request with a prefix that is not cached yet. Other requests wait until it is accepted. */
 export interface LeadingRequest {
-  /** Notes that its first byte has arrived: from now on the cache serves the others. */
-  accepted(): void;
-  /** Notes that it is over, successful or not. Without `accepted`, the next request leads. */
-  over(): void;
+  /** Called when the first byte of the response has arrived: from now on the cache serves other requests. */
+  markAccepted(): void;
+  /** Called when the request has ended in any way. If it was not accepted before, the next request leads. */
+  markEnded(): void;
 }
 
 interface Lead {
   readonly ended: Deferred<void>;
+  /** True after `holdMs`. From then on no request waits for this one. */
   isTooSlow: boolean;
 }
 
-/** The state of one prefix. */
+/** The state of one prefix in the cache. */
 interface CachedPrefix {
+  /** The monotonic time until which the cache has the prefix. */
   warmUntil: number;
+  /** The request that fills the cache now; null if there is none. */
   lead: Lead | null;
 }
 
 /**
- * Tracks which request prefixes of this tree a provider's prompt cache holds. Siblings that start at the same
- * time would each pay for writing the same prefix to the cache, so one of them goes first.
+ * Tracks which request prefixes of a tree are in a provider's prompt cache. Siblings that start at the same time would
+ * each pay for writing the same prefix to the cache, so one of them goes first and the others wait.
  */
 export class PromptCacheWarmUp {
   private readonly parts: PromptCacheWarmUpParts;
@@ -44,9 +48,9 @@ export class PromptCacheWarmUp {
   }
 
   /**
-   * Waits while another request with this prefix is on its way. Returns a `LeadingRequest` when the caller's
-   * request is the first one; null when it is to be sent without further ado. Returns at once when the signal
-   * aborts.
+   * Waits while another request with this prefix is the leading one. Then resolves with a `LeadingRequest` if the
+   * caller's request becomes the leading one, and otherwise with null: the caller just sends its request. Resolves at
+   * once when the signal aborts.
    */
   async enter(key: string, signal: AbortSignal): Promise<LeadingRequest | null> {
     const prefix = this.prefixes.get(key) ?? { warmUntil: -Infinity, lead: null };
@@ -54,7 +58,7 @@ export class PromptCacheWarmUp {
     const since = this.parts.clock.monotonic();
     for (let now = since; !signal.aborted && now >= prefix.warmUntil;) {
       if (prefix.lead === null) return this.lead(prefix);
-      // The whole wait is bounded, also when a leading request fails and another one takes the lead.
+      // The total wait is limited even if leading requests fail and others become the leading one.
       const remaining = this.parts.holdMs - (now - since);
       if (prefix.lead.isTooSlow || remaining <= 0) return null;
       await this.endOrAbort(prefix.lead.ended.promise, signal, remaining);
@@ -76,11 +80,11 @@ export class PromptCacheWarmUp {
       lead.ended.resolve();
     });
     return {
-      accepted: () => {
+      markAccepted: () => {
         prefix.warmUntil = this.parts.clock.monotonic() + CACHE_LIFETIME_MS;
         end();
       },
-      over: end,
+      markEnded: end,
     };
   }
 

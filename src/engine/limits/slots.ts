@@ -4,15 +4,16 @@ import type { SandboxPort } from '../../protocol/tool.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Deadline, Deadlines } from '../../base/deadlines.ts';
 
+/** A request for a slot in the queue. */
 interface Waiter {
   readonly granted: Deferred<void>;
-  readonly resuming: boolean;
+  readonly isResuming: boolean;
 }
 
 /**
- * A fixed number of slots. Whoever finds none free queues in order; those that had a slot before go ahead of
- * those that never had one. The tasks of a tree share such slots (`max_parallel`): a task that waits for its
- * children releases its slot, so that a tree full of waiting parents can't deadlock.
+ * A fixed number of slots. If no slot is free, callers queue in order, and those that had a slot before go ahead of
+ * those that never had one. The tasks of a tree share such slots (`max_parallel`): a task that waits for its children
+ * releases its slot, so that a tree full of waiting parents can't deadlock.
  */
 export class Slots {
   private readonly size: number;
@@ -35,16 +36,19 @@ export class Slots {
   }
 
   /**
-   * Takes a slot, and queues for it if none is free. Rejects with the signal's reason when it aborts in the
-   * queue; then no slot is held.
+   * Takes a slot, and queues if none is free. Rejects with the signal's reason, without a slot, when the signal aborts
+   * during the wait.
    *
-   * @param resuming whether the caller had a slot before
+   * @param isResuming true if the caller had a slot before
    */
-  async acquire(signal: AbortSignal, { resuming }: { readonly resuming: boolean }): Promise<Slot> {
+  async acquire(
+    signal: AbortSignal,
+    { isResuming }: { readonly isResuming: boolean },
+  ): Promise<Slot> {
     signal.throwIfAborted();
     const free = this.takeFree();
     if (free !== null) return free;
-    const waiter: Waiter = { granted: deferred(), resuming };
+    const waiter: Waiter = { granted: deferred(), isResuming };
     this.enqueue(waiter);
     const forget = onAbort(signal, () => {
       const index = this.waiting.indexOf(waiter);
@@ -56,7 +60,7 @@ export class Slots {
     return new Slot(() => this.release());
   }
 
-  /** Takes a slot at once, or returns null when none is free. */
+  /** Takes a slot at once, or returns null if none is free. */
   takeFree(): Slot | null {
     if (this.free === 0) return null;
     this.free -= 1;
@@ -64,7 +68,7 @@ export class Slots {
   }
 
   private enqueue(waiter: Waiter): void {
-    const behind = waiter.resuming ? this.waiting.findIndex((other) => !other.resuming) : -1;
+    const behind = waiter.isResuming ? this.waiting.findIndex((other) => !other.isResuming) : -1;
     if (behind === -1) this.waiting.push(waiter);
     else this.waiting.splice(behind, 0, waiter);
   }
@@ -76,7 +80,7 @@ export class Slots {
   }
 }
 
-/** A held slot. `release` twice does nothing. */
+/** A slot that is in use until `release` is called. Further calls do nothing. */
 export class Slot {
   private onRelease: (() => void) | null;
 
@@ -91,9 +95,8 @@ export class Slot {
 }
 
 /**
- * Bounds the number of commands of one tree that run at the same time. A foreground command queues. A
- * background command may run for ever, so a command never waits behind background commands alone: that is an
- * error.
+ * Limits the number of commands of one tree that run at the same time. A foreground command waits in a queue. A
+ * background command may run forever, so a command fails instead of waiting if only background commands hold the slots.
  */
 export class CommandQueue {
   private readonly size: number;
@@ -107,21 +110,21 @@ export class CommandQueue {
   }
 
   /**
-   * Takes a slot for one command, and waits for it if need be. Throws MusterError (`LIMIT_EXCEEDED`) when
-   * waiting might never end. Rejects when the signal aborts during the wait.
+   * Takes a slot for one command, and waits for it if necessary. Throws MusterError (`LIMIT_EXCEEDED`) if the wait
+   * might never end. Rejects when the signal aborts during the wait.
    *
-   * @param serves whether the command runs in the background
+   * @param serves true if the command runs in the background
    */
   async take(signal: AbortSignal, { serves }: { readonly serves: boolean }): Promise<Slot> {
     const { slots, size } = this;
     if (slots.isFull && (serves || this.foreground === 0)) {
-      const message = `the limit max_processes = ${size} is reached: as many commands of this run are at work${serves ? '' : ', all of them in the background'}. End one with TaskStop first.`;
+      const message = `the limit max_processes = ${size} is reached: that many commands of this run are running${serves ? '' : ', all of them in the background'}. End one with TaskStop first.`;
       throw new MusterError('LIMIT_EXCEEDED', message);
     }
-    if (serves) return slots.acquire(signal, { resuming: false });
+    if (serves) return slots.acquire(signal, { isResuming: false });
     this.foreground += 1;
     try {
-      const slot = await slots.acquire(signal, { resuming: false });
+      const slot = await slots.acquire(signal, { isResuming: false });
       return new Slot(() => {
         this.foreground -= 1;
         slot.release();
@@ -132,7 +135,7 @@ export class CommandQueue {
     }
   }
 
-  /** Wraps a sandbox so that each command holds a slot from before it starts until it is released. */
+  /** Wraps a sandbox so that each command takes a slot before it starts, and gives it back when it is released. */
   queueCommands(sandbox: SandboxPort, signal: AbortSignal): SandboxPort {
     return {
       confine: async (argv, options) => {
@@ -154,25 +157,26 @@ export class CommandQueue {
 }
 
 /**
- * The bytes of memory that must be available before a new task starts beside others. They leave room for
- * what running tasks may still allocate, and keep the machine from swapping or killing processes.
+ * The bytes of memory that must be available before a new task starts in addition to others. They leave room for the
+ * memory that running tasks may still allocate, and keep the machine from swapping or killing processes.
  */
 export const MIN_AVAILABLE_BYTES = 200 * 2 ** 20;
-/** The interval at which a waiting task checks the memory; a reading is reused for half of it. */
+/** The interval at which waiting tasks check the memory. A reading is reused for half of this interval. */
 const CHECK_INTERVAL_MS = 200;
 
+/** The ports of the admission. */
 interface TaskAdmissionParts {
   readonly clock: Clock;
   readonly deadlines: Deadlines;
-  /** Returns the bytes that this process can still allocate; 0 when that is not known. */
+  /** Returns the bytes that this process can still allocate; 0 if that is not known. */
   readonly availableMemory: () => number;
-  /** Returns the number of tasks of the tree that are at work. One task may always work. */
+  /** Returns the number of tasks of the tree that are working. One task may always work. */
   readonly countWorking: () => number;
 }
 
 /**
- * Lets new tasks of a tree start while there is memory for them. Waiting tasks start in order, one at each
- * check, so that each has allocated its memory before the next one starts.
+ * Lets new tasks of a tree start while there is memory for them. Waiting tasks start in order, one at each check, so
+ * that each task has allocated its memory before the next task starts.
  */
 export class TaskAdmission {
   private readonly parts: TaskAdmissionParts;
@@ -186,17 +190,17 @@ export class TaskAdmission {
   }
 
   /**
-   * Returns the reason why a new task has to wait, or null when it may start now. The new task is already
-   * counted as one at work.
+   * Returns the reason why a new task has to wait, or null if it may start now. `countWorking` already includes the new
+   * task.
    */
   findWaitReason(): string | null {
     if (this.parts.countWorking() <= 1) return null;
     const bytes = this.available();
     if (this.waiting.length === 0 && hasRoom(bytes)) return null;
-    return `memory: ${megabytes(bytes)} are available, and a task starts beside others only from ${megabytes(MIN_AVAILABLE_BYTES)} on`;
+    return `memory: ${megabytes(bytes)} are available, and another task starts only when ${megabytes(MIN_AVAILABLE_BYTES)} are`;
   }
 
-  /** Resolves when a task that had to wait may start. Rejects with the signal's reason when that aborts. */
+  /** Resolves when a task that had to wait may start. Rejects with the signal's reason when the signal aborts. */
   async wait(signal: AbortSignal): Promise<void> {
     const turn = deferred<void>();
     this.waiting.push(turn);
@@ -226,7 +230,7 @@ export class TaskAdmission {
 
   private available(): number {
     const now = this.parts.clock.monotonic();
-    // Half of the interval, so that a waiting task gets a new reading at each check.
+    // A reading is kept for half of the interval, so that each check of a waiting task gets a new reading.
     if (now - this.newestReading.at >= CHECK_INTERVAL_MS / 2) {
       this.newestReading = { at: now, bytes: this.parts.availableMemory() };
     }

@@ -5,7 +5,7 @@ import { newId } from '../../base/ids.ts';
 import { runningShells } from '../../protocol/state/owned-work.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import type { ClaimFlag } from '../../protocol/result.ts';
-import { answerFlags, untouchedPaths } from '../../receipts/answer-flags.ts';
+import { findAnswerFlags, findUntouchedPaths } from '../../receipts/answer-flags.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import { closeOpenCalls, runCalls } from '../calls/calls.ts';
 import { closeOpenChildren, deliverEnd } from '../delegation/deliver-end.ts';
@@ -31,34 +31,36 @@ import { fallbackEvents, findFallback } from '../turn/fallback.ts';
 import { canReuseResult } from '../reuse/can-reuse.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import { runTurn, wallCaps } from '../turn/turn.ts';
+import { runTurn, listWallCaps } from '../turn/turn.ts';
 
-/** Ends of children within this time of each other are reported to their parent together. */
-const GATHER_MS = 50;
-/** Maximum delay of a report: each turn of a parent has a cost, but so does making it wait. */
-const MAX_GATHER_MS = 1_000;
+/** The time within which the ends of several children are reported to their parent in one request. */
+const GATHER_DELAY_MS = 50;
+/** The maximum total delay of such a request. Waiting saves turns of the parent, but also costs time. */
+const MAX_GATHER_DELAY_MS = 1_000;
 
 /**
- * Runs the loop of a task: request, calls, request, until the model ends its answer, a limit is reached or the task
- * is stopped. Every agent runs in this loop. It never rejects: the end is always written and resources are released.
+ * Runs the loop of a task: request, calls, request, until the model gives a final answer, a limit is reached or the
+ * task is stopped. Every agent runs in this loop. It never rejects: in any case the end is recorded or reported as
+ * lost, and resources are released.
  */
 export function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
   return run.tree.idleDetector.trackWork(() => runToEnd(deps, run));
 }
 
+/** Runs the steps of a task, ends its owned work, and records its end. */
 async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
   let ending: TaskEnding;
   try {
     ending = await runSteps(deps, run);
   } catch (thrown) {
     if (run.cancellation.isParked) return leaveParked(deps, run);
-    ending = isStopOrder(thrown) ? abortedEnding(run) : endings.endBroken(run.state, thrown);
+    ending = isStopOrder(thrown) ? createAbortedEnding(run) : endings.endBroken(run.state, thrown);
   }
   run.end.decide();
   try {
     await run.stopOwnedWork(`the task above it ended: ${ending.end.because}`);
-    // A process that it had started may have had to be killed.
-    if (ending.end.status === 'stopped') ending = abortedEnding(run);
+    // Stopping the owned work may have killed a process, which changes the ending of a stopped task.
+    if (ending.end.status === 'stopped') ending = createAbortedEnding(run);
     closeOpenCalls(
       run,
       run.cancellation.signal.aborted
@@ -66,14 +68,14 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
         : 'the task ended',
     );
     closeOpenChildren(deps, run);
-    const claims = await flagsOf(deps, run, ending);
+    const claims = await determineFlags(deps, run, ending);
     if (needsSchemaCheck(run.spec, ending))
       ending = await addStructuredResult(deps, run.spec, ending);
     run.journal.record({ type: 'task.ended', ...ending, ...(claims.length > 0 && { claims }) });
     await run.journal.sync();
   } catch (thrown) {
-    // The end can't be written (a full disk): the task counts as interrupted and can be resumed.
-    run.end.recordLoss(errorInfo(thrown));
+    // The end can't be written (a full disk). The task counts as interrupted and can be resumed.
+    run.end.recordUnwritten(errorInfo(thrown));
     deps.onFault(run.spec.id, thrown);
   } finally {
     deliverEnd(deps, run);
@@ -81,8 +83,11 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
   }
 }
 
-/** Flags claims of the answer that the log does not support. A fault in this check is reported, and the answer stays. */
-async function flagsOf(
+/**
+ * Finds the claims of an answer that the log does not support. An error in this check is reported, and there are no
+ * flags.
+ */
+async function determineFlags(
   deps: EngineDeps,
   { spec, state }: TaskRun,
   { result }: TaskEnding,
@@ -91,20 +96,20 @@ async function flagsOf(
   if (state.activation.compacts !== null) return state.activation.compacts.claims;
   try {
     const { reused } = state;
-    // The answer is that of the earlier task, and so is what its log says about it.
+    // The answer is that of an earlier task, so the flags in the log of that task apply.
     if (reused !== null)
       return deps.store.exists(reused.of) ? foldLog(deps.store, reused.of).activation.claims : [];
-    const paths = untouchedPaths(state, result);
-    const missing = await Promise.all(paths.map((path) => isMissing(resolve(spec.cwd, path))));
-    const absent = paths.filter((_, index) => missing[index]);
-    return answerFlags(state, result, absent);
+    const paths = findUntouchedPaths(state, result);
+    const areMissing = await Promise.all(paths.map((path) => isMissing(resolve(spec.cwd, path))));
+    const missingPaths = paths.filter((_, index) => areMissing[index]);
+    return findAnswerFlags(state, result, missingPaths);
   } catch (thrown) {
     deps.onFault(spec.id, thrown);
     return [];
   }
 }
 
-/** Returns true if nothing exists at a path, and false if that can't be determined. */
+/** Returns true if nothing exists at a path. Returns false if that can't be determined. */
 async function isMissing(path: string): Promise<boolean> {
   try {
     await lstat(path);
@@ -115,11 +120,11 @@ async function isMissing(path: string): Promise<boolean> {
   }
 }
 
-/** Leaves a parked task without an end, so that it can be resumed. The end of its shells is written to its log. */
+/** Releases a parked task without recording an end, so that it can be resumed. Its shells are stopped. */
 async function leaveParked(deps: EngineDeps, run: TaskRun): Promise<void> {
   try {
     await run.shells.stop(runningShells(run.state), { notify: true });
-    await run.children.allEnded();
+    await run.children.waitForAll();
     await run.journal.sync();
   } catch (thrown) {
     deps.onFault(run.spec.id, thrown);
@@ -131,49 +136,53 @@ async function leaveParked(deps: EngineDeps, run: TaskRun): Promise<void> {
 /** Runs a task from the state in its log to its end. */
 async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
   await run.slot.take();
-  // The parent's log must be on disk first: otherwise a power loss could leave a task that no log mentions.
-  await run.parent?.children.persisted();
+  // The parent's log must be on disk first, because a power loss could otherwise leave a task that no log mentions.
+  await run.parent?.children.waitUntilPersisted();
   const { retries, silentRetries, noProgressCalls } = deps.settings;
   const settings = { retries, silentRetries, noProgressCalls };
   run.journal.record({ type: 'task.started', settings });
-  limitWallTime(deps, run);
+  startWallTimer(deps, run);
   if (run.drive !== undefined) {
-    // A template run asks no model itself.
+    // A template run sends no requests itself, so it needs no slot.
     run.slot.release();
     return await run.drive(run);
   }
   if (canReuseResult(deps, run.state)) await reuseEarlierResult(deps, run);
   const schema = outputSchemaOf(run.spec);
   const check = schema === null ? null : await createAnswerCheck(schema);
-  // A schema from a Task call was already checked when the task was created.
+  // A text is the reason why the schema is invalid. A schema from a Task call was already checked when the task was
+  // created, so this one is from the definition.
   if (typeof check === 'string') {
     return endings.endFailedBySchema(run.state, { code: 'INVALID_PARAM', message: check });
   }
   for (;;) {
     run.cancellation.signal.throwIfAborted();
     run.cancellation.beginStep();
-    const standIn = findFallback(deps, run);
-    if (standIn !== null) {
-      run.journal.record(...fallbackEvents(run.spec, standIn));
+    const fallback = findFallback(deps, run);
+    if (fallback !== null) {
+      run.journal.record(...fallbackEvents(run.spec, fallback));
       continue;
     }
     const step = nextStep(run.state, deps.settings);
     const ending =
       step.kind === 'check'
         ? checkAnswer(run, step.answer, check)
-        : await untilInterrupted(run, takeStep(deps, run, step));
+        : await waitForStep(run, takeStep(deps, run, step));
     if (ending !== null) return ending;
   }
 }
 
-/** Looks for an earlier result that can be reused. If there is one, it is written to the log and no model is asked. */
+/**
+ * Searches for an earlier result that can be reused. Records the result, so that no model is asked, or why there is
+ * none.
+ */
 async function reuseEarlierResult(deps: EngineDeps, run: TaskRun): Promise<void> {
-  const look = deps.reuse ?? (await import('../reuse/find-reusable-result.ts')).findReusableResult;
-  const outcome = await look(deps, run);
+  const find = deps.reuse ?? (await import('../reuse/find-reusable-result.ts')).findReusableResult;
+  const outcome = await find(deps, run);
   if (outcome !== null) run.journal.record(outcome);
 }
 
-/** Rereads definitions before a message's calls choose any by name: prompts may hold skills, and skills may run as tasks. */
+/** Reloads changed definitions before the calls of a message choose agents or skills by name. */
 async function refreshDefinitions(
   { agents, context, skills }: Pick<EngineDeps, 'agents' | 'context' | 'skills'>,
   { tools }: Pick<TaskSpec, 'tools'>,
@@ -183,8 +192,8 @@ async function refreshDefinitions(
   }
 }
 
-/** Waits for a step. If it is interrupted, the next step closes its turn or calls. */
-async function untilInterrupted(
+/** Waits for a step. After an interruption it returns null, and the next step closes the open turn or calls. */
+async function waitForStep(
   run: TaskRun,
   step: Promise<TaskEnding | null>,
 ): Promise<TaskEnding | null> {
@@ -196,9 +205,11 @@ async function untilInterrupted(
   }
 }
 
-/** Checks an answer and decides about the end in the same moment, so that no message can come in between. */
+/**
+ * Checks a final answer against the schema. Nothing is awaited before the end is decided, so that no message is lost.
+ */
 function checkAnswer(run: TaskRun, answer: string, check: AnswerCheck | null): TaskEnding | null {
-  if (check === null) throw new Error(`task ${run.spec.id} has no schema to check by`);
+  if (check === null) throw new Error(`task ${run.spec.id} has no output schema`);
   const next = decideAfterCheck(run.state, answer, check(answer));
   if (next.kind === 'end') {
     run.end.decide();
@@ -208,6 +219,7 @@ function checkAnswer(run: TaskRun, answer: string, check: AnswerCheck | null): T
   return null;
 }
 
+/** Takes a step. Returns the ending if the task ends with this step, or null. */
 async function takeStep(
   deps: EngineDeps,
   run: TaskRun,
@@ -222,13 +234,13 @@ async function takeStep(
       return await takeTurn(deps, run, step.toolChoice);
     case 'limit':
       return requestFinalAnswer(run, step.hit);
-    case 'tell': {
+    case 'notice': {
       const input = createNotice(step.id ?? newId(), step.text);
       run.journal.record({ type: 'input.queued', input });
       return null;
     }
     case 'wait':
-      await waitForNews(run);
+      await waitForMessage(run);
       return null;
     case 'compact':
       await run.slot.take();
@@ -244,7 +256,7 @@ async function takeStep(
       await run.shells.stop(step.shells, { notify: false });
       return null;
     case 'end':
-      // Decided in the same moment: a message that came now would not be read.
+      // Nothing is awaited between the decision and this call, so that no message arrives that nobody reads.
       run.end.decide();
       return step.ending;
     default:
@@ -255,20 +267,22 @@ async function takeStep(
 /** Tells the model that a limit is reached and that it can only give its final answer. */
 function requestFinalAnswer(run: TaskRun, hit: LimitHit): null {
   const text = `Stop here: ${limitMessage(hit)}. No more tools: give your final answer now, with what you have.`;
-  // The notice comes first, once in an activation: after a crash in the middle of the batch both are written again.
+  // The notice comes first: after a crash in the middle of the batch both events are written again, and the id keeps
+  // the notice from being queued twice.
   const input = createNotice(`limit-${run.state.activation.number}`, text);
   run.journal.record({ type: 'input.queued', input }, { type: 'limit.reached', ...hit });
   return null;
 }
 
+/** Sends the next request, after compaction if needed. Returns the ending if the task ends with this turn, or null. */
 async function takeTurn(
   deps: EngineDeps,
   run: TaskRun,
   toolChoice: 'auto' | 'none',
 ): Promise<TaskEnding | null> {
-  await gatherEnds(deps, run);
+  await waitForMoreEnds(deps, run);
   await run.slot.take();
-  await run.journal.keepAnswer();
+  await run.journal.syncNewestAnswer();
   run.cancellation.turnSignal.throwIfAborted();
   const room = await makeRoom(deps, run);
   if (room.kind === 'none') return room.ending;
@@ -284,57 +298,61 @@ async function takeTurn(
     case 'last_turn':
       return requestFinalAnswer(run, outcome.hit);
     case 'failed':
-      // After a limit there is already an answer, even if it is a partial one.
-      if (run.state.activation.lastTurn) return null;
+      // After a limit the task already has an answer, even if it is a partial one.
+      if (run.state.activation.hasLastTurnBegun) return null;
       if (findFallback(deps, run) !== null) return null;
-      // Compaction makes room before the next request; the task ends there if it can't.
-      if (run.state.conversation.compaction.overflowed) return null;
+      // Compaction makes room before the next request, or ends the task if that is impossible.
+      if (run.state.conversation.compaction.hasOverflowed) return null;
       return endings.endFailedByModel(run.state, outcome.failure);
     case 'stopped':
-      return run.cancellation.signal.aborted ? abortedEnding(run) : null;
+      return run.cancellation.signal.aborted ? createAbortedEnding(run) : null;
     default:
       return outcome satisfies never;
   }
 }
 
-async function waitForNews(run: TaskRun): Promise<void> {
+/** Waits for a message or the end of a child or shell. The task does not hold its slot meanwhile. */
+async function waitForMessage(run: TaskRun): Promise<void> {
   run.slot.release();
-  await run.tree.idleDetector.trackWait(() => run.mailbox.nextMessage());
+  await run.tree.idleDetector.trackWait(() => run.mailbox.waitForWake());
 }
 
 /**
- * Waits a moment before a request that reports only ends of children, so that ends at nearly the same time are
- * reported together. The task does not hold its slot meanwhile.
+ * Waits before a request that only reports ends of children, as long as more children end, so that ends at nearly the
+ * same time are reported together. The task does not hold its slot meanwhile.
  */
-async function gatherEnds(deps: EngineDeps, run: TaskRun): Promise<void> {
+async function waitForMoreEnds(deps: EngineDeps, run: TaskRun): Promise<void> {
   const { openChildren } = run.state;
-  const latest = deps.clock.monotonic() + MAX_GATHER_MS;
-  for (let before = Infinity; reportsEndsOnly(run.state) && openChildren.size < before;) {
-    before = openChildren.size;
-    if (deps.clock.monotonic() >= latest) return;
+  const deadline = deps.clock.monotonic() + MAX_GATHER_DELAY_MS;
+  for (let openBefore = Infinity; reportsEndsOnly(run.state) && openChildren.size < openBefore;) {
+    openBefore = openChildren.size;
+    if (deps.clock.monotonic() >= deadline) return;
     run.slot.release();
-    await sleep(deps.deadlines, GATHER_MS, run.cancellation.turnSignal);
+    await sleep(deps.deadlines, GATHER_DELAY_MS, run.cancellation.turnSignal);
   }
 }
 
-/** Starts the timer for the remaining wall time. Time in which no process worked on the task does not count. */
-function limitWallTime(deps: EngineDeps, run: TaskRun): void {
+/**
+ * Starts the timer that stops the task when its wall time is used up. Time in which no process ran the task does not
+ * count.
+ */
+function startWallTimer(deps: EngineDeps, run: TaskRun): void {
   run.workingSince = deps.clock.monotonic();
-  const [first] = wallCaps(run).toSorted((a, b) => a.value - b.value);
-  if (first === undefined) return;
-  const ms = Math.max(0, first.value - run.state.activation.workedMs);
+  const [nearest] = listWallCaps(run).toSorted((a, b) => a.value - b.value);
+  if (nearest === undefined) return;
+  const ms = Math.max(0, nearest.value - run.state.activation.workedMs);
   run.cancellation.callAfter(ms, () => {
-    const limit = `${first.limit} = ${first.value / 1000}`;
-    run.stop(limitOrder(`the limit ${limit} is reached${whileHeld(run)}`));
+    const limit = `${nearest.limit} = ${nearest.value / 1000}`;
+    run.stop(limitOrder(`the limit ${limit} is reached${describeWait(run)}`));
   });
 }
 
-function whileHeld({ state: { activity } }: TaskRun): string {
+function describeWait({ state: { activity } }: TaskRun): string {
   return activity.kind === 'held' ? ` while it waited for ${activity.because}` : '';
 }
 
-/** Returns the ending of an aborted task: stopped by an order, or failed if it was aborted without one. */
-function abortedEnding(run: TaskRun): TaskEnding {
+/** Creates the ending of an aborted task: stopped if there was an order to stop it, and failed otherwise. */
+function createAbortedEnding(run: TaskRun): TaskEnding {
   const { reason } = run.cancellation.signal;
   if (!isStopOrder(reason)) return endings.endBroken(run.state, reason);
   return endings.endStopped(run.state, readStopOrder(run.cancellation.signal), {

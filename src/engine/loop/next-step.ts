@@ -18,13 +18,14 @@ import { roundAmount } from '../limits/limit-message.ts';
 
 /** The next step of a task. */
 export type Step =
+  /** Run the calls of the newest answer. */
   | { readonly kind: 'calls'; readonly calls: readonly ToolCallPart[] }
-  /** `none` if only the final answer remains. */
+  /** Send a request. The tool choice is `none` if the model may only give its final answer. */
   | { readonly kind: 'turn'; readonly toolChoice: 'auto' | 'none' }
-  /** A limit that allows no further turn with tools. */
+  /** Report a limit that allows no further turn with tools. */
   | { readonly kind: 'limit'; readonly hit: LimitHit }
-  /** A notice for the model; it has an `id` if it is given only once. */
-  | { readonly kind: 'tell'; readonly text: string; readonly id?: string }
+  /** Queue a notice for the model. It has an `id` if it must be queued only once. */
+  | { readonly kind: 'notice'; readonly text: string; readonly id?: string }
   /** Wait for children in the background, or for a message. */
   | { readonly kind: 'wait' }
   /** Summarize the context and do nothing else. */
@@ -32,21 +33,21 @@ export type Step =
   | { readonly kind: 'stop_shells'; readonly shells: readonly string[] }
   /** Check the final answer against the output schema. */
   | { readonly kind: 'check'; readonly answer: string }
-  /** Close a turn whose request was open when it was interrupted; the request is not sent again. */
+  /** Close a turn whose request was interrupted. The request is not sent again. */
   | { readonly kind: 'close_turn'; readonly turn: number; readonly because: string }
-  /** Close calls that were interrupted. */
+  /** Close the calls that were interrupted. */
   | { readonly kind: 'close_calls'; readonly because: string }
   | { readonly kind: 'end'; readonly ending: TaskEnding };
 
 /** The configured limits that `nextStep` checks. */
 interface StepLimits {
-  /** Number of repeated calls after which a task is ended. */
+  /** The number of repeated calls at which a task is ended. */
   readonly noProgressCalls: number;
 }
 
 /**
- * Decides the next step of a task. It depends on the state alone, so that a task continues after a crash with the
- * step that it would have taken.
+ * Decides the next step of a task. The decision depends only on the state and the settings, so that a task continues
+ * after a crash with the same step as without the crash.
  */
 export function nextStep(state: TaskState, limits: StepLimits): Step {
   const { openTurn, activation, answer, conversation } = state;
@@ -60,34 +61,34 @@ export function nextStep(state: TaskState, limits: StepLimits): Step {
     if (state.interrupted === null) return { kind: 'turn', toolChoice };
     return { kind: 'close_turn', turn, because: state.interrupted };
   }
-  if (activation.lastTurn && activation.limit !== null) {
+  if (activation.hasLastTurnBegun && activation.limit !== null) {
     return { kind: 'end', ending: endings.endByLimit(state, activation.limit) };
   }
   if (answer?.reason === 'content_filter')
     return { kind: 'end', ending: endings.endFiltered(state) };
   if (isEndedByDenials(state)) return { kind: 'end', ending: endings.endHaltedByUser(state) };
   if (state.interrupted !== null) {
-    const step = afterInterruption(state, state.interrupted);
+    const step = decideAfterInterruption(state, state.interrupted);
     if (step !== null) return step;
   }
   const calls = unansweredCalls(conversation);
   if (calls.length > 0) return { kind: 'calls', calls };
   if (activation.limit !== null) return { kind: 'turn', toolChoice: 'none' };
   if (answer !== null && conversation.openCalls.length === 0) {
-    const step = afterLastCall(state, answer);
+    const step = decideAfterAnswer(state, answer);
     if (step !== null) return step;
   }
-  const hit = limitHit(state, limits);
+  const hit = findStepLimit(state, limits);
   return hit === null ? { kind: 'turn', toolChoice: 'auto' } : { kind: 'limit', hit };
 }
 
-/** Returns true if a task does something that can be interrupted: it asks its model, runs calls, or is about to. */
+/** Returns true if a task can be interrupted: it sends a request, runs calls, or is about to do so. */
 export function isBusy(state: TaskState, limits: StepLimits): boolean {
   return state.interrupted === null && nextStep(state, limits).kind !== 'wait';
 }
 
-/** Decides the step after an interruption; null if there is a message, so that the model is asked again. */
-function afterInterruption(state: TaskState, reason: string): Step | null {
+/** Decides the step after an interruption. Returns null if a message is queued, so that the model is asked again. */
+function decideAfterInterruption(state: TaskState, reason: string): Step | null {
   const { conversation, openChildren } = state;
   if (unansweredCalls(conversation).length > 0) return { kind: 'close_calls', because: reason };
   if (conversation.queued.some(({ kind }) => kind !== 'notice')) return null;
@@ -96,7 +97,7 @@ function afterInterruption(state: TaskState, reason: string): Step | null {
   return { kind: 'end', ending: endings.endStopped(state, order, { forced: false }) };
 }
 
-/** Returns true if the next request only reports ends of children while other children are still running. */
+/** Returns true if the next request would only report ends of children while other children are still running. */
 export function reportsEndsOnly({
   openTurn,
   answer,
@@ -104,15 +105,15 @@ export function reportsEndsOnly({
   openChildren,
 }: TaskState): boolean {
   if (openTurn !== null || answer === null || openCalls.length > 0) return false;
-  return openChildren.size > 0 && queued.length > 0 && queued.every(isEnd);
+  return openChildren.size > 0 && queued.length > 0 && queued.every(isChildEnd);
 }
 
-function isEnd({ kind }: TaskInput): boolean {
+function isChildEnd({ kind }: TaskInput): boolean {
   return kind === 'result';
 }
 
-/** Decides the step after an answer without calls; null if a message for the model is queued. */
-function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']>): Step | null {
+/** Decides the step after an answer without open calls. Returns null if the model has to be asked again. */
+function decideAfterAnswer(state: TaskState, answer: Answer): Step | null {
   const { conversation } = state;
   const { reused } = state;
   if (reused !== null && conversation.queued.length === 0) {
@@ -124,9 +125,9 @@ function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']
   if (state.openChildren.size > 0) return { kind: 'wait' };
   const shells = runningShells(state);
   if (shells.length > 0) {
-    const id = shellsNoticeId(state);
+    const id = toShellsNoticeId(state);
     if (conversation.inputIds.has(id)) return { kind: 'stop_shells', shells };
-    return { kind: 'tell', id, text: shellsNotice(shells) };
+    return { kind: 'notice', id, text: formatShellsNotice(shells) };
   }
   const unfinished = decideAfterUnfinishedAnswer(state, answer);
   if (unfinished !== null) return unfinished;
@@ -134,17 +135,18 @@ function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']
   return { kind: 'end', ending: endings.endCompletedWithReport(state, answer.text) };
 }
 
-/** Returns the id of the notice about running shells, which is given once in an activation. */
-function shellsNoticeId({ activation }: TaskState): string {
+/** Returns the id of the notice about running shells, which is queued once in each activation. */
+function toShellsNoticeId({ activation }: TaskState): string {
   return `shells-${activation.number}`;
 }
 
-function shellsNotice(shells: readonly string[]): string {
+function formatShellsNotice(shells: readonly string[]): string {
   const named = shells.join(', ');
   return `Still running in the background: ${named}. Wait with TaskOutput or end with TaskStop what you need an outcome of; what runs when you answer again is stopped. Then give your final answer.`;
 }
 
-function limitHit(state: TaskState, { noProgressCalls }: StepLimits): LimitHit | null {
+/** Returns the limit that allows no further turn with tools, or null. */
+function findStepLimit(state: TaskState, { noProgressCalls }: StepLimits): LimitHit | null {
   const { maxTurns } = state.spec.limits;
   const { conversation, delegations, activation } = state;
   const turns = state.turns - activation.turnsBefore;
@@ -162,65 +164,62 @@ function limitHit(state: TaskState, { noProgressCalls }: StepLimits): LimitHit |
 }
 
 /**
- * Counts the calls at the end of a task that only repeat earlier ones: the same calls with the same results,
- * in each round or in a cycle of up to four rounds. Returns 0 when the newest round is new.
+ * Counts the newest calls of a task that only repeat earlier calls: the same calls with the same results, in each round
+ * or in a cycle of up to `MAX_CYCLE_LENGTH` rounds. Returns 0 if the newest round repeats nothing.
  *
- * @param rounds the rounds of the task, oldest first
+ * @param rounds the rounds of the task, the oldest first
  */
 export function countRepeatedCalls(rounds: readonly Round[]): number {
   const newestFirst = rounds.toReversed();
-  let most = 0;
+  let highest = 0;
   for (let cycle = 1; cycle <= MAX_CYCLE_LENGTH; cycle += 1) {
-    const end = newestFirst.findIndex((round, at) => round !== newestFirst[at + cycle]);
-    const repeating = Math.max(end, 0);
-    // Rounds are a cycle only when they have run through it twice.
+    const firstDifference = newestFirst.findIndex((round, at) => round !== newestFirst[at + cycle]);
+    const repeating = Math.max(firstDifference, 0);
+    // Rounds form a cycle only if all of them have occurred twice.
     if (repeating < cycle) continue;
     const calls = newestFirst
       .slice(0, repeating + cycle)
-      .reduce((sum, { told }) => sum + told.length, 0);
-    most = Math.max(most, calls);
+      .reduce((sum, { results }) => sum + results.length, 0);
+    highest = Math.max(highest, calls);
   }
-  return most;
+  return highest;
 }
 
-/** The maximum number of answers in a row without text or call before the task ends. */
+/** The number of answers in a row without text and calls at which the task ends. */
 const MAX_EMPTY_ANSWERS = 3;
-/** The maximum number of answers in a row that end with a call written as text. */
-const MAX_CALLS_AS_TEXT = 3;
-/** The maximum number of answers in a row of which no call could run. */
-const MAX_FAULTY_CALLS = 8;
-/**
- * The maximum number of answers in a row that are cut off in their text; the model continues after all but the
- * last.
- */
+/** The number of answers in a row that end with a call written as text at which the task ends. */
+const MAX_ANSWERS_WITH_TEXT_CALL = 3;
+/** The number of answers in a row whose calls could all not run at which the task ends. */
+const MAX_FAULTY_ANSWERS = 8;
+/** The number of answers in a row that were cut off at which the task ends. Until then the model continues its text. */
 const MAX_CUT_ANSWERS = 4;
 
-/** The step after a malformed answer: a notice for the model, once for each answer, or the end of the task. */
+/** The step after a malformed answer: a notice for the model, or the end of the task. */
 type MalformedResponseStep =
-  | { readonly kind: 'tell'; readonly id: string; readonly text: string }
+  | { readonly kind: 'notice'; readonly id: string; readonly text: string }
   | { readonly kind: 'end'; readonly ending: TaskEnding };
 
 type Answer = NonNullable<TaskState['answer']>;
 
 /**
- * Decides what follows an answer that ends with a call written as text: the model gets a notice before
- * anything else is done. Returns null if the answer does not end so, or if the model had the notice already.
+ * Decides the step after an answer that ends with a call written as text: the model gets a notice before anything else
+ * happens. Returns null after any other answer, or if the model already got the notice.
  */
 function decideAfterCallAsText(state: TaskState, { text }: Answer): MalformedResponseStep | null {
   const { callsAsText } = state.activation;
   if (callsAsText === 0) return null;
   const call = findTextCall(text, state.spec.tools);
-  if (callsAsText >= MAX_CALLS_AS_TEXT) {
+  if (callsAsText >= MAX_ANSWERS_WITH_TEXT_CALL) {
     const ending = endings.endWithCallsAsText(state, callsAsText, call?.form ?? null);
     return { kind: 'end', ending };
   }
   const id = `fault-${state.turns}`;
   if (state.conversation.inputIds.has(id)) return null;
-  const told = `You wrote a call of ${call?.tool ?? 'a tool'} as text, and text runs nothing: no tool has run. Call the tool itself, or give your final answer as text. A call that you only mean to show belongs in a code block, with the rest of your answer after it.`;
-  return { kind: 'tell', id, text: told };
+  const notice = `You wrote a call of ${call?.tool ?? 'a tool'} as text, and text runs nothing: no tool has run. Call the tool itself, or give your final answer as text. A call that you only mean to show belongs in a code block, with the rest of your answer after it.`;
+  return { kind: 'notice', id, text: notice };
 }
 
-/** Decides what follows a final answer that is empty or was cut off. Returns null if the answer is complete. */
+/** Decides the step after a final answer that is empty or was cut off. Returns null if the answer is complete. */
 function decideAfterUnfinishedAnswer(
   state: TaskState,
   { reason, text, outputCap }: Answer,
@@ -233,41 +232,41 @@ function decideAfterUnfinishedAnswer(
       if (cut !== undefined) return { kind: 'end', ending: endings.endByOutputCap(state, cut) };
       return { kind: 'end', ending: endings.endWithoutAnswer(state, emptyAnswers) };
     }
-    return { kind: 'tell', id, text: emptyAnswerText(reason, cut) };
+    return { kind: 'notice', id, text: formatEmptyNotice(reason, cut) };
   }
   if (reason !== 'length') return null;
   if (cutAnswers >= MAX_CUT_ANSWERS) {
     if (cut !== undefined) return { kind: 'end', ending: endings.endByOutputCap(state, cut) };
     return { kind: 'end', ending: endings.endCutOff(text, cutAnswers) };
   }
-  return { kind: 'tell', id: continuationNoticeId(state.turns), text: cutAnswerText(cut) };
+  return { kind: 'notice', id: continuationNoticeId(state.turns), text: formatCutNotice(cut) };
 }
 
-function emptyAnswerText(reason: Answer['reason'], cut: OutputCap | undefined): string {
-  if (reason !== 'length') return NOTHING;
-  return cut === undefined ? NOTHING_WHOLE : `${outputCapText(cut)} ${LESS_AT_ONCE}`;
+function formatEmptyNotice(reason: Answer['reason'], cut: OutputCap | undefined): string {
+  if (reason !== 'length') return NO_ANSWER;
+  return cut === undefined ? NOTHING_COMPLETE : `${formatOutputCap(cut)} ${SEND_LESS}`;
 }
 
-function cutAnswerText(cut: OutputCap | undefined): string {
-  return cut === undefined ? GO_ON : `${outputCapText(cut)} ${GO_ON_BRIEFLY}`;
+function formatCutNotice(cut: OutputCap | undefined): string {
+  return cut === undefined ? CONTINUE : `${formatOutputCap(cut)} ${CONTINUE_BRIEFLY}`;
 }
 
-function outputCapText({ tokens, limit, value, used }: OutputCap): string {
+function formatOutputCap({ tokens, limit, value, used }: OutputCap): string {
   return `Your answer was cut off after ${tokens} tokens: the limit ${limit} = ${value} (${roundAmount(used)} used) allows no longer answer.`;
 }
 
-const LESS_AT_ONCE =
+const SEND_LESS =
   'Nothing of it arrived, since no text or call of it was whole. Send less at once, and come to the end soon.';
-const GO_ON_BRIEFLY =
+const CONTINUE_BRIEFLY =
   'Go on with it exactly where it stopped, and come to its end soon: no introduction, nothing said again.';
-const NOTHING = 'Your answer was empty. Go on with the task, or give your final answer as text.';
-const NOTHING_WHOLE =
+const NO_ANSWER = 'Your answer was empty. Go on with the task, or give your final answer as text.';
+const NOTHING_COMPLETE =
   'Your answer reached your output limit before any text or call of it was whole, so nothing of it arrived. Send less at once: a long text in several calls, one part each.';
-const GO_ON =
+const CONTINUE =
   'Your answer was cut off at your output limit. Go on with it exactly where it stopped: no introduction, nothing said again.';
 
-/** Returns the limit on answers of which no call could run, if it is reached. */
+/** Returns the limit on answers whose calls could all not run, if it is reached. */
 function findFaultyCallsLimit({ activation: { faultyCalls } }: TaskState): LimitHit | null {
-  if (faultyCalls < MAX_FAULTY_CALLS) return null;
-  return { limit: 'faulty_calls', value: MAX_FAULTY_CALLS, used: faultyCalls };
+  if (faultyCalls < MAX_FAULTY_ANSWERS) return null;
+  return { limit: 'faulty_calls', value: MAX_FAULTY_ANSWERS, used: faultyCalls };
 }

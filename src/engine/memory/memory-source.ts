@@ -13,22 +13,22 @@ import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 
-/** The directories of notes, and the trust in those of a project. */
+/** The directories of notes, and the user's trust in the notes of projects. */
 export interface MemorySource {
-  /** The user's own directory: absolute, without links. It may be missing. */
+  /** The user's own directory for notes: absolute, without links. It may be missing. */
   readonly userDirectory: string;
-  /** Returns true when the index of an agent's notes (an absolute path in a project) may enter its prompt. */
+  /** Returns true if the index of an agent's notes (an absolute path in a project) may become part of its prompt. */
   trusts(index: string): boolean;
 }
 
-/** Finds the notes that tasks in `cwd` (absolute, real) share. Searches for the root of the project. */
+/** Finds the notes of a scope that all agents share. `cwd` is absolute and real, in the project. */
 function findSharedNotes(source: MemorySource, scope: MemoryScope, cwd: string): MemoryLocation {
   return followLink(
     locateMemoryDirectory(scope, null, { user: source.userDirectory, project: projectRoot(cwd) }),
   );
 }
 
-/** Finds the notes that are an agent's own, or null when it keeps none. */
+/** Finds the notes that belong to one agent, or null if its definition does not set `memory`. */
 export function findOwnNotes(
   source: MemorySource,
   agent: Pick<AgentDefinition, 'memory' | 'name' | 'origin'>,
@@ -39,34 +39,37 @@ export function findOwnNotes(
   return followLink(locateMemoryDirectory(agent.memory, agentId(agent), bases));
 }
 
-/** Resolves a link when the notes are in the user's directory. A link in a project is left to be refused. */
-function followLink(place: MemoryLocation): MemoryLocation {
-  if (place.scope !== 'user') return place;
-  const { real: directory, exists } = resolveInRoots(place.directory, []);
-  if (directory === place.directory) return place;
-  const { real: top } = resolveInRoots(place.top, []);
+/**
+ * Follows links to the notes in the user's directory. In a project links are not followed, so that tools refuse them.
+ */
+function followLink(location: MemoryLocation): MemoryLocation {
+  if (location.scope !== 'user') return location;
+  const { real: directory, exists } = resolveInRoots(location.directory, []);
+  if (directory === location.directory) return location;
+  const { real: top } = resolveInRoots(location.top, []);
   const base = exists ? dirname(directory) : dirname(top);
-  return { ...place, base, top, directory };
+  return { ...location, base, top, directory };
 }
 
+/** The task whose calls use the port, and the ports that it needs. */
 interface PortParts {
   readonly source: MemorySource;
   readonly spec: Pick<TaskSpec, 'agent' | 'cwd'>;
-  /** Waits; rejects when the call is stopped. */
+  /** Resolves after so many milliseconds. Rejects when the call is stopped. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** The scope of a call that names none, by an agent without notes of its own. */
+/** The scope of a call without a scope, if the agent has no notes of its own. */
 const DEFAULT_SCOPE = 'project';
 
 /**
- * Returns the port through which calls of a task pathAccess notes. An agent has notes of its own when its definition
- * sets `memory`. Shared notes are open to the tools that its definition lists by name.
+ * Creates the port through which the calls of a task use notes. An agent with notes of its own may use shared notes
+ * only through tools that its definition lists by name. An agent without notes of its own uses shared notes.
  */
 export function createMemoryPort({ source, spec, sleep }: PortParts): MemoryPort {
   const { agent, cwd } = spec;
   return {
-    place(tool, requestedScope): MemoryLocation {
+    locate(tool, requestedScope): MemoryLocation {
       const own = findOwnNotes(source, agent, cwd);
       const name = requestedScope?.trim().toLowerCase() ?? '';
       if (name === '') return own ?? findSharedNotes(source, DEFAULT_SCOPE, cwd);
@@ -82,7 +85,7 @@ export function createMemoryPort({ source, spec, sleep }: PortParts): MemoryPort
       const message = `scope: you may use only your own notes, so leave scope out. (To use the ${scope} notes that agents share, the definition would have to list ${tool}.)`;
       throw new MusterError('PERMISSION_DENIED', message);
     },
-    async locked(directory, work) {
+    async runLocked(directory, work) {
       const { withDirectoryLock: lockedDirectory } =
         await import('../../store/locks/directory-lock.ts');
       return await lockedDirectory(directory, sleep, work);

@@ -23,59 +23,66 @@ export const NO_FILES: FileAccess = {
   excludedPathsBelow: () => null,
 };
 
-interface ReachFacts {
+/** The rights and directories that the access of a call depends on. */
+interface AccessOptions {
   readonly rights: Rights;
   readonly home: string;
   readonly stateDirectories: readonly string[];
 }
 
-/** Returns the access to files of a call that is allowed: exactly where its paths led when it was decided about. */
-export function fileAccess(
+/**
+ * Creates the access to files of a call that is allowed. The call may open exactly the files to which its paths led at
+ * the time of the decision.
+ */
+export function createFileAccess(
   call: ResolvedCall,
-  { rights, home, stateDirectories }: ReachFacts,
+  { rights, home, stateDirectories }: AccessOptions,
 ): FileAccess {
   const paths = listPaths(call.access);
-  const linked = new Set(
+  const withOtherNames = new Set(
     paths.filter(({ risk }) => risk === 'other_names').map(({ real }) => real),
   );
   const judged = paths.map(({ asked, real }) => {
-    return [asked, { real, mayHaveOtherNames: linked.has(real) }] as const;
+    return [asked, { real, mayHaveOtherNames: withOtherNames.has(real) }] as const;
   });
   return {
-    roots: openRoots(call, rights.roots),
+    roots: listOpenRoots(call, rights.roots),
     judged: new Map(judged),
     excludedPathsBelow: (directory) => {
-      const ruled = createExclusionCheck(call, { rights, home }, directory);
-      if (call.kind !== 'edit') return ruled;
-      const guarded = createHardRuleCheck(directory, { roots: rights.roots, stateDirectories });
-      const risky = createRiskCheck(directory, { roots: rights.roots, home });
-      return (path) => ruled?.(path) ?? guarded(path) ?? risky(path);
+      const byRule = createExclusionCheck(call, { rights, home }, directory);
+      if (call.kind !== 'edit') return byRule;
+      const byHardRule = createHardRuleCheck(directory, { roots: rights.roots, stateDirectories });
+      const byRisk = createRiskCheck(directory, { roots: rights.roots, home });
+      return (path) => byRule?.(path) ?? byHardRule(path) ?? byRisk(path);
     },
   };
 }
 
-/** Creates a check of the files below a directory that is changed as a whole, about which a person would be asked. */
-function createRiskCheck({ real }: SearchedDirectory, place: FilePlace): PathExclusion {
-  // Cached by directory, since this lookup is the most expensive part of the check.
+/**
+ * Creates a check of the files below a directory that is changed as one. It excludes files with a risk about which a
+ * person was not asked when the directory was allowed.
+ */
+function createRiskCheck({ real }: SearchedDirectory, context: RiskContext): PathExclusion {
+  // The paths are cached by directory, since finding them is the most expensive part of the check.
   const known = new Map<string, readonly string[]>();
-  const obeyed = (directory: string): readonly string[] => {
-    const paths = known.get(directory) ?? obeyedFrom(directory, place);
+  const findObeyedPaths = (directory: string): readonly string[] => {
+    const paths = known.get(directory) ?? findObeyedByGit(directory, context);
     known.set(directory, paths);
     return paths;
   };
-  const answered = findPathRisk(real, 'write', place).risk;
+  const allowedRisk = findPathRisk(real, 'write', context).risk;
   return (path) => {
-    const { risk } = findPathRisk(join(real, path), 'write', { ...place, obeyed });
-    return risk === undefined || risk === answered ? undefined : `it ${PATH_RISK_TEXTS[risk]}`;
+    const { risk } = findPathRisk(join(real, path), 'write', { ...context, findObeyedPaths });
+    return risk === undefined || risk === allowedRisk ? undefined : `it ${PATH_RISK_TEXTS[risk]}`;
   };
 }
 
-/** Returns the roots, and the directories of files that were allowed outside of them. */
-function openRoots(call: ResolvedCall, roots: readonly string[]): readonly string[] {
-  const beyond = listPaths(call.access)
+/** Lists the roots, and the directories of files that were allowed outside of the roots. */
+function listOpenRoots(call: ResolvedCall, roots: readonly string[]): readonly string[] {
+  const outside = listPaths(call.access)
     .map((path) => path.real)
     .filter((path) => !roots.some((root) => isInside(root, path)));
-  return [...roots, ...beyond.map((path) => (isDirectory(path) ? path : dirname(path)))];
+  return [...roots, ...outside.map((path) => (isDirectory(path) ? path : dirname(path)))];
 }
 
 /** Returns true if a path is a directory, or a link to one. */
@@ -83,52 +90,52 @@ export function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // The path is missing or not readable, which is reported when it is opened.
+    // The path is missing or not readable. The tool reports that when it opens the path.
     return false;
   }
 }
 
 /** The directories that the risk of a path depends on, absolute and real. */
-interface FilePlace {
+interface RiskContext {
   readonly roots: readonly string[];
   readonly home: string;
-  /** Returns the paths that git obeys in the repositories of a directory. Default: they are looked up. */
-  readonly obeyed?: (directory: string) => readonly string[];
+  /** Returns the paths that git obeys in the repositories of a directory. Default: searches the disk at each call. */
+  readonly findObeyedPaths?: (directory: string) => readonly string[];
 }
 
-/** Finds the risk of reading or writing a path (absolute, real) from what is on the disk. */
+/** Finds the risk of reading or writing a path (absolute, real), from the files that are on disk. */
 export function findPathRisk(
   real: string,
   use: 'read' | 'write',
-  place: FilePlace,
+  context: RiskContext,
 ): { readonly risk?: PathRisk } {
-  const root = findRoot(real, place.roots);
+  const root = findRoot(real, context.roots);
   if (use === 'write' && root !== undefined) {
     if (isInGitDirectory(real, root)) return { risk: 'git_directory' };
-    if (isObeyedByGit(real, place)) return { risk: 'obeyed_by_git' };
+    if (isObeyedByGit(real, context)) return { risk: 'obeyed_by_git' };
   }
   return pathHasSuspiciousLinks(real) ? { risk: 'other_names' } : {};
 }
 
-function isObeyedByGit(real: string, place: FilePlace): boolean {
-  const obeyed = place.obeyed ?? ((directory) => obeyedFrom(directory, place));
-  return [dirname(real), ...place.roots].some((directory) =>
-    obeyed(directory).some((path) => isInside(path, real)),
+function isObeyedByGit(real: string, context: RiskContext): boolean {
+  const find = context.findObeyedPaths ?? ((directory) => findObeyedByGit(directory, context));
+  return [dirname(real), ...context.roots].some((directory) =>
+    find(directory).some((path) => isInside(path, real)),
   );
 }
 
-/** Returns the hook directories and files that git obeys in the repositories around a directory. */
-function obeyedFrom(directory: string, { roots, home }: FilePlace): readonly string[] {
-  return repositoriesAbove(directory).flatMap((repository) => {
+/** Finds the hook directories and files that git obeys in the repositories of a directory. */
+function findObeyedByGit(directory: string, { roots, home }: RiskContext): readonly string[] {
+  return findRepositoriesAbove(directory).flatMap((repository) => {
     const { hookDirectories, files } = findGitControlPaths(repository, { homes: [home], roots });
     return hookDirectories.concat(files);
   });
 }
 
-/** Returns the repositories of a directory and of all directories above it, since git may be started in any of them. */
-function repositoriesAbove(directory: string): readonly Repository[] {
+/** Finds the repositories of a directory and of all directories above it, since git may be started in any of them. */
+function findRepositoriesAbove(directory: string): readonly Repository[] {
   const repository = findRepository(directory);
   if (repository === undefined) return [];
   const above = dirname(repository.top);
-  return [repository, ...(above === repository.top ? [] : repositoriesAbove(above))];
+  return [repository, ...(above === repository.top ? [] : findRepositoriesAbove(above))];
 }

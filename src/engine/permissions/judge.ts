@@ -7,15 +7,16 @@ import { addModeToGrant } from '../../policy/mode-grants.ts';
 import { explainRefusal } from '../../policy/explain-refusal.ts';
 import type { FileAccess } from '../../protocol/tool.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
-import { askPerson, closeQuestion, type Waiting } from '../questions/ask-person.ts';
+import { askPerson, closeQuestion, type WaitRunner } from '../questions/ask-person.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { isSkillFile } from '../prompt/skills.ts';
 import { workingDirectory } from '../task/inbox.ts';
-import { fileAccess, findPathRisk } from './file-access.ts';
+import { createFileAccess, findPathRisk } from './file-access.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
 import type { CallingTask } from './prepare-call.ts';
 
+/** The decision about a call after a person has answered, if one was asked. */
 export interface Judgement {
   readonly allowed: boolean;
   /** The files that the call may open: those in the task's roots, and those allowed outside of them. */
@@ -26,14 +27,17 @@ export interface Judgement {
 }
 
 /**
- * Decides whether a call may run, right before it would: paths are resolved now, and a person is asked if there is
- * one. After an answer the call is decided about again, with the paths, rules and rights as they are by then.
+ * Decides whether a call may run, immediately before it runs: paths are resolved now, and a person is asked if the
+ * rules say so and someone can answer. A new answer is recorded, and then the call is decided again with the paths,
+ * rules and rights of that time.
+ *
+ * @param waiting runs the wait for the answer, so that the task's slot is free meanwhile
  */
-export async function judge(
+export async function judgeCall(
   deps: EngineDeps,
   run: TaskRun,
   ready: ReadyCall,
-  waiting: Waiting,
+  waiting: WaitRunner,
 ): Promise<Judgement> {
   for (;;) {
     const { call, decision, pathAccess } = await decideNow(deps, run, ready);
@@ -48,20 +52,20 @@ export async function judge(
   }
 }
 
-/** Decides about a call by the present paths, rules and rights, without asking anybody. */
+/** Decides about a call by its current paths, rules and rights, without asking anybody. */
 export async function decideNow(deps: EngineDeps, run: CallingTask, ready: ReadyCall) {
-  const rights = withGrants(deps, run);
-  const described = judgedCall(deps, run, ready);
+  const rights = addGrantedRules(deps, run);
+  const described = resolveCall(deps, run, ready);
   const isExecution = described.kind === 'execute';
   const isSandboxed = isExecution && (await deps.sandboxed());
   const { machineIsSandbox: isMachineSandbox = false } = deps;
   const needsParser = needsShellParser(described, rights, { isSandboxed, isMachineSandbox });
-  const { shellParser, ...known } = needsParser
+  const { shellParser, ...findings } = needsParser
     ? await (
         await import('./command-proof.ts')
-      ).readCommands(deps, run, ready, { sandboxed: isSandboxed })
+      ).analyzeCommands(deps, run, ready, { sandboxed: isSandboxed })
     : { shellParser: null };
-  const call = { ...described, ...known };
+  const call = { ...described, ...findings };
   const { home, stateDirectories } = deps;
   const context: DecisionContext = {
     home,
@@ -76,11 +80,14 @@ export async function decideNow(deps: EngineDeps, run: CallingTask, ready: Ready
     { definition: run.spec.agent, rights },
     (mode) => decide(call, { ...rights, mode }, context),
   );
-  return { call, decision, pathAccess: fileAccess(call, { rights, home, stateDirectories }) };
+  return { call, decision, pathAccess: createFileAccess(call, { rights, home, stateDirectories }) };
 }
 
-/** Returns the rights of a task with what the user has allowed since to it, to a task above it, or permanently. */
-function withGrants({ inbox }: EngineDeps, run: CallingTask): Rights {
+/**
+ * Returns the rights of a task with the rules that the user has allowed since its start: for this task, for a task
+ * above it, or permanently.
+ */
+function addGrantedRules({ inbox }: EngineDeps, run: CallingTask): Rights {
   const { rights } = run.permissions;
   const standing = inbox.standingRules?.rules(workingDirectory(rights)) ?? [];
   const granted = [...run.permissions.granted(), ...standing];
@@ -89,23 +96,28 @@ function withGrants({ inbox }: EngineDeps, run: CallingTask): Rights {
   return { ...rights, rules: { ...rules, allow: [...rules.allow, ...granted] } };
 }
 
-function judgedCall(deps: EngineDeps, run: CallingTask, { tool, access }: ReadyCall): ResolvedCall {
+/** Resolves the paths of a call to real paths, each with the risk of reading or writing it. */
+function resolveCall(
+  deps: EngineDeps,
+  run: CallingTask,
+  { tool, access }: ReadyCall,
+): ResolvedCall {
   const { roots } = run.permissions.rights;
-  const place = { roots, home: deps.home };
-  const resolve = (asked: string): CallPath => {
+  const context = { roots, home: deps.home };
+  const resolvePath = (asked: string): CallPath => {
     const { exists, real, inside, problem } = resolveInRoots(asked, roots);
-    // A loop of links leads out of no root. The tool can't open it and reports it.
+    // A loop of links leads to no file outside of the roots. The tool can't open it and reports that.
     const leadsNowhere = problem === 'link_loop' && roots.some((root) => isInside(root, asked));
     const isNew = !exists && problem === undefined;
     return { asked, real, insideRoots: inside || leadsNowhere, ...(isNew ? { isNew } : {}) };
   };
-  const writable = (asked: string): CallPath => {
-    const path = resolve(asked);
-    return { ...path, ...findPathRisk(path.real, 'write', place) };
+  const resolveWrite = (asked: string): CallPath => {
+    const path = resolvePath(asked);
+    return { ...path, ...findPathRisk(path.real, 'write', context) };
   };
-  const readable = (asked: string): CallPath => {
-    const path = resolve(asked);
-    const risk = findPathRisk(path.real, 'read', place);
+  const resolveRead = (asked: string): CallPath => {
+    const path = resolvePath(asked);
+    const risk = findPathRisk(path.real, 'read', context);
     const isOwn =
       deps.store.isTaskFile(run.spec.id, path.real) || isSkillFile(deps, run.state, path.real);
     return isOwn ? { ...path, ...risk, insideRoots: true, isOwn } : { ...path, ...risk };
@@ -114,9 +126,9 @@ function judgedCall(deps: EngineDeps, run: CallingTask, { tool, access }: ReadyC
   const { reads, writes } = described;
   return {
     tool: tool.name,
-    // If a tool can't tell its access, the call is treated as a command.
+    // A call whose access is unknown is treated as a command.
     kind: access === null ? 'execute' : tool.kind,
-    access: { ...described, reads: reads.map(readable), writes: writes.map(writable) },
+    access: { ...described, reads: reads.map(resolveRead), writes: writes.map(resolveWrite) },
     inToolSet: run.view.has(tool.name),
   };
 }

@@ -10,100 +10,110 @@ import { findRepository } from '../../sys/git/repository.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { isSecretPath } from '../../sys/files/secret-paths.ts';
 
-const LIMITS = { maxEntries: 50_000, maxMs: 150 };
+/** The limits of a scan. A directory that exceeds them counts as not proved. */
+const SCAN_LIMITS = { maxEntries: 50_000, maxMs: 150 };
 
-/** The rules about files that a task may not read without a question. Paths are absolute and real. */
+/** The deny and ask rules about reading files. Paths are absolute and real. */
 export interface ReadRules {
-  /** True if a rule is about single paths. Otherwise no names have to be looked at. */
-  readonly any: boolean;
+  /** True if there are such rules. Otherwise the names of files need not be checked. */
+  readonly hasAny: boolean;
   /** Returns true if a deny or ask rule may be about this path. */
-  refuses(path: string): boolean;
-  /** Returns true if a link leads to a file that may be read. */
-  opens(link: string): boolean;
+  mayConcern(path: string): boolean;
+  /** Returns true if a link leads to a file that may be read without asking a person. */
+  allowsLink(link: string): boolean;
 }
 
-export function readRules({ rules, roots }: Rights, home: string): ReadRules {
-  const narrowing = listReadRestrictions(rules);
-  const refuses = (path: string): boolean =>
-    couldRestrictRead(narrowing, { asked: path, real: path, insideRoots: true }, { roots, home });
+/** Selects the rules about reading from the rules of a task. `home` is absolute and real. */
+export function createReadRules({ rules, roots }: Rights, home: string): ReadRules {
+  const readRules = listReadRestrictions(rules);
+  const mayConcern = (path: string): boolean =>
+    couldRestrictRead(readRules, { asked: path, real: path, insideRoots: true }, { roots, home });
   return {
-    any: narrowing.length > 0,
-    refuses,
-    opens(link) {
+    hasAny: readRules.length > 0,
+    mayConcern,
+    allowsLink(link) {
       const { real, inside } = resolveInRoots(link, roots);
-      return inside && !isSecretPath(real) && !refuses(real);
+      return inside && !isSecretPath(real) && !mayConcern(real);
     },
   };
 }
 
 /**
- * Returns why a command that reads everything below a path is not proved: something there may not be read without a
- * question. Returns undefined if there is nothing of that kind.
+ * Returns why a command that reads below a path is not proved: a file there may not be read without asking a person.
+ * Returns undefined if there is no such file.
  */
-export async function protectedBelow(
+export async function findProtectedBelow(
   path: string,
-  below: ReadDepth,
+  depth: ReadDepth,
   rules: ReadRules,
 ): Promise<string | undefined> {
-  switch (below) {
+  switch (depth) {
     case 'itself':
       return undefined;
     case 'names':
-      return rules.any
-        ? await walk(path, ({ path: entry }) => rules.refuses(entry), LIST_INSTEAD)
+      return rules.hasAny
+        ? await search(path, ({ path: entry }) => rules.mayConcern(entry), LIST_INSTEAD)
         : undefined;
     case 'contents':
-      return await walk(path, (entry) => isHidden(entry, rules), SEARCH_INSTEAD);
+      return await search(path, (entry) => isProtected(entry, rules), SEARCH_INSTEAD);
     case 'followed':
-      return await walk(
+      return await search(
         path,
-        (entry) => isHidden(entry, rules) || (entry.isLink && isDirectory(entry.path)),
+        (entry) => isProtected(entry, rules) || (entry.isLink && isDirectory(entry.path)),
         SEARCH_INSTEAD,
       );
     case 'tracked':
-      return await hiddenInRepository(path, rules);
+      return await findProtectedTracked(path, rules);
   }
 }
 
 const SEARCH_INSTEAD = 'name a smaller directory, or use Grep, which leaves such files out';
 const LIST_INSTEAD = 'name a smaller directory, or use Glob';
 
-function isHidden({ path, isLink }: SubtreeEntry, rules: ReadRules): boolean {
-  return isSecretPath(path) || (rules.any && rules.refuses(path)) || (isLink && !rules.opens(path));
+/** Returns true if a file or link may not be read without asking a person. */
+function isProtected({ path, isLink }: SubtreeEntry, rules: ReadRules): boolean {
+  return (
+    isSecretPath(path) ||
+    (rules.hasAny && rules.mayConcern(path)) ||
+    (isLink && !rules.allowsLink(path))
+  );
 }
 
-async function walk(
+/**
+ * Returns the reason if an entry below a directory passes the test, or if there are too many entries; else undefined.
+ */
+async function search(
   directory: string,
   test: (entry: SubtreeEntry) => boolean,
   instead: string,
 ): Promise<string | undefined> {
-  const found = await findInSubtree(directory, test, LIMITS);
+  const found = await findInSubtree(directory, test, SCAN_LIMITS);
   switch (found.end) {
     case 'none':
       return undefined;
     case 'found':
-      return `below it lies ${JSON.stringify(found.path)}, which is not read unasked; ${instead}`;
+      return `below it is ${JSON.stringify(found.path)}, which may not be read without asking; ${instead}`;
     case 'limit':
-      return `too much lies below ${JSON.stringify(directory)} to look at it all; ${instead}`;
+      return `there are too many files below ${JSON.stringify(directory)} to check them all; ${instead}`;
   }
 }
 
-/** Finds protected files in a repository, whose content git shows also for files that are secret by their names. */
-async function hiddenInRepository(path: string, rules: ReadRules): Promise<string | undefined> {
+/** Returns why a git command is not proved: it shows the content of all tracked files, and one of them is protected. */
+async function findProtectedTracked(path: string, rules: ReadRules): Promise<string | undefined> {
   const repository = findRepository(path);
-  // Outside of a repository git compares all files and directories that it is given.
-  if (repository === undefined) return await protectedBelow(path, 'contents', rules);
+  // Outside of a repository, git compares all files below the directories in its arguments.
+  if (repository === undefined) return await findProtectedBelow(path, 'contents', rules);
   const tracked = readTrackedFiles(repository);
-  if (tracked === null) return 'it is not known which files the repository keeps; name files';
+  if (tracked === null) return "the files of the repository can't be listed; name single files";
   const found = tracked.names
     .map((name) => join(repository.top, name))
     .find(
       (file) =>
         file !== path &&
         isInside(path, file) &&
-        (isSecretPath(file) || (rules.any && rules.refuses(file))),
+        (isSecretPath(file) || (rules.hasAny && rules.mayConcern(file))),
     );
   return found === undefined
     ? undefined
-    : `the repository keeps ${JSON.stringify(found)}, which is not read unasked; name the files or directories that you want behind \`--\``;
+    : `the repository contains ${JSON.stringify(found)}, which may not be read without asking; name the files or directories that you want after \`--\``;
 }

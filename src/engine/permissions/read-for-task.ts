@@ -6,27 +6,30 @@ import type { EngineDeps } from '../task/deps.ts';
 import { decideNow } from './judge.ts';
 import { prepareCall, type CallingTask } from './prepare-call.ts';
 
-/** Maximum size of one file, in bytes. A longer file is cut, with a note on how to read on. */
-const FILE_BYTES = 65_536;
+/** The maximum size of one file. A longer file is cut, with a note on how to read the rest. */
+const MAX_FILE_BYTES = 65_536;
 
+/** The result of reading a file. */
 interface FileForTask {
-  /** The text that Read gives. */
+  /** The output of the Read tool. */
   readonly text: string;
   readonly read: readonly FileSeen[];
   readonly attachments: readonly Attachment[];
 }
 
+/** The file to read, and the ports for reading it. */
 interface FileRequest {
   readonly path: string;
   readonly attach: AttachPort;
-  /** Formats the refusal for the reader of the file. */
+  /** Formats the refusal for the model or person that reads it. */
   readonly refusal: (decision: Decision) => string;
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads a file as a task's own Read would, by the rights of the task and whatever tools it has, since a list of tools
- * is a choice. Nobody is asked: a file that a person would have to allow is refused.
+ * Reads a file as a Read call of the task would, with the rights of the task. The task need not have the Read tool,
+ * since the tools of an agent are a choice and not a right. Nobody is asked: a file that a person would have to allow
+ * is refused.
  */
 export async function readForTask(
   deps: EngineDeps,
@@ -42,9 +45,9 @@ export async function readForTask(
   if (decision.verdict !== 'allow') {
     return new MusterError('PERMISSION_DENIED', refusal(decision));
   }
-  const caps = { ...deps.settings.caps, readBytes: FILE_BYTES };
+  const caps = { ...deps.settings.caps, readBytes: MAX_FILE_BYTES };
   const ports = { clock: deps.clock, settings: { ...deps.settings, caps } };
-  const context = readingContext(ports, reader, { pathAccess, signal, attach });
+  const context = createReadOnlyContext(ports, reader, { pathAccess, signal, attach });
   const output = await ready.tool.run(ready.input, context);
   signal.throwIfAborted();
   if (output.error !== undefined) return new MusterError(output.error, output.text);
@@ -52,18 +55,19 @@ export async function readForTask(
   return { text, read: facts?.read ?? [], attachments };
 }
 
-const KEEPS_NOTHING: FileMemory = {
+/** A file memory that remembers nothing. Since the call may only read, the methods for writes throw. */
+const NO_FILE_MEMORY: FileMemory = {
   seen: () => undefined,
   remember: () => {},
-  willWrite: refuse,
-  willRemove: refuse,
+  willWrite: rejectEffect,
+  willRemove: rejectEffect,
   changedBy: () => undefined,
   removedBy: () => undefined,
   acceptRemoval: () => false,
 };
 
-/** Creates the ports of a call that may only read and that leaves no trace. */
-export function readingContext(
+/** Creates the context of a call that may only read files and that records nothing. Ports with effects throw. */
+export function createReadOnlyContext(
   { clock, settings }: Pick<EngineDeps, 'clock' | 'settings'>,
   { spec }: Pick<CallingTask, 'spec'>,
   {
@@ -80,18 +84,18 @@ export function readingContext(
     signal,
     clock,
     caps: settings.caps,
-    files: KEEPS_NOTHING,
-    todos: { get: () => [], set: refuse },
-    shells: { start: refuse },
-    sandbox: { confine: refuse },
+    files: NO_FILE_MEMORY,
+    todos: { get: () => [], set: rejectEffect },
+    shells: { start: rejectEffect },
+    sandbox: { confine: rejectEffect },
     variables: { seen: () => ({}), own: () => new Set(), keeps: () => false },
-    sleep: refuse,
-    spillPath: refuse,
+    sleep: rejectEffect,
+    spillPath: rejectEffect,
     attach,
     progress: () => {},
   };
 }
 
-function refuse(): never {
-  throw new Error('only what reads and nothing else is run again');
+function rejectEffect(): never {
+  throw new Error('this call may only read files');
 }

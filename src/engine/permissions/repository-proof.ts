@@ -7,35 +7,35 @@ import { findRepository, readGitText, type Repository } from '../../sys/git/repo
 import { isInside } from '../../base/path-inside.ts';
 import type { Rights } from '../../protocol/permission.ts';
 
-/** The surroundings in which a git command would run. */
-interface RepositoryPlace {
+/** The sandbox, rights and home directory with which a git command would run. */
+interface GitContext {
   readonly sandboxed: boolean;
   readonly rights: Pick<Rights, 'roots'>;
   readonly home: string;
 }
 
 /**
- * Returns why git may do more in this directory (absolute, real) than its words say; undefined if it does not. The
- * environment of commands switches off most of this. The filters and drivers that the repository's own configuration
- * names are harmless only in the sandbox.
+ * Returns why a git command may do more in this directory (absolute, real) than its text shows; undefined if it may
+ * not. The environment of commands switches off most configured programs. The filters and drivers that the repository's
+ * own configuration names stay active, and are harmless only in the sandbox.
  */
-export function repositoryProblem(
+export function findRepositoryProblem(
   directory: string,
-  { sandboxed, rights, home }: RepositoryPlace,
+  { sandboxed, rights, home }: GitContext,
 ): string | undefined {
   const repository = findRepository(directory);
   if (repository === undefined) return undefined;
   if (isInside(repository.gitDirectory, directory)) {
-    return 'inside a git directory another repository may lie, with a working tree anywhere';
+    return 'inside a git directory there may be another repository, with a working tree anywhere';
   }
-  if (!isTakenByGit(repository)) {
-    return 'its `.git` is not whole, and git may go on to a repository above it';
+  if (!isAcceptedByGit(repository)) {
+    return 'its `.git` is incomplete, so git may use a repository above it';
   }
-  if (isOfAnother(repository, rights.roots)) {
-    return 'its `.git` leads to a repository elsewhere, which does not know this working tree';
+  if (belongsToAnotherTree(repository, rights.roots)) {
+    return 'its `.git` leads to a repository elsewhere that does not list this working tree';
   }
-  if (mayLookElsewhere(repository, home)) {
-    return 'its configuration, or what that includes, may set `core.worktree`, so that git looks at files elsewhere';
+  if (mayUseOtherTree(repository, home)) {
+    return 'its configuration, or a file that it includes, may set `core.worktree`, so that git reads files elsewhere';
   }
   if (sandboxed) return undefined;
   const setting = findUnsafeSetting(repository);
@@ -48,8 +48,10 @@ export function repositoryProblem(
   return undefined;
 }
 
-/** Returns true if git uses this repository and searches no further up, by gitrepository-layout(5). */
-function isTakenByGit({ gitDirectory, commonDirectory }: Repository): boolean {
+/**
+ * Returns true if git accepts this repository, and does not search the directories above; see gitrepository-layout(5).
+ */
+function isAcceptedByGit({ gitDirectory, commonDirectory }: Repository): boolean {
   const head = readGitText(join(gitDirectory, 'HEAD')) ?? '';
   return (
     /^(?:ref:\s*refs\/|[0-9a-f]{40})/.test(head) &&
@@ -62,24 +64,24 @@ function canBeEntered(directory: string): boolean {
     accessSync(directory, constants.X_OK);
     return true;
   } catch {
-    // The directory is missing or closed to this user, and so also to git.
+    // The directory is missing, or this user may not enter it, and so git can't either.
     return false;
   }
 }
 
 /**
- * Returns true if git might use another working tree than the one in which the repository is found. In a submodule
- * the setting leads back there. A linked working tree has only its own configuration.
+ * Returns true if `core.worktree` might make git use another working tree than the one in which the repository was
+ * found. In a submodule the setting names that same tree. For a linked working tree only `config.worktree` counts.
  */
-function mayLookElsewhere(
+function mayUseOtherTree(
   { top, gitDirectory, commonDirectory }: Repository,
   home: string,
 ): boolean {
   const isLinked = gitDirectory !== commonDirectory;
   const names = isLinked ? ['config.worktree'] : ['config', 'config.worktree'];
   const files = names.map((name) => join(gitDirectory, name));
-  const { settings, isComplete: isWhole } = readGitConfiguration(files, [home]);
-  if (!isWhole) return true;
+  const { settings, isComplete } = readGitConfiguration(files, [home]);
+  if (!isComplete) return true;
   const own = realPath(top);
   return settings
     .filter(({ name }) => name === 'core.worktree')
@@ -91,10 +93,11 @@ function mayLookElsewhere(
 }
 
 /**
- * Returns true if a working tree shows the content of a repository elsewhere that does not know it. The repository of
- * a linked working tree names it in `gitdir` (gitrepository-layout(5)), which can't be forged from here.
+ * Returns true if `.git` leads to a repository outside of the roots that does not list this working tree. Such a
+ * repository lists its linked working trees in `gitdir` files (gitrepository-layout(5)), which a task can't forge since
+ * they are outside of its roots.
  */
-function isOfAnother(
+function belongsToAnotherTree(
   { top, gitDirectory, commonDirectory }: Repository,
   roots: readonly string[],
 ): boolean {

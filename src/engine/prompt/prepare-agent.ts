@@ -32,7 +32,7 @@ export interface SetupDeps extends Pick<
   readonly skills: Pick<SkillSource, 'skills'>;
 }
 
-/** The position of a task in its tree and the agent that works on it. */
+/** The agent of a task, with its rights, directory, provider and position in the tree. */
 export interface Placement {
   readonly agent: AgentDefinition;
   readonly rights: Rights;
@@ -40,18 +40,19 @@ export interface Placement {
   readonly isRoot: boolean;
   /** The provider of the task's model. */
   readonly provider: string;
-  /** The handling of its questions. Default: `deny`. */
+  /** The handling of the task's questions. Default: `deny`. */
   readonly onAsk?: OnAsk;
   /** The first prompt of a conversation. */
   readonly firstPrompt?: string;
-  /** Setups with the same object see the same notes. Default: the present notes. */
+  /** Setups with the same object use the same notes. Default: the present notes. */
   readonly moment?: object;
 }
 
 /** The tools and the prompt of an agent, before anything that is specific to one task. */
 export interface AgentSetup {
-  /** The tools that the definition asks for, as far as they exist and policy allows them. */
+  /** The tools that the definition asks for, that exist, and that the rights allow. */
   readonly tools: readonly AnyTool[];
+  /** The tools that were left out, with the reasons. */
   readonly dropped: readonly DroppedTool[];
   /** The requests of the definition that are not met. */
   readonly unmet: readonly UnmetRequest[];
@@ -59,17 +60,19 @@ export interface AgentSetup {
   readonly prompt: PromptInput;
   /** The skills whose instructions are part of the prompt. */
   readonly preloaded: PreloadedSkills;
-  /** The notes in the prompt; null when the agent keeps none. */
+  /** The notes in the prompt; null when the agent has no notes. */
   readonly memory: PromptNotes | null;
 }
 
-/** Prepares an agent for a task. Depends only on its arguments, the day, and the agent's notes on the disk. */
+/**
+ * Prepares an agent for a task. The setup depends only on the arguments, the day, and the agent's notes on the disk.
+ */
 export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup {
   const { agent, rights, isRoot, provider } = placement;
   const view = createToolView({
     definition: isMainAgent(agent) ? null : agent,
     rights,
-    available: availableTools(deps, rights),
+    available: listAvailableTools(deps, rights),
     addsCodeSearch: provider === 'offline',
     nested: deps.settings.nested,
     root: isRoot,
@@ -80,21 +83,24 @@ export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup 
   const switchedOff = view.names
     .filter((name) => !tools.some((tool) => tool.name === name))
     .map((name) => ({ name, reason: 'task_tool.enabled is false.' }));
-  const memory = promptNotes(deps, placement, tools);
+  const memory = readNotesForPrompt(deps, placement, tools);
   const dropped = [...view.dropped, ...switchedOff];
   const unmet = findUnmetRequests(agent, dropped);
   return {
     tools,
     dropped,
     unmet,
-    prompt: { ...promptInput(deps, placement, tools, memory), unmet: formatUnmetRequests(unmet) },
+    prompt: {
+      ...buildPromptInput(deps, placement, tools, memory),
+      unmet: formatUnmetRequests(unmet),
+    },
     preloaded: loadPreloadedSkills(deps, agent),
     memory,
   };
 }
 
-/** Reads the agent's notes for its prompt. Null when the task has no tool to read them. */
-function promptNotes(
+/** Reads the agent's notes for its prompt. Returns null when the task has no tool to read them. */
+function readNotesForPrompt(
   { memory: source, redact }: SetupDeps,
   { agent, cwd, moment }: Placement,
   tools: readonly AnyTool[],
@@ -103,15 +109,15 @@ function promptNotes(
   return readPromptNotes({ source, redact, agent, cwd, moment });
 }
 
-/** Returns the tools that exist. Skill and RunTemplate are left out when there is nothing to call with them. */
-function availableTools(deps: SetupDeps, rights: Rights): readonly AnyTool[] {
+/** Returns the available tools. Skill and RunTemplate are left out when there is no skill or template to call. */
+function listAvailableTools(deps: SetupDeps, rights: Rights): readonly AnyTool[] {
   const without = new Set<string>();
   if (findCallableSkills(deps, rights).skills.length === 0) without.add('Skill');
   if ((deps.templates ?? []).length === 0 || !deps.settings.taskTools) without.add('RunTemplate');
   return without.size === 0 ? deps.tools : deps.tools.filter(({ name }) => !without.has(name));
 }
 
-function promptInput(
+function buildPromptInput(
   deps: SetupDeps,
   placement: Placement,
   tools: readonly AnyTool[],
@@ -134,29 +140,29 @@ function promptInput(
     preloaded: loadPreloadedSkills(deps, agent).texts,
     environment: { cwd, platform: deps.platform, date: formatLocalDay(deps.clock.now()) },
     ...(notes === null ? {} : { memory: notes.text }),
-    context: contextFor(deps, placement),
+    context: findContext(deps, placement),
   };
 }
 
-/** Returns the present prompt input of a task with these tools. */
+/** Returns the present prompt input for a task with these tools. */
 export function currentPromptInput(
   deps: SetupDeps,
   placement: Placement,
   tools: readonly AnyTool[],
 ): PromptInput {
-  return promptInput(deps, placement, tools, promptNotes(deps, placement, tools));
+  return buildPromptInput(deps, placement, tools, readNotesForPrompt(deps, placement, tools));
 }
 
-/** Returns the tools with these names, in this order, as far as they exist and are switched on. */
+/** Returns the tools with these names, in this order. Tools that do not exist or are disabled are left out. */
 export function selectTools(
   { settings, tools }: Pick<SetupDeps, 'settings' | 'tools'>,
-  wanted: readonly string[],
+  names: readonly string[],
 ): readonly AnyTool[] {
-  const existing = settings.taskTools ? wanted : wanted.filter((name) => !TASK_TOOLS.has(name));
+  const existing = settings.taskTools ? names : names.filter((name) => !TASK_TOOLS.has(name));
   return existing.flatMap((name) => tools.find((tool) => tool.name === name) ?? []);
 }
 
-/** The tools that `task_tool.enabled = false` removes from every request. */
+/** The tools that `task_tool.enabled = false` disables. */
 const TASK_TOOLS: ReadonlySet<string> = new Set([
   'Task',
   'TaskOutput',
@@ -167,12 +173,13 @@ const TASK_TOOLS: ReadonlySet<string> = new Set([
   'RunTemplate',
 ]);
 
-/** The maximum number of tools whose reasons a refusal repeats. */
-const SHOWN_TOOLS = 8;
+/** The maximum number of tools whose reasons a message contains. */
+const MAX_SHOWN_TOOLS = 8;
 
 /**
- * Returns the reason why an agent can't be started here and what to do about it; null when it can. An agent that asks
- * for tools by name and gets none could only make things up. One that asks for none works without tools.
+ * Returns the reason why an agent can't be started and what to do about it; null when it can be started. An agent
+ * that asks for tools by name and gets none could only invent its results. An agent that asks for no tools works
+ * without tools.
  */
 export function findUnusableReason(
   agent: AgentDefinition,
@@ -180,47 +187,53 @@ export function findUnusableReason(
 ): string | null {
   const { name, origin, unusable } = agent;
   if (unusable !== undefined) {
-    return `\`${name}\` can't be started: ${sentence(unusable)} Fix ${origin.path}, or name another agent.`;
+    return `\`${name}\` can't be started: ${endWithFullStop(unusable)} Fix ${origin.path}, or name another agent.`;
   }
   const { mode, names } = agent.tools;
   const asksForSome = mode === 'allow' && names.length > 0;
   if (!asksForSome || tools.some((tool) => asksFor(agent, tool.name))) return null;
-  const reasons = dropped.slice(0, SHOWN_TOOLS).map((each) => `${each.name}: ${each.reason}`);
-  const more = dropped.length > SHOWN_TOOLS ? ` And ${dropped.length - SHOWN_TOOLS} more.` : '';
+  const reasons = dropped.slice(0, MAX_SHOWN_TOOLS).map((each) => `${each.name}: ${each.reason}`);
+  const more =
+    dropped.length > MAX_SHOWN_TOOLS ? ` And ${dropped.length - MAX_SHOWN_TOOLS} more.` : '';
   return `\`${name}\` can't be started: none of the tools that it asks for can be had here. ${reasons.join(' ')}${more} Name another agent, or do the work yourself.`;
 }
 
-/** Returns true when the definition asks for this tool. `Task` is also given to agents that do not ask for it. */
+/**
+ * Returns true when the definition asks for this tool. `Task` is also given to agents that do not ask for it, so it
+ * counts only when the definition names it or lists agents to delegate to.
+ */
 function asksFor({ tools, delegatesTo = [] }: AgentDefinition, name: string): boolean {
   return name !== 'Task' || tools.names.includes('Task') || delegatesTo.length > 0;
 }
 
-function sentence(text: string): string {
+function endWithFullStop(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-function contextFor({ context, settings }: SetupDeps, { agent, cwd, isRoot }: Placement) {
+function findContext({ context, settings }: SetupDeps, { agent, cwd, isRoot }: Placement) {
   if (agent.contextFiles === false) return null;
-  const whole = context?.getContext(cwd) ?? null;
+  const fullContext = context?.getContext(cwd) ?? null;
   const isReusable = !isRoot && (agent.cache ?? settings.reusesResults);
-  return whole !== null && isReusable ? removeGit(whole) : whole;
+  return fullContext !== null && isReusable ? removeGit(fullContext) : fullContext;
 }
 
-/** Problems of a definition that say that a tool which it asks for is not granted. */
-const UNGRANTED: ReadonlySet<string> = new Set([
+/** The codes of problems in a definition that mean that a requested tool is not granted. */
+const UNGRANTED_TOOL_CODES: ReadonlySet<string> = new Set([
   'unknown-tool',
   'too-wide-alias',
   'tool-pattern',
   'unknown-denied-tool',
 ]);
-const NO_ISOLATION = 'Muster does not offer it yet; the task works in the directory of its parent.';
+const NO_ISOLATION_REASON =
+  'Muster does not offer it yet; the task works in the directory of its parent.';
 
 /**
- * Lists what a definition asks for by name and its task does not get: tools that are unknown, missing or removed by its
- * rights, and an isolation. A tool that the definition itself denies is not asked for. Built-in definitions may name
- * tools that are still to come, and their tasks may be too deep to delegate, so that is not listed.
+ * Lists what a definition asks for by name and its task does not get: tools that are unknown, missing or removed by
+ * its rights, and an isolation. A tool that the definition itself denies does not count as requested. Built-in
+ * definitions may name tools that are not built yet, and their tasks may be too deep in the tree to delegate; both
+ * are not listed.
  *
- * @param dropped what the tool view of the task left out
+ * @param dropped the tools that were left out for the task
  */
 export function findUnmetRequests(
   agent: AgentDefinition,
@@ -228,25 +241,30 @@ export function findUnmetRequests(
 ): readonly UnmetRequest[] {
   if (isMainAgent(agent)) return [];
   const unknown = agent.problems.flatMap(({ code, tool, message }): readonly UnmetRequest[] =>
-    tool === undefined || !UNGRANTED.has(code) ? [] : [problemRequest(code, tool, message)],
+    tool === undefined || !UNGRANTED_TOOL_CODES.has(code)
+      ? []
+      : [toUnmetRequest(code, tool, message)],
   );
   const ungranted = dropped
     .filter(({ name }) => asksByName(agent, name) && !agent.disallowedTools.includes(name))
     .map(({ name, reason }): UnmetRequest => ({ kind: 'tool', name, reason }));
-  return [...unknown, ...ungranted, ...unreadableRules(agent), ...findIsolationRequest(agent)];
+  return [...unknown, ...ungranted, ...findUnreadableRules(agent), ...findIsolationRequest(agent)];
 }
 
-function problemRequest(code: string, name: string, message: string): UnmetRequest {
+function toUnmetRequest(code: string, name: string, message: string): UnmetRequest {
   if (code === 'unknown-denied-tool') {
     return { kind: 'denial', name, reason: 'No tool of that name is known: nothing is denied.' };
   }
-  return { kind: 'tool', name, reason: code === 'unknown-tool' ? UNKNOWN : message };
+  return { kind: 'tool', name, reason: code === 'unknown-tool' ? UNKNOWN_TOOL : message };
 }
 
-const UNKNOWN = 'No tool of that name is known.';
+const UNKNOWN_TOOL = 'No tool of that name is known.';
 
-/** Lists the rules of a definition that can't be read. They only deny and ask, so nobody would notice that they are missing. */
-function unreadableRules({ name, rules }: AgentDefinition): readonly UnmetRequest[] {
+/**
+ * Lists the rules of a definition that can't be read. Such rules deny or ask, so nobody would notice that they are
+ * missing.
+ */
+function findUnreadableRules({ name, rules }: AgentDefinition): readonly UnmetRequest[] {
   if (rules === undefined) return [];
   const source = { kind: 'definition', where: `agent ${name}` } as const;
   const texts = (list: readonly string[]) => list.map((text) => ({ text, source }));
@@ -271,6 +289,6 @@ export function findIsolationRequest({
     if (field.toLowerCase() !== 'isolation' || typeof value !== 'string') return [];
     const name = value.trim();
     if (name === '' || name.toLowerCase() === 'none') return [];
-    return [{ kind: 'isolation', name, reason: NO_ISOLATION } as const];
+    return [{ kind: 'isolation', name, reason: NO_ISOLATION_REASON } as const];
   });
 }

@@ -18,7 +18,7 @@ import { markOutside } from '../../protocol/outside-text.ts';
 interface PromptEnvironment {
   readonly cwd: string;
   readonly platform: string;
-  /** The day, `YYYY-MM-DD`. A time of day would break the prefix that requests share. */
+  /** The day, `YYYY-MM-DD`. A time of day would make each prefix different, so that requests could not share it. */
   readonly date: string;
 }
 
@@ -29,20 +29,20 @@ export interface PromptInput {
   readonly tools: readonly string[];
   readonly mode: PermissionMode;
   readonly isRoot: boolean;
-  /** The types that this task may spawn; empty when it has no Task tool. */
+  /** The agent types that this task may start; empty when it has no Task tool. */
   readonly types: readonly AgentDefinition[];
-  /** All agents, since the name by which a type is called depends on the others. */
+  /** All agents. The name by which an agent type is called depends on the other agents. */
   readonly agents: readonly AgentDefinition[];
   /** The first prompt of a conversation; null for a child, so that siblings share the system prompt. */
   readonly firstPrompt: string | null;
-  /** The skills that this task may call, a line each; empty when it has no Skill tool. */
+  /** One line for each skill that the task may call; empty when it has no Skill tool. */
   readonly skills: readonly string[];
-  /** The instructions of the skills that its type preloads. */
+  /** The instructions of the skills that its agent type preloads. */
   readonly preloaded: readonly string[];
-  /** A line for each request of its definition that is not met. Default: none. */
+  /** One line for each request of its definition that is not met. Default: none. */
   readonly unmet?: readonly string[];
   readonly environment: PromptEnvironment;
-  /** The agent's notes and how to keep them. Default: it keeps none. */
+  /** The agent's notes, with the instructions for them. Default: the agent has no notes. */
   readonly memory?: string;
   /** The context files and the git state of the directory; null for none. */
   readonly context: ProjectContext | null;
@@ -102,40 +102,42 @@ interface PromptPart {
   readonly text: string;
 }
 
-/** Builds the system prompt that all tasks of one type share. */
+/** Builds the system prompt that all tasks of one agent type share. */
 export function buildSystemPrompt(input: PromptInput): readonly string[] {
   const parts = buildPromptParts(input);
   return [parts.map(({ text }) => text).join('\n\n')];
 }
 
-/** Builds the parts of the system prompt, ordered so that prompts share the longest possible prefix. */
+/** Builds the parts of the system prompt. They are ordered so that different prompts share a long prefix. */
 export function buildPromptParts(input: PromptInput): readonly PromptPart[] {
   const { agent, mode, isRoot, types, agents, firstPrompt, skills, preloaded, context } = input;
   const { memory, unmet = [] } = input;
   const guidelines = [...GUIDELINES, ...(isRoot ? MAIN_GUIDELINES : CHILD_GUIDELINES)];
-  const own = formatAgentPrompt(agent);
+  const ownPrompt = formatAgentPrompt(agent);
   const limited = formatLimitedTools(agent, input.tools);
   const list = listAgentTypes({ types, all: agents, prompt: firstPrompt });
   return [
     { name: 'identity', text: isRoot ? MAIN_IDENTITY : CHILD_IDENTITY },
     { name: 'mode', text: MODES[mode] },
-    { name: 'guidelines', text: `# Guidelines\n${bullets(guidelines)}` },
+    { name: 'guidelines', text: `# Guidelines\n${bulletList(guidelines)}` },
     ...(list.length === 0 ? [] : [{ name: 'agents', text: `${DELEGATION}\n${list.join('\n')}` }]),
-    ...(skills.length === 0 ? [] : [{ name: 'skills', text: `${SKILLS}\n${bullets(skills)}` }]),
+    ...(skills.length === 0 ? [] : [{ name: 'skills', text: `${SKILLS}\n${bulletList(skills)}` }]),
     ...(limited === '' ? [] : [{ name: 'limited tools', text: limited }]),
-    ...(own === '' ? [] : [{ name: 'its prompt', text: `# Agent type: ${agent.name}\n${own}` }]),
-    ...(unmet.length === 0 ? [] : [{ name: 'not available', text: notAvailable(unmet) }]),
+    ...(ownPrompt === ''
+      ? []
+      : [{ name: 'its prompt', text: `# Agent type: ${agent.name}\n${ownPrompt}` }]),
+    ...(unmet.length === 0 ? [] : [{ name: 'not available', text: formatUnavailable(unmet) }]),
     ...preloaded.map((text) => ({ name: 'preloaded skill', text: `# ${text}` })),
-    { name: 'environment', text: `# Environment\n${environmentText(input.environment)}` },
+    { name: 'environment', text: `# Environment\n${formatEnvironment(input.environment)}` },
     ...(context === null ? [] : formatContextParts(context)),
-    // Last, since it changes when the agent writes notes.
+    // The notes come last, because they change when the agent writes them.
     ...(memory === undefined ? [] : [{ name: 'memory', text: memory }]),
   ];
 }
 
-function notAvailable(lines: readonly string[]): string {
+function formatUnavailable(lines: readonly string[]): string {
   const escaped = lines.map((line) => escapeTags(line));
-  return `# Not available\nYour instructions may ask for what you do not have here. Do without it, and say so where it matters:\n${bullets(escaped)}`;
+  return `# Not available\nYour instructions may ask for what you do not have here. Do without it, and say so where it matters:\n${bulletList(escaped)}`;
 }
 
 /** Formats the last system line, which is specific to one task. */
@@ -149,52 +151,52 @@ export function describeAnswerForm(schema: JsonObject): string {
   return `# Form of the answer\nYour final answer is one JSON value, valid against this JSON Schema, and no other text:\n${escapeTags(JSON.stringify(schema))}`;
 }
 
-/** Derives the description of a task whose caller gave none from the first words of its prompt. */
+/** Derives the description of a task from the first words of its prompt, when the caller gave none. */
 export function describePrompt(prompt: string): string {
   return truncate(collapseWhitespace(prompt).split(' ').slice(0, 6).join(' '), 60);
 }
 
-function environmentText({ cwd, platform, date }: PromptEnvironment): string {
-  return `Directory: ${escapeTags(quotedIfUnsafe(cwd))}\nPlatform: ${platform}\nDate: ${date}`;
+function formatEnvironment({ cwd, platform, date }: PromptEnvironment): string {
+  return `Directory: ${escapeTags(quoteIfUnsafe(cwd))}\nPlatform: ${platform}\nDate: ${date}`;
 }
 
 /** Quotes a path with control characters, which could add lines to the prompt. */
-function quotedIfUnsafe(path: string): string {
+function quoteIfUnsafe(path: string): string {
   return /\p{Cc}|\u2028|\u2029/u.test(path) ? JSON.stringify(path) : path;
 }
 
-function bullets(lines: readonly string[]): string {
+function bulletList(lines: readonly string[]): string {
   return lines.map((line) => `- ${line}`).join('\n');
 }
 
-/** The maximum number of characters that the prompt shows of each text about a parameter. */
-const MAX_SHOWN = 400;
+/** The maximum number of characters of each text about a parameter in the prompt. */
+const MAX_PARAMETER_TEXT = 400;
 
 /** Formats an agent's own prompt with the values of its parameters; empty when it has none. */
 export function formatAgentPrompt({ prompt, parameters = [] }: AgentDefinition): string {
-  const own = prompt.trim();
-  if (own === '' || parameters.length === 0) return own;
-  return `${own}
+  const text = prompt.trim();
+  if (text === '' || parameters.length === 0) return text;
+  return `${text}
 
 ## Parameters
 Where \`{{ name }}\` stands above, read what the task says it is, or else:
-${parameters.map((each) => `- ${parameterLine(each)}`).join('\n')}`;
+${parameters.map((each) => `- ${formatParameter(each)}`).join('\n')}`;
 }
 
-function parameterLine({ name, description, default: preset }: AgentParameter): string {
-  const about = description === '' ? '' : ` (${shown(description)})`;
+function formatParameter({ name, description, default: preset }: AgentParameter): string {
+  const about = description === '' ? '' : ` (${shorten(description)})`;
   return preset === undefined
-    ? `${shown(name)}${about}: not given; work it out from the task, and say what you took it for`
-    : `${shown(name)}${about}: ${preset === '' ? 'nothing' : shown(preset)}`;
+    ? `${shorten(name)}${about}: not given; work it out from the task, and say what you took it for`
+    : `${shorten(name)}${about}: ${preset === '' ? 'nothing' : shorten(preset)}`;
 }
 
-function shown(text: string): string {
-  return truncate(collapseWhitespace(text), MAX_SHOWN);
+function shorten(text: string): string {
+  return truncate(collapseWhitespace(text), MAX_PARAMETER_TEXT);
 }
 
 /**
- * The part of a system prompt that names the calls to which a definition limits tools, so that the model makes no
- * others. Empty where none of the tools of the task is limited.
+ * Formats the part of a system prompt that names the calls to which a definition limits tools, so that the model does
+ * not try others. Empty when none of the task's tools is limited.
  *
  * @param tools the names of the tools that the task has
  */
@@ -202,50 +204,53 @@ export function formatLimitedTools(
   { limitedTools = [] }: Pick<AgentDefinition, 'limitedTools'>,
   tools: readonly string[],
 ): string {
-  const lines = limitedTools.flatMap((list) => linesOf(list, tools));
+  const lines = limitedTools.flatMap((list) => formatLimits(list, tools));
   if (lines.length === 0) return '';
   const rule =
     'Of each tool here only the calls that every line for it covers run; others are refused.';
   return `# Limited tools\n${rule}\n${lines.join('\n')}`;
 }
 
-/** The lines of one list. Tools of the task that it limits to the same calls share a line. */
-function linesOf({ limits, unlimited }: LimitedTools, tools: readonly string[]): readonly string[] {
+/** Formats the lines of one list of limited tools. Tools that are limited to the same calls share a line. */
+function formatLimits(
+  { limits, unlimited }: LimitedTools,
+  tools: readonly string[],
+): readonly string[] {
   const toolsByWays = new Map<string, string[]>();
   for (const tool of tools) {
     if (unlimited.some((name) => nameCovers(name, tool))) continue;
     if (!limits.some((limit) => isCovered(tool, limit, 'narrow'))) continue;
-    const own = limits.filter((limit) => isCovered(tool, limit, 'widen'));
-    const ways = own.flatMap(waysOf).join(', ') || 'no call';
+    const toolLimits = limits.filter((limit) => isCovered(tool, limit, 'widen'));
+    const ways = toolLimits.flatMap(describeAllowedCalls).join(', ') || 'no call';
     toolsByWays.set(ways, [...(toolsByWays.get(ways) ?? []), tool]);
   }
   return [...toolsByWays].map(([ways, names]) => `- ${names.join(', ')}: ${ways}`);
 }
 
-/** Returns true when a rule for the limited tool also covers this tool, as one for Edit covers Write. */
+/** Returns true when a rule for the limited tool also covers this tool. For example, a rule for Edit covers Write. */
 function isCovered(tool: string, limit: ToolLimit, purpose: 'widen' | 'narrow'): boolean {
   const source = { kind: 'builtin', where: '' } as const;
   return ruleCovers({ text: limit.tool, tool: limit.tool, source }, tool, purpose);
 }
 
-function waysOf({ tool, rules, newFiles }: ToolLimit): readonly string[] {
+function describeAllowedCalls({ tool, rules, newFiles }: ToolLimit): readonly string[] {
   return [
     ...rules.map((rule) => `\`${escapeTags(collapseWhitespace(rule))}\``),
     ...(newFiles === true ? [`${tool} for files that do not exist yet`] : []),
   ];
 }
 
-/** The length of an id, long enough that nobody can find a text that contains its own hash. */
-const ID_LENGTH = 16;
+/** The length of a context id. It is long enough that nobody can find a text that contains its own hash. */
+const CONTEXT_ID_LENGTH = 16;
 
-/** Creates a context with an id derived from its content; null when it is empty. */
-export function createProjectContext(held: Omit<ProjectContext, 'id'>): ProjectContext | null {
-  if (held.files.length === 0 && held.leftOut.length === 0 && held.git === null) return null;
-  const hash = createHash('sha256').update(JSON.stringify(held)).digest('hex');
-  return { id: hash.slice(0, ID_LENGTH), ...held };
+/** Creates a context with an id that is derived from its content; null when the context is empty. */
+export function createProjectContext(parts: Omit<ProjectContext, 'id'>): ProjectContext | null {
+  if (parts.files.length === 0 && parts.leftOut.length === 0 && parts.git === null) return null;
+  const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return { id: hash.slice(0, CONTEXT_ID_LENGTH), ...parts };
 }
 
-/** Removes the state of the repository, for results that may be reused after it has changed. */
+/** Removes the state of the git repository, for tasks whose results may be reused after that state has changed. */
 export function removeGit({ files, leftOut }: ProjectContext): ProjectContext | null {
   return createProjectContext({ files, leftOut, git: null });
 }
@@ -256,8 +261,8 @@ Instructions by the owners of this project and by the user, each between \`<file
 const GIT = '# Git\nWhen this session began; look again before you rely on it.';
 
 /**
- * Formats a context as parts of a prompt. A file can't forge its closing boundary, since that contains a hash of all
- * files. It is not a random nonce, so that the same files give the same prompt.
+ * Formats a context as parts of a prompt. A file can't forge its closing boundary, because the boundary contains a
+ * hash of all files. The hash is used instead of a random nonce, so that the same files give the same prompt.
  */
 export function formatContextParts(
   context: ProjectContext,
@@ -266,26 +271,29 @@ export function formatContextParts(
   const missing =
     leftOut.length === 0
       ? ''
-      : `\nNo room was left for ${plural(leftOut.length, 'file')} (Read has those below the directory): ${leftOut.map(shownName).join(', ')}`;
+      : `\nNo room was left for ${plural(leftOut.length, 'file')} (Read has those below the directory): ${leftOut.map(escapeFileName).join(', ')}`;
   return [
     ...(files.length + leftOut.length === 0
       ? []
       : [{ name: 'context files', text: `${INTRODUCTION}${missing}` }]),
-    ...files.map((file) => ({ name: file.name, text: fileText(file, id) })),
+    ...files.map((file) => ({ name: file.name, text: formatContextFile(file, id) })),
     ...(git === null ? [] : [{ name: 'git', text: `${GIT}\n${markOutside(git, id)}` }]),
   ];
 }
 
-function fileText({ importedBy, isCut, name, scope, text }: ContextFile, id: string): string {
+function formatContextFile(
+  { importedBy, isCut, name, scope, text }: ContextFile,
+  id: string,
+): string {
   const whose = scope === 'user' ? "the user's own" : 'the project';
-  const by = importedBy === undefined ? '' : `, imported by ${shownName(importedBy)}`;
+  const by = importedBy === undefined ? '' : `, imported by ${escapeFileName(importedBy)}`;
   const isBelow = scope === 'project' && !name.startsWith('../');
   const where = isBelow ? ' Read has the rest.' : '';
   const rest = isCut ? `\n[Cut for want of room.${where}]` : '';
-  return `## ${shownName(name)} (${whose}${by})\n<file ${id}>\n${escapeTags(text)}\n</file ${id}>${rest}`;
+  return `## ${escapeFileName(name)} (${whose}${by})\n<file ${id}>\n${escapeTags(text)}\n</file ${id}>${rest}`;
 }
 
 /** Quotes a file name with control characters, which could add lines to the prompt. */
-function shownName(name: string): string {
+function escapeFileName(name: string): string {
   return escapeTags(/[\p{Cc}\u2028\u2029]/u.test(name) ? JSON.stringify(name) : name);
 }

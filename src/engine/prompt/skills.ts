@@ -1,4 +1,4 @@
-import { skillTextWithin } from '../../agents/skills/text.ts';
+import { formatSkillTextWithin } from '../../agents/skills/text.ts';
 import { escapeTags } from '../../base/control-tags.ts';
 import {
   isToolDisallowed,
@@ -28,24 +28,29 @@ interface CallableSkills {
   readonly lines: readonly string[];
 }
 
-/** The callable skills by the list of all skills and the right to delegate. Thousands of tasks share them. */
-const CALLABLE = new WeakMap<readonly SkillDefinition[], Map<boolean, CallableSkills>>();
+/**
+ * The callable skills, by the list of all skills and whether the task may delegate. Thousands of tasks share the
+ * entries.
+ */
+const CALLABLE_SKILLS = new WeakMap<readonly SkillDefinition[], Map<boolean, CallableSkills>>();
 
-/** Finds the skills that a task with these rights may call. Skills that run as tasks need the right to delegate. */
+/**
+ * Finds the skills that a task with these rights may call. A skill that runs as a task needs the right to delegate.
+ */
 export function findCallableSkills(
   { skills, settings }: SkillDeps,
   rights: Rights,
 ): CallableSkills {
   const all = skills.skills();
   const delegates = settings.taskTools && mayDelegate(rights);
-  const known = CALLABLE.get(all) ?? new Map<boolean, CallableSkills>();
-  CALLABLE.set(all, known);
-  const callable = known.get(delegates) ?? callableOf(all, { delegates });
+  const known = CALLABLE_SKILLS.get(all) ?? new Map<boolean, CallableSkills>();
+  CALLABLE_SKILLS.set(all, known);
+  const callable = known.get(delegates) ?? selectCallableSkills(all, { delegates });
   known.set(delegates, callable);
   return callable;
 }
 
-function callableOf(
+function selectCallableSkills(
   all: readonly SkillDefinition[],
   { delegates }: { readonly delegates: boolean },
 ): CallableSkills {
@@ -67,25 +72,27 @@ export interface PreloadedSkills {
   readonly names: readonly string[];
   /** The instructions of each skill, for the prompt. */
   readonly texts: readonly string[];
-  /** The skills that it asks for and does not get, with the reasons. */
+  /** The requested skills that are not loaded, with the reasons. */
   readonly warnings: readonly string[];
 }
 
-const NOTHING: PreloadedSkills = { names: [], texts: [], warnings: [] };
+const NO_SKILLS: PreloadedSkills = { names: [], texts: [], warnings: [] };
 
 /** Loads the skills that an agent's definition preloads. */
 export function loadPreloadedSkills(
   { skills, settings }: SkillDeps,
-  { name: agent, skills: wished = [] }: AgentDefinition,
+  { name: agent, skills: requested = [] }: AgentDefinition,
 ): PreloadedSkills {
-  if (wished.length === 0) return NOTHING;
-  const found = [...new Set(wished)].map((name) => findSkill(name, skills.skills()));
+  if (requested.length === 0) return NO_SKILLS;
+  const found = [...new Set(requested)].map((name) => findSkill(name, skills.skills()));
   const loaded = found.flatMap((each) =>
     each.ok && each.skill.modelInvocable ? [each.skill] : [],
   );
   return {
     names: loaded.map(({ name }) => name),
-    texts: loaded.map((skill) => escapeTags(skillTextWithin(skill, '', settings.caps.resultBytes))),
+    texts: loaded.map((skill) =>
+      escapeTags(formatSkillTextWithin(skill, '', settings.caps.resultBytes)),
+    ),
     warnings: found.flatMap((each) => {
       if (!each.ok)
         return [`agent ${agent} asks for a skill that it does not get: ${each.message}`];
@@ -98,8 +105,8 @@ export function loadPreloadedSkills(
 }
 
 /**
- * Returns true when a path (absolute, real) belongs to a skill that the task uses, so that it may be read although
- * it is outside the roots. The log only names the skill; its directory is that of the installed skill.
+ * Returns true when a path (absolute, real) belongs to a skill that the task uses. Such a file can be read although
+ * it is outside the roots. The log contains only the name of the skill; its directory is that of the installed skill.
  */
 export function isSkillFile({ skills }: SkillDeps, state: TaskState, real: string): boolean {
   if (state.skills.size === 0) return false;
@@ -109,15 +116,15 @@ export function isSkillFile({ skills }: SkillDeps, state: TaskState, real: strin
 }
 
 /**
- * Returns the definition that a skill's task runs with: that of its agent, with only the tools that the skill also
- * allows, and with the skill's model and effort. Returns an error when no tool remains.
+ * Returns the definition for the task of a skill: the definition of its agent, with only the tools that the skill
+ * also allows, and with the skill's model and effort. Returns an error when no tool remains.
  */
 export function restrictAgentToSkill(
   agent: AgentDefinition,
   skill: SkillDefinition,
 ): AgentDefinition | MusterError {
   const { allowedTools, disallowedTools, limitedTools, model, effort } = skill;
-  const narrowed = allowedTools === undefined ? agent : withTools(agent, allowedTools);
+  const narrowed = allowedTools === undefined ? agent : restrictTools(agent, allowedTools);
   if (allowedTools !== undefined && narrowed.tools.names.length === 0) {
     const allowed = allowedTools.join(', ') || 'no tool that there is';
     const message = `allowed-tools in ${skill.path}: it allows ${allowed}, of which \`${agent.name}\` has none. Do the work yourself.`;
@@ -134,31 +141,34 @@ export function restrictAgentToSkill(
   };
 }
 
-function withTools(agent: AgentDefinition, allowed: readonly string[]): AgentDefinition {
+function restrictTools(agent: AgentDefinition, allowed: readonly string[]): AgentDefinition {
   const { tools, disallowedTools } = agent;
-  // The agent's denials also apply to tasks below it, so they are kept beside the new list of tools. Task and the
-  // memory tools are given to agents that do not list them, so they are denied unless the skill allows them.
+  // The agent's denials also apply to descendants, so they are kept beside the new list of tools. Task and the memory
+  // tools are given even to agents that do not list them, so they are denied unless the skill allows them.
   const unlisted = ['Task', ...(agent.memory === undefined ? [] : MEMORY_TOOLS)];
   const denied = [
     ...disallowedTools,
     ...(tools.mode === 'deny' ? tools.names : []),
     ...unlisted.filter((name) => !allowed.some((each) => nameCovers(each, name))),
   ];
-  const names = toolsOfBoth(tools, allowed);
+  const names = intersectTools(tools, allowed);
   return { ...agent, tools: { mode: 'allow', names }, disallowedTools: denied };
 }
 
-function toolsOfBoth(tools: ToolSelection, allowed: readonly string[]): readonly string[] {
-  // The tools of servers are not known here, so a pattern stands for them.
+function intersectTools(tools: ToolSelection, allowed: readonly string[]): readonly string[] {
+  // The tools of MCP servers are not known at this point, so a pattern represents them.
   const requested = tools.mode === 'allow' ? tools.names : [...CORE_TOOLS, 'mcp__*'];
   const denied = tools.mode === 'deny' ? tools.names : [];
   const both = requested.flatMap((name) =>
-    allowed.flatMap((each) => (nameCovers(each, name) ? [name] : narrower(name, each))),
+    allowed.flatMap((each) => (nameCovers(each, name) ? [name] : selectIfNarrower(name, each))),
   );
   return [...new Set(both)].filter((name) => !denied.some((each) => denialCovers(each, name)));
 }
 
-/** Returns the allowed tool when it is one of a server whose tools the definition names by a pattern. */
-function narrower(name: string, allowed: string): readonly string[] {
+/**
+ * Returns the allowed tool if it belongs to an MCP server and the definition names the tools of that server by a
+ * pattern.
+ */
+function selectIfNarrower(name: string, allowed: string): readonly string[] {
   return name.startsWith('mcp__') && nameCovers(name, allowed) ? [allowed] : [];
 }

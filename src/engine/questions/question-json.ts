@@ -8,7 +8,7 @@ export function questionJson(question: Question): QuestionJson {
   if (question.kind !== 'permission') {
     const { text } = question;
     const options = question.kind === 'input' ? question.options : [];
-    return { ...common, text, options, ...NOTHING_TOUCHED, reason: null, rule: null, scopes: [] };
+    return { ...common, text, options, ...NO_CALL_FIELDS, reason: null, rule: null, scopes: [] };
   }
   const { commands, paths, hosts, edits, input, reason, rule, scopes, modeToGrant } = question;
   return {
@@ -35,4 +35,5 @@ export function questionJson(question: Question): QuestionJson {
   };
 }
 
-const NOTHING_TOUCHED = { commands: [], paths: [], hosts: [], edits: [], input: null } as const;
+/** The fields about a call, for a question that is not about one. */
+const NO_CALL_FIELDS = { commands: [], paths: [], hosts: [], edits: [], input: null } as const;

@@ -25,33 +25,40 @@ import type { TaskState } from '../../protocol/state/task-state.ts';
 import { TaskPermissions } from '../task/task-permissions.ts';
 import { truncate } from '../../base/text.ts';
 
-/** The permanent approvals of the user, to which an answer may add. */
-interface KeptAnswers {
+/**
+ * The stores of the user's permanent approvals, to which an answer may add. A store is null when it is not
+ * available.
+ */
+interface PermanentApprovals {
   readonly standingRules: StandingRules | null;
   readonly modeGrants: ModeGrantStore | null;
 }
 
-interface GivenAnswer {
+/** A checked answer with its question. */
+interface AnswerToRecord {
   readonly question: Question;
   readonly answer: Answer;
-  readonly kept: KeptAnswers;
+  readonly approvals: PermanentApprovals;
 }
 
 /**
- * Records a person's answer, with the rule of an "always" or the mode of an approved plan. These events come first, so that
- * a crash in between leaves an open question that they settle, and never an answer without them.
+ * Records a person's answer. The rule of an "always" and the mode of an approved plan are recorded before the answer:
+ * after a crash between these events the question is still open, and the new rule or mode settles it. An answer
+ * without its rule or mode is impossible.
  */
-function recordAnswer(asker: AnswerWriter, { question, answer, kept }: GivenAnswer): void {
+function recordAnswer(asker: AnswerWriter, { question, answer, approvals }: AnswerToRecord): void {
   const { id, callId } = question;
-  const { standingRules: standing } = kept;
-  if (answer.kind === 'mode') recordModeGrant(asker, { question, scope: answer.scope, kept });
-  const grant = answer.kind === 'always' ? grantOf(question, answer.scope) : null;
+  const { standingRules } = approvals;
+  if (answer.kind === 'mode') recordModeGrant(asker, { question, scope: answer.scope, approvals });
+  const grant = answer.kind === 'always' ? parseOfferedRule(question, answer.scope) : null;
   if (grant !== null && grant.scope !== 'task') {
-    if (standing === null) {
-      throw new MusterError('INVALID_PARAM', `scope ${grant.scope}: nothing is kept here`);
+    if (standingRules === null) {
+      throw answerError(
+        `scope ${grant.scope}: permanent approvals are not available; use the scope task`,
+      );
     }
     const directory = workingDirectory(asker.permissions.rights);
-    standing.add(grant.rule, { scope: grant.scope, directory });
+    standingRules.add(grant.rule, { scope: grant.scope, directory });
   }
   const events: readonly EventBody[] = [
     ...(grant === null
@@ -63,33 +70,41 @@ function recordAnswer(asker: AnswerWriter, { question, answer, kept }: GivenAnsw
   asker.journal.record(...events);
 }
 
-/** Records the grant of a mode in the log of the conversation, since it is for all tasks of that agent in it. */
+/**
+ * Records the grant of a mode in the log of the conversation, because it holds for all tasks of that agent in the
+ * conversation.
+ */
 function recordModeGrant(
   asker: AnswerWriter,
-  { question, scope, kept }: Omit<GivenAnswer, 'answer'> & { readonly scope: 'task' | 'user' },
+  {
+    question,
+    scope,
+    approvals,
+  }: Omit<AnswerToRecord, 'answer'> & { readonly scope: 'task' | 'user' },
 ): void {
   const { id } = question;
   const offered = question.kind === 'permission' ? question.modeToGrant : undefined;
   if (offered === undefined) {
-    throw new MusterError('INVALID_PARAM', `question ${id}: mode is not offered`);
+    throw answerError(`question ${id}: the answer "mode" is not offered`);
   }
   const { agent, mode, definition } = offered;
   const where = `the user's answer to question ${id}`;
-  const given: ModeGrant = { agent, mode, definition, source: { kind: 'answer', where } };
-  if (scope === 'user' && kept.modeGrants === null) {
-    throw new MusterError('INVALID_PARAM', 'scope user: nothing is kept here');
+  const newGrant: ModeGrant = { agent, mode, definition, source: { kind: 'answer', where } };
+  if (scope === 'user' && approvals.modeGrants === null) {
+    throw answerError('scope user: permanent approvals are not available; use the scope task');
   }
-  const grant = scope === 'user' ? (kept.modeGrants?.add(given) ?? given) : given;
+  const grant = scope === 'user' ? (approvals.modeGrants?.add(newGrant) ?? newGrant) : newGrant;
   asker.top.journal.record({ type: 'mode.granted', grant, scope, by: 'user', question: id });
 }
 
-function grantOf(
+/** Parses the rule that a permission question offers for the answer "always". */
+function parseOfferedRule(
   question: Question,
   scope: GrantScope,
 ): { readonly rule: PermissionRule; readonly scope: GrantScope } {
   const text = question.kind === 'permission' ? question.rule : null;
   if (text === null) {
-    throw new MusterError('INVALID_PARAM', `question ${question.id}: always is not offered`);
+    throw answerError(`question ${question.id}: the answer "always" is not offered`);
   }
   const where = `the user's answer to question ${question.id}`;
   const parsed = parseRule({ text, source: { kind: 'answer', where } }, [question.tool]);
@@ -97,29 +112,30 @@ function grantOf(
   throw new MusterError('INTERNAL_ERROR', parsed.problem.message);
 }
 
-/** A task that was opened from its log and has open questions there. */
-interface LeftAsker extends AnswerWriter {
+/** A task that was opened from its log. The log may hold questions without an answer. */
+interface RecoveredAsker extends AnswerWriter {
   readonly state: InboxState & Pick<TaskState, 'conversation'>;
   readonly permissions: AnswerWriter['permissions'] & Pick<TaskPermissions, 'isTrusted'>;
 }
 
 /**
- * Answers a question of parked tasks before they are resumed. Throws MusterError: `NOT_FOUND` when none of them asks
- * it, `CONFLICT` when it is settled already.
+ * Answers a question of parked tasks before they are resumed. Throws MusterError: `NOT_FOUND` when none of the tasks
+ * asks this question, `CONFLICT` when the question is settled already, `INVALID_PARAM` when the text is not a valid
+ * answer.
  */
 export function answerRecordedQuestion(
-  tasks: readonly LeftAsker[],
+  tasks: readonly RecoveredAsker[],
   { question: id, ...request }: AnswerRequest & { readonly question: string },
-  kept: KeptAnswers,
+  approvals: PermanentApprovals,
 ): void {
   for (const task of tasks) {
-    const settled = task.state.settledQuestions.get(id);
+    const settled = task.state.closedQuestions.get(id);
     if (settled !== undefined) throw new MusterError('CONFLICT', `question ${id} is ${settled}`);
     for (const { question, answer, seq } of task.state.questions.values()) {
       if (question.id !== id) continue;
-      if (!task.permissions.isTrusted(seq)) throw askedElsewhere(question);
+      if (!task.permissions.isTrusted(seq)) throw importedQuestionError(question);
       if (answer === null) {
-        recordAnswer(task, { question, answer: parseAnswer(question, request), kept });
+        recordAnswer(task, { question, answer: parseAnswer(question, request), approvals });
         return;
       }
       const message = `question ${id} is ${answerText(answer.answer, answer.by)}`;
@@ -129,15 +145,15 @@ export function answerRecordedQuestion(
   throw new MusterError('NOT_FOUND', `no task of this tree asks question ${id}`);
 }
 
-function askedElsewhere({ id, task }: Question): MusterError {
-  const message = `question ${id} came with a file, which may show anything: \`muster tasks resume ${task} --on-ask park\` asks it here`;
+function importedQuestionError({ id, task }: Question): MusterError {
+  const message = `question ${id} is in an imported log, so its text can't be trusted: \`muster tasks resume ${task} --on-ask park\` asks it again on this machine`;
   return new MusterError('CONFLICT', message);
 }
 
 /**
- * Answers a question that waits in this process, named by its id or by the unique beginning of its id.
- * Throws MusterError: `NOT_FOUND` when it does not wait here, `CONFLICT` when it is answered already,
- * `INVALID_PARAM` when the text is no answer to it.
+ * Answers a question that waits in this process. `prefix` is its id or the unique beginning of its id. Throws
+ * MusterError: `NOT_FOUND` when no such question waits here, `CONFLICT` when it is answered already, `INVALID_PARAM`
+ * when the text is not a valid answer.
  */
 export function answerQuestion(inbox: Inbox, prefix: string, request: AnswerRequest): Question {
   const waiting = inbox.find(prefix);
@@ -146,8 +162,8 @@ export function answerQuestion(inbox: Inbox, prefix: string, request: AnswerRequ
   if (!isWaiting(waiting)) {
     throw new MusterError('CONFLICT', `question ${question.id} is answered already`);
   }
-  recordAnswer(asker, { question, answer, kept: inbox });
-  // The answer may have added a rule that settles other questions, or have been the denial that ends the task.
+  recordAnswer(asker, { question, answer, approvals: inbox });
+  // The answer may have added a rule that settles other questions, or it may be the denial that ends the task.
   inbox.reconsider();
   return question;
 }
@@ -155,20 +171,22 @@ export function answerQuestion(inbox: Inbox, prefix: string, request: AnswerRequ
 /** An answer as a person types it. */
 export interface AnswerRequest {
   /**
-   * To a permission question: `yes`, `no`, `always`, or `mode` for the mode that the agent asks for. To a plan: `yes`,
-   * `no`, or `always`, which also approves edits. To a question of AskUser: a text or the number of an option.
+   * The valid texts depend on the question. Permission: `yes`, `no`, `always`, or `mode` for the mode that the agent
+   * asks for. Plan: `yes`, `no`, or `always`, which also approves edits. Question of AskUser: a text, or the number
+   * of an option.
    */
   readonly text: string;
   /** The scope of an `always` or a `mode`. Default: `task`. */
   readonly scope?: string;
   /** The reason for a `no`. */
   readonly reason?: string;
-  /** The approved plan as the person changed it. Default: as it was shown. */
+  /** The approved plan with the person's changes. Default: the plan as it was shown. */
   readonly plan?: string;
 }
 
-const SHOWN_WORD = 60;
-const NUMBER = /^[1-9]$/;
+/** The maximum number of code points of a wrong answer that a message shows. */
+const MAX_SHOWN_LENGTH = 60;
+const OPTION_NUMBER = /^[1-9]$/;
 
 /** Parses an answer to a question. Throws MusterError (`INVALID_PARAM`) that lists the valid answers. */
 export function parseAnswer(question: Question, request: AnswerRequest): Answer {
@@ -186,15 +204,17 @@ export function parseAnswer(question: Question, request: AnswerRequest): Answer 
 
 function readText({ id, options }: InputQuestion, { text, scope, reason }: AnswerRequest): Answer {
   if (scope !== undefined || reason !== undefined) {
-    throw invalid(`question ${id} wants a text: neither a scope nor a reason goes with it`);
+    throw answerError(
+      `question ${id} needs a text as its answer: a scope or a reason is not allowed`,
+    );
   }
   const answer = text.trim();
-  if (answer === '') throw invalid(`question ${id}: the answer is empty`);
-  const chosen = NUMBER.test(answer) ? options[Number(answer) - 1] : undefined;
+  if (answer === '') throw answerError(`question ${id}: the answer is empty`);
+  const chosen = OPTION_NUMBER.test(answer) ? options[Number(answer) - 1] : undefined;
   return { kind: 'text', text: chosen ?? answer };
 }
 
-/** The answers that approve a plan, with the mode that they set. With `always`, edits run unasked. */
+/** The answers that approve a plan, with the mode that each sets. After `always`, edits run without a question. */
 const APPROVALS: ReadonlyMap<string, PermissionMode> = new Map([
   ['yes', 'default'],
   ['always', 'acceptEdits'],
@@ -202,16 +222,18 @@ const APPROVALS: ReadonlyMap<string, PermissionMode> = new Map([
 
 function readApproval({ id }: PlanQuestion, { text, scope, reason, plan }: AnswerRequest): Answer {
   const word = text.trim().toLowerCase();
-  if (scope !== undefined) throw invalid(`question ${id}: no scope goes with a plan`);
+  if (scope !== undefined)
+    throw answerError(`question ${id}: a scope is not allowed in the answer to a plan`);
   const mode = APPROVALS.get(word);
   if (mode === undefined) {
     if (word === 'no') return { kind: 'no', reason: reason?.trim() ? reason : null };
-    throw invalid(
-      `question ${id}: ${JSON.stringify(truncate(text, SHOWN_WORD))} is no answer to it; valid: yes, always (edits run unasked), no`,
+    throw answerError(
+      `question ${id}: ${JSON.stringify(truncate(text, MAX_SHOWN_LENGTH))} is not a valid answer; valid: yes, always (edits run unasked), no`,
     );
   }
-  if (reason !== undefined) throw invalid(`question ${id}: a reason goes with no alone`);
-  if (plan?.trim() === '') throw invalid(`question ${id}: the plan is empty`);
+  if (reason !== undefined)
+    throw answerError(`question ${id}: a reason is allowed only with the answer no`);
+  if (plan?.trim() === '') throw answerError(`question ${id}: the plan is empty`);
   return { kind: 'approved', mode, plan: plan ?? null };
 }
 
@@ -219,11 +241,12 @@ function readVerdict(question: PermissionQuestion, { text, scope, reason }: Answ
   const { id } = question;
   const word = text.trim().toLowerCase();
   if (word !== 'always' && word !== 'mode' && scope !== undefined) {
-    const alone = question.modeToGrant === undefined ? 'always' : 'always and mode';
-    throw invalid(`question ${id}: a scope goes with ${alone} alone`);
+    const allowed =
+      question.modeToGrant === undefined ? 'the answer always' : 'the answers always and mode';
+    throw answerError(`question ${id}: a scope is allowed only with ${allowed}`);
   }
   if (word !== 'no' && reason !== undefined) {
-    throw invalid(`question ${id}: a reason goes with no alone`);
+    throw answerError(`question ${id}: a reason is allowed only with the answer no`);
   }
   switch (word) {
     case 'yes':
@@ -231,53 +254,56 @@ function readVerdict(question: PermissionQuestion, { text, scope, reason }: Answ
     case 'no':
       return { kind: 'no', reason: reason === undefined || reason.trim() === '' ? null : reason };
     case 'always':
-      return { kind: 'always', scope: offeredScope(question, scope ?? 'task') };
+      return { kind: 'always', scope: chooseRuleScope(question, scope ?? 'task') };
     case 'mode':
-      return { kind: 'mode', scope: modeScope(question, scope ?? 'task') };
+      return { kind: 'mode', scope: chooseModeScope(question, scope ?? 'task') };
     default:
-      throw invalid(
-        `question ${id}: ${JSON.stringify(truncate(text, SHOWN_WORD))} is no answer to it; valid: ${validAnswers(question)}`,
+      throw answerError(
+        `question ${id}: ${JSON.stringify(truncate(text, MAX_SHOWN_LENGTH))} is not a valid answer; valid: ${listValidAnswers(question)}`,
       );
   }
 }
 
-function offeredScope({ id, scopes, reason }: PermissionQuestion, wanted: string): GrantScope {
+function chooseRuleScope(
+  { id, scopes, reason }: PermissionQuestion,
+  requested: string,
+): GrantScope {
   if (scopes.length === 0) {
-    throw invalid(
-      `question ${id}: always is not offered, only yes (this once) and no, since no rule would let this run: ${reason}`,
+    throw answerError(
+      `question ${id}: the answer "always" is not offered, only yes (this once) and no, since no rule would allow this call: ${reason}`,
     );
   }
-  return chosenScope(id, scopes, wanted);
+  return chooseScope(id, scopes, requested);
 }
 
-function modeScope({ id, modeToGrant }: PermissionQuestion, wanted: string) {
+function chooseModeScope({ id, modeToGrant }: PermissionQuestion, requested: string) {
   if (modeToGrant === undefined) {
-    throw invalid(
-      `question ${id}: mode is not offered, since no mode of the agent would let this run`,
+    throw answerError(
+      `question ${id}: the answer "mode" is not offered, since no mode of the agent would allow this call`,
     );
   }
-  return chosenScope(id, modeToGrant.scopes, wanted);
+  return chooseScope(id, modeToGrant.scopes, requested);
 }
 
-function chosenScope<Scope extends GrantScope>(
+function chooseScope<Scope extends GrantScope>(
   id: string,
   scopes: readonly Scope[],
-  wanted: string,
+  requested: string,
 ): Scope {
-  const scope = scopes.find((each) => each === wanted);
+  const scope = scopes.find((each) => each === requested);
   if (scope !== undefined) return scope;
-  const isKnown = GRANT_SCOPES.some((each) => each === wanted);
-  throw invalid(
-    `question ${id}: scope ${JSON.stringify(truncate(wanted, SHOWN_WORD))} is ${isKnown ? 'not offered here' : 'none'}; valid: ${scopes.join(', ')}`,
+  const isKnown = GRANT_SCOPES.some((each) => each === requested);
+  throw answerError(
+    `question ${id}: scope ${JSON.stringify(truncate(requested, MAX_SHOWN_LENGTH))} is ${isKnown ? 'not offered here' : 'unknown'}; valid: ${scopes.join(', ')}`,
   );
 }
 
 /** Lists the valid answers for a message. */
-function validAnswers({ scopes, modeToGrant }: PermissionQuestion): string {
+function listValidAnswers({ scopes, modeToGrant }: PermissionQuestion): string {
   const always = scopes.length === 0 ? '' : 'always, ';
   return `yes, ${always}${modeToGrant === undefined ? '' : 'mode, '}no`;
 }
 
-function invalid(message: string): MusterError {
+function answerError(message: string): MusterError {
   return new MusterError('INVALID_PARAM', message);
 }

@@ -17,11 +17,11 @@ interface WritableConversation extends Conversation {
 }
 
 /** The prefix of the ids of notices about a changed mode. */
-const NOTICE = 'mode-';
+const NOTICE_ID_PREFIX = 'mode-';
 
 /**
  * Changes the mode of a conversation and queues a notice for its model. Throws MusterError (`INVALID_PARAM`) for a
- * task that is not a conversation, and for a mode that its definition forbids.
+ * task that is not a conversation, and for a mode that the definition of its agent forbids.
  */
 export function changeMode(
   run: WritableConversation,
@@ -29,14 +29,14 @@ export function changeMode(
 ): { readonly isNarrower: boolean } {
   requireMode(run, mode);
   const before = run.spec.rights.mode;
-  const terms = modeTerms(run, mode);
+  const terms = modeChangeEvents(run, mode);
   if (terms.length > 0) run.journal.record(...modeNoticeEvents(run, mode), ...terms);
   return { isNarrower: isNarrowerMode(mode, before) };
 }
 
 function requireMode({ spec }: Conversation, mode: PermissionMode): void {
   if (spec.parent !== null) {
-    const message = `task ${spec.id} is no conversation: its mode is set by it`;
+    const message = `task ${spec.id} is not a conversation: only the mode of the conversation that it belongs to can be changed`;
     throw new MusterError('INVALID_PARAM', message);
   }
   if (effectiveMode(spec.agent, mode) === mode) return;
@@ -45,44 +45,51 @@ function requireMode({ spec }: Conversation, mode: PermissionMode): void {
 }
 
 /**
- * Returns the events that give a conversation this mode, at most the one that its definition allows; none when it has
- * that mode. Tasks below it never get more than they were created with.
+ * Returns the events that set the mode of a conversation to the requested mode, or to the widest mode that its
+ * definition allows; an empty list when the mode does not change. The tasks below the conversation keep the rights
+ * with which they were created as their maximum.
  */
-function modeTerms(
+function modeChangeEvents(
   { spec }: Pick<Conversation, 'spec'>,
-  wanted: PermissionMode,
+  requested: PermissionMode,
 ): readonly EventBody[] {
-  const mode = effectiveMode(spec.agent, wanted);
+  const mode = effectiveMode(spec.agent, requested);
   if (mode === spec.rights.mode) return [];
   const { limits, model, rights } = spec;
   return [{ type: 'terms.changed', rights: { ...rights, mode }, limits, model }];
 }
 
-/** Returns the events of an approved plan. Pending notices are withdrawn, since the answer names the new mode. */
+/**
+ * Returns the events that follow the approval of a plan. Pending notices about a mode are withdrawn, since the answer
+ * names the new mode.
+ */
 export function planApprovalEvents(
   run: Conversation,
-  wanted: PermissionMode,
+  requested: PermissionMode,
 ): readonly EventBody[] {
-  return [...withdrawnNotices(run.state), ...modeTerms(run, wanted)];
+  return [...withdrawModeNoticeEvents(run.state), ...modeChangeEvents(run, requested)];
 }
 
-function withdrawnNotices({ conversation }: Conversation['state']): readonly EventBody[] {
+function withdrawModeNoticeEvents({ conversation }: Conversation['state']): readonly EventBody[] {
   const ids = conversation.queued.map(({ id }) => id).filter(isModeNotice);
   return ids.length === 0 ? [] : [{ type: 'input.withdrawn', ids }];
 }
 
-/** Returns the events that notify the model of its mode, since its system prompt names the mode at its start. */
+/**
+ * Returns the events that notify the model of the requested mode. They are needed because the system prompt names the
+ * mode with which the task started.
+ */
 export function modeNoticeEvents(
   { spec, state }: Conversation,
-  wanted: PermissionMode,
+  requested: PermissionMode,
 ): readonly EventBody[] {
-  const mode = effectiveMode(spec.agent, wanted);
+  const mode = effectiveMode(spec.agent, requested);
   return [
-    ...withdrawnNotices(state),
+    ...withdrawModeNoticeEvents(state),
     {
       type: 'input.queued',
       input: {
-        id: `${NOTICE}${newId()}`,
+        id: `${NOTICE_ID_PREFIX}${newId()}`,
         kind: 'notice',
         from: 'user',
         text: `<notice>The user set another mode. ${describeMode(mode)}</notice>`,
@@ -91,7 +98,7 @@ export function modeNoticeEvents(
   ];
 }
 
-/** Returns true for the id of a notice about a mode, which is still delivered when a task is resumed. */
+/** Returns true for the id of a notice about a mode. Such a notice is still delivered when a task is resumed. */
 export function isModeNotice(id: string): boolean {
-  return id.startsWith(NOTICE);
+  return id.startsWith(NOTICE_ID_PREFIX);
 }

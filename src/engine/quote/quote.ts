@@ -18,9 +18,9 @@ import { QUOTED_TEXT } from '../../agents/mentions.ts';
 import { lazy } from '../../base/lazy.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 
-/** The parts of a user's message that are to be quoted with it. */
+/** The files, command outputs and images that a user's message refers to. */
 export interface QuoteRequest {
-  /** The text of the message. The files that it names with `@` are quoted. */
+  /** The text of the message. Files that are named in it with `@` are quoted. */
   readonly words: string;
   readonly outputs: readonly CommandOutput[];
   readonly images: readonly ShownImage[];
@@ -29,27 +29,30 @@ export interface QuoteRequest {
 /** The result of a command that the user ran. */
 export interface CommandOutput {
   readonly command: string;
-  /** The way it ended: "exit code 1". */
+  /** The outcome in words, such as "exit code 1". */
   readonly outcome: string;
   readonly text: string;
 }
 
+/** An image that the user adds to a message. */
 export interface ShownImage {
   /** The name that the message uses for it: `[image #1]`. */
   readonly name: string;
   readonly bytes: Buffer;
 }
 
+/** The items that go to a task with a message. */
 export interface QuotedItems {
   /** The task that the items are quoted for. */
   readonly task: string;
+  /** The quoted items, in order. */
   readonly enclosures: readonly QuotedItem[];
   /** One line for each item that could not be quoted, with the reason. */
   readonly problems: readonly string[];
 }
 
 /**
- * The maximum number of files and the maximum number of bytes that one message quotes. The task can read the rest
+ * The limits on the number of files and on the bytes that are quoted with one message. The task can read the rest
  * itself.
  */
 const MAX_FILES = 16;
@@ -61,22 +64,22 @@ const MAX_BYTES = 262_144;
  */
 export async function quoteItems(
   deps: EngineDeps,
-  receiver: RecipientTask,
+  recipient: RecipientTask,
   { words, outputs, images }: QuoteRequest,
   signal: AbortSignal,
 ): Promise<QuotedItems> {
   signal.throwIfAborted();
-  const collector = new QuoteCollector(receiver.spec.id);
-  const attach = createQuoteAttachPort(deps, receiver, () => collector.attachments);
-  for (const output of outputs) collector.add(quoteCommand(deps, receiver, output));
+  const collector = new QuoteCollector(recipient.spec.id);
+  const attach = createQuoteAttachPort(deps, recipient, () => collector.attachments);
+  for (const output of outputs) collector.add(quoteCommand(deps, recipient, output));
   for (const image of images) await addImage(collector, image, attach);
-  const meant = findFileMentions(words, deps.agents.agents()).flatMap(
-    (mention) => findMentionedFile(mention, receiver.spec.cwd) ?? [],
+  const paths = findFileMentions(words, deps.agents.agents()).flatMap(
+    (mention) => findMentionedFile(mention, recipient.spec.cwd) ?? [],
   );
-  const mentioned = [...new Set(meant)];
-  for (const path of mentioned.slice(0, MAX_FILES)) {
+  const uniquePaths = [...new Set(paths)];
+  for (const path of uniquePaths.slice(0, MAX_FILES)) {
     const refusal = ({ reason }: Decision): string => reason;
-    const file = await readForTask(deps, receiver, { path, attach, refusal, signal });
+    const file = await readForTask(deps, recipient, { path, attach, refusal, signal });
     if (file instanceof MusterError) collector.reportProblem(`@${path}`, file.message);
     else {
       const { text, read, attachments } = file;
@@ -84,15 +87,15 @@ export async function quoteItems(
       collector.add({ ...quoteItem({ kind: 'file', name: path, text }), read, ...shown });
     }
   }
-  for (const path of mentioned.slice(MAX_FILES)) {
-    collector.reportProblem(`@${path}`, `one message brings along at most ${MAX_FILES} files`);
+  for (const path of uniquePaths.slice(MAX_FILES)) {
+    collector.reportProblem(`@${path}`, `at most ${MAX_FILES} files are quoted with one message`);
   }
   return collector.result;
 }
 
 class QuoteCollector {
   private readonly task: string;
-  private readonly enclosures: QuotedItem[] = [];
+  private readonly items: QuotedItem[] = [];
   private readonly problems: string[] = [];
   private bytes = 0;
 
@@ -101,26 +104,26 @@ class QuoteCollector {
   }
 
   get result(): QuotedItems {
-    return { task: this.task, enclosures: this.enclosures, problems: this.problems };
+    return { task: this.task, enclosures: this.items, problems: this.problems };
   }
 
   get attachments(): readonly Attachment[] {
-    return this.enclosures.flatMap(({ attachments = [] }) => attachments);
+    return this.items.flatMap(({ attachments = [] }) => attachments);
   }
 
-  add(enclosure: QuotedItem): void {
-    const bytes = byteLength(enclosure.text);
+  add(item: QuotedItem): void {
+    const bytes = byteLength(item.text);
     if (this.bytes + bytes > MAX_BYTES) {
-      const most = `with it this message would bring along more than enclosed_bytes = ${MAX_BYTES}`;
-      this.reportProblem(enclosure.name, most);
+      const reason = `with it, the quoted items of this message would exceed the limit enclosed_bytes = ${MAX_BYTES}`;
+      this.reportProblem(item.name, reason);
       return;
     }
     this.bytes += bytes;
-    this.enclosures.push(enclosure);
+    this.items.push(item);
   }
 
   reportProblem(name: string, reason: string): void {
-    this.problems.push(`${name} does not go along: ${reason}`);
+    this.problems.push(`${name} is not quoted: ${reason}`);
   }
 }
 
@@ -173,8 +176,8 @@ async function addImage(
 }
 
 /**
- * Returns the first of the names that is a file, or null if the mention is ordinary text, as most words with `@`
- * are.
+ * Returns the first name of a mention that is the name of a file. Returns null if there is none: most words with `@`
+ * are ordinary text.
  */
 function findMentionedFile(mention: FileMention, cwd: string): string | null {
   return mention.find((name) => isFile(resolve(cwd, name))) ?? null;
@@ -189,19 +192,19 @@ function isFile(path: string): boolean {
   }
 }
 
-/** Matches `@path` or `@"path with blanks"` at the beginning of a word. */
+/** Matches `@path` or `@"path with spaces"` at the beginning of a word. */
 const MENTION_PATTERN = lazy(
   () => /(?<!\S)[([{'"]?@(?:"([^"\n]{1,4096})"|([^\s"@][^\s"]{0,4095}))/gu,
 );
-/** Punctuation that may end a sentence or belong to a file name: the name is tried with and without it. */
-const TRAILING_MARKS = /[.,;:!?)\]}'`]+$/;
+/** Punctuation that may end a sentence or belong to a file name, so that a name is tried with and without it. */
+const TRAILING_PUNCTUATION = /[.,;:!?)\]}'`]+$/;
 
-/** The names that one `@` may stand for. The first of them that is a file is quoted. */
+/** The possible file names of one `@`. The first name that belongs to a file is quoted. */
 export type FileMention = readonly string[];
 
 /**
- * Finds the files that a message may name with `@`, in order. Agent types, code and text from stdin are left
- * out.
+ * Finds the files that a message may name with `@`, in order. Names of agents, code blocks and text from stdin are
+ * left out.
  */
 export function findFileMentions(
   words: string,
@@ -212,10 +215,10 @@ export function findFileMentions(
   for (const [, quoted, word = ''] of words
     .replaceAll(QUOTED_TEXT, ' ')
     .matchAll(MENTION_PATTERN())) {
-    const names = quoted === undefined ? [word, word.replace(TRAILING_MARKS, '')] : [quoted];
-    const meant = [...new Set(names)].filter((name) => name !== '');
-    if (meant.some((name) => lookUpAgent(name, agents) !== undefined)) continue;
-    found.set(meant.join('\n'), meant);
+    const names = quoted === undefined ? [word, word.replace(TRAILING_PUNCTUATION, '')] : [quoted];
+    const distinct = [...new Set(names)].filter((name) => name !== '');
+    if (distinct.some((name) => lookUpAgent(name, agents) !== undefined)) continue;
+    found.set(distinct.join('\n'), distinct);
   }
   return [...found.values()];
 }

@@ -14,7 +14,7 @@ import type { CallerPermissions } from '../task/task-permissions.ts';
 /** The task that a user's message is for. */
 export type QuoteRecipient =
   /**
-   * A task that has a log, running in this process or not. `maxRights`: its rights are narrowed to these when it
+   * A task that has a log and may run in this process. `maxRights` narrows its recorded rights to those with which it
    * continues.
    */
   | { readonly task: string; readonly maxRights: (recorded: Rights) => Rights }
@@ -26,10 +26,10 @@ export type QuoteRecipient =
       readonly cwd: string;
     };
 
-/** A task, existing or future, for which files are quoted. Its rights decide what may be read for it. */
+/** A task, existing or future, for which items are quoted. Its rights decide which files may be read. */
 export type RecipientTask = Omit<CallingTask, 'view'>;
 
-/** Finds the running or recorded task of a recipient, or builds the one that is about to start. */
+/** Finds the running or recorded task to which a message goes, or builds the task that is about to start. */
 export function resolveRecipient(
   { store, clock }: Pick<EngineDeps, 'store' | 'clock'>,
   to: QuoteRecipient,
@@ -76,10 +76,10 @@ function futureRootTask(
     source: 'sdk',
     params: {},
   };
-  const stamp = { v: LOG_VERSION, seq: 0, ts, task: id, epoch: 0 };
+  const eventFields = { v: LOG_VERSION, seq: 0, ts, task: id, epoch: 0 };
   return {
     spec,
-    state: initialState({ ...stamp, type: 'task.created', spec }),
+    state: initialState({ ...eventFields, type: 'task.created', spec }),
     permissions: { ...NO_GRANTS, rights },
   };
 }

@@ -10,8 +10,8 @@ import type {
 } from '../../protocol/result.ts';
 import { openQuestions } from '../../protocol/state/questions.ts';
 import type { Question } from '../../protocol/question.ts';
-import { flagsText } from '../../receipts/answer-flags.ts';
-import { receiptParts, receiptOf } from '../../receipts/receipt.ts';
+import { formatFlags } from '../../receipts/answer-flags.ts';
+import { formatReceiptParts, buildReceipt } from '../../receipts/receipt.ts';
 import { questionJson } from '../questions/question-json.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
@@ -25,11 +25,11 @@ interface ResultPaths {
   readonly outputFile: string | null;
 }
 
-/** The most denials of the user that the result names, and the maximum number of code points of each. */
+/** The maximum number of the user's denials that the result names, and the maximum number of code points of each. */
 const MAX_DENIALS = 5;
 const MAX_DENIAL_LENGTH = 200;
 
-/** Returns the error of a task that has no end and that no process works on any more. */
+/** Returns the error of a task whose log has no end and on which no process works any more. */
 export function interruptionError({ activation }: TaskState): ErrorInfo {
   const hasWorked =
     activation.workingSince !== null || activation.workedMs > 0 || activation.number === 0;
@@ -40,15 +40,16 @@ export function interruptionError({ activation }: TaskState): ErrorInfo {
 }
 
 /**
- * Builds the result of a task for programs, from its log alone. A log without an end says `running`. The caller
- * knows whether a process still works on the task, and passes the state on as `interrupted` otherwise.
+ * Builds the result of a task for programs, from its log alone. The status of a log without an end is `running`: the
+ * caller knows whether a process still works on the task, and passes a state with the status `interrupted` if none
+ * does.
  *
- * @param asked the questions that wait for an answer; default: those of the task itself
+ * @param questions the questions that wait for an answer. Default: the open questions of the task itself.
  */
 export function buildResultEnvelope(
   state: TaskState,
   paths: ResultPaths,
-  asked: readonly Question[] = openQuestions(state),
+  questions: readonly Question[] = openQuestions(state),
 ): ResultEnvelope {
   const { spec } = state;
   const model = state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`;
@@ -70,10 +71,10 @@ export function buildResultEnvelope(
       cost_usd: state.costUsd,
       ...estimatedField(state),
       ...reusedField(state),
-      receipt: receiptOf(state),
+      receipt: buildReceipt(state),
       transcript: paths.transcript,
       output_file: paths.outputFile,
-      ...(asked.length === 0 ? {} : { questions: asked.map(questionJson) }),
+      ...(questions.length === 0 ? {} : { questions: questions.map(questionJson) }),
     },
     text: buildParentText(state, 0),
     stats: { time_ms: elapsedMs(state), tool_calls: countToolCalls(state), model },
@@ -83,24 +84,24 @@ export function buildResultEnvelope(
 }
 
 /**
- * Returns the text that the parent's model gets: the answer from `offset` (UTF-16 units) on, at most the task's
- * `resultMaxTokens` of it, the error if there is one, the flags of the answer, and the line with the receipt.
+ * Returns the text for the parent's model: the answer from `offset` (UTF-16 units) on, at most `resultMaxTokens` of
+ * the task, the error if there is one, the flags of the answer, and the line with the receipt.
  */
 export function buildParentText(state: TaskState, offset: number): string {
   const { spec, end } = state;
-  const whole = fullResult(state);
-  const { text, next } = cutPage(whole, offset, spec.limits.resultMaxTokens);
+  const fullText = fullResult(state);
+  const { text, next } = cutPage(fullText, offset, spec.limits.resultMaxTokens);
   const parts = [text];
   if (next !== null) {
     parts.push(
-      `[Cut at ${next} of ${whole.length} characters. The rest: TaskOutput(task_id: "${spec.id}", offset: ${next})]`,
+      `[Cut at ${next} of ${fullText.length} characters. The rest: TaskOutput(task_id: "${spec.id}", offset: ${next})]`,
     );
   }
   const error = end?.error ?? null;
   if (error !== null) {
-    const found = whole === '' ? 'It had found nothing yet.' : 'What it had found so far:';
+    const found = fullText === '' ? 'It had found nothing yet.' : 'What it had found so far:';
     parts.unshift(`The task ended as ${state.status}: ${error.code}: ${error.message}. ${found}`);
-  } else if (whole === '') {
+  } else if (fullText === '') {
     parts.unshift('The task ended without a text.');
   }
   if (state.denials.length > 0) parts.push(denialsLine(state.denials));
@@ -108,7 +109,7 @@ export function buildParentText(state: TaskState, offset: number): string {
     parts.push('[Note: the answer is not JSON that is valid against output_schema]');
   }
   for (const warning of state.warnings) parts.push(`[Note: ${warning}]`);
-  const flags = flagsText(state.activation.claims);
+  const flags = formatFlags(state.activation.claims);
   parts.push(flags === '' ? '' : `[${flags}]`, summaryLine(state));
   return parts.filter((part) => part !== '').join('\n\n');
 }
@@ -129,7 +130,7 @@ function reusedField({ reused }: TaskState): Pick<ResultEnvelope['data'], 'reuse
   return { reused: { task_id: reused.of, at: new Date(reused.at).toISOString() } };
 }
 
-/** Returns why a task without an end has no result; null while it is at work. */
+/** Returns the error that explains why a task without an end has no result; null while the task is at work. */
 function findUnendedError(state: TaskState): ErrorInfo | null {
   const { status, parkedOn, questions } = state;
   if (status === 'interrupted') return interruptionError(state);
@@ -144,12 +145,12 @@ function toEnvelopeStatus(status: TaskStatus): EnvelopeStatus {
   return status === 'partial' ? 'partial' : 'error';
 }
 
-/** Returns the final answer, or the last text of a task that has none. */
+/** Returns the final answer of a task, or its last text if it has no final answer. */
 export function fullResult(state: TaskState): string {
   return state.result === '' ? state.lastText : state.result;
 }
 
-/** Tells the parent that it was the user who refused these calls. */
+/** Formats the note that tells the parent which calls the user refused. */
 function denialsLine(denials: readonly string[]): string {
   const shown = denials.slice(-MAX_DENIALS).map((each) => truncate(each, MAX_DENIAL_LENGTH));
   const more = denials.length - shown.length;
@@ -160,7 +161,7 @@ function denialsLine(denials: readonly string[]): string {
 function summaryLine(state: TaskState): string {
   const { spec } = state;
   const model = state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`;
-  const [calls = '', ...receipt] = receiptParts(state, 'full');
+  const [calls = '', ...receipt] = formatReceiptParts(state, 'full');
   const parts = [
     `task ${spec.id}`,
     spec.agent.name,
@@ -195,8 +196,8 @@ export function elapsedMs(state: TaskState): number {
 }
 
 /**
- * Returns the id of the notice of a task's end, which differs each time that the task ends. An interrupted task
- * may continue and end within the same activation, so its id holds the last event, too.
+ * Returns the id of the notice of a task's end. The id differs each time that the task ends. An interrupted task may
+ * continue and end within the same activation, so its id also contains the number of its last event.
  */
 export function endNoticeId({ spec, activation, status, lastSeq }: TaskState): string {
   const id = `${spec.id}-${activation.number}`;
@@ -206,25 +207,25 @@ export function endNoticeId({ spec, activation, status, lastSeq }: TaskState): s
 /** A page of a text. */
 interface TextPage {
   readonly text: string;
-  /** The offset of the rest; null if nothing remains. */
+  /** The offset of the remaining text; null if nothing remains. */
   readonly next: number | null;
 }
 
-/** The maximum number of characters that a token holds in any language; no more of a text need be read. */
+/** The maximum number of characters of a token in any language. It bounds how much of a text must be read. */
 const MAX_CHARACTERS_PER_TOKEN = 20;
 
-/** The boundaries at which a text may be cut, the best first: paragraph, line, sentence, word, value. */
+/** The boundaries at which a text may be cut, in order of preference: paragraph, line, sentence, word, value. */
 const BOUNDARIES = ['\n\n', '\n\r\n', '\n', '. ', '\u3002', ' ', ','];
 
 /**
- * Returns the part of a text from `offset` that fits into `maxTokens` (estimated). It ends at a paragraph if
- * possible, or else at a line, a sentence or a word. It holds at least one code point, so that paging always ends;
- * an offset within a code point counts from its start.
+ * Returns the part of a text from `offset` that fits into `maxTokens` (estimated). The page ends at a paragraph if
+ * possible, or else at a line, a sentence or a word. It holds at least one code point, so that paging always ends. An
+ * offset within a code point is moved to the start of the code point.
  */
-export function cutPage(whole: string, offset: number, maxTokens: number): TextPage {
-  const start = splitsPair(whole, offset) ? offset - 1 : offset;
-  const remaining = whole.length - start;
-  const window = whole.slice(start, start + maxTokens * MAX_CHARACTERS_PER_TOKEN);
+export function cutPage(fullText: string, offset: number, maxTokens: number): TextPage {
+  const start = splitsSurrogatePair(fullText, offset) ? offset - 1 : offset;
+  const remaining = fullText.length - start;
+  const window = fullText.slice(start, start + maxTokens * MAX_CHARACTERS_PER_TOKEN);
   if (window.length === remaining && estimateTokensUnrounded(window) <= maxTokens) {
     return { text: window, next: null };
   }
@@ -232,10 +233,10 @@ export function cutPage(whole: string, offset: number, maxTokens: number): TextP
   return { text: window.slice(0, length).trimEnd(), next: start + length };
 }
 
-/** Returns the length of the beginning that fits; at least 1. */
+/** Returns the length of the longest beginning that fits, at least 1. */
 function findFittingLength(text: string, maxTokens: number): number {
   let length = prefixLengthWithin(text, maxTokens);
-  // A part of a run can take more than its share of the tokens.
+  // The measured beginning can have more tokens than its share of the text suggests.
   while (length > 1) {
     const tokens = estimateTokensUnrounded(text.slice(0, length));
     if (tokens <= maxTokens) return length;
@@ -244,16 +245,18 @@ function findFittingLength(text: string, maxTokens: number): number {
   return 1;
 }
 
+/** Returns the position of the best boundary at or before `limit`. */
 function findBoundary(text: string, limit: number): number {
   for (const boundary of BOUNDARIES) {
-    const at = text.lastIndexOf(boundary, limit - boundary.length);
-    // A boundary in the first half would give away too much of what fits.
-    if (at > limit / 2) return at + boundary.length;
+    const index = text.lastIndexOf(boundary, limit - boundary.length);
+    // A boundary in the first half would waste too much of the space.
+    if (index > limit / 2) return index + boundary.length;
   }
-  if (!splitsPair(text, limit)) return limit;
+  if (!splitsSurrogatePair(text, limit)) return limit;
   return limit === 1 ? 2 : limit - 1;
 }
 
-function splitsPair(text: string, at: number): boolean {
+/** Returns true if `at` lies between the two UTF-16 units of one code point. */
+function splitsSurrogatePair(text: string, at: number): boolean {
   return (text.codePointAt(at - 1) ?? 0) > 0xffff;
 }

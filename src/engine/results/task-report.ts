@@ -11,9 +11,9 @@ const MAX_LINES = 8;
 const MAX_LENGTH = 1_000;
 
 /**
- * Formats the report on a task that has not ended: what it does, and what the reader can do about it. The time
- * is in full seconds, so that a model that waits for a long call is not taken for one that repeats itself, while
- * one that asks without a pause is.
+ * Formats the report on a task that has not ended: its state, and the calls with which the reader can continue. The
+ * duration is given in full seconds, because the loop detector compares outputs: a model that waits between its calls
+ * gets different reports, while a model that asks again without a pause gets equal ones.
  *
  * @param tools the names of the tools that the reader has
  */
@@ -22,14 +22,14 @@ export function formatRunningReport(
   { now, tools }: { readonly now: number; readonly tools: readonly string[] },
 ): string {
   const { id } = state.spec;
-  const hereMs = Math.max(0, now - state.activation.since);
+  const sinceResumeMs = Math.max(0, now - state.activation.since);
   const last = state.lastText.trim().slice(-MAX_LENGTH).split('\n').slice(-MAX_LINES);
   return [
     ...statusLines(
       state,
       state.status === 'queued' ? queuedStatus(state) : runningStatus(state, now),
     ),
-    `Duration: ${Math.floor((state.activation.workedMs + hereMs) / 1000)} s so far`,
+    `Duration: ${Math.floor((state.activation.workedMs + sinceResumeMs) / 1000)} s so far`,
     ...(state.lastText.trim() === '' ? [] : ['', 'Last lines:', ...last]),
     ...optionLines(id, tools),
   ].join('\n');
@@ -48,9 +48,7 @@ function optionLines(id: string, tools: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ['', 'Options:', ...lines];
 }
 
-/**
- * Formats the report on an ended task for the task that asked. The notice of the end is then not needed any more.
- */
+/** Formats the report on an ended task for the task that asked. The report replaces the notice of the end. */
 export function formatEndedReport(state: TaskState, reader: TaskState): ToolOutput {
   const head = [
     ...statusLines(state, state.status),
@@ -64,20 +62,21 @@ export function formatEndedReport(state: TaskState, reader: TaskState): ToolOutp
 }
 
 /**
- * Builds the output of a tool that reports the end of a task, after which its notice is not needed any more.
+ * Builds the output of a tool that reports the end of a task. The output replaces the notice of the end.
  *
- * @param said the text about the end
- * @param reader the task that gets the output, which is also told which of its reads are stale
+ * @param report the text about the end
+ * @param reader the task that gets the output. It is also notified of files that it has read and that have changed
+ *   since.
  */
-export function buildEndOutput(state: TaskState, said: string, reader: TaskState): ToolOutput {
-  const text = [said, formatResumeHint(state, reader), staleReadsNote(reader, state)]
+export function buildEndOutput(state: TaskState, report: string, reader: TaskState): ToolOutput {
+  const text = [report, formatResumeHint(state, reader), staleReadsNote(reader, state)]
     .filter((part) => part !== '')
     .join('\n\n');
-  const told = [endNoticeId(state)];
+  const replacedNotices = [endNoticeId(state)];
   const failed = state.status !== 'completed' && state.status !== 'partial';
   return failed
-    ? { text, told, error: state.end?.error?.code ?? 'INTERNAL_ERROR' }
-    : { text, told };
+    ? { text, told: replacedNotices, error: state.end?.error?.code ?? 'INTERNAL_ERROR' }
+    : { text, told: replacedNotices };
 }
 
 function queuedStatus(state: TaskState): string {
@@ -100,8 +99,8 @@ function statusLines(state: TaskState, status: string): readonly string[] {
 }
 
 /**
- * Tells the reader of a task's result how to resume a task that did not complete. Returns '' if it completed, if
- * the reader cannot delegate, or if the task is not below the reader.
+ * Formats a hint for the reader of a task's result how to resume a task that did not complete. Returns '' if the task
+ * completed, if the reader cannot delegate, or if the task is not a descendant of the reader.
  *
  * @param child a task that has ended
  */

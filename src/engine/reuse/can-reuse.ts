@@ -1,24 +1,29 @@
 import type { EngineDeps } from '../task/deps.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** The epoch of the process that created a task. A later owner knows the prompt only as the log has it, redacted. */
-const FIRST_EPOCH = 1;
+/**
+ * The epoch of the process that created a task. Later owners know the prompt only in its redacted form from the log.
+ */
+const CREATOR_EPOCH = 1;
 
-/** Returns true if an earlier result is to be looked for before a task starts. This happens once for a task. */
+/**
+ * Returns true if the engine must search for an earlier result before it starts a task. It searches at most once for
+ * each task.
+ */
 export function canReuseResult(
   { reuse, settings }: Pick<EngineDeps, 'reuse' | 'settings'>,
   { answer, conversation, epoch, openTurn, spec, turns }: TaskState,
 ): boolean {
-  // A rerun takes the outcome from the log.
+  // In a rerun, the outcome of the search comes from the log.
   if (reuse !== undefined) return true;
   if (!(spec.agent.cache ?? settings.reusesResults)) return false;
   const isUntouched = turns === 0 && openTurn === null && answer === null;
   return (
-    isUntouched && spec.parent !== null && epoch === FIRST_EPOCH && hasOnlyPrompt(conversation)
+    isUntouched && spec.parent !== null && epoch === CREATOR_EPOCH && hasOnlyPrompt(conversation)
   );
 }
 
-/** Returns true if a task never got a message besides its prompt. */
+/** Returns true if a task has never received a message besides its prompt. */
 export function hasOnlyPrompt({ inputIds }: TaskState['conversation']): boolean {
   return inputIds.size === 1;
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { delegatorOf, planChild, prepareModels } from '../delegation/plan-child.ts';
+import { toDelegator, planChild, prepareModels } from '../delegation/plan-child.ts';
 import { catchMusterError, errorMessage, MusterError } from '../../base/errors.ts';
 import { onAbort } from '../../base/async.ts';
 import type { EngineDeps, ReuseOutcome } from '../task/deps.ts';
@@ -13,9 +13,9 @@ import type { TaskSpec } from '../../protocol/task.ts';
 import { createPreviewAttachPort } from '../calls/attachment-ports.ts';
 import { isWithinCaps } from '../calls/execute-call.ts';
 import { decideNow } from '../permissions/judge.ts';
-import { prefixHash } from '../prompt/prefix.ts';
+import { computePrefixHash } from '../prompt/prefix.ts';
 import { prepareCall, type CallingTask } from '../permissions/prepare-call.ts';
-import { recordedAgent } from '../delegation/create-task.ts';
+import { redactAgent } from '../delegation/create-task.ts';
 import { parseTaskArguments } from '../task/task-arguments.ts';
 import { appendNotes } from '../../tools/shared/output.ts';
 import {
@@ -24,18 +24,21 @@ import {
   type RecordedCall,
   type RecordedRun,
 } from './recorded-run.ts';
-import { readingContext } from '../permissions/read-for-task.ts';
+import { createReadOnlyContext } from '../permissions/read-for-task.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
 import { permissionsWith } from '../task/task-permissions.ts';
 
-/** Maximum number of earlier results that are tried, the newest first. Each may fit another state of the files. */
-const MAX_TRIED = 5;
-/** Maximum time for all of them together, in milliseconds. After it the task runs. */
-const MAX_MS = 5_000;
+/**
+ * The maximum number of earlier results that are tried, the newest first. Each may match a different state of the
+ * files.
+ */
+const MAX_CANDIDATES = 5;
+/** The maximum time for all tries together. When it is over, the task runs. */
+const SEARCH_TIMEOUT_MS = 5_000;
 
 /**
- * Finds the result of an earlier task that had the same work and read the same. Returns it, or the reason why there
- * is none, or null if the task is not eligible. Rejects when the task is stopped.
+ * Finds the result of an earlier task that had the same inputs and read the same files. Returns the result, the
+ * reason why there is none, or null if the task is not eligible for reuse. Rejects when the task is stopped.
  */
 export async function findReusableResult(
   deps: EngineDeps,
@@ -47,94 +50,95 @@ export async function findReusableResult(
   if (key === null) return null;
   const missed = (reason: string): ReuseOutcome => ({ type: 'reuse.missed', key, because: reason });
   const controller = new AbortController();
-  const deadline = deps.deadlines.after(MAX_MS, () => controller.abort());
+  const deadline = deps.deadlines.after(SEARCH_TIMEOUT_MS, () => controller.abort());
   const removeListener = onAbort(run.cancellation.signal, () => controller.abort());
   try {
-    const found = await newestValidResult(deps, run, { key, signal: controller.signal });
+    const found = await findNewestValidResult(deps, run, { key, signal: controller.signal });
     run.cancellation.signal.throwIfAborted();
     if (typeof found === 'string') return missed(found);
-    // A message may have arrived meanwhile.
+    // A message may have arrived during the search.
     return hasOnlyPrompt(run.state.conversation)
       ? found
-      : missed('it was told more than its prompt');
+      : missed('it got another message besides its prompt');
   } catch (thrown) {
     run.cancellation.signal.throwIfAborted();
     // Reuse only saves a run: a fault in it must not end the task.
     deps.onFault(spec.id, thrown);
-    return missed(`earlier results could not be looked at: ${errorMessage(thrown)}`);
+    return missed(`earlier results could not be checked: ${errorMessage(thrown)}`);
   } finally {
     deadline.cancel();
     removeListener();
   }
 }
 
-async function newestValidResult(
+async function findNewestValidResult(
   deps: EngineDeps,
   run: TaskRun,
   { key, signal }: { readonly key: string; readonly signal: AbortSignal },
 ): Promise<ReuseOutcome | string> {
-  let reason = 'no earlier task was given the same work';
-  for (const [index, of] of deps.store.findReusable(key).slice(0, MAX_TRIED).entries()) {
-    const reads = new ReadRepetition(deps, signal);
-    const found = await reads.runOf(of, run);
+  let reason = 'no earlier task had the same inputs';
+  for (const [index, of] of deps.store.findReusable(key).slice(0, MAX_CANDIDATES).entries()) {
+    const repetition = new ReadRepetition(deps, signal);
+    const found = await repetition.findValidRun(of, run);
     if (typeof found !== 'string') {
       const { endedAt: at, result: text } = found;
-      return { type: 'task.reused', of, at, read: [...reads.read.values()], text };
+      return { type: 'task.reused', of, at, read: [...repetition.filesRead.values()], text };
     }
-    // The reason of the newest one is the most useful.
+    // The reason for the newest result is the most useful.
     if (index === 0) reason = `task ${of} ${found}`;
     if (signal.aborted) break;
   }
   return reason;
 }
 
-/** Maximum number of calls that are repeated for one result, including those of its descendants. */
+/** The maximum number of calls that are repeated for one result, including the calls of descendants. */
 const MAX_CALLS = 500;
-/** Maximum length of a call's arguments in a reason, in code points. */
-const SHOWN_INPUT = 200;
+/** The maximum length of a call's arguments in a reason, in code points. */
+const MAX_SHOWN_INPUT = 200;
 
 /**
- * Compares everything that an earlier task and its descendants have read with the present: each call is decided by
- * the present rights, repeated, and must give the same output. No one is asked and nothing is written.
+ * Checks whether everything that an earlier task and its descendants have read is unchanged: each call is decided by
+ * the present rights, repeated, and must give the same output. Nobody is asked and nothing is written.
  */
 class ReadRepetition {
-  /** The files that were read again unchanged, by path. */
-  readonly read = new Map<string, FileSeen>();
+  /** The files that were read again and were unchanged, by path. */
+  readonly filesRead = new Map<string, FileSeen>();
   private readonly deps: EngineDeps;
   private readonly signal: AbortSignal;
-  private calls = 0;
+  private callCount = 0;
 
-  /** `signal` aborts when the comparison takes too long or the task is stopped. */
+  /** @param signal aborts when the repetition takes too long or the task is stopped */
   constructor(deps: EngineDeps, signal: AbortSignal) {
     this.deps = deps;
     this.signal = signal;
   }
 
   /**
-   * Returns the run of an earlier task whose result also holds for `caller`, or the reason why it may not, as the
-   * end of a sentence about the earlier task.
+   * Returns the run of an earlier task if its result also holds for `caller`. Otherwise returns the reason, phrased
+   * as the end of a sentence that starts with the earlier task.
    */
-  async runOf(id: string, caller: CallingTask): Promise<RecordedRun | string> {
-    const run = this.recorded(id);
+  async findValidRun(id: string, caller: CallingTask): Promise<RecordedRun | string> {
+    const run = this.readRecordedRun(id);
     if (typeof run === 'string') return run;
     if (run.reusedFrom !== null) return 'had no result of its own';
     const key = reuseKey(caller.spec, this.deps.redact);
-    if (key === null || key !== reuseKey(run.spec)) return 'was given other work';
-    const made = new Set<string>();
+    if (key === null || key !== reuseKey(run.spec)) return 'had other inputs';
+    const compared = new Set<string>();
     for (const call of run.calls) {
-      // Equal calls with equal outputs are compared once. If their outputs differ, one of them differs from now.
+      // Equal calls with equal outputs are repeated once. Equal calls with different outputs are all repeated, and
+      // one of them then differs.
       const same = JSON.stringify([call.tool, call.input, call.text, call.error, call.read]);
-      if (call.child === null && made.has(same)) continue;
-      made.add(same);
+      if (call.child === null && compared.has(same)) continue;
+      compared.add(same);
       const difference = await this.findDifference(call, caller);
       if (difference !== null) return difference;
     }
     return run;
   }
 
-  private recorded(id: string): RecordedRun | string {
+  private readRecordedRun(id: string): RecordedRun | string {
     const { store } = this.deps;
-    // An imported log is about other files, and its author could have written anything into it.
+    // An imported log describes files on another machine, and its author could have written anything into it.
     if (store.isImported(id)) return 'was imported';
     const reader = new RecordedRunReader();
     const problems = catchMusterError(() => store.scan(id, reader.add));
@@ -143,49 +147,52 @@ class ReadRepetition {
   }
 
   private async findDifference(call: RecordedCall, caller: CallingTask): Promise<string | null> {
-    this.calls += 1;
-    if (this.calls > MAX_CALLS) return `made more than ${MAX_CALLS} calls`;
+    this.callCount += 1;
+    if (this.callCount > MAX_CALLS) return `made more than ${MAX_CALLS} calls`;
     const { tool: name, input } = call;
     const ready = prepareCall(caller, { type: 'tool_call', id: 'reuse', name, input });
-    if (!ready.ready) return `made a call of ${name} that can't be made now`;
+    if (!ready.ready) return `made a call of ${name} that is not valid now`;
     const { decision, pathAccess } = await decideNow(this.deps, caller, ready);
     if (decision.verdict !== 'allow')
       return `made a call of ${name} that would not run now without a question`;
     if (name === 'Task') return await this.findChildDifference(call, caller);
     if (isNoteTool(name)) return null;
-    if (await this.isSame(call, ready, { caller, pathAccess })) return null;
+    if (await this.givesSameOutput(call, ready, { caller, pathAccess })) return null;
     return this.signal.aborted
       ? 'read so much that comparing it takes too long'
-      : `made a call of ${name} that gives something else now: ${truncate(JSON.stringify(input), SHOWN_INPUT)}`;
+      : `made a call of ${name} that gives something else now: ${truncate(JSON.stringify(input), MAX_SHOWN_INPUT)}`;
   }
 
-  private async isSame(
+  private async givesSameOutput(
     { text, error, read }: RecordedCall,
     { tool, input, notes }: ReadyCall,
     { caller, pathAccess }: { readonly caller: CallingTask; readonly pathAccess: FileAccess },
   ): Promise<boolean> {
     if (tool.kind !== 'read' || tool.replay !== 'pure') return false;
-    const context = readingContext(this.deps, caller, {
+    const context = createReadOnlyContext(this.deps, caller, {
       pathAccess,
       signal: this.signal,
       attach: createPreviewAttachPort(this.deps.models, caller.spec.model),
     });
-    const output = await outcome(() => tool.run(input, context));
+    const output = await runOrNull(() => tool.run(input, context));
     if (output === null || this.signal.aborted) return false;
-    // A cut output names a file of the task that made the call.
-    const given = appendNotes(output.text, notes);
-    if (!isWithinCaps(given, tool, this.deps.settings.caps)) return false;
+    // An output that was cut names a spill file of the task that made the call, so it can't be compared.
+    const full = appendNotes(output.text, notes);
+    if (!isWithinCaps(full, tool, this.deps.settings.caps)) return false;
     const now = {
-      text: tool.ownWords === true ? escapeTags(given) : given,
+      text: tool.ownWords === true ? escapeTags(full) : full,
       error: output.error ?? null,
       read: output.facts?.read ?? [],
     };
     if (!isDeepStrictEqual(now, { text, error, read })) return false;
-    for (const seen of read) this.read.set(seen.path, seen);
+    for (const seen of read) this.filesRead.set(seen.path, seen);
     return true;
   }
 
-  /** Compares a child, which reads for its parent: the call must now plan the same child, and that must read the same. */
+  /**
+   * Checks a child, whose reads count as reads of its parent: the call must plan the same child now, and that child
+   * must read the same.
+   */
   private async findChildDifference(
     { child, input }: RecordedCall,
     caller: CallingTask,
@@ -196,24 +203,24 @@ class ReadRepetition {
     }
     const { deps } = this;
     await prepareModels(deps, caller.spec.agent, parsed.input);
-    const plan = planChild(deps, delegatorOf(caller), parsed.input);
+    const plan = planChild(deps, toDelegator(caller), parsed.input);
     if (plan instanceof MusterError) return `has a child ${child} that can't be created now`;
     if (plan.agent.cache === false) return `has a child ${child} whose results are never reused`;
     const { prompt, tools, preloaded } = plan.setup;
-    const { outputSchema: _ofCaller, ...ofCaller } = caller.spec;
+    const { outputSchema: _, ...callerSpec } = caller.spec;
     const { outputSchema } = parsed.input;
     const spec: TaskSpec = {
-      ...ofCaller,
+      ...callerSpec,
       ...(outputSchema === undefined ? {} : { outputSchema }),
-      agent: recordedAgent(plan.agent),
+      agent: redactAgent(plan.agent),
       prompt: parsed.input.prompt,
       model: plan.model,
       rights: plan.rights,
       tools: tools.map(({ name }) => name),
       limits: plan.limits,
-      prefix: prefixHash(prompt, tools),
+      prefix: computePrefixHash(prompt, tools),
     };
-    const found = await this.runOf(originOf(this.recorded(child)) ?? child, {
+    const found = await this.findValidRun(findReuseSource(this.readRecordedRun(child)) ?? child, {
       spec,
       view: new Map(tools.map((tool) => [tool.name, tool])),
       state: { ...caller.state, spec, skills: new Set(preloaded.names) },
@@ -223,16 +230,17 @@ class ReadRepetition {
   }
 }
 
-function originOf(run: RecordedRun | string): string | null {
+/** Returns the task whose result a recorded run reused; null if the run has its own result. */
+function findReuseSource(run: RecordedRun | string): string | null {
   return typeof run === 'string' ? null : run.reusedFrom;
 }
 
-/** Returns null if the call failed or wanted to do more than read. */
-async function outcome<T>(run: () => Promise<T>): Promise<T | null> {
+/** Runs a call of a tool. Returns null if it fails, which also happens when it tries to do more than read. */
+async function runOrNull<T>(run: () => Promise<T>): Promise<T | null> {
   try {
     return await run();
   } catch {
-    // Any error here also occurs when the task itself runs, and is reported there.
+    // The same error occurs when the task itself runs, and is reported then.
     return null;
   }
 }

@@ -5,14 +5,14 @@ import type { TaskSpec } from '../../protocol/task.ts';
 import type { CallDetails, FileSeen } from '../../protocol/tool.ts';
 import { containsRedaction } from './reuse-key.ts';
 
-/** A call that ran, with its outcome. */
+/** A call that has run, with its outcome. */
 export interface RecordedCall {
   readonly tool: string;
   readonly input: JsonValue;
   readonly text: string;
   readonly error: ErrorCode | null;
   readonly read: readonly FileSeen[];
-  /** The task that it created, or null. */
+  /** The id of the task that the call created, or null. */
   readonly child: string | null;
 }
 
@@ -22,25 +22,25 @@ export interface RecordedRun {
   readonly result: string;
   readonly endedAt: number;
   readonly calls: readonly RecordedCall[];
-  /** The task whose result it reused, or null if the result is its own. */
+  /** The id of the task whose result was reused, or null if the run has its own result. */
   readonly reusedFrom: string | null;
 }
 
-type Call = Extract<TaskEvent, { type: 'call.ended' }>;
+type EndedCall = Extract<TaskEvent, { type: 'call.ended' }>;
 
 /** Reads a recorded run from the events of a log, or finds the reason why its result can't be reused. */
 export class RecordedRunReader {
   private spec: TaskSpec | null = null;
   private end: { readonly result: string; readonly at: number } | null = null;
   private reusedFrom: string | null = null;
-  private claims = 0;
+  private claimCount = 0;
   private readonly inputs = new Map<string, JsonValue>();
   private readonly children = new Map<string, string>();
-  private readonly ended: Call[] = [];
+  private readonly endedCalls: EndedCall[] = [];
   private reason: string | null = null;
 
   readonly add = (event: TaskEvent): void => {
-    this.reason ??= this.take(event);
+    this.reason ??= this.readEvent(event);
   };
 
   /** Returns the run, or the reason why its result can't be reused, as the end of a sentence about the task. */
@@ -48,9 +48,10 @@ export class RecordedRunReader {
     const { spec, end, reason, reusedFrom } = this;
     if (reason !== null) return reason;
     if (spec === null || end === null) return 'has not ended';
-    const calls = this.ended.map((call) => this.recorded(call));
-    const lost = calls.find((call) => call === null);
-    if (lost !== undefined) return 'has calls that its log holds only in part';
+    const calls = this.endedCalls.map((call) => this.toRecordedCall(call));
+    const incomplete = calls.find((call) => call === null);
+    if (incomplete !== undefined)
+      return 'has calls whose inputs or outputs its log holds only in part';
     return {
       spec,
       result: end.result,
@@ -60,7 +61,7 @@ export class RecordedRunReader {
     };
   }
 
-  private recorded({ callId, tool, text, error, facts }: Call): RecordedCall | null {
+  private toRecordedCall({ callId, tool, text, error, facts }: EndedCall): RecordedCall | null {
     const input = this.inputs.get(callId);
     if (input === undefined || containsRedaction(text) || containsRedaction(JSON.stringify(input)))
       return null;
@@ -68,15 +69,15 @@ export class RecordedRunReader {
     return { tool, input, text, error, read: facts.read ?? [], child };
   }
 
-  /** Takes an event. Returns the reason why it prevents reuse, or null. */
-  private take(event: TaskEvent): string | null {
+  /** Reads an event. Returns the reason why the event prevents reuse, or null. */
+  private readEvent(event: TaskEvent): string | null {
     switch (event.type) {
       case 'task.created':
         this.spec = event.spec;
-        return event.spec.branchedFrom === undefined ? null : 'is a branch of another one';
+        return event.spec.branchedFrom === undefined ? null : 'is a branch of another task';
       case 'task.claimed':
-        this.claims += 1;
-        return this.claims === 1 ? null : 'was resumed';
+        this.claimCount += 1;
+        return this.claimCount === 1 ? null : 'was resumed';
       case 'task.reused':
         this.reusedFrom = event.of;
         return null;
@@ -84,10 +85,10 @@ export class RecordedRunReader {
         this.inputs.set(event.callId, event.input);
         return null;
       case 'call.ended':
-        this.ended.push(event);
-        return reuseObstacle(event.tool, event.facts);
+        this.endedCalls.push(event);
+        return findReuseObstacle(event.tool, event.facts);
       case 'call.refused': {
-        // The same work gets the same answer to wrong arguments and to a tool that does not exist.
+        // A task with the same inputs gets the same answer to wrong arguments and to a call of an unknown tool.
         const isMistake = event.decision === null && event.error === 'INVALID_PARAM';
         return isMistake || event.decision?.step === 'tool_set' ? null : 'had a call refused';
       }
@@ -141,7 +142,7 @@ export class RecordedRunReader {
       case 'rights.granted':
         return 'asked a person';
       case 'mode.granted':
-        // A grant from a flag or a file is part of the terms, which are compared.
+        // A grant from a flag or a file is part of the inputs, which are compared.
         if (event.question === undefined) return null;
         return 'asked a person';
       case 'limit.reached':
@@ -160,7 +161,7 @@ export class RecordedRunReader {
 }
 
 /** Tools whose calls can be repeated to compare everything that they read. */
-const READERS = [
+const READING_TOOLS = [
   'Read',
   'LS',
   'Glob',
@@ -173,17 +174,18 @@ const READERS = [
   'Base64Decode',
 ];
 /** Tools that read nothing and only keep notes or report progress. */
-const NOTES = ['TodoWrite', 'Notify'];
+const NOTE_TOOLS = ['TodoWrite', 'Notify'];
 
-const REPEATABLE: ReadonlySet<string> = new Set([...READERS, ...NOTES, 'Task']);
+const REPEATABLE_TOOLS: ReadonlySet<string> = new Set([...READING_TOOLS, ...NOTE_TOOLS, 'Task']);
 
 /** Returns true for a tool that reads nothing and only keeps notes or reports progress. */
 export function isNoteTool(tool: string): boolean {
-  return NOTES.includes(tool);
+  return NOTE_TOOLS.includes(tool);
 }
 
-function reuseObstacle(tool: string, details: CallDetails): string | null {
-  if (!REPEATABLE.has(tool)) return `used ${tool}`;
+/** Returns the reason why a call prevents reuse, or null. */
+function findReuseObstacle(tool: string, details: CallDetails): string | null {
+  if (!REPEATABLE_TOOLS.has(tool)) return `used ${tool}`;
   const { read: _, ...others } = details;
   return Object.values(others).some((detail) => detail !== undefined) ? 'did more than read' : null;
 }

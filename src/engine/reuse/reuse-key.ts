@@ -23,10 +23,10 @@ export type ReusableWork = Pick<
 >;
 
 /**
- * Computes the key of a task's inputs as a SHA-256 in hex. It covers the acting part of the definition, the prompt,
- * the chosen model, the directory, the rights and, through `prefix`, every byte of the system prompt except the line
- * that describes the task. Returns null for a task with additional context, and for one with a secret in its inputs,
- * since logs do not keep it.
+ * Computes the reuse key of a task: a SHA-256 of its inputs, in hex. The key covers the acting part of the
+ * definition, the prompt, the chosen model, the directory, the rights and, through `prefix`, every byte of the system
+ * prompt except the line that describes the task. Returns null for a task with additional context, and for a task
+ * with a secret in its inputs, because logs contain secrets only in redacted form.
  */
 export function reuseKey(work: ReusableWork, redact?: (text: string) => string): string | null {
   const { agent, prompt, model, cwd, rights, tools, limits, prefix, outputSchema } = work;
@@ -38,7 +38,7 @@ export function reuseKey(work: ReusableWork, redact?: (text: string) => string):
   return hashContent(text);
 }
 
-/** Returns true if a part of a text was redacted. */
+/** Returns true if something in a text was redacted. */
 export function containsRedaction(text: string): boolean {
   return text.includes(REDACTED);
 }

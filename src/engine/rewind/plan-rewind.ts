@@ -3,7 +3,7 @@ import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { EndStatus } from '../../protocol/result.ts';
 import {
   selectLiveEvents,
-  type FileLeft,
+  type UnrestoredFile,
   type RewoundFile,
   type FileForm,
 } from '../../protocol/events/rewound.ts';
@@ -18,47 +18,53 @@ import { isSecretPath } from '../../sys/files/secret-paths.ts';
 import { MAX_EDIT_BYTES } from '../../tools/shared/file-text.ts';
 import { findFileAbove, hasForm, readPathContent, type PathContent } from './restore-file.ts';
 
-/** The target of a rewind: the state after an event, or the one before the last rewind. */
+/** The requested target of a rewind: the state after the event `to`, or the state before the last rewind. */
 export type RewindRequest = { readonly to: number } | 'undo';
 
-/** The length of a conversation. */
+/** The size of a conversation. */
 interface ConversationSize {
   readonly messages: number;
   /** The number of completed answers. */
   readonly turns: number;
-  /** The status of its end, or null if it had not ended. */
+  /** The status with which the conversation ended, or null if it has not ended. */
   readonly end: EndStatus | null;
 }
 
-/** The plan of a rewind, of which nothing is done yet. */
+/** The plan of a rewind, made before anything is changed. */
 export interface RewindPlan {
   readonly task: string;
-  /** Name of its agent definition. */
+  /** The name of the task's agent. */
   readonly agent: string;
+  /** The request that this plan answers. */
   readonly wish: RewindRequest;
-  /** The target event: the last one up to the requested event at which the conversation is complete. */
+  /** The target: the last event, up to the requested one, after which the conversation is complete. */
   readonly to: number;
   /** The time of the target event, in milliseconds since the epoch. */
   readonly toTime: number;
-  /** The number of the rewind that this one undoes, or null. */
+  /** The event number of the rewind that is undone, or null. */
   readonly undoes: number | null;
-  /** The number of an unfinished earlier rewind, or null. If it is set, this rewind only finishes that one. */
+  /**
+   * The event number of an unfinished earlier rewind, or null. If it is set, nothing is done except to finish that
+   * rewind.
+   */
   readonly ends: number | null;
   /** True if the task is already at the target, so that nothing is done. */
   readonly isThere: boolean;
   readonly before: ConversationSize;
   /** The conversation after the rewind. */
   readonly after: ConversationSize;
-  /** Descendants that were created after the target; they are not waited for any more. */
+  /** Descendants that were created after the target. The rewound task no longer waits for them. */
   readonly tasks: readonly string[];
-  /** Descendants that were running at the target and have continued since. */
+  /**
+   * Descendants that were running at the target and have continued since. The rewound task no longer waits for them.
+   */
   readonly dropped: readonly string[];
   readonly files: readonly RewoundFile[];
   /** The reasons why the rewind is refused; empty if it can be done. */
-  readonly refused: readonly FileLeft[];
-  /** The commands that ran since; their changes are not undone. */
+  readonly refused: readonly UnrestoredFile[];
+  /** The commands that ran after the target. Their changes are not undone. */
   readonly commands: readonly string[];
-  /** The number of calls since whose file changes are not known. */
+  /** The number of calls after the target whose file changes are not known. */
   readonly unknownCalls: number;
   /** The directories in which files may be restored. */
   readonly roots: readonly string[];
@@ -73,15 +79,15 @@ export interface RewindPlan {
 export async function planRewind(
   store: TaskStore,
   id: string,
-  wish: RewindRequest,
+  request: RewindRequest,
 ): Promise<RewindPlan> {
   const events = readFullLog(store, id);
   const now = foldEvents(events);
   if (now.spec.fanOut !== undefined) {
-    const message = `task ${id} is a run of a template, and no conversation: rewind one of its items`;
+    const message = `task ${id} is a run of a template, and not a conversation: rewind one of its items`;
     throw new UsageError(message);
   }
-  const target = targetOf(events, wish, now);
+  const target = findTarget(events, request, now);
   const then = foldEvents(events.filter(({ seq }) => seq <= target.to));
   const toTime = events.findLast(({ seq }) => seq <= target.to)?.ts ?? now.createdAt;
   const since = readTreeSince(store, id, { seq: target.to, ts: toTime });
@@ -90,16 +96,16 @@ export async function planRewind(
     pending === null ? await planFiles(store, since) : { files: pending.files, refused: [] };
   const continued = [...then.openChildren].filter((child) => since.continuedTasks.has(child));
   const hasFiles = files.length > 0 || refused.length > 0;
-  const isThere = pending === null && !hasFiles && isAt(events, target.to);
+  const isThere = pending === null && !hasFiles && isAlreadyAt(events, target.to);
   return {
     task: id,
     agent: now.spec.agent.name,
-    wish,
+    wish: request,
     ...target,
     toTime,
     isThere,
-    before: sizeOf(now),
-    after: sizeOf(then),
+    before: measureConversation(now),
+    after: measureConversation(then),
     tasks: pending === null ? since.newTasks : [],
     dropped: pending === null && target.undoes === null ? continued : [],
     files,
@@ -113,7 +119,7 @@ export async function planRewind(
 
 type Target = Pick<RewindPlan, 'to' | 'undoes' | 'ends'>;
 
-function targetOf(events: readonly TaskEvent[], wish: RewindRequest, now: TaskState): Target {
+function findTarget(events: readonly TaskEvent[], request: RewindRequest, now: TaskState): Target {
   const { id } = now.spec;
   if (now.rewinding !== null) {
     const { seq } = now.rewinding;
@@ -121,18 +127,21 @@ function targetOf(events: readonly TaskEvent[], wish: RewindRequest, now: TaskSt
     const to = cut?.type === 'task.rewound' ? cut.to : seq;
     return { to, undoes: null, ends: seq };
   }
-  if (wish === 'undo') {
-    const undoes = rewindToUndo(events, id);
+  if (request === 'undo') {
+    const undoes = findRewindToUndo(events, id);
     return { to: undoes - 1, undoes, ends: null };
   }
   const last = events.at(-1)?.seq ?? -1;
-  if (wish.to > last) {
-    throw new MusterError('INVALID_PARAM', `--to: task ${id} has the events 0 to ${last}`);
+  if (request.to > last) {
+    throw new MusterError(
+      'INVALID_PARAM',
+      `--to: must be an event of task ${id}, from 0 to ${last}`,
+    );
   }
-  return { to: findBranchPoint(events, wish.to), undoes: null, ends: null };
+  return { to: findBranchPoint(events, request.to), undoes: null, ends: null };
 }
 
-function rewindToUndo(events: readonly TaskEvent[], id: string): number {
+function findRewindToUndo(events: readonly TaskEvent[], id: string): number {
   const live = selectLiveEvents(events);
   const last = live.findLast((event) => event.type === 'task.rewound' && event.undoes === null);
   if (last === undefined)
@@ -150,8 +159,8 @@ function changesTask(event: TaskEvent): boolean {
   return event.type === 'task.resumed' || event.type === 'task.ended';
 }
 
-/** Returns true if nothing relevant has happened since the event. */
-function isAt(events: readonly TaskEvent[], to: number): boolean {
+/** Returns true if nothing relevant has happened since the event, so that there is nothing to rewind. */
+function isAlreadyAt(events: readonly TaskEvent[], to: number): boolean {
   const since = selectLiveEvents(events).filter(({ seq }) => seq > to);
   const first = since.find(({ type }) => type !== 'task.claimed' && type !== 'warning');
   if (first === undefined) return true;
@@ -159,15 +168,16 @@ function isAt(events: readonly TaskEvent[], to: number): boolean {
   return since.every((event) => event.type !== 'task.started' && !changesTask(event));
 }
 
-function sizeOf({ conversation, turns, end }: TaskState): ConversationSize {
+function measureConversation({ conversation, turns, end }: TaskState): ConversationSize {
   // The next request adds one message with the outcomes of the newest calls.
   const messages = conversation.messages.length + (conversation.openCalls.length === 0 ? 0 : 1);
   return { messages, turns, end: end?.status ?? null };
 }
 
 /**
- * Returns the number of the last event at or before `at` after which a conversation is complete: no request is open
- * and each call of the newest answer has its outcome. There is always one, since the first event is complete.
+ * Returns the number of the last event at or before `at` after which the conversation is complete: no request is
+ * open, and each call of the newest answer has its outcome. Such an event always exists, since the conversation is
+ * complete after the first event.
  */
 export function findBranchPoint(events: readonly TaskEvent[], at: number): number {
   const fold = new LogFold((visit) => events.forEach((event) => visit(event)));
@@ -184,39 +194,41 @@ function isComplete({ openTurn, conversation }: TaskState): boolean {
   return openTurn === null && unansweredCalls(conversation).length === 0;
 }
 
-/** The permission bits of a recreated file if an older log does not have them. */
+/** The permission bits of a recreated file if its log is from an older version, which did not record them. */
 const DEFAULT_MODE = 0o644;
 
-/** The file changes of a rewind. */
+/** The part of a rewind plan that concerns files. */
 interface FilePlan {
   readonly files: readonly RewoundFile[];
   /** Files that can't be restored, and logs that can't be read. */
-  readonly refused: readonly FileLeft[];
+  readonly refused: readonly UnrestoredFile[];
 }
 
-/** Plans how the files that a tree has changed since an event are restored, and finds the ones that can't be. */
+/**
+ * Plans how to restore the files that a tree has changed since an event, and finds the files that can't be restored.
+ */
 export async function planFiles(
   store: Pick<TaskStore, 'hasBackup'>,
   since: Pick<TreeSince, 'changes' | 'roots' | 'unreadableLogs'>,
 ): Promise<FilePlan> {
-  const refused: FileLeft[] = [...since.unreadableLogs];
+  const refused: UnrestoredFile[] = [...since.unreadableLogs];
   const files: RewoundFile[] = [];
   for (const [path, changes] of Map.groupBy(since.changes, ({ change }) => change.path)) {
-    const found = await contentAt(path, since.roots);
-    const file = fileOf(path, changes, found);
+    const found = await readContentOrReason(path, since.roots);
+    const file = planFile(path, changes, found);
     if (hasForm(found, file.to, { comparesMode: true })) continue;
-    const reason = refusalReason(file, changes, found);
+    const reason = findRefusalReason(file, changes, found);
     if (reason === null) files.push(file);
     else refused.push({ path, because: reason });
   }
   for (const file of files) {
-    const reason = restoreObstacle(store, file, files);
+    const reason = findRestoreObstacle(store, file, files);
     if (reason !== null) refused.push({ path: file.path, because: reason });
   }
   return { files, refused };
 }
 
-async function contentAt(path: string, roots: readonly string[]): Promise<PathContent> {
+async function readContentOrReason(path: string, roots: readonly string[]): Promise<PathContent> {
   try {
     return await readPathContent(path, roots);
   } catch (thrown) {
@@ -225,40 +237,40 @@ async function contentAt(path: string, roots: readonly string[]): Promise<PathCo
   }
 }
 
-function fileOf(path: string, changes: readonly ChangeSince[], found: PathContent): RewoundFile {
+function planFile(path: string, changes: readonly ChangeSince[], found: PathContent): RewoundFile {
   const mode = found.kind === 'file' ? found.form.mode : DEFAULT_MODE;
   const all = changes.map(({ change }) => change);
   return {
     path,
-    from: formOf(all.at(-1)?.after ?? null, mode),
-    to: formOf(all[0]?.before ?? null, modeBefore(all) ?? mode),
+    from: toFileForm(all.at(-1)?.after ?? null, mode),
+    to: toFileForm(all[0]?.before ?? null, findModeBefore(all) ?? mode),
   };
 }
 
-function formOf(hash: string | null, mode: number): FileForm | null {
+function toFileForm(hash: string | null, mode: number): FileForm | null {
   return hash === null ? null : { hash, mode };
 }
 
 /** Returns the permission bits from before all changes; undefined if they never changed. */
-function modeBefore(changes: readonly FileChange[]): number | undefined {
+function findModeBefore(changes: readonly FileChange[]): number | undefined {
   for (const { mode, after, movedFrom } of changes) {
     if (mode !== undefined) return mode;
-    // The file is gone, and an older log does not have its permission bits.
+    // The file no longer exists, and a log from an older version does not have its permission bits.
     if (after === null || movedFrom !== undefined) return DEFAULT_MODE;
   }
   return undefined;
 }
 
 /** Returns the reason why a file can't be restored from its present form, or null. */
-function refusalReason(
+function findRefusalReason(
   { path, from, to }: RewoundFile,
   changes: readonly ChangeSince[],
   found: PathContent,
 ): string | null {
-  if (changes.some(({ isImported: isForeign }) => isForeign)) {
+  if (changes.some(({ isImported }) => isImported)) {
     return 'was changed before its task was imported';
   }
-  if (isSecretPath(path)) return 'usually contains secrets: no copy of it is kept';
+  if (isSecretPath(path)) return 'usually contains secrets: no copy of it was made';
   if (found.kind === 'other') return `is ${found.what} now`;
   if (!hasForm(found, from, { comparesMode: false })) {
     const change = found.kind === 'nothing' ? 'was deleted' : 'was changed since';
@@ -266,21 +278,24 @@ function refusalReason(
   }
   if (found.kind === 'nothing') return null;
   if (to !== null && (found.form.mode & 0o222) === 0) return 'is read-only';
-  if (isTooLarge(found.form)) return `is larger than ${MAX_EDIT_BYTES} bytes: it is not kept`;
+  if (isTooLarge(found.form))
+    return `is larger than ${MAX_EDIT_BYTES} bytes: no copy of such a file is made`;
   return null;
 }
 
 /**
- * Returns the reason why the earlier content of a file is not available or has no directory, or null. The other files
- * of the plan count: their present content is kept, and a file in the way may be removed.
+ * Returns the reason why the earlier content of a file is not available, or why its directory can't be created; null
+ * if there is no such reason. The other files of the plan are considered: their present content is backed up before
+ * the rewind, and a file that is in the way of a directory may be removed.
  */
-function restoreObstacle(
+function findRestoreObstacle(
   store: Pick<TaskStore, 'hasBackup'>,
   { path, from, to }: RewoundFile,
   files: readonly RewoundFile[],
 ): string | null {
   if (to === null) return null;
-  if (isTooLarge(to)) return `had more than ${MAX_EDIT_BYTES} bytes, which were not kept`;
+  if (isTooLarge(to))
+    return `had more than ${MAX_EDIT_BYTES} bytes: no copy of such a file is made`;
   const isKept = store.hasBackup(to.hash) || files.some((each) => each.from?.hash === to.hash);
   if (!isKept) return 'was changed without a copy of its earlier content (by an older version?)';
   const above = from === null ? findFileAbove(path) : null;
@@ -288,7 +303,10 @@ function restoreObstacle(
   return `can't be restored: ${above} is not a directory now`;
 }
 
-/** Returns true for a file too large to hash, whose fingerprint `fileFingerprint` makes from its metadata. */
+/**
+ * Returns true for a file that is too large to be hashed. `fileFingerprint` computes the fingerprint of such a file
+ * from its metadata.
+ */
 function isTooLarge({ hash }: FileForm): boolean {
   return hash.startsWith('stat:');
 }

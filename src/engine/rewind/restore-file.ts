@@ -2,7 +2,7 @@ import { lstatSync, rmdirSync, statSync, unlinkSync, type BigIntStats, type Stat
 import { basename, dirname, sep } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import { isInside } from '../../base/path-inside.ts';
-import type { FileForm, RewoundFile, FileLeft } from '../../protocol/events/rewound.ts';
+import type { FileForm, RewoundFile, UnrestoredFile } from '../../protocol/events/rewound.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { readEntryStats, withHeldEntry } from '../../sys/files/entry-in-roots.ts';
 import { describeFileType } from '../../sys/files/file-errors.ts';
@@ -29,48 +29,51 @@ export interface OwnedLog {
 
 /** The options of `finishRewind`. */
 export interface FinishOptions {
-  /** Directories in which files may be restored, absolute and real. Default: the roots of the task. */
+  /** The directories in which files may be restored, absolute and real. Default: the roots of the task. */
   readonly roots?: readonly string[];
-  /** Restores a file; tests replace it to fail there. */
+  /** Restores a file. Tests replace this function to simulate failures. */
   readonly restore?: typeof restoreFile;
 }
 
 /**
- * Carries out the newest rewind of a task as far as it was not done yet, also after a process died in the middle.
- * Returns the files that could not be restored because they were changed meanwhile. Throws MusterError if the disk
- * refuses; then the rewind is still unfinished.
+ * Finishes the newest rewind of a task, including one whose process died in the middle. Returns the files that could
+ * not be restored because another program changed them. Throws MusterError for an error of the disk; the rewind is
+ * then still unfinished.
  */
 export async function finishRewind(
   store: TaskStore,
   task: OwnedLog,
   options: FinishOptions = {},
-): Promise<readonly FileLeft[]> {
+): Promise<readonly UnrestoredFile[]> {
   const { state } = task;
   const { rewinding, spec } = state;
   if (rewinding === null) return [];
   const { roots = spec.rights.roots, restore = restoreFile } = options;
   const isImported = rewinding.seq <= (store.importedUpTo(spec.id) ?? -1);
-  const left: FileLeft[] = [];
+  const unrestored: UnrestoredFile[] = [];
   for (const file of removalsFirst(rewinding.files)) {
     const reason = isImported
       ? 'its task was imported'
-      : await restoreProblem(() => restore(store, file, roots));
-    if (reason !== null) left.push({ path: file.path, because: reason });
+      : await restoreOrReason(() => restore(store, file, roots));
+    if (reason !== null) unrestored.push({ path: file.path, because: reason });
   }
   for (const { path, to } of rewinding.files) {
-    if (to === null && left.every((each) => each.path !== path)) removeEmptyParents(path, roots);
+    if (to === null && unrestored.every((each) => each.path !== path))
+      removeEmptyParents(path, roots);
   }
   task.record(
-    ...rewinding.dropped.flatMap((child) => (state.openChildren.has(child) ? drop(child) : [])),
-    ...left.map(({ path, because }): EventBody => {
+    ...rewinding.dropped.flatMap((child) =>
+      state.openChildren.has(child) ? dropChildEvents(child) : [],
+    ),
+    ...unrestored.map(({ path, because }): EventBody => {
       return { type: 'warning', message: `${path} could not be restored: ${because}` };
     }),
-    { type: 'files.restored', rewind: rewinding.seq, left },
+    { type: 'files.restored', rewind: rewinding.seq, left: unrestored },
   );
-  return left;
+  return unrestored;
 }
 
-/** Finishes the rewinds of recovered tasks before they run. */
+/** Finishes the unfinished rewinds of recovered tasks before the tasks run. */
 export async function finishRewinds(
   store: TaskStore,
   opened: readonly { readonly state: TaskState; readonly journal: Pick<Journal, 'record'> }[],
@@ -80,13 +83,16 @@ export async function finishRewinds(
   }
 }
 
-/** Puts removals first: a directory may have replaced a file, or a file a directory. */
+/**
+ * Sorts removals before other changes, because a file may have to make room for a directory, or a directory for a
+ * file.
+ */
 function removalsFirst(files: readonly RewoundFile[]): readonly RewoundFile[] {
   return files.toSorted((a, b) => Number(a.to !== null) - Number(b.to !== null));
 }
 
-/** Restores a file. Returns the reason why it could not be restored, or null. */
-async function restoreProblem(restore: () => Promise<void>): Promise<string | null> {
+/** Runs `restore`. Returns the reason why the file could not be restored, or null. */
+async function restoreOrReason(restore: () => Promise<void>): Promise<string | null> {
   try {
     await restore();
     return null;
@@ -96,11 +102,11 @@ async function restoreProblem(restore: () => Promise<void>): Promise<string | nu
   }
 }
 
-/** The errors of a file that was changed by others since the rewind was planned. */
+/** The error codes for a file that another program has changed since the rewind was planned. */
 const CHANGED_MEANWHILE: ReadonlySet<string> = new Set(['CONFLICT', 'INVALID_PARAM', 'NOT_FOUND']);
 
-/** Closes a child that the rewound conversation no longer waits for, and notifies the model. */
-function drop(child: string): readonly EventBody[] {
+/** Returns the events that end the wait of a rewound conversation for a child, with a notice for the model. */
+function dropChildEvents(child: string): readonly EventBody[] {
   const text = `- Task ${child} was running at this point, to which this conversation was rewound. Its later file changes were undone too, and it is not waited for any more. Its outcome is unknown: look before you start it again.`;
   const end = { child, status: 'stopped', changed: [], spent: NO_AMOUNT, below: [] } as const;
   const nonce = drawNonce(text);
@@ -115,17 +121,20 @@ function drop(child: string): readonly EventBody[] {
 export type PathContent =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'file'; readonly form: FileForm; readonly stats: BigIntStats }
-  /** Something else, described in words that follow "is". */
+  /** Anything else, described in words that follow "is". */
   | { readonly kind: 'other'; readonly what: string };
 
 const NEVER_ABORTED = new AbortController().signal;
 
-/** Reads what is at a path of a log, which was absolute and free of links when it was written. Throws MusterError. */
+/**
+ * Reads the present content of a path from a log. The path was absolute and without links when it was written. Throws
+ * MusterError.
+ */
 export async function readPathContent(
   path: string,
   roots: readonly string[],
 ): Promise<PathContent> {
-  const location = locationOf(path, roots);
+  const location = toOpenScope(path, roots);
   const { real, exists, problem } = resolveInRoots(path, location.roots);
   if (real !== path) return { kind: 'other', what: 'reached through a link' };
   // A file whose directory was replaced by a file counts as deleted.
@@ -142,19 +151,22 @@ export async function readPathContent(
   });
 }
 
-/** Returns the location for access without following links. A path outside the roots was allowed by a person. */
-function locationOf(path: string, roots: readonly string[]): OpenScope {
+/**
+ * Returns the scope in which a path can be opened without following links. A path outside the roots is allowed,
+ * because a person allowed the call that changed it.
+ */
+function toOpenScope(path: string, roots: readonly string[]): OpenScope {
   const judged = new Map([[path, { real: path, mayHaveOtherNames: false }]]);
   if (findRoot(path, roots) !== undefined) return { roots, judged };
   let directory = dirname(path);
-  while (directory !== sep && statOf(directory)?.isDirectory() !== true) {
+  while (directory !== sep && statIfPresent(directory)?.isDirectory() !== true) {
     directory = dirname(directory);
   }
   return { roots: [directory], judged };
 }
 
-/** Returns undefined for a path that does not exist or can't be read. */
-function statOf(path: string): Stats | undefined {
+/** Returns the stats of a path, or undefined if it does not exist or can't be read. */
+function statIfPresent(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch (thrown) {
@@ -163,22 +175,25 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** Keeps the present content of a file, so that it can be restored. Throws `CONFLICT` if the file has changed. */
-export async function keepCurrentContent(
+/**
+ * Stores a backup of the present content of a file, so that the rewind can be undone. Throws `CONFLICT` if the file
+ * has changed since the rewind was planned.
+ */
+export async function backUpContent(
   store: TaskStore,
   { path, from }: RewoundFile,
   roots: readonly string[],
 ): Promise<void> {
   if (from === null) return;
   const options = { maxBytes: MAX_EDIT_BYTES, signal: NEVER_ABORTED };
-  const { bytes, hash } = await readFullFile(path, locationOf(path, roots), options);
-  if (hash !== from.hash) throw changed(path);
+  const { bytes, hash } = await readFullFile(path, toOpenScope(path, roots), options);
+  if (hash !== from.hash) throw changedError(path);
   await store.putBackup(bytes);
 }
 
 /**
- * Restores a file to the content that a rewind gives it. Repeating it does nothing. Throws MusterError: `CONFLICT`
- * if the file is neither as the rewind found it nor as the rewind leaves it.
+ * Restores a file to its earlier content. Does nothing if the file is restored already. Throws MusterError:
+ * `CONFLICT` if the file has neither the content that the plan found nor the earlier one.
  */
 export async function restoreFile(
   store: TaskStore,
@@ -189,16 +204,19 @@ export async function restoreFile(
   if (hasForm(found, to, { comparesMode: true })) return;
   const isExpected = [from, to].some((form) => hasForm(found, form, { comparesMode: false }));
   if (!isExpected) {
-    throw changed(path);
+    throw changedError(path);
   }
   if (to !== null) {
     const bytes = store.getBackup(to.hash);
     if (bytes === null)
-      throw new MusterError('NOT_FOUND', `the earlier content of ${path} is not kept any more`);
+      throw new MusterError(
+        'NOT_FOUND',
+        `there is no longer a backup of the earlier content of ${path}`,
+      );
     const expected = found.kind === 'file' ? found.stats : 'nothing';
-    await writeFileInRoots(path, locationOf(path, roots), bytes, expected, { mode: to.mode });
+    await writeFileInRoots(path, toOpenScope(path, roots), bytes, expected, { mode: to.mode });
   } else if (found.kind === 'file') {
-    await remove(path, found.stats, roots);
+    await removeFile(path, found.stats, roots);
   }
 }
 
@@ -213,9 +231,13 @@ export function hasForm(
   return !comparesMode || found.form.mode === form.mode;
 }
 
-async function remove(path: string, stats: BigIntStats, roots: readonly string[]): Promise<void> {
-  await withHeldEntry(path, locationOf(path, roots), async ({ directory, name, stats: now }) => {
-    if (now === undefined || !isSameFile(now, stats)) throw changed(path);
+async function removeFile(
+  path: string,
+  stats: BigIntStats,
+  roots: readonly string[],
+): Promise<void> {
+  await withHeldEntry(path, toOpenScope(path, roots), async ({ directory, name, stats: now }) => {
+    if (now === undefined || !isSameFile(now, stats)) throw changedError(path);
     unlinkSync(directory.at(name));
     await syncDirectory(directory.at('.'));
   });
@@ -223,29 +245,32 @@ async function remove(path: string, stats: BigIntStats, roots: readonly string[]
 
 /** Removes the directories above a deleted file that are empty now, but never a root. */
 function removeEmptyParents(path: string, roots: readonly string[]): void {
-  for (let at = dirname(path); ; at = dirname(at)) {
-    const root = findRoot(at, roots);
-    if (root === undefined || roots.some((each) => isInside(at, each))) return;
+  for (let directory = dirname(path); ; directory = dirname(directory)) {
+    const root = findRoot(directory, roots);
+    if (root === undefined || roots.some((each) => isInside(directory, each))) return;
     try {
-      using above = holdDirectory(root, dirname(at));
-      if (readEntryStats(above, basename(at)) !== undefined) rmdirSync(above.at(basename(at)));
+      using parent = holdDirectory(root, dirname(directory));
+      const name = basename(directory);
+      if (readEntryStats(parent, name) !== undefined) rmdirSync(parent.at(name));
     } catch (thrown) {
-      // The directory is not empty or can't be removed: it stays, with those above it.
+      // The directory is not empty or can't be removed: keep it, and the directories above it.
       if (systemErrorCode(thrown) === undefined) throw thrown;
       return;
     }
   }
 }
 
-function changed(path: string): MusterError {
+function changedError(path: string): MusterError {
   return new MusterError('CONFLICT', `${path} was changed by another program just now`);
 }
 
-/** Returns the path of a file where a directory above the given path should be, or null if there is none. */
+/**
+ * Returns the path of a file that stands where a directory above the given path should be, or null if there is none.
+ */
 export function findFileAbove(path: string): string | null {
-  for (let at = dirname(path); at !== dirname(at); at = dirname(at)) {
-    const stats = statOf(at);
-    if (stats !== undefined) return stats.isDirectory() ? null : at;
+  for (let ancestor = dirname(path); ancestor !== dirname(ancestor); ancestor = dirname(ancestor)) {
+    const stats = statIfPresent(ancestor);
+    if (stats !== undefined) return stats.isDirectory() ? null : ancestor;
   }
   return null;
 }

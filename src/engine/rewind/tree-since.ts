@@ -1,6 +1,6 @@
 import { errorMessage } from '../../base/errors.ts';
 import { isId } from '../../base/ids.ts';
-import type { FileLeft } from '../../protocol/events/rewound.ts';
+import type { UnrestoredFile } from '../../protocol/events/rewound.ts';
 import type { FileChange } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
@@ -15,48 +15,48 @@ export interface ChangeSince extends EventTime {
 
 /** The work of a task and its descendants after one of its events. */
 export interface TreeSince {
-  /** The changes in the order in which they were made. */
+  /** The file changes in the order in which they were made. */
   readonly changes: readonly ChangeSince[];
   readonly commands: readonly string[];
   readonly unknownCalls: number;
-  /** Ids of descendants that were created since. */
+  /** The ids of descendants that were created after the event. */
   readonly newTasks: readonly string[];
-  /** Ids of descendants that were running at the event and have continued since. */
+  /** The ids of descendants that were running at the event and have continued since. */
   readonly continuedTasks: ReadonlySet<string>;
   /** The roots of all these tasks. */
   readonly roots: readonly string[];
-  /** The number of the newest event of each log, by task: of the task itself and its descendants. */
+  /** The number of the newest event of each log, by the id of the task. */
   readonly logs: Readonly<Record<string, number>>;
   /** The logs that can't be used, with the reasons. */
-  readonly unreadableLogs: readonly FileLeft[];
+  readonly unreadableLogs: readonly UnrestoredFile[];
 }
 
-/** Reads what a task and its descendants did after an event, from their logs. */
+/** Reads from the logs what a task and its descendants did after an event of the task. */
 export function readTreeSince(store: TaskStore, id: string, event: EventTime): TreeSince {
   const logsByTask = new Map<string, DatedLog>();
-  const lost: FileLeft[] = [];
-  const known = new Set([id]);
-  // The set grows during the iteration, which includes what is added: parents come before their children.
-  for (const task of known) {
-    const summary = readable(store, task, lost);
+  const unreadableLogs: UnrestoredFile[] = [];
+  const taskIds = new Set([id]);
+  // The set grows during the iteration, which also visits the added ids. So each parent is read before its children.
+  for (const task of taskIds) {
+    const summary = readSummaryOrNote(store, task, unreadableLogs);
     if (summary === null) continue;
     const isAfter =
       task === id
         ? ({ seq }: EventTime) => seq > event.seq
-        : afterEventInDescendant(summary, logsByTask, event);
+        : createDescendantRule(summary, logsByTask, event);
     logsByTask.set(task, { summary, isAfter });
     if (summary.unfinishedRewindTo !== null && task !== id) {
-      const because = `is of a task with an unfinished rewind: finish it first with \`muster tasks rewind ${task} --to ${summary.unfinishedRewindTo}\``;
-      lost.push({ path: store.logPath(task) ?? task, because });
+      const because = `belongs to a task whose rewind is unfinished: finish it first with \`muster tasks rewind ${task} --to ${summary.unfinishedRewindTo}\``;
+      unreadableLogs.push({ path: store.logPath(task) ?? task, because });
     }
-    for (const { child } of summary.startedChildren) if (isId(child)) known.add(child);
+    for (const { child } of summary.startedChildren) if (isId(child)) taskIds.add(child);
   }
   const logs = [...logsByTask.values()];
   const below = logs.filter(({ summary }) => summary.id !== id);
   const isNew = ({ summary, isAfter }: DatedLog) =>
     isAfter(summary.activations[0] ?? summary.newestEvent);
   return {
-    changes: inOrder(logs.flatMap(changesOf)),
+    changes: sortChanges(logs.flatMap(listChanges)),
     commands: logs.flatMap(({ summary, isAfter }) =>
       summary.commands.filter(isAfter).map(({ command }) => command),
     ),
@@ -70,20 +70,25 @@ export function readTreeSince(store: TaskStore, id: string, event: EventTime): T
     ),
     roots: [...new Set(logs.flatMap(({ summary }) => summary.roots))],
     logs: Object.fromEntries(logs.map(({ summary }) => [summary.id, summary.lastSeq])),
-    unreadableLogs: lost,
+    unreadableLogs,
   };
 }
 
-function readable(store: TaskStore, task: string, lost: FileLeft[]): LogSummary | null {
+/** Reads the summary of a log. Adds an unreadable log to the list and returns null. */
+function readSummaryOrNote(
+  store: TaskStore,
+  task: string,
+  unreadableLogs: UnrestoredFile[],
+): LogSummary | null {
   try {
     return readLogSummary(store, task);
   } catch (thrown) {
-    lost.push({ path: store.logPath(task) ?? task, because: errorMessage(thrown) });
+    unreadableLogs.push({ path: store.logPath(task) ?? task, because: errorMessage(thrown) });
     return null;
   }
 }
 
-function changesOf({ summary, isAfter }: DatedLog): readonly ChangeSince[] {
+function listChanges({ summary, isAfter }: DatedLog): readonly ChangeSince[] {
   const { id: task, importedUpTo } = summary;
   return summary.changes
     .filter(isAfter)
@@ -91,10 +96,10 @@ function changesOf({ summary, isAfter }: DatedLog): readonly ChangeSince[] {
 }
 
 /**
- * Sorts changes by time. If several tasks changed a file within the resolution of the clock, the content that a
- * change found tells which change came before it.
+ * Sorts changes by time. If several tasks changed a file within the resolution of the clock, the changes are chained
+ * by content: the next change is the one that found the content that the last change left.
  */
-function inOrder(changes: readonly ChangeSince[]): readonly ChangeSince[] {
+function sortChanges(changes: readonly ChangeSince[]): readonly ChangeSince[] {
   const waiting = changes.toSorted((a, b) => a.ts - b.ts);
   const ordered: ChangeSince[] = [];
   const contents = new Map<string, string | null>();
@@ -104,7 +109,7 @@ function inOrder(changes: readonly ChangeSince[]): readonly ChangeSince[] {
     const tied = waiting.slice(0, upTo === -1 ? waiting.length : upTo);
     const isNext = ({ task, change: { path, before } }: ChangeSince, index: number): boolean =>
       contents.get(path) === before &&
-      // Those of one task stay in the order of its log.
+      // Changes of one task stay in the order of its log.
       tied.slice(0, index).every((each) => each.task !== task);
     const next = tied.length === 1 ? 0 : Math.max(0, tied.findIndex(isNext));
     const [taken] = waiting.splice(next, 1);
@@ -118,42 +123,43 @@ function inOrder(changes: readonly ChangeSince[]): readonly ChangeSince[] {
 /** Decides whether something in a log happened after the target event of a rewind. */
 type IsAfterEvent = (moment: EventTime) => boolean;
 
-/** A log of the tree, with the rule that tells what in it happened after the target event. */
+/** A log of the tree, with the rule that decides which of its events happened after the target event. */
 interface DatedLog {
   readonly summary: LogSummary;
   readonly isAfter: IsAfterEvent;
 }
 
 /**
- * Builds the rule for a descendant of the rewound task. An activation that another task of the tree started after the
- * event came after it, and one that had ended for that task before came before. The other activations were running at
- * the event or were started by a person: there the clock decides, and the exact time of the event counts as before.
+ * Builds the rule for the log of a descendant of the rewound task. An activation that another task of the tree
+ * started after the target event came after it; an activation whose end that other task recorded before the target
+ * event came before it. All other activations were running at the target event or were started by a person: for them
+ * the clock decides, and the exact time of the target event counts as before.
  */
-function afterEventInDescendant(
+function createDescendantRule(
   summary: LogSummary,
-  above: ReadonlyMap<string, DatedLog>,
+  logsByTask: ReadonlyMap<string, DatedLog>,
   event: EventTime,
 ): IsAfterEvent {
-  let before = -1;
-  let after = Infinity;
+  let lastBefore = -1;
+  let firstAfter = Infinity;
   for (const [index, { seq, by, callId }] of summary.activations.entries()) {
-    const caller = by === null ? undefined : above.get(by);
-    const begun = caller?.summary.startedChildren.find(
+    const caller = by === null ? undefined : logsByTask.get(by);
+    const started = caller?.summary.startedChildren.find(
       (each) => each.child === summary.id && each.callId === callId,
     );
-    if (caller === undefined || begun === undefined) continue;
-    if (caller.isAfter(begun)) {
-      after = Math.min(after, seq);
+    if (caller === undefined || started === undefined) continue;
+    if (caller.isAfter(started)) {
+      firstAfter = Math.min(firstAfter, seq);
       continue;
     }
     const ended = caller.summary.endedChildren.find(
-      (each) => each.child === summary.id && each.seq > begun.seq,
+      (each) => each.child === summary.id && each.seq > started.seq,
     );
     const next = summary.activations[index + 1];
     if (ended === undefined || caller.isAfter(ended)) continue;
-    before = next === undefined ? summary.lastSeq : next.seq - 1;
+    lastBefore = next === undefined ? summary.lastSeq : next.seq - 1;
   }
-  return ({ seq, ts }) => seq >= after || (seq > before && ts > event.ts);
+  return ({ seq, ts }) => seq >= firstAfter || (seq > lastBefore && ts > event.ts);
 }
 
 /** The position of an event in its log. */
@@ -164,14 +170,14 @@ interface EventTime {
   readonly ts: number;
 }
 
-/** An activation of a task, with the event that started it: its creation, a resume or a rewind. */
+/** The event that started an activation of a task: its creation, a resume or a rewind. */
 interface StartedActivation extends EventTime {
-  /** The id of the task that started it, `user`, or null for a root. */
+  /** The id of the task that started the activation, `user`, or null for a root. */
   readonly by: string | null;
   readonly callId: string | null;
 }
 
-/** The files, commands and children in a log, with their positions. */
+/** The files, commands and children in a log, with the positions of their events. */
 interface LogSummary {
   readonly id: string;
   readonly lastSeq: number;
@@ -181,7 +187,7 @@ interface LogSummary {
   readonly roots: readonly string[];
   readonly changes: readonly (EventTime & { readonly change: FileChange })[];
   readonly commands: readonly (EventTime & { readonly command: string })[];
-  /** Calls of tools that change files whose effects are not known. */
+  /** The calls of file-changing tools whose effects are not known. */
   readonly unknownCalls: readonly EventTime[];
   /** The children that calls of this task created or resumed. */
   readonly startedChildren: readonly (EventTime & {
@@ -192,7 +198,7 @@ interface LogSummary {
   readonly activations: readonly StartedActivation[];
   /** The target event of a rewind whose process died before all files were restored, or null. */
   readonly unfinishedRewindTo: number | null;
-  /** The newest event that is neither a change of owner nor a warning. */
+  /** The newest event, without changes of the owner and warnings. */
   readonly newestEvent: EventTime;
 }
 
@@ -203,9 +209,9 @@ function readLogSummary(store: TaskStore, id: string): LogSummary {
   return reader.summary;
 }
 
-type Growing<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
+type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
 
-const CHANGES_FILES: ReadonlySet<string> = new Set([
+const FILE_CHANGING_TOOLS: ReadonlySet<string> = new Set([
   'Write',
   'Edit',
   'MultiEdit',
@@ -214,12 +220,12 @@ const CHANGES_FILES: ReadonlySet<string> = new Set([
 ]);
 
 class LogSummaryReader {
-  private readonly growing: Growing<LogSummary>;
-  /** Calls that change files and have no outcome yet, by call id. */
-  private readonly open = new Map<string, EventTime & { readonly epoch: number }>();
+  private readonly draft: Mutable<LogSummary>;
+  /** The calls of file-changing tools that have no outcome yet, by call id. */
+  private readonly openCalls = new Map<string, EventTime & { readonly epoch: number }>();
 
   constructor(id: string, importedUpTo: number) {
-    this.growing = {
+    this.draft = {
       id,
       importedUpTo,
       lastSeq: -1,
@@ -236,58 +242,61 @@ class LogSummaryReader {
   }
 
   get summary(): LogSummary {
-    return { ...this.growing, unknownCalls: [...this.growing.unknownCalls, ...this.open.values()] };
+    return {
+      ...this.draft,
+      unknownCalls: [...this.draft.unknownCalls, ...this.openCalls.values()],
+    };
   }
 
   add(event: TaskEvent): void {
-    const { growing } = this;
+    const { draft } = this;
     const { seq, ts } = event;
-    const at = { seq, ts };
-    growing.lastSeq = seq;
-    if (event.type !== 'task.claimed' && event.type !== 'warning') growing.newestEvent = at;
+    const time = { seq, ts };
+    draft.lastSeq = seq;
+    if (event.type !== 'task.claimed' && event.type !== 'warning') draft.newestEvent = time;
     switch (event.type) {
       case 'task.created': {
         const { parent, parentCall, rights } = event.spec;
-        growing.roots.push(...rights.roots);
-        growing.activations.push({ ...at, by: parent, callId: parentCall });
+        draft.roots.push(...rights.roots);
+        draft.activations.push({ ...time, by: parent, callId: parentCall });
         return;
       }
       case 'task.resumed':
-        growing.activations.push({ ...at, by: event.by, callId: event.callId });
+        draft.activations.push({ ...time, by: event.by, callId: event.callId });
         return;
       case 'task.rewound':
-        growing.unfinishedRewindTo = event.to;
-        growing.activations.push({ ...at, by: 'user', callId: null });
+        draft.unfinishedRewindTo = event.to;
+        draft.activations.push({ ...time, by: 'user', callId: null });
         for (const { path, from, to } of event.files) {
           const mode = from === null ? {} : { mode: from.mode };
           const change = { path, before: from?.hash ?? null, after: to?.hash ?? null, ...mode };
-          growing.changes.push({ ...at, change });
+          draft.changes.push({ ...time, change });
         }
         return;
       case 'files.restored': {
-        growing.unfinishedRewindTo = null;
-        const left = new Set(event.left.map(({ path }) => path));
-        growing.changes = growing.changes.filter(
-          (each) => each.seq !== event.rewind || !left.has(each.change.path),
+        draft.unfinishedRewindTo = null;
+        const unrestored = new Set(event.left.map(({ path }) => path));
+        draft.changes = draft.changes.filter(
+          (each) => each.seq !== event.rewind || !unrestored.has(each.change.path),
         );
         return;
       }
       case 'call.started':
-        if (CHANGES_FILES.has(event.tool))
-          this.open.set(event.callId, { ...at, epoch: event.epoch });
+        if (FILE_CHANGING_TOOLS.has(event.tool))
+          this.openCalls.set(event.callId, { ...time, epoch: event.epoch });
         return;
       case 'call.ended':
         this.addOutcome(event);
         return;
       case 'shell.started':
-        growing.commands.push({ ...at, command: event.command });
+        draft.commands.push({ ...time, command: event.command });
         return;
       case 'child.created':
       case 'child.resumed':
-        growing.startedChildren.push({ ...at, child: event.child, callId: event.callId });
+        draft.startedChildren.push({ ...time, child: event.child, callId: event.callId });
         return;
       case 'child.ended':
-        growing.endedChildren.push({ ...at, child: event.child });
+        draft.endedChildren.push({ ...time, child: event.child });
         return;
       default:
     }
@@ -295,15 +304,15 @@ class LogSummaryReader {
 
   private addOutcome(event: Extract<TaskEvent, { type: 'call.ended' }>): void {
     const { seq, ts, callId, epoch, error, facts } = event;
-    const { growing, open } = this;
-    const begun = open.get(callId);
-    open.delete(callId);
+    const { draft, openCalls } = this;
+    const start = openCalls.get(callId);
+    openCalls.delete(callId);
     const changes = facts.changed ?? [];
-    for (const change of changes) growing.changes.push({ seq, ts, change });
-    for (const { command } of facts.commands ?? []) growing.commands.push({ seq, ts, command });
-    if (begun === undefined || changes.length > 0) return;
-    // Its process died, or the call was aborted in the middle.
+    for (const change of changes) draft.changes.push({ seq, ts, change });
+    for (const { command } of facts.commands ?? []) draft.commands.push({ seq, ts, command });
+    if (start === undefined || changes.length > 0) return;
+    // The process of the call died, or the call was aborted in the middle.
     const isGivenUp = error === 'CANCELLED' || error === 'TIMEOUT';
-    if (begun.epoch !== epoch || isGivenUp) growing.unknownCalls.push({ seq, ts });
+    if (start.epoch !== epoch || isGivenUp) draft.unknownCalls.push({ seq, ts });
   }
 }

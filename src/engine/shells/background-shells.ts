@@ -11,7 +11,7 @@ import {
   type ShellWork,
   type StartedShell,
   type ToolCaps,
-  KEEP_BYTES,
+  PASS_THROUGH_FILTER,
 } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { shellEndEvents, type ShellOutcome } from './shell-end.ts';
@@ -19,7 +19,7 @@ import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** The maximum number of background shells of one task at the same time. */
 const MAX_SHELLS = 16;
-/** The tools without which a task could neither read the output of a shell nor end it. */
+/** The tools that a task needs to read the output of a shell and to stop it. */
 const NEEDED_TOOLS = ['TaskOutput', 'TaskStop'];
 
 interface ShellDeps {
@@ -39,24 +39,30 @@ interface ShellOwner {
   readonly view: ReadonlyMap<string, unknown>;
   /** Aborts when the task is stopped. */
   readonly signal: AbortSignal;
-  /** Notes that a shell had to be killed because it did not stop. */
+  /** Records that a shell had to be killed because it did not stop when asked. */
   recordKill(): void;
-  /** Fails the task because the end of a shell can't be recorded, and would be waited for for ever. */
+  /**
+   * Fails the task because the end of a shell can't be recorded: the task would otherwise wait for that end forever.
+   */
   fail(thrown: unknown): void;
   /** Wakes the task because a shell has ended. */
   wake(): void;
 }
 
-/** The abort reason of a shell's signal: by the task with or without a notice of the end, or by its output. */
+/**
+ * The abort reason of a shell's signal. `notify` and `silent`: the task stops the shell, with or without a notice of
+ * its end. `output_limit`: the shell has written too much.
+ */
 type StopCause = 'notify' | 'silent' | 'output_limit';
 
-/** A shell that starts, runs or is being ended. */
+/** A shell that is starting, running or being stopped. */
 interface RunningShell {
   readonly controller: AbortController;
-  /** Resolves when its end is recorded or it could not be started. Never rejects. */
+  /** Resolves when the end of the shell is recorded, or when the shell could not be started. Never rejects. */
   readonly ended: Promise<void>;
 }
 
+/** The parts of a shell that is about to start. */
 interface NewShell {
   readonly id: string;
   readonly callId: string;
@@ -65,52 +71,59 @@ interface NewShell {
   readonly work: ShellWork;
 }
 
-/** The shell commands of one task that run in the background. */
+/** The background shells of one task. */
 export class BackgroundShells {
   private readonly deps: ShellDeps;
   private readonly owner: ShellOwner;
   private readonly running = new Map<string, RunningShell>();
   private readonly outputs = new Map<string, ShellOutput>();
-  /** Ends that the log did not take (a full disk). They are recorded when the task ends, if that is possible. */
-  private readonly unwritten = new Map<string, readonly EventBody[]>();
+  /**
+   * The events of ends that could not be written to the log, for example on a full disk. `stopAll` tries again to
+   * record them.
+   */
+  private readonly unrecordedEnds = new Map<string, readonly EventBody[]>();
 
   constructor(deps: ShellDeps, owner: ShellOwner) {
     this.deps = deps;
     this.owner = owner;
   }
 
-  /** Returns the port through which one call starts shells. */
-  forCall(callId: string): ShellPort {
+  /** Creates the port through which one call starts shells. */
+  createPort(callId: string): ShellPort {
     return { start: (work) => this.start(callId, work) };
   }
 
-  /** Stops the shells with these ids and waits for them. `notify`: the task gets a notice of each end. */
+  /**
+   * Stops the shells with these ids and waits for their ends.
+   *
+   * @param notify true if the task gets a notice of each end
+   */
   async stop(ids: Iterable<string>, { notify }: { readonly notify: boolean }): Promise<void> {
     const stopped = [...ids];
     for (const id of stopped) this.abort(id, notify ? 'notify' : 'silent');
-    await Promise.all(stopped.map((id) => this.ended(id)));
+    await Promise.all(stopped.map((id) => this.waitForEnd(id)));
   }
 
-  /** Stops all shells and waits for them. Throws when the end of one still can't be recorded. */
+  /** Stops all shells and waits for their ends. Throws when an end still can't be recorded. */
   async stopAll(): Promise<void> {
     await this.stop(this.running.keys(), { notify: false });
-    for (const [id, events] of this.unwritten) {
+    for (const [id, events] of this.unrecordedEnds) {
       this.owner.journal.record(...events);
-      this.unwritten.delete(id);
+      this.unrecordedEnds.delete(id);
     }
   }
 
-  /** Starts to stop all shells, and does not wait for them. */
+  /** Stops all shells without waiting for their ends. */
   abortAll(): void {
     for (const id of this.running.keys()) this.abort(id, 'silent');
   }
 
-  /** Resolves when the shell has ended; at once when no such shell runs. */
-  async ended(id: string): Promise<void> {
+  /** Resolves when the shell has ended, or at once when no such shell runs. */
+  async waitForEnd(id: string): Promise<void> {
     await this.running.get(id)?.ended;
   }
 
-  /** Returns the reason why output of a shell is missing in its file; null when none is known. */
+  /** Returns the reason why output of a shell is missing in its file; null if none is known to be missing. */
   outputProblem(id: string): string | null {
     return this.outputs.get(id)?.problem ?? null;
   }
@@ -120,7 +133,7 @@ export class BackgroundShells {
   }
 
   private async start(callId: string, work: ShellWork): Promise<StartedShell> {
-    this.checkMayStart();
+    this.requireStartAllowed();
     const id = newId();
     const { deps, owner } = this;
     const path = deps.store.createSpillFile(owner.journal.state.spec.id, id);
@@ -132,14 +145,14 @@ export class BackgroundShells {
       deps.redactBytes?.(),
     );
     const started = deferred<void>();
-    const ended = this.live({ id, callId, controller, output, work }, started);
-    // Registered before it has started, so that a stop of the task includes it.
+    const ended = this.runShell({ id, callId, controller, output, work }, started);
+    // Register the shell before it has started, so that a stop of the task includes it.
     this.running.set(id, { controller, ended });
     await started.promise;
     return { id, output: path };
   }
 
-  private checkMayStart(): void {
+  private requireStartAllowed(): void {
     this.owner.signal.throwIfAborted();
     const missing = NEEDED_TOOLS.filter((tool) => !this.owner.view.has(tool));
     if (missing.length > 0) {
@@ -151,14 +164,14 @@ export class BackgroundShells {
     throw new MusterError('LIMIT_EXCEEDED', message);
   }
 
-  /** Runs a shell from its start to its end. Never rejects: a failed start rejects `started`. */
-  private async live(shell: NewShell, started: Deferred<void>): Promise<void> {
+  /** Runs a shell from its start to its end. Never rejects: when the start fails, `started` is rejected. */
+  private async runShell(shell: NewShell, started: Deferred<void>): Promise<void> {
     const { id, output } = shell;
     try {
-      const { ended } = await this.begin(shell);
+      const { ended } = await this.startCommand(shell);
       this.outputs.set(id, output);
       started.resolve();
-      this.writeEnd(shell, await this.outcomeOf(shell, ended));
+      this.recordEnd(shell, await this.waitForOutcome(shell, ended));
     } catch (thrown) {
       started.reject(thrown);
     } finally {
@@ -168,25 +181,33 @@ export class BackgroundShells {
     }
   }
 
-  /** Starts the command and records that. When it rejects, nothing of the command is left running. */
-  private async begin({ id, callId, controller, output, work }: NewShell): Promise<BegunShell> {
+  /**
+   * Starts the command and records the start. When this fails, the command is stopped and its output file is removed.
+   */
+  private async startCommand({
+    id,
+    callId,
+    controller,
+    output,
+    work,
+  }: NewShell): Promise<BegunShell> {
     const { path } = output;
-    let begun: BegunShell | null = null;
+    let started: BegunShell | null = null;
     try {
-      begun = await work.begin((chunk) => output.write(chunk), controller.signal);
+      started = await work.begin((chunk) => output.write(chunk), controller.signal);
       const { command } = work;
       const { journal } = this.owner;
       journal.record({ type: 'shell.started', shell: id, callId, command, output: path });
-      return begun;
+      return started;
     } catch (thrown) {
       controller.abort('silent' satisfies StopCause);
-      await begun?.ended;
+      await started?.ended;
       rmSync(path, { force: true });
       throw thrown;
     }
   }
 
-  private async outcomeOf(
+  private async waitForOutcome(
     { controller: { signal } }: NewShell,
     ended: Promise<ShellExit>,
   ): Promise<ShellOutcome> {
@@ -202,7 +223,7 @@ export class BackgroundShells {
     }
   }
 
-  private writeEnd({ id, controller: { signal } }: NewShell, outcome: ShellOutcome): void {
+  private recordEnd({ id, controller: { signal } }: NewShell, outcome: ShellOutcome): void {
     const { journal } = this.owner;
     const [notice, ended] = shellEndEvents(journal.state, id, outcome);
     const isNotified = outcome.how === 'exited' || signal.reason !== 'silent';
@@ -210,7 +231,7 @@ export class BackgroundShells {
     try {
       journal.record(...events);
     } catch (thrown) {
-      this.unwritten.set(id, events);
+      this.unrecordedEnds.set(id, events);
       this.deps.onFault(journal.state.spec.id, thrown);
       this.owner.fail(thrown);
     }
@@ -220,8 +241,8 @@ export class BackgroundShells {
 const { O_APPEND, O_NOFOLLOW, O_WRONLY } = constants;
 
 /**
- * Writes the output of a background shell to an existing file, up to a limit in bytes. Calls `onLimit` once
- * when the shell writes more. When the disk is full, output is lost, but the shell keeps running.
+ * Writes the output of a background shell to an existing file, up to a limit in bytes. Calls `onLimit` once when the
+ * shell writes more. When the disk is full, further output is discarded, but the shell keeps running.
  */
 export class ShellOutput {
   readonly path: string;
@@ -229,15 +250,15 @@ export class ShellOutput {
   private readonly maxBytes: number;
   private readonly onLimit: () => void;
   private readonly filter: ByteFilter;
-  private bytes = 0;
-  private loss: string | null = null;
+  private byteCount = 0;
+  private missingReason: string | null = null;
 
   /** Throws MusterError when the file can't be opened. */
   constructor(
     path: string,
     maxBytes: number,
     onLimit: () => void,
-    filter: ByteFilter = KEEP_BYTES,
+    filter: ByteFilter = PASS_THROUGH_FILTER,
   ) {
     this.filter = filter;
     this.path = path;
@@ -246,18 +267,18 @@ export class ShellOutput {
     this.onLimit = onLimit;
   }
 
-  /** The reason why output is missing in the file; null while all of it is there. */
+  /** The reason why output is missing in the file; null as long as the output is complete. */
   get problem(): string | null {
-    return this.loss;
+    return this.missingReason;
   }
 
   write(chunk: Buffer): void {
-    if (this.loss !== null) return;
-    const kept = chunk.subarray(0, this.maxBytes - this.bytes);
-    this.bytes += chunk.length;
-    if (!this.append(this.filter.write(kept))) return;
-    if (this.bytes <= this.maxBytes) return;
-    this.loss = `the output is more than the limit output.spill_bytes = ${this.maxBytes}`;
+    if (this.missingReason !== null) return;
+    const allowed = chunk.subarray(0, this.maxBytes - this.byteCount);
+    this.byteCount += chunk.length;
+    if (!this.append(this.filter.write(allowed))) return;
+    if (this.byteCount <= this.maxBytes) return;
+    this.missingReason = `the output is more than the limit output.spill_bytes = ${this.maxBytes}`;
     this.onLimit();
   }
 
@@ -266,13 +287,13 @@ export class ShellOutput {
     closeSync(this.fd);
   }
 
-  /** Returns false when the disk takes no more. */
+  /** Returns false when the bytes can't be written. */
   private append(bytes: Buffer): boolean {
     try {
       for (let done = 0; done < bytes.length;) done += writeSync(this.fd, bytes, done);
       return true;
     } catch (thrown) {
-      this.loss = errorMessage(thrown);
+      this.missingReason = errorMessage(thrown);
       return false;
     }
   }

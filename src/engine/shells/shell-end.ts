@@ -5,7 +5,7 @@ import { drawNonce } from '../../protocol/outside-text.ts';
 import { indentNoticeItem } from '../../protocol/notice-text.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** The maximum number of code points of a command that are shown in one line. */
+/** The maximum number of code points of a command that is shown on one line. */
 const MAX_COMMAND_LENGTH = 80;
 
 /** The way in which a shell ended. */
@@ -16,8 +16,8 @@ export interface ShellOutcome {
 }
 
 /**
- * Returns the notice of a shell's end for its task, and the event of that end. The notice comes first, so that
- * after a crash between the two both are written again.
+ * Returns two events: the notice of a shell's end for its task, and the end itself. The notice comes first: after a
+ * crash between the two, the end is missing and both are written again.
  */
 export function shellEndEvents(
   state: TaskState,
@@ -47,7 +47,7 @@ export function shellNoticeId(id: string): string {
   return `${id}-end`;
 }
 
-/** Describes the end of a shell, to follow `the shell` or `Status:` in a message. */
+/** Describes the end of a shell, in words that follow `the shell` or `Status:`. */
 export function describeShellEnd({ how, exitCode }: ShellOutcome): string {
   if (how !== 'exited') return OTHER_ENDS[how];
   return exitCode === null ? 'ended by a signal' : `ended with exit code ${exitCode}`;

@@ -13,8 +13,8 @@ import { collapseWhitespace, truncate } from '../../base/text.ts';
 export type AnswerCheck = (answer: string) => SchemaCheckResult;
 
 /**
- * Loads the validator and creates the check of a schema, or returns a text that says what is wrong with the
- * schema. The check itself is synchronous.
+ * Loads the validator and creates the check of answers against a schema. Returns a description of the problem if the
+ * schema can't be used. The check itself is synchronous.
  */
 export async function createAnswerCheck(schema: JsonObject): Promise<AnswerCheck | string> {
   const tooBig = findSizeProblem(schema);
@@ -24,23 +24,23 @@ export async function createAnswerCheck(schema: JsonObject): Promise<AnswerCheck
   if (typeof check === 'string') return check;
   return (answer) => {
     const json = parseAnswerJson(answer);
-    return json.ok ? check(json.value) : { kind: 'invalid', findings: [json.why] };
+    return json.ok ? check(json.value) : { kind: 'invalid', findings: [json.reason] };
   };
 }
 
-/** Returns what is wrong with a schema, or null. */
+/** Returns the reason why a schema can't be used, or null. */
 export async function findSchemaProblem(schema: JsonObject): Promise<string | null> {
   const check = await createAnswerCheck(schema);
   return typeof check === 'string' ? check : null;
 }
 
 /**
- * The maximum number of answers that are checked in one activation: the first, and two after the model got the
- * errors.
+ * The maximum number of answers that are checked in one activation: the first answer, and two more after the model
+ * has received the findings.
  */
 const MAX_ANSWERS = 3;
-/** The maximum number of findings in the error of a task; its log holds all of them. */
-const FINDINGS_IN_ERROR = 3;
+/** The maximum number of findings in the error of a task. The log of the task holds all of them. */
+const MAX_FINDINGS_IN_ERROR = 3;
 
 /** The step after the check of a final answer. */
 type SchemaCheckStep =
@@ -48,8 +48,8 @@ type SchemaCheckStep =
   | { readonly kind: 'end'; readonly ending: TaskEnding };
 
 /**
- * Decides what follows the check of a final answer. The answers are counted by the log, so that a crash between
- * two answers allows no further one.
+ * Decides the next step after the check of a final answer. The answers are counted in the log, so that a crash
+ * between two answers does not allow an additional one.
  */
 export function decideAfterCheck(
   state: TaskState,
@@ -67,12 +67,16 @@ export function decideAfterCheck(
     }
     case 'invalid': {
       const { findings } = verdict;
-      const told = countRepairRequests(state);
-      if (told + 1 >= MAX_ANSWERS) {
+      const asked = countRepairRequests(state);
+      if (asked + 1 >= MAX_ANSWERS) {
         const ending = endings.endFailedBySchema(state, invalidAnswersError(findings));
         return { kind: 'end', ending };
       }
-      return { kind: 'tell', id: repairId(state, told + 1), text: repairText(told + 1, findings) };
+      return {
+        kind: 'tell',
+        id: createRepairId(state, asked + 1),
+        text: repairText(asked + 1, findings),
+      };
     }
     default:
       return verdict satisfies never;
@@ -80,12 +84,12 @@ export function decideAfterCheck(
 }
 
 function countRepairRequests(state: TaskState): number {
-  let told = 0;
-  while (state.conversation.inputIds.has(repairId(state, told + 1))) told += 1;
-  return told;
+  let count = 0;
+  while (state.conversation.inputIds.has(createRepairId(state, count + 1))) count += 1;
+  return count;
 }
 
-function repairId({ activation }: TaskState, number: number): string {
+function createRepairId({ activation }: TaskState, number: number): string {
   return `schema-${activation.number}-${number}`;
 }
 
@@ -95,7 +99,7 @@ function repairText(answer: number, findings: readonly string[]): string {
 }
 
 function invalidAnswersError(findings: readonly string[]) {
-  const shown = findings.slice(0, FINDINGS_IN_ERROR);
+  const shown = findings.slice(0, MAX_FINDINGS_IN_ERROR);
   const rest = findings.length > shown.length ? '; …' : '';
   const message = `none of ${MAX_ANSWERS} answers was valid against it; the last: ${shown.map(removeFullStop).join('; ')}${rest}`;
   return { code: 'PROVIDER_ERROR', message } as const;
@@ -112,15 +116,18 @@ function uncheckedAnswerError(why: string) {
 }
 
 /**
- * Says whether the result of a task with a schema was not checked as a final answer: a limit ended the task, or
- * an earlier result was reused.
+ * Returns true if a task with a schema has a result that was not checked as a final answer, because a limit ended the
+ * task or an earlier result was reused.
  */
 export function needsSchemaCheck(spec: TaskSpec, { end, structured }: TaskEnding): boolean {
   const hasResult = end.status === 'partial' || end.status === 'completed';
   return hasResult && structured === undefined && outputSchemaOf(spec) !== null;
 }
 
-/** Adds the result as JSON to such an ending, if it is valid. Nobody can correct it any more if it is not. */
+/**
+ * Adds the result as JSON to an ending for which `needsSchemaCheck` is true, if the result is valid. An invalid
+ * result stays as it is, because no model can correct it any more.
+ */
 export async function addStructuredResult(
   { onFault }: Pick<EngineDeps, 'onFault'>,
   spec: TaskSpec,
@@ -133,65 +140,69 @@ export async function addStructuredResult(
     const verdict = check(ending.result);
     return verdict.kind === 'valid' ? { ...ending, structured: verdict.value } : ending;
   } catch (thrown) {
-    // A fault in the check does not discard the answer.
+    // An internal error in the check must not discard the answer.
     onFault(spec.id, thrown);
     return ending;
   }
 }
 
-/** Maximum nesting of objects and lists. */
+/** The maximum nesting of objects and lists. */
 const MAX_LEVELS = 200;
-const REASON_LENGTH = 200;
+/** The maximum number of code points of the parser's message in a finding. */
+const MAX_REASON_LENGTH = 200;
 
 type AnswerJson =
   | { readonly ok: true; readonly value: JsonValue }
-  | { readonly ok: false; readonly why: string };
+  | { readonly ok: false; readonly reason: string };
 
 /**
  * Parses the JSON in an answer: the full answer, or else its only block that is fenced as `json`, or else its only
- * fenced block. Nothing else is looked for, since JSON that an answer quotes in passing is not its result.
+ * fenced block. JSON anywhere else is ignored, because JSON that an answer quotes in passing is not its result.
  */
 export function parseAnswerJson(answer: string): AnswerJson {
-  const whole = parse(answer);
-  if (whole.ok) return whole;
-  const blocks = fencedBlocks(answer);
+  const fullAnswer = parseJson(answer);
+  if (fullAnswer.ok) return fullAnswer;
+  const blocks = findFencedBlocks(answer);
   const named = blocks.filter(({ language }) => language === 'json');
   const candidates = named.length > 0 ? named : blocks.filter(({ language }) => language === '');
   const [block] = candidates;
-  if (block === undefined) return whole;
+  if (block === undefined) return fullAnswer;
   if (candidates.length > 1) {
-    return { ok: false, why: `it holds ${candidates.length} blocks of JSON; one value is wanted` };
+    return {
+      ok: false,
+      reason: `it holds ${candidates.length} blocks of JSON; one value is wanted`,
+    };
   }
-  return parse(block.text);
+  return parseJson(block.text);
 }
 
-function parse(text: string): AnswerJson {
+function parseJson(text: string): AnswerJson {
   let value: JsonValue;
   try {
     value = JSON.parse(text.trim());
   } catch (thrown) {
-    const said = truncate(collapseWhitespace(errorMessage(thrown)), REASON_LENGTH);
-    return { ok: false, why: `it is not JSON: ${said}` };
+    const message = truncate(collapseWhitespace(errorMessage(thrown)), MAX_REASON_LENGTH);
+    return { ok: false, reason: `it is not JSON: ${message}` };
   }
   if (isDeeperThan(value, MAX_LEVELS)) {
-    return { ok: false, why: `it is nested more than ${MAX_LEVELS} levels deep` };
+    return { ok: false, reason: `it is nested more than ${MAX_LEVELS} levels deep` };
   }
   for (const { value: each } of visitJsonValues(value)) {
     if (typeof each === 'number' && !Number.isFinite(each)) {
-      return { ok: false, why: 'it holds a number that is too large' };
+      return { ok: false, reason: 'it holds a number that is too large' };
     }
   }
   return { ok: true, value };
 }
 
 interface FencedBlock {
-  /** The language after the opening fence in lower case, or empty. */
+  /** The language after the opening fence, in lower case; empty if there is none. */
   readonly language: string;
   readonly text: string;
 }
 
 /** Finds the fenced blocks. A line of JSON is never a fence, so a block ends at the first closing fence. */
-function fencedBlocks(text: string): readonly FencedBlock[] {
+function findFencedBlocks(text: string): readonly FencedBlock[] {
   const blocks: FencedBlock[] = [];
   let open: { readonly language: string; readonly lines: string[] } | null = null;
   for (const line of text.split('\n')) {

@@ -8,7 +8,7 @@ import { lazy } from '../../base/lazy.ts';
 /** The result of checking an answer against a schema. */
 export type SchemaCheckResult =
   | { readonly kind: 'valid'; readonly value: JsonValue }
-  /** `findings`: the errors in the validator's words. */
+  /** `findings`: the error messages of the validator. */
   | { readonly kind: 'invalid'; readonly findings: readonly string[] }
   /** The check could not be finished, and a better answer would not help. */
   | { readonly kind: 'unchecked'; readonly reason: string };
@@ -16,7 +16,10 @@ export type SchemaCheckResult =
 type Draft = '7' | '2019-09' | '2020-12';
 type Lookup = Readonly<Record<string, Schema | boolean>>;
 
-/** The drafts by their `$schema`, without `http(s)://` and the empty fragment. Draft 7 includes all of draft 6. */
+/**
+ * The drafts by their `$schema`, without `http(s)://` and the empty fragment. Draft 6 is validated as draft 7, which
+ * includes all of it.
+ */
 const DRAFTS: ReadonlyMap<string, Draft> = new Map([
   ['json-schema.org/draft-06/schema', '7'],
   ['json-schema.org/draft-07/schema', '7'],
@@ -24,15 +27,15 @@ const DRAFTS: ReadonlyMap<string, Draft> = new Map([
   ['json-schema.org/draft/2020-12/schema', '2020-12'],
 ]);
 
-/** The maximum number of milliseconds of one check: a pattern may backtrack for years. */
-const MAX_CHECK_MS = 500;
-/** The maximum number of findings of one value, and the maximum number of code points of each. */
+/** The time limit of one check, since a regular expression may backtrack almost without end. */
+const CHECK_TIMEOUT_MS = 500;
+/** The maximum number of findings about one value, and the maximum number of code points of each. */
 const MAX_FINDINGS = 10;
 const MAX_FINDING_LENGTH = 300;
 /** The maximum number of faults of a schema that are reported. */
-const MAX_FAULTS = 3;
-/** Keywords whose errors only say that something deeper is wrong. */
-const WRAPPERS: ReadonlySet<string> = new Set([
+const MAX_SHOWN_FAULTS = 3;
+/** Keywords whose error only says that a nested value is invalid. The error of the nested value follows it. */
+const WRAPPING_KEYWORDS: ReadonlySet<string> = new Set([
   '$ref',
   '$recursiveRef',
   'properties',
@@ -60,20 +63,20 @@ const compiledMetaschema = lazy((): Compiled => {
 });
 
 /**
- * Compiles a schema that is not too big into a check, or returns what is wrong with it. Fetches nothing and
- * generates no code.
+ * Compiles a schema into a check, or returns a description of the problem. The caller checks the size of the schema
+ * first. Nothing is fetched and no code is generated.
  */
 export function compileSchema(
-  given: JsonObject,
+  source: JsonObject,
 ): ((value: JsonValue) => SchemaCheckResult) | string {
-  const draft = findDraft(given['$schema']);
+  const draft = findDraft(source['$schema']);
   if (draft === undefined) {
     return `#/$schema: must be one of draft-06, draft-07, 2019-09 and 2020-12 (https://json-schema.org/draft/2020-12/schema)`;
   }
-  const faults = findErrors(given, compiledMetaschema());
-  if (faults !== null) return faults.lines.slice(0, MAX_FAULTS).join('; ');
-  // A copy, because the validator writes resolved references into it.
-  const schema: Schema = JSON.parse(JSON.stringify(given));
+  const faults = findErrors(source, compiledMetaschema());
+  if (faults !== null) return faults.lines.slice(0, MAX_SHOWN_FAULTS).join('; ');
+  // Validate with a copy, because the validator writes resolved references into the schema.
+  const schema: Schema = JSON.parse(JSON.stringify(source));
   let lookup: Lookup;
   try {
     lookup = dereference(schema);
@@ -96,11 +99,12 @@ function checkValue(value: JsonValue, compiled: Compiled): SchemaCheckResult {
   }
 }
 
+/** Returns the reason why a check could not be finished; null for any other error. "It" in the reason is the value. */
 function findUncheckedReason(thrown: unknown): string | null {
   if (thrown instanceof CheckTimeout) {
-    return `a pattern or another keyword of the schema took longer than ${MAX_CHECK_MS} ms on it (limit schema_check_ms = ${MAX_CHECK_MS})`;
+    return `a pattern or another keyword of the schema took longer than ${CHECK_TIMEOUT_MS} ms on it (limit schema_check_ms = ${CHECK_TIMEOUT_MS})`;
   }
-  // The stack overflowed: the schema recurses many steps for each step of the value.
+  // The stack overflowed: the schema recurses many steps for each level of the value.
   return thrown instanceof RangeError ? 'the schema leads too deep on it' : null;
 }
 
@@ -111,7 +115,7 @@ function findDraft(named: JsonValue | undefined): Draft | undefined {
 }
 
 /**
- * Finds faults that the metaschema cannot express.
+ * Finds a fault that the metaschema cannot express.
  *
  * @param lookup all schemas within the schema, by URI
  */
@@ -130,31 +134,32 @@ function findKeywordFault(schema: Schema, lookup: Lookup): string | null {
   if (typeof $ref === 'string' && lookup[schema.__absolute_ref__ ?? ''] === undefined) {
     return `$ref ${JSON.stringify($ref)} leads to nothing within the schema, and nothing is fetched`;
   }
-  const own = isJsonObject(patternProperties) ? Object.keys(patternProperties) : [];
-  for (const source of [...(typeof pattern === 'string' ? [pattern] : []), ...own]) {
+  const patternKeys = isJsonObject(patternProperties) ? Object.keys(patternProperties) : [];
+  for (const source of [...(typeof pattern === 'string' ? [pattern] : []), ...patternKeys]) {
     try {
       RegExp(source, 'u');
     } catch (thrown) {
       return collapseWhitespace(errorMessage(thrown));
     }
   }
-  // An unknown format checks nothing. It is removed because the validator would also find inherited object properties.
+  // An unknown format checks nothing. Remove it, because the validator would look up the name as an inherited object
+  // property as well.
   if (typeof schema.format === 'string' && !Object.hasOwn(format, schema.format)) {
     delete schema.format;
   }
   return null;
 }
 
-/** Returns the errors of a value in the validator's words; null if it is valid. */
+/** Returns the error messages of the validator for a value; null if the value is valid. */
 function findErrors(value: JsonValue, { schema, lookup, draft }: Compiled): Findings | null {
   const check = (stopsAtFirst: boolean) =>
-    runWithTimeout(MAX_CHECK_MS, () => validate(value, schema, draft, lookup, stopsAtFirst));
+    runWithTimeout(CHECK_TIMEOUT_MS, () => validate(value, schema, draft, lookup, stopsAtFirst));
   const first = check(true);
   if (first.valid) return null;
   const { errors } = listAllErrors(() => check(false)) ?? first;
-  const telling = errors.filter((unit, index) => isInformative(unit, errors[index + 1]));
+  const informative = errors.filter((unit, index) => isInformative(unit, errors[index + 1]));
   const lines = new Set(
-    (telling.length === 0 ? errors : telling).map(({ instanceLocation, error }) =>
+    (informative.length === 0 ? errors : informative).map(({ instanceLocation, error }) =>
       truncate(collapseWhitespace(`${instanceLocation}: ${error}`), MAX_FINDING_LENGTH),
     ),
   );
@@ -163,12 +168,12 @@ function findErrors(value: JsonValue, { schema, lookup, draft }: Compiled): Find
   return { lines: more === 0 ? shown : [...shown, `and ${more} more`] };
 }
 
-/** Says whether an error tells more than that something deeper is wrong, which a later error names. */
+/** Returns true if an error says more than that a nested value is invalid. */
 function isInformative({ keyword }: OutputUnit, next: OutputUnit | undefined): boolean {
-  return keyword !== 'false' && (!WRAPPERS.has(keyword) || next?.keyword === 'false');
+  return keyword !== 'false' && (!WRAPPING_KEYWORDS.has(keyword) || next?.keyword === 'false');
 }
 
-/** Lists all errors; null if there are too many to list in time. */
+/** Lists all errors. Returns null if the check could not be finished. */
 function listAllErrors<T>(check: () => T): T | null {
   try {
     return check();
@@ -178,20 +183,20 @@ function listAllErrors<T>(check: () => T): T | null {
   }
 }
 
-/** Keywords whose schemas apply to the same value as the schema that holds them. */
+/** Keywords whose subschemas apply to the same value as the schema that contains them. */
 const SCHEMA_KEYWORDS = ['not', 'if', 'then', 'else'] as const;
 const SCHEMA_LIST_KEYWORDS = ['allOf', 'anyOf', 'oneOf'] as const;
 const SCHEMA_MAP_KEYWORDS = ['dependentSchemas', 'dependencies'] as const;
 
 /**
- * Finds a schema that refers to itself without a step into the value, so that a check would never end; null if
- * there is none.
+ * Finds a schema that refers to itself without descending into the value, so that a check would never end. Returns
+ * null if there is none.
  */
 function findEndlessRef(lookup: Readonly<Record<string, Schema | boolean>>): string | null {
   const state = new Map<Schema, 'open' | 'done'>();
   const leadsBack = (schema: Schema): boolean => {
-    const known = state.get(schema);
-    if (known !== undefined) return known === 'open';
+    const visited = state.get(schema);
+    if (visited !== undefined) return visited === 'open';
     state.set(schema, 'open');
     const found = listSchemasOfSameValue(schema, lookup).some(leadsBack);
     state.set(schema, 'done');
@@ -236,11 +241,11 @@ const sandbox = lazy(() => {
 });
 
 /**
- * Runs synchronous work that holds no resources, and ends it after `ms`, even within a regular expression.
- * Throws `CheckTimeout` then, and otherwise what `work` throws.
+ * Runs synchronous work that holds no resources, and aborts it after `ms` milliseconds, even within a regular
+ * expression. Throws `CheckTimeout` in this case; otherwise rethrows any error of `work`.
  */
 function runWithTimeout<T>(ms: number, work: () => T): T {
-  // Only the run of a script can have a timeout, which also ends the functions that it calls.
+  // In Node.js only the run of a script can have a timeout. It also aborts the functions that the script calls.
   const { inside, context, script } = sandbox();
   let done: { readonly result: T } | null = null;
   inside.work = () => {
@@ -257,11 +262,14 @@ function runWithTimeout<T>(ms: number, work: () => T): T {
 }
 
 function requireResult<T>(done: { readonly result: T } | null): T {
-  if (done === null) throw new Error('the script did nothing');
+  if (done === null) throw new Error('the script of a schema check did not call its function');
   return done.result;
 }
 
-/** The error comes from another context, so `instanceof Error` does not hold. */
+/**
+ * Returns true for the timeout error of a script. The error comes from another context, so `instanceof Error` is
+ * false.
+ */
 function isTimeout(thrown: unknown): boolean {
   return (
     typeof thrown === 'object' &&
@@ -283,7 +291,7 @@ const TYPE: Schema = {
   enum: ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'],
 };
 
-/** Schemas of keyword values, each with the keywords that have it. */
+/** The schemas of keyword values, each with the keywords that it applies to. */
 const KEYWORDS: readonly (readonly [Schema, string])[] = [
   [TEXT, '$schema $id $ref pattern format'],
   [FLAG, 'uniqueItems $recursiveAnchor'],
@@ -306,8 +314,8 @@ const KEYWORDS: readonly (readonly [Schema, string])[] = [
 ];
 
 /**
- * Builds the schema that schemas must be valid against: the keywords of drafts 6, 7, 2019-09 and 2020-12 that
- * check something, with the types of their values. Other keywords are allowed and check nothing.
+ * Builds the metaschema: the keywords of drafts 6, 7, 2019-09 and 2020-12 that check something, with the types of
+ * their values. Other keywords are allowed and have no effect.
  */
 function buildMetaschema(): Schema {
   const forms = KEYWORDS.flatMap(([form, names]) =>

@@ -5,21 +5,25 @@ import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../prot
 import { decideUserQuestion } from '../../policy/decide-question.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
 
+/** The input of AskUser. */
 export interface AskUserInput {
   readonly question: string;
   readonly options: readonly string[];
 }
 
 const MAX_OPTIONS = 4;
-/** Maximum length of a question and its options in UTF-16 units, since a person has to read them. */
+/** The maximum length of a question with its options, in UTF-16 units. A person has to read them. */
 const MAX_LENGTH = 4_000;
 
-/** Creates the tool that asks the user and waits for the answer. Its questions are in the inbox with all others. */
+/**
+ * Creates the tool that asks the user a question and waits for the answer. The question is in the inbox, like all
+ * others.
+ */
 export function askUserTool(engine: EngineContext): Tool<AskUserInput> {
   return {
     name: 'AskUser',
     kind: 'meta',
-    // Run again after a crash, it finds its question, and the answer where there is one.
+    // A call that runs again after a crash finds its question, with the answer if there is one.
     replay: 'keyed',
     waits: () => true,
     description:
@@ -34,7 +38,7 @@ export function askUserTool(engine: EngineContext): Tool<AskUserInput> {
       },
     }),
     parse,
-    run: (input, context) => ask(engine, input, context),
+    run: (input, context) => askQuestion(engine, input, context),
   };
 }
 
@@ -44,7 +48,7 @@ function parse(value: JsonValue): ValidationResult<AskUserInput> {
     choices: 'options',
   });
   const question = args.text('question', 'a text');
-  const options = args.texts('options', { most: MAX_OPTIONS });
+  const options = args.texts('options', { max: MAX_OPTIONS });
   const length = [question, ...options].join('').length;
   if (length > MAX_LENGTH) {
     args.issues.push(
@@ -54,7 +58,7 @@ function parse(value: JsonValue): ValidationResult<AskUserInput> {
   return args.result({ question, options });
 }
 
-function ask(
+function askQuestion(
   engine: EngineContext,
   input: AskUserInput,
   context: ToolContext,
@@ -65,6 +69,6 @@ function ask(
     content: JSON.stringify(input),
     output: (answer) => (answer?.kind === 'text' ? { text: answer.text } : null),
     refuse: decideUserQuestion,
-    make: (common) => ({ kind: 'input', ...common, tool: 'AskUser', text, options }),
+    createQuestion: (common) => ({ kind: 'input', ...common, tool: 'AskUser', text, options }),
   });
 }

@@ -8,20 +8,21 @@ import { decidePlanQuestion } from '../../policy/decide-question.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
 
+/** The input of ExitPlanMode. */
 export interface ExitPlanModeInput {
-  /** Markdown. */
+  /** The plan in Markdown. */
   readonly plan: string;
 }
 
-/** Maximum length of a plan in UTF-16 units, since a person has to read it before they answer. */
+/** The maximum length of a plan in UTF-16 units. A person has to read it before they answer. */
 const MAX_LENGTH = 20_000;
 
-/** Creates the tool that shows a plan to the user, who lets it be carried out, changes it, or says no. */
+/** Creates the tool that shows a plan to the user, who approves it, changes it, or rejects it. */
 export function exitPlanModeTool(engine: EngineContext): Tool<ExitPlanModeInput> {
   return {
     name: 'ExitPlanMode',
     kind: 'meta',
-    // Run again after a crash, it finds its question, and the answer where there is one.
+    // A call that runs again after a crash finds its question, with the answer if there is one.
     replay: 'keyed',
     waits: () => true,
     description:
@@ -30,7 +31,7 @@ export function exitPlanModeTool(engine: EngineContext): Tool<ExitPlanModeInput>
       plan: { type: 'string', description: 'Markdown', maxLength: MAX_LENGTH },
     }),
     parse,
-    run: (input, context) => present(engine, input, context),
+    run: (input, context) => presentPlan(engine, input, context),
   };
 }
 
@@ -45,7 +46,7 @@ function parse(value: JsonValue): ValidationResult<ExitPlanModeInput> {
   return args.result({ plan });
 }
 
-function present(
+function presentPlan(
   engine: EngineContext,
   { plan }: ExitPlanModeInput,
   context: ToolContext,
@@ -55,49 +56,59 @@ function present(
     callId: context.callId,
     content: plan,
     output: (answer, { isAsked }) => {
-      const output = answer === null ? null : outputFor(caller, answer);
+      const output = answer === null ? null : formatAnswer(caller, answer);
       const { mode } = caller.permissions.rights;
       if (output !== null || mode === 'plan') return output;
-      return { text: isAsked ? unanswered(mode) : 'Not in plan mode: go ahead.' };
+      return { text: isAsked ? formatUnanswered(mode) : 'Not in plan mode: go ahead.' };
     },
     refuse: decidePlanQuestion,
-    make: (common) => ({ kind: 'plan', ...common, tool: 'ExitPlanMode', text: plan }),
+    createQuestion: (common) => ({ kind: 'plan', ...common, tool: 'ExitPlanMode', text: plan }),
   });
 }
 
 /**
- * Returns the output for the user's answer. The mode that the answer gives was set with it, and another mode that the
- * user has set since holds.
+ * Returns the output for the user's answer. The output names the present mode: an approval sets a mode, but the user
+ * may have set another mode since.
  */
-function outputFor(run: TaskRun, answer: Answer): ToolOutput | null {
+function formatAnswer(run: TaskRun, answer: Answer): ToolOutput | null {
   if (answer.kind === 'no') {
     const why = answer.reason === null ? '' : ` They say: ${answer.reason}`;
     return {
-      text: `The user does not want this plan carried out. ${modeAfterNo(run)}${why}`,
+      text: `The user does not want this plan carried out. ${describeModeAfterNo(run)}${why}`,
       error: 'PERMISSION_DENIED',
     };
   }
-  return answer.kind === 'approved' ? approved(run, answer.plan) : null;
+  return answer.kind === 'approved' ? formatApproval(run, answer.plan) : null;
 }
 
-/** Describes the mode, which another answer of the user has set, such as the approval of another plan. */
-function unanswered(mode: PermissionMode): string {
+/**
+ * Formats the output for a plan without an answer, when the task has left plan mode in another way, such as by the
+ * approval of another plan.
+ */
+function formatUnanswered(mode: PermissionMode): string {
   return `The user has not answered to this plan. The mode is ${mode} now.`;
 }
 
-function modeAfterNo({ permissions }: TaskRun): string {
+function describeModeAfterNo({ permissions }: TaskRun): string {
   const { mode } = permissions.rights;
   return mode === 'plan' ? 'Plan mode goes on: change nothing.' : `The mode is ${mode} now.`;
 }
 
-/** Returns the output for an approval. `changed` is the plan as the user changed it, or null for the shown one. */
-function approved({ permissions }: TaskRun, changed: string | null): ToolOutput {
+/**
+ * Returns the output for an approval.
+ *
+ * @param changed the plan with the user's changes, or null if the user changed nothing
+ */
+function formatApproval({ permissions }: TaskRun, changed: string | null): ToolOutput {
   const { mode } = permissions.rights;
-  const what = changed === null ? 'approved the plan' : 'changed the plan and approved it so';
+  const action = changed === null ? 'approved the plan' : 'changed the plan and approved it so';
   const plan = changed === null ? '' : `:\n\n${changed}`;
-  const how =
+  const instruction =
     mode === 'plan'
       ? `and set plan mode again: change nothing yet${plan || '.'}`
       : `The mode is ${mode} now. Carry ${changed === null ? 'it' : 'this'} out${plan || '.'}`;
-  return { text: `The user ${what}${mode === 'plan' ? ', ' : '. '}${how}`, isInstruction: true };
+  return {
+    text: `The user ${action}${mode === 'plan' ? ', ' : '. '}${instruction}`,
+    isInstruction: true,
+  };
 }

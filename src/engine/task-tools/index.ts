@@ -1,5 +1,5 @@
 import type { AnyTool } from '../../protocol/tool.ts';
-import { type DelegationRunner, calledAgentNames } from '../delegation/delegation.ts';
+import { type DelegationRunner, listCalledAgentNames } from '../delegation/delegation.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { askUserTool } from './ask-user.ts';
 import { exitPlanModeTool } from './exit-plan-mode.ts';
@@ -13,7 +13,9 @@ import { taskSendTool } from './task-send.ts';
 import { taskStopTool } from './task-stop.ts';
 import { taskTool } from './task.ts';
 
-/** Creates the tools that need the engine: those for other tasks and for the user, in request order. */
+/**
+ * Creates the tools that need the engine, for other tasks and for the user, in the order in which requests list them.
+ */
 export function createTaskTools(
   engine: EngineContext,
   delegate: DelegationRunner,
@@ -26,7 +28,7 @@ export function createTaskTools(
     taskStopTool(engine),
     taskSendTool(engine),
     notifyTool(engine),
-    taskTool(delegate, (input) => calledAgentNames(engine, input)),
+    taskTool(delegate, (input) => listCalledAgentNames(engine, input)),
     taskListTool(engine),
     taskReplayTool(engine),
     runTemplateTool(engine),

@@ -4,20 +4,22 @@ import { NOTICE_LEVELS, type NoticeLevel } from '../../protocol/events/event.ts'
 import type { Tool, ValidationResult } from '../../protocol/tool.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
 
+/** The input of Notify. */
 export interface NotifyInput {
   readonly message: string;
   readonly level: NoticeLevel;
 }
 
-/** Maximum length of a message, in UTF-16 units. */
+/** The maximum length of a message, in UTF-16 units. */
 const MAX_LENGTH = 2_000;
 
-/** Creates the tool that reports progress to the user and the parent's view. The parent's model does not get it. */
+/** Creates the tool that reports progress to the user. The parent's model does not get the message. */
 export function notifyTool(engine: EngineContext): Tool<NotifyInput> {
   return {
     name: 'Notify',
     kind: 'meta',
     replay: 'pure',
+    // Its output is a fixed text.
     ownWords: true,
     description: 'Tell the user of progress, in a line. You go on with your turn.',
     inputSchema: argumentsSchema(['message'], {

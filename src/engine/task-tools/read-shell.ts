@@ -14,11 +14,11 @@ interface ShellReadRequest {
   /** The task that started the shell; undefined if it does not run any more. */
   readonly owner: TaskRun | undefined;
   readonly id: string;
-  /** Offset in the output, in bytes, as in `ShellReading`. */
+  /** The byte of the output to begin at; null for the end of the output. */
   readonly offset: number | null;
 }
 
-/** Reads a shell for a task. After it has read the end of its own shell, the task needs no notice of it. */
+/** Reads a shell for a task. A task that reads the end of its own shell needs no notice of that end. */
 export function readShellForTask(
   { deps: { settings, clock } }: EngineContext,
   { caller, owner, id, offset }: ShellReadRequest,
@@ -36,7 +36,7 @@ export function readShellForTask(
   return shell.end !== null && owner === caller ? { text, told: [shellNoticeId(id)] } : { text };
 }
 
-/** The bytes of a report that are left for the lines around the output. */
+/** The bytes of a report that are reserved for the lines around the output. */
 const NOTE_BYTES = 1_000;
 
 /** The parameters of a report about a shell. */
@@ -46,7 +46,7 @@ interface ShellReportOptions {
   readonly caps: Pick<ToolCaps, 'resultBytes'>;
   /** The present time on the steady clock, in milliseconds. */
   readonly now: number;
-  /** The reason why output is missing in its file; null when none is known. */
+  /** The reason why output is missing in the file; null when none is known to be missing. */
   readonly problem: string | null;
 }
 
@@ -58,7 +58,7 @@ function formatShellReport(
 ): string {
   const { command, end, startedAt, output } = shell;
   const part = readOutputPart(output, offset, Math.max(1, caps.resultBytes - NOTE_BYTES));
-  const options = optionsFor(id, shell, part);
+  const options = listOptions(id, shell, part);
   return [
     `Shell: ${shortenCommand(command)}`,
     `Status: ${end === null ? 'still running' : describeShellEnd(end)}`,
@@ -80,7 +80,7 @@ function formatOutput(part: OutputPart, offset: number | null): string {
   return `Output${range}:\n${text}`;
 }
 
-function optionsFor(id: string, { end }: ShellState, part: OutputPart): readonly string[] {
+function listOptions(id: string, { end }: ShellState, part: OutputPart): readonly string[] {
   const task = `task_id: "${id}"`;
   const isRunning = end === null;
   const options: string[] = [];
@@ -100,8 +100,8 @@ function optionsFor(id: string, { end }: ShellState, part: OutputPart): readonly
 }
 
 const NEWLINE = 0x0a;
-/** The bytes of the replacement character, which stands for a byte that is not UTF-8. */
-const MAX_GROWTH = 3;
+/** The bytes of the replacement character, which replaces a byte that is not UTF-8. */
+const MAX_BYTE_GROWTH = 3;
 
 /** A part of an output file as plain text, with its position in bytes. */
 type OutputPart =
@@ -117,11 +117,11 @@ type OutputPart =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Reads a part of a file. It ends after a line where at least half of the part remains then, and never within a
- * character.
+ * Reads a part of a file. The part ends with a full line if at least half of the bytes remain in that case, and never
+ * within a character.
  *
  * @param offset the first byte to read; null for the end of the file
- * @param maxBytes the maximum number of bytes that the text may take
+ * @param maxBytes the maximum size of the text in bytes
  */
 export function readOutputPart(path: string, offset: number | null, maxBytes: number): OutputPart {
   let fd: number;
@@ -134,7 +134,7 @@ export function readOutputPart(path: string, offset: number | null, maxBytes: nu
     const part = readPart(fd, offset, maxBytes);
     return byteLength(part.text) <= maxBytes
       ? part
-      : readPart(fd, offset, Math.max(1, Math.floor(maxBytes / MAX_GROWTH)));
+      : readPart(fd, offset, Math.max(1, Math.floor(maxBytes / MAX_BYTE_GROWTH)));
   } catch (thrown) {
     return { ok: false, problem: errorMessage(thrown) };
   } finally {
@@ -154,15 +154,17 @@ function readPart(fd: number, offset: number | null, maxBytes: number): OutputPa
   return { ok: true, text, start: from + first, end: from + last, size };
 }
 
+/** Returns the index of the first byte to show: the start of a line if `atLine` is set, or else of a character. */
 function findStart(bytes: Buffer, { atLine }: { readonly atLine: boolean }): number {
   const line = bytes.indexOf(NEWLINE) + 1;
   if (atLine && line > 0 && line <= bytes.length / 2) return line;
   let start = 0;
   while (start < bytes.length && start < 4 && isContinuation(bytes[start])) start += 1;
-  // Bytes that are not UTF-8 have no start of a character to look for.
+  // Bytes that are not UTF-8 have no start of a character.
   return start < 4 && start < bytes.length ? start : 0;
 }
 
+/** Returns the index after the last byte to show: the end of a line if possible, or else of a character. */
 function findEnd(bytes: Buffer, first: number): number {
   const line = bytes.lastIndexOf(NEWLINE) + 1;
   if (line > first && line >= bytes.length / 2) return line;

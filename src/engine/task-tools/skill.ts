@@ -1,7 +1,7 @@
 import { argumentsSchema, ArgumentReader } from './argument-reader.ts';
-import { agentNames } from '../../agents/find-agent.ts';
+import { listAgentNames } from '../../agents/find-agent.ts';
 import { findSkill } from '../../agents/skills/find-skill.ts';
-import { skillText, skillTextWithin } from '../../agents/skills/text.ts';
+import { formatSkillText, formatSkillTextWithin } from '../../agents/skills/text.ts';
 import { type JsonObject, type JsonValue, isJsonObject } from '../../base/json.ts';
 import { truncate } from '../../base/text.ts';
 import { NO_ACCESS, type Access } from '../../protocol/permission.ts';
@@ -15,9 +15,9 @@ import { type TaskArguments, DEFAULT_AGENT } from '../task/task-arguments.ts';
 
 interface SkillInput {
   readonly skill: string;
-  /** The arguments of the skill; empty if there are none. */
+  /** The arguments for the skill; empty if there are none. */
   readonly args: string;
-  /** The arguments as the model gave them. */
+  /** The arguments of the call as the model wrote them. */
   readonly params: JsonObject;
 }
 
@@ -25,15 +25,15 @@ const ALIASES = { name: 'skill', skill_name: 'skill', command: 'skill', argument
 
 /**
  * Creates the tool that loads the instructions of a skill. A skill with `context: fork` runs as a task instead, like
- * one of a Task call, and its answer is the output.
+ * the task of a Task call, and the answer of the task is the output.
  */
 export function skillTool(engine: EngineContext, delegate: DelegationRunner): Tool<SkillInput> {
   return {
     name: 'Skill',
     kind: 'delegate',
-    // Run again after a crash, it finds the child that it had created.
+    // A call that runs again after a crash finds the child that it had created.
     replay: 'keyed',
-    waits: ({ skill }) => accessOf(engine, skill).agent !== undefined,
+    waits: ({ skill }) => describeAccess(engine, skill).agent !== undefined,
     description:
       'Load the instructions of a skill, and follow them; a skill that is a task of its own gives its result.',
     inputSchema: argumentsSchema(['skill'], {
@@ -41,7 +41,7 @@ export function skillTool(engine: EngineContext, delegate: DelegationRunner): To
       args: { type: 'string', description: 'Arguments, as on a command line' },
     }),
     parse,
-    describe: ({ skill }) => accessOf(engine, skill),
+    describe: ({ skill }) => describeAccess(engine, skill),
     run: (input, context) => useSkill(engine, delegate, input, context),
   };
 }
@@ -55,14 +55,17 @@ function parse(value: JsonValue): ValidationResult<SkillInput> {
   return args.result({ ...input, params: isJsonObject(value) ? value : {} });
 }
 
-/** Returns the access of a call. For an unknown skill it has the given name, and the call itself fails. */
-function accessOf({ deps }: EngineContext, given: string): Access {
-  const found = findSkill(given, deps.skills.skills());
-  if (!found.ok) return { ...NO_ACCESS, skill: given };
+/**
+ * Describes the access that a call needs. For an unknown skill the access contains the name from the call, and the
+ * call itself fails.
+ */
+function describeAccess({ deps }: EngineContext, requested: string): Access {
+  const found = findSkill(requested, deps.skills.skills());
+  if (!found.ok) return { ...NO_ACCESS, skill: requested };
   const { name, context } = found.skill;
   if (context !== 'fork') return { ...NO_ACCESS, skill: name };
-  const type = typeOf(found.skill);
-  const [agent, ...agentWords] = agentNames(type, deps.agents.agents());
+  const type = getAgentType(found.skill);
+  const [agent, ...agentWords] = listAgentNames(type, deps.agents.agents());
   return { ...NO_ACCESS, skill: name, agent, agentWords };
 }
 
@@ -76,18 +79,18 @@ async function useSkill(
   const { skills } = findCallableSkills(deps, requireCaller(engine, context).permissions.rights);
   const found = findSkill(input.skill, skills);
   if (!found.ok)
-    return failure('NOT_FOUND', `skill: ${uncallableReason(engine, input) ?? found.message}`);
+    return failure('NOT_FOUND', `skill: ${findUncallableReason(engine, input) ?? found.message}`);
   const { skill } = found;
-  if (skill.context === 'fork') return delegate(taskOf(skill, input), context);
+  if (skill.context === 'fork') return delegate(toTaskArguments(skill, input), context);
   return {
-    text: skillTextWithin(skill, input.args, context.caps.resultBytes),
+    text: formatSkillTextWithin(skill, input.args, context.caps.resultBytes),
     isInstruction: true,
     facts: { skill: skill.name },
   };
 }
 
 /** Returns the reason why an existing skill can't be called here; undefined if there is no such skill. */
-function uncallableReason({ deps }: EngineContext, { skill }: SkillInput): string | undefined {
+function findUncallableReason({ deps }: EngineContext, { skill }: SkillInput): string | undefined {
   const found = findSkill(skill, deps.skills.skills());
   if (!found.ok) return undefined;
   const { name, modelInvocable } = found.skill;
@@ -96,20 +99,20 @@ function uncallableReason({ deps }: EngineContext, { skill }: SkillInput): strin
     : `${name} is for people to call, and not for you (disable-model-invocation).`;
 }
 
-function taskOf(skill: SkillDefinition, { args, params }: SkillInput): TaskArguments {
+function toTaskArguments(skill: SkillDefinition, { args, params }: SkillInput): TaskArguments {
   return {
-    description: truncate(`skill ${skill.name} ${args}`.trim(), SHOWN_DESCRIPTION),
-    prompt: skillText(skill, args),
-    subagentType: typeOf(skill),
+    description: truncate(`skill ${skill.name} ${args}`.trim(), MAX_DESCRIPTION_LENGTH),
+    prompt: formatSkillText(skill, args),
+    subagentType: getAgentType(skill),
     background: false,
     params,
     skill,
   };
 }
 
-/** Maximum length of the description of a skill's task, in code points. */
-const SHOWN_DESCRIPTION = 60;
+/** The maximum length of the description of a skill's task, in code points. */
+const MAX_DESCRIPTION_LENGTH = 60;
 
-function typeOf({ agent = DEFAULT_AGENT }: SkillDefinition): string {
+function getAgentType({ agent = DEFAULT_AGENT }: SkillDefinition): string {
   return agent;
 }

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import { plural, truncate, collapseWhitespace } from '../../base/text.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
-import { visibleTasks, type VisibleTask } from '../delegation/visible-tasks.ts';
+import { listVisibleTasks, type VisibleTask } from '../delegation/visible-tasks.ts';
 import { activityText } from '../../protocol/state/task-texts.ts';
 import { shortenCommand, describeShellEnd } from '../shells/shell-end.ts';
 import { ArgumentReader } from './argument-reader.ts';
@@ -11,10 +11,10 @@ import type { TaskSummary } from '../../store/task-store.ts';
 import { fitLines } from '../../tools/shared/output.ts';
 
 const MAX_LINES = 100;
-/** Bytes reserved for the line that says how many are left out. */
+/** The bytes reserved for the line that says how many tasks are left out. */
 const NOTE_BYTES = 100;
 
-/** Creates the tool that lists all tasks and shells that a task can see, as a tree with their status. */
+/** Creates the tool that lists all tasks and shells that a task can see, as a tree with their states. */
 export function taskListTool(engine: EngineContext): Tool<null> {
   return {
     name: 'TaskList',
@@ -23,7 +23,7 @@ export function taskListTool(engine: EngineContext): Tool<null> {
     description: 'Your subagents and background shells as a tree: id, status, type, turns.',
     inputSchema: { type: 'object', properties: {} },
     parse,
-    run: async (_, context) => list(engine, context),
+    run: async (_, context) => listTasks(engine, context),
   };
 }
 
@@ -31,8 +31,8 @@ function parse(value: JsonValue): ValidationResult<null> {
   return new ArgumentReader(value, []).result(null);
 }
 
-function list(engine: EngineContext, context: ToolContext): ToolOutput {
-  const lines = taskTreeText(engine, requireCaller(engine, context));
+function listTasks(engine: EngineContext, context: ToolContext): ToolOutput {
+  const lines = formatTaskTree(engine, requireCaller(engine, context));
   if (lines.length === 0) return { text: 'No task or shell of yours.' };
   const room = Math.max(0, context.caps.resultBytes - NOTE_BYTES);
   const shown = fitLines(lines.slice(0, MAX_LINES), room).lines;
@@ -41,26 +41,28 @@ function list(engine: EngineContext, context: ToolContext): ToolOutput {
   return { text: [...shown, ...note].join('\n') };
 }
 
-/** Maximum length of a description, in code points. */
-const SHOWN_LENGTH = 80;
+/** The maximum length of a description, in code points. */
+const MAX_DESCRIPTION_LENGTH = 80;
 
-interface Node {
+interface TreeNode {
   readonly id: string;
-  /** The task that it belongs to; null if it is not known. */
+  /** The parent of the task or the owner of the shell; null if it is not known. */
   readonly parent: string | null;
   readonly hasEnded: boolean;
   readonly line: string;
 }
 
 /**
- * Returns a line for each task and shell that a task can see, indented below the task that it belongs to. On each
- * level those that have not ended come first, then those that have, the newest first.
+ * Returns a line for each task and shell that a task can see, indented below its parent or owner. On each level the
+ * ones that have not ended come first, then the ended ones, the newest first.
  */
-function taskTreeText(engine: EngineContext, { state }: TaskRun): readonly string[] {
-  const visible = [...visibleTasks(state, engine.running).values()];
-  const summaries = summariesOf(engine, visible);
+function formatTaskTree(engine: EngineContext, { state }: TaskRun): readonly string[] {
+  const visible = [...listVisibleTasks(state, engine.running).values()];
+  const summaries = readSummaries(engine, visible);
   const nodes = visible.map((each) =>
-    each.kind === 'shell' ? shellNode(engine, each) : taskNode(engine, each.id, summaries),
+    each.kind === 'shell'
+      ? buildShellNode(engine, each)
+      : buildTaskNode(engine, each.id, summaries),
   );
   const ids = new Set(nodes.map(({ id }) => id));
   const levels = Map.groupBy(nodes, ({ parent }) =>
@@ -68,7 +70,7 @@ function taskTreeText(engine: EngineContext, { state }: TaskRun): readonly strin
   );
   const lines: string[] = [];
   const addBelow = (parent: string | null, indent: string): void => {
-    for (const { id, line } of inOrder(levels.get(parent) ?? [])) {
+    for (const { id, line } of sortNodes(levels.get(parent) ?? [])) {
       lines.push(indent + line);
       addBelow(id, `${indent}  `);
     }
@@ -77,13 +79,13 @@ function taskTreeText(engine: EngineContext, { state }: TaskRun): readonly strin
   return lines;
 }
 
-function inOrder(level: readonly Node[]): readonly Node[] {
+function sortNodes(level: readonly TreeNode[]): readonly TreeNode[] {
   const ended = level.filter(({ hasEnded }) => hasEnded);
   return [...level.filter(({ hasEnded }) => !hasEnded), ...ended.toReversed()];
 }
 
-/** Returns the index entries of tasks that do not run in this process, so that no log has to be read. */
-function summariesOf(
+/** Reads the index entries of tasks that do not run in this process, so that no log has to be read. */
+function readSummaries(
   { deps, running }: EngineContext,
   visible: readonly VisibleTask[],
 ): ReadonlyMap<string, TaskSummary> {
@@ -93,11 +95,11 @@ function summariesOf(
   return new Map(deps.store.list().map((task) => [task.id, task]));
 }
 
-function taskNode(
+function buildTaskNode(
   { running }: EngineContext,
   id: string,
   summaries: ReadonlyMap<string, TaskSummary>,
-): Node {
+): TreeNode {
   const state = running.get(id)?.state;
   const summary = summaries.get(id);
   if (state !== undefined) {
@@ -107,7 +109,7 @@ function taskNode(
       id,
       parent: spec.parent,
       hasEnded: state.end !== null,
-      line: taskLine(id, {
+      line: formatTaskNode(id, {
         status: activity === null ? status : `${status} (${activity})`,
         agent: spec.agent.name,
         turns,
@@ -116,21 +118,23 @@ function taskNode(
     };
   }
   if (summary === undefined) return { id, parent: null, hasEnded: true, line: `${id} lost` };
-  return { id, parent: summary.parent, hasEnded: true, line: taskLine(id, summary) };
+  return { id, parent: summary.parent, hasEnded: true, line: formatTaskNode(id, summary) };
 }
 
 interface ListedTask extends Pick<TaskSummary, 'agent' | 'turns' | 'description'> {
   readonly status: string;
 }
 
-function taskLine(id: string, { status, agent, turns, description }: ListedTask): string {
-  return [`${id} ${status}`, agent, plural(turns, 'turn'), brief(description)].join(' · ');
+function formatTaskNode(id: string, { status, agent, turns, description }: ListedTask): string {
+  return [`${id} ${status}`, agent, plural(turns, 'turn'), shortenDescription(description)].join(
+    ' · ',
+  );
 }
 
-function shellNode(
+function buildShellNode(
   { running }: EngineContext,
   { id, owner }: Extract<VisibleTask, { kind: 'shell' }>,
-): Node {
+): TreeNode {
   const shell = running.get(owner)?.state.shells.get(id);
   const end = shell?.end ?? null;
   const status = end === null ? 'running' : describeShellEnd(end);
@@ -142,8 +146,8 @@ function shellNode(
   };
 }
 
-function brief(text: string): string {
+function shortenDescription(text: string): string {
   const line = collapseWhitespace(text);
-  const shown = truncate(line, SHOWN_LENGTH);
+  const shown = truncate(line, MAX_DESCRIPTION_LENGTH);
   return shown.length < line.length ? `${shown}…` : shown;
 }

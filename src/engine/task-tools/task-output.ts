@@ -19,9 +19,9 @@ interface TaskOutputInput {
   readonly taskId: string;
   /** True to wait for the end. */
   readonly block: boolean;
-  /** Maximum wait, in milliseconds. */
+  /** The maximum wait in milliseconds. */
   readonly timeout: number;
-  /** Offset in the answer, in UTF-16 units, or in a shell's output, in bytes. Null if it is not given. */
+  /** The offset in the answer, in UTF-16 units, or in a shell's output, in bytes; null if it is absent. */
   readonly offset: number | null;
 }
 
@@ -72,14 +72,14 @@ async function readOutput(
   const { deps, running } = engine;
   const { signal } = context;
   const caller = requireCaller(engine, context);
-  const named = resolveOwnEvent(input.taskId, caller.spec, (id) => {
+  const eventReference = resolveOwnEvent(input.taskId, caller.spec, (id) => {
     const state = readTaskState(engine, id);
     return state instanceof MusterError ? null : state.spec;
   });
-  if (named !== null) {
+  if (eventReference !== null) {
     const { attach, caps } = context;
     const page = { offset: input.offset ?? 0, maxBytes: caps.resultBytes, attach };
-    return readOwnResult(deps.store, named, page);
+    return readOwnResult(deps.store, eventReference, page);
   }
   const found = findVisibleTask(caller, running, { field: 'task_id', reference: input.taskId });
   if (found instanceof MusterError) return failedCall('TaskOutput', found);
@@ -87,14 +87,14 @@ async function readOutput(
   const wait = async (end: Promise<void> | undefined) => {
     if (end === undefined || waitMs === 0) return;
     const timer = new AbortController();
-    const either = AbortSignal.any([signal, timer.signal]);
-    await Promise.race([end, sleep(deps.deadlines, waitMs, either).catch(() => {})]);
+    const stopped = AbortSignal.any([signal, timer.signal]);
+    await Promise.race([end, sleep(deps.deadlines, waitMs, stopped).catch(() => {})]);
     timer.abort();
   };
   if (found.kind === 'shell') {
-    // Looked up before the wait: the owner may end meanwhile, and its shells with it.
+    // Find the owner before the wait, because the owner and its shells may end during the wait.
     const owner = running.get(found.owner);
-    await wait(owner?.shells.ended(found.id));
+    await wait(owner?.shells.waitForEnd(found.id));
     signal.throwIfAborted();
     return readShellForTask(engine, { caller, owner, id: found.id, offset: input.offset });
   }
@@ -132,47 +132,47 @@ interface EventReference {
 type TaskOrigins = Pick<TaskSpec, 'id' | 'inherited' | 'branchedFrom'>;
 
 /**
- * Resolves a name such as `ID#41`: an event of the task itself, or of a task whose conversation it continues, up
- * to the event where that was forked. Cleared results are named so. Returns null for any other name.
+ * Resolves a name such as `ID#41`, with which cleared results are named: an event of the task itself, or of a task
+ * whose conversation it continues, up to the event at which it was forked. Returns null for any other name.
  *
- * @param originsOf returns the origins of another task, or null if its log is gone
+ * @param findOrigins returns the origins of another task, or null if its log no longer exists
  */
 export function resolveOwnEvent(
-  word: string,
+  name: string,
   own: TaskOrigins,
-  originsOf: (task: string) => TaskOrigins | null,
+  findOrigins: (task: string) => TaskOrigins | null,
 ): EventReference | null {
-  const [, id, digits] = /^([a-z0-9]*)#(\d{1,12})$/.exec(word) ?? [];
+  const [, id, digits] = /^([a-z0-9]*)#(\d{1,12})$/.exec(name) ?? [];
   if (id === undefined || digits === undefined) return null;
   const seq = Number(digits);
   if (own.id.startsWith(id)) return { task: own.id, seq };
-  const known = new Set([own.id]);
-  const before = (at: TaskOrigins | null): EventReference | null => {
+  const visited = new Set([own.id]);
+  const findInOrigins = (at: TaskOrigins | null): EventReference | null => {
     for (const from of [at?.branchedFrom, at?.inherited]) {
-      // A forged log could lead back to an earlier one.
-      if (from === undefined || known.has(from.task)) continue;
-      known.add(from.task);
+      // Visit each task once, because a forged log could form a cycle.
+      if (from === undefined || visited.has(from.task)) continue;
+      visited.add(from.task);
       if (from.task.startsWith(id)) return seq <= from.seq ? { task: from.task, seq } : null;
-      const found = before(originsOf(from.task));
+      const found = findInOrigins(findOrigins(from.task));
       if (found !== null) return found;
     }
     return null;
   };
-  return before(own);
+  return findInOrigins(own);
 }
 
 interface PageRequest {
   readonly offset: number;
-  /** The maximum number of bytes of a page. */
+  /** The maximum size of the page in bytes. */
   readonly maxBytes: number;
   readonly attach: AttachPort | undefined;
 }
 
-/** Reads the result of a call from `offset` (UTF-16 units) on, at most `maxBytes` of it. */
+/** Reads the result of a call, from `offset` (UTF-16 units) on, at most `maxBytes` of it. */
 export async function readOwnResult(
   store: Pick<TaskStore, 'scan'>,
   { task, seq }: EventReference,
-  { offset, maxBytes: most, attach }: PageRequest,
+  { offset, maxBytes, attach }: PageRequest,
 ): Promise<ToolOutput> {
   const name = `${task}#${seq}`;
   let found: TaskEvent | undefined;
@@ -194,7 +194,7 @@ export async function readOwnResult(
     const text = `TaskOutput: offset: ${offset} is beyond the end; the result has ${whole.length} characters`;
     return { text, error: 'INVALID_PARAM' };
   }
-  const text = takePage(whole.slice(offset), most);
+  const text = takePage(whole.slice(offset), maxBytes);
   const next = offset + text.length;
   const head = `Result of ${tool}, as it was then:`;
   if (next >= whole.length) return attachAgain(`${head}\n${text}`, attachments, attach);
@@ -202,7 +202,7 @@ export async function readOwnResult(
   return { text: `${head}\n${text}\n${rest}` };
 }
 
-/** Attaches the images and documents of a result again, as far as there is room for them. */
+/** Attaches the images and documents of a result again, as far as the limits allow. */
 async function attachAgain(
   text: string,
   attachments: readonly Attachment[],
@@ -220,12 +220,15 @@ async function attachAgain(
   return shown.length === 0 ? output : { ...output, attachments: shown };
 }
 
-/** Returns the beginning of a text within a number of bytes: full lines if they fill at least half of it. */
-function takePage(text: string, most: number): string {
-  if (text.length <= most && byteLength(text) <= most) return text;
-  let length = Math.min(text.length, most);
+/**
+ * Returns the beginning of a text within a number of bytes. It ends with a full line if the full lines fill at least
+ * half of the page.
+ */
+function takePage(text: string, maxBytes: number): string {
+  if (text.length <= maxBytes && byteLength(text) <= maxBytes) return text;
+  let length = Math.min(text.length, maxBytes);
   const bytes = byteLength(text.slice(0, length));
-  if (bytes > most) length = Math.max(2, Math.floor((length * most) / bytes / 2));
+  if (bytes > maxBytes) length = Math.max(2, Math.floor((length * maxBytes) / bytes / 2));
   const line = text.lastIndexOf('\n', length - 1) + 1;
   if (line > length / 2) return text.slice(0, line);
   const splitsPair = (text.codePointAt(length - 1) ?? 0) > 0xffff;

@@ -11,17 +11,17 @@ import type { TaskEvent } from '../../protocol/events/event.ts';
 
 interface TaskReplayInput {
   readonly taskId: string;
-  /** The number of the first event. */
+  /** The number of the first event to show. */
   readonly from: number;
   readonly limit: number;
 }
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;
-/** Bytes reserved for the line that says how to read on. */
+/** The bytes reserved for the line that says how to read the rest. */
 const NOTE_BYTES = 200;
 
-/** Creates the tool that shows the events of a task in order, a line each and a page at a time. */
+/** Creates the tool that shows the events of a task in order: one line for each event, and one page for each call. */
 export function taskReplayTool(engine: EngineContext): Tool<TaskReplayInput> {
   return {
     name: 'TaskReplay',
@@ -78,7 +78,7 @@ async function readPage(
   { taskId, from, limit }: TaskReplayInput,
   { caps, signal }: ToolContext,
 ): Promise<string> {
-  const page = new Page(limit, caps.resultBytes - NOTE_BYTES);
+  const page = new EventPage(limit, caps.resultBytes - NOTE_BYTES);
   let start: number | null = null;
   let end = 0;
   for await (const event of deps.store.streamEvents(taskId, 0)) {
@@ -96,10 +96,10 @@ async function readPage(
   return [...page.lines, rest].join('\n');
 }
 
-/** Collects lines while there is room. It takes at least one, so that reading page by page comes to an end. */
-class Page {
+/** Collects lines as long as they fit. A page has at least one line, so that reading page by page comes to an end. */
+class EventPage {
   readonly lines: string[] = [];
-  /** Number of the first event that does not fit, or null if all do. */
+  /** The number of the first event that does not fit, or null if all events fit. */
   next: number | null = null;
   private readonly limit: number;
   private bytesLeft: number;
@@ -122,27 +122,27 @@ class Page {
   }
 }
 
-/** The maximum number of code points of one string of an event, and of a full line. */
-const MAX_STRING = 160;
-const MAX_LINE = 800;
+/** The maximum number of code points of one string in an event, and of one line. */
+const MAX_STRING_LENGTH = 160;
+const MAX_LINE_LENGTH = 800;
 
 /**
- * Formats an event as one line for a model: its number, the time since `start` (steady time of the log), its type
- * and its fields; long ones are cut.
+ * Formats an event as one line for a model: its number, the time since `start` (steady time of the log), its type and
+ * its fields. Long strings are cut.
  */
 export function formatEventLine(event: TaskEvent, start: number): string {
   const { type, ...fields } = stripStamp(event);
   const since = Math.max(0, steadyTime(event) - start);
-  const shown = event.type === 'task.created' ? createdFields(event) : fields;
-  // JSON is one line, whatever it holds.
+  const shown = event.type === 'task.created' ? selectSpecFields(event) : fields;
+  // JSON contains no line breaks.
   const json = JSON.stringify(shown, (_, value: unknown) =>
-    typeof value === 'string' ? shorten(value, MAX_STRING) : value,
+    typeof value === 'string' ? shorten(value, MAX_STRING_LENGTH) : value,
   );
-  return shorten(`${event.seq} +${formatDuration(since)} ${type} ${json}`, MAX_LINE);
+  return shorten(`${event.seq} +${formatDuration(since)} ${type} ${json}`, MAX_LINE_LENGTH);
 }
 
-/** Returns the fields of a specification that a model can use. */
-function createdFields({ spec }: Extract<TaskEvent, { type: 'task.created' }>) {
+/** Selects the fields of a specification that are useful for a model. */
+function selectSpecFields({ spec }: Extract<TaskEvent, { type: 'task.created' }>) {
   const { parent, depth, agent, model, description, prompt, mentions, tools } = spec;
   return {
     parent,
@@ -156,7 +156,7 @@ function createdFields({ spec }: Extract<TaskEvent, { type: 'task.created' }>) {
   };
 }
 
-function shorten(text: string, most: number): string {
-  const shown = truncate(text, most);
+function shorten(text: string, maxLength: number): string {
+  const shown = truncate(text, maxLength);
   return shown.length === text.length ? text : `${shown}… [${text.length} characters]`;
 }

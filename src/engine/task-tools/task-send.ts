@@ -5,17 +5,18 @@ import type { TaskInput } from '../../protocol/input.ts';
 import { isStartedBy } from '../../protocol/state/activation.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { foldLog } from '../task/fold-log.ts';
-import { findVisibleTask, visibleTasksNamedIn } from '../delegation/visible-tasks.ts';
+import { findVisibleTask, findVisibleTasksInText } from '../delegation/visible-tasks.ts';
 import { resumeChild } from '../delegation/resume-child.ts';
-import { failureDetails } from '../delegation/repeated-delegations.ts';
+import { toFailureDetails } from '../delegation/repeated-delegations.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
 
+/** The input of TaskSend. */
 export interface TaskSendInput {
   readonly to: string;
   readonly message: string;
 }
 
-/** The names that message tools of other products use. */
+/** The argument names in similar tools of other products. */
 const ALIASES = {
   task_id: 'to',
   id: 'to',
@@ -26,17 +27,18 @@ const ALIASES = {
 };
 
 /**
- * Creates the tool that sends a message to a task. The message is in the task's next request, once; an ended task
- * is resumed with it.
+ * Creates the tool that sends a message to a task. The next request of the task contains the message exactly once. An
+ * ended task is resumed with it.
  */
 export function taskSendTool(engine: EngineContext): Tool<TaskSendInput> {
   return {
     name: 'TaskSend',
     kind: 'meta',
-    // Run again after a crash, it sends the message under the same id, so that it does not arrive twice.
+    // A call that runs again after a crash sends the message with the same id, so the message does not arrive twice.
     replay: 'keyed',
+    // Its output is a fixed text with an id.
     ownWords: true,
-    // It may wait for the end of a task in its last turn, which may need the slot.
+    // The call may wait for the end of a task that is in its last turn and may need the slot of the caller.
     waits: () => true,
     description:
       'Send a message to a subagent of yours: a running one reads it before its next step, an ended one goes on with it in the background.',
@@ -77,14 +79,14 @@ async function send(
     kind: 'message',
     from: taskId,
     text: message,
-    handed: visibleTasksNamedIn(message, caller, running),
+    handed: findVisibleTasksInText(message, caller, running),
   };
   const run = running.get(id);
   const { activation, conversation } = run?.state ?? foldLog(engine.deps.store, id);
-  // Run again after a crash, it finds the activation that it started, even if that has ended.
+  // A call that runs again after a crash finds the activation that it started, even if that activation has ended.
   if (isStartedBy(activation, taskId, callId)) return resumedOutput(id);
   const child = caller.state.children.get(id);
-  // Reserved by this call: the message may be in the log, but the task was not resumed yet.
+  // This call has reserved the task: the message may be in the log, but the task was not resumed yet.
   const isReserved = child?.callId === callId && child.status === null;
   if (!isReserved && conversation.inputIds.has(input.id)) return sentOutput(id);
   if (run?.isEnding === false) {
@@ -101,7 +103,7 @@ async function send(
     background: true,
   });
   if (resumed instanceof MusterError) {
-    return { ...failedCall('TaskSend', resumed), ...failureDetails(resumed) };
+    return { ...failedCall('TaskSend', resumed), ...toFailureDetails(resumed) };
   }
   return resumedOutput(id);
 }

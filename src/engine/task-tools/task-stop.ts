@@ -11,16 +11,20 @@ import type { TaskRun } from '../task/task-run.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
 import { readShellForTask } from './read-shell.ts';
 
+/** The input of TaskStop. */
 export interface TaskStopInput {
   readonly taskId: string;
 }
 
-/** Creates the tool that stops a task with all its descendants, or a background shell. Their output is kept. */
+/**
+ * Creates the tool that stops a task with its descendants, or a background shell. The output of the stopped task or
+ * shell is returned.
+ */
 export function taskStopTool(engine: EngineContext): Tool<TaskStopInput> {
   return {
     name: 'TaskStop',
     kind: 'meta',
-    // Run again after a crash, it stops the same task or finds it stopped.
+    // A call that runs again after a crash stops the same task, or finds that it has ended.
     replay: 'keyed',
     waits: () => true,
     description:
@@ -64,7 +68,7 @@ async function stopTask(
   if (state instanceof MusterError) return failedCall('TaskStop', state);
   const isStopped = run !== undefined && (state.status === 'stopped' || state.status === 'killed');
   const outcome = `Task ${id} ${isStopped ? 'is stopped' : 'had ended before'}.`;
-  // The caller asked for the stop, so the error of the stopped task is not one of this call.
+  // The caller wanted the stop, so the error of the stopped task is not an error of this call.
   const { text, told = [] } = buildEndOutput(
     state,
     `${outcome}\n\n${buildParentText(state, 0)}`,
@@ -80,7 +84,7 @@ async function stopShell(
 ): Promise<ToolOutput> {
   const owner = engine.running.get(ownerId);
   const hadEnded = owner?.state.shells.get(id)?.end !== null;
-  // If the caller owns the shell, it reads the end here; another owner has to be notified.
+  // A caller that owns the shell reads the end in the output below; another owner needs a notice.
   await owner?.shells.stop([id], { notify: owner !== caller });
   const report = readShellForTask(engine, { caller, owner, id, offset: null });
   if (report.error !== undefined) return report;

@@ -5,18 +5,19 @@ import { parseTaskArguments, type TaskArguments, DEFAULT_AGENT } from '../task/t
 import type { DelegationRunner } from '../delegation/delegation.ts';
 
 /**
- * Creates the tool that delegates. Its output is the subagent's answer, without the rest of its work. `agentNamesOf`
- * returns the names of the agent that a call starts, its own name first, for rules to match; an empty list if the
- * agent is not known.
+ * Creates the tool that delegates to a subagent. Its output is the subagent's answer, without the rest of its work.
+ *
+ * @param listAgentNames returns the names of the agent that a call starts, which rules match: the current name first,
+ *   then its other names; an empty list if the agent is not known
  */
 export function taskTool(
   delegate: DelegationRunner,
-  agentNamesOf: (input: TaskArguments) => readonly string[],
+  listAgentNames: (input: TaskArguments) => readonly string[],
 ): Tool<TaskArguments> {
   return {
     name: 'Task',
     kind: 'delegate',
-    // Run again after a crash, it finds the child that it had created.
+    // A call that runs again after a crash finds the child that it had created.
     replay: 'keyed',
     waits: () => true,
     description: 'Give a task to a subagent and get its final answer.',
@@ -43,7 +44,7 @@ export function taskTool(
     }),
     parse: parseTaskArguments,
     describe: (input) => {
-      const [agent, ...agentWords] = agentNamesOf(input);
+      const [agent, ...agentWords] = listAgentNames(input);
       return agent === undefined ? NO_ACCESS : { ...NO_ACCESS, agent, agentWords };
     },
     run: (input, context) => delegate(input, context),

@@ -1,27 +1,28 @@
 import type { Deadline, Deadlines } from '../../base/deadlines.ts';
 import type { StopOrder } from './stop-order.ts';
 
-/** The abort reason of a task that is left as it is, so that it can be resumed later. */
+/** The abort reason of a task whose process stops work on it without an end, so that it can be resumed later. */
 const PARKED = Symbol('parked');
 
+/** The parts of a `Cancellation`. */
 export interface CancellationParts {
   readonly deadlines: Pick<Deadlines, 'after'>;
-  /** True when the present turn can be interrupted without ending the task, as in a conversation. */
+  /** True when the current turn can be interrupted without ending the task, as in a conversation. */
   readonly isInterruptible: boolean;
 }
 
-/** The signals that end a task, or only what it does now. */
+/** The abort signals of a task: one for the task, and one for its current turn. */
 export class Cancellation {
   private readonly parts: CancellationParts;
   private readonly task = new AbortController();
   private turn = new AbortController();
-  private either: AbortSignal;
+  private combinedSignal: AbortSignal;
   private timeLimit: Deadline | null = null;
   private hasKilled = false;
 
   constructor(parts: CancellationParts) {
     this.parts = parts;
-    this.either = this.combined();
+    this.combinedSignal = this.combineSignals();
   }
 
   /** Aborts when the task is stopped, fails or is parked. */
@@ -29,22 +30,26 @@ export class Cancellation {
     return this.task.signal;
   }
 
-  /** Aborts with `signal`, and also when only the present turn is interrupted. */
+  /** Aborts with `signal`, and also when only the current turn is interrupted. */
   get turnSignal(): AbortSignal {
-    return this.either;
+    return this.combinedSignal;
   }
 
-  /** Stops the task. The reason is a `StopOrder`, or the error that the task fails with. The first call counts. */
+  /**
+   * Stops the task. Only the first call has an effect.
+   *
+   * @param reason a `StopOrder`, or the error with which the task fails
+   */
   stop(reason: unknown): void {
     if (!this.task.signal.aborted) this.task.abort(reason);
   }
 
-  /** Calls `stop`, which stops the task, when `ms` milliseconds have passed and the task has not ended. */
+  /** Sets the time limit of the task: calls `stop` after `ms` milliseconds, unless the task has ended by then. */
   callAfter(ms: number, stop: () => void): void {
     this.timeLimit = this.parts.deadlines.after(ms, stop);
   }
 
-  /** Aborts everything that the task waits for, without an end in its log. */
+  /** Aborts everything that the task waits for. Its log gets no end. */
   park(): void {
     this.task.abort(PARKED);
   }
@@ -53,26 +58,29 @@ export class Cancellation {
     return this.signal.reason === PARKED;
   }
 
-  /** Ends the present step of a conversation, which then continues. Does nothing for a subagent's task. */
+  /** Ends the current step of a conversation, which then continues. Does nothing for a subagent's task. */
   interruptTurn(order: StopOrder): void {
     if (this.parts.isInterruptible) this.turn.abort(order);
   }
 
-  /** Returns true when the task's work was rejected with this reason because its turn was interrupted. */
+  /** Returns true if `thrown` is the reason with which the current turn was interrupted. */
   isInterruption(thrown: unknown): boolean {
     return !this.signal.aborted && this.turnSignal.aborted && thrown === this.turnSignal.reason;
   }
 
-  /** Renews the signal of the turn before the next step, if the turn before was interrupted. */
+  /** Creates a new signal for the turn before the next step, if the last turn was interrupted. */
   beginStep(): void {
     if (!this.turn.signal.aborted) return;
     this.turn = new AbortController();
-    this.either = this.combined();
-    // A process that had to be killed for an interruption does not make the task a killed one.
+    this.combinedSignal = this.combineSignals();
+    // A process that was killed because of an interruption does not give the task the status `killed`.
     this.hasKilled = false;
   }
 
-  /** Records that a process did not stop when asked and was killed, so that the end of the task says so. */
+  /**
+   * Records that a process had to be killed because it did not stop when asked. The status of the task is then
+   * `killed`.
+   */
   recordKill(): void {
     this.hasKilled = true;
   }
@@ -86,7 +94,7 @@ export class Cancellation {
     this.timeLimit?.cancel();
   }
 
-  private combined(): AbortSignal {
+  private combineSignals(): AbortSignal {
     if (!this.parts.isInterruptible) return this.task.signal;
     return AbortSignal.any([this.task.signal, this.turn.signal]);
   }

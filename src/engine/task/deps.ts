@@ -21,7 +21,7 @@ import type { ContextSource } from '../../protocol/project-context.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 
-/** Chooses models. A request that can't be met is an error value or a warning, never a silent change. */
+/** Chooses models. A request that can't be met leads to an error value or a warning, never to a silent change. */
 export interface ModelChooser {
   /**
    * Chooses the model of a new task. Fails only for a model that the call names.
@@ -36,7 +36,7 @@ export interface ModelChooser {
     readonly prompt: string;
     readonly parent: ResolvedModel;
   }): ResolvedModel | MusterError;
-  /** Loads what is needed to resolve these model names. */
+  /** Loads the data that is needed to resolve these model names. */
   prepare?(definition: readonly string[]): Promise<void>;
   /**
    * Returns the details of a model.
@@ -45,19 +45,22 @@ export interface ModelChooser {
    */
   details(model: ResolvedModel, servedBy?: string): Promise<ModelDetails>;
   /**
-   * Returns the model's output limit in tokens, as in its details; null when requests carry none. Loads nothing,
-   * since it is needed before the first request.
+   * Returns the model's output limit in tokens, as in its details; null when requests to the model contain no limit.
+   * Loads nothing, because the limit is needed before the first request.
    */
   outputLimit(model: ResolvedModel): number | null;
-  /** Returns the images and documents that the model accepts; null when that is unknown. Default: none. */
+  /**
+   * Returns the rules for the images and documents that the model accepts; null when they are unknown. Default: none
+   * are accepted.
+   */
   attachments?(model: ResolvedModel): Promise<AttachmentRules | null>;
-  /** Returns the models that take over, in this order, when the model of this agent's task fails. Default: none. */
+  /** Returns the fallback models for a task of this agent, in order. Default: none. */
   fallbacks?(model: ResolvedModel, agent: AgentDefinition): readonly ResolvedModel[];
 }
 
 /** The agents that tasks may be delegated to. */
 export interface AgentSource {
-  /** Reloads changed files from time to time. Called before an agent is chosen by name. Never rejects. */
+  /** Reloads changed files if enough time has passed. Called before an agent is chosen by name. Never rejects. */
   refresh(): Promise<void>;
   /** Returns all agents that can be chosen by name. Called at each use, since files may change. */
   agents(): readonly AgentDefinition[];
@@ -65,7 +68,7 @@ export interface AgentSource {
 
 /** The skills that tasks may use. */
 export interface SkillSource {
-  /** Reloads changed files from time to time. Called before a skill is chosen by name. Never rejects. */
+  /** Reloads changed files if enough time has passed. Called before a skill is chosen by name. Never rejects. */
   refresh(): Promise<void>;
   /** Returns all skills that can be used. Called at each use, since files may change. */
   skills(): readonly SkillDefinition[];
@@ -82,12 +85,12 @@ export interface CallDecision {
 /** The event that records whether an earlier result was reused. */
 export type ReuseOutcome = Extract<EventBody, { type: 'task.reused' | 'reuse.missed' }>;
 
-/** Everything that the engine needs from outside. */
+/** The ports and settings that the engine gets from its caller. */
 export interface EngineDeps {
   readonly store: TaskStore;
-  /** Redacts output that is kept outside of the logs. Default: it is kept unchanged. */
+  /** Redacts output that is stored outside of the logs. Default: the output stays unchanged. */
   readonly redactBytes?: () => ByteFilter;
-  /** Redacts texts as the store does for everything that is logged. Default: unchanged. */
+  /** Redacts texts in the same way as the store redacts logs. Default: the texts stay unchanged. */
   readonly redact?: (text: string) => string;
   readonly model: ModelPort;
   readonly models: ModelChooser;
@@ -98,17 +101,20 @@ export interface EngineDeps {
   readonly decided?: (callId: string) => Promise<CallDecision>;
   /** Returns the logged outcome of the search for an earlier result, for reruns. Default: it is searched for. */
   readonly reuse?: () => ReuseOutcome | null;
-  /** Returns the logged compaction before the next request, for reruns. Default: it is decided anew. */
+  /** Returns the logged compaction before the next request, for reruns. Default: the engine decides it. */
   readonly compaction?: () => CompactionStep;
   /** Returns the logged output cap of the next request, for reruns. Default: the budget decides. */
   readonly outputCap?: () => OutputCap | null;
-  /** Returns the flags of the answer that the log has next, for reruns. Default: the answer is checked. */
+  /** Returns the flags of the next answer in the log, for reruns. Default: the answer is checked. */
   readonly flags?: () => readonly ClaimFlag[];
-  /** Returns the day that prompts name, `YYYY-MM-DD`; null in reruns, whose logs name it. Default: by the clock. */
+  /**
+   * Returns the day for prompts, `YYYY-MM-DD`; null in reruns, whose logs contain the day. Default: the day of the
+   * clock.
+   */
   readonly today?: () => string | null;
   readonly agents: AgentSource;
   readonly skills: SkillSource;
-  /** The notes of agents. Default: none are kept. */
+  /** The notes of agents. Default: agents have no notes. */
   readonly memory?: MemorySource;
   /** The context files of directories, for prompts. Default: prompts name only the path of the directory. */
   readonly context?: ContextSource;
@@ -120,14 +126,17 @@ export interface EngineDeps {
   readonly home: string;
   /** The directories of Muster's own configuration and data, where no task may write. */
   readonly stateDirectories: readonly string[];
-  /** Resolves to true when the operating system confines commands. Tested at the first call. */
+  /** Resolves to true when the operating system can confine commands. This is tested at the first call. */
   sandboxed(): Promise<boolean>;
   /**
-   * True when the user declares the machine itself to be the sandbox. Then autonomous mode runs commands, but no
-   * command can be made read-only. Default: false.
+   * True when the user declares the machine itself to be the sandbox. In that case autonomous mode runs commands, but
+   * no command can be made read-only. Default: false.
    */
   readonly machineIsSandbox?: boolean;
-  /** Returns true when this seems to be a container, so that the user may declare it a sandbox. Default: false. */
+  /**
+   * Returns true when the process seems to run in a container, which the user may declare to be the sandbox. Default:
+   * false.
+   */
   readonly inContainer?: () => boolean;
   /** Confines the commands of tasks. */
   readonly sandbox: Sandbox;
@@ -135,9 +144,12 @@ export interface EngineDeps {
   readonly availableMemory?: () => number;
   /** The questions of tasks to people. */
   readonly inbox: Inbox;
-  /** Called for each event after it is written, with the id of the tree's top task and the new state. */
+  /** Called for each event after it has been written, with the id of the top task of the tree and the new state. */
   onEvent(event: TaskEvent, of: { readonly tree: string; readonly state: TaskState }): void;
-  /** Called when something could not be written where it belongs, to report it in the log file and on stderr. */
+  /**
+   * Called when something could not be written or an internal error was caught. Reports it in the log file and on
+   * stderr.
+   */
   onFault(taskId: string, thrown: unknown): void;
   onSignal(signal: TaskSignal): void;
 }

@@ -23,9 +23,9 @@ interface AnswerLog {
 /** The settings of an inbox. */
 interface InboxOptions {
   readonly onAsk: OnAsk;
-  /** The store of permanent rules; null when rules are given only to single tasks. */
+  /** The store of permanent rules; null when rules can only be granted to single tasks. */
   readonly standing: StandingRules | null;
-  /** The grants of modes outside of the logs of tasks. Default: none. */
+  /** The store of mode grants that hold outside of a single conversation. Default: none. */
   readonly modeGrants?: ModeGrantStore;
 }
 
@@ -50,7 +50,8 @@ interface QuestionWithAsker {
   readonly question: Question;
 }
 
-interface Waiting extends QuestionWithAsker {
+/** A question in the inbox, with the signal that wakes the task that asks. */
+interface WaitingEntry extends QuestionWithAsker {
   readonly changed: Deferred<void>;
 }
 
@@ -59,7 +60,7 @@ export class Inbox {
   readonly onAsk: OnAsk;
   readonly standingRules: StandingRules | null;
   readonly modeGrants: ModeGrantStore | null;
-  private readonly waiting = new Map<string, Waiting>();
+  private readonly waiting = new Map<string, WaitingEntry>();
   private readonly listeners = new Set<() => void>();
 
   constructor({ onAsk, standing, modeGrants }: InboxOptions) {
@@ -68,19 +69,23 @@ export class Inbox {
     this.modeGrants = modeGrants ?? null;
   }
 
-  /** The scopes that an answer "always" may have. */
+  /** The scopes that are offered for the answer "always". */
   get scopes(): readonly GrantScope[] {
     return this.standingRules === null ? ['task'] : ['task', 'project', 'user'];
   }
 
-  /** The scopes that a grant of a mode may have. */
+  /** The scopes that are offered for the grant of a mode. */
   get modeScopes(): readonly Exclude<GrantScope, 'project'>[] {
     return this.modeGrants === null ? ['task'] : ['task', 'user'];
   }
 
-  /** Returns the unanswered questions in the order in which they were asked, of one tree or of all (null). */
+  /**
+   * Returns the unanswered questions in the order in which they were asked.
+   *
+   * @param tree the id of the tree; null for all trees
+   */
   open(tree: string | null = null): readonly WaitingQuestion[] {
-    this.forgetSettled();
+    this.removeSettled();
     return [...this.waiting.values()].flatMap(({ asker, question }) => {
       const askedAt = asker.state.questions.get(question.callId)?.askedAt;
       if (askedAt === undefined || (tree !== null && asker.tree.id !== tree)) return [];
@@ -89,36 +94,36 @@ export class Inbox {
   }
 
   /**
-   * Resolves when the question is answered or a new rule may have settled it. The caller then decides again, and
-   * waits again if the question is still open. Rejects when its task is stopped or parked.
+   * Resolves when the question is answered, or when a new rule may have settled it. The caller then decides again,
+   * and waits again if the question is still open. Rejects when the task is stopped or parked.
    */
   async wait(asker: Asker, question: Question): Promise<void> {
     const changed = deferred<void>();
     const { turnSignal } = asker.cancellation;
-    // The entry stays while the caller decides again, so that the question can be answered meanwhile.
+    // The entry stays while the caller decides again, so that the question can still be answered.
     this.waiting.set(question.id, { asker, question, changed });
     this.notifyListeners();
     await rejectOnAbort(changed.promise, turnSignal).finally(() => this.notifyListeners());
   }
 
-  /** Lets all waiting callers decide again, after rights have changed. */
+  /** Makes all waiting callers decide again, because rights have changed. */
   reconsider(): void {
     for (const { changed } of this.waiting.values()) changed.resolve();
   }
 
-  /** Calls `listener` when a question comes or goes, until the returned function is called. */
+  /** Calls `listener` whenever a question is added or removed, until the returned function is called. */
   listen(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   }
 
-  private forgetSettled(): void {
+  private removeSettled(): void {
     for (const [id, waiting] of this.waiting) if (!isWaiting(waiting)) this.waiting.delete(id);
   }
 
   /**
-   * Finds the question with this id, or with the only id that begins with it. Throws MusterError: `NOT_FOUND` when
-   * there is none, `INVALID_PARAM` when there are several.
+   * Finds the question with this id, or the only question whose id begins with `prefix`. Throws MusterError:
+   * `NOT_FOUND` when there is no such question, `INVALID_PARAM` when there are several.
    */
   find(prefix: string): QuestionWithAsker {
     const exact = this.waiting.get(prefix);
@@ -141,10 +146,10 @@ export class Inbox {
 
 /** Returns true when a question still needs an answer. */
 export function isWaiting({ asker, question }: QuestionWithAsker): boolean {
-  const asked = asker.state.questions.get(question.callId);
+  const recorded = asker.state.questions.get(question.callId);
   return (
-    asked?.question.id === question.id &&
-    asked.answer === null &&
+    recorded?.question.id === question.id &&
+    recorded.answer === null &&
     !asker.cancellation.turnSignal.aborted
   );
 }
@@ -152,44 +157,54 @@ export function isWaiting({ asker, question }: QuestionWithAsker): boolean {
 /** The rules that the user has allowed permanently, in one project or everywhere. */
 export interface StandingRules {
   /**
-   * Returns the rules for tasks that work in this directory (absolute, real), or without a directory (null).
+   * Returns the rules for tasks whose directory (absolute, real) this is, or for tasks without a directory (null).
    * Returned arrays never change.
    */
   rules(directory: string | null): readonly PermissionRule[];
-  /** Stores a rule, which applies from now on. Throws MusterError when it can't be stored; then it does not apply. */
+  /**
+   * Stores a rule, which applies from then on. Throws MusterError when the rule can't be stored; it does not apply
+   * then.
+   */
   add(rule: PermissionRule, target: StandingRuleScope): void;
 }
 
 /** The scope of a permanent rule. */
-
 interface StandingRuleScope {
   readonly scope: Exclude<GrantScope, 'task'>;
   /** The working directory of the task that asked. */
   readonly directory: string | null;
 }
 
-/** Returns a task's first root. Its recorded directory is not trusted, since an imported log may name any. */
+/**
+ * Returns the first root of a task, or null. The directory in its log is not used, because an imported log could name
+ * any directory.
+ */
 export function workingDirectory({ roots }: Pick<Rights, 'roots'>): string | null {
   return roots[0] ?? null;
 }
 
-/** The modes that the user grants to agents outside of the logs of tasks. */
+/** The user's grants of modes to agents that hold in every conversation. */
 export interface ModeGrantStore {
-  /** Returns the grants in files, variables and flags, and those that the user gave for every conversation. */
-  inForce(): readonly ModeGrant[];
+  /** Returns the grants from files, variables and flags, and the ones that the user gave for every conversation. */
+  listGrants(): readonly ModeGrant[];
   /**
-   * Stores a grant for every conversation, which applies from now on, and returns it as stored. Throws MusterError
-   * when it can't be stored; then it does not apply.
+   * Stores a grant for every conversation, which applies from then on, and returns the stored grant. Throws
+   * MusterError when the grant can't be stored; it does not apply then.
    */
   add(grant: ModeGrant): ModeGrant;
 }
 
-/** Returns the events that record grants by flags in a conversation, so that they also apply when it is resumed. */
+/**
+ * Returns the events that record the grants from command-line flags in a conversation, so that the grants also apply
+ * when it is resumed.
+ *
+ * @param recorded the grants that the log of the conversation holds already
+ */
 export function flagGrantEvents(
   store: ModeGrantStore | null,
   recorded: readonly { readonly grant: ModeGrant }[] = [],
 ): readonly EventBody[] {
-  const flags = store?.inForce().filter(({ source }) => source.kind === 'flag') ?? [];
+  const flags = store?.listGrants().filter(({ source }) => source.kind === 'flag') ?? [];
   const fresh = flags.filter(
     (flag) => !recorded.some(({ grant }) => isDeepStrictEqual(grant, flag)),
   );

@@ -11,21 +11,21 @@ import { answerText } from '../../protocol/state/questions.ts';
 import { messageText } from '../../protocol/message.ts';
 import { questionSubject } from '../../protocol/question.ts';
 
-/** Passes an event on after it was written and folded into the state. */
+/** Reports an event after it has been written and folded into the state. */
 type PublishEvent = (event: TaskEvent, state: TaskState) => void;
 
 /**
- * The only way to change a task's state: an event is written, then folded, then published. So the live state is
- * always the fold of the log, and nothing is published that is not written.
+ * The only way to change the state of a task: an event is written, then folded, then published. So the live state
+ * always equals the fold of the log, and nothing is published that is not written.
  */
 export class Journal {
   readonly state: TaskState;
   private readonly log: TaskLog;
-  /** The newest sync; null when an answer was recorded since. */
+  /** The newest sync; null when an answer was recorded after it. */
   private newestSync: Promise<void> | null = Promise.resolve();
   private readonly publish: PublishEvent;
 
-  /** `state`: the fold of everything that the log holds. */
+  /** @param state the fold of all events in the log */
   constructor(log: TaskLog, state: TaskState, publish: PublishEvent) {
     this.log = log;
     this.publish = publish;
@@ -41,14 +41,16 @@ export class Journal {
     for (const event of events) this.publish(event, this.state);
   }
 
-  /** Resolves when everything recorded so far survives a loss of power. */
+  /** Resolves when all events recorded so far are safe from a loss of power. */
   sync(): Promise<void> {
     this.newestSync = this.log.sync();
     return this.newestSync;
   }
 
-  /** Resolves when the newest answer survives a loss of power. Uses an earlier `sync` if that included it. */
-  keepAnswer(): Promise<void> {
+  /**
+   * Resolves when the newest answer is safe from a loss of power. Uses an earlier `sync` if that included the answer.
+   */
+  syncNewestAnswer(): Promise<void> {
     return this.newestSync ?? this.sync();
   }
 
@@ -58,7 +60,7 @@ export class Journal {
 }
 
 /**
- * Opens the journal of a log that this process owns. Its events are published to the followers of the tree.
+ * Opens the journal of a log that this process owns. Its events are passed to `onEvent` and to the output file.
  *
  * @param before the fold of the log so far; null for a new log
  */
@@ -70,7 +72,7 @@ export function openJournal(
 ): Journal {
   const state = foldOpening(log, before);
   return new Journal(log, state, (event, now) => {
-    growOutput(deps, event);
+    appendToOutputFile(deps, event);
     deps.onEvent(event, { tree: tree.id, state: now });
   });
 }
@@ -85,8 +87,11 @@ function foldOpening(log: TaskLog, before: TaskState | null): TaskState {
   return state;
 }
 
-/** Appends to the output file, which is only for people: a failure to write it does not stop the task. */
-function growOutput(deps: Pick<EngineDeps, 'store' | 'onFault'>, event: TaskEvent): void {
+/**
+ * Appends the text of an event to the output file. The file is only for people, so a failed write does not stop the
+ * task.
+ */
+function appendToOutputFile(deps: Pick<EngineDeps, 'store' | 'onFault'>, event: TaskEvent): void {
   const text = eventOutputText(event);
   if (text === null) return;
   try {
@@ -96,15 +101,16 @@ function growOutput(deps: Pick<EngineDeps, 'store' | 'onFault'>, event: TaskEven
   }
 }
 
-const SHOWN_INPUT = 200;
+/** The maximum number of code units of a call's input, or of another text, on one line of the output file. */
+const MAX_SHOWN_INPUT = 200;
 
-/** Returns the text that an event adds to a task's output file, which people read; null for none. */
+/** Returns the text that an event adds to a task's output file, which people read; null if it adds nothing. */
 export function eventOutputText(event: TaskEvent): string | null {
-  const text = textOf(event);
+  const text = formatEvent(event);
   return text === null ? null : sanitizeForTerminal(text, 'prose');
 }
 
-function textOf(event: TaskEvent): string | null {
+function formatEvent(event: TaskEvent): string | null {
   switch (event.type) {
     case 'task.created':
       return `# ${event.spec.agent.name}: ${event.spec.description}\n\n`;
@@ -124,7 +130,7 @@ function textOf(event: TaskEvent): string | null {
     case 'context.handed':
       return `~ ${describeCompaction(event)}\n`;
     case 'call.started':
-      return `→ ${event.tool} ${brief(event.input)}\n`;
+      return `→ ${event.tool} ${formatInput(event.input)}\n`;
     case 'call.ended':
       return event.error === null ? null : `✗ ${event.tool}: ${firstLine(event.text)}\n`;
     case 'call.refused':
@@ -154,12 +160,12 @@ function textOf(event: TaskEvent): string | null {
   }
 }
 
-function brief(input: unknown): string {
-  // Shown in exact form, so that no character of what runs is hidden.
+function formatInput(input: unknown): string {
+  // Escape hidden characters, so that a person sees every character of what runs.
   const text = sanitizeLine(JSON.stringify(input));
-  return text.length <= SHOWN_INPUT ? text : `${text.slice(0, SHOWN_INPUT)}…`;
+  return text.length <= MAX_SHOWN_INPUT ? text : `${text.slice(0, MAX_SHOWN_INPUT)}…`;
 }
 
 function firstLine(text: string): string {
-  return text.slice(0, SHOWN_INPUT).split('\n')[0] ?? '';
+  return text.slice(0, MAX_SHOWN_INPUT).split('\n')[0] ?? '';
 }

@@ -16,7 +16,7 @@ export const MAIN_AGENT: AgentDefinition = {
   problems: [],
 };
 
-/** Returns true for the definition of the main agent, also when it was read from a log. */
+/** Returns true for the definition of the main agent, even when it was read from a log. */
 export function isMainAgent(agent: AgentDefinition): boolean {
   return agent.origin.path === MAIN_AGENT.origin.path;
 }

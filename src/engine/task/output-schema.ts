@@ -2,12 +2,15 @@ import { isDeeperThan, type JsonObject } from '../../base/json.ts';
 import { byteLength } from '../../base/text.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 
-/** The maximum number of bytes of a schema as JSON, which is part of every request of its task. */
+/** The maximum size of a schema as JSON, in bytes. The schema is part of every request of its task. */
 const MAX_BYTES = 65_536;
-/** The deepest nesting of a schema. The bound protects the validator, which is recursive. */
+/** The maximum nesting of a schema. The limit protects the validator, which is recursive. */
 const MAX_LEVELS = 64;
 
-/** Returns the schema that a task's answer must be valid against: that of the call, else of the definition. */
+/**
+ * Returns the schema that the answer of a task must be valid against: the schema of the Task call, or else that of
+ * the agent's definition; null if there is none.
+ */
 export function outputSchemaOf({
   outputSchema,
   agent,
@@ -15,7 +18,7 @@ export function outputSchemaOf({
   return outputSchema ?? agent.outputSchema ?? null;
 }
 
-/** Returns the reason why a schema is too large to be used; null when it is not. */
+/** Returns the reason why a schema is too large to be used; null when its size is acceptable. */
 export function findSizeProblem(schema: JsonObject): string | null {
   if (isDeeperThan(schema, MAX_LEVELS)) {
     return `is nested more than ${MAX_LEVELS} levels deep; use $defs and $ref instead`;

@@ -20,8 +20,8 @@ export class RunningTasks {
 }
 
 /**
- * Resolves when a task has ended. Rejects with the signal's reason as soon as that aborts; otherwise tasks that
- * wait for each other's end could not be stopped.
+ * Resolves when a task has ended. Rejects with the signal's reason as soon as the signal aborts. Without this, tasks
+ * that wait for each other's end could not be stopped.
  */
 export function waitForEnd(run: TaskRun, signal: AbortSignal): Promise<void> {
   return rejectOnAbort(run.end.written, signal);

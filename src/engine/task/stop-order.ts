@@ -3,8 +3,8 @@ import type { StoppedBy } from '../../protocol/end-reason.ts';
 import { newId } from '../../base/ids.ts';
 
 /**
- * An order to stop a task, used as the reason of its abort signal. By `limit` the task ends as `partial`, else
- * as `stopped`.
+ * An order to stop a task, used as the reason of its abort signal. If `by` is `limit`, the task ends as `partial`,
+ * otherwise as `stopped`.
  */
 export interface StopOrder {
   readonly by: StoppedBy;
@@ -23,13 +23,13 @@ export function limitOrder(reason: string): StopOrder {
   return { by: 'limit', reason, code: 'LIMIT_EXCEEDED' };
 }
 
-/** Returns the order for the children of a task that gets this order. */
+/** Returns the order for the children of a task that gets `order`. */
 export function childStopOrder(order: StopOrder): StopOrder {
   if (order.by !== 'limit') return order;
   return stopOrder('parent', `the task above it ended: ${order.reason}`);
 }
 
-/** Returns the order in the reason of an aborted signal. Any other reason counts as a stop by the client. */
+/** Returns the stop order of an aborted signal. Any other reason counts as a stop by the client. */
 export function readStopOrder(signal: AbortSignal): StopOrder {
   const reason: unknown = signal.reason;
   return isStopOrder(reason) ? reason : stopOrder('client', 'the caller cancelled it');
@@ -41,17 +41,17 @@ export function isStopOrder(value: unknown): value is StopOrder {
 }
 
 /** The prefix of the ids of notices about an interruption. */
-const NOTICE = 'interrupted-';
+const NOTICE_ID_PREFIX = 'interrupted-';
 
 /** Creates the id of a notice about an interruption. */
 export function newInterruptionId(): string {
-  return `${NOTICE}${newId()}`;
+  return `${NOTICE_ID_PREFIX}${newId()}`;
 }
 
 /**
- * Returns true for the id of a notice about an interruption. Such a notice is still delivered when a task is
- * resumed after its end, since it says why calls were cut off.
+ * Returns true for the id of a notice about an interruption. Such a notice is still delivered when a task is resumed
+ * after its end, because it explains why calls were cut off.
  */
 export function isInterruptionNotice(id: string): boolean {
-  return id.startsWith(NOTICE);
+  return id.startsWith(NOTICE_ID_PREFIX);
 }

@@ -5,7 +5,7 @@ import type { ValidationResult } from '../../protocol/tool.ts';
 import { findSizeProblem } from './output-schema.ts';
 import { parseJsonLine } from '../../base/jsonl.ts';
 
-/** The agent type of a Task call that names none. */
+/** The agent type of a Task call without `subagent_type`. */
 export const DEFAULT_AGENT = 'general-purpose';
 
 /** The checked arguments of a Task call, with aliases resolved. */
@@ -15,30 +15,30 @@ export interface TaskArguments {
   readonly subagentType?: string;
   readonly model?: string;
   readonly maxTurns?: number;
-  /** The id of an ended task, or its beginning, that is resumed with `prompt`. */
+  /** The id of an ended task, or the beginning of its id. The task is resumed with `prompt`. */
   readonly resume?: string;
   /** The JSON Schema that the answer must be valid against. Default: that of the agent's definition. */
   readonly outputSchema?: JsonObject;
-  /** The context that it gets in addition to its prompt. Default: none. */
+  /** The context that the child gets in addition to its prompt. Default: none. */
   readonly context?: ContextArgument;
-  /** Runs the task in the background. Default: as the agent's definition says. */
+  /** True to run the task in the background. Default: the value in the agent's definition. */
   readonly background?: boolean;
   /** The arguments as the model wrote them. */
   readonly params: JsonObject;
   /** The skill that runs as this task. Not set by an argument. */
   readonly skill?: SkillDefinition;
-  /** The name of the template of which this task runs an item. Not set by an argument. */
+  /** The name of the template whose item the task runs. Not set by an argument. */
   readonly templateName?: string;
 }
 
-/** Names of arguments that earlier prompts and other clients use, with the present names. */
+/** The argument names of earlier prompts and other clients, with the present names. */
 const ARGUMENT_ALIASES: ReadonlyMap<string, string> = new Map([
   ['task', 'prompt'],
   ['input', 'prompt'],
   ['type', 'subagent_type'],
 ]);
 
-/** The arguments in which an empty text is an error, since no default could be meant. */
+/** The arguments in which an empty text is an error, because no default could be meant. */
 const NEVER_EMPTY: ReadonlySet<string> = new Set(['prompt', 'subagent_type', 'resume']);
 const ARGUMENTS = [
   'description',
@@ -52,30 +52,31 @@ const ARGUMENTS = [
   'context',
 ];
 
-/** Arguments that are not supported yet, with their only valid value, which states the present behaviour. */
+/**
+ * The arguments that are not supported yet, each with its only valid value, which describes the present behaviour.
+ */
 const FIXED_ARGUMENTS: ReadonlyMap<string, JsonValue> = new Map<string, JsonValue>([
   ['isolation', 'none'],
 ]);
 
 /**
- * Reads the arguments of a Task call. Unlike other tools it accepts no other spelling of a name and clamps no
- * number, since a misread argument of a delegation would waste a full run.
+ * Reads the arguments of a Task call. Unlike other tools, Task accepts no similar spelling of a name and clamps no
+ * number, because a misread argument of a delegation would waste a full run.
  */
 export function parseTaskArguments(value: JsonValue): ValidationResult<TaskArguments> {
   if (!isJsonObject(value)) return { ok: false, issues: ['the arguments must be an object'] };
   const args = new Map<string, JsonValue>();
   const issues: string[] = [];
-  for (const [given, argument] of Object.entries(value)) {
-    if (argument === undefined || (argument === null && isKnown(given))) continue;
-    const [name, canonicalValue] = canonical(given, argument);
+  for (const [key, argument] of Object.entries(value)) {
+    if (argument === undefined || (argument === null && isKnown(key))) continue;
+    const [name, canonicalValue] = toCanonicalArgument(key, argument);
     // An empty text in an optional argument counts as absent.
     if (canonicalValue === '' && ARGUMENTS.includes(name) && !NEVER_EMPTY.has(name)) continue;
-    if (args.has(name))
-      issues.push(`${given}: means ${name}, which is given too; send one of them`);
+    if (args.has(name)) issues.push(`${key}: means ${name}, which is given too; send one of them`);
     args.set(name, canonicalValue);
   }
-  for (const [name, argument] of args) issues.push(...unknownArgument(name, argument));
-  const text = textReader(args, issues);
+  for (const [name, argument] of args) issues.push(...findArgumentIssues(name, argument));
+  const text = createTextReader(args, issues);
   const prompt = text('prompt');
   if (prompt === undefined && !args.has('prompt')) {
     issues.push('prompt: is missing; it must be a text that says what the subagent is to do');
@@ -84,9 +85,9 @@ export function parseTaskArguments(value: JsonValue): ValidationResult<TaskArgum
   const subagentType = text('subagent_type');
   const model = text('model');
   const resume = text('resume');
-  const background = flag(args.get('run_in_background'), issues);
-  const maxTurns = turnCount(args.get('max_turns'), issues);
-  const outputSchema = schemaOf(args.get('output_schema'), issues);
+  const background = readFlag(args.get('run_in_background'), issues);
+  const maxTurns = readTurnCount(args.get('max_turns'), issues);
+  const outputSchema = readSchema(args.get('output_schema'), issues);
   const context = parseContextArgument(args.get('context') ?? 'fresh', issues);
   if (context !== null && resume !== undefined) {
     issues.push('context: is for new tasks; a resumed task keeps its own context');
@@ -104,20 +105,21 @@ export function parseTaskArguments(value: JsonValue): ValidationResult<TaskArgum
   };
 }
 
-function isKnown(given: string): boolean {
-  const [name] = canonical(given, true);
+function isKnown(key: string): boolean {
+  const [name] = toCanonicalArgument(key, true);
   return ARGUMENTS.includes(name) || FIXED_ARGUMENTS.has(name);
 }
 
 /** Returns the present name of an argument and its value under that name. */
-function canonical(given: string, argument: JsonValue): readonly [string, JsonValue] {
+function toCanonicalArgument(given: string, argument: JsonValue): readonly [string, JsonValue] {
   if (given === 'fork' && typeof argument === 'boolean') {
     return ['context', argument ? 'inherit' : 'fresh'];
   }
   return [ARGUMENT_ALIASES.get(given) ?? given, argument];
 }
 
-function unknownArgument(name: string, value: JsonValue): readonly string[] {
+/** Returns the issue of an argument that is not supported, or an empty list. */
+function findArgumentIssues(name: string, value: JsonValue): readonly string[] {
   if (ARGUMENTS.includes(name)) return [];
   if (name === 'fork') return [`fork: must be true or false, not ${JSON.stringify(value)}`];
   if (!FIXED_ARGUMENTS.has(name)) {
@@ -128,12 +130,13 @@ function unknownArgument(name: string, value: JsonValue): readonly string[] {
   return [`${name}: is not available in this version; leave it out (it acts as ${fixed})`];
 }
 
-function textReader(args: ReadonlyMap<string, JsonValue>, issues: string[]) {
+/** Returns a function that reads a text argument and adds an issue if its value is not a text or is blank. */
+function createTextReader(args: ReadonlyMap<string, JsonValue>, issues: string[]) {
   return (name: string): string | undefined => {
     const value = args.get(name);
     if (value === undefined) return undefined;
     if (typeof value !== 'string') {
-      issues.push(`${name}: must be a text, not ${kindOf(value)}`);
+      issues.push(`${name}: must be a text, not ${describeType(value)}`);
       return undefined;
     }
     if (value.trim() === '') {
@@ -144,25 +147,27 @@ function textReader(args: ReadonlyMap<string, JsonValue>, issues: string[]) {
   };
 }
 
-function flag(value: JsonValue | undefined, issues: string[]): boolean | undefined {
+function readFlag(value: JsonValue | undefined, issues: string[]): boolean | undefined {
   if (value === undefined || typeof value === 'boolean') return value;
   issues.push(`run_in_background: must be true or false, not ${JSON.stringify(value)}`);
   return undefined;
 }
 
-function turnCount(value: JsonValue | undefined, issues: string[]): number | undefined {
+function readTurnCount(value: JsonValue | undefined, issues: string[]): number | undefined {
   if (value === undefined) return undefined;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
   issues.push(`max_turns: must be a whole number above 0, not ${JSON.stringify(value)}`);
   return undefined;
 }
 
-/** Reads the output schema. It may be given as a text, since some models write nested objects that way. */
-function schemaOf(value: JsonValue | undefined, issues: string[]): JsonObject | undefined {
+/**
+ * Reads the output schema. The value may be JSON in a string, because some models write nested objects in that way.
+ */
+function readSchema(value: JsonValue | undefined, issues: string[]): JsonObject | undefined {
   if (value === undefined) return undefined;
-  const schema = typeof value === 'string' ? parsed(value) : value;
+  const schema = typeof value === 'string' ? parseJsonOrKeep(value) : value;
   if (!isJsonObject(schema)) {
-    issues.push(`output_schema: must be a JSON Schema (an object), not ${kindOf(value)}`);
+    issues.push(`output_schema: must be a JSON Schema (an object), not ${describeType(value)}`);
     return undefined;
   }
   const tooBig = findSizeProblem(schema);
@@ -171,17 +176,17 @@ function schemaOf(value: JsonValue | undefined, issues: string[]): JsonObject | 
   return undefined;
 }
 
-function parsed(text: string): JsonValue {
+function parseJsonOrKeep(text: string): JsonValue {
   try {
     const value: JsonValue = JSON.parse(text);
     return value;
   } catch {
-    // The text is not JSON, and is reported as a text.
+    // The text is not JSON. The caller reports it as a wrong value.
     return text;
   }
 }
 
-function kindOf(value: JsonValue): string {
+function describeType(value: JsonValue): string {
   return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
 }
 
@@ -192,46 +197,48 @@ export type ContextArgument =
   | { readonly kind: 'summary' }
   | {
       readonly kind: 'chosen';
-      /** Paths as the model wrote them. */
+      /** The paths as the model wrote them. */
       readonly files: readonly string[];
-      /** Ids of tasks, or their beginnings. */
+      /** The ids of tasks, or the beginnings of their ids. */
       readonly results: readonly string[];
     };
 
 /** The maximum number of files, and the maximum number of results, that one call may name. */
 const MAX_CHOSEN = 32;
 
-const VALID =
+const VALID_CONTEXTS =
   'fresh, inherit, summary, last:N (the last N turns), or {files: [paths], results: [task ids]}';
 
-/** Reads the argument `context`. Returns null when the child gets only its prompt. Adds mistakes to `issues`. */
+/**
+ * Reads the argument `context` and adds its mistakes to `issues`. Returns null when the child gets only its prompt.
+ */
 function parseContextArgument(given: JsonValue, issues: string[]): ContextArgument | null {
   const value = unquoteObject(given);
-  if (isJsonObject(value)) return chosen(value, issues);
+  if (isJsonObject(value)) return readChosenContext(value, issues);
   if (value === 'fresh') return null;
   if (value === 'inherit') return { kind: 'inherit' };
   if (value === 'summary') return { kind: 'summary' };
   const turns = typeof value === 'string' ? /^last:([1-9]\d{0,8})$/.exec(value)?.[1] : undefined;
   if (turns !== undefined) return { kind: 'last', turns: Number(turns) };
-  issues.push(`context: must be ${VALID}, not ${shown(value)}`);
+  issues.push(`context: must be ${VALID_CONTEXTS}, not ${formatWrongValue(value)}`);
   return null;
 }
 
-/** Parses an object that is given as a text: some models do so where both types are valid. */
+/** Parses an object that is given as JSON in a string: some models write it that way when both types are valid. */
 function unquoteObject(value: JsonValue): JsonValue {
   if (typeof value !== 'string' || !value.trimStart().startsWith('{')) return value;
   const parsed = parseJsonLine(value);
   return isJsonObject(parsed) ? parsed : value;
 }
 
-function chosen(value: JsonObject, issues: string[]) {
+function readChosenContext(value: JsonObject, issues: string[]) {
   for (const name of Object.keys(value)) {
     if (name === 'files' || name === 'results') continue;
     issues.push(`context.${name}: is not a part of context; valid are files, results`);
   }
   const before = issues.length;
-  const files = texts('files', value['files'], issues);
-  const results = texts('results', value['results'], issues);
+  const files = readTexts('files', value['files'], issues);
+  const results = readTexts('results', value['results'], issues);
   if (issues.length > before) return null;
   if (files.length + results.length === 0) {
     issues.push('context: has neither files nor results; name some, or leave it out');
@@ -239,12 +246,16 @@ function chosen(value: JsonObject, issues: string[]) {
   return { kind: 'chosen', files, results } as const;
 }
 
-function texts(name: string, value: JsonValue | undefined, issues: string[]): readonly string[] {
+function readTexts(
+  name: string,
+  value: JsonValue | undefined,
+  issues: string[],
+): readonly string[] {
   if (value === undefined || value === null) return [];
-  const given: readonly JsonValue[] = Array.isArray(value) ? value : [value];
-  const list = given.filter((each) => typeof each === 'string' && each.trim() !== '');
-  if (!Array.isArray(value) || list.length < given.length) {
-    issues.push(`context.${name}: must be a list of texts, not ${shown(value)}`);
+  const values: readonly JsonValue[] = Array.isArray(value) ? value : [value];
+  const list = values.filter((each) => typeof each === 'string' && each.trim() !== '');
+  if (!Array.isArray(value) || list.length < values.length) {
+    issues.push(`context.${name}: must be a list of texts, not ${formatWrongValue(value)}`);
     return [];
   }
   if (list.length > MAX_CHOSEN) {
@@ -254,9 +265,9 @@ function texts(name: string, value: JsonValue | undefined, issues: string[]): re
 }
 
 /** The maximum number of code units of a wrong value that a message shows. */
-const SHOWN = 60;
+const MAX_SHOWN_LENGTH = 60;
 
-function shown(value: JsonValue): string {
+function formatWrongValue(value: JsonValue): string {
   const text = JSON.stringify(value);
-  return text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}…`;
+  return text.length <= MAX_SHOWN_LENGTH ? text : `${text.slice(0, MAX_SHOWN_LENGTH)}…`;
 }

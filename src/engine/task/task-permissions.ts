@@ -9,29 +9,31 @@ interface TaskNow {
   readonly state: TaskState;
 }
 
+/** The parts of `TaskPermissions`. */
 export interface TaskPermissionsParts {
   readonly task: TaskNow;
   /** The permissions of the parent; null for a task without one. */
   readonly parent: TaskPermissions | null;
-  /** The grants that hold in every conversation of this user. */
+  /** The mode grants that hold in every conversation of this user. */
   readonly userGrants: () => readonly ModeGrant[];
   /**
-   * The number of the last event that was imported from elsewhere: grants and answers up to there were not given
-   * here and do not count. -1 when the whole log was written here.
+   * The number of the last imported event of the log; -1 if nothing was imported. Grants and answers in imported
+   * events were not given on this machine and do not count.
    */
   readonly importedUpTo: number;
 }
 
 /**
- * The present permissions of a task: its own rights, cut by the rights of each task above it, and the user's
- * approvals since it was created. Rights are read at every call, so the last result is cached.
+ * The present permissions of a task: its own rights, narrowed by the rights of each task above it, and the approvals
+ * that the user has given since the task was created. The rights are read at every call, so the last result is
+ * cached.
  */
 export class TaskPermissions {
   private readonly parts: TaskPermissionsParts;
-  private own: Rights | null = null;
-  private above: Rights | null = null;
-  private grant: ModeGrant | null = null;
-  private cut: Rights | null = null;
+  private cachedOwn: Rights | null = null;
+  private cachedAbove: Rights | null = null;
+  private cachedGrant: ModeGrant | null = null;
+  private cachedRights: Rights | null = null;
 
   constructor(parts: TaskPermissionsParts) {
     this.parts = parts;
@@ -44,25 +46,29 @@ export class TaskPermissions {
     const withoutGrant = task.state.modeWithoutGrant;
     if (above === null && withoutGrant === null) return own;
     const grant = this.modeGrant;
-    const isSame = own === this.own && above === this.above && grant === this.grant;
-    if (this.cut !== null && isSame) return this.cut;
-    this.own = own;
-    this.above = above;
-    this.grant = grant;
-    this.cut =
+    const isSame =
+      own === this.cachedOwn && above === this.cachedAbove && grant === this.cachedGrant;
+    if (this.cachedRights !== null && isSame) return this.cachedRights;
+    this.cachedOwn = own;
+    this.cachedAbove = above;
+    this.cachedGrant = grant;
+    this.cachedRights =
       above === null
         ? dropRevokedGrant(own, withoutGrant, grant)
         : limitRightsToParent(own, above, { definition: task.spec.agent, grant });
-    return this.cut;
+    return this.cachedRights;
   }
 
-  /** The user's grant of a mode to this task's agent, which replaces the mode of its parent; null for none. */
+  /**
+   * The user's grant of a mode to the agent of this task; null if there is none. The granted mode replaces the
+   * parent's mode.
+   */
   get modeGrant(): ModeGrant | null {
     const { spec } = this.parts.task;
     return spec.depth === 0 ? null : findModeGrant(spec.agent, this.modeGrants());
   }
 
-  /** All modes that the user grants to agents, in this conversation or in every one. */
+  /** Returns all grants of modes to agents that hold in this conversation. */
   modeGrants(): readonly ModeGrant[] {
     const { parent, task, userGrants } = this.parts;
     const above = parent?.modeGrants() ?? userGrants();
@@ -74,7 +80,7 @@ export class TaskPermissions {
     ];
   }
 
-  /** The rules that the user has allowed to this task and to those above it since they were created. */
+  /** Returns the rules that the user has granted to this task, and to the tasks above it, since they were created. */
   granted(): readonly PermissionRule[] {
     const { parent, task } = this.parts;
     const own = task.state.granted.flatMap(({ rule, seq }) => (this.isTrusted(seq) ? [rule] : []));
@@ -82,7 +88,7 @@ export class TaskPermissions {
     return own.length === 0 ? above : [...own, ...above];
   }
 
-  /** Returns true when the event with this number was written here, so that an approval in it counts. */
+  /** Returns true when the event with this number was written on this machine, so that an approval in it counts. */
   isTrusted(seq: number): boolean {
     return seq > this.parts.importedUpTo;
   }
@@ -94,12 +100,12 @@ export type CallerPermissions = Pick<
   'granted' | 'isTrusted' | 'modeGrants' | 'rights'
 >;
 
-/** The same permissions with other rights, for a task that is planned and does not run yet. */
-export function permissionsWith(of: CallerPermissions, rights: Rights): CallerPermissions {
+/** Returns the same permissions with other rights, for a task that is planned and does not run yet. */
+export function permissionsWith(permissions: CallerPermissions, rights: Rights): CallerPermissions {
   return {
     rights,
-    granted: () => of.granted(),
-    modeGrants: () => of.modeGrants(),
-    isTrusted: (seq) => of.isTrusted(seq),
+    granted: () => permissions.granted(),
+    modeGrants: () => permissions.modeGrants(),
+    isTrusted: (seq) => permissions.isTrusted(seq),
   };
 }

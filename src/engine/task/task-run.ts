@@ -23,35 +23,33 @@ import type { TaskInput } from '../../protocol/input.ts';
 import { toolCalls, type AssistantMessage, type ToolCallPart } from '../../protocol/message.ts';
 import { CoalescedWork } from '../../base/coalesced-work.ts';
 
+/** The parts of a `TaskRun`. */
 export interface TaskRunParts {
-  /** The specification as it was created here, before redaction. Absent for a task that was read from its log. */
+  /** The specification before redaction. Absent for a task that was read from its log. */
   readonly created?: TaskSpec;
   readonly journal: Journal;
   readonly prefix: RequestPrefix;
-  /** The tools that stand in every request of the task, by name. No other tool may run. */
+  /** The tools in the requests of the task, by name. No other tool can run. */
   readonly view: ReadonlyMap<string, AnyTool>;
   readonly tree: TaskTree;
-  /** The task that created or resumed this one and gets its result; null where a person did. */
+  /** The task that created or resumed this task and gets its result; null when a person did. */
   readonly parent: TaskRun | null;
   /** See `TaskPermissionsParts.importedUpTo`. Default: -1. */
   readonly importedUpTo?: number;
-  /** Default: one that a person can interrupt when the task has no parent. */
+  /** Default: a cancellation that lets a person interrupt the current turn if the task has no parent. */
   readonly cancellation?: Cancellation;
   /** See `TaskRun.drive`. */
   readonly drive?: (run: TaskRun) => Promise<TaskEnding>;
 }
 
-/**
- * A task that runs in this process. Its log, the journal, holds everything that counts; the rest is lost when the
- * process ends.
- */
+/** A task that runs in this process. Everything that must survive the process is in its journal. */
 export class TaskRun {
   readonly journal: Journal;
   readonly prefix: RequestPrefix;
   readonly view: ReadonlyMap<string, AnyTool>;
   readonly tree: TaskTree;
   readonly parent: TaskRun | null;
-  /** Runs the task to its end in place of a conversation; undefined for a conversation. */
+  /** Runs the task to its end without a model; undefined for a conversation. */
   readonly drive: TaskRunParts['drive'];
   readonly permissions: TaskPermissions;
   readonly cancellation: Cancellation;
@@ -63,11 +61,14 @@ export class TaskRun {
   readonly budget: Budget;
   readonly files: FileMemory;
   readonly shells: BackgroundShells;
-  /** Images and documents that running calls are about to show, by call id. */
-  readonly attaching = new Map<string, readonly AttachmentDetails[]>();
-  /** The size of the newest request as the provider counted it; null before the first answer here. */
+  /** The images and documents that running calls will add to the conversation, by call id. */
+  readonly pendingAttachments = new Map<string, readonly AttachmentDetails[]>();
+  /** The size of the newest request as counted by the provider; null before the first answer in this process. */
   measured: MeasuredRequest | null = null;
-  /** When the task started to work here, in milliseconds of the monotonic clock; null before that. */
+  /**
+   * The time at which the task started to work in this process, in milliseconds of the monotonic clock; null before
+   * that.
+   */
   workingSince: number | null = null;
   private readonly deps: EngineDeps;
   private readonly created: TaskSpec | null;
@@ -88,7 +89,7 @@ export class TaskRun {
     this.permissions = new TaskPermissions({
       task: this,
       parent: parent?.permissions ?? null,
-      userGrants: () => deps.inbox.modeGrants?.inForce() ?? [],
+      userGrants: () => deps.inbox.modeGrants?.listGrants() ?? [],
       importedUpTo: parts.importedUpTo ?? -1,
     });
     this.cancellation =
@@ -98,7 +99,8 @@ export class TaskRun {
     this.children = new ChildRuns(() => journal.sync());
     this.mailbox = new Mailbox({ record: (event) => journal.record(event), signal });
     this.budget = new Budget(taskCaps(this.spec.limits), parent?.budget ?? tree.budget);
-    // The expenses of an ended activation were booked above when it ended, and do not count for the next one.
+    // The expenses of an ended activation were added to the budgets above when it ended, and do not count for the
+    // next activation.
     if (this.state.end === null)
       this.budget.addEarlierUse(activationExpense(this.state.activation));
     this.files = createFileMemory(journal.state, tree.fileVersions);
@@ -120,7 +122,10 @@ export class TaskRun {
     tree.join(this);
   }
 
-  /** The specification without redaction, as long as its terms are those it was created with. */
+  /**
+   * The specification without redaction, as long as the terms of the task have not changed; then the recorded
+   * specification.
+   */
   get spec(): TaskSpec {
     const { spec } = this.state;
     return spec === this.recorded ? (this.created ?? spec) : spec;
@@ -130,7 +135,7 @@ export class TaskRun {
     return this.journal.state;
   }
 
-  /** The task at the top of the tree: its log holds what the user grants to the whole conversation. */
+  /** The task at the top of the tree. Its log holds the grants of the user for the whole conversation. */
   get top(): TaskRun {
     return this.parent?.top ?? this;
   }
@@ -140,34 +145,40 @@ export class TaskRun {
     return [...(this.parent?.chain() ?? []), this.spec.agent.name];
   }
 
-  /** True when no call waits for this task, or for a task above it. */
+  /** True when no call waits for this task, or for one of the tasks above it. */
   get isBackground(): boolean {
     const { parent } = this;
     if (parent === null) return false;
     return parent.state.children.get(this.spec.id)?.background === true || parent.isBackground;
   }
 
-  /** True when no further request is sent: the end is decided, the last turn has begun, or the task is stopped. */
+  /**
+   * True when no further request will be sent: the end is decided, the last turn has begun, or the task was stopped.
+   */
   get isEnding(): boolean {
-    return this.end.isDecided || this.state.activation.lastTurn || this.cancellation.signal.aborted;
+    return (
+      this.end.isDecided ||
+      this.state.activation.hasLastTurnBegun ||
+      this.cancellation.signal.aborted
+    );
   }
 
-  /** The state to report once the task has ended, with the reason when the log has no end. */
+  /** Returns the state to report after the end of the task, with the reason if the log has no end. */
   outcome(): TaskState {
     const { state, end } = this;
     if (this.cancellation.isParked) return { ...state, status: 'parked' };
-    if (state.end !== null || end.lost === null) return state;
-    return { ...state, status: 'interrupted', end: end.lost };
+    if (state.end !== null || end.unwrittenEnd === null) return state;
+    return { ...state, status: 'interrupted', end: end.unwrittenEnd };
   }
 
-  /** Stops this task and all below it. The first order counts. */
+  /** Stops this task and its descendants. Only the first order has an effect. */
   stop(order: StopOrder): void {
     this.cancellation.stop(order);
     this.children.stopAll(order);
     this.shells.abortAll();
   }
 
-  /** Ends the task as failed, with all below it, when its log cannot take something that it must know. */
+  /** Fails the task and stops its descendants, because an essential event can't be written to its log. */
   fail(thrown: unknown): void {
     const because = `task ${this.spec.id} above it failed: ${errorInfo(thrown).message}`;
     this.cancellation.stop(thrown);
@@ -175,7 +186,9 @@ export class TaskRun {
     this.shells.abortAll();
   }
 
-  /** Ends what a conversation does now, with the children that it waits for. Background work continues. */
+  /**
+   * Interrupts the current step of a conversation, and the children for which it waits. Background work continues.
+   */
   interrupt(order: StopOrder): void {
     const because = order.reason;
     this.journal.record({ type: 'turn.interrupted', input: newInterruptionId(), because });
@@ -183,26 +196,31 @@ export class TaskRun {
     this.children.stopForeground(order);
   }
 
-  /** Leaves the task as a crash would, to be resumed later, but says so in its log and loses nothing. */
+  /**
+   * Parks the task, so that it can be resumed later. Its log records this, and its work is aborted without an end.
+   */
   park(questions: readonly string[]): void {
     try {
       this.journal.record({ type: 'task.parked', questions });
     } catch (thrown) {
-      // On a full disk the task reads as interrupted, which it is.
+      // If the event can't be written, the task has the status `interrupted` instead, which is also correct.
       this.deps.onFault(this.spec.id, thrown);
     }
     this.cancellation.park();
   }
 
-  /** Stops everything that the task has started and waits for it, since nothing may run and cost money without the task. */
+  /**
+   * Stops the children and shells of the task and waits for their ends, because nothing may run and cost money
+   * without the task.
+   */
   async stopOwnedWork(because: string): Promise<void> {
     this.children.stopAll(stopOrder('parent', because));
     this.shells.abortAll();
-    await this.children.allEnded();
+    await this.children.waitForAll();
     await this.shells.stopAll();
   }
 
-  /** Moves the task to the background: the call that waits for it returns. */
+  /** Moves the task to the background: the call that waits for the task returns. */
   detach(because: string): void {
     const child = this.parent?.state.children.get(this.spec.id);
     if (child === undefined || child.background || child.status !== null) return;
@@ -210,12 +228,12 @@ export class TaskRun {
     this.detaching.resolve();
   }
 
-  /** Resolves when the call that waits for the task returns without its end. */
+  /** Resolves when the task is moved to the background. */
   get detached(): Promise<void> {
     return this.detaching.promise;
   }
 
-  /** Releases everything that the task holds. Called after its end is written. */
+  /** Releases all resources of the task. Called after its end is written. */
   close(): void {
     this.cancellation.close();
     this.slot.release();
@@ -238,7 +256,7 @@ export class ChildRuns {
   private readonly running = new Set<ChildRun>();
   private readonly synced: CoalescedWork;
 
-  /** `sync` writes the parent's log to the disk. */
+  /** @param sync writes the parent's log to the disk */
   constructor(sync: () => Promise<void>) {
     this.synced = new CoalescedWork(sync);
   }
@@ -251,23 +269,23 @@ export class ChildRuns {
     this.running.delete(child);
   }
 
-  /** Tells all of them to stop because their parent stops. */
+  /** Stops all children, because their parent stops. */
   stopAll(order: StopOrder): void {
     for (const child of this.running) child.stop(childStopOrder(order));
   }
 
-  /** Tells those to stop that a call of the parent waits for. */
+  /** Stops the children for which a call of the parent waits. */
   stopForeground(order: StopOrder): void {
     for (const child of this.running) if (!child.isBackground) child.stop(order);
   }
 
-  /** Resolves when none is at work here. */
-  async allEnded(): Promise<void> {
+  /** Resolves when all children have ended. */
+  async waitForAll(): Promise<void> {
     await Promise.all([...this.running].map((child) => child.end.written));
   }
 
-  /** Resolves when a loss of power can no longer make the parent forget the children that it has created. */
-  persisted(): Promise<void> {
+  /** Resolves when the records of all created children in the parent's log are safe from a loss of power. */
+  waitUntilPersisted(): Promise<void> {
     return this.synced.request();
   }
 }
@@ -275,20 +293,20 @@ export class ChildRuns {
 /** Tracks the end of a task from the decision to the record in its log. */
 class EndTracker {
   private readonly finished = deferred<void>();
-  /** Resolves once the end is in the log, or is known not to get there. */
+  /** Resolves once the end is in the log, or once writing it has failed. */
   readonly written = this.finished.promise;
-  /** True when the loop has decided how the task ends: no request follows that could hold a new message. */
+  /** True when the loop has decided how the task ends. No request follows that could contain a new message. */
   isDecided = false;
-  /** The end that could not be written to the log; null when there is none. */
-  lost: EndReason | null = null;
+  /** The end that could not be written to the log; null if there is no such end. */
+  unwrittenEnd: EndReason | null = null;
 
   decide(): void {
     this.isDecided = true;
   }
 
-  /** Notes that the end could not be written to the log, so that the parent still gets the reason. */
-  recordLoss(error: ErrorInfo): void {
-    this.lost = { status: 'failed', error, because: error.message, by: null };
+  /** Records that the end could not be written to the log, so that the parent still gets the reason. */
+  recordUnwritten(error: ErrorInfo): void {
+    this.unwrittenEnd = { status: 'failed', error, because: error.message, by: null };
   }
 
   /** Resolves `written`. */
@@ -303,7 +321,7 @@ interface MailboxParts {
   readonly signal: AbortSignal;
 }
 
-/** Brings messages to a task, and wakes the task when it waits for something. */
+/** Delivers messages to a task, and wakes the task when it waits for something. */
 export class Mailbox {
   private readonly parts: MailboxParts;
   private waiting = deferred<void>();
@@ -318,13 +336,13 @@ export class Mailbox {
     this.wake();
   }
 
-  /** Lets the task look again whether what it waits for has come. */
+  /** Wakes the task, so that it checks again whether it must continue to wait. */
   wake(): void {
     this.waiting.resolve();
   }
 
   /** Resolves at the next `wake`; rejects with the signal's reason when the task is stopped. */
-  async nextMessage(): Promise<void> {
+  async waitForWake(): Promise<void> {
     const { signal } = this.parts;
     const waiting = deferred<void>();
     this.waiting = waiting;
@@ -343,7 +361,7 @@ class UnredactedCalls {
     this.newest = new Map(toolCalls(message).map((call) => [call.id, call]));
   }
 
-  /** Replaces each call by its original, where this process has seen it. */
+  /** Replaces each call by its original, if this process has received the original. */
   restore(calls: readonly ToolCallPart[]): readonly ToolCallPart[] {
     return calls.map((call) => this.newest.get(call.id) ?? call);
   }

@@ -10,6 +10,7 @@ import type { LimitHit } from '../../protocol/state/activation.ts';
 import { PromptCacheWarmUp } from '../limits/prompt-cache-warm-up.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 
+/** The parts of a `TaskTree`. */
 export interface TaskTreeParts extends Pick<EngineDeps, 'clock' | 'deadlines' | 'availableMemory'> {
   readonly settings: EngineSettings;
   readonly inbox: Inbox;
@@ -38,15 +39,15 @@ export class TaskTree {
   readonly idleDetector: IdleDetector;
   /** The summaries of conversations that are passed to tasks, each requested once. */
   readonly summaries: SharedSummaries = new Map();
-  /** The questions for which the tree was parked; empty while it works. */
+  /** The questions for which the tree was parked; empty while the tree is at work. */
   parkedOn: readonly WaitingQuestion[] = [];
   private readonly members = new Set<Member>();
   private readonly maxTasks: number;
-  /** The ids of all tasks that were ever created below the top task. A resumed task is not new. */
+  /** The ids of all tasks that were ever created below the top task. A resumed task is not a new task. */
   private readonly tasks = new Set<string>();
-  /** The ids of those that run an item of a template and do not count for the limit on tasks. */
-  private readonly items = new Set<string>();
-  /** The agents that lacked a mode that they asked for, each with that mode. */
+  /** The ids of the tasks that run an item of a template. They do not count for the limit on tasks. */
+  private readonly itemTasks = new Set<string>();
+  /** The agents that did not get a mode that they asked for, each as `agent=mode`. */
   private readonly missingModes = new Set<string>();
   private requests = 0;
   private retries = 0;
@@ -84,15 +85,15 @@ export class TaskTree {
     this.members.delete(member);
   }
 
-  /** Parks all running tasks because of these questions. */
+  /** Parks all running tasks, because nothing can continue before these questions are answered. */
   private park(questions: readonly WaitingQuestion[]): void {
     this.parkedOn = questions;
     const ids = questions.map(({ question }) => question.id);
     for (const member of this.members) member.park(ids);
   }
 
-  /** Notes that an agent lacks a mode. Returns true at the first time in this tree. */
-  isFirstToLack({ agent, mode }: ModeToGrant): boolean {
+  /** Records that an agent does not get a mode. Returns true the first time for this agent and mode in the tree. */
+  noteMissingMode({ agent, mode }: ModeToGrant): boolean {
     const key = `${agent}=${mode}`;
     const isFirst = !this.missingModes.has(key);
     this.missingModes.add(key);
@@ -103,15 +104,15 @@ export class TaskTree {
     for (const id of ids) this.tasks.add(id);
   }
 
-  /** Adds tasks that run items of a template, whose number that run bounds. */
+  /** Adds tasks that run items of a template. The template run limits their number itself. */
   addItems(ids: Iterable<string>): void {
     for (const id of ids) {
       this.tasks.add(id);
-      this.items.add(id);
+      this.itemTasks.add(id);
     }
   }
 
-  /** Returns true when the tree has a task with this full id below its top. */
+  /** Returns true when there is a task with this full id below the top task. */
   hasTask(id: string): boolean {
     return this.tasks.has(id);
   }
@@ -120,7 +121,7 @@ export class TaskTree {
     this.requests += 1;
   }
 
-  /** The remaining retries of the tree: it has 10, and one more for each five requests. */
+  /** The remaining retries of the tree: 10, and one more for each five requests, minus the retries so far. */
   get remainingRetries(): number {
     return 10 + Math.floor(this.requests / 5) - this.retries;
   }
@@ -129,51 +130,54 @@ export class TaskTree {
     this.retries += 1;
   }
 
-  /** Returns the limit on tasks if it is reached. The top task, resumed tasks and template items don't count. */
+  /**
+   * Returns the limit on tasks if it is reached, otherwise null. The top task, resumed tasks and template items do
+   * not count.
+   */
   findTaskLimitHit(): LimitHit | null {
-    const used = this.tasks.size - this.items.size;
+    const used = this.tasks.size - this.itemTasks.size;
     return used < this.maxTasks ? null : { limit: 'max_tasks', value: this.maxTasks, used };
   }
 }
 
-/** The text before the prompt of each task that one message created with `context: summary`. */
+/** The text before the prompt of each task that one answer created with `context: summary`. */
 export interface SummaryText {
   readonly text: string;
-  /** The task that requested the summary; null when there is none, for the reason in `because`. */
+  /** The task that requested the summary; null when there is no summary. `because` then contains the reason. */
   readonly from: string | null;
   readonly because: string | null;
 }
 
 /**
- * The summaries by conversation. A summary is null if the task that requested it was stopped or had no budget; then
- * the next task requests it again.
+ * The summaries by conversation. A summary is null if the task that requested it was stopped or had no budget. The
+ * next task then requests the summary again.
  */
 type SharedSummaries = Map<string, Promise<SummaryText | null>>;
 
 interface IdleDetectorOptions {
-  /** Returns whether a question waits for which an idle tree should be parked. */
+  /** Returns true if a question is open for which an idle tree should be parked. */
   hasOpenQuestion(): boolean;
   /** Called when nothing is at work and nothing will start by itself. */
   onIdle(): void;
 }
 
 /**
- * Counts the work in progress in a tree, to notice when all of it waits for a person. A wait that ends by
- * itself (a timer, a command, a model's answer) counts as work. A wait that only another task or a person can
- * end does not.
+ * Counts the work in progress in a tree, to detect when everything waits for a person. A wait that ends by itself (a
+ * timer, a command, a model's answer) counts as work. A wait that only another task or a person can end does not
+ * count.
  */
 export class IdleDetector {
   private readonly options: IdleDetectorOptions;
-  private atWork = 0;
+  private workCount = 0;
   private isCheckPending = false;
 
   constructor(options: IdleDetectorOptions) {
     this.options = options;
   }
 
-  /** Counts `work` as in progress until it settles. */
+  /** Counts `work` as in progress until its promise settles. */
   async trackWork<T>(work: () => Promise<T>): Promise<T> {
-    this.atWork += 1;
+    this.workCount += 1;
     try {
       return await work();
     } finally {
@@ -181,28 +185,31 @@ export class IdleDetector {
     }
   }
 
-  /** Runs a wait inside of work, which does not count until the wait settles. The wait starts first. */
+  /**
+   * Runs a wait inside of work. The work does not count until the wait settles. The wait starts before the count
+   * changes.
+   */
   async trackWait<T>(wait: () => Promise<T>): Promise<T> {
     const ended = wait();
     this.endWork();
     try {
       return await ended;
     } finally {
-      this.atWork += 1;
+      this.workCount += 1;
     }
   }
 
   /**
-   * Ends one unit of work. The check for idleness is deferred until everything that follows from this end has
-   * run, since the end of a child wakes its parent only then.
+   * Ends one unit of work. The check for idleness is deferred until all consequences of this end have run, because
+   * the end of a child wakes its parent only then.
    */
   private endWork(): void {
-    this.atWork -= 1;
-    if (this.atWork > 0 || this.isCheckPending || !this.options.hasOpenQuestion()) return;
+    this.workCount -= 1;
+    if (this.workCount > 0 || this.isCheckPending || !this.options.hasOpenQuestion()) return;
     this.isCheckPending = true;
     setImmediate(() => {
       this.isCheckPending = false;
-      if (this.atWork === 0 && this.options.hasOpenQuestion()) this.options.onIdle();
+      if (this.workCount === 0 && this.options.hasOpenQuestion()) this.options.onIdle();
     });
   }
 }
@@ -210,16 +217,18 @@ export class IdleDetector {
 interface TaskSlotParts {
   readonly tree: Pick<TaskTree, 'slots' | 'admission'>;
   readonly signal: AbortSignal;
-  /** True when the task was at work before, so that it does not count as new. */
+  /** True when the task was at work before. It then needs no admission. */
   readonly hadSlot: boolean;
   readonly record: (...events: readonly EventBody[]) => void;
 }
 
-/** The slot of one task, which it holds while it works, and not while it waits for other tasks. */
+/**
+ * The slot of one task. The task holds the slot while it is at work, and releases it while it waits for other tasks.
+ */
 export class TaskSlot {
   private readonly parts: TaskSlotParts;
   private slot: Slot | null = null;
-  private taking: Promise<void> | null = null;
+  private pendingTake: Promise<void> | null = null;
   private hadSlot: boolean;
 
   constructor(parts: TaskSlotParts) {
@@ -227,13 +236,16 @@ export class TaskSlot {
     this.hadSlot = parts.hadSlot;
   }
 
-  /** Takes the slot if it is not held. Several callers may wait for it. Rejects when the signal aborts. */
+  /**
+   * Takes the slot, unless the task holds it already. Several callers may wait at the same time. Rejects when the
+   * signal aborts.
+   */
   async take(): Promise<void> {
     if (this.slot !== null) return;
-    this.taking ??= this.acquire().finally(() => {
-      this.taking = null;
+    this.pendingTake ??= this.acquire().finally(() => {
+      this.pendingTake = null;
     });
-    await this.taking;
+    await this.pendingTake;
   }
 
   release(): void {
@@ -244,23 +256,23 @@ export class TaskSlot {
   private async acquire(): Promise<void> {
     const { tree, signal } = this.parts;
     signal.throwIfAborted();
-    // A free slot is taken in the same step, so that the next task sees that this one is at work.
-    const slot = tree.slots.takeFree() ?? (await this.queue());
+    // Take a free slot synchronously, so that the next task sees that this task is at work.
+    const slot = tree.slots.takeFree() ?? (await this.waitForSlot());
     const because = this.hadSlot ? null : tree.admission.findWaitReason();
-    this.slot = because === null ? slot : await this.startLater(slot, because);
+    this.slot = because === null ? slot : await this.waitForAdmission(slot, because);
     this.hadSlot = true;
   }
 
-  private queue(): Promise<Slot> {
-    return this.parts.tree.slots.acquire(this.parts.signal, { resuming: this.hadSlot });
+  private waitForSlot(): Promise<Slot> {
+    return this.parts.tree.slots.acquire(this.parts.signal, { isResuming: this.hadSlot });
   }
 
-  private async startLater(slot: Slot, because: string): Promise<Slot> {
+  private async waitForAdmission(slot: Slot, because: string): Promise<Slot> {
     const { tree, signal, record } = this.parts;
     slot.release();
     const message = `it waits to start for ${because}`;
     record({ type: 'task.held', because }, { type: 'warning', message });
     await tree.admission.wait(signal);
-    return this.queue();
+    return this.waitForSlot();
   }
 }

@@ -12,20 +12,20 @@ import { checkMaxWait, estimateRateLimitWait } from './retry.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** A longer wait than this that a provider asks for is not waited for if another model could continue. */
-const LONG_WAIT_MS = 60_000;
+/** The maximum wait for a provider if another model could continue instead. */
+const MAX_WAIT_BEFORE_FALLBACK_MS = 60_000;
 
-/** A model that continues a task, and the failure of the one before it. */
+/** The model that continues a task, and the failure of the model before it. */
 export interface ModelFallback {
   readonly model: ResolvedModel;
   readonly failure: ModelFailure;
 }
 
 /**
- * Decides which model continues a task whose newest request has failed for good; null if none does. The decision
- * depends on the state alone, so a crash between the failure and the change of models changes nothing.
+ * Decides which model continues a task whose newest request has failed for good; null if no model does. The decision
+ * depends only on the state, so a crash between the failure and the change of models changes nothing.
  *
- * @param fallbacks the models that may replace the task's present model, in order
+ * @param fallbacks the models that may replace the task's current model, in order
  */
 export function decideFallback(
   state: TaskState,
@@ -37,7 +37,10 @@ export function decideFallback(
   return model === null ? null : { model, failure };
 }
 
-/** Decides the same for a running task. Looks up the fallback models only if a request has failed. */
+/**
+ * Finds the fallback of a running task, as in `decideFallback`. The fallback models are looked up only if a request
+ * has failed.
+ */
 export function findFallback(
   deps: Pick<EngineDeps, 'models'>,
   run: Pick<TaskRun, 'spec' | 'state'>,
@@ -47,27 +50,27 @@ export function findFallback(
 }
 
 /**
- * Returns the first model that has not failed in this activation; null for a last turn, since there is an answer
- * already. After a long rate limit, models of the same provider are left out: they would wait as long.
+ * Returns the first fallback model that has not failed in this activation; null in a last turn, because there is an
+ * answer already. After a long rate limit, models of the same provider are left out, because they would wait as long.
  */
 function chooseFallbackModel(
   { spec, activation, conversation, interrupted }: TaskState,
   fallbacks: readonly ResolvedModel[],
   failure: ModelFailure,
 ): ResolvedModel | null {
-  if (activation.lastTurn || interrupted !== null || !FAILURES_OF_MODELS.has(failure.kind))
+  if (activation.hasLastTurnBegun || interrupted !== null || !MODEL_FAILURES.has(failure.kind))
     return null;
-  // The failed request then went to the parent's model.
+  // The failed request was for a summary and went to the parent's model.
   if (isSummaryTransferDue(conversation)) return null;
   const failed = new Set([spec.model, ...activation.failedModels].map(modelName));
   const { provider } = spec.model;
   const isLongRateLimit = failure.kind === 'rate_limit' && asksForLongWait(failure);
-  const mayGoOn = (model: ResolvedModel): boolean =>
+  const canContinue = (model: ResolvedModel): boolean =>
     !failed.has(modelName(model)) && !(isLongRateLimit && model.provider === provider);
-  return fallbacks.find(mayGoOn) ?? null;
+  return fallbacks.find(canContinue) ?? null;
 }
 
-/** Says whether another model would continue if the request failed for good with this failure. */
+/** Returns true if another model would continue after this failure. */
 export function canFallBack(
   deps: Pick<EngineDeps, 'models'>,
   run: Pick<TaskRun, 'spec' | 'state'>,
@@ -80,8 +83,11 @@ function listFallbacks({ models }: Pick<EngineDeps, 'models'>, { spec }: Pick<Ta
   return models.fallbacks?.(spec.model, spec.agent) ?? [];
 }
 
-/** The failures that another model may not have. A fault of the request or of a key would stay. */
-const FAILURES_OF_MODELS: ReadonlySet<ModelFailure['kind']> = new Set([
+/**
+ * The kinds of failures that may not occur with another model. An error in the request or in an API key would occur
+ * again.
+ */
+const MODEL_FAILURES: ReadonlySet<ModelFailure['kind']> = new Set([
   'connect',
   'overloaded',
   'server',
@@ -92,25 +98,27 @@ const FAILURES_OF_MODELS: ReadonlySet<ModelFailure['kind']> = new Set([
 ]);
 
 /**
- * Decides whether a failure is not worth waiting for if another model could continue: the provider asks for more
- * than a minute, or has limited the rate of the same request more often in a row than it is tried again.
+ * Returns true if the wait after a failure is too long when another model could continue: the provider requires more
+ * than a minute, or has answered the same request with more rate limits in a row than the limit on retries.
  *
- * @param inARow rate-limit answers to the same request, one after another, this one counted
+ * @param options `inARow`: the number of consecutive rate-limit answers to the same request, including this one
  */
 export function isLongRateLimit(
   failure: ModelFailure,
-  { inARow, retries }: { readonly inARow: number; readonly retries: number },
+  options: { readonly inARow: number; readonly retries: number },
 ): boolean {
-  return asksForLongWait(failure) || (failure.kind === 'rate_limit' && inARow > retries);
+  return (
+    asksForLongWait(failure) || (failure.kind === 'rate_limit' && options.inARow > options.retries)
+  );
 }
 
 function asksForLongWait({ retryAfterMs = 0 }: ModelFailure): boolean {
-  return retryAfterMs > LONG_WAIT_MS;
+  return retryAfterMs > MAX_WAIT_BEFORE_FALLBACK_MS;
 }
 
 /**
- * Returns the failure of a request that is held back by a rate limit which other requests met, if another model
- * could continue meanwhile or the wait is longer than the maximum. Returns null if the request is to wait.
+ * Returns the failure of a request that would have to wait for a rate limit which other requests have met, if another
+ * model could continue in the meantime or the wait exceeds the maximum. Returns null if the request must wait.
  */
 export function findHeldRequestFailure(
   deps: Pick<EngineDeps, 'models' | 'clock' | 'settings'>,
@@ -138,7 +146,7 @@ export function fallbackEvents(
   const from = modelName(model);
   const because = removeModelName(failure.message, from);
   const { provider, id } = to;
-  // The requested tier stays: further fallbacks are looked up by it.
+  // Keep the requested tier, because further fallbacks are looked up by it.
   const tier = model.tier === undefined ? {} : { tier: model.tier };
   const chain = [`fallback for ${from}: ${because}`, ...to.chain];
   const message = `${from} failed and ${modelName(to)} goes on in its place: ${because}`;

@@ -35,23 +35,23 @@ import { computeCostUsd, describePriceSource } from '../../model/catalogue/cost.
 import type { EstimatedUsage } from '../../protocol/used.ts';
 import { isZeroUsage } from '../../protocol/state/ledger.ts';
 
-/** Options for the request that budget is reserved for. */
+/** Options for the request whose budget is reserved. */
 export interface RequestBudgetOptions {
-  /** The part of the conversation that is sent. Default: all of it. */
+  /** The part of the conversation that is sent. Default: the full conversation. */
   readonly conversation?: NextRequest;
   /** `last`: no request follows this one. Default: `turn`. */
   readonly kind?: Exclude<OutputDemand['kind'], 'repeat'>;
 }
 
-/** The budget of one request: each try reserves its expense, and settles it afterwards. */
+/** The budget of one request: each try reserves its expense, and settles the reservation afterwards. */
 export class RequestBudget {
   private readonly run: TaskRun;
   /** The estimated input in tokens. */
   private readonly input: number;
   private readonly need: RequestNeed | null;
   private reservation: Reservation | null = null;
-  /** The output cap that an earlier try of this request was sent with; undefined if none was sent yet. */
-  private sentWith: { readonly cap: OutputCap | null } | undefined;
+  /** The output cap of the tries that were sent; undefined if no try was sent yet. */
+  private sentCap: { readonly cap: OutputCap | null } | undefined;
 
   /** @param details the details of the requested model; null if no limit needs them */
   constructor(run: TaskRun, details: ModelDetails | null, options: RequestBudgetOptions = {}) {
@@ -67,23 +67,23 @@ export class RequestBudget {
             output: { kind },
             ...(measured === null ? {} : { newestRound: measured.used }),
           });
-    // A request that is sent again after a crash is the same request.
+    // A request that started before a crash is sent again with the same output cap.
     const { openTurn } = run.state;
-    if (openTurn !== null) this.sentWith = { cap: openTurn.outputCap ?? null };
+    if (openTurn !== null) this.sentCap = { cap: openTurn.outputCap ?? null };
   }
 
-  /** The output cap that the budget lowered for this request; null: the model's own limit applies. */
+  /** The output cap to which the budget lowered this request; null if the model's own limit applies. */
   get outputCap(): OutputCap | null {
-    return this.sentWith?.cap ?? null;
+    return this.sentCap?.cap ?? null;
   }
 
   /**
-   * Returns the limit that leaves room for a last answer, but not for another round of calls before it; null if
-   * there is none. A round is assumed to cost as much as the newest one.
+   * Returns the limit that allows a last answer, but no further round of calls before it; null if there is no such
+   * limit. A round is assumed to cost as much as the newest one.
    */
   findLastTurnLimit(): LimitHit | null {
     const { budget, measured } = this.run;
-    const minimumExpense = this.least();
+    const minimumExpense = this.getMinimumExpense();
     if (budget.findExceededCap(minimumExpense) !== null) return null;
     if (measured === null) return budget.usedUpToolBytesCap;
     if (budget.usedUpToolBytesCap !== null) return budget.usedUpToolBytesCap;
@@ -92,33 +92,33 @@ export class RequestBudget {
   }
 
   /**
-   * Reserves the expense of the next try, after releasing an earlier reservation. Returns the limit that leaves
-   * no room for it, or null if it is reserved. Gives up the task's slot while it waits, because a task with a
-   * reservation may need a slot before it can settle. Each try of one request has the same output cap. Rejects
-   * when the task is stopped.
+   * Reserves the expense of the next try, after releasing an earlier reservation. Returns null, or the limit that
+   * leaves no budget for the try. While it waits, it releases the task's slot, because a task with a reservation may
+   * need a slot before it can settle. Each try of one request has the same output cap. Rejects when the task is
+   * stopped.
    */
   async reserve(): Promise<BudgetShortfall | null> {
     const { run, need } = this;
     this.release();
     const { turnSignal } = run.cancellation;
-    const giveSlot = () => run.slot.release();
-    const asked =
-      need === null || this.sentWith === undefined ? need : repeatNeed(need, this.sentWith.cap);
+    const releaseSlot = () => run.slot.release();
+    const requestNeed =
+      need === null || this.sentCap === undefined ? need : toRepeatNeed(need, this.sentCap.cap);
     const reserved =
-      asked === null
-        ? await run.budget.reserve(this.least(), turnSignal, giveSlot)
-        : await run.budget.reserveRequest(asked, turnSignal, giveSlot);
+      requestNeed === null
+        ? await run.budget.reserve(this.getMinimumExpense(), turnSignal, releaseSlot)
+        : await run.budget.reserveRequest(requestNeed, turnSignal, releaseSlot);
     if (!reserved.ok) {
-      const mayLower = need !== null && asked !== need;
-      const fitsLowered = mayLower && run.budget.findExceededCap(minimumExpense(need)) === null;
+      const canLowerCap = need !== null && requestNeed !== need;
+      const fitsLowered = canLowerCap && run.budget.findExceededCap(minimumExpense(need)) === null;
       return { hit: reserved.hit, fitsLowered };
     }
-    this.sentWith ??= { cap: reserved.outputCap };
+    this.sentCap ??= { cap: reserved.outputCap };
     this.reservation = reserved.reservation;
     return null;
   }
 
-  private least(): Expense {
+  private getMinimumExpense(): Expense {
     return this.need === null ? { ...NO_EXPENSE, turns: 1 } : minimumExpense(this.need);
   }
 
@@ -130,22 +130,23 @@ export class RequestBudget {
     this.run.measured = { used, input: input + cacheRead + cacheWrite, estimated: this.input };
   }
 
-  /** Settles a try that failed or that was no turn: it may have cost something, too. */
+  /** Settles a try that failed, or a request that was not a turn. It may have cost something, too. */
   settleFailure(cost: AnswerCost): void {
     this.reservation?.settle(answerExpense(cost));
   }
 
-  /** Gives back the reservation, if there is one. */
+  /** Releases the reservation, if there is one. */
   release(): void {
     this.reservation?.settle(NO_EXPENSE);
   }
 }
 
-function repeatNeed(need: RequestNeed, cap: OutputCap | null): RequestNeed {
-  return { ...need, output: { most: cap?.tokens ?? need.output.most, kind: 'repeat' } };
+/** Returns the need of a repeated request, which has the output cap of the earlier try. */
+function toRepeatNeed(need: RequestNeed, cap: OutputCap | null): RequestNeed {
+  return { ...need, output: { maxTokens: cap?.tokens ?? need.output.maxTokens, kind: 'repeat' } };
 }
 
-/** Returns the expense of an answer, including estimated use, which the provider charges as well. */
+/** Returns the expense of an answer, including the estimated usage, which the provider charges as well. */
 export function answerExpense({ usage, costUsd, estimated }: AnswerCost): Expense {
   const guess = estimated === undefined ? 0 : paidTokens(estimated.usage);
   return {
@@ -156,8 +157,8 @@ export function answerExpense({ usage, costUsd, estimated }: AnswerCost): Expens
 }
 
 /**
- * Returns the cost limit that cannot be enforced for a model because its price is unknown, or null if there is
- * none. The task ends with it, since an unenforced limit must not look enforced.
+ * Returns the cost limit that can't be enforced for a model because its price is unknown, or null if there is none.
+ * The task ends with this limit, because a limit must not look enforced when it is not.
  */
 export function findUnpricedCap(
   budget: Budget,
@@ -179,7 +180,7 @@ interface FirstRequest {
   readonly prompt: string;
 }
 
-/** Returns the limit that leaves no room for the first request of a new task; null if there is none. */
+/** Returns the limit that leaves no budget for the first request of a new task; null if there is none. */
 export function findFirstRequestHit(
   budget: Budget,
   { model, details, prefix, messages = [], prompt }: FirstRequest,
@@ -189,7 +190,7 @@ export function findFirstRequestHit(
   return findUnpricedCap(budget, model, details) ?? budget.findExceededCap(expense);
 }
 
-/** The usage and cost of an answer, as its event holds them. */
+/** The usage and cost of an answer, as recorded in its event. */
 export interface AnswerCost {
   /** The usage that the provider reported. */
   readonly usage: Usage;
@@ -221,7 +222,7 @@ export async function computeAnswerCost(
   };
 }
 
-/** Returns the cost of a failed answer: only its usage if that is zero. */
+/** Returns the event fields for the cost of a failed answer: only the usage if nothing was used. */
 export function failedAnswerCost(cost: AnswerCost): { readonly usage: Usage } | AnswerCost {
   const isFree = isZeroUsage(cost.usage) && cost.estimated === undefined;
   return isFree ? { usage: cost.usage } : cost;

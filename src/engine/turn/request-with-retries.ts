@@ -33,25 +33,26 @@ export interface FinishedAnswer {
   readonly ms: number;
 }
 
+/** The budget of a request and the callback for its answer. */
 interface RetryContext {
-  /** Holds the reservation of the first try, and is charged for each failed try. */
+  /** Holds the reservation of the first try. Each failed try is charged to it. */
   readonly requestBudget: RequestBudget;
   /** Records the answer and settles the budget. */
   recordAnswer(finished: FinishedAnswer): void;
 }
 
 /**
- * Sends the request of a turn until it is answered, may not be retried, or the task is stopped. Never rejects
+ * Sends the request of a turn until it is answered, must not be sent again, or the task is stopped. Never rejects
  * because of a provider.
  */
 export async function requestWithRetries(
   deps: EngineDeps,
   run: TaskRun,
-  begun: StartedTurn,
+  startedTurn: StartedTurn,
   { requestBudget, recordAnswer }: RetryContext,
 ): Promise<TurnOutcome> {
   const { journal } = run;
-  const { turn, request } = begun;
+  const { turn, request } = startedTurn;
   const { settings } = deps;
   const { retries: maxRetries, silentRetries } = settings;
   let retries = NO_FAILURES;
@@ -60,7 +61,7 @@ export async function requestWithRetries(
   for (let attempt = 1; ; attempt += 1) {
     const startedAt = deps.clock.monotonic();
     run.tree.countRequest();
-    const answer = await streamResponse(deps, run, begun, requestBudget);
+    const answer = await streamResponse(deps, run, startedTurn, requestBudget);
     const cost = await computeAnswerCost(deps, request, answer);
     if (answer.type === 'finished') {
       recordAnswer({ answer, cost, ms: Math.round(deps.clock.monotonic() - startedAt) });
@@ -68,8 +69,8 @@ export async function requestWithRetries(
     }
     requestBudget.settleFailure(cost);
     const { failure, repairs } = answer;
-    const used = { ...failedAnswerCost(cost), ...dropMissing({ repairs }) };
-    const cut = toPartialText(answer);
+    const costFields = { ...failedAnswerCost(cost), ...dropMissing({ repairs }) };
+    const partialText = toPartialText(answer);
     const decision = decideRetry(failure, retries, {
       retries: maxRetries,
       silentRetries,
@@ -78,15 +79,15 @@ export async function requestWithRetries(
     });
     const isLimited = failure.kind === 'rate_limit';
     rateLimits = isLimited ? rateLimits + 1 : 0;
-    const requested = findRequestedWait(failure, rateLimits);
-    requestedMs = requested === null ? 0 : requestedMs + requested;
+    const requestedWait = findRequestedWait(failure, rateLimits);
+    requestedMs = requestedWait === null ? 0 : requestedMs + requestedWait;
     const limit = { totalMs: requestedMs, maxMs: settings.maxWaitMs, now: deps.clock.now() };
-    const tooLong = failure.retryable ? checkMaxWait(failure, limit) : null;
-    const isAbandoned =
+    const waitFailure = failure.retryable ? checkMaxWait(failure, limit) : null;
+    const leavesToFallback =
       isLongRateLimit(failure, { inARow: rateLimits, retries: maxRetries }) &&
       canFallBack(deps, run, failure);
     if (run.cancellation.turnSignal.aborted) {
-      journal.record({ type: 'turn.failed', turn, failure, ...cut, ...used });
+      journal.record({ type: 'turn.failed', turn, failure, ...partialText, ...costFields });
       return { kind: 'stopped' };
     }
     if (answer.shortfall !== undefined) {
@@ -95,52 +96,53 @@ export async function requestWithRetries(
         journal.record(lowerCapFailure(turn, hit));
         return { kind: 'begin_again' };
       }
-      journal.record({ type: 'turn.failed', turn, failure, ...used });
+      journal.record({ type: 'turn.failed', turn, failure, ...costFields });
       return { kind: 'limit', hit };
     }
-    if (!decision.retry || isAbandoned || tooLong !== null) {
-      const spent = decision.retry ? null : decision.spent;
-      const tries = { spent, tries: attempt, limits: settings };
-      const last = addRetryLimit(tooLong ?? failure, tries);
-      journal.record({ type: 'turn.failed', turn, failure: last, ...cut, ...used });
+    if (!decision.retry || leavesToFallback || waitFailure !== null) {
+      const reached = decision.retry ? null : decision.reached;
+      const tries = { reached, tries: attempt, limits: settings };
+      const last = addRetryLimit(waitFailure ?? failure, tries);
+      journal.record({ type: 'turn.failed', turn, failure: last, ...partialText, ...costFields });
       return { kind: 'failed', failure: last };
     }
     if (failure.kind !== 'rate_limit') run.tree.countRetry();
     retries = decision.next;
     const waitMs = Math.round(decision.waitMs);
-    journal.record({ type: 'turn.retried', turn, attempt, failure, waitMs, ...used });
-    const prevented = await waitForRetry(deps, run, { waitMs, requestBudget });
-    if (prevented === null) continue;
-    if (prevented !== 'stopped' && prevented.fitsLowered) {
-      journal.record(lowerCapFailure(turn, prevented.hit));
+    journal.record({ type: 'turn.retried', turn, attempt, failure, waitMs, ...costFields });
+    const obstacle = await waitForRetry(deps, run, { waitMs, requestBudget });
+    if (obstacle === null) continue;
+    if (obstacle !== 'stopped' && obstacle.fitsLowered) {
+      journal.record(lowerCapFailure(turn, obstacle.hit));
       return { kind: 'begin_again' };
     }
     journal.record({ type: 'turn.failed', turn, failure, usage: NO_USAGE });
-    return prevented === 'stopped' ? { kind: 'stopped' } : { kind: 'limit', hit: prevented.hit };
+    return obstacle === 'stopped' ? { kind: 'stopped' } : { kind: 'limit', hit: obstacle.hit };
   }
 }
 
 /**
- * Returns the text of an answer that broke off, for a task that ends here. An answer above its size limit gives
- * none.
+ * Returns the text of an interrupted answer as an event field, for a task that ends with it. The text of an answer
+ * above the size limit is not recorded.
  */
 function toPartialText(answer: ModelAnswer): { readonly text?: string } {
   if (answer.type === 'finished' || answer.partialText === undefined) return {};
   return answer.failure.kind === 'too_large' ? {} : { text: answer.partialText };
 }
 
-interface Retry {
+interface PendingRetry {
   readonly waitMs: number;
   readonly requestBudget: RequestBudget;
 }
 
 /**
- * Waits for the next try without the task's slot, and reserves its budget. Returns what prevents the try, or null.
+ * Releases the task's slot, waits for the next try, reserves the budget and takes the slot again. Returns the reason
+ * why the try can't be sent, or null.
  */
 async function waitForRetry(
   deps: EngineDeps,
   run: TaskRun,
-  { waitMs, requestBudget }: Retry,
+  { waitMs, requestBudget }: PendingRetry,
 ): Promise<BudgetShortfall | 'stopped' | null> {
   run.slot.release();
   try {
@@ -151,7 +153,7 @@ async function waitForRetry(
     await run.slot.take();
     return null;
   } catch {
-    // All reject only when the task is stopped, which the caller sees by the signal.
+    // The waits reject only when the task is stopped. The caller checks the signal.
     return 'stopped';
   }
 }

@@ -19,32 +19,30 @@ import type { EventBody } from '../../protocol/events/event.ts';
 import { limitMessage } from '../limits/limit-message.ts';
 
 /**
- * The tool choice of a request. `none`, for the last turn after a limit: the tools stay in the request, but calls
+ * The tool choice of a request. `none` is for the last turn after a limit: the tools stay in the request, but calls
  * are forbidden.
  */
 export type ToolChoice = 'auto' | 'none';
 
-/** A turn that has started, and the request that each of its tries sends. */
+/** A turn that has started, and the request that is sent in each try. */
 export interface StartedTurn {
   readonly turn: number;
   readonly request: ModelRequest;
-  /** True if the request asks for a summary, whose answer is not shown as the task's own. */
+  /** True if the request asks for a summary. Its answer is not shown as an answer of the task. */
   readonly isSummary: boolean;
 }
 
 /**
- * Starts a turn, or continues the one that started before a crash: its request is repeated unchanged.
+ * Starts a turn, or continues the turn that started before a crash and repeats its request unchanged.
  *
- * @param outputCap null if no budget lowers the model's own output limit
+ * @param options `outputCap`: null if no budget lowers the model's own output limit
  */
 export function startTurn(
   { models, store }: Pick<EngineDeps, 'models' | 'store'>,
   run: TaskRun,
-  {
-    toolChoice,
-    outputCap,
-  }: { readonly toolChoice: ToolChoice; readonly outputCap: OutputCap | null },
+  options: { readonly toolChoice: ToolChoice; readonly outputCap: OutputCap | null },
 ): StartedTurn {
+  const { toolChoice, outputCap } = options;
   const { state, journal, spec } = run;
   const turn = state.openTurn?.turn ?? state.turns + 1;
   if (state.openTurn === null) {
@@ -69,16 +67,16 @@ export function startTurn(
 export function buildRequest(
   { models, store }: Pick<EngineDeps, 'models' | 'store'>,
   run: TaskRun,
-  asked: Pick<ModelRequest, 'messages' | 'toolChoice'> & { readonly outputCap: OutputCap | null },
+  options: Pick<ModelRequest, 'messages' | 'toolChoice'> & { readonly outputCap: OutputCap | null },
 ): ModelRequest {
   const { spec, tree, isBackground } = run;
   const { model, prefix, agent, effort } = getRequestBase(run);
-  const maxOutputTokens = asked.outputCap?.tokens ?? models.outputLimit(model);
+  const maxOutputTokens = options.outputCap?.tokens ?? models.outputLimit(model);
   return {
     model,
     prefix,
-    messages: asked.messages,
-    toolChoice: asked.toolChoice,
+    messages: options.messages,
+    toolChoice: options.toolChoice,
     ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
     ...(effort === undefined ? {} : { effort }),
     cacheKey: `${spec.root}:${agent}`,
@@ -87,42 +85,42 @@ export function buildRequest(
   };
 }
 
-/** The part that requests of a task share: the model, and the beginning of the request. */
+/** The part that the requests of a task share: the model, the beginning of the request and the effort. */
 interface RequestBase {
   readonly model: ResolvedModel;
   readonly prefix: RequestPrefix;
-  /** The agent type that is part of the key for the provider's cache. */
+  /** The agent type, which is part of the cache key for the provider. */
   readonly agent: string;
-  /** Default: the model's own. */
+  /** The effort of the model. Default: the model's own. */
   readonly effort?: Effort;
 }
 
 /**
- * Returns the base of the next request. While a summary of the parent's conversation is due, it is the base of
- * that conversation.
+ * Returns the base of the next request. If a summary of the parent's conversation is due, the base of the parent's
+ * requests is returned.
  */
 export function getRequestBase({
   spec,
   prefix,
   state,
 }: Pick<TaskRun, 'spec' | 'prefix' | 'state'>): RequestBase {
-  const { handover } = state.conversation;
-  if (handover !== null && handover.text === null) return handover.of;
+  const { summaryTransfer } = state.conversation;
+  if (summaryTransfer !== null && summaryTransfer.text === null) return summaryTransfer.of;
   const { agent, inherited, model } = spec;
   const { effort } = agent;
-  const own = { model, prefix, agent: inherited?.agent ?? agent.name };
-  return effort === undefined ? own : { ...own, effort };
+  const base = { model, prefix, agent: inherited?.agent ?? agent.name };
+  return effort === undefined ? base : { ...base, effort };
 }
 
-/** About 48 bits: enough to tell one text of a task from another. */
+/** The length of a digest in hex digits. 48 bits are enough to distinguish the parts of one task. */
 const DIGEST_LENGTH = 12;
 
-/** One part of a message: a text, a call or a result. */
+/** One part of a message, such as a text, a call or a result. */
 export type RequestPart = Message['content'][number];
 
 /**
- * Returns the parts that a request adds to the one before it: the answer to that, the results of its calls, and
- * newer inputs.
+ * Returns the parts that a request adds to the request before it: the answer to the latter, the results of its calls,
+ * and newer inputs.
  */
 export function findAddedParts(messages: readonly Message[]): readonly RequestPart[] {
   const answer = messages.findLastIndex(({ role }) => role === 'assistant');
@@ -131,14 +129,14 @@ export function findAddedParts(messages: readonly Message[]): readonly RequestPa
     .flatMap(({ content }): readonly RequestPart[] => content);
 }
 
-/** Returns a digest of each added part, so that a log can be compared with what was really sent. */
+/** Returns a digest of each added part, so that a rerun can compare its requests with those that were sent. */
 export function digestAddedParts(messages: readonly Message[]): readonly string[] {
   return findAddedParts(messages).map((part) =>
     hash('sha256', JSON.stringify(part)).slice(0, DIGEST_LENGTH),
   );
 }
 
-/** The limit that leaves no budget for a try of a request. */
+/** A limit that leaves no budget for a try of a request. */
 export interface BudgetShortfall {
   readonly hit: LimitHit;
   /** True if the same request would fit with a lower output cap. */
@@ -151,7 +149,7 @@ export type TurnOutcome =
   | { readonly kind: 'limit'; readonly hit: LimitHit }
   /** No request was sent: the budget allows a last answer, but no more calls before it. */
   | { readonly kind: 'last_turn'; readonly hit: LimitHit }
-  /** The budget does not allow the same request again, but one with a lower output cap. */
+  /** The budget does not allow the same request again, but allows it with a lower output cap. */
   | { readonly kind: 'begin_again' }
   | { readonly kind: 'failed'; readonly failure: ModelFailure }
   | { readonly kind: 'stopped' };
@@ -162,9 +160,9 @@ export type FinalPart = Extract<ModelPart, { type: 'finished' | 'failed' }>;
 /**
  * The end of an answer.
  *
- * - `estimated`: the tokens used, if the provider did not report them
- * - `shortfall`: the limit that left no budget for the request by the time that it could be sent
- * - `partialText`: the text of an answer that broke off
+ * - `estimated`: the estimated usage, if the provider did not report it
+ * - `shortfall`: the limit that left no budget for the request when it could be sent at last
+ * - `partialText`: the text of an interrupted answer
  */
 export type ModelAnswer = FinalPart & {
   readonly estimated?: Usage;
@@ -175,17 +173,17 @@ export type ModelAnswer = FinalPart & {
 type TurnFailed = Extract<EventBody, { type: 'turn.failed' }>;
 
 /**
- * Builds the event that ends a turn whose request no longer fits into the budget. The task then makes a new
- * request with a lower output cap.
+ * Builds the event that ends a turn whose request no longer fits into the budget. The task then sends a new request
+ * with a lower output cap.
  */
 export function lowerCapFailure(turn: number, hit: LimitHit): TurnFailed {
-  const message = `${limitMessage(hit)}; the request is made anew with a lower output cap`;
-  // No other cancelled request is retryable: a rerun of the log recognizes this one by that.
+  const message = `${limitMessage(hit)}; the request is sent again with a lower output cap`;
+  // No other failure of the kind `cancelled` is retryable, so a rerun of the log recognizes this event.
   const failure = { kind: 'cancelled', message, retryable: true } as const;
   return { type: 'turn.failed', turn, failure, usage: NO_USAGE };
 }
 
-/** Says whether an event is one that `lowerCapFailure` built. */
+/** Returns true for an event that `lowerCapFailure` built. */
 export function isLowerCapFailure(event: EventBody | undefined): boolean {
   if (event?.type !== 'turn.failed') return false;
   return event.failure.kind === 'cancelled' && event.failure.retryable;

@@ -20,26 +20,27 @@ import type { LeadingRequest } from '../limits/prompt-cache-warm-up.ts';
 import { estimatePrompt } from '../limits/estimate.ts';
 
 /**
- * Sends the request once and reads the response to its end. Never rejects. While a rate limit holds the request
- * back, the task holds neither a slot nor budget, and takes both again before the request is sent. A request that
- * is held for long fails if a fallback model could continue.
+ * Sends the request once and reads the response to its end. Never rejects. While a rate limit delays the request, the
+ * task holds neither a slot nor budget; it takes both again before the request is sent. A request with a long delay
+ * fails if a fallback model could continue.
  */
 export async function streamResponse(
   deps: EngineDeps,
   run: TaskRun,
-  begun: StartedTurn,
+  startedTurn: StartedTurn,
   requestBudget: RequestBudget,
 ): Promise<ModelAnswer> {
-  const lead = await waitForPromptCache(deps, run, begun.request);
+  const lead = await waitForPromptCache(deps, run, startedTurn.request);
   try {
-    return await streamOnce(deps, run, { ...begun, requestBudget, lead });
+    return await streamOnce(deps, run, { ...startedTurn, requestBudget, lead });
   } finally {
-    lead?.over();
+    lead?.markEnded();
   }
 }
 
 interface StreamContext extends StartedTurn {
   readonly requestBudget: RequestBudget;
+  /** Set if other requests wait for this one, which fills the prompt cache. */
   readonly lead: LeadingRequest | null;
 }
 
@@ -51,11 +52,11 @@ async function streamOnce(
   const task = run.spec.id;
   const streamed = new StreamedResponse();
   let isHoldRecorded = false;
-  const show = (part: ProgressPart): void => {
+  const emit = (part: ProgressPart): void => {
     streamed.add(part);
     if (!isSummary) deps.onSignal(toSignal(part, task));
   };
-  const listener = { ...createSilenceRecorder(deps, run, turn), onProgress: show };
+  const listener = { ...createSilenceRecorder(deps, run, turn), onProgress: emit };
   for await (const part of deps.model.stream(request, run.cancellation.turnSignal, listener)) {
     switch (part.type) {
       case 'held': {
@@ -78,16 +79,16 @@ async function streamOnce(
       case 'accepted': {
         const added = digestAddedParts(request.messages);
         streamed.markAccepted();
-        lead?.accepted();
+        lead?.markAccepted();
         run.journal.record({ type: 'turn.accepted', turn, added });
-        // Loads the model details while the answer streams; they are needed when it has ended.
+        // Load the model details while the answer streams, because they are needed when it has ended.
         void deps.models.details(request.model);
         break;
       }
       case 'text_delta':
       case 'reasoning_delta':
       case 'tool_call_started':
-        show(part);
+        emit(part);
         break;
       case 'ping':
         break;
@@ -100,7 +101,7 @@ async function streamOnce(
   }
   const failure = {
     kind: 'malformed',
-    message: `${modelName(request.model)}: the answer ended without an end`,
+    message: `${modelName(request.model)}: the stream of the answer ended without its last part`,
     retryable: true,
   } as const;
   return addPartialText(addEstimate({ type: 'failed', failure }, streamed, request), streamed);
@@ -112,7 +113,10 @@ function toSignal(part: ProgressPart, task: string): TaskSignal {
   return { type, task, name };
 }
 
-/** Records silences of the server. A log that cannot be written ends the task elsewhere. */
+/**
+ * Creates a listener that records silences of the server. If the log can't be written, the task ends when its next
+ * event is recorded.
+ */
 function createSilenceRecorder(
   deps: EngineDeps,
   run: TaskRun,
@@ -131,13 +135,13 @@ function createSilenceRecorder(
   };
 }
 
-/** Adds an estimate of the usage that the server did not report. */
+/** Adds an estimate of the part of the usage that the server did not report. */
 function addEstimate(
   part: FinalPart,
   streamed: StreamedResponse,
   request: ModelRequest,
 ): ModelAnswer {
-  const missing = missingUsage(part);
+  const missing = findMissingUsage(part);
   if (missing === null) return part;
   const guess = streamed.estimate(request, part);
   if (guess === null) return part;
@@ -147,7 +151,7 @@ function addEstimate(
   return { ...part, estimated };
 }
 
-function missingUsage(part: FinalPart): UsageMissing | null {
+function findMissingUsage(part: FinalPart): UsageMissing | null {
   if (part.type === 'finished') return part.usageMissing ?? null;
   return part.usage === undefined ? 'all' : null;
 }
@@ -159,8 +163,7 @@ function addPartialText(answer: ModelAnswer, { text }: StreamedResponse): ModelA
 }
 
 /**
- * Takes the budget and the slot again for a request that was held back. Returns the failure, or null if it may be
- * sent.
+ * Takes the budget and the slot again for a delayed request. Returns the failure, or null if the request can be sent.
  */
 async function reserveBeforeSending(
   run: TaskRun,
@@ -169,25 +172,29 @@ async function reserveBeforeSending(
 ): Promise<ModelAnswer | null> {
   try {
     const shortfall = await requestBudget.reserve();
-    if (shortfall !== null) return { ...unsentFailure(limitMessage(shortfall.hit)), shortfall };
+    if (shortfall !== null)
+      return { ...buildUnsentFailure(limitMessage(shortfall.hit)), shortfall };
     await run.slot.take();
     return null;
   } catch {
-    // Both reject only when the task is stopped, which the caller sees by the signal.
-    return unsentFailure(`${modelName(model)}: stopped before the request was sent`);
+    // Both waits reject only when the task is stopped. The caller checks the signal.
+    return buildUnsentFailure(`${modelName(model)}: stopped before the request was sent`);
   }
 }
 
-function unsentFailure(message: string) {
+function buildUnsentFailure(message: string) {
   return { type: 'failed', failure: { kind: 'cancelled', message, retryable: false } } as const;
 }
 
-/** The shortest prefix in tokens that is cached, for models of which it is unknown: no provider caches less. */
-const DEFAULT_CACHE_MINIMUM = 1_024;
+/**
+ * The minimum length of a cached prefix in tokens, for models whose minimum is unknown. No provider caches shorter
+ * prefixes.
+ */
+const DEFAULT_CACHE_MINIMUM_TOKENS = 1_024;
 
 /**
- * Holds a child's request while the first request with the same prefix is on its way, if reading the provider's
- * cache costs less than sending the prefix again. Returns a lead if this request is the first one.
+ * Delays a child's request while the first request with the same prefix is on its way, if reading the provider's
+ * cache costs less than sending the prefix again. Returns the lead if this request is the first one, otherwise null.
  */
 async function waitForPromptCache(
   { models, settings }: Pick<EngineDeps, 'models' | 'settings'>,
@@ -195,17 +202,18 @@ async function waitForPromptCache(
   { model, prefix }: ModelRequest,
 ): Promise<LeadingRequest | null> {
   if (run.parent === null || settings.cacheHoldMs === 0) return null;
-  // A forked conversation, or one to summarize, was sent a moment ago and is cached already.
+  // The prefix of a forked conversation, or of one to be summarized, was sent a moment ago and is cached already.
   if (run.spec.inherited !== undefined || prefix !== run.prefix) return null;
   const details = await models.details(model);
-  if (!isCheaperCached(details)) return null;
-  if (estimatePrompt(prefix, []) < (details.cacheMinimum ?? DEFAULT_CACHE_MINIMUM)) return null;
+  if (!isCacheCheaper(details)) return null;
+  if (estimatePrompt(prefix, []) < (details.cacheMinimum ?? DEFAULT_CACHE_MINIMUM_TOKENS))
+    return null;
   return run.tree.promptCache.enter(
     `${modelName(model)} ${run.spec.prefix}`,
     run.cancellation.turnSignal,
   );
 }
 
-function isCheaperCached({ price }: ModelDetails): boolean {
+function isCacheCheaper({ price }: ModelDetails): boolean {
   return price !== null && price.cacheRead < price.input;
 }

@@ -13,12 +13,12 @@ import type { EngineDeps } from '../task/deps.ts';
 import { summaryMessages } from '../../protocol/state/compaction.ts';
 import type { TaskRun } from '../task/task-run.ts';
 
-/** The maximum number of UTF-16 units that are kept of an answer that broke off, so that its log line stays small. */
+/** The maximum number of UTF-16 units of an interrupted answer that are stored, so that its log line stays small. */
 const MAX_KEPT_LENGTH = 65_536;
 
 /**
- * Collects a streamed response: its text, in case it breaks off, and its tokens, in case the provider reports no
- * usage. Tokens are counted only on demand, since few responses need it.
+ * Collects a streamed response: its text, in case the response is interrupted, and its tokens, in case the provider
+ * reports no usage. Tokens are counted only on demand, because few responses need it.
  */
 export class StreamedResponse {
   private isAccepted = false;
@@ -34,13 +34,13 @@ export class StreamedResponse {
     else if (part.type === 'reasoning_delta') this.reasoningText.add(part.text);
   }
 
-  /** The text, or its beginning if it is long. */
+  /** The text of the answer, or its beginning if the text is long. */
   get text(): string {
-    return this.answerText.kept.slice(0, MAX_KEPT_LENGTH);
+    return this.answerText.beginning.slice(0, MAX_KEPT_LENGTH);
   }
 
   /**
-   * Estimates the usage. Returns null if no answer had started, in which case nothing is charged.
+   * Estimates the usage. Returns null if the provider had not accepted the request; nothing is charged then.
    *
    * @param last the end of the response
    */
@@ -68,26 +68,29 @@ function countCallTokens(last: FinalPart): number {
   );
 }
 
-/** A text that arrives in pieces and of which the beginning is kept. */
+/** A text that arrives in pieces. Only its beginning is stored. */
 class PartialText {
-  kept = '';
+  beginning = '';
   private length = 0;
 
   add(piece: string): void {
-    if (this.kept.length < MAX_KEPT_LENGTH) this.kept += piece;
+    if (this.beginning.length < MAX_KEPT_LENGTH) this.beginning += piece;
     this.length += piece.length;
   }
 
-  /** The part that was not kept is assumed to have as many tokens per character. */
+  /**
+   * The estimated tokens of the full text. The part that is not stored is assumed to have as many tokens per
+   * character as the beginning.
+   */
   get tokens(): number {
     if (this.length === 0) return 0;
-    return (estimateTokensUnrounded(this.kept) * this.length) / this.kept.length;
+    return (estimateTokensUnrounded(this.beginning) * this.length) / this.beginning.length;
   }
 }
 
 /**
- * Books the usage of a response that was streaming when its process died: the provider charges for it. Its
- * length is unknown, so only its prompt is estimated.
+ * Records the estimated usage of a response that was streaming when its process died, because the provider charges
+ * for it. The length of the response is unknown, so only its prompt is estimated.
  */
 export async function bookAbandonedResponse(deps: EngineDeps, run: TaskRun): Promise<void> {
   const { journal, state } = run;
@@ -113,7 +116,7 @@ export async function bookAbandonedResponse(deps: EngineDeps, run: TaskRun): Pro
   journal.record({ type: 'turn.retried', turn, attempt: 0, failure, waitMs: 0, ...used });
 }
 
-/** Ends the turn whose request was open when its process died, and books its usage. */
+/** Ends the turn whose request was open when its process died, and records the usage of that request. */
 export async function closeTurn(
   deps: EngineDeps,
   run: TaskRun,

@@ -31,9 +31,9 @@ import { formatLocalDay } from '../../base/local-time.ts';
 import { roundAmount } from '../limits/limit-message.ts';
 
 /**
- * Runs one turn: one model request and its answer, including retries. The request holds the queued inputs. The
- * budget is reserved before each try and settled after it. Never rejects because of a provider. Rejects when the
- * task is stopped before the request starts.
+ * Runs one turn: one model request and its answer, including retries. The request contains the queued inputs. The
+ * budget is reserved before each try and settled after it. Never rejects because of a provider. Rejects when the task
+ * is stopped before the request starts.
  */
 export async function runTurn(
   deps: EngineDeps,
@@ -42,7 +42,7 @@ export async function runTurn(
 ): Promise<TurnOutcome> {
   await bookAbandonedResponse(deps, run);
   const { model } = run.spec;
-  // Without a limit nothing is reserved, and the catalogue need not be loaded yet.
+  // Without a limit nothing is reserved, so the model catalogue does not have to be loaded yet.
   const details = run.budget.isBounded ? await deps.models.details(model) : null;
   const unpriced = details === null ? null : findUnpricedCap(run.budget, model, details);
   if (unpriced !== null) return { kind: 'limit', hit: unpriced };
@@ -55,26 +55,29 @@ export async function runTurn(
   const requestBudget = new RequestBudget(run, details, {
     kind: toolChoice === 'none' ? 'last' : 'turn',
   });
-  const last = isNew && toolChoice === 'auto' ? requestBudget.findLastTurnLimit() : null;
-  if (last !== null) return { kind: 'last_turn', hit: last };
+  const lastTurnLimit = isNew && toolChoice === 'auto' ? requestBudget.findLastTurnLimit() : null;
+  if (lastTurnLimit !== null) return { kind: 'last_turn', hit: lastTurnLimit };
   try {
     const shortfall = await requestBudget.reserve();
     if (shortfall !== null) return endWithoutBudget(run, shortfall);
     await run.slot.take();
     run.cancellation.turnSignal.throwIfAborted();
     const outputCap = isNew && deps.outputCap ? deps.outputCap() : requestBudget.outputCap;
-    const begun = startTurn(deps, run, { toolChoice, outputCap });
-    const take = (finished: FinishedAnswer) =>
-      recordAnswer(deps, run, begun, { ...finished, requestBudget });
-    return await requestWithRetries(deps, run, begun, { requestBudget, recordAnswer: take });
+    const startedTurn = startTurn(deps, run, { toolChoice, outputCap });
+    const record = (finished: FinishedAnswer) =>
+      recordAnswer(deps, run, startedTurn, { ...finished, requestBudget });
+    return await requestWithRetries(deps, run, startedTurn, {
+      requestBudget,
+      recordAnswer: record,
+    });
   } finally {
     requestBudget.release();
   }
 }
 
 /**
- * Ends a turn that the budget does not allow. A turn that started before a crash is closed if a request with a
- * lower output cap would fit.
+ * Ends a turn that the budget does not allow. A turn that started before a crash is closed and begins again if a
+ * request with a lower output cap would fit.
  */
 function endWithoutBudget(
   { state, journal }: TaskRun,
@@ -110,10 +113,10 @@ function recordAnswer(
   run.calls.remember(message);
 }
 
-/** Queues a notice for each limit that the task has used to a large part. */
+/** Queues the due notices about limits of which the task has used a large part. */
 function queueBudgetNotices({ clock }: Pick<EngineDeps, 'clock'>, run: TaskRun): void {
   const { activation, conversation } = run.state;
-  const due = findDueNotices(capsInUse(run, clock), {
+  const due = findDueNotices(listCapUses(run, clock), {
     activation: activation.number,
     sentIds: conversation.inputIds,
   });
@@ -134,14 +137,14 @@ function addMentionedCalls(
   const { mentioned } = run.state.conversation;
   if (mentioned.length === 0 || !run.view.has('Task')) return message;
   const agents = deps.agents.agents();
-  const nameOf = (word: string) => (lookUpAgent(word, agents)?.name ?? word).toLowerCase();
+  const canonicalName = (word: string) => (lookUpAgent(word, agents)?.name ?? word).toLowerCase();
   const called = new Set(
     toolCalls(message)
       .flatMap((call) => findDelegatedType(deps, run, call) ?? [])
-      .map(nameOf),
+      .map(canonicalName),
   );
-  // An agent that is named in two messages gets the later one, which builds on the earlier.
-  const byName = new Map(mentioned.map((mention) => [nameOf(mention.agent), mention]));
+  // An agent that is named in two messages gets the later message, which builds on the earlier one.
+  const byName = new Map(mentioned.map((mention) => [canonicalName(mention.agent), mention]));
   const missing = [...byName].flatMap(([name, mention]) => (called.has(name) ? [] : [mention]));
   if (missing.length === 0) return message;
   const added = missing.map((mention, index) =>
@@ -150,7 +153,7 @@ function addMentionedCalls(
   return { ...message, content: [...message.content, ...added] };
 }
 
-/** Returns the agent type that a call delegates to, or undefined if it does not delegate. */
+/** Returns the agent type to which a call delegates, or undefined if the call does not delegate. */
 function findDelegatedType(
   { store }: Pick<EngineDeps, 'store'>,
   { state }: Pick<TaskRun, 'state'>,
@@ -176,8 +179,8 @@ function buildMentionCall({ agent, text }: Mention, id: string): ToolCallPart {
 const DATE_NOTICE = /^<notice>It is (\d{4}-\d{2}-\d{2}) now\.<\/notice>$/;
 
 /**
- * Adds the present date to a conversation that continues on a later day than the last one it was given. The
- * system prompt, which names the first day, must keep its bytes for the provider's cache.
+ * Queues a notice of the date in a conversation that continues on a later day than the last one that it knows. The
+ * system prompt, which contains the first day, must stay the same for the provider's cache.
  */
 function queueNewDate(
   { clock, today = () => formatLocalDay(clock.now()) }: Pick<EngineDeps, 'clock' | 'today'>,
@@ -185,7 +188,7 @@ function queueNewDate(
 ): void {
   const date = today();
   const first = spec.date ?? formatLocalDay(state.createdAt);
-  // A clock that was set back makes no new day.
+  // A clock that was set back does not start a new day.
   if (date === null || date <= first) return;
   const { messages, queued } = state.conversation;
   const known = findLatestDate([...messages, ...queued]);
@@ -195,43 +198,46 @@ function queueNewDate(
 }
 
 /**
- * Returns the newest date that a conversation was given after its start, or undefined if there is none or a
- * summary replaced it.
+ * Returns the newest date in the notices of a conversation, or undefined if there is none or a summary has replaced
+ * the notices.
  */
 function findLatestDate(
   items: readonly (Message | { readonly text: string })[],
 ): string | undefined {
   for (const item of items.toReversed()) {
-    const texts = 'text' in item ? [item.text] : textsOf(item);
+    const texts = 'text' in item ? [item.text] : listTexts(item);
     const [date] = texts.flatMap((text) => DATE_NOTICE.exec(text)?.[1] ?? []).toReversed();
     if (date !== undefined) return date;
   }
   return undefined;
 }
 
-function textsOf({ role, content }: Message): readonly string[] {
+function listTexts({ role, content }: Message): readonly string[] {
   return role === 'user' ? content.map(({ text }) => text) : [];
 }
 
 /**
- * Returns the limits that a task is notified of, with the amount used: its own, and for the root those of the
- * tree.
+ * Returns the limits about which a task is notified, with the amounts used: its own limits, and for the root task the
+ * limits of the tree.
  */
-function capsInUse(run: TaskRun, clock: Clock): readonly LimitHit[] {
+function listCapUses(run: TaskRun, clock: Clock): readonly LimitHit[] {
   const { tree, state, spec, budget } = run;
   const { maxTurns } = spec.limits;
   const turns = state.turns - state.activation.turnsBefore;
-  const seconds = Math.floor(workedMs(run, clock) / 1000);
+  const seconds = Math.floor(computeWorkedMs(run, clock) / 1000);
   return [
     ...(maxTurns === null ? [] : [{ limit: 'max_turns', value: maxTurns, used: turns }]),
     ...budget.capUses,
     ...(tree.id === spec.id ? tree.budget.capUses : []),
-    ...wallCaps(run).map(({ limit, value }) => ({ limit, value: value / 1000, used: seconds })),
+    ...listWallCaps(run).map(({ limit, value }) => ({ limit, value: value / 1000, used: seconds })),
   ];
 }
 
-/** Returns the limits on a task's working time in milliseconds: its own, and for the root that of the tree. */
-export function wallCaps({ spec, tree }: TaskRun): readonly Cap[] {
+/**
+ * Returns the limits on a task's working time in milliseconds: its own limit, and for the root task the limit of the
+ * tree.
+ */
+export function listWallCaps({ spec, tree }: TaskRun): readonly Cap[] {
   const { wallMs } = spec.limits;
   const ofTree = tree.id === spec.id ? tree.wallMs : null;
   return [
@@ -240,39 +246,39 @@ export function wallCaps({ spec, tree }: TaskRun): readonly Cap[] {
   ];
 }
 
-/** Returns the milliseconds that a task has worked in its activation, including those under earlier processes. */
-function workedMs({ state, workingSince }: TaskRun, clock: Clock): number {
-  const here = workingSince === null ? 0 : clock.monotonic() - workingSince;
-  return state.activation.workedMs + here;
+/** Computes the milliseconds that a task has worked in its activation, including those under earlier processes. */
+function computeWorkedMs({ state, workingSince }: TaskRun, clock: Clock): number {
+  const inThisProcess = workingSince === null ? 0 : clock.monotonic() - workingSince;
+  return state.activation.workedMs + inThisProcess;
 }
 
-/** The shares of a cap, in percent, at which a task is notified. */
-const MARKS = [50, 80] as const;
+/** The shares of a limit, in percent, at which a task is notified. */
+const NOTICE_PERCENTAGES = [50, 80] as const;
 
 interface BudgetNotice {
-  /** Identifies the mark, the cap and the activation, so that each notice is sent once. */
+  /** Identifies the percentage, the limit and the activation, so that each notice is sent once. */
   readonly id: string;
   readonly text: string;
 }
 
 /**
- * Returns the notices that are due: for each cap the highest mark that is passed, unless a notice about that
- * mark or a higher one was sent before.
+ * Returns the due notices: for each limit, the highest percentage that is passed, unless a notice about this
+ * percentage or a higher one was sent before.
  *
  * @param activation the number of the task's activation
- * @param sentIds the ids of all notices that the task ever received
+ * @param sentIds the ids of all notices that the task has ever received
  */
 export function findDueNotices(
   uses: readonly LimitHit[],
   { activation, sentIds }: { readonly activation: number; readonly sentIds: ReadonlySet<string> },
 ): readonly BudgetNotice[] {
   return uses.flatMap(({ limit, value, used }) => {
-    const mark = MARKS.findLast((each) => used * 100 >= value * each);
-    if (mark === undefined) return [];
-    const id = (percent: number): string => `budget-${activation}-${limit}-${percent}`;
-    if (MARKS.some((each) => each >= mark && sentIds.has(id(each)))) return [];
-    const advice = mark === 50 ? '' : ' Bring the task to its end.';
-    const text = `${mark} % of ${limit} = ${value} is used (${roundAmount(used)}).${advice}`;
-    return [{ id: id(mark), text }];
+    const passed = NOTICE_PERCENTAGES.findLast((each) => used * 100 >= value * each);
+    if (passed === undefined) return [];
+    const toId = (percent: number): string => `budget-${activation}-${limit}-${percent}`;
+    if (NOTICE_PERCENTAGES.some((each) => each >= passed && sentIds.has(toId(each)))) return [];
+    const advice = passed === 50 ? '' : ' Bring the task to its end.';
+    const text = `${passed} % of ${limit} = ${value} is used (${roundAmount(used)}).${advice}`;
+    return [{ id: toId(passed), text }];
   });
 }

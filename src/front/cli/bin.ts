@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // This file runs first. The file and its imports must load on any version of Node, so that the version can be checked.
-import { readEnvironment } from '../../sys/env.ts';
+import { homeDirectory, readEnvironment } from '../../sys/env.ts';
 
 const WRITABLE_BY_OTHERS = 0o022;
 const PRIVATE_UMASK = 0o077;
@@ -28,10 +28,10 @@ if (major < 22 || (major === 22 && minor < 19)) {
  * ends in a directory such as /proc. This function imports nothing, because it runs before all code that is cached.
  */
 function compileCacheDirectory(): string | null {
-  const { XDG_CACHE_HOME: cache, NODE_DISABLE_COMPILE_CACHE: off } = readEnvironment();
+  const environment = readEnvironment();
+  const { XDG_CACHE_HOME: cache, NODE_DISABLE_COMPILE_CACHE: off } = environment;
   if (off !== undefined && off !== '') return null;
-  const home = process.getBuiltinModule('node:os').homedir();
-  const base = cache !== undefined && cache !== '' ? cache : `${home}/.cache`;
+  const base = cache?.startsWith('/') === true ? cache : `${homeDirectory(environment)}/.cache`;
   const compiled = `${base}/muster/compiled`;
   const isCreated = [base, `${base}/muster`, compiled].every(createDirectory);
   return isCreated && [`${base}/muster`, compiled].every(isPrivate) ? compiled : null;

@@ -4,7 +4,7 @@ import type { ConfigOptions, DataOptions } from './run-options.ts';
 import { loadConfig, type ConfigInputs, type LoadedConfig } from '../../config/load.ts';
 import { describeConfigProblem } from '../../config/setting.ts';
 import type { StateOptions } from '../../trust/state-directory.ts';
-import { untrustedNotice } from '../../trust/untrusted-notice.ts';
+import { createUntrustedNotice } from '../../trust/untrusted-notice.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
 import { workspaceRoots } from '../../api/index.ts';
 
@@ -18,7 +18,7 @@ export async function loadConfiguration(
 ): Promise<LoadedConfig> {
   const loaded = await loadConfig(configInputs(options, context));
   for (const notice of loaded.notices) report(describeConfigProblem(notice), context);
-  const untrusted = untrustedNotice(loaded);
+  const untrusted = createUntrustedNotice(loaded);
   if (untrusted !== null) report(untrusted, context);
   return loaded;
 }

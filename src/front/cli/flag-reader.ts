@@ -1,6 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
 import { quoteValue } from '../../config/message-text.ts';
-import { flagProblem, type FlagValue } from '../../config/text-layer.ts';
+import { describeFlagProblem, type FlagValue } from '../../config/text-layer.ts';
 import { expandHome } from '../../sys/files/paths.ts';
 import { flagSpec, type FlagName } from './flags.ts';
 import { findFlag, type Scan } from './scan.ts';
@@ -78,7 +78,7 @@ export class FlagReader {
       const given = this.texts(name);
       const texts = joinedBy === undefined || given.length < 2 ? given : [given.join(joinedBy)];
       return texts.map((text): FlagValue => {
-        const problem = flagProblem(key, text, { aboveZero: refusesZero ?? false });
+        const problem = describeFlagProblem(key, text, { aboveZero: refusesZero ?? false });
         if (problem !== undefined) throw new UsageError(`--${name} ${problem}`);
         return { key, flag: `--${name}`, text };
       });

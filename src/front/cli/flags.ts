@@ -134,6 +134,8 @@ const FLAGS = {
       help: 'a model to use when the chosen one fails; several with commas, or repeated',
       completes: MODEL_VALUES,
     },
+    search: { value: 'TEXT', help: 'only the models with these words in their id' },
+    refresh: { help: 'ask the providers again, even if they were asked less than a day ago' },
     agent: { value: 'NAME', help: 'the agent that runs as main agent', completes: AGENT_VALUES },
     name: { value: 'NAME', help: 'the name of the agent' },
     description: { value: 'TEXT', help: 'what the agent does and when to use it' },
@@ -195,6 +197,23 @@ const FLAGS = {
       configKey: 'task_tool.max_tasks',
       help: 'subagents of the whole run',
     },
+  }),
+  ...inGroup('Keys', {
+    account: {
+      value: 'NAME',
+      help: 'the name of the account, if you have several at a provider (default: default)',
+      completes: { found: 'stored accounts' },
+    },
+    store: {
+      value: 'PLACE',
+      help: 'where the key is kept: keychain (that of the system), file (in the data directory), or auto: the keychain if it works, otherwise the file (the default)',
+      completes: { words: ['auto', 'keychain', 'file'] },
+    },
+    'base-url': {
+      value: 'URL',
+      help: 'the address of the server, for a proxy or a provider of your own; the key is sent to no other server',
+    },
+    'no-check': { help: 'store the key without asking the provider whether it is valid' },
   }),
   ...inGroup('Directories', {
     cwd: { value: 'DIR', path: 'directories', help: 'the directory to work in' },

@@ -20,7 +20,7 @@ export async function runInteractive(
 }
 
 async function openUi(run: RunOptions, environment: Environment): Promise<number> {
-  const { log, maxTurns, agent, resume } = run;
+  const { maxTurns, agent, resume } = run;
   const notices: string[] = [];
   let addNotice = (line: string): void => void notices.push(line);
   const [muster, open] = await Promise.all([
@@ -28,6 +28,8 @@ async function openUi(run: RunOptions, environment: Environment): Promise<number
       createMuster({
         ...session,
         ...(maxTurns === null ? {} : { maxTurns }),
+        // A conversation can only continue in its log.
+        ...(resume === null ? {} : { log: true }),
         questions: 'wait',
         attended: true,
         // Draw the screen first: what preloading prepares is needed only after the user has typed a message.
@@ -41,7 +43,6 @@ async function openUi(run: RunOptions, environment: Environment): Promise<number
     return await open(muster, {
       agent,
       resume,
-      isLogged: log,
       notices,
       onOpened: (listener) => {
         addNotice = listener;

@@ -1,18 +1,19 @@
 import { createEnvironmentRedactor } from '../../api/index.ts';
-import { homedir } from 'node:os';
 import { errorMessage, MusterError, systemErrorCode, UsageError } from '../../base/errors.ts';
 import { VERSION } from '../../base/version.ts';
-import { readEnvironment } from '../../sys/env.ts';
+import { homeDirectory, readEnvironment } from '../../sys/env.ts';
 import { printError, printText } from '../../sys/print.ts';
+import { excludeSecretsFromDumps } from '../../sys/processes/core-dumps.ts';
 import type { Command, CommandContext } from './command.ts';
 import { watchOutput } from './output.ts';
 import { parseCommandLine } from './parse.ts';
-import { terminalConfirm, terminalQuestions } from './terminal.ts';
+import { terminalConfirm, terminalQuestions, terminalSecret } from './terminal.ts';
 
 export { tuneCompilersSoon } from './tune-compilers.ts';
 
 /** Runs one command line. Sets the exit code; never throws. */
 export async function main(argv: readonly string[]): Promise<void> {
+  excludeSecretsFromDumps();
   watchOutput();
   try {
     process.exitCode = await runCommandLine(argv);
@@ -36,7 +37,7 @@ function processContext(): CommandContext {
     out: (text) => printText(text),
     err: (text) => printError(text),
     environment,
-    home: environment['HOME'] || homedir(),
+    home: homeDirectory(environment),
     // These are read only when a command uses them: the directory may be gone, and a check of stdin opens it.
     get cwd() {
       return process.cwd();
@@ -46,6 +47,9 @@ function processContext(): CommandContext {
     },
     get questions() {
       return terminalQuestions();
+    },
+    get secret() {
+      return terminalSecret();
     },
     commands: loadCommands,
     help: async () => (await import('./help.ts')).helpText([], await loadCommands()),

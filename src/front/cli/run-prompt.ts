@@ -31,7 +31,7 @@ export async function musterOptions(options: SessionOptions): Promise<MusterOpti
     cwd: resolve(cwd ?? '.'),
     addDirs: addDirs.map((path) => resolve(path)),
     ...(dataDir === null ? {} : { dataDir: resolve(dataDir) }),
-    log,
+    ...(log ? {} : { log }),
     trustProject,
     flags,
     agents: await readSessionAgents(agents),
@@ -47,7 +47,12 @@ export async function runPrompt(
   const { dataDir, maxTurns, outputFormat, outputSchema, resume, verbose } = options;
   const [muster, { runHeadless }, said, schema] = await Promise.all([
     musterOptions(options).then((session) =>
-      createMuster({ ...session, ...dropMissing({ maxTurns }) }),
+      createMuster({
+        ...session,
+        ...dropMissing({ maxTurns }),
+        // A conversation can only continue in its log.
+        ...(resume === null ? {} : { log: true }),
+      }),
     ),
     import('../headless/headless.ts'),
     prompt,

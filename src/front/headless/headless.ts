@@ -8,7 +8,7 @@ import { runToEnd, type BeginRun } from './run-to-end.ts';
 import { paidTokens } from '../../protocol/model.ts';
 import { resultLine } from '../../protocol/stream-line.ts';
 import type { OutputFormat } from '../../protocol/output-format.ts';
-import { costText, countText } from '../../report/cost-text.ts';
+import { formatCost, formatCount } from '../../report/cost-text.ts';
 import { addUsageTotals, sumLedger, type Ledger } from '../../protocol/state/ledger.ts';
 
 export interface HeadlessOptions {
@@ -84,7 +84,9 @@ function printResult(envelope: ResultEnvelope, format: OutputFormat): void {
   if (flags !== '') printError(`muster: ${flags}\n`);
 }
 
-/** Writes the last line of a run for a person. `ledgers` are the ledgers of the main task and of its subagents, by id. */
+/**
+ * Writes the last line of a run for a person. `ledgers` are the ledgers of the main task and of its subagents, by id.
+ */
 function lastLine({ data, stats }: ResultEnvelope, ledgers: ReadonlyMap<string, Ledger>): string {
   const paid = data.usage.input + data.usage.cache_write + data.usage.output;
   const cost = data.cost_usd === null ? '' : `, $${data.cost_usd.toFixed(4)}`;
@@ -100,7 +102,7 @@ function treeUseText(ledgers: readonly Ledger[]): string {
   const about =
     estimated.answers === 0
       ? ''
-      : ` and about ${countText(paidTokens(estimated.usage))} tokens, ${costText(estimated)}, of ${plural(estimated.answers, 'answer')} that ended without usage`;
+      : ` and about ${formatCount(paidTokens(estimated.usage))} tokens, ${formatCost(estimated)}, of ${plural(estimated.answers, 'answer')} that ended without usage`;
   const below = plural(ledgers.length - 1, 'subagent');
-  return `with ${below} ${countText(paidTokens(use.usage))} tokens, ${costText(use)}${about}`;
+  return `with ${below} ${formatCount(paidTokens(use.usage))} tokens, ${formatCost(use)}${about}`;
 }

@@ -1,6 +1,6 @@
 import { systemClock } from '../../base/clock.ts';
 import { flagsText } from '../../report/receipt-rows.ts';
-import { countText } from '../../report/cost-text.ts';
+import { formatCount } from '../../report/cost-text.ts';
 import { sanitizeLine } from '../../base/terminal-text.ts';
 import { formatDuration, collapseWhitespace, plural, truncate } from '../../base/text.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
@@ -73,7 +73,7 @@ export class ItemProgress {
       return;
     }
     const reason = end?.error === null || end === null ? '' : `: ${end.error.message}`;
-    const details = `task ${spec.id}, ${plural(turns, 'turn')}, ${countText(paidTokens(usage))} tokens`;
+    const details = `task ${spec.id}, ${plural(turns, 'turn')}, ${formatCount(paidTokens(usage))} tokens`;
     const item = truncate(collapseWhitespace(sanitizeLine(spec.description)), SHOWN_ITEM);
     this.line(
       `[${this.done}/${this.total}] ${status}: ${item} (${details})${collapseWhitespace(reason)}`,
@@ -88,7 +88,7 @@ export class ItemProgress {
       `${this.name}: ${this.done}/${this.total} done`,
       ...(this.failed === 0 ? [] : [`${this.failed} failed`]),
       `${this.atWork} at work`,
-      `${countText(this.tokens)} tokens`,
+      `${formatCount(this.tokens)} tokens`,
       formatDuration(this.drawnAt - this.startedAt),
     ];
     const text = collapseWhitespace(sanitizeLine(parts.join(', ')));

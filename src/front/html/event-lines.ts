@@ -1,4 +1,4 @@
-import { sinceText } from '../../report/figures.ts';
+import { formatElapsed } from '../../report/figures.ts';
 import { truncate } from '../../base/text.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 
@@ -46,7 +46,10 @@ export class EventLines {
     task.newest = task.newest.slice(-MAX_NEWEST);
   };
 
-  /** Joins the lines of a task, with a note in place of the events that are left out. `from` is the start of the time scale. */
+  /**
+   * Joins the lines of a task, with a note in place of the events that are left out. `from` is the start of the time
+   * scale.
+   */
   text(id: string, from: number): string {
     const { first, newest, count } = this.tasks.get(id) ?? { first: [], newest: [], count: 0 };
     const last = newest.slice(-MAX_NEWEST);
@@ -56,7 +59,7 @@ export class EventLines {
     const lines = (some: readonly TaskEventLine[]) =>
       some.map(
         ({ seq, ts, text }) =>
-          `${String(seq).padStart(5)} ${sinceText(ts - from).padStart(11)}  ${text}`,
+          `${String(seq).padStart(5)} ${formatElapsed(ts - from).padStart(11)}  ${text}`,
       );
     return [...lines(first), ...gap, ...lines(last)].join('\n');
   }

@@ -1,6 +1,12 @@
 import { formatDuration } from '../../base/text.ts';
-import { sinceText } from '../../report/figures.ts';
-import { SPAN_KINDS, SPAN_NAMES, timeByKind, type Span, type SpanKind } from '../../report/span.ts';
+import { formatElapsed } from '../../report/figures.ts';
+import {
+  SPAN_KINDS,
+  SPAN_NAMES,
+  sumTimeByKind,
+  type Span,
+  type SpanKind,
+} from '../../report/span.ts';
 import { html } from './escape.ts';
 
 /** The height of a lane, and the bars of each kind of span in it. The kinds differ in shape and not only in color. */
@@ -39,7 +45,7 @@ export function laneSvg(spans: readonly Span[], scale: Scale): string {
     Map.groupBy(spans, ({ kind }) => kind),
     ([kind, ofKind]) => `<path class="${kind}" d="${drawPath(kind, ofKind, scale)}"/>`,
   );
-  const words = timeByKind(spans)
+  const words = sumTimeByKind(spans)
     .map(({ kind, ms }) => `${SPAN_NAMES[kind]} ${formatDuration(ms)}`)
     .join(', ');
   return `<svg viewBox="0 0 ${LANE_UNITS} ${LANE_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${html(words)}"><title>${html(words)}</title>${paths.join('')}</svg>`;
@@ -68,7 +74,7 @@ function bars(kind: SpanKind, start: number, width: number): string {
 
 /** Draws the legend of the shapes, with the total time of each kind. */
 export function legend(spans: readonly Span[]): string {
-  const sums = new Map(timeByKind(spans).map(({ kind, ms }) => [kind, ms]));
+  const sums = new Map(sumTimeByKind(spans).map(({ kind, ms }) => [kind, ms]));
   const items = SPAN_KINDS.map((kind) => {
     const shape = `<svg viewBox="0 0 28 ${LANE_HEIGHT}" aria-hidden="true"><path class="${kind}" d="${bars(kind, 1, 26)}"/></svg>`;
     const ms = sums.get(kind);
@@ -86,7 +92,7 @@ export function axis({ from, to }: Scale): string {
   const marks = Array.from({ length: AXIS_MARKS + 1 }, (_, at) => {
     const x = `${(at * 100) / AXIS_MARKS}%`;
     const [dx, anchor] = at === AXIS_MARKS ? [-3, 'end'] : [3, 'start'];
-    const time = sinceText(((to - from) * at) / AXIS_MARKS);
+    const time = formatElapsed(((to - from) * at) / AXIS_MARKS);
     return `<g class="${markClass(at)}"><line x1="${x}" x2="${x}" y2="22"/><text x="${x}" dx="${dx}" y="15" text-anchor="${anchor}">${time}</text></g>`;
   });
   return `<svg aria-hidden="true">${marks.join('')}</svg>`;

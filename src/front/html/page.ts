@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { costText, countText } from '../../report/cost-text.ts';
-import { utcText } from '../../report/figures.ts';
+import { formatCost, formatCount } from '../../report/cost-text.ts';
+import { formatUtc } from '../../report/figures.ts';
 import type { TreeReport, TreeRow } from '../../report/tree-report.ts';
 import { formatDuration, collapseWhitespace, plural } from '../../base/text.ts';
 import { VERSION } from '../../base/version.ts';
@@ -70,14 +70,14 @@ function overview({ rows, from, to, reported, estimated }: TreeReport): string {
     ['task', top.id],
     ['status', `${top.status}${ending}`],
     ['model', top.model],
-    ['began', utcText(from)],
+    ['began', formatUtc(from)],
     ['took', formatDuration(to - from)],
     ['tasks', statuses(rows)],
     ['tokens', tokensText(reported)],
-    ['cost', costText(reported)],
+    ['cost', formatCost(reported)],
     ...(estimated.answers === 0
       ? []
-      : [['and about (estimated)', `${tokensText(estimated)}, ${costText(estimated)}`] as const]),
+      : [['and about (estimated)', `${tokensText(estimated)}, ${formatCost(estimated)}`] as const]),
   ];
   const items = facts.map(
     ([name, value]) =>
@@ -87,7 +87,7 @@ function overview({ rows, from, to, reported, estimated }: TreeReport): string {
 }
 
 function tokensText({ usage }: UsageTotal): string {
-  return `${countText(usage.input + usage.cacheWrite)} in, ${countText(usage.output)} out, ${countText(usage.cacheRead)} cached`;
+  return `${formatCount(usage.input + usage.cacheWrite)} in, ${formatCount(usage.output)} out, ${formatCount(usage.cacheRead)} cached`;
 }
 
 /** Counts the tasks by status: `9: 8 completed, 1 failed`. */
@@ -175,7 +175,10 @@ ${['model', 'tool', 'children', 'person', 'slot', 'held', 'retry', 'away']
 ${ZOOMS.map(zoomRules).join('\n')}
 `;
 
-/** Writes the style rules of a zoom step, which widen the lanes, mark the step, and show as many marks of the axis as fit. */
+/**
+ * Writes the style rules of a zoom step, which widen the lanes, mark the step, and show as many marks of the axis as
+ * fit.
+ */
 function zoomRules(zoom: number): string {
   const marks = [5, 20, 100].filter((step) => step <= zoom).map((step) => `.k${step}`);
   const chosen = `#z${zoom}:checked`;

@@ -1,9 +1,9 @@
-import { useFigures, shortDuration, sinceText } from '../../report/figures.ts';
-import { receiptRows } from '../../report/receipt-rows.ts';
+import { formatUsage, formatShortDuration, formatElapsed } from '../../report/figures.ts';
+import { listReceiptRows } from '../../report/receipt-rows.ts';
 import { SPAN_NAMES, type Span } from '../../report/span.ts';
 import type { TaskReport } from '../../report/task-report.ts';
 import type { TreeRow } from '../../report/tree-report.ts';
-import { turnLines } from '../../report/turn-lines.ts';
+import { formatTurnLines } from '../../report/turn-lines.ts';
 import { sanitizeLine, type TerminalContext } from '../../base/terminal-text.ts';
 import { collapseWhitespace, plural, truncate } from '../../base/text.ts';
 import type { EventLines } from './event-lines.ts';
@@ -15,7 +15,9 @@ const MAX_TEXT_LENGTH = 10_000;
 const MAX_LINES = 1_000;
 const MAX_INDENT = 4;
 
-/** Writes the details of a task. `at` is the index of its row, which links use. `from` is the start of the time scale. */
+/**
+ * Writes the details of a task. `at` is the index of its row, which links use. `from` is the start of the time scale.
+ */
 export function taskDetails(
   { id, level, report, problem }: TreeRow,
   at: number,
@@ -28,7 +30,7 @@ export function taskDetails(
   const parts = [
     part('Prompt', cut(report.prompt), 'prose'),
     part(report.end === null ? 'What it said last' : 'Answer', cut(report.result), 'prose'),
-    part('Turns', shownLines(turnLines(report.turns, from), 'turns')),
+    part('Turns', shownLines(formatTurnLines(report.turns, from), 'turns')),
     part('Receipt', receiptText(report)),
     part('Warnings', shownLines(report.warnings.map(sanitizeLine), 'warnings')),
     folded('Where its time went', spanText(report.spans, from)),
@@ -48,13 +50,13 @@ export function detailsTitle({ description, agent }: TaskReport): string {
 }
 
 function summary(report: TaskReport): string {
-  const { tokens, cost } = useFigures(report);
+  const { tokens, cost } = formatUsage(report);
   const numbers = [
     plural(report.turns.length, 'turn'),
     plural(report.toolCalls, 'tool call'),
     `${tokens} tokens`,
     cost,
-    shortDuration(report.until - report.createdAt),
+    formatShortDuration(report.until - report.createdAt),
   ];
   const flags = report.receipt.claims.length;
   const flag = flags === 0 ? '' : ` <span class="flag">⚑ ${html(plural(flags, 'flag'))}</span>`;
@@ -87,7 +89,7 @@ function shownLines(lines: readonly string[], what: string): string {
 }
 
 function receiptText({ receipt }: TaskReport): string {
-  const lines = receiptRows(receipt).map(({ name, items }) => {
+  const lines = listReceiptRows(receipt).map(({ name, items }) => {
     const text = shownLines(items, name).replaceAll('\n', `\n${' '.repeat(10)}`);
     return items.length === 0 ? '' : `${name.padEnd(10)}${text}`;
   });
@@ -96,9 +98,9 @@ function receiptText({ receipt }: TaskReport): string {
 
 function spanText(spans: readonly Span[], from: number): string {
   const lines = spans.map((span) => {
-    const took = shortDuration(span.to - span.from).padStart(9);
+    const took = formatShortDuration(span.to - span.from).padStart(9);
     const what = `${SPAN_NAMES[span.kind]}${span.detail === '' ? '' : `: ${span.detail}`}`;
-    return `${sinceText(span.from - from).padStart(11)} ${took}  ${collapseWhitespace(what)}`;
+    return `${formatElapsed(span.from - from).padStart(11)} ${took}  ${collapseWhitespace(what)}`;
   });
   return shownLines(lines, 'stretches of time');
 }

@@ -15,8 +15,6 @@ export interface TuiRequest {
   readonly agent: string | null;
   /** The conversation to continue, by its id or the beginning of the id, or the newest one; null for a new conversation. */
   readonly resume: { readonly id: string } | 'newest' | null;
-  /** Whether the conversation is logged; only then it can be resumed. */
-  readonly isLogged: boolean;
   /** Messages of the start, one line each. */
   readonly notices: readonly string[];
   /** Called when the UI is open. It gets the function that receives all later messages. */
@@ -46,7 +44,7 @@ export type TerminalInterface = Pick<App, 'session' | 'start' | 'stop' | 'stopNo
 /** Runs the terminal UI that `open` creates, until the user leaves it. Resolves to the exit code. */
 export async function runInterface(
   muster: Muster,
-  { agent, resume, isLogged, notices, onOpened }: TuiRequest,
+  { agent, resume, notices, onOpened }: TuiRequest,
   open: (options: InterfaceOptions) => TerminalInterface,
 ): Promise<number> {
   const left = Promise.withResolvers<number>();
@@ -66,7 +64,7 @@ export async function runInterface(
   await muster.stop({ by: 'user', because: 'the user left' });
   clearTimeout(killer);
   const { id: shown } = app.session.conversation;
-  if (shown !== null && isLogged) {
+  if (shown !== null && muster.store.logPath(shown) !== null) {
     printText(`To continue this conversation: muster --resume ${shown.slice(0, 8)}\n`);
   }
   return code;

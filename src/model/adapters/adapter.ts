@@ -17,8 +17,12 @@ import { EndpointKey } from './endpoint-key.ts';
 import { IncompleteAnswerError, HttpStatusError } from './errors/answer-errors.ts';
 import type { Endpoint, ProtocolAdapter } from './protocol-adapter.ts';
 import { addFields } from './adjust/body-changes.ts';
-import { EffortFallbacks, mayBeEffortRefusal, type SentEffort } from './adjust/efforts.ts';
-import { type FailureContext, cancelledFailure, toModelFailure } from './errors/model-failure.ts';
+import { EffortFallbacks, isPossibleEffortRefusal, type SentEffort } from './adjust/efforts.ts';
+import {
+  type FailureContext,
+  createCancelledFailure,
+  toModelFailure,
+} from './errors/model-failure.ts';
 import { OutputCaps } from './adjust/output-caps.ts';
 import { toCallOptions } from './request/call-options.ts';
 import { type AcceptedResponse, type WireObserver, sendRequest } from './send-request.ts';
@@ -40,11 +44,11 @@ export interface AdapterDeps {
   readonly keys?: KeyReader;
   /** The limits on the size of an answer. Default: `ANSWER_CAPS`. */
   readonly caps?: AnswerCaps;
-  /** Returns the rules for attachments of a model; null: they are not known. Default: no model accepts any. */
+  /** Returns the rules for attachments of a model; null: the rules are not known. Default: no model accepts attachments. */
   attachments?(model: ResolvedModel): Promise<AttachmentRules | null>;
 }
 
-/** A ModelPort that reports what happens on the wire, so that its liveness can be watched. */
+/** A ModelPort that also reports the events of the connection, so that a watchdog can notice a silent server. */
 export interface WireModelPort {
   stream(
     request: ModelRequest,
@@ -56,9 +60,9 @@ export interface WireModelPort {
 const ACCEPTED: ModelPart = { type: 'accepted' };
 
 /**
- * Creates the ModelPort of one provider. The provider package of its protocol builds the requests, and our own
- * tolerant reader reads the answers (docs/decisions/0019). A request that the server refuses is sent again if it
- * can be changed so that the server may accept it.
+ * Creates the ModelPort of one provider. The provider package of the protocol builds the requests. The answers are
+ * read by Muster's own tolerant reader (docs/decisions/0019). If the server refuses a request, the request is changed
+ * and sent again if a change is known that may make the server accept it.
  */
 export function createAdapter(
   protocol: ProtocolAdapter,
@@ -72,21 +76,21 @@ export function createAdapter(
   return {
     async *stream(request, signal, observer) {
       const progress: Progress = { isAccepted: false, answer: null };
-      const key = new EndpointKey(endpoint, deps.keys);
-      const failureContext = (): FailureContext => ({
+      const key = new EndpointKey(endpoint, deps.keys, { signal, observer });
+      const createFailureContext = (): FailureContext => ({
         model: modelName({ provider: endpoint.name, id: request.model.id }),
         server: key.endpoint,
         isAnswering: progress.isAccepted,
         now: deps.clock.now(),
       });
       if (signal.aborted) {
-        yield { type: 'failed', failure: cancelledFailure(failureContext()) };
+        yield { type: 'failed', failure: createCancelledFailure(createFailureContext()) };
         return;
       }
       const remainingEfforts = [...efforts.listAttempts(request)];
       let effort = remainingEfforts.shift() ?? null;
       for (;;) {
-        const attempt = probe.attempt();
+        const attempt = probe.startAttempt();
         try {
           await key.read();
           const access = { protocol, endpoint: key.endpoint, deps };
@@ -95,18 +99,21 @@ export function createAdapter(
           yield* streamAnswer(outputCaps.limit(request, defaultLimit), signal, observer, context);
           return;
         } catch (error) {
-          const thrown = signal.aborted ? error : attempt.judgeFailure(error);
+          const judged = signal.aborted ? error : attempt.judgeFailure(error);
+          const thrown =
+            judged === null || signal.aborted
+              ? judged
+              : await key.renew(judged, toModelFailure(judged, createFailureContext()));
           if (thrown === null) continue;
           const failure = signal.aborted
-            ? cancelledFailure(failureContext())
-            : toModelFailure(thrown, failureContext());
-          if (await key.renew(failure)) continue;
+            ? createCancelledFailure(createFailureContext())
+            : toModelFailure(thrown, createFailureContext());
           // The request is not the cause of a failure that may not come again.
           if (!signal.aborted && thrown instanceof HttpStatusError && !failure.retryable) {
             if (outputCaps.learn(request.model.id, thrown)) continue;
             if (adjustments.learn(request.model.id, thrown)) continue;
             const next = remainingEfforts.shift();
-            if (next !== undefined && mayBeEffortRefusal(failure)) {
+            if (next !== undefined && isPossibleEffortRefusal(failure)) {
               effort = next;
               continue;
             }
@@ -114,7 +121,7 @@ export function createAdapter(
           yield { type: 'failed', failure, ...describePartialAnswer(progress.answer) };
           return;
         } finally {
-          // This is in `finally`, since the consumer does not resume the generator after the last part.
+          // This must be in `finally`, because the consumer does not resume the generator after the last part.
           if (progress.isAccepted) efforts.learn(request, effort);
         }
       }
@@ -122,7 +129,7 @@ export function createAdapter(
   };
 }
 
-/** Returns the usage and the counts of the part of a failed answer that has come. */
+/** Returns the usage, the repairs and the length of the arguments in a failed answer, as far as the answer arrived. */
 function describePartialAnswer(answer: AnswerBuilder | null) {
   if (answer === null) return {};
   const { usageSoFar: usage, argumentCharacters, repairs } = answer;
@@ -137,11 +144,11 @@ function describePartialAnswer(answer: AnswerBuilder | null) {
 interface Progress {
   /** True if the answer has begun. */
   isAccepted: boolean;
-  /** The answer so far; null: it has not begun. */
+  /** The answer so far; null: the server has not responded. */
   answer: AnswerBuilder | null;
 }
 
-/** The circumstances of one attempt to send a request. */
+/** The values that one attempt to send a request needs. */
 interface AttemptContext {
   readonly protocol: ProtocolAdapter;
   readonly endpoint: Endpoint;
@@ -153,7 +160,7 @@ interface AttemptContext {
   readonly attempt: BaseUrlAttempt;
 }
 
-/** Sends a request and yields the parts of its answer. Ends with `finished`, or throws the reason of the failure. */
+/** Sends a request and yields the parts of its answer. The last part is `finished`. Throws the cause of a failure. */
 async function* streamAnswer(
   request: ModelRequest,
   signal: AbortSignal,
@@ -169,8 +176,8 @@ async function* streamAnswer(
   progress.answer = answer;
   const reader = protocol.createReader(answer);
   const { host } = new URL(endpoint.baseUrl);
-  const reading = { body, host, reader, answer, caps, deadlines: deps.deadlines };
-  for await (const _piece of readAnswerBody(reading)) {
+  const options = { body, host, reader, answer, caps, deadlines: deps.deadlines };
+  for await (const _piece of readAnswerBody(options)) {
     if (!progress.isAccepted) {
       progress.isAccepted = true;
       yield ACCEPTED;
@@ -183,7 +190,7 @@ async function* streamAnswer(
     }
   }
   const finished = answer.build();
-  // A thinking tag at the very end of the text is decided only now.
+  // Text at the end that could be the beginning of a thinking tag becomes part of the progress only now.
   for (const part of answer.takeProgress().parts) {
     if (observer?.progressed === undefined) yield part;
     else observer.progressed(part);
@@ -191,7 +198,7 @@ async function* streamAnswer(
   yield finished;
 }
 
-/** Lets the provider package build the request, and takes the response before the package reads it. */
+/** Lets the provider package build the request, sends it, and returns the response before the package can read it. */
 async function send(
   request: ModelRequest,
   signal: AbortSignal,
@@ -201,24 +208,24 @@ async function send(
   const { protocol, endpoint, deps, adjustments, attempt } = context;
   const fields = collectExtraFields(request, context);
   let response = null as Promise<AcceptedResponse> | null;
-  const sending = {
+  const sendContext = {
     fetch: deps.fetch,
     version: deps.version,
     endpoint,
     attempt,
     observer,
-    dropHeaders: protocol.dropHeaders ?? [],
+    omittedHeaders: protocol.omittedHeaders ?? [],
     adjustBody: (built: string) =>
       adjustments.apply(request.model.id, finishBody(addFields(built, fields), request, protocol)),
   };
   const capture = async (url: string | URL | Request, init?: RequestInit): Promise<never> => {
-    response = sendRequest(String(url), init ?? {}, sending);
-    // The caller of `send` gets the rejection.
+    response = sendRequest(String(url), init ?? {}, sendContext);
+    // A rejection is not handled here, because `send` returns this promise to its caller.
     await response.catch(() => {});
-    // The package would read the response with its own schemas, which are stricter than many servers.
+    // The package must not read the response, because many servers do not comply with its strict schemas.
     throw new ResponseTaken();
   };
-  const model = protocol.languageModel(request.model.id, endpoint, capture);
+  const model = protocol.createLanguageModel(request.model.id, endpoint, capture);
   try {
     const sentRequest = adjustments.isActive(request.model.id, 'calls_without_reasoning')
       ? signUnsignedThinking(request, protocol)
@@ -255,7 +262,7 @@ function findDefaultLimit(
   { model }: ModelRequest,
   { protocol, endpoint }: Pick<AttemptContext, 'protocol' | 'endpoint'>,
 ): number | undefined {
-  return protocol.maxOutputTokens?.(model.id) ?? endpoint.quirks?.outputLimit;
+  return protocol.findDefaultOutputLimit?.(model.id) ?? endpoint.quirks?.outputLimit;
 }
 
 function finishBody(built: string, request: ModelRequest, protocol: ProtocolAdapter): string {
@@ -263,7 +270,7 @@ function finishBody(built: string, request: ModelRequest, protocol: ProtocolAdap
   const written = replaceLoneSurrogates(built);
   const body = protocol.finishBody?.(written, request) ?? written;
   if (maxOutputTokens === undefined) return body;
-  return protocol.limitOutput?.(body, maxOutputTokens) ?? body;
+  return protocol.setOutputLimit?.(body, maxOutputTokens) ?? body;
 }
 
 async function buildCallOptions(
@@ -273,14 +280,14 @@ async function buildCallOptions(
 ): Promise<LanguageModelV4CallOptions> {
   const files =
     attachmentsOf(request.messages).length > 0 ? await loadAttachedFiles(deps, request) : null;
-  const rules = protocol.rulesOf?.(endpoint, request.model.id) ?? protocol.rules;
+  const rules = protocol.selectRules?.(endpoint, request.model.id) ?? protocol.rules;
   const maxOutputTokens =
     request.maxOutputTokens ?? findDefaultLimit(request, { protocol, endpoint });
   return {
     ...toCallOptions(request, rules, files),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(effort === null || effort.fields !== null ? {} : { reasoning: effort.effort }),
-    providerOptions: protocol.providerOptions?.(request) ?? {},
+    providerOptions: protocol.createProviderOptions?.(request) ?? {},
     abortSignal: signal,
   };
 }

@@ -9,7 +9,7 @@ import type { ModelRequest } from '../../protocol/model.ts';
 import type { AnswerBuilder } from './answers/answer-builder.ts';
 import type { ConfiguredProvider } from '../providers/configured-provider.ts';
 
-/** The address and key of a provider, with the parts that are left out of its requests from the first one on. */
+/** The properties of a provider that its requests need: the base URLs, the API key, and the adjustments. */
 export type Endpoint = Pick<
   ConfiguredProvider,
   | 'name'
@@ -30,17 +30,17 @@ export type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistan
 
 /** The options of the prompt conversion that depend on the protocol. */
 export interface PromptRules {
-  /** The key of the provider package's metadata on a part. */
+  /** The key under which the provider package keeps its metadata of a part. */
   readonly metaKey: string;
   /**
-   * The key under which the metadata of a call is given to the package, if the package would copy the metadata
-   * under `metaKey` into the request. Default: `metaKey`.
+   * The key under which the package receives the metadata of a call, if the package would otherwise copy the metadata
+   * into the request. Default: `metaKey`.
    */
   readonly callMetaKey?: string;
-  /** True to send one system message, because chat templates of local models accept no second one. */
-  readonly joinSystem: boolean;
+  /** True to send it system message, because chat templates of local models accept no second it. */
+  readonly joinsSystemMessages: boolean;
   /** True to send back reasoning without metadata of the provider too. */
-  readonly plainReasoning: boolean;
+  readonly sendsReasoningWithoutMetadata: boolean;
   /**
    * Returns the fields of a message with the thoughts of an answer, for servers that expect them in other fields than
    * the package writes; null: the package writes them, or there are none. Default: the package writes them.
@@ -48,68 +48,71 @@ export interface PromptRules {
   thoughtFields?(content: AssistantContent): JsonObject | null;
   /** The marker at the end of each prefix that should be cached; null: the provider needs none. */
   readonly cacheMarker: SharedV4ProviderOptions | null;
-  /** True if results of calls may contain images and documents. Otherwise these follow in a user message. */
-  readonly filesInResults: boolean;
-  /** Matches the call ids that the API accepts. Other ids are replaced by ids derived from them. */
-  readonly acceptedIds: RegExp;
+  /** True if results of calls may contain images and documents. Otherwise these are sent in a user message afterwards. */
+  readonly acceptsFilesInResults: boolean;
+  /** Matches the call ids that the API accepts. An id that does not match is replaced by a derived id. */
+  readonly acceptedCallIds: RegExp;
   /** True if the calls of an answer must be its last parts. */
-  readonly callsLast?: true;
-  /** True if an empty text is sent back when it has a signature. */
-  readonly signsBlankText?: true;
-  /** The metadata field without which the server does not recognize its reasoning. Default: none is needed. */
+  readonly requiresCallsLast?: true;
+  /** True to send back a blank text if it has a signature. */
+  readonly sendsSignedBlankText?: true;
+  /** The metadata field without which the server does not recognize its reasoning. Default: no field is needed. */
   readonly reasoningContentKey?: string;
-  /** The signature that is sent for calls that another model made. Default: they are sent without one. */
-  readonly missingSignature?: string;
-  /** The value of `strict` for every tool. Default: it is not sent. */
+  /** The signature that is sent for calls of another model. Default: such calls are sent without a signature. */
+  readonly substituteSignature?: string;
+  /** The value of `strict` for every tool. Default: `strict` is not sent. */
   readonly strictTools?: boolean;
   /** The options of the provider package for every tool. Default: none. */
   readonly toolOptions?: JsonObject;
 }
 
 /**
- * Reads the events of one protocol into an answer. It accepts every part that arrives complete, ignores unknown
- * parts, and counts each repair. It never throws because of the data: an error that the server reports is passed to
+ * Reads the events of one protocol into an answer. A reader accepts every part that arrives complete, ignores unknown
+ * parts, and counts each repair. It never throws because of the data: it passes errors that the server reports to
  * `AnswerBuilder.fail`.
  */
 export interface AnswerReader {
   /**
-   * True while the event that ends every answer of the protocol is missing. If the connection is closed then, even
-   * regularly, the answer is incomplete: a proxy does that when the server behind it fails.
+   * True while the event that ends every answer of the protocol is missing. If the connection is closed before that
+   * event, the answer is incomplete, even if the connection was closed without an error: a proxy does so when the
+   * server behind it fails.
    */
   readonly awaitsEnd: boolean;
-  /** Takes an event of the stream. `name`: from the `event:` line before it. */
+  /** Takes an event of the stream. `name`: the name in the `event:` line before the event; null: there was no such line. */
   takeEvent(event: JsonObject, name: string | null): void;
-  /** Takes a complete response that came instead of a stream. Returns false if it is no answer. */
+  /** Takes a complete response that arrived instead of a stream. Returns false if the response is not an answer. */
   takeDocument(response: JsonObject): boolean;
 }
 
 /** One wire protocol: the provider package that builds its requests, and the reader of its answers. */
 export interface ProtocolAdapter {
   readonly rules: PromptRules;
-  /** Returns the rules of a server for one of its models, if they can differ. Default: `rules` always hold. */
-  rulesOf?(endpoint: Endpoint, modelId: string): PromptRules;
-  /** The headers of the package that are not sent. Default: all are sent. */
-  readonly dropHeaders?: readonly string[];
-  languageModel(
+  /** Returns the rules for a model of a server. Default: `rules` apply to all models of all servers. */
+  selectRules?(endpoint: Endpoint, modelId: string): PromptRules;
+  /** The headers of the package that are not sent, in lower case. Default: all headers are sent. */
+  readonly omittedHeaders?: readonly string[];
+  /** Creates the provider package's model, which builds the requests and passes them to `fetch`. */
+  createLanguageModel(
     modelId: string,
     endpoint: Endpoint,
     fetch: typeof globalThis.fetch,
   ): LanguageModelV4;
   createReader(answer: AnswerBuilder): AnswerReader;
   /** Returns the options of the provider package for a request. Default: none. */
-  providerOptions?(request: ModelRequest): SharedV4ProviderOptions;
+  createProviderOptions?(request: ModelRequest): SharedV4ProviderOptions;
   /**
-   * Returns the history in a form in which the package also sends thoughts without a signature, for servers that
-   * require them. Default: the package sends them anyway, or the protocol has none.
+   * Returns the messages in a form in which the package also sends thoughts without a signature, for servers that
+   * require these thoughts. Default: the package sends them anyway, or the protocol has no signatures.
    */
   signUnsignedThinking?(messages: readonly Message[]): readonly Message[];
   /** Returns the body with what the package leaves out, or writes in another place. Default: nothing is to be done. */
   finishBody?(body: string, request: ModelRequest): string;
   /** Returns the limit in tokens for requests that name none. Default: the provider's own limit holds. */
-  maxOutputTokens?(modelId: string): number | undefined;
+  findDefaultOutputLimit?(modelId: string): number | undefined;
   /**
-   * Returns the body with exactly this limit, thinking included. Some packages add a budget for thinking to the
-   * limit, or lower it, so that the sent limit would differ from the reserved one. Default: the package keeps it.
+   * Returns the body with exactly this output limit, which includes thinking. Some packages add a budget for thinking
+   * to the limit, or lower the limit, so that it would differ from the reserved limit. Default: the package does not
+   * change the limit.
    */
-  limitOutput?(body: string, maxOutputTokens: number): string;
+  setOutputLimit?(body: string, maxOutputTokens: number): string;
 }

@@ -11,67 +11,64 @@ import type {
 } from '../../sys/http/http-types.ts';
 import { isWebPage } from './errors/markup.ts';
 
-/** The headers in which the packages send a key. Without a key they send them empty. */
+/** The headers in which the packages send an API key. If there is no key, the packages send an empty header. */
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key'];
 
 /** Observes a request and its response. */
 export interface WireObserver extends TrafficObserver {
   /** Takes the headers of a response of any status. */
   responded?(headers: HttpResponse['headers']): void;
-  /** Is called when more arguments of a call have come, which are content but no part of the stream. */
+  /** Called when more arguments of a call have arrived. They are content, but the stream yields no part for them. */
   argumentsGrew?(): void;
-  /** Takes the visible progress of the answer. Default: it is part of the stream. */
+  /** Takes the progress of the answer. Default: the stream yields the progress. */
   readonly progressed?: ((part: ProgressPart) => void) | undefined;
 }
 
-/** A successful response that is no web page. */
+/** A response with a successful status that is not a web page. */
 export type AcceptedResponse = Pick<HttpResponse, 'body'>;
 
-/** The circumstances in which a request is sent. */
+/** The values that sending a request needs. */
 interface SendContext {
   readonly fetch: HttpFetch;
   readonly endpoint: Endpoint;
   readonly attempt: BaseUrlAttempt;
   readonly version: string;
-  readonly dropHeaders: readonly string[];
+  readonly omittedHeaders: readonly string[];
   readonly adjustBody: (body: string) => string;
   readonly observer: WireObserver | undefined;
 }
 
 /**
- * Sends a request of a provider package, with our own user-agent header and without superfluous headers. Rejects
- * with HttpRefusal for an unsuccessful status, and with WrongServerError for a web page.
+ * Sends a request of a provider package, with Muster's user-agent header and without superfluous headers. Rejects with
+ * HttpStatusError for an unsuccessful status, with WrongServerError for a web page, and with ReportedError for a web
+ * page that reports a transient problem.
  */
 export async function sendRequest(
   url: string,
   init: RequestInit,
-  { fetch, endpoint, attempt, version, dropHeaders, adjustBody, observer }: SendContext,
+  { fetch, endpoint, attempt, version, omittedHeaders, adjustBody, observer }: SendContext,
 ): Promise<AcceptedResponse> {
   const keyHeaders = endpoint.apiKey === null ? KEY_HEADERS : [];
-  const headers = collectHeaders(init, new Set([...dropHeaders, ...keyHeaders]));
+  const headers = collectHeaders(init, new Set([...omittedHeaders, ...keyHeaders]));
   Object.assign(headers, endpoint.headers);
   headers['user-agent'] = `muster/${version}`;
   setKey(headers, endpoint);
-  const address = attempt.addressOf(url);
+  const address = attempt.toAddress(url);
   const { method = 'GET', signal } = init;
-  const sent = typeof init.body === 'string' ? adjustBody(init.body) : '';
-  const request = { method, headers, body: sent, ...(signal instanceof AbortSignal && { signal }) };
+  const body = typeof init.body === 'string' ? adjustBody(init.body) : '';
+  const request = { method, headers, body, ...(signal instanceof AbortSignal && { signal }) };
   const response = await fetch(address, request, observer);
   observer?.responded?.(response.headers);
   if (!response.ok) {
     const { status, statusText } = response;
-    const answered = {
-      headers: Object.fromEntries(response.headers),
-      body: await readBeginning(response),
-    };
-    throw new HttpStatusError(
-      { url: removeQuery(address), status, ...answered, requestBody: sent },
-      statusText,
-    );
+    const responseBody = await readBeginning(response);
+    const responseHeaders = Object.fromEntries(response.headers);
+    const exchange = { url: removeQuery(address), requestBody: body, status, responseBody };
+    throw new HttpStatusError({ ...exchange, headers: responseHeaders }, statusText);
   }
-  const { isPage, body } = await inspectResponse(response);
-  if (isPage) {
-    const page = await readBeginning({ body });
+  const inspected = await inspectResponse(response);
+  if (inspected.isPage) {
+    const page = await readBeginning(inspected);
     const message = describePage(page, new URL(endpoint.baseUrl).host);
     if (isTransient(message)) throw new ReportedError({ message });
     throw new WrongServerError(
@@ -79,43 +76,43 @@ export async function sendRequest(
     );
   }
   attempt.confirm();
-  return { body };
+  return { body: inspected.body };
 }
 
-/** Moves the key to the header that the server expects, if it differs from that of the package. */
+/** Moves the API key to the header that the server expects, if the package uses another header. */
 function setKey(headers: Record<string, string>, { apiKey, keyHeader }: Endpoint): void {
   if (apiKey === null || keyHeader === undefined) return;
   for (const name of KEY_HEADERS) delete headers[name];
   headers[keyHeader] = keyHeader === 'authorization' ? `Bearer ${apiKey}` : apiKey;
 }
 
-/** Removes the query, which may contain a key. */
+/** Removes the query from a URL, because it may contain an API key. */
 function removeQuery(address: string): string {
   return address.replace(/\?.*$/s, '');
 }
 
-/** Returns the headers that a package gives as a plain object, in lower case and without the dropped ones. */
+/** Returns the headers of a package's request with names in lower case, without the omitted headers. */
 function collectHeaders(
   { headers }: RequestInit,
-  dropped: ReadonlySet<string>,
+  omitted: ReadonlySet<string>,
 ): Record<string, string> {
   const collected: Record<string, string> = {};
   for (const [original, value] of Object.entries(headers ?? {})) {
     const name = original.toLowerCase();
-    if (typeof value === 'string' && !dropped.has(name)) collected[name] = value;
+    if (typeof value === 'string' && !omitted.has(name)) collected[name] = value;
   }
   return collected;
 }
 
 /**
- * The maximum number of bytes of an error body that are read. Its message is one line; longer bodies are pages of
- * proxies.
+ * The maximum number of bytes of an error body that are read. The message of an error is one line; longer bodies are
+ * web pages of proxies.
  */
 const MAX_ERROR_BYTES = 65_536;
 
 /**
- * Reads the beginning of an error body without waiting for the rest. If the connection breaks, it returns what
- * has come, since the status alone is enough to handle the error.
+ * Reads the beginning of an error body without waiting for the rest. If the connection breaks, the text that has
+ * arrived is returned, because the status alone is enough to handle the error.
  */
 async function readBeginning({ body }: Pick<HttpResponse, 'body'>): Promise<string> {
   if (body === null) return '';
@@ -131,29 +128,29 @@ async function readBeginning({ body }: Pick<HttpResponse, 'body'>): Promise<stri
     }
     await body.cancel();
   } catch {
-    // The connection broke: the text so far is returned.
+    // The connection broke, so the text that has arrived is returned.
   }
   return text;
 }
 
-/** Matches the content types with which no server and no proxy sends a web page. */
+/** Matches content types that servers and proxies never use for a web page. */
 const ANSWER_TYPE = /^(?:text\/event-stream|application\/(?:[\w.+-]+\+)?(?:x-)?(?:nd)?json)/i;
 const PAGE_TYPE = /^(?:text\/html|application\/xhtml)/i;
 
 /** Matches the beginning of a JSON document, or a comment or field of a stream. */
 const ANSWER = /^(?:[{[:]|(?:data|event|id|retry|error):)/;
-/** Matches the beginning of a field name, after which the kind of the body is still unknown. */
+/** Matches the beginning of a field name of a stream. More text is needed to decide the kind of such a body. */
 const UNFINISHED_FIELD =
   /^(?:d(?:a(?:ta?)?)?|e(?:v(?:e(?:nt?)?)?|r(?:r(?:or?)?)?)?|id?|r(?:e(?:t(?:ry?)?)?)?)?$/;
-/** The number of characters that distinguish a web page from other text that begins with `<`. */
+/** The number of characters that are needed to distinguish a web page from other text that begins with `<`. */
 const DECIDING_LENGTH = 16;
 
-/** The kind of a body. `undecided`: more of it is needed. */
+/** The kind of a body. `undecided`: more text is needed to decide the kind. */
 type ResponseKind = 'answer' | 'page' | 'undecided';
 
 /**
- * Classifies a body as an answer or a web page by its first characters. The content type decides only about text
- * that is neither, since some servers and proxies send streams as `text/html`.
+ * Classifies a body as an answer or a web page by its first characters. The content type decides only about text that
+ * does not begin like an answer, because some servers and proxies send streams as `text/html`.
  */
 export function classifyResponse(text: string, contentType: string): ResponseKind {
   const start = text.trimStart();
@@ -163,14 +160,14 @@ export function classifyResponse(text: string, contentType: string): ResponseKin
   return start.startsWith('<') && start.length < DECIDING_LENGTH ? 'undecided' : 'answer';
 }
 
-/** A body of which the beginning has been inspected. */
+/** A body whose beginning has been inspected. */
 interface InspectedBody {
   readonly isPage: boolean;
   /** The full body, including its beginning. */
   readonly body: ResponseBody | null;
 }
 
-/** Finds out if a body is a web page. Reads as much of it as needed if its content type does not say so. */
+/** Finds out whether a body is a web page. If the content type does not decide this, reads as much of the body as needed. */
 async function inspectResponse({ headers, body }: HttpResponse): Promise<InspectedBody> {
   const type = headers.get('content-type') ?? '';
   if (ANSWER_TYPE.test(type) || body === null) return { isPage: PAGE_TYPE.test(type), body };
@@ -180,18 +177,18 @@ async function inspectResponse({ headers, body }: HttpResponse): Promise<Inspect
   let kind: ResponseKind = 'undecided';
   while (kind === 'undecided') {
     const piece = await body.read();
-    // The body has ended without showing its kind. An empty page is a page.
+    // The body has ended before its kind was decided. The content type decides then, also for an empty body.
     if (piece === null) return { isPage: PAGE_TYPE.test(type), body: prependPieces(pieces, body) };
-    // The piece is copied, since its memory is reused for the next one.
+    // The piece is copied, because its memory is reused for the next piece.
     pieces.push(piece.slice());
-    // Blank text is kept for the reader, but need not be inspected again.
+    // Blank text at the beginning does not decide the kind, so it is not inspected again.
     text = (text + decoder.decode(piece, { stream: true })).trimStart();
     kind = classifyResponse(text, type);
   }
   return { isPage: kind === 'page', body: prependPieces(pieces, body) };
 }
 
-/** Returns a body that gives pieces that were read before, and then the rest. */
+/** Returns a body that yields the pieces that were already read, and then the rest of the original body. */
 function prependPieces(pieces: readonly Uint8Array[], body: ResponseBody): ResponseBody {
   let next = 0;
   return {

@@ -12,20 +12,20 @@ type AttachmentTypes = readonly AttachmentType[];
 
 const NONE: AttachmentTypes = [];
 const IMAGES: AttachmentTypes = ATTACHMENT_TYPES.filter((type) => isImage({ type }));
-/** Google's models accept no GIF. */
+/** The images that Google's models accept: all but GIF. */
 const STILL_IMAGES: AttachmentTypes = IMAGES.filter((type) => type !== 'image/gif');
 
 interface ModelFamily {
-  /** Matches the ids of its models, without the vendor before a slash. */
+  /** Matches the ids of the models of the family. The ids are matched without a vendor and slash at the beginning. */
   readonly ids: RegExp;
-  /** The accepted types by id. The first pattern that matches counts. */
+  /** The accepted types for the ids that match a pattern. The first pattern that matches counts. */
   readonly accepts: readonly (readonly [RegExp, AttachmentTypes])[];
   readonly formula: TokenFormula;
 }
 
 /**
- * The attachments that models accept, by their ids. The bundled catalogue does not contain this. Source: the
- * vendors' own lists of models, looked up on 2026-11-22: https://platform.claude.com/docs/en/build-with-claude/vision and
+ * The attachments that each family of models accepts. The bundled catalogue does not contain this information. Source:
+ * the lists of models of the vendors, looked up on 2026-11-22: https://platform.claude.com/docs/en/build-with-claude/vision and
  * …/pdf-support; https://developers.openai.com/api/docs/models and …/guides/pdf-files;
  * https://ai.google.dev/gemini-api/docs/models.
  */
@@ -71,15 +71,26 @@ export interface AttachmentModel {
   readonly name: string;
   readonly id: string;
   readonly protocol: ConfiguredProvider['protocol'];
-  /** The kinds of attachments that the configuration lists for it. Default: the configuration does not say. */
+  /** The kinds of attachments that the configuration lists for the model. Absent if it lists none. */
   readonly configured?: readonly AttachmentKind[] | undefined;
+}
+
+/** Returns the kinds of attachments that a model accepts by its id; null: its family is not known. */
+export function findKnownAttachments(id: string): readonly AttachmentKind[] | null {
+  const types = findFamilyTypes(stripVendor(id));
+  if (types === null) return null;
+  return [
+    ...(types.some((type) => isImage({ type })) ? (['image'] as const) : []),
+    ...(types.includes('application/pdf') ? (['pdf'] as const) : []),
+  ];
 }
 
 /** Returns the rules for images and documents of a model. An unknown model accepts none. */
 export function createAttachmentRules(model: AttachmentModel): AttachmentRules {
-  const id = model.id.slice(model.id.lastIndexOf('/') + 1).toLowerCase();
+  const id = stripVendor(model.id);
   const family = FAMILIES.find(({ ids }) => ids.test(id));
-  const types = model.configured === undefined ? knownTypes(model, id) : configuredTypes(model);
+  const types =
+    model.configured === undefined ? findKnownTypes(model, id) : findConfiguredTypes(model);
   const formula =
     family?.formula === 'google' && /^gemini-[3-9]/.test(id) ? 'gemini-3' : family?.formula;
   return {
@@ -88,14 +99,23 @@ export function createAttachmentRules(model: AttachmentModel): AttachmentRules {
   };
 }
 
-function knownTypes({ protocol }: AttachmentModel, id: string): AttachmentTypes {
-  const family = FAMILIES.find(({ ids }) => ids.test(id));
-  const types = family?.accepts.find(([ids]) => ids.test(id))?.[1] ?? NONE;
+function findKnownTypes({ protocol }: AttachmentModel, id: string): AttachmentTypes {
+  const types = findFamilyTypes(id) ?? NONE;
   // Servers that imitate OpenAI's older protocol agree only about images.
   return protocol === 'openai-chat' ? types.filter((type) => isImage({ type })) : types;
 }
 
-function configuredTypes({ configured = [], protocol }: AttachmentModel): AttachmentTypes {
+/** Returns the types that the family of a model accepts; null: the family is not known. */
+function findFamilyTypes(id: string): AttachmentTypes | null {
+  const family = FAMILIES.find(({ ids }) => ids.test(id));
+  return family?.accepts.find(([ids]) => ids.test(id))?.[1] ?? null;
+}
+
+function stripVendor(id: string): string {
+  return id.slice(id.lastIndexOf('/') + 1).toLowerCase();
+}
+
+function findConfiguredTypes({ configured = [], protocol }: AttachmentModel): AttachmentTypes {
   const images = protocol === 'google' ? STILL_IMAGES : IMAGES;
   return [
     ...(configured.includes('image') ? images : []),
@@ -110,42 +130,42 @@ function explainRefusal(
 ): string | null {
   const { type, frames = 1 } = details;
   if (!isImage(details)) return types.includes(type) ? null : `${name} accepts no PDF documents`;
-  if (!types.some((one) => isImage({ type: one }))) return `${name} accepts no images`;
+  if (!types.some((each) => isImage({ type: each }))) return `${name} accepts no images`;
   const isOpenai = protocol === 'openai-responses' || protocol === 'openai-chat';
   if (types.includes(type) && !(isOpenai && type === 'image/gif' && frames > 1)) return null;
   const kind = type === 'image/gif' ? (isOpenai ? 'animated GIF images' : 'GIF images') : type;
   return `${name} accepts no ${kind}. Convert it to PNG first`;
 }
 
-/** The vendor by whose formula the tokens of images and documents are estimated. */
+/** The name of a formula that estimates the tokens of images and documents: the vendor, or a family of models. */
 export type TokenFormula = 'anthropic' | 'openai' | 'google' | 'gemini-3';
 
-/** The formulas of the vendors' documentation, looked up on 2026-11-22. They are rules of thumb. */
+/** The formulas from the documentation of the vendors, looked up on 2026-11-22. They are rules of thumb. */
 const FORMULAS: Readonly<Record<TokenFormula, (size: AttachmentSize) => number>> = {
   // https://platform.claude.com/docs/en/build-with-claude/vision: pixels / 750, scaled down to about 1600
-  // tokens; …/pdf-support: 1500 to 3000 a page for its text, and an image of it.
+  // tokens; …/pdf-support: 1500 to 3000 tokens for the text of a page, and an image of the page.
   anthropic: ({ pages, width, height }) =>
     pages === null ? Math.min((width * height) / 750, 1600) : pages * 3000,
-  // https://developers.openai.com/api/docs/guides/images-vision: tiles; …/pdf-files: a page is its text
-  // and an image.
+  // https://developers.openai.com/api/docs/guides/images-vision: tiles; …/pdf-files: a page
+  // counts as its text and an image.
   openai: ({ pages, width, height }) =>
-    pages === null ? 85 + 170 * openaiTiles(width, height) : pages * 1500,
-  // https://ai.google.dev/gemini-api/docs/tokens: 258 a tile, a page as an image.
-  google: ({ pages, width, height }) => 258 * (pages ?? googleTiles(width, height)),
+    pages === null ? 85 + 170 * countOpenaiTiles(width, height) : pages * 1500,
+  // https://ai.google.dev/gemini-api/docs/tokens: 258 tokens per tile; a page counts as an image.
+  google: ({ pages, width, height }) => 258 * (pages ?? countGoogleTiles(width, height)),
   // https://docs.cloud.google.com/vertex-ai/docs/generative-ai/image/image-captioning: an image of any size
-  // takes the same number at the default resolution, and a page half of it.
+  // takes the same number of tokens at the default resolution, and a page takes half of that number.
   'gemini-3': ({ pages }) => (pages === null ? 1120 : pages * 560),
 };
 
 interface AttachmentSize {
-  /** Number of pages; null: it is an image. */
+  /** The number of pages of a document; null: it is an image. */
   readonly pages: number | null;
   readonly width: number;
   readonly height: number;
 }
 
-/** The size of a page, to estimate the number of pages of a document that does not state it. */
-const BYTES_A_PAGE = 50_000;
+/** The assumed size of a page, to estimate the number of pages of a document that does not state this number. */
+const BYTES_PER_PAGE = 50_000;
 
 /** Estimates the tokens of an image or a document in a request. */
 export function estimateAttachmentTokens(
@@ -153,21 +173,21 @@ export function estimateAttachmentTokens(
   details: AttachmentDetails,
 ): number {
   const { type, bytes, width = 1, height = 1 } = details;
-  const pages = details.pages ?? Math.max(1, Math.ceil(bytes / BYTES_A_PAGE));
+  const pages = details.pages ?? Math.max(1, Math.ceil(bytes / BYTES_PER_PAGE));
   const sized = { pages: type === 'application/pdf' ? pages : null, width, height };
   return Math.ceil(FORMULAS[formula](sized));
 }
 
-/** Counts tiles of 512 pixels after scaling an image into 2048 × 2048 and then its shorter side to 768. */
-function openaiTiles(width: number, height: number): number {
+/** Counts tiles of 512 pixels. The image is first scaled to fit into 2048 × 2048, and then its shorter side to 768. */
+function countOpenaiTiles(width: number, height: number): number {
   const fit = Math.min(1, 2048 / Math.max(width, height));
   const scale = fit * Math.min(1, 768 / (Math.min(width, height) * fit));
   return Math.ceil((width * scale) / 512) * Math.ceil((height * scale) / 512);
 }
 
-/** Counts tiles of two thirds of the shorter side of an image, from 256 to 768 pixels. A small image is one tile. */
-function googleTiles(width: number, height: number): number {
+/** Counts tiles whose side is two thirds of the shorter side of the image, from 256 to 768 pixels. A small image is one tile. */
+function countGoogleTiles(width: number, height: number): number {
   if (width <= 384 && height <= 384) return 1;
-  const unit = Math.min(768, Math.max(256, Math.floor(Math.min(width, height) / 1.5)));
-  return Math.ceil(width / unit) * Math.ceil(height / unit);
+  const side = Math.min(768, Math.max(256, Math.floor(Math.min(width, height) / 1.5)));
+  return Math.ceil(width / side) * Math.ceil(height / side);
 }

@@ -1,23 +1,26 @@
 import type { ModelPrice, TokenPrices, Usage } from '../../protocol/model.ts';
 
-/** Rates are prices for this many tokens. */
-const TOKENS_PER_RATE = 1_000_000;
+/** The number of tokens for which prices are stated. */
+const TOKENS_PER_PRICE = 1_000_000;
 
-/** Computes the cost of a request in US dollars; null: no price is known. Reasoning is part of output. */
+/** Computes the cost of a request in US dollars; null: no price is known. The output includes the reasoning. */
 export function computeCostUsd(usage: Usage, price: ModelPrice | null): number | null {
   if (price === null) return null;
-  const rates = selectRates(price, usage.input + usage.cacheRead + usage.cacheWrite);
+  const prices = selectRates(price, usage.input + usage.cacheRead + usage.cacheWrite);
   const total =
-    usage.input * rates.input +
-    usage.output * rates.output +
-    usage.cacheRead * rates.cacheRead +
-    usage.cacheWrite * rates.cacheWrite;
-  return total / TOKENS_PER_RATE;
+    usage.input * prices.input +
+    usage.output * prices.output +
+    usage.cacheRead * prices.cacheRead +
+    usage.cacheWrite * prices.cacheWrite;
+  return total / TOKENS_PER_PRICE;
 }
 
-/** Returns the rates for all tokens of a request with a prompt of this length. */
+/** Returns the prices of a request. Above certain lengths of the prompt, all tokens of a request cost more. */
 export function selectRates(price: ModelPrice, promptTokens: number): TokenPrices {
-  return price.longPrompts?.findLast(({ above }) => promptTokens > above) ?? price;
+  return (
+    price.longPrompts?.findLast(({ abovePromptTokens }) => promptTokens > abovePromptTokens) ??
+    price
+  );
 }
 
 /** Describes the source of a price for messages and for the log. */

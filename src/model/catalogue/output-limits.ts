@@ -2,14 +2,15 @@ import type { Vendor } from '../providers/vendors.ts';
 import type { ConfiguredProvider } from '../providers/configured-provider.ts';
 
 /**
- * The default limit. It is enough for any file that a model should write at once, below the limit of each
- * current model (64,000 and more), and low enough that a budget does not reserve far more than a request costs.
+ * The default limit. It is enough for any file that a model should write in one call, and below the limits of all
+ * current models (64,000 and more). A higher default would make budgets reserve far more than a request costs.
  */
-const DEFAULT_LIMIT = 32_000;
+export const DEFAULT_LIMIT = 32_000;
 
 /**
- * The models of each vendor with a lower limit, and the highest limit that the vendor accepts for them: it refuses
- * a request with a higher one. The first pattern that matches counts. All other models accept the default limit.
+ * The models of each vendor with a lower limit than the default, and the maximum that the vendor accepts for each. The
+ * vendor refuses requests with a higher limit. The first pattern that matches counts. All other models accept the
+ * default limit.
  * Sources, looked up on 2026-11-22: https://platform.claude.com/docs/en/models/overview,
  * https://developers.openai.com/api/docs/models, https://ai.google.dev/gemini-api/docs/models
  */
@@ -30,7 +31,7 @@ const LOWER_LIMITS: Readonly<Record<Vendor, readonly (readonly [ids: RegExp, tok
     google: [[/^gemini-(1\.|2\.0-)/, 8192]],
   };
 
-/** Matches the ids of each vendor that the table covers. Open models are not among them. */
+/** Matches the model ids of each vendor that `LOWER_LIMITS` covers. Ids of open models do not match. */
 const KNOWN_IDS: Readonly<Record<Vendor, RegExp>> = {
   anthropic: /claude-/,
   openai: /^(gpt-|chatgpt-|codex-|o\d)/,
@@ -38,9 +39,9 @@ const KNOWN_IDS: Readonly<Record<Vendor, RegExp>> = {
 };
 
 /**
- * Finds the limit in tokens on the answer of a model, which is reserved in the budget and sent in the request.
- * Returns null if it is not known; then none is sent, since a local server refuses more than its context. The
- * catalogue is not used, since loading it would delay the first request.
+ * Finds the maximum number of tokens of a model's answer, which is reserved in the budget and sent in the request.
+ * Returns null if the maximum is not known. No limit is sent then, because a local server refuses a limit above the
+ * size of its context. The catalogue is not used, because loading it would delay the first request.
  */
 export function findOutputLimit(
   { protocol, vendor }: Pick<ConfiguredProvider, 'protocol' | 'vendor'>,
@@ -49,7 +50,7 @@ export function findOutputLimit(
   // This protocol requires a limit for the models of any vendor.
   if (protocol === 'anthropic')
     return KNOWN_IDS.anthropic.test(id) ? lookUpLimit('anthropic', id) : DEFAULT_LIMIT;
-  // Servers that imitate OpenAI's older protocol use different names for the limit, or refuse it.
+  // Servers that imitate OpenAI's Chat Completions use different names for the limit, or refuse it.
   if (protocol === 'openai-chat' || vendor === null || !KNOWN_IDS[vendor].test(id)) return null;
   return lookUpLimit(vendor, id);
 }

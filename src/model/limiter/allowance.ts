@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { ModelFailure } from '../../protocol/model.ts';
 import { type ResponseHeaders, findExhaustedLimit } from './limit-headers.ts';
 import type { Permit } from './permit.ts';
-import type { RequestRecord, Hold } from './waiting-request.ts';
+import type { RequestHistory, Hold } from './waiting-request.ts';
 
 /** The configured limits on the requests to one provider account. */
 export interface LimiterSettings {
@@ -19,17 +19,17 @@ export interface AllowanceDeps {
   readonly random?: () => number;
 }
 
-/** The slots for requests that are in use. */
+/** The numbers of slots in use. Each request in flight needs a slot. */
 export interface SlotUse {
-  /** Number of requests that were sent and have not ended. */
+  /** The number of requests that were sent and have not ended. */
   readonly inFlight: number;
-  /** Number of slots that are reserved for requests about to be sent. */
+  /** The number of slots that are reserved for requests that will be sent soon. */
   readonly reserved: number;
 }
 
 /**
- * Decides how many requests may be sent to a provider now, from the configured limits and from what the
- * provider's responses say.
+ * Decides how many requests may be sent to a provider now. The decision depends on the configured limits, and on the
+ * refusals and headers in the responses of the provider.
  */
 export class Allowance {
   private readonly clock: Clock;
@@ -37,6 +37,7 @@ export class Allowance {
   private readonly perMinute: RequestsPerMinute;
   private readonly peaks = new ServedPeaks();
   private window: windows.ConcurrencyWindow;
+  /** The reason of the last pause, as a noun phrase for messages. */
   private pausedBy = '';
 
   constructor(settings: LimiterSettings, { clock, random = Math.random }: AllowanceDeps) {
@@ -51,17 +52,19 @@ export class Allowance {
     this.perMinute.max = requestsPerMinute;
   }
 
+  /** The current era of the window (`ConcurrencyWindow.era`). */
   get era(): number {
     return this.window.era;
   }
 
+  /** Returns true if one more request may be sent now. */
   hasRoom({ inFlight, reserved }: SlotUse, now: number): boolean {
     if (inFlight + reserved >= windows.countAvailableSlots(this.window, now)) return false;
-    return this.perMinute.freeAt(now, { reserved }) <= now;
+    return this.perMinute.nextSendTime(now, { reserved }) <= now;
   }
 
-  /** Returns true if one more request would be a probe, which finds out whether the provider accepts more at a time. */
-  wouldProbe({ inFlight, reserved }: SlotUse): boolean {
+  /** Returns true if the next request would be a probe, which tests whether the provider accepts more requests at a time. */
+  isNextRequestProbe({ inFlight, reserved }: SlotUse): boolean {
     return inFlight + reserved >= this.window.size;
   }
 
@@ -69,23 +72,23 @@ export class Allowance {
     this.perMinute.add(now);
   }
 
-  /** Starts a probe if one is due. To be called when a request waits. */
+  /** Starts a probe if its time has come. Call it only when a request waits. */
   startProbeIfDue(now: number): void {
     this.window = windows.startProbe(this.window, now);
   }
 
-  /** Records that a request was accepted. Returns whether more or fewer requests may be sent because of it. */
-  recordAcceptance({ level, era }: Permit, inFlight: number): boolean {
+  /** Records that a request was accepted. Returns true if this changes the number of requests that may be sent. */
+  recordAcceptance({ inFlightAtSend, era }: Permit, inFlight: number): boolean {
     const { window } = this;
     // No request was ever refused, so there is nothing to learn.
     if (window.era === 0) return false;
     const now = this.clock.monotonic();
-    this.peaks.add(now, Math.min(level, inFlight));
-    this.window = windows.recordAcceptance(window, { era, level, inFlight, now });
+    this.peaks.add(now, Math.min(inFlightAtSend, inFlight));
+    this.window = windows.recordAcceptance(window, { era, inFlightAtSend, inFlight, now });
     return this.window !== window;
   }
 
-  /** Pauses all requests while the headers of a response say that a limit is used up. Returns whether they do. */
+  /** Pauses all requests if the headers of a response report an exhausted limit. Returns true if the pause became longer. */
   readHeaders({ request }: Permit, headers: ResponseHeaders): boolean {
     const limit = findExhaustedLimit(headers, this.clock.now());
     if (limit === null) return false;
@@ -97,71 +100,74 @@ export class Allowance {
     return true;
   }
 
-  /** Records a refusal. `othersInFlight`: the number of other requests in flight at that moment. */
+  /** Records a refusal. `othersInFlight`: the number of other requests in flight when the refusal arrived. */
   recordRefusal(
-    { request, level, era }: Permit,
+    { request, inFlightAtSend, era }: Permit,
     failure: ModelFailure,
-    { record, othersInFlight }: { readonly record: RequestRecord; readonly othersInFlight: number },
+    {
+      history,
+      othersInFlight,
+    }: { readonly history: RequestHistory; readonly othersInFlight: number },
   ): void {
     const now = this.clock.monotonic();
-    const isSpecific = isRefusalSpecific(record, { served: this.peaks, level });
+    const isSpecific = isRefusalSpecific(history, { peaks: this.peaks, inFlightAtSend });
     const retryAfterMs = failure.retryAfterMs ?? null;
-    // An overloaded server is a failed attempt: the retry loop of the request waits for it, not the limiter.
+    // After `overloaded`, the retry loop waits before it sends the request again, so the limiter sets no wait.
     if (failure.kind === 'rate_limit') {
-      const terms = { retryAfterMs, random: this.random() };
-      record.notBefore = now + windows.computeWaitMs(record.refusals, terms);
+      const options = { retryAfterMs, random: this.random() };
+      history.notBefore = now + windows.computeWaitMs(history.refusals, options);
     }
-    record.refusals += 1;
-    record.refusedAt = now;
+    history.refusals += 1;
+    history.refusedAt = now;
     if (isSpecific) return;
     const refusal = { era, othersInFlight, retryAfterMs, now, random: this.random() };
     this.window = windows.recordRefusal(this.window, refusal);
-    this.pausedBy = reasonOf(request.model.provider, failure);
+    this.pausedBy = describePause(request.model.provider, failure);
   }
 
   /**
-   * Says why a request to `provider` waits. Returns null if no rate limit holds it back, but only the
-   * configured number of requests in flight.
+   * Explains why a request to `provider` waits. Returns null if the request waits only for the configured maximum of
+   * requests in flight, and not for a rate limit.
    */
   explainHold(provider: string, { reserved }: SlotUse, now: number): Hold | null {
-    const epoch = this.clock.now() - now;
+    const epochOffset = this.clock.now() - now;
     const { pausedUntil, size } = this.window;
     if (pausedUntil > now)
-      return { because: this.pausedBy, untilMs: Math.ceil(epoch + pausedUntil) };
-    const freeAt = this.perMinute.freeAt(now, { reserved });
-    if (freeAt > now) {
+      return { because: this.pausedBy, untilMs: Math.ceil(epochOffset + pausedUntil) };
+    const nextSendTime = this.perMinute.nextSendTime(now, { reserved });
+    if (nextSendTime > now) {
       const because = `requests_per_minute = ${this.perMinute.max} of ${provider}`;
-      return { because, untilMs: Math.ceil(epoch + freeAt) };
+      return { because, untilMs: Math.ceil(epochOffset + nextSendTime) };
     }
     const isLowered = windows.isLowered(this.window);
-    // While slots are reserved, a waiting request is told so: its owner must not block those who hold a slot.
+    // While slots are reserved, the caller is informed as well, so that it does not block the callers that hold slots.
     if (!isLowered && reserved === 0) return null;
-    const taken = isLowered ? `, which takes ${size} at a time` : '';
-    return { because: `the rate limit of ${provider}${taken}`, untilMs: null };
+    const accepted = isLowered ? `, which takes ${size} at a time` : '';
+    return { because: `the rate limit of ${provider}${accepted}`, untilMs: null };
   }
 
-  /** Returns the time at which more may be sent without any further response; infinite: there is none. */
-  nextChange({ reserved }: SlotUse, now: number): number {
-    const { pausedUntil, probing, probeAt } = this.window;
+  /** Returns the time at which more requests may be sent without another response; infinite: only a response changes that. */
+  nextChangeTime({ reserved }: SlotUse, now: number): number {
+    const { pausedUntil, probeSize, probeAt } = this.window;
     if (pausedUntil > now) return pausedUntil;
-    const freeAt = this.perMinute.freeAt(now, { reserved });
-    if (freeAt > now) return freeAt;
-    return probing === null && probeAt > now ? probeAt : Infinity;
+    const nextSendTime = this.perMinute.nextSendTime(now, { reserved });
+    if (nextSendTime > now) return nextSendTime;
+    return probeSize === null && probeAt > now ? probeAt : Infinity;
   }
 }
 
-function reasonOf(provider: string, { kind, status }: ModelFailure): string {
-  const answer = status === undefined ? '' : ` (HTTP ${status})`;
+function describePause(provider: string, { kind, status }: ModelFailure): string {
+  const statusText = status === undefined ? '' : ` (HTTP ${status})`;
   return kind === 'overloaded'
-    ? `${provider}, which is overloaded${answer}`
-    : `the rate limit of ${provider}${answer}`;
+    ? `${provider}, which is overloaded${statusText}`
+    : `the rate limit of ${provider}${statusText}`;
 }
 
 const MINUTE_MS = 60_000;
 
 /**
- * The times at which the requests of the last minute were sent, in monotonic milliseconds, so that no minute
- * has more than `max`. If `max` is 0, there is no limit and nothing is remembered.
+ * Limits the number of requests in any minute to `max`. It remembers the times at which the requests of the last
+ * minute were sent, in monotonic milliseconds. If `max` is 0, there is no limit and no time is remembered.
  */
 class RequestsPerMinute {
   max: number;
@@ -173,8 +179,8 @@ class RequestsPerMinute {
     this.max = max;
   }
 
-  /** Returns the time at which a request may be sent in addition to the reserved ones; `now` means at once. */
-  freeAt(now: number, { reserved }: { readonly reserved: number }): number {
+  /** Returns the earliest time at which a request may be sent in addition to the reserved slots: `now` or later. */
+  nextSendTime(now: number, { reserved }: { readonly reserved: number }): number {
     if (this.max === 0) return now;
     this.dropOld(now);
     const before = this.sent.length + reserved - this.max;
@@ -195,31 +201,31 @@ class RequestsPerMinute {
 }
 
 /**
- * The maximum number of requests that the provider has served at the same time, by the time at which that was
- * observed.
+ * Remembers how many requests the provider has served at the same time, so that the maximum since any time can be
+ * found.
  */
 class ServedPeaks {
-  /** Sorted by time, with falling counts: a later peak removes the smaller ones before it. */
+  /** Sorted by time, with falling counts: a later peak removes the earlier peaks that are not larger. */
   private readonly peaks: { readonly at: number; readonly count: number }[] = [];
 
-  /** Adds an observation. `at` is never smaller than in the call before. */
+  /** Adds an observation. `at`: its time, which must not be before the time of the previous observation. */
   add(at: number, count: number): void {
     while ((this.peaks.at(-1)?.count ?? Infinity) <= count) this.peaks.pop();
     this.peaks.push({ at, count });
   }
 
   peakSince(at: number): number {
-    return this.peaks.find((one) => one.at >= at)?.count ?? 0;
+    return this.peaks.find((peak) => peak.at >= at)?.count ?? 0;
   }
 }
 
 /**
- * Returns true if a refusal concerns only this request: as many other requests were served at a time since it was
- * refused before. Such a request waits alone, and the others go on.
+ * Returns true if a refusal concerns only this request: since its previous refusal, the provider has served as many
+ * requests at the same time as were in flight now. Only this request then waits, and the window stays as it is.
  */
 function isRefusalSpecific(
-  { refusals, refusedAt }: RequestRecord,
-  { served, level }: { readonly served: ServedPeaks; readonly level: number },
+  { refusals, refusedAt }: RequestHistory,
+  { peaks, inFlightAtSend }: { readonly peaks: ServedPeaks; readonly inFlightAtSend: number },
 ): boolean {
-  return refusals > 0 && served.peakSince(refusedAt) >= level;
+  return refusals > 0 && peaks.peakSince(refusedAt) >= inFlightAtSend;
 }

@@ -5,40 +5,44 @@
 export interface ConcurrencyWindow {
   /** The configured maximum. */
   readonly max: number;
-  /** Number of slots that the provider is known to accept. */
+  /** The number of slots: the number of requests at a time that the provider is known to accept. */
   readonly size: number;
   /** No request is sent before this time. */
   readonly pausedUntil: number;
-  /** Number of refusals since a request was accepted. */
+  /** The number of refusals since the last acceptance of a request. */
   readonly refusals: number;
-  /** Grows with each refusal that counts: requests sent in an earlier era do not delay the next probe again. */
+  /**
+   * The number of the current era. A refusal of a request that was sent in this era begins the next era; a refusal of an
+   * older request does not. So requests that were sent and refused together increase the probe delay only once. A new era
+   * also begins when a probe finds that the provider accepts the configured maximum again.
+   */
   readonly era: number;
-  /** The earliest time of the next probe, which tries more slots. */
+  /** The earliest time of the next probe, which tests whether the provider accepts more requests at a time. */
   readonly probeAt: number;
-  /** Milliseconds between a refusal and the next probe. */
-  readonly patienceMs: number;
-  /** Number of slots that the next probe adds. */
-  readonly step: number;
-  /** Number of successful probes in a row. */
-  readonly wins: number;
-  /** Number of slots during a probe; null: there is no probe now. */
-  readonly probing: number | null;
+  /** The milliseconds between a refusal and the next probe. */
+  readonly probeDelayMs: number;
+  /** The number of slots that the next probe adds. */
+  readonly probeStep: number;
+  /** The number of successful probes in a row. */
+  readonly successfulProbes: number;
+  /** The number of slots during a probe; null: there is no probe now. */
+  readonly probeSize: number | null;
 }
 
 /**
- * The wait before the first probe after a refusal. It doubles with each probe that fails. Example: three slots
- * with turns of 2 s make 1.5 requests a second. With probes 8 s, 24 s, 56 s, … after the first refusals, fewer
- * than one request in twenty is refused from 10 s on.
+ * The wait before the first probe after a refusal. The wait doubles with each probe that fails. Example: three slots
+ * with answers of 2 s serve 1.5 requests a second. If every probe fails, the probes come 8 s, 24 s, 56 s, … after the
+ * first refusal and cost one refusal each: from 10 s on, fewer than one request in twenty.
  */
-export const FIRST_PATIENCE_MS = 8_000;
-const MAX_PATIENCE_MS = 120_000;
-/** The wait between successful probes, so that a refusal that is on its way can arrive. */
-const NEXT_PROBE_MS = 1_000;
-/** After this many successful probes the limit is believed to be gone: one success may be chance. */
-const TRUSTED_WINS = 2;
-/** The longest pause that a server can ask for. After it, one request tries again. */
+export const FIRST_PROBE_DELAY_MS = 8_000;
+const MAX_PROBE_DELAY_MS = 120_000;
+/** The wait after a successful probe, in which a refusal of another request can still arrive. */
+const NEXT_PROBE_DELAY_MS = 1_000;
+/** After this many successful probes, the probe delay is reset, because a single success may be chance. */
+const MIN_SUCCESSFUL_PROBES = 2;
+/** The maximum pause that a server can ask for. After the pause, requests are sent again. */
 export const MAX_PAUSE_MS = 600_000;
-/** The wait after a first refusal without a stated time. It doubles with each further refusal. */
+/** The wait after a first refusal that states no time. The wait doubles with each further refusal. */
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 30_000;
 
@@ -51,19 +55,19 @@ export function openWindow(max: number): ConcurrencyWindow {
     refusals: 0,
     era: 0,
     probeAt: Infinity,
-    patienceMs: FIRST_PATIENCE_MS,
-    step: 1,
-    wins: 0,
-    probing: null,
+    probeDelayMs: FIRST_PROBE_DELAY_MS,
+    probeStep: 1,
+    successfulProbes: 0,
+    probeSize: null,
   };
 }
 
 /** Returns the number of slots that may be in use at `now`. */
 export function countAvailableSlots(
-  { pausedUntil, probing, size }: ConcurrencyWindow,
+  { pausedUntil, probeSize, size }: ConcurrencyWindow,
   now: number,
 ): number {
-  return now < pausedUntil ? 0 : (probing ?? size);
+  return now < pausedUntil ? 0 : (probeSize ?? size);
 }
 
 /** Returns true if the provider accepts fewer requests at a time than the configuration allows. */
@@ -75,9 +79,9 @@ export function isLowered({ size, max }: ConcurrencyWindow): boolean {
 export interface RateRefusal {
   /** The era in which the request was sent. */
   readonly era: number;
-  /** Number of other requests in flight when it was refused. */
+  /** The number of other requests in flight when the refusal arrived. */
   readonly othersInFlight: number;
-  /** The wait that the server asks for; null: none. */
+  /** The wait that the server asks for; null: it states no time. */
   readonly retryAfterMs: number | null;
   readonly now: number;
   /** A random number in [0, 1). */
@@ -92,31 +96,31 @@ export function recordRefusal(window: ConcurrencyWindow, refusal: RateRefusal): 
   const { era, othersInFlight, now } = refusal;
   const size = Math.max(1, Math.min(window.size, othersInFlight));
   const pausedUntil = Math.max(window.pausedUntil, now + computeWaitMs(window.refusals, refusal));
-  const lowered = { ...window, size, pausedUntil, probing: null };
-  // One of several requests that were sent together: the first refusal was counted already.
-  if (era < window.era) return { ...lowered, probeAt: probeTime(lowered, now) };
-  const patienceMs = isLowered(window)
-    ? Math.min(window.patienceMs * 2, MAX_PATIENCE_MS)
-    : FIRST_PATIENCE_MS;
-  const next = { ...lowered, patienceMs };
+  const lowered = { ...window, size, pausedUntil, probeSize: null };
+  // The request was sent before the last refusal that counts, so the probe delay is not increased again.
+  if (era < window.era) return { ...lowered, probeAt: computeProbeTime(lowered, now) };
+  const probeDelayMs = isLowered(window)
+    ? Math.min(window.probeDelayMs * 2, MAX_PROBE_DELAY_MS)
+    : FIRST_PROBE_DELAY_MS;
+  const next = { ...lowered, probeDelayMs };
   return {
     ...next,
     era: window.era + 1,
     refusals: window.refusals + 1,
-    step: 1,
-    wins: 0,
-    probeAt: probeTime(next, now),
+    probeStep: 1,
+    successfulProbes: 0,
+    probeAt: computeProbeTime(next, now),
   };
 }
 
-function probeTime({ pausedUntil, patienceMs }: ConcurrencyWindow, now: number): number {
-  return Math.max(pausedUntil, now) + patienceMs;
+function computeProbeTime({ pausedUntil, probeDelayMs }: ConcurrencyWindow, now: number): number {
+  return Math.max(pausedUntil, now) + probeDelayMs;
 }
 
 /**
- * Computes how long a refused request waits. If the server states a time, a random tenth of it and a random
- * quarter of a second are added, so that requests that were refused together do not return together. From the
- * second refusal in a row on, the wait is at least the backoff that is used without a stated time.
+ * Computes how long a refused request waits. If the server states a time, a random time of up to a tenth of
+ * it plus a quarter of a second is added, so that requests that were refused together are not sent again together. From
+ * the second refusal in a row on, the wait is at least the backoff for refusals that state no time.
  */
 export function computeWaitMs(
   refusals: number,
@@ -134,46 +138,49 @@ export function clampMs(ms: number, max: number): number {
   return Number.isNaN(ms) ? 0 : Math.min(Math.max(ms, 0), max);
 }
 
-/** The acceptance of one request: the first byte of its answer has come. */
+/** The acceptance of one request: the first byte of its answer has arrived. */
 export interface RateAcceptance {
   readonly era: number;
-  /** Number of requests in flight when it was sent, itself included. */
-  readonly level: number;
-  /** Number of requests in flight now, itself included: more are not known to be accepted at a time. */
+  /** The number of requests in flight when the request was sent, including itself. */
+  readonly inFlightAtSend: number;
+  /** The number of requests in flight now, including itself. It is proved that the provider accepts this many at a
+   * time, even if more were in flight when the request was sent. */
   readonly inFlight: number;
   readonly now: number;
 }
 
-/** Ends a row of refusals, and widens the window if a probe was successful. */
+/** Resets the number of refusals, and widens the window if the acceptance shows that a probe was successful. */
 export function recordAcceptance(
   window: ConcurrencyWindow,
-  { era, level, inFlight, now }: RateAcceptance,
+  { era, inFlightAtSend, inFlight, now }: RateAcceptance,
 ): ConcurrencyWindow {
-  if (window.refusals === 0 && window.probing === null) return window;
+  if (window.refusals === 0 && window.probeSize === null) return window;
   const next = window.refusals === 0 ? window : { ...window, refusals: 0 };
-  const { probing } = next;
-  if (probing === null || era < next.era || Math.min(level, inFlight) < probing) return next;
-  if (probing === next.max) return { ...openWindow(next.max), era: next.era + 1 };
-  const wins = next.wins + 1;
+  const { probeSize } = next;
+  if (probeSize === null || era < next.era || Math.min(inFlightAtSend, inFlight) < probeSize)
+    return next;
+  if (probeSize === next.max) return { ...openWindow(next.max), era: next.era + 1 };
+  const successfulProbes = next.successfulProbes + 1;
   return {
     ...next,
-    size: probing,
-    probing: null,
-    wins,
-    step: next.step * 2,
-    patienceMs: wins < TRUSTED_WINS ? next.patienceMs : FIRST_PATIENCE_MS,
-    probeAt: now + NEXT_PROBE_MS,
+    size: probeSize,
+    probeSize: null,
+    successfulProbes,
+    probeStep: next.probeStep * 2,
+    probeDelayMs:
+      successfulProbes < MIN_SUCCESSFUL_PROBES ? next.probeDelayMs : FIRST_PROBE_DELAY_MS,
+    probeAt: now + NEXT_PROBE_DELAY_MS,
   };
 }
 
-/** Starts a probe if one is due. To be called only while a request waits for a slot. */
+/** Starts a probe if its time has come. Call it only while a request waits for a slot. */
 export function startProbe(window: ConcurrencyWindow, now: number): ConcurrencyWindow {
-  const { probing, probeAt, size, max, step, pausedUntil } = window;
-  if (probing !== null || size >= max || now < probeAt || now < pausedUntil) return window;
-  return { ...window, probing: Math.min(size + step, max) };
+  const { probeSize, probeAt, size, max, probeStep, pausedUntil } = window;
+  if (probeSize !== null || size >= max || now < probeAt || now < pausedUntil) return window;
+  return { ...window, probeSize: Math.min(size + probeStep, max) };
 }
 
-/** Pauses the window because the server says that a limit is used up until then. */
+/** Pauses the window until a time, because the server reports a limit that is exhausted until then. */
 export function pauseWindow(window: ConcurrencyWindow, until: number): ConcurrencyWindow {
   return until <= window.pausedUntil ? window : { ...window, pausedUntil: until };
 }

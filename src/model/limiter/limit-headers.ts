@@ -8,20 +8,22 @@ export interface ResponseHeaders {
 /** A limit of a provider that is used up. */
 export interface ExhaustedLimit {
   readonly unit: 'requests' | 'tokens';
-  /** Milliseconds until it is reset, more than 0. */
+  /** The milliseconds until the provider resets the limit: more than 0, and at most `MAX_RESET_WAIT_MS`. */
   readonly resetInMs: number;
 }
 
 /**
- * The maximum wait for a reset. Many providers send the time at which the full limit is available again, although a
- * part of it is available sooner. If the provider still refuses then, its response says how long to wait.
+ * The maximum time that requests wait for a reset. Many providers send the time at which the full limit is available
+ * again, although a part of it is available sooner. If a request after this wait is still too early, the provider
+ * refuses it and states the time to wait.
  */
-export const MAX_HOLD_MS = 60_000;
+export const MAX_RESET_WAIT_MS = 60_000;
 
+/** The names of the two headers that describe a limit. */
 interface HeaderPair {
   readonly unit: ExhaustedLimit['unit'];
-  readonly remaining: string;
-  readonly reset: string;
+  readonly remainingHeader: string;
+  readonly resetHeader: string;
 }
 
 /**
@@ -29,41 +31,43 @@ interface HeaderPair {
  * as `6m0s`; servers that imitate OpenAI also send seconds.
  */
 const LIMIT_HEADERS: readonly HeaderPair[] = [
-  // Cerebras adds the time to which the limit applies.
+  // Cerebras adds the period of the limit.
   ...(['requests', 'tokens', 'requests-day', 'tokens-minute'] as const).map((name) => ({
     unit: name.startsWith('requests') ? ('requests' as const) : ('tokens' as const),
-    remaining: `x-ratelimit-remaining-${name}`,
-    reset: `x-ratelimit-reset-${name}`,
+    remainingHeader: `x-ratelimit-remaining-${name}`,
+    resetHeader: `x-ratelimit-reset-${name}`,
   })),
   ...(['requests', 'tokens', 'input-tokens', 'output-tokens'] as const).map((name) => ({
     unit: name === 'requests' ? name : ('tokens' as const),
-    remaining: `anthropic-ratelimit-${name}-remaining`,
-    reset: `anthropic-ratelimit-${name}-reset`,
+    remainingHeader: `anthropic-ratelimit-${name}-remaining`,
+    resetHeader: `anthropic-ratelimit-${name}-reset`,
   })),
 ];
 
 /**
- * Finds the used-up limit whose reset is furthest away. Returns null if no limit with a reset time is used up.
+ * Finds the exhausted limit with the latest reset. Returns null if no limit with a reset time is used up.
  * `now`: milliseconds since the epoch.
  */
 export function findExhaustedLimit(headers: ResponseHeaders, now: number): ExhaustedLimit | null {
   let longest: ExhaustedLimit | null = null;
-  for (const { unit: what, remaining, reset } of LIMIT_HEADERS) {
+  for (const { unit, remainingHeader, resetHeader } of LIMIT_HEADERS) {
     // A server without this limit sends -1, so only 0 means that the limit is used up.
-    if (headers.get(remaining)?.trim() !== '0') continue;
-    const ms = clampMs(parseResetMs(headers.get(reset)?.trim() ?? '', now) ?? 0, MAX_HOLD_MS);
-    if (ms > (longest?.resetInMs ?? 0)) longest = { unit: what, resetInMs: ms };
+    if (headers.get(remainingHeader)?.trim() !== '0') continue;
+    const resetMs = parseResetMs(headers.get(resetHeader)?.trim() ?? '', now) ?? 0;
+    const resetInMs = clampMs(resetMs, MAX_RESET_WAIT_MS);
+    if (resetInMs > (longest?.resetInMs ?? 0)) longest = { unit, resetInMs };
   }
   return longest;
 }
 
-/** Numbers from these on are times since the epoch; smaller ones are durations in seconds. */
+/** A number from here on is seconds since the epoch. A smaller number is a duration in seconds. */
 const MIN_EPOCH_SECONDS = 1e9;
+/** A number from here on is milliseconds since the epoch. */
 const MIN_EPOCH_MS = 1e12;
-/** The maximum length of a reset that is parsed. All known ones are shorter. */
+/** The maximum length of a reset header that is parsed. The values of all known servers are shorter. */
 const MAX_RESET_LENGTH = 64;
 
-/** Returns the milliseconds from `now` until the reset that a header names; null: the text is not understood. */
+/** Returns the milliseconds from `now` until the time in a reset header; null: the format is not known. */
 export function parseResetMs(text: string, now: number): number | null {
   if (text === '' || text.length > MAX_RESET_LENGTH) return null;
   if (/^\d+(\.\d+)?$/.test(text)) {
@@ -75,7 +79,7 @@ export function parseResetMs(text: string, now: number): number | null {
     const date = Date.parse(text);
     return Number.isNaN(date) ? null : date - now;
   }
-  return durationMs(text);
+  return parseDurationMs(text);
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = {
@@ -90,7 +94,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 };
 
 /** Parses durations such as `1h2m3.5s` and `120ms`. */
-function durationMs(text: string): number | null {
+function parseDurationMs(text: string): number | null {
   if (!/^(\d+(\.\d+)?(ms|us|µs|ns|[dhms]))+$/.test(text)) return null;
   let ms = 0;
   for (const [, number, , unit = ''] of text.matchAll(/(\d+(\.\d+)?)(ms|us|µs|ns|[dhms])/g)) {

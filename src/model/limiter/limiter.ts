@@ -7,32 +7,32 @@ import { Allowance, type AllowanceDeps, type LimiterSettings, type SlotUse } fro
 import type { ResponseHeaders } from './limit-headers.ts';
 import { RequestQueue } from './request-queue.ts';
 import { Permit, type PermitListener } from './permit.ts';
-import { type RequestRecord, WaitingRequest } from './waiting-request.ts';
+import { type RequestHistory, WaitingRequest } from './waiting-request.ts';
 
 export interface LimiterDeps extends AllowanceDeps {
-  /** The shared deadlines of the process: one timer serves all of them. */
+  /** The shared deadlines of the process, which use one timer together. */
   readonly deadlines: Deadlines;
 }
 
-/** Milliseconds for which a slot stays reserved for a waiting request that has to get ready first. */
+/** The time for which a slot remains reserved for a request whose caller has to get ready first. */
 const RESERVED_MS = 1_000;
-/** A request that was refused this often is not used as a probe. */
+/** A request with this many refusals is not used as a probe, because it may be refused for another reason. */
 const MAX_REFUSALS_TO_PROBE = 2;
 
 /**
- * Admits the requests to one provider account, no more at a time than it accepts. Other requests wait in a
- * queue. `concurrency-window.ts` decides how many are admitted and when, `request-queue.ts` decides which.
+ * Admits the requests to one provider account, no more at a time than the provider accepts. All others wait in a
+ * queue. `allowance.ts` decides how many are admitted and when, and `request-queue.ts` decides which.
  */
 export class Limiter implements PermitListener, SlotUse {
   private readonly deps: LimiterDeps;
   private readonly allowance: Allowance;
   private readonly queue = new RequestQueue<WaitingRequest>();
-  /** The requests in the queue that have not been told yet that a rate limit holds them. */
+  /** The requests in the queue whose callers do not know yet that a rate limit holds them. */
   private readonly uninformed = new Set<WaitingRequest>();
-  /** The records of refused requests, by the list of messages, which all attempts of a request share. */
-  private readonly records = new WeakMap<readonly Message[], RequestRecord>();
+  /** The histories of the waiting and refused requests. The key is the list of messages, which all attempts of a request share. */
+  private readonly histories = new WeakMap<readonly Message[], RequestHistory>();
   inFlight = 0;
-  /** Number of slots reserved for requests that are getting ready. */
+  /** The number of slots that are reserved for requests whose callers are getting ready. */
   reserved = 0;
   private lastOrder = 0;
   private nextCheck: { readonly at: number; readonly deadline: Deadline } | null = null;
@@ -42,34 +42,34 @@ export class Limiter implements PermitListener, SlotUse {
     this.allowance = new Allowance(settings, deps);
   }
 
-  /** Replaces the settings, for the waiting requests too. */
+  /** Replaces the settings. The new settings apply to the waiting requests too. */
   configure(settings: LimiterSettings): void {
     this.allowance.configure(settings);
     this.admitWaiting();
   }
 
-  /** Admits a request at once. Returns null if it has to `wait`. */
+  /** Admits a request at once. Returns null if the request has to wait; then call `wait`. */
   enter(request: ModelRequest): Permit | null {
     const now = this.deps.clock.monotonic();
     if (this.queue.size > 0 || !this.hasRoom(now)) return null;
-    const notBefore = this.records.get(request.messages)?.notBefore ?? 0;
+    const notBefore = this.histories.get(request.messages)?.notBefore ?? 0;
     return notBefore > now ? null : this.send(request, now);
   }
 
   /**
-   * Waits in the queue for a permit. Yields `held` if a rate limit is the reason for waiting, and `admitted`
-   * afterwards. Returns null when the signal aborts.
+   * Waits in the queue for a permit. Yields `held` if a rate limit is the reason for waiting, and `admitted` when the
+   * wait is over. Returns null when the signal aborts.
    */
   async *wait(
     request: ModelRequest,
     signal: AbortSignal,
   ): AsyncGenerator<ModelPart, Permit | null, undefined> {
-    const waiter = new WaitingRequest(request, this.recordOf(request));
+    const waiter = new WaitingRequest(request, this.findOrCreateHistory(request));
     const stopListening = onAbort(signal, () => waiter.wake());
     try {
       this.join(waiter);
       for (;;) {
-        await waiter.changed(signal);
+        await waiter.waitForChange(signal);
         if (signal.aborted) return null;
         if (waiter.isGranted) {
           if (waiter.isInformed) yield { type: 'admitted' };
@@ -99,21 +99,21 @@ export class Limiter implements PermitListener, SlotUse {
     this.inFlight -= 1;
     const { kind, retryable } = failure ?? { kind: null, retryable: false };
     if (failure !== null && retryable && (kind === 'rate_limit' || kind === 'overloaded')) {
-      const record = this.recordOf(permit.request);
-      this.allowance.recordRefusal(permit, failure, { record, othersInFlight: this.inFlight });
-      // The record is kept until the answer is complete: a server can still refuse inside an answer.
-    } else if (failure === null) this.records.delete(permit.request.messages);
+      const history = this.findOrCreateHistory(permit.request);
+      this.allowance.recordRefusal(permit, failure, { history, othersInFlight: this.inFlight });
+      // The history is deleted only after a complete answer, because a server can still refuse inside an answer.
+    } else if (failure === null) this.histories.delete(permit.request.messages);
     this.admitWaiting();
   }
 
-  private recordOf({ messages }: ModelRequest): RequestRecord {
-    const known = this.records.get(messages);
+  private findOrCreateHistory({ messages }: ModelRequest): RequestHistory {
+    const known = this.histories.get(messages);
     if (known !== undefined) return known;
     this.lastOrder += 1;
     const since = this.deps.clock.monotonic();
-    const record = { order: this.lastOrder, since, refusals: 0, refusedAt: 0, notBefore: 0 };
-    this.records.set(messages, record);
-    return record;
+    const history = { order: this.lastOrder, since, refusals: 0, refusedAt: 0, notBefore: 0 };
+    this.histories.set(messages, history);
+    return history;
   }
 
   private hasRoom(now: number): boolean {
@@ -123,12 +123,12 @@ export class Limiter implements PermitListener, SlotUse {
   private send(request: ModelRequest, now: number): Permit {
     this.allowance.recordSent(now);
     this.inFlight += 1;
-    return new Permit(this, request, { level: this.inFlight, era: this.allowance.era });
+    return new Permit(this, request, { inFlightAtSend: this.inFlight, era: this.allowance.era });
   }
 
   private join(waiter: WaitingRequest): void {
     const { clock, deadlines } = this.deps;
-    const remainingMs = waiter.record.notBefore - clock.monotonic();
+    const remainingMs = waiter.history.notBefore - clock.monotonic();
     if (remainingMs <= 0) {
       this.enqueue(waiter);
       return;
@@ -144,7 +144,7 @@ export class Limiter implements PermitListener, SlotUse {
     this.admitWaiting();
   }
 
-  /** Takes a request out of the queue and gives back what it has not used. */
+  /** Removes a request from the queue, and releases its reservation and its unused permit. */
   private cleanUp(waiter: WaitingRequest): void {
     this.queue.remove(waiter);
     this.uninformed.delete(waiter);
@@ -154,13 +154,13 @@ export class Limiter implements PermitListener, SlotUse {
     this.admitWaiting();
   }
 
-  /** Admits the requests that can be sent now, and tells the others why they wait. */
+  /** Admits the requests that can be sent now, and informs the others why they wait. */
   private admitWaiting(): void {
     const now = this.deps.clock.monotonic();
     if (this.queue.size > 0) {
       this.allowance.startProbeIfDue(now);
       for (let next = this.queue.next(now); next !== undefined; next = this.queue.next(now)) {
-        if (!this.hasRoom(now) || this.isUnfitForProbe(next)) break;
+        if (!this.hasRoom(now) || this.mustNotProbe(next)) break;
         this.queue.take(now);
         this.grant(next, now);
       }
@@ -169,9 +169,9 @@ export class Limiter implements PermitListener, SlotUse {
     this.scheduleCheck(now);
   }
 
-  private isUnfitForProbe({ record }: WaitingRequest): boolean {
-    if (record.refusals < MAX_REFUSALS_TO_PROBE) return false;
-    return this.allowance.wouldProbe(this);
+  private mustNotProbe({ history }: WaitingRequest): boolean {
+    if (history.refusals < MAX_REFUSALS_TO_PROBE) return false;
+    return this.allowance.isNextRequestProbe(this);
   }
 
   private grant(waiter: WaitingRequest, now: number): void {
@@ -189,9 +189,9 @@ export class Limiter implements PermitListener, SlotUse {
   }
 
   /**
-   * Gives a permit to a request that has got ready. It may take a slot that is reserved for another one, since
-   * slow requests would otherwise reserve the slot for each other for ever. Returns null if there is no slot,
-   * and the request is in the queue again.
+   * Gives a permit to a request whose caller is ready. The request may take a slot that is reserved for another
+   * request. Otherwise slow callers could block the slot for ever, because each of them would reserve it again.
+   * Returns null if no slot is free; the request is then in the queue again.
    */
   private claim(waiter: WaitingRequest): Permit | null {
     const now = this.deps.clock.monotonic();
@@ -199,7 +199,7 @@ export class Limiter implements PermitListener, SlotUse {
     if (this.allowance.hasRoom({ inFlight: this.inFlight, reserved: 0 }, now)) {
       return this.send(waiter.request, now);
     }
-    waiter.startOver();
+    waiter.resetWait();
     this.enqueue(waiter);
     return null;
   }
@@ -223,7 +223,7 @@ export class Limiter implements PermitListener, SlotUse {
 
   /** Sets the one deadline at which the queue is checked again. */
   private scheduleCheck(now: number): void {
-    const at = this.queue.size === 0 ? Infinity : this.allowance.nextChange(this, now);
+    const at = this.queue.size === 0 ? Infinity : this.allowance.nextChangeTime(this, now);
     if (this.nextCheck?.at === at) return;
     this.nextCheck?.deadline.cancel();
     this.nextCheck = null;
@@ -236,7 +236,7 @@ export class Limiter implements PermitListener, SlotUse {
   }
 }
 
-/** The address and key by which a provider counts requests. */
+/** The base URL and API key that identify an account at a provider, for which the provider counts requests. */
 export interface ProviderAccount {
   readonly baseUrl: string;
   /** The key. Null when none is sent, or when it is read from `keySource`. */
@@ -244,10 +244,10 @@ export interface ProviderAccount {
   readonly keySource?: KeySource;
 }
 
-/** The limiters of the process. Its sessions, and different names of one provider, share them. */
+/** The limiters of the process by account. All sessions share them, as do several provider names for one account. */
 const limiters = new Map<string, Limiter>();
 
-/** Returns the limiter of an account, which uses these settings from now on. */
+/** Returns the limiter of an account. It uses these settings from now on. */
 export function findSharedLimiter(
   account: ProviderAccount,
   settings: LimiterSettings,

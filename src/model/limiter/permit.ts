@@ -3,30 +3,32 @@ import type { ResponseHeaders } from './limit-headers.ts';
 
 /** Receives what happens to an admitted request. */
 export interface PermitListener {
+  /** Called when the first byte of the answer has arrived. */
   accepted(permit: Permit): void;
+  /** Called with the headers of a response of any status. */
   responded(permit: Permit, headers: ResponseHeaders): void;
-  /** The request has ended. `failure`: null if it succeeded or was never sent. */
+  /** Called when the request has ended. `failure`: null if the request succeeded or was never sent. */
   ended(permit: Permit, failure: ModelFailure | null): void;
 }
 
-/** The permission to send one request. Its owner reports what happens, and must call `end` at last. */
+/** The permission to send one request. The holder reports the progress of the request, and must call `end` when it is over. */
 export class Permit {
   readonly request: ModelRequest;
-  /** Number of requests in flight when it was sent, itself included. */
-  readonly level: number;
-  /** The era of the window when it was sent. */
+  /** The number of requests in flight when this request was sent, including itself. */
+  readonly inFlightAtSend: number;
+  /** The era of the window (`ConcurrencyWindow.era`) when the request was sent. */
   readonly era: number;
   private readonly listener: PermitListener;
-  private isOver = false;
+  private hasEnded = false;
 
   constructor(
     listener: PermitListener,
     request: ModelRequest,
-    sent: { readonly level: number; readonly era: number },
+    sent: Pick<Permit, 'inFlightAtSend' | 'era'>,
   ) {
     this.listener = listener;
     this.request = request;
-    this.level = sent.level;
+    this.inFlightAtSend = sent.inFlightAtSend;
     this.era = sent.era;
   }
 
@@ -42,8 +44,8 @@ export class Permit {
 
   /** Ends the request. A second call does nothing. */
   end(failure: ModelFailure | null = null): void {
-    if (this.isOver) return;
-    this.isOver = true;
+    if (this.hasEnded) return;
+    this.hasEnded = true;
     this.listener.ended(this, failure);
   }
 }

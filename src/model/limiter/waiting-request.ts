@@ -4,59 +4,64 @@ import type { RequestPriority, ModelRequest } from '../../protocol/model.ts';
 import type { QueuedRequest } from './request-queue.ts';
 import type { Permit } from './permit.ts';
 
-/** The history of a request that was refused or had to wait. It is kept until an attempt succeeds. */
-export interface RequestRecord {
-  /** The number of the request among all that ever waited. It stays the same after a refusal. */
+/** The history of a request that was refused or had to wait. It is remembered until an attempt succeeds. */
+export interface RequestHistory {
+  /** The number of the request in the order of arrival. A refused request keeps its number. */
   readonly order: number;
-  /** The time at which it first waited, on a monotonic clock. */
+  /** The time at which the request first waited, on a monotonic clock. */
   readonly since: number;
+  /** The number of refusals so far. */
   refusals: number;
-  /** The time of the last refusal. */
+  /** The time of the last refusal, on a monotonic clock. */
   refusedAt: number;
-  /** The earliest time at which it is sent again. */
+  /** The earliest time at which the request may be sent again, on a monotonic clock. */
   notBefore: number;
 }
 
 /** The state of a request that a rate limit holds back, as the event `held` reports it. */
 export interface Hold {
-  /** The reason. */
+  /** The limit that the request waits for, as a noun phrase for messages. */
   readonly because: string;
   /** The end of the wait in milliseconds since the epoch; null: it is not known. */
   readonly untilMs: number | null;
 }
 
-const NO_TREE: RequestPriority = { tree: '', background: false };
+/** The priority of a request without one: in the foreground, and part of no tree. */
+const DEFAULT_PRIORITY: RequestPriority = { tree: '', background: false };
 
 /** One request that waits to be sent. */
 export class WaitingRequest implements QueuedRequest {
   readonly request: ModelRequest;
-  readonly lane: RequestPriority;
-  readonly record: RequestRecord;
-  /** True if its owner knows that a rate limit holds it: a slot is then reserved while the owner gets ready. */
+  readonly priority: RequestPriority;
+  readonly history: RequestHistory;
+  /**
+   * True if the caller was informed by `held` that a rate limit holds the request. The caller may then need time to
+   * continue, so a slot is reserved for the request meanwhile.
+   */
   isInformed = false;
-  /** The end of the reservation of its slot; null: none is reserved. */
+  /** The end of the reservation of a slot; null: no slot is reserved. */
   reservation: Deadline | null = null;
-  /** The time at which it enters the queue; null: it need not wait for that. */
+  /** The deadline at which the request enters the queue; null: it enters the queue at once. */
   delay: Deadline | null = null;
-  /** True if it may be sent, as soon as it is ready. */
+  /** True if the request may be sent as soon as the caller is ready. */
   isGranted = false;
-  /** The reason why it waits; null: it waits only for a slot, as any request may. */
+  /** The rate limit that the request waits for; null: it waits only for one of the slots of this process. */
   hold: Hold | null = null;
   private permit: Permit | null = null;
   private change = deferred<void>();
 
-  constructor(request: ModelRequest, record: RequestRecord) {
+  constructor(request: ModelRequest, history: RequestHistory) {
     this.request = request;
-    this.lane = request.priority ?? NO_TREE;
-    this.record = record;
+    this.priority = request.priority ?? DEFAULT_PRIORITY;
+    this.history = history;
   }
 
   get order(): number {
-    return this.record.order;
+    return this.history.order;
   }
 
-  get since(): number {
-    return this.record.since;
+  get waitingSince(): number {
+    return this.history.since;
   }
 
   setHold(hold: Hold): void {
@@ -64,7 +69,7 @@ export class WaitingRequest implements QueuedRequest {
     this.wake();
   }
 
-  /** Admits the request. `permit`: null if it has to get ready and claim a permit then. */
+  /** Admits the request. `permit`: null if a slot is only reserved, for which the caller then claims a permit. */
   grant(permit: Permit | null): void {
     this.isGranted = true;
     this.permit = permit;
@@ -77,8 +82,8 @@ export class WaitingRequest implements QueuedRequest {
     return permit;
   }
 
-  /** Makes it wait again as if it had just come. */
-  startOver(): void {
+  /** Resets the state of the wait to that of a new request. The history remains. */
+  resetWait(): void {
     this.isGranted = false;
     this.isInformed = false;
     this.hold = null;
@@ -88,8 +93,8 @@ export class WaitingRequest implements QueuedRequest {
     this.change.resolve();
   }
 
-  /** Resolves when it is granted, has a hold to report, or the signal aborts (the caller then calls `wake`). */
-  async changed(signal: AbortSignal): Promise<void> {
+  /** Resolves when the request is granted, has a hold to report, or is cancelled. The caller calls `wake` when the signal aborts. */
+  async waitForChange(signal: AbortSignal): Promise<void> {
     while (!this.isGranted && (this.hold === null || this.isInformed) && !signal.aborted) {
       await this.change.promise;
       this.change = deferred();

@@ -11,9 +11,8 @@ import { nextOfflineStep, type OfflineStep } from './plan.ts';
 import { readSituation } from './situation.ts';
 
 /**
- * Creates a model that answers by searching. It knows only the request, learns only from the results of
- * its own tool calls, and keeps no state, so that the same request gives the same answer. Usage is
- * estimated.
+ * Creates a model that answers by searching. The answer depends only on the request, which contains the results of the
+ * earlier tool calls. The model has no state, so the same request always gives the same answer. The usage is estimated.
  */
 export function createOfflineModel(): ModelPort {
   return { stream };
@@ -21,7 +20,7 @@ export function createOfflineModel(): ModelPort {
 
 async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
   if (signal.aborted) {
-    yield cancelled();
+    yield createCancelledPart();
     return;
   }
   yield { type: 'accepted' };
@@ -37,13 +36,13 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
     };
     return;
   }
-  const content = contentOf(step, request.messages.length);
+  const content = toAnswerContent(step, request.messages.length);
   for (const part of content) {
     if (signal.aborted) {
-      yield cancelled();
+      yield createCancelledPart();
       return;
     }
-    yield* deltas(part);
+    yield* toProgressParts(part);
   }
   yield {
     type: 'finished',
@@ -53,7 +52,7 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
   };
 }
 
-/** Plans the next step. Returns an error instead of throwing it, since a model port never throws. */
+/** Plans the next step. Returns an error instead of throwing it, because a model port never throws. */
 function planStep(request: ModelRequest): OfflineStep | Error {
   try {
     return nextOfflineStep(readSituation(request));
@@ -63,10 +62,10 @@ function planStep(request: ModelRequest): OfflineStep | Error {
 }
 
 /**
- * Converts a step to the content of an answer. The number of messages in the call ids makes them unique in a
- * conversation, and the same when a request is repeated.
+ * Converts a step to the content of an answer. The call ids contain the number of messages, so that they are unique in
+ * the conversation and the same when a request is repeated.
  */
-function contentOf(step: OfflineStep, messages: number): readonly AssistantPart[] {
+function toAnswerContent(step: OfflineStep, messages: number): readonly AssistantPart[] {
   if (step.type === 'answer') return [{ type: 'text', text: step.text }];
   return step.calls.map(({ name, input }, index) => ({
     type: 'tool_call',
@@ -76,7 +75,7 @@ function contentOf(step: OfflineStep, messages: number): readonly AssistantPart[
   }));
 }
 
-function* deltas(part: AssistantPart): Generator<ModelPart> {
+function* toProgressParts(part: AssistantPart): Generator<ModelPart> {
   if (part.type === 'tool_call') {
     yield { type: 'tool_call_started', id: part.id, name: part.name };
   } else if (part.type === 'text') {
@@ -84,44 +83,45 @@ function* deltas(part: AssistantPart): Generator<ModelPart> {
   }
 }
 
-function cancelled(): ModelPart {
+function createCancelledPart(): ModelPart {
   return {
     type: 'failed',
     failure: { kind: 'cancelled', message: 'the offline engine was stopped', retryable: false },
   };
 }
 
-/** The average number of characters in a token, for English and code. Nothing is billed by it. */
-const CHARS_PER_TOKEN = 4;
+/** The average number of characters of a token in English text and code, for the estimate of the usage. */
+const CHARACTERS_PER_TOKEN = 4;
 
 /**
- * Estimates tokens as a provider counts them that caches every prefix: the parts of earlier requests are
- * read from the cache, and `input` is new since the last answer.
+ * Estimates the usage as if a provider cached every prefix: everything up to the last answer counts as read from the
+ * cache, and everything after it counts as `input`.
  */
 function estimateUsage(request: ModelRequest, answer: readonly AssistantPart[]): Usage {
   const answered = request.messages.findLastIndex(({ role }) => role === 'assistant') + 1;
   const prefix = JSON.stringify(request.prefix).length;
-  const before = sizeOf(request.messages.slice(0, answered));
-  const since = sizeOf(request.messages.slice(answered));
+  const before = countCharacters(request.messages.slice(0, answered));
+  const since = countCharacters(request.messages.slice(answered));
   const isFirst = answered === 0;
   return {
     ...NO_USAGE,
-    input: tokens(isFirst ? prefix + since : since),
-    cacheRead: tokens(isFirst ? 0 : prefix + before),
-    output: tokens(JSON.stringify(answer).length),
+    input: estimateTokens(isFirst ? prefix + since : since),
+    cacheRead: estimateTokens(isFirst ? 0 : prefix + before),
+    output: estimateTokens(JSON.stringify(answer).length),
   };
 }
 
-function sizeOf(messages: readonly Message[]): number {
-  let chars = 0;
+function countCharacters(messages: readonly Message[]): number {
+  let characters = 0;
   for (const message of messages) {
     for (const part of message.content) {
-      chars += part.type === 'tool_call' ? JSON.stringify(part.input).length : part.text.length;
+      characters +=
+        part.type === 'tool_call' ? JSON.stringify(part.input).length : part.text.length;
     }
   }
-  return chars;
+  return characters;
 }
 
-function tokens(chars: number): number {
-  return Math.ceil(chars / CHARS_PER_TOKEN);
+function estimateTokens(characters: number): number {
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }

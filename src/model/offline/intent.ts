@@ -5,12 +5,12 @@ import {
   removePaths,
 } from '../../base/code-search/query.ts';
 import type { Situation } from './situation.ts';
-import { splitTopics, withoutInstructions } from './topics.ts';
+import { splitTopics, removeInstructions } from './topics.ts';
 
 /** The request in the newest message, as far as a search engine can understand it. */
 export interface Intent {
   readonly question: string;
-  /** The text to search for: the question, and also the question before it if it refers to that one. */
+  /** The text to search for: the question and, if it refers to the question before, also that question. */
   readonly searchText: string;
   /** The separate questions that the message asks. */
   readonly topics: readonly string[];
@@ -18,9 +18,9 @@ export interface Intent {
   readonly hasSearchTerms: boolean;
   /** The files to outline; empty if the question asks for a search. */
   readonly outlinedFiles: readonly string[];
-  /** The directory to outline, `.` for the working directory; null if the question asks for no such outline. */
+  /** The directory to outline; `.` for the working directory; null: the question does not ask for such an outline. */
   readonly outlinedDirectory: string | null;
-  /** The kind of work that is asked for and that needs a model; null for a plain question. */
+  /** The kind of work in the request that the search engine can't do; null: the request is a plain question. */
   readonly beyond: 'change' | 'judge' | 'diff' | null;
 }
 
@@ -39,11 +39,11 @@ const DIFF: readonly RegExp[] = [
 ];
 const OUTLINE =
   /\b(?:summari[sz]e|summary|outline|overview|what does|what(?: is|'s|’s) in|describe|explain)\b/i;
-/** The maximum number of characters of a question that are read: it may contain a pasted log or a piped file. */
+/** The maximum number of characters of a question that are read. A question may contain a pasted log or a piped file. */
 const MAX_QUESTION_CHARS = 6000;
 const MAX_OUTLINED_FILES = 5;
-/** Matches questions that refer to the one before them. */
-const POINTS_BACK =
+/** Matches questions that refer to the question before them. */
+const REFERS_BACK =
   /^(?:and|but|so|also|what about|how about)\b|\b(?:it|that|this|they|them|there|those|these)\b/i;
 
 const NAMES_DIRECTORY =
@@ -53,14 +53,14 @@ const WORKING_DIRECTORY =
 
 /** Reads the request in the newest message. */
 export function readIntent(situation: Situation): Intent {
-  const asked = situation.question.slice(0, MAX_QUESTION_CHARS);
-  const question = withoutInstructions(asked);
-  const earlier = pointsBack(question)
-    ? withoutInstructions(situation.earlier.slice(0, MAX_QUESTION_CHARS))
+  const message = situation.question.slice(0, MAX_QUESTION_CHARS);
+  const question = removeInstructions(message);
+  const earlier = refersBack(question)
+    ? removeInstructions(situation.earlierQuestion.slice(0, MAX_QUESTION_CHARS))
     : '';
   const searchText = earlier === '' ? question : `${question}\n${earlier}`;
   const query = readQuery(searchText);
-  const beyond = beyondSearch(question, situation.agentType.toLowerCase());
+  const beyond = classifyBeyondSearch(question, situation.agentType.toLowerCase());
   const files = query.paths.filter((path) => /\.\w+$/.test(path)).slice(0, MAX_OUTLINED_FILES);
   const wantsOutline =
     situation.agentType.toLowerCase() === 'summary' ||
@@ -69,35 +69,35 @@ export function readIntent(situation: Situation): Intent {
   return {
     question,
     searchText,
-    topics: splitTopics(asked),
+    topics: splitTopics(message),
     hasSearchTerms: hasSearchTerms(query),
     outlinedFiles: wantsOutline ? files : [],
-    outlinedDirectory: files.length > 0 ? null : outlinedDirectory(question),
+    outlinedDirectory: files.length > 0 ? null : findOutlinedDirectory(question),
     beyond,
   };
 }
 
-/** `What does a.ts do?` asks for an outline; `Explain how a.ts retries` asks for a search. */
+/** Returns true for `What does a.ts do?`, and false for `Explain how a.ts retries`, which asks for a search. */
 function asksForOutline(question: string): boolean {
   if (!OUTLINE.test(question)) return false;
   const rest = removePaths(question.replace(OUTLINE, ' '));
   return !readQuery(rest).terms.some(isSearchTerm);
 }
 
-function beyondSearch(question: string, agentType: string): Intent['beyond'] {
+function classifyBeyondSearch(question: string, agentType: string): Intent['beyond'] {
   if (DIFF.some((pattern) => pattern.test(question))) return 'diff';
   if (agentType === 'review' || JUDGE.test(question)) return 'judge';
   return CHANGE.test(question) ? 'change' : null;
 }
 
-/** Returns true if a question has few terms of its own and refers to something mentioned before. */
-function pointsBack(question: string): boolean {
-  const telling = readQuery(question).terms.filter(isSearchTerm);
-  return telling.length <= 2 && POINTS_BACK.test(question);
+/** Returns true if a question has at most two search terms and refers to something mentioned before. */
+function refersBack(question: string): boolean {
+  const terms = readQuery(question).terms.filter(isSearchTerm);
+  return terms.length <= 2 && REFERS_BACK.test(question);
 }
 
-/** Returns the directory that a question wants outlined, `.` for the working directory; null for none. */
-export function outlinedDirectory(question: string): string | null {
+/** Finds the directory for which a question asks an outline; `.` for the working directory; null: there is no such directory. */
+export function findOutlinedDirectory(question: string): string | null {
   const first = question.split('\n')[0] ?? '';
   const named = NAMES_DIRECTORY.exec(first.trim().replace(/\bthis (?=\w)/i, ''))?.[1];
   if (named === undefined || /\.\w+$/.test(named)) return null;

@@ -9,84 +9,85 @@ import {
 } from '../../protocol/message.ts';
 import type { ModelRequest } from '../../protocol/model.ts';
 
-/** A tool call that the engine is going to make. */
+/** A tool call that the engine plans. */
 export interface PlannedCall {
   readonly name: string;
   readonly input: JsonObject;
 }
 
-/** A tool call with its result; null when there is none. */
+/** A tool call with its result; null: the call has no result. */
 export interface CallOutcome {
   readonly call: ToolCallPart;
   readonly result: ToolResultPart | null;
 }
 
-/** The request as the engine understands it. It is read anew at every turn. */
+/** The state of the conversation, which the engine reads from the request in every turn. */
 export interface Situation {
   readonly question: string;
-  /** The question before this one in the same conversation; empty for the first. */
-  readonly earlier: string;
-  /** Agent types that the user chose for this question with `@name`. */
-  readonly chosen: readonly string[];
-  /** The calls since the question, by answer. */
+  /** The question before `question` in the same conversation; empty: there is none. */
+  readonly earlierQuestion: string;
+  /** The agent types that the user chose for this question with `@name`. */
+  readonly chosenAgents: readonly string[];
+  /** The calls since the question, grouped by the answers that contain them. */
   readonly rounds: readonly (readonly CallOutcome[])[];
-  /** Offered tools with the names of their arguments. */
+  /** The tools of the request, with the names of their arguments. */
   readonly tools: ReadonlyMap<string, ReadonlySet<string>>;
-  readonly mayCall: boolean;
+  /** True if the request allows tool calls. */
+  readonly canCallTools: boolean;
   /** The agent type in the system prompt; empty for the main agent. */
   readonly agentType: string;
-  /** The working directory in the system prompt; empty when it names none. */
+  /** The working directory in the system prompt; empty: it names no directory. */
   readonly cwd: string;
 }
 
-/** Reads a request. */
+/** Reads the state of the conversation from a request. */
 export function readSituation(request: ModelRequest): Situation {
-  const asked = questions(request);
-  const newest = asked.at(-1);
+  const questions = findQuestions(request);
+  const newest = questions.at(-1);
   const system = request.prefix.system.join('\n');
   return {
     question: newest?.text ?? '',
-    earlier: asked.at(-2)?.text ?? '',
-    chosen: newest?.chosen ?? [],
-    rounds: rounds(request.messages.slice((newest?.index ?? -1) + 1)),
+    earlierQuestion: questions.at(-2)?.text ?? '',
+    chosenAgents: newest?.chosenAgents ?? [],
+    rounds: collectRounds(request.messages.slice((newest?.index ?? -1) + 1)),
     tools: new Map(
-      request.prefix.tools.map((tool) => [tool.name, argumentNames(tool.inputSchema)]),
+      request.prefix.tools.map((tool) => [tool.name, listArgumentNames(tool.inputSchema)]),
     ),
-    mayCall: request.toolChoice === 'auto',
+    canCallTools: request.toolChoice === 'auto',
     agentType: /^# Agent type: *(\S+)/m.exec(system)?.[1] ?? '',
     cwd: /^(?:Working )?directory: *(.+)$/im.exec(system)?.[1]?.trim() ?? '',
   };
 }
 
-/** Returns the first call of a tool since the question. */
+/** Finds the first call of a tool since the question. */
 export function findOutcome({ rounds }: Situation, tool: string): CallOutcome | undefined {
   return rounds.flat().find(({ call }) => call.name === tool);
 }
 
-interface Question {
+interface UserQuestion {
   readonly index: number;
   readonly text: string;
-  readonly chosen: readonly string[];
+  readonly chosenAgents: readonly string[];
 }
 
 /**
- * Returns the user's questions, oldest first. A message between the results of calls and a turn that
- * forbids calls is none: it says that a limit was reached.
+ * Finds the questions of the user, the oldest first. A user message after results in a request that forbids calls is not
+ * a question: it is Muster's notice that a limit was reached.
  */
-function questions({ messages, toolChoice }: ModelRequest): readonly Question[] {
+function findQuestions({ messages, toolChoice }: ModelRequest): readonly UserQuestion[] {
   return messages.flatMap((message, index) => {
     if (message.role !== 'user') return [];
     const isLast = index === messages.length - 1;
     if (isLast && toolChoice === 'none' && messages[index - 1]?.role === 'tool') return [];
-    const chosen = chosenTypes(message);
-    const asked = withPlainNames(askedText(message), message);
-    const text = chosen.length === 0 ? asked : asked.replaceAll(MENTION, ' ').trim();
-    return text === '' && chosen.length === 0 ? [] : [{ index, text, chosen }];
+    const chosenAgents = findChosenAgents(message);
+    const plainText = removeFileMarks(extractUserText(message), message);
+    const text = chosenAgents.length === 0 ? plainText : plainText.replaceAll(MENTION, ' ').trim();
+    return text === '' && chosenAgents.length === 0 ? [] : [{ index, text, chosenAgents }];
   });
 }
 
-/** Returns the text of a message without the parts that Muster adds, which are in brackets or tags. */
-function askedText(message: UserMessage): string {
+/** Extracts the text of a message without the parts that Muster adds, which are in brackets or tags. */
+function extractUserText(message: UserMessage): string {
   return message.content
     .map((part) => part.text.trim())
     .filter((text) => !/^\[[^\]]*\]$/.test(text) && !/^<([\w-]+)[^>]*>[\s\S]*<\/\1>$/.test(text))
@@ -95,10 +96,10 @@ function askedText(message: UserMessage): string {
 }
 
 /** Removes the `@` from the names of attached files. */
-function withPlainNames(text: string, { content }: UserMessage): string {
+function removeFileMarks(text: string, { content }: UserMessage): string {
   const files = content.flatMap((part) => parseQuotedFileName(part.text.trim()) ?? []);
   return files.reduce(
-    // A replacement text would give `$` a meaning.
+    // The replacement is a function, because `$` has a special meaning in a replacement text.
     (named, file) => named.replaceAll(`@${file}`, () => file).replaceAll(`@"${file}"`, () => file),
     text,
   );
@@ -110,14 +111,14 @@ const MENTION =
 const CHOSEN =
   /^<notice>The user chose who does this:.* subagent_type (.+?)(?:, one call each)?\. Say /;
 
-/** Reads the chosen agent types from Muster's notice beside the user's words. */
-function chosenTypes({ content }: UserMessage): readonly string[] {
+/** Finds the chosen agent types in the notice that Muster adds to the message of the user. */
+function findChosenAgents({ content }: UserMessage): readonly string[] {
   return content.flatMap(({ text }) =>
     [...(CHOSEN.exec(text)?.[1] ?? '').matchAll(/"([^"]+)"/g)].map(([, type = '']) => type),
   );
 }
 
-function rounds(messages: readonly Message[]): readonly (readonly CallOutcome[])[] {
+function collectRounds(messages: readonly Message[]): readonly (readonly CallOutcome[])[] {
   const results = new Map<string, ToolResultPart>();
   for (const message of messages) {
     if (message.role !== 'tool') continue;
@@ -131,7 +132,7 @@ function rounds(messages: readonly Message[]): readonly (readonly CallOutcome[])
   });
 }
 
-function argumentNames(
+function listArgumentNames(
   schema: ModelRequest['prefix']['tools'][number]['inputSchema'],
 ): ReadonlySet<string> {
   const properties = schema['properties'];

@@ -1,10 +1,10 @@
 import { hasSearchTerms, readQuery } from '../../base/code-search/query.ts';
 
-/** The maximum number of topics that are delegated. The answer names the others. */
+/** The maximum number of topics that are delegated. The answer lists the remaining topics. */
 export const MAX_TOPICS = 8;
 
 /**
- * The most characters of a question that is split. A longer text was passed along and is no list of questions.
+ * The maximum length of a question that is split. A longer text is quoted material and not a list of questions.
  */
 const MAX_SPLIT_CHARS = 1500;
 
@@ -13,43 +13,43 @@ const LIST_ITEM = /^\s*(?:[-*•]|\(?\d{1,2}[.)])\s+(.+)$/;
 const NEXT_QUESTION =
   /[,;]?\s+(?:and(?: also)?|also|as well as|then)\s+(?=(?:where|how|what|which|why|when|who|find|show|list|locate)\b)/i;
 const QUESTION_WORD = /^(where|how|what|which|why|when|who|find|show|list|locate)\b/i;
-/** Matches sentences that say how to answer, which are no topics. */
+/** Matches sentences that say how to answer. They are not topics. */
 const INSTRUCTION =
   /^(?:please )?(?:answer|report|return|reply|respond|cite|quote|include|give|be (?:concise|thorough|brief)|keep|use|do not|don't|only|make sure|your task|you are)\b/i;
-/** Matches the exact name of a thing in code, such as `readFile`. */
+/** Matches the exact name of something in code, such as `readFile`. */
 const NAMED = /^`[^`]+`$|^[\w$.]*(?:[a-z][A-Z]|_\w|\w\.\w)[\w$.]*(?:\(\))?$/;
 
 /**
- * Splits a question into topics, each a question of its own: list items, several sentences that ask,
- * `… and where …`, or `where are A and B` with both named exactly. In doubt there is one topic.
+ * Splits a question into topics, which can be answered separately: the items of a list, several questions, the parts of
+ * `… and where …`, or the names in `where are A and B` if both are exact names. In case of doubt there is one topic.
  */
 export function splitTopics(question: string): readonly string[] {
-  if (question.length > MAX_SPLIT_CHARS) return [withoutInstructions(question)];
-  const items = listItems(question);
-  const topics = items.length >= 2 ? items : askedSentences(question).flatMap(splitSentence);
-  const telling = topics.map((topic) => topic.trim()).filter(hasTerms);
-  return telling.length >= 2 ? [...new Set(telling)] : [withoutInstructions(question)];
+  if (question.length > MAX_SPLIT_CHARS) return [removeInstructions(question)];
+  const items = findListItems(question);
+  const topics = items.length >= 2 ? items : findQuestionSentences(question).flatMap(splitSentence);
+  const searchable = topics.map((topic) => topic.trim()).filter(hasTerms);
+  return searchable.length >= 2 ? [...new Set(searchable)] : [removeInstructions(question)];
 }
 
-/** Removes the sentences that only say how to answer, unless the question has no others. */
-export function withoutInstructions(question: string): string {
-  const kept = sentences(question).filter((sentence) => !INSTRUCTION.test(sentence));
-  const text = kept.join(' ');
+/** Removes the sentences that only say how to answer. Returns the full question if no searchable text remains. */
+export function removeInstructions(question: string): string {
+  const remaining = splitSentences(question).filter((sentence) => !INSTRUCTION.test(sentence));
+  const text = remaining.join(' ');
   return hasTerms(text) ? text : question.trim();
 }
 
-function listItems(question: string): readonly string[] {
+function findListItems(question: string): readonly string[] {
   return question.split('\n').flatMap((line) => {
     const item = LIST_ITEM.exec(line)?.[1];
     return item === undefined || INSTRUCTION.test(item) ? [] : [item];
   });
 }
 
-/** Returns the sentences that end in `?` if there are several; otherwise the question without instructions. */
-function askedSentences(question: string): readonly string[] {
-  const asked = sentences(question).filter((sentence) => sentence.endsWith('?'));
-  if (asked.length >= 2) return asked;
-  return [withoutInstructions(question)];
+/** Finds the sentences that end in `?`. If there are fewer than two, returns the question without instructions. */
+function findQuestionSentences(question: string): readonly string[] {
+  const questions = splitSentences(question).filter((sentence) => sentence.endsWith('?'));
+  if (questions.length >= 2) return questions;
+  return [removeInstructions(question)];
 }
 
 function splitSentence(sentence: string): readonly string[] {
@@ -58,7 +58,7 @@ function splitSentence(sentence: string): readonly string[] {
   return splitNames(sentence) ?? [sentence];
 }
 
-/** Splits `Where are A, B and C defined?` when each of them is named exactly. */
+/** Splits `Where are A, B and C defined?` into three questions if each of the names is exact; null: it can't be split. */
 function splitNames(sentence: string): readonly string[] | null {
   const list = /^(.*?)((?:\S+, )*\S+),? and (\S+?)([?.!]?|\s.*)$/s.exec(sentence);
   if (list === null) return null;
@@ -69,7 +69,7 @@ function splitNames(sentence: string): readonly string[] | null {
   return names.map((name) => `${before}${name}${after}`);
 }
 
-function sentences(text: string): readonly string[] {
+function splitSentences(text: string): readonly string[] {
   return text
     .split(/(?<=[?!])\s+|(?<=[^.\d]\.)\s+(?=[A-Z`"'])|\n+/)
     .map((sentence) => sentence.trim())

@@ -4,15 +4,15 @@ import { withoutQuotes } from '../../base/text.ts';
 import { OLLAMA_PORT, isPrivateHost, findVendorByUrl } from './vendors.ts';
 import { isIP } from 'node:net';
 
-/** A parsed base URL as a person has written it. */
+/** A base URL from the configuration, split into the URL and the endpoint at its end. */
 export interface ParsedBaseUrl {
-  /** The URL without an endpoint or a slash at the end of its path, with its query if it has one. */
+  /** The URL with its query, but without an endpoint or a slash at the end of its path. */
   readonly url: URL;
-  /** The protocol whose endpoint was at the end of the path; null: there was none. */
+  /** The protocol of the endpoint that was at the end of the path; null: there was no endpoint. */
   readonly endpoint: ProtocolName | null;
 }
 
-/** The endpoints that people copy along with the base URL. */
+/** The endpoints that people copy together with the base URL. */
 const ENDPOINTS: readonly { readonly path: RegExp; readonly protocol: ProtocolName }[] = [
   { path: /\/(?:chat\/)?completions?$/i, protocol: 'openai-chat' },
   { path: /(?<=\/v\d+\w*)\/chat$/i, protocol: 'openai-chat' },
@@ -22,15 +22,15 @@ const ENDPOINTS: readonly { readonly path: RegExp; readonly protocol: ProtocolNa
 ];
 
 /**
- * A list of models, or one of them, which is no endpoint of one protocol. Without a version before it, `/models`
- * may be a base path.
+ * Matches the path of a list of models or of one model, which several protocols have in common. The path must
+ * contain a version, because `/models` without a version may be a base path.
  */
-const MODELS = /(\/v\d+\w*)\/models(?:\/[^/]+)?$/i;
+const MODELS_PATH = /(\/v\d+\w*)\/models(?:\/[^/]+)?$/i;
 
-/** A version in capitals at the end of a path. No API writes it like that. */
+/** Matches a version with a capital V at the end of a path. All APIs write it with a small v. */
 const CAPITAL_VERSION = /\/V\d+\w*$/;
 
-/** Parses an http(s) base URL. `setting` is named in the UsageError that it throws for any other text. */
+/** Parses an http(s) base URL. Throws UsageError for any other text. `setting`: the name of the setting, for the error. */
 export function parseBaseUrl(text: string, setting: string): ParsedBaseUrl {
   const url = toUrl(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -41,17 +41,17 @@ export function parseBaseUrl(text: string, setting: string): ParsedBaseUrl {
   }
   url.hash = '';
   const path = url.pathname.replace(/\/{2,}/g, '/').replace(/\/$/, '');
-  const endpoint = ENDPOINTS.find((one) => one.path.test(path));
+  const endpoint = ENDPOINTS.find((each) => each.path.test(path));
   const base =
-    endpoint === undefined ? path.replace(MODELS, '$1') : path.replace(endpoint.path, '');
+    endpoint === undefined ? path.replace(MODELS_PATH, '$1') : path.replace(endpoint.path, '');
   url.pathname = base.replace(CAPITAL_VERSION, (version) => version.toLowerCase());
   return { url, endpoint: endpoint?.protocol ?? null };
 }
 
-/** A scheme, or several if a full URL was pasted after one. Slashes may be missing or backslashes. */
+/** Matches a scheme, or several if a full URL was pasted behind a scheme. Slashes may be missing or be backslashes. */
 const SCHEMES = /^(?:https?(?::[/\\]*|[/\\]{2}))*(https?)(?::[/\\]*|[/\\]{2})/i;
 
-/** Parses a URL. Without a scheme, HTTP is used for this machine and network and HTTPS for any other host. */
+/** Parses a URL. If it has no scheme, HTTP is used for hosts of this machine and network, and HTTPS for all others. */
 function toUrl(text: string): URL | null {
   const trimmed = withoutQuotes(text.trim());
   if (SCHEMES.test(trimmed)) return URL.parse(trimmed.replace(SCHEMES, '$1://'));
@@ -61,20 +61,20 @@ function toUrl(text: string): URL | null {
   return plain !== null && isPrivateHost(plain.href) ? plain : URL.parse(`https://${trimmed}`);
 }
 
-/** The addresses under which the API of a provider may be. */
+/** The URLs under which a provider may serve its API. */
 export interface CandidateUrls {
-  /** The base URL in the form that the provider package expects: it appends only the name of the endpoint. */
+  /** The base URL in the form that the provider package expects: the package appends only the name of the endpoint. */
   readonly baseUrl: string;
-  /** The base URL that is tried once if the server has no API under the first one. Default: there is no doubt. */
+  /** The base URL that is tried once if the server has no API under `baseUrl`. Default: only `baseUrl` is possible. */
   readonly otherBaseUrl?: string;
-  /** The query string that is appended to the address of every request. Default: none. */
+  /** The query string that is appended to the URL of every request. Default: none. */
   readonly query?: string;
 }
 
 /**
- * Finds the addresses that a base URL may mean. Some tools want the version segment in a base URL and others do
- * not, so both forms work. Servers that imitate OpenAI have their API under many paths: a path that a person has
- * written is tried first.
+ * Finds the URLs that a base URL may mean. Some tools want the version segment in a base URL and others do not, so
+ * both forms work. Servers that imitate OpenAI serve their API under many paths, so a path in the configuration is
+ * tried before a known or completed path.
  */
 export function findCandidateUrls(
   { url, endpoint }: ParsedBaseUrl,
@@ -85,7 +85,7 @@ export function findCandidateUrls(
   const hasEndpoint = endpoint === protocol;
   const atPath = (known: string): string => `${url.origin}${known}`;
   const query = url.search === '' ? {} : { query: url.search.slice(1) };
-  /** Adds the address without the version, unless a full endpoint or a vendor's host leaves no doubt. */
+  /** Adds the URL without the version, unless a full endpoint or the host of a vendor makes the version certain. */
   const withUnversioned = (): CandidateUrls => ({
     baseUrl: atPath(path),
     ...(endpoint !== null || findVendorByUrl(url) !== null
@@ -101,13 +101,13 @@ export function findCandidateUrls(
       if (isVersioned) return { ...withUnversioned(), ...query };
       if (hasEndpoint)
         return { baseUrl: atPath(path), otherBaseUrl: atPath(`${path}/v1`), ...query };
-      // Anthropic's own tools always add the version, so every server expects it.
+      // Anthropic's tools always add the version, so every server with this protocol expects it.
       return { baseUrl: atPath(`${path}/v1`), ...query };
     case 'openai-responses':
     case 'openai-chat': {
       const known = findKnownPath(url.hostname, path);
       if (known !== null) {
-        // A version that the host is not known to have is tried only if the known path is wrong.
+        // The configured version differs from the known one, so it is tried only if the known path is wrong.
         const other = isVersioned && path !== known ? { otherBaseUrl: atPath(path) } : {};
         return { baseUrl: atPath(known), ...other, ...query };
       }
@@ -122,7 +122,7 @@ export function findCandidateUrls(
         return { baseUrl: atPath(`${ollamaPrefix}/v1`), ...other, ...query };
       }
       const withVersion = atPath(`${path}/v1`);
-      // Requests to a bare host, without an endpoint, go to its API.
+      // If the URL is only a host, the path with the version is tried first.
       return path === '' && !hasEndpoint
         ? { baseUrl: withVersion, otherBaseUrl: atPath(path), ...query }
         : { baseUrl: atPath(path), otherBaseUrl: withVersion, ...query };
@@ -131,8 +131,8 @@ export function findCandidateUrls(
 }
 
 /**
- * Converts `OLLAMA_HOST` in any of its forms (host, host:port, :port, URL) to the URL of the API. The server
- * uses the same setting, in which `0.0.0.0` means every address; for a client that is this machine.
+ * Converts `OLLAMA_HOST` in any of its forms (host, host:port, :port, URL) to the URL of the API. The Ollama server
+ * reads the same variable, in which `0.0.0.0` means every network address. A client connects to this machine then.
  */
 export function parseOllamaHost(host: string): URL {
   const text = withoutQuotes(host.trim());
@@ -146,7 +146,7 @@ export function parseOllamaHost(host: string): URL {
   return toOllamaApiUrl(url);
 }
 
-/** Changes the URL to that of Ollama's OpenAI-compatible API. Its native API is under `/api`. */
+/** Changes the URL of an Ollama server to that of its OpenAI-compatible API. The native API of Ollama is under `/api`. */
 export function toOllamaApiUrl(url: URL): URL {
   const trimmed = url.pathname.replace(/\/$/, '');
   const path = findOllamaPrefix(trimmed) ?? trimmed;
@@ -158,7 +158,7 @@ function bracketIpv6(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : host;
 }
 
-/** A path that ends with the version of its API. */
+/** Matches the version of an API at the end of a path. */
 const VERSION = /\/v\d+\w*$/;
 
 /** Returns true if a path ends with the version of an API. */
@@ -172,8 +172,8 @@ function removeVersion(path: string): string {
 }
 
 /**
- * The hosts that have their OpenAI-compatible API under another path than `/v1`: the paths that people write,
- * without a version, and the path of the API. Default for the path of the API: the written one.
+ * The hosts whose OpenAI-compatible API has another path than `/v1`. `written` matches the paths, without a version,
+ * that people write into the configuration; `path` is the path of the API (default: the written path).
  */
 const KNOWN_PATHS: readonly (readonly [host: RegExp, written: RegExp, path?: string])[] = [
   [/^api\.groq\.com$/, /^(?:\/openai)?$/, '/openai/v1'],
@@ -195,8 +195,9 @@ const KNOWN_PATHS: readonly (readonly [host: RegExp, written: RegExp, path?: str
 ];
 
 /**
- * Returns the path under which a known host has its API. Returns null if the host is not known, or if people do
- * not write this path for its API. Another version of the same API is used as it is written.
+ * Returns the path under which a known host serves its API. Returns null if the host is not known, or if the path is
+ * not among the paths that people write for its API. If the path contains another version of the same API, this
+ * version is kept.
  */
 function findKnownPath(host: string, path: string): string | null {
   const unversioned = removeVersion(path);
@@ -209,10 +210,10 @@ function findKnownPath(host: string, path: string): string | null {
   return isOtherVersion && endsWithVersion(path) ? path : known;
 }
 
-/** The endpoints of Ollama's native API. It also has an OpenAI-compatible one. */
+/** Matches the endpoints of Ollama's native API, in place of which the OpenAI-compatible API is used. */
 const OLLAMA_ENDPOINT = /\/api\/(?:chat|generate|tags|embed|embeddings|show|ps|version)$/;
 
-/** Returns the part of a path before that of Ollama's native API; null: it is no path of that API. */
+/** Returns the part of a path before the path of Ollama's native API; null: the path does not belong to that API. */
 function findOllamaPrefix(path: string): string | null {
   if (OLLAMA_ENDPOINT.test(path)) return path.replace(OLLAMA_ENDPOINT, '');
   return path.endsWith('/api') ? path.slice(0, -'/api'.length) : null;

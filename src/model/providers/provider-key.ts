@@ -3,12 +3,12 @@ import type { KeySource, StoredAccount } from '../../protocol/api-key.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { ProviderSettings } from '../settings/model-settings.ts';
 
-/** A header for the key that differs from that of the protocol. `authorization`: as a bearer token. */
+/** A header for the API key other than the default of the protocol. In `authorization` it is sent as a bearer token. */
 export type KeyHeader = 'authorization' | 'api-key';
 
-/** The key of a provider, or the reason why there is none. */
+/** The API key of a provider, or the reason why the provider has none. */
 export interface ProviderKey {
-  /** The key. Null when none is sent. */
+  /** The API key; null: no key is sent. */
   readonly apiKey: string | null;
   /** The source of the key for messages, such as the name of an environment variable. Default: there is no key. */
   readonly keyFrom?: string;
@@ -16,20 +16,21 @@ export interface ProviderKey {
   readonly keySource?: KeySource;
   /** The header in which the key is sent. Default: that of the protocol. */
   readonly keyHeader?: KeyHeader;
-  /** The environment variable that should hold a key and is not set. If present, the provider can't be used. */
+  /** The environment variable that must be set before the provider can be used. Default: no variable is missing. */
   readonly missingKey?: string;
   /** The reason why the key can't be used or sent, without the key itself. If present, the provider can't be used. */
   readonly keyProblem?: string;
 }
 
 /**
- * Reads the key from the first of these variables that is set, without blanks, quotes and the text of a header
- * around it. `needed`: the variable that the user is asked to set if none is set; null: no key is needed.
+ * Reads the API key from the first of these environment variables that is set. Blanks, quotes and the text of a header
+ * are removed from its value. `requiredVariable`: the variable that the user is asked to set if none is set; null: the
+ * provider needs no key.
  */
 export function readProviderKey(
   names: readonly string[],
   env: Environment,
-  { needed }: { readonly needed: string | null },
+  { requiredVariable }: { readonly requiredVariable: string | null },
 ): ProviderKey {
   for (const name of names) {
     const key = parseKey(env[name] ?? '');
@@ -38,7 +39,7 @@ export function readProviderKey(
     if (problem !== null) return { apiKey: null, keyFrom: name, keyProblem: `${name} ${problem}` };
     return { apiKey: key, keyFrom: name };
   }
-  return needed === null ? { apiKey: null } : { apiKey: null, missingKey: needed };
+  return { apiKey: null, ...(requiredVariable !== null && { missingKey: requiredVariable }) };
 }
 
 /** The time after which a command or file is asked again for the key, if the settings name none. */
@@ -54,7 +55,8 @@ export function configuredKey(
   env: Environment,
 ): ProviderKey | null {
   const { apiKeyEnv, apiKeyCommand, apiKeyFile, apiKeyTtlSeconds = DEFAULT_TTL_SECONDS } = settings;
-  if (apiKeyEnv !== undefined) return readProviderKey([apiKeyEnv], env, { needed: apiKeyEnv });
+  if (apiKeyEnv !== undefined)
+    return readProviderKey([apiKeyEnv], env, { requiredVariable: apiKeyEnv });
   const ttlMs = apiKeyTtlSeconds * 1000;
   if (apiKeyCommand !== undefined) {
     const keyFrom = `${setting}.api_key_command`;
@@ -72,32 +74,41 @@ export function configuredKey(
 /** The name of the account of a provider if `muster login` is given none. */
 export const DEFAULT_ACCOUNT = 'default';
 
-/**
- * Returns the key of an account that is signed in. `wanted`: the name of the account; null: the default account, or
- * else the first one.
- */
+/** Names an account in messages. */
+export function describeAccount({ provider, account }: StoredAccount): string {
+  return `the account "${account}" of ${provider}`;
+}
+
+/** Finds an account of a provider. `wanted`: the name of the account; null: the default account, or else the first one. */
+export function findAccount(
+  wanted: string | null,
+  stored: readonly StoredAccount[],
+): StoredAccount | undefined {
+  const found = stored.find(({ account }) => account === (wanted ?? DEFAULT_ACCOUNT));
+  return found ?? (wanted === null ? stored[0] : undefined);
+}
+
+/** Returns the key of the account that `findAccount` finds. */
 export function accountKey(
   provider: string,
   wanted: string | null,
   stored: readonly StoredAccount[],
 ): ProviderKey {
-  const found =
-    stored.find(({ account }) => account === (wanted ?? DEFAULT_ACCOUNT)) ??
-    (wanted === null ? stored[0] : undefined);
+  const found = findAccount(wanted, stored);
   if (found === undefined) {
     const option = wanted === null ? '' : ` --account ${wanted}`;
     const problem = `${provider} has no account "${wanted ?? DEFAULT_ACCOUNT}": run "muster login ${provider}${option}"`;
     return { apiKey: null, keyProblem: problem };
   }
-  const keyFrom = `the account "${found.account}" of ${found.provider}`;
+  const keyFrom = describeAccount(found);
   if (found.key !== null) return { apiKey: found.key, keyFrom };
   const keySource = { kind: 'keychain', provider: found.provider, account: found.account } as const;
   return { apiKey: null, keyFrom, keySource };
 }
 
 /**
- * Returns the key in the value of a variable without blanks, quotes, and the text before a key in a request
- * header, from which people copy it.
+ * Extracts the API key from the value of a variable. Removes blanks, quotes, and the name and scheme of a request
+ * header, because people copy keys from headers.
  */
 export function parseKey(text: string): string {
   const value = withoutQuotes(text.trim()).replace(
@@ -107,7 +118,7 @@ export function parseKey(text: string): string {
   return withoutQuotes(value.replace(/^bearer(?:\s*:\s*|\s+|$)/i, '').trim());
 }
 
-/** Names of the characters that get into keys when they are copied from documents, chats and files. */
+/** The names of the characters that get into keys when people copy them from documents, chats and files. */
 const CHARACTER_NAMES: Readonly<Record<string, string>> = {
   '\t': 'a tab',
   '\n': 'a line break',
@@ -135,13 +146,30 @@ const CHARACTER_NAMES: Readonly<Record<string, string>> = {
 /** Describes the first character of a key that no header can hold; null: all can be sent. */
 export function findKeyProblem(key: string): string | null {
   const characters = [...key];
-  const index = characters.findIndex((one) => !/^[\x20-\x7e]$/.test(one));
+  const index = characters.findIndex((character) => !/^[\x20-\x7e]$/.test(character));
   const found = characters[index];
   if (found === undefined) return null;
   const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
   const name = CHARACTER_NAMES[found];
   const character = name === undefined ? `U+${code}` : `${name} (U+${code})`;
-  return `holds no key that can be sent: its character ${index + 1} of ${characters.length} is ${character}; copy the key again`;
+  return `contains a key that can't be sent: its character ${index + 1} of ${characters.length} is ${character}; copy the key again`;
+}
+
+/** Shorter keys are no secrets: local servers accept any text as a key, which may be a common word. */
+const MIN_SECRET_LENGTH = 8;
+/** A part of a key as servers show it in errors, such as `sk-ab****wxyz` and `sk-...wxyz`. */
+const MASKED = /([\w-]*)(?:\*{2,}|\.{3}|…)([\w-]*)/gu;
+/** The minimum length of a part that is recognized. */
+const MIN_PART = 3;
+
+/** Replaces a key in a text of a server, and the parts of it that some servers show. */
+export function hideKey(text: string, key: string | null): string {
+  if (key === null || key.length < MIN_SECRET_LENGTH) return text;
+  return text.replaceAll(key, '[key]').replace(MASKED, (shown, start: string, end: string) => {
+    const isStart = start.length >= MIN_PART && key.startsWith(start);
+    const isEnd = end.length >= MIN_PART && key.endsWith(end);
+    return isStart || isEnd ? '[key]' : shown;
+  });
 }
 
 /** Returns true if the provider has a key that can be sent, or needs none. */

@@ -32,16 +32,16 @@ export function isGoogleHost(baseUrl: string): boolean {
 }
 
 /**
- * Returns true for loopback, private and link-local addresses and for names of a local network. A model there
- * may be slow to start.
+ * Returns true for loopback, private and link-local addresses and for names of a local network. A model on such a
+ * host may be slow to start.
  */
 export function isPrivateHost(baseUrl: string): boolean {
   const { hostname } = new URL(baseUrl);
-  // A URL's host is normalised: brackets mean IPv6, four numbers IPv4. `net.isIP` costs 5 ms at
-  // its first call.
+  // `URL` normalizes the host: brackets mean IPv6, and four numbers IPv4. `net.isIP` is not used, because its first
+  // call takes 5 ms.
   if (hostname.startsWith('[')) return /^\[(::1\]|f[cd]|fe[89ab]|::ffff:)/i.test(hostname);
   if (!/^\d+(\.\d+){3}$/.test(hostname)) {
-    // Only a local network knows names without a dot, such as those of containers.
+    // A name without a dot, such as the name of a container, exists only in a local network.
     return !hostname.includes('.') || /\.(localhost|local|internal|lan)$/.test(hostname);
   }
   return /^(127|10|192\.168|169\.254|172\.(1[6-9]|2\d|3[01]))\./.test(hostname);

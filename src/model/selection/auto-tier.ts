@@ -20,28 +20,29 @@ const JUDGEMENT_WORDS = new Set(
 );
 const HARD_WORK =
   /\b(architect\w*|design|refactor\w*|rewrite|migrat\w+|debug\w*|race condition|deadlock|security|vulnerab\w+|concurren\w+|prove|root cause)\b/i;
-/** Prompts from this many characters on are long. */
-const LONG_PROMPT = 4000;
-/** Only this many characters of a description are read. */
+/** The minimum number of characters of a long prompt. */
+const MIN_LONG_PROMPT_LENGTH = 4000;
+/** The maximum number of characters of a description that are read. */
 const MAX_DESCRIPTION_LENGTH = 1000;
-/** The tools that change something, or that let other agents do so. */
+/** The tools that change something, or that start other agents, which may change something. */
 const ACTING_TOOLS = new Set(listNames('Write Edit MultiEdit Bash Task MoveFile DeleteFile'));
 
 /** The tier that `auto` has chosen. */
 export interface TierChoice {
   readonly tier: Tier;
-  /** The reason, which ends a sentence "…, since". */
+  /** The reason as a clause that follows "since". */
   readonly reason: string;
 }
 
 /**
  * Chooses the tier for the model `auto`. The first rule that applies decides:
- * 1. a word of judgement in the agent's name (plan, review, audit, architect, security, debug, …): powerful;
- * 2. a word of looking things up in its name (explore, search, find, summary, bash, …): fast;
- * 3. it only reads, and its description begins with looking things up and names no judgement: fast;
- * 4. the prompt names hard work (design, refactor, debug, security, concurrency, …): powerful;
- * 5. the prompt has 4000 characters or more: powerful;
- * 6. balanced.
+ * 1. The name of the agent contains a word for judgement (plan, review, audit, security, debug, …): powerful.
+ * 2. The name of the agent contains a word for looking things up (explore, search, find, summary, bash, …): fast.
+ * 3. The agent only reads, and the first sentence of its description contains a word for looking things up and no word
+ *    for judgement: fast.
+ * 4. The prompt contains a word for hard work (design, refactor, debug, security, concurrency, …): powerful.
+ * 5. The prompt has at least 4000 characters: powerful.
+ * 6. Otherwise: balanced.
  */
 export function chooseAutoTier(agent: AutoAgent, prompt: string): TierChoice {
   const name = splitIdentifier(agent.name);
@@ -54,9 +55,10 @@ export function chooseAutoTier(agent: AutoAgent, prompt: string): TierChoice {
   if (isReadOnly(agent) && isForLookup(agent.description)) {
     return { tier: 'fast', reason: `${agent.name} only reads, and is for looking things up` };
   }
-  const hard = HARD_WORK.exec(prompt)?.[0];
-  if (hard !== undefined) return { tier: 'powerful', reason: `the prompt says "${hard}"` };
-  if (prompt.length >= LONG_PROMPT) return { tier: 'powerful', reason: 'the prompt is long' };
+  const hardWord = HARD_WORK.exec(prompt)?.[0];
+  if (hardWord !== undefined) return { tier: 'powerful', reason: `the prompt says "${hardWord}"` };
+  if (prompt.length >= MIN_LONG_PROMPT_LENGTH)
+    return { tier: 'powerful', reason: 'the prompt is long' };
   return { tier: 'balanced', reason: 'no rule asks for another tier' };
 }
 
@@ -68,7 +70,7 @@ function isReadOnly({ mode, tools }: AutoAgent): boolean {
   );
 }
 
-/** Returns true if the first sentence of a description is about looking things up. Later sentences often compare. */
+/** Returns true if the first sentence of a description is about looking things up. Later sentences often name other agents. */
 function isForLookup(description: string): boolean {
   const [first = ''] = description.slice(0, MAX_DESCRIPTION_LENGTH).split(/[.\n]/);
   const words = splitIdentifier(first).flatMap((word) => [word, word.replace(/s$/, '')]);

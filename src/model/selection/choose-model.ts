@@ -8,16 +8,16 @@ import { hasUsableKey } from '../providers/provider-key.ts';
 import { type ConfiguredProvider } from '../providers/configured-provider.ts';
 import { findVendorByModelId } from '../providers/providers.ts';
 
-/** The settings and providers from which models are chosen. They are found once; choosing is pure. */
+/** The settings and providers from which models are chosen. They are determined once, and choosing has no side effects. */
 export interface ModelSetup {
   readonly settings: ModelSettings;
   /** The providers in order of preference. */
   readonly providers: readonly ConfiguredProvider[];
-  /** Sentences about environment variables that name a model incompletely. Default: none. */
+  /** Sentences about environment variables that have no effect, for error messages. Default: none. */
   readonly problems?: readonly string[];
 }
 
-/** The agent and prompt for which a model is chosen. `auto` uses both. */
+/** The agent and prompt for which a model is chosen. Only `auto` depends on them. */
 export interface ModelUser {
   readonly agent: AutoAgent;
   readonly prompt: string;
@@ -26,10 +26,10 @@ export interface ModelUser {
 /** The name of the offline model, and of its provider. */
 export const OFFLINE = 'offline';
 
-/** The general names of models, which are valid wherever no other list is given. */
+/** The names that do not depend on the configured providers, for the list of valid names in messages. */
 const GENERAL_NAMES: readonly string[] = ['inherit', 'auto', ...TIERS, OFFLINE];
 
-/** A chosen model, with the steps of the choice. */
+/** A chosen model, with the steps that led to it. */
 export interface ModelChoice {
   readonly provider: string;
   readonly id: string;
@@ -37,17 +37,18 @@ export interface ModelChoice {
   readonly steps: readonly string[];
 }
 
-/** A choice, or the reason why there is none. */
+/** A choice, or the reason why no model can be chosen. */
 export type ChoiceResult = ModelChoice | MusterError;
 
 /** Creates the error for a model that can't be used. */
-export function invalidModel(message: string): MusterError {
+export function createModelError(message: string): MusterError {
   return new MusterError('INVALID_PARAM', message);
 }
 
 /**
- * Chooses the model for a name in any form: `inherit`, `auto`, `offline`, a tier, or a model. Errors say what is
- * valid; the caller adds which setting is wrong. `parent`: the model that `inherit` means.
+ * Chooses the model for a name in any form: `inherit`, `auto`, `offline`, a tier, or a model. The message of an error
+ * lists the valid names; the caller adds the name of the wrong setting. `parent`: the model for `inherit`. Default: the
+ * balanced model.
  */
 export function chooseModel(
   requested: string,
@@ -83,19 +84,20 @@ export function chooseTierOrModel(
     : chooseTier(tier, setup);
 }
 
-/** Adds a step before those of a choice. Returns an error unchanged. */
+/** Adds a step before the steps of a choice. Returns an error unchanged. */
 export function prependStep(step: string, choice: ChoiceResult): ChoiceResult {
   return choice instanceof MusterError ? choice : { ...choice, steps: [step, ...choice.steps] };
 }
 
 /**
- * Chooses the model of a tier: the configured one, then the one that the environment names, then the default of
- * the main agent's provider. An unset tier falls back to balanced, and balanced to the main agent's model.
+ * Chooses the model of a tier: the configured model, then the model that `LLM_*` or `LIGHT_LLM_*` names, then the default
+ * of the main agent's provider. If the tier has none of these, the balanced model is used, and for the tier balanced the
+ * main agent's model.
  */
 function chooseTier(tier: Tier, setup: ModelSetup): ChoiceResult {
-  const base = findMainProvider(setup);
-  if (base instanceof MusterError) return base;
-  if (base === OFFLINE)
+  const main = findMainProvider(setup);
+  if (main instanceof MusterError) return main;
+  if (main === OFFLINE)
     return { provider: OFFLINE, id: OFFLINE, tier, steps: [`${tier}: ${OFFLINE}`] };
   const configured = setup.settings[tier];
   if (configured !== undefined) {
@@ -105,15 +107,15 @@ function chooseTier(tier: Tier, setup: ModelSetup): ChoiceResult {
     }
     return { ...choice, tier, steps: [`${tier}: models.${tier}`, ...choice.steps] };
   }
-  const server = findTierInEnvironment(tier, base, setup) ?? base;
-  const id = server.tiers[tier];
+  const provider = findTierInEnvironment(tier, main, setup) ?? main;
+  const id = provider.tiers[tier];
   if (id !== undefined) {
-    const choice = chooseFrom(server, id);
+    const choice = chooseFromProvider(provider, id);
     if (choice instanceof MusterError) return choice;
-    return { ...choice, tier, steps: [`${tier}: ${server.name} (${server.source})`] };
+    return { ...choice, tier, steps: [`${tier}: ${provider.name} (${provider.source})`] };
   }
   if (tier !== 'balanced') return prependStep(`${tier}: not set`, chooseTier('balanced', setup));
-  return prependStep('balanced: not set', chooseMainModel(setup, base));
+  return prependStep('balanced: not set', chooseMainModel(setup, main));
 }
 
 /** Returns the name of the main model if the settings name a model and not a tier. */
@@ -126,24 +128,25 @@ function findNamedMainModel(setup: ModelSetup): string | null {
     : requested;
 }
 
-/** Returns true for the two providers from `LLM_*` and `LIGHT_LLM_*`, which belong together. */
+/** Returns true for the two providers from `LLM_*` and `LIGHT_LLM_*`, which are configured together. */
 function isLlmProvider({ name }: ConfiguredProvider): boolean {
   return name === 'llm' || name === 'light_llm';
 }
 
 /**
- * Finds the provider from `LLM_*` or `LIGHT_LLM_*` that names a model for a tier. Returns undefined if a setting
- * of higher priority, the named main model or the configuration, has led to another provider.
+ * Finds the provider from `LLM_*` or `LIGHT_LLM_*` that has a model for a tier. Returns undefined if the main provider
+ * follows from a setting with a higher priority: a named main model, or the configuration. `main`: the main provider.
  */
 function findTierInEnvironment(
   tier: Tier,
-  base: ConfiguredProvider,
+  main: ConfiguredProvider,
   setup: ModelSetup,
 ): ConfiguredProvider | undefined {
-  const named = setup.providers.find((one) => isLlmProvider(one) && one.tiers[tier] !== undefined);
-  if (named === undefined || isLlmProvider(base)) return named;
-  const goesBefore = setup.providers.indexOf(named) < setup.providers.indexOf(base);
-  return goesBefore && findNamedMainModel(setup) === null ? named : undefined;
+  const { providers } = setup;
+  const provider = providers.find((each) => isLlmProvider(each) && each.tiers[tier] !== undefined);
+  if (provider === undefined || isLlmProvider(main)) return provider;
+  const isPreferred = providers.indexOf(provider) < providers.indexOf(main);
+  return isPreferred && findNamedMainModel(setup) === null ? provider : undefined;
 }
 
 /** Finds the provider whose default models are used for the tiers. */
@@ -153,29 +156,29 @@ function findMainProvider(setup: ModelSetup): ConfiguredProvider | typeof OFFLIN
   if (named !== undefined) {
     const choice = chooseNamedModel(named, setup);
     if (choice instanceof MusterError) return choice;
-    const server = setup.providers.find(({ name }) => name === choice.provider);
-    if (server !== undefined) return server;
+    const provider = setup.providers.find(({ name }) => name === choice.provider);
+    if (provider !== undefined) return provider;
   }
   const ready = setup.providers.filter(hasUsableKey);
-  const known = ready.filter((one) => one.models !== null || Object.keys(one.tiers).length > 0);
+  const known = ready.filter((each) => each.models !== null || Object.keys(each.tiers).length > 0);
   const [first] = [...known.filter(({ name }) => name !== 'light_llm'), ...known, ...ready];
   return first ?? setup.providers[0] ?? OFFLINE;
 }
 
-/** Chooses the balanced model of a provider without one: the main model, or any model of the provider. */
-function chooseMainModel(setup: ModelSetup, base: ConfiguredProvider): ChoiceResult {
+/** Chooses the model for the tier balanced if the provider has none: the named main model, or any model of the provider. */
+function chooseMainModel(setup: ModelSetup, main: ConfiguredProvider): ChoiceResult {
   const named = findNamedMainModel(setup);
   if (named !== null) return chooseNamedModel(named, setup);
-  const any = base.tiers.fast ?? base.tiers.powerful ?? base.models?.[0];
-  if (any !== undefined) return chooseFrom(base, any);
-  return invalidModel(
-    `${base.name} (${base.source}) is configured, but no model of it is known: name one with --model ${base.name}/MODEL or [models] default`,
+  const id = main.tiers.fast ?? main.tiers.powerful ?? main.models?.[0];
+  if (id !== undefined) return chooseFromProvider(main, id);
+  return createModelError(
+    `${main.name} (${main.source}) is configured, but none of its models is known: name a model with --model ${main.name}/MODEL or [models] default`,
   );
 }
 
 /**
- * Chooses a model by `provider/model`, or by an id that exactly one configured provider has. `validNames`: the
- * general names that are valid too, for messages.
+ * Chooses a model by `provider/id`, or by an id that exactly one configured provider serves. `validNames`: further valid
+ * names, for messages.
  */
 export function chooseNamedModel(
   requested: string,
@@ -184,75 +187,79 @@ export function chooseNamedModel(
 ): ChoiceResult {
   const slash = requested.indexOf('/');
   const prefix = slash === -1 ? '' : requested.slice(0, slash);
-  const server = setup.providers.find(({ name }) => name === prefix.toLowerCase());
-  if (server !== undefined && requested.length > slash + 1)
-    return chooseFrom(server, requested.slice(slash + 1));
+  const provider = setup.providers.find(({ name }) => name === prefix.toLowerCase());
+  if (provider !== undefined && requested.length > slash + 1)
+    return chooseFromProvider(provider, requested.slice(slash + 1));
   if (requested.toLowerCase() === OFFLINE) return { provider: OFFLINE, id: OFFLINE, steps: [] };
   const known = prefix.toLowerCase();
   if (isPreset(known)) return missingProviderError(requested, known);
   const retired = findRetiredProvider(known);
-  if (retired !== undefined) return invalidModel(`"${requested}": ${retired.notice}`);
+  if (retired !== undefined) return createModelError(`"${requested}": ${retired.notice}`);
   return chooseById(requested, setup, validNames);
 }
 
 function chooseById(id: string, setup: ModelSetup, validNames: readonly string[]): ChoiceResult {
-  const serving = setup.providers.filter((one) => serves(one, id));
+  const serving = setup.providers.filter((provider) => canServe(provider, id));
   const ready = serving.filter(hasUsableKey);
   const [first, second] = ready.length > 0 ? ready : serving;
-  if (first !== undefined && second === undefined) return chooseFrom(first, id);
+  if (first !== undefined && second === undefined) return chooseFromProvider(first, id);
   if (first !== undefined) {
     const names = ready.map(({ name }) => `${name}/${id}`).join(', ');
-    return invalidModel(`"${id}" is served by more than one provider: choose one of ${names}`);
+    return createModelError(`"${id}" is served by more than one provider: choose one of ${names}`);
   }
   const vendor = findVendorByModelId(id);
   if (vendor !== null) return missingProviderError(id, vendor);
   // If the models of the only provider are not known, it may have this one.
   const [only, other] = setup.providers;
   if (only !== undefined && other === undefined && only.vendor === null && only.models === null) {
-    return chooseFrom(only, id);
+    return chooseFromProvider(only, id);
   }
-  return invalidModel(
+  return createModelError(
     `no configured provider has a model "${id}"; ${describeValidNames(setup, validNames)}`,
   );
 }
 
-function serves(server: ConfiguredProvider, id: string): boolean {
-  if (server.models?.includes(id) === true) return true;
-  if (Object.values(server.tiers).includes(id)) return true;
+function canServe(provider: ConfiguredProvider, id: string): boolean {
+  if (provider.models?.includes(id) === true) return true;
+  if (Object.values(provider.tiers).includes(id)) return true;
   return (
-    server.vendor !== null &&
-    PRESETS[server.vendor].ids?.test(id) === true &&
-    !isLlmProvider(server)
+    provider.vendor !== null &&
+    PRESETS[provider.vendor].ids?.test(id) === true &&
+    !isLlmProvider(provider)
   );
 }
 
-function chooseFrom(server: ConfiguredProvider, id: string): ChoiceResult {
+function chooseFromProvider(server: ConfiguredProvider, id: string): ChoiceResult {
   if (server.missingKey !== undefined)
-    return missingKeyError(`${server.name}/${id}`, [server.missingKey], server.name);
-  if (server.keyProblem !== undefined) return invalidModel(server.keyProblem);
+    return createMissingKeyError(`${server.name}/${id}`, [server.missingKey], server.name);
+  if (server.keyProblem !== undefined) return createModelError(server.keyProblem);
   return { provider: server.name, id, steps: [`${server.name}/${id}`] };
 }
 
 /** Creates the error for a model of a known provider that is not configured. */
 function missingProviderError(model: string, preset: PresetName): MusterError {
   const { keys, isLocal, title, baseUrl } = PRESETS[preset];
-  if (isLocal !== true) return missingKeyError(model, keys, preset);
-  return invalidModel(
+  if (isLocal !== true) return createMissingKeyError(model, keys, preset);
+  return createModelError(
     `"${model}" needs a server: add [models.providers.${preset}] to the configuration, with base_url if ${title} is not at ${baseUrl}`,
   );
 }
 
-function missingKeyError(model: string, keys: readonly string[], provider: string): MusterError {
+function createMissingKeyError(
+  model: string,
+  variables: readonly string[],
+  provider: string,
+): MusterError {
   const signIn = isPreset(provider) ? `, or run "muster login ${provider}"` : '';
-  return invalidModel(
-    `"${model}" needs a key: set ${keys.join(' or ')} in the environment${signIn}`,
+  return createModelError(
+    `"${model}" needs a key: set ${variables.join(' or ')} in the environment${signIn}`,
   );
 }
 
-/** Lists the valid names of models for error messages. */
+/** Lists the valid names of models for error messages. The offline model comes last. */
 function describeValidNames(setup: ModelSetup, general: readonly string[]): string {
   const ready = setup.providers.filter(hasUsableKey);
-  const specific = ready.map((one) => `${one.name}/${Object.values(one.tiers)[0] ?? 'MODEL'}`);
+  const specific = ready.map(({ name, tiers }) => `${name}/${Object.values(tiers)[0] ?? 'MODEL'}`);
   const named = general.filter((name) => name !== OFFLINE);
   const last = general.includes(OFFLINE) ? [OFFLINE] : [];
   return `valid are ${[...named, ...specific, ...last].join(', ')}`;

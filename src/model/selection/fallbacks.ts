@@ -11,15 +11,15 @@ import { splitModelNames, toResolvedModel } from './resolve-model.ts';
 
 /** A model that continues a task when another model fails. */
 export interface FallbackModel {
-  /** The tier whose models it replaces; null: it replaces any model. */
+  /** The tier whose models the fallback replaces; null: it replaces any model. */
   readonly tier: Tier | null;
   readonly model: ResolvedModel;
 }
 
-/** Names that stand for a model chosen elsewhere, or for none. They can't name a fallback. */
+/** The names that can't be fallbacks, because they stand for a model that is chosen elsewhere or need no server. */
 const RELATIVE_NAMES: ReadonlySet<string> = new Set(['inherit', 'auto', OFFLINE]);
 
-/** Resolves the fallback models of the settings, in their order. Throws UsageError for one that can't be used. */
+/** Resolves the fallback models of the settings, in the same order. Throws UsageError for a fallback that can't be used. */
 export function resolveFallbacks(setup: ModelSetup): readonly FallbackModel[] {
   return (setup.settings.fallbacks ?? []).flatMap(({ setting, tier, models }) =>
     models.map((requested) => ({ tier, model: resolveFallback(requested, setting, setup) })),
@@ -27,36 +27,36 @@ export function resolveFallbacks(setup: ModelSetup): readonly FallbackModel[] {
 }
 
 function resolveFallback(name: string, setting: string, setup: ModelSetup): ResolvedModel {
-  if (RELATIVE_NAMES.has(name.trim().toLowerCase())) throw notAFallback(name, setting);
+  if (RELATIVE_NAMES.has(name.trim().toLowerCase())) throw createFallbackError(name, setting);
   const choice = chooseTierOrModel(name, setup, TIERS);
   if (choice instanceof MusterError) throw new UsageError(`${setting}: ${choice.message}`);
-  if (choice.provider === OFFLINE) throw notAFallback(name, setting);
+  if (choice.provider === OFFLINE) throw createFallbackError(name, setting);
   return toResolvedModel(choice, `${setting}: ${name}`);
 }
 
-function notAFallback(name: string, setting: string): UsageError {
+function createFallbackError(name: string, setting: string): UsageError {
   return new UsageError(`${setting}: "${name}" can't be a fallback: name a model or a tier`);
 }
 
 /**
- * Selects the models that are tried in turn when a model fails: first those for its tier, each model once, and
- * never the failed model itself.
+ * Selects the models that are tried in turn when a model fails: first the fallbacks for its tier, then the general ones.
+ * Each model is selected once, and the failed model is never selected.
  */
 export function selectFallbacks(
   { provider, id, tier }: ResolvedModel,
   fallbacks: readonly FallbackModel[],
 ): readonly ResolvedModel[] {
-  const ofTier = tier === undefined ? [] : fallbacks.filter((each) => each.tier === tier);
-  const general = fallbacks.filter((each) => each.tier === null);
+  const forTier = tier === undefined ? [] : fallbacks.filter((fallback) => fallback.tier === tier);
+  const general = fallbacks.filter((fallback) => fallback.tier === null);
   const byName = new Map<string, ResolvedModel>();
-  for (const { model } of [...ofTier, ...general]) {
+  for (const { model } of [...forTier, ...general]) {
     if (!byName.has(modelName(model))) byName.set(modelName(model), model);
   }
   byName.delete(modelName({ provider, id }));
   return [...byName.values()];
 }
 
-/** Returns true if a definition names a particular model, and not only a tier or its parent's model. */
+/** Returns true if a definition names a particular model, and not only a tier, `inherit`, `auto` or `offline`. */
 export function hasNamedModel(definition: readonly string[]): boolean {
   return definition.flatMap(splitModelNames).some((entry) => {
     const name = entry.trim().toLowerCase();

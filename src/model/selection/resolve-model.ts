@@ -3,7 +3,7 @@ import type { ResolvedModel } from '../../protocol/model.ts';
 import {
   chooseModel,
   chooseNamedModel,
-  invalidModel,
+  createModelError,
   prependStep,
   type ModelChoice,
   type ModelSetup,
@@ -15,40 +15,40 @@ import { findVendorByModelId } from '../providers/providers.ts';
 import type { FindKnownId } from '../catalogue/catalogue.ts';
 
 /**
- * Resolves the model of the main agent: the flag, then `[models] default`, then the balanced tier; `offline` if
- * none is named and none configured. Throws UsageError for a named model that can't be used.
+ * Resolves the model of the main agent: the flag `--model`, then `[models] default`, then the tier balanced. Without a
+ * named model and a configured provider, it is `offline`. Throws UsageError for a named model that can't be used.
  */
 export function resolveMainModel(setup: ModelSetup, user: ModelUser): ResolvedModel {
-  const { name, setting } = requestedMainModel(setup.settings);
+  const { name, setting } = findRequestedMainModel(setup.settings);
   const choice = chooseModel(name, setup, user);
   if (choice instanceof MusterError) {
-    // Incomplete environment variables may be the reason why the model was not found.
+    // The message includes the incomplete environment variables, because they may be the cause.
     const problems = [choice.message, ...(setup.problems ?? [])].join('\n');
     throw new UsageError(`${setting}: ${problems}`);
   }
   return toResolvedModel(choice, `${setting}: ${name}`);
 }
 
-function requestedMainModel(settings: ModelSettings): { name: string; setting: string } {
+function findRequestedMainModel(settings: ModelSettings): { name: string; setting: string } {
   if (settings.flag !== undefined) return { name: settings.flag, setting: '--model' };
   if (settings.default !== undefined) return { name: settings.default, setting: 'models.default' };
   return { name: 'balanced', setting: 'no model named' };
 }
 
-/** The inputs to the choice of a delegated task's model. */
+/** The values on which the choice of a delegated task's model depends. */
 export interface TaskModelRequest extends ModelUser {
-  /** The model that the Task call names. */
+  /** The model that the Task call names; undefined: it names no model. */
   readonly call: string | undefined;
-  /** The models that the agent's definition names. The first usable one is chosen. */
+  /** The models that the definition of the agent names. The first usable model is chosen. */
   readonly definition: readonly string[];
   readonly parent: ResolvedModel;
-  /** If false, a call may not replace the model of the definition. */
+  /** True if the call may replace the model of the definition. */
   readonly allowOverride: boolean;
-  /** Finds ids in the catalogue. Default: the id that a display name leads to is used without a check. */
+  /** Finds ids in the catalogue. Default: the id that is derived from a display name is used without a check. */
   readonly knownId?: FindKnownId;
 }
 
-/** Resolves the model of a delegated task. Returns an error, INVALID_PARAM, only for the model of the call. */
+/** Resolves the model of a delegated task. Returns an error (code INVALID_PARAM) only if the model that the call names is wrong. */
 export function resolveTaskModel(
   setup: ModelSetup,
   request: TaskModelRequest,
@@ -56,7 +56,7 @@ export function resolveTaskModel(
   const { call, definition, parent } = request;
   if (call !== undefined) {
     const choice = chooseModel(call, setup, request, parent);
-    if (choice instanceof MusterError) return invalidModel(`model: ${choice.message}`);
+    if (choice instanceof MusterError) return createModelError(`model: ${choice.message}`);
     const model = toResolvedModel(choice, `call: ${call}`);
     return request.allowOverride ? model : requireFixed(model, resolveDefinition(setup, request));
   }
@@ -64,7 +64,7 @@ export function resolveTaskModel(
   return resolveDefinition(setup, request);
 }
 
-/** Resolves the first usable model of a definition; if there is none, the parent's, with a warning that says why. */
+/** Resolves the first usable model of a definition. If there is none, returns the model of the parent with a warning. */
 function resolveDefinition(setup: ModelSetup, request: TaskModelRequest): ResolvedModel {
   const { agent, definition, parent } = request;
   const names = definition.flatMap(splitModelNames);
@@ -85,28 +85,29 @@ function resolveDefinition(setup: ModelSetup, request: TaskModelRequest): Resolv
   return { ...model, chain: [...skipped, ...chain.slice(1)], warning };
 }
 
-/** Chooses the model for a name in an agent file, which may be the name that an editor shows for a model. */
+/** Chooses the model for a name in an agent file, which may be the name that an editor displays for a model. */
 function chooseFromFile(entry: string, setup: ModelSetup, request: TaskModelRequest): ChoiceResult {
   const name = entry.trim();
   const isListed = setup.providers.some(
     ({ models, tiers }) => models?.includes(name) === true || Object.values(tiers).includes(name),
   );
   if (isListed || !isDisplayName(name)) return chooseModel(name, setup, request, request.parent);
-  const id = idFromDisplayName(name);
+  const id = toModelId(name);
   const vendor = findVendorByModelId(id);
   if (vendor === null) {
-    // A server's own id may have capitals, but hardly blanks.
+    // A name without blanks may still be an id, because some servers use capital letters in ids.
     if (!/\s/.test(name)) return chooseModel(name, setup, request, request.parent);
-    return invalidModel(`"${name}" is neither a model id nor the name of a known model`);
+    return createModelError(`"${name}" is neither a model id nor the name of a known model`);
   }
   const known = request.knownId === undefined ? id : request.knownId(vendor, id);
-  if (known === null) return invalidModel(`no model of ${vendor} is known by this name`);
+  if (known === null) return createModelError(`no model of ${vendor} is known by this name`);
   return prependStep(`"${name}" is ${known}`, chooseNamedModel(known, setup));
 }
 
+/** Returns the model of the call if it is the model to which the definition is fixed, or else an error. */
 function requireFixed(model: ResolvedModel, fixed: ResolvedModel): ResolvedModel | MusterError {
   if (model.provider === fixed.provider && model.id === fixed.id) return model;
-  return invalidModel(
+  return createModelError(
     `model: this agent's model is fixed to ${fixed.provider}/${fixed.id} (task_tool.allow_model_override is false)`,
   );
 }
@@ -117,7 +118,7 @@ function inheritModel(parent: ResolvedModel): ResolvedModel {
   return { provider, id, ...(tier === undefined ? {} : { tier }), chain };
 }
 
-/** Converts a choice to a resolved model. `request` is the first entry of its chain. */
+/** Converts a choice to a resolved model. `request`: the first entry of the chain, which names the setting and its value. */
 export function toResolvedModel(
   { provider, id, tier, steps }: ModelChoice,
   request: string,
@@ -126,8 +127,8 @@ export function toResolvedModel(
 }
 
 /**
- * Splits the `model` text of an agent file into names. Editors write several into one text, separated by `|` or
- * `,`, and quote some of them.
+ * Splits the `model` text of an agent file into names. Some editors write several names into one text, separated by `|`
+ * or `,`, and quote them.
  */
 export function splitModelNames(text: string): readonly string[] {
   const parts = text.split(/[|,]/).map((part) => part.trim().replace(/^(["'`])(.*)\1$/, '$2'));
@@ -135,7 +136,7 @@ export function splitModelNames(text: string): readonly string[] {
 }
 
 /**
- * Returns true for the names that editors show for models, which are no ids: `Claude Sonnet 4.5 (copilot)`,
+ * Returns true for names that editors display for models and that are not ids, such as `Claude Sonnet 4.5 (copilot)`,
  * `GPT-5`, `claude-opus-4.6`.
  */
 export function isDisplayName(name: string): boolean {
@@ -143,11 +144,11 @@ export function isDisplayName(name: string): boolean {
   return /\s/.test(name) || /[A-Z].*\d/.test(name) || /^claude-.*\d\.\d/.test(name);
 }
 
-/** A remark about the host or state of a model behind its name: `(copilot)`, `(Preview)`. */
+/** Matches a remark after the name of a model about its host or state, such as `(copilot)` or `(Preview)`. */
 const REMARK = /\s*\([^()]*\)/g;
 
-/** Converts a display name to the id that it would have by the conventions of its vendor. */
-export function idFromDisplayName(name: string): string {
+/** Converts a display name to an id, by the conventions that vendors use for ids. */
+export function toModelId(name: string): string {
   const id = name.replaceAll(REMARK, '').trim().toLowerCase().replaceAll(/\s+/g, '-');
   return id.startsWith('claude-') ? id.replaceAll('.', '-') : id;
 }

@@ -13,7 +13,7 @@ export const PROVIDER_KINDS: readonly ProviderKind[] = [
 
 /** The settings of a provider: `[models.providers.NAME]`. */
 export interface ProviderSettings {
-  /** The parts that are left out of requests. Default: none, until the server refuses one. */
+  /** The adjustments that are made from the first request on. Default: an adjustment is made after the server refused a part. */
   readonly omit?: readonly AdjustmentName[];
   readonly baseUrl?: string;
   readonly kind?: ProviderKind;
@@ -33,12 +33,12 @@ export interface ProviderSettings {
 export interface FallbackList {
   /** The configuration key or flag that contains the list. */
   readonly setting: string;
-  /** The tier whose models they replace; null: they replace any model. */
+  /** The tier whose models the list replaces; null: it replaces any model. */
   readonly tier: Tier | null;
   readonly models: readonly string[];
 }
 
-/** The settings of models: `[models]` of the configuration, and the flag. */
+/** The settings of models: `[models]` of the configuration, and the flag `--model`. */
 export interface ModelSettings {
   /** The value of `--model`. */
   readonly flag?: string;
@@ -57,10 +57,10 @@ export interface ModelSettings {
 export const ATTACHMENT_KINDS = ['image', 'pdf'] as const;
 export type AttachmentKind = (typeof ATTACHMENT_KINDS)[number];
 
-/** The configured properties of a model. They have priority over the table of limits and the catalogue. */
+/** The configured properties of a model. They have priority over the table of output limits and over the catalogue. */
 export interface ModelOverride {
   readonly contextWindow?: number;
-  /** The limit in tokens on the answer to each request. */
+  /** The maximum number of tokens of each answer. */
   readonly outputLimit?: number;
   readonly price?: TokenPrices;
   readonly attachments?: readonly AttachmentKind[];
@@ -69,5 +69,5 @@ export interface ModelOverride {
 /** The overrides by `provider/id`. */
 type ModelOverrides = ReadonlyMap<string, ModelOverride>;
 
-/** The source of a price from an override, for messages. */
+/** The source that is displayed for a price from an override. */
 export const OVERRIDE_SOURCE = 'config.toml';

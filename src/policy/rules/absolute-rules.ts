@@ -1,6 +1,6 @@
 import type { PermissionRule } from '../../protocol/permission.ts';
 import { isRelativePattern, makePatternAbsolute } from './path-pattern.ts';
-import { specifierKind } from '../../protocol/specifier-kind.ts';
+import { findSpecifierKind } from '../../protocol/specifier-kind.ts';
 import { coversWholeTool } from './tool-cover.ts';
 
 /**
@@ -33,7 +33,7 @@ function isRelative(rule: PermissionRule): boolean {
   return (
     rule.specifier !== undefined &&
     !coversWholeTool(rule) &&
-    specifierKind(rule.tool) === 'path' &&
+    findSpecifierKind(rule.tool) === 'path' &&
     isRelativePattern(rule.specifier)
   );
 }

@@ -3,7 +3,7 @@ import type { Access, PermissionRule, RuleSet } from '../../protocol/permission.
 import { listPaths, type ResolvedCall, type CallPath } from '../call.ts';
 import { couldCommandMatch, findAllowingCommandRule, type CommandLine } from './command-rules.ts';
 import { patternCouldMatchPath, patternMatchesPath, type PatternBases } from './path-pattern.ts';
-import { specifierKind } from '../../protocol/specifier-kind.ts';
+import { findSpecifierKind } from '../../protocol/specifier-kind.ts';
 import { matchesDomain } from './specifiers.ts';
 import { coversWholeTool, ruleCovers } from './tool-cover.ts';
 import { matchesWildcard } from './wildcard.ts';
@@ -50,7 +50,7 @@ export function couldRestrictRead(
 function couldMatch(rule: PermissionRule, subject: RuleSubject): boolean {
   const { access } = subject.call;
   const specifier = requireSpecifier(rule);
-  switch (specifierKind(rule.tool)) {
+  switch (findSpecifierKind(rule.tool)) {
     case 'command':
       return someOrUnknown(subject.parseCommands(), (each) => couldCommandMatch(specifier, each));
     case 'path':
@@ -84,7 +84,7 @@ export function findAllowingRule(
   const candidates = rules.filter((rule) => ruleCovers(rule, tool, 'widen'));
   const toolRule = candidates.find(coversWholeTool);
   if (toolRule !== undefined || candidates.length === 0) return toolRule;
-  switch (specifierKind(tool)) {
+  switch (findSpecifierKind(tool)) {
     case 'command':
       return findRuleOfEvery(subject.parseCommands(), (each) =>
         findAllowingCommandRule(candidates, each),

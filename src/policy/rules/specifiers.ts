@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url';
-import { specifierKind } from '../../protocol/specifier-kind.ts';
+import { findSpecifierKind } from '../../protocol/specifier-kind.ts';
 import { findPathPatternProblem } from './path-pattern.ts';
 import { lazy } from '../../base/lazy.ts';
 
@@ -11,7 +11,7 @@ const DOMAIN = lazy(() => /^domain:(?:\*\.)?[\p{L}\p{N}_[\]:-]+(?:\.[\p{L}\p{N}_
 export function findSpecifierProblem(tool: string, specifier: string): string | undefined {
   if (specifier === '') return 'the brackets are empty; leave them out to mean every call.';
   if (specifier === '*') return undefined;
-  switch (specifierKind(tool)) {
+  switch (findSpecifierKind(tool)) {
     case 'command':
       return /^[\s:*]*$/.test(specifier)
         ? 'it names no command, as in `Bash(npm test)` or `Bash(git log:*)`.'

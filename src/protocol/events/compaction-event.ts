@@ -13,40 +13,42 @@ export interface ContextSize {
   readonly before: number;
   /** The size after compaction. Before a summary has arrived, this is the expected size. */
   readonly after: number;
-  /** The part of `after` that no request contains yet: results of the newest calls, and later inputs. */
+  /** The part of `after` that no request has contained yet: the results of the newest calls, and later inputs. */
   readonly waiting: number;
-  /** The context window of its model; null if it is not known. */
+  /** The context window of the model; null if it is not known. */
   readonly window: number | null;
 }
 
-/** The events by which a conversation that approaches the window of its model is made smaller. */
+/** The events that make a conversation smaller when it approaches the context window of its model. */
 export type CompactionEvent =
-  /** A line replaces the result of each of these old calls, before a request that would be too large. */
+  /** The results of old calls are each replaced by one line, because the next request would be too large. */
   | {
       readonly type: 'context.cleared';
       readonly calls: readonly ClearedCall[];
       readonly size: ContextSize;
     }
   /**
-   * A request for a summary is about to be sent: the first messages of the conversation, followed by `ask`. The events
-   * of turns report its progress, with the number of the turn that it makes room for.
+   * A request for a summary is about to be sent. It contains the first messages of the conversation, followed by `ask`.
+   * The events `turn.accepted`, `turn.retried` and so on report its progress under the number `turn`.
    */
   | {
       readonly type: 'summary.started';
+      /** The number of the turn for which the summary makes room. */
       readonly turn: number;
       /** The number of messages that are summarized. */
       readonly upTo: number;
-      /** The texts that replace these messages, before the summary and in one message with it. */
+      /** The texts that replace these messages together with the summary, in one message and before the summary. */
       readonly head: readonly string[];
+      /** The text that asks for the summary. */
       readonly ask: string;
       readonly model: string;
       readonly toolChoice: 'auto' | 'none';
-      /** The output cap of the request. Default: the model's own limit. */
+      /** The output cap of the request. Default: the output limit of the model. */
       readonly outputCap?: OutputCap;
       readonly size: ContextSize;
       /**
-       * The parent whose conversation is summarized for this task, which has none of its own yet. Absent if the
-       * task's own conversation is summarized.
+       * The parent whose conversation is summarized for this task before its first turn. Absent if the conversation of
+       * the task itself is summarized.
        */
       readonly of?: string;
     }
@@ -56,8 +58,8 @@ export type CompactionEvent =
       readonly summary: string;
       readonly size: ContextSize;
       /**
-       * The nonce of the boundary around a summary of the parent's conversation. Absent for a summary of its
-       * own conversation.
+       * The nonce of the boundary around a summary of the parent's conversation. Absent for a summary of the task's own
+       * conversation.
        */
       readonly nonce?: string;
     })
@@ -75,12 +77,12 @@ export type CompactionEvent =
       readonly because: string;
       readonly size: ContextSize;
     }
-  /** A text replaces the summary of the parent's conversation, which the task cannot or need not request. */
+  /** A text is used as the summary of the parent's conversation, because the task cannot or need not request one. */
   | {
       readonly type: 'context.handed';
       readonly text: string;
-      /** The sibling that requested the same summary; null if there is none, for the reason in `because`. */
+      /** The sibling that requested the same summary; null if the text replaces a missing summary. */
       readonly from: string | null;
-      /** The reason why no summary was made, or null if a sibling requested it. */
+      /** The reason why there is no summary; null if a sibling requested it. */
       readonly because: string | null;
     };

@@ -1,6 +1,6 @@
 import type { EventBody, TaskEvent } from './event.ts';
 
-/** Returns the content of an event, without its stamp. */
+/** Returns the content of an event without its stamp (`EventStamp`). */
 export function stripStamp(event: TaskEvent): EventBody {
   const {
     v: _v,

@@ -12,34 +12,34 @@ import type { Decision, ModeGrant, PermissionMode, PermissionRule, Rights } from
 import type { Answer, AnsweredBy, GrantScope, Question } from '../question.ts';
 import type { Repairs } from '../repair.ts';
 import type { ChildReceipt, ClaimFlag, EndStatus, ShellEnd } from '../result.ts';
-import type { FileLeft, Rewound } from './rewound.ts';
+import type { UnrestoredFile, Rewound } from './rewound.ts';
 import type { LoopSettings, TaskLimits, TaskSpec } from '../task.ts';
 import type { CallDetails, FileChange, FileSeen, TodoItem } from '../tool.ts';
 import type { AnswerUsage, LoggedAnswer } from '../used.ts';
 
 /**
- * The version of the log format that this code writes. Older versions replay; newer ones are refused. Version 2
- * added tasks that live on (resumes, background children, shells). Version 3 added network rights, questions to
+ * The version of the log format that this code writes. Logs of older versions can be replayed; logs of newer versions
+ * are refused. Version 2 added resumed tasks, background children and shells. Version 3 added network rights, questions to
  * people, their answers, and the rules that answers grant. Version 4 added waits for rate limits and for
  * memory, runs of templates, and reused results.
  */
 export const LOG_VERSION = 4;
 
-/** The fields that every event has in addition to its own. */
+/** The fields that all types of events have in common. */
 export interface EventStamp {
   readonly v: number;
-  /** From 0, without a gap within one log. */
+  /** The number of the event. The numbers begin at 0 and have no gaps within one log. */
   readonly seq: number;
   /** Milliseconds since the epoch, by the wall clock. */
   readonly ts: number;
   /**
-   * Milliseconds by which the wall clock was ahead of where it would be if nobody had set it since the writing
-   * process started. `ts - clockShift` gives durations. Absent if the difference is less than a tenth of a
+   * The milliseconds by which somebody has set the wall clock forward since the writing process started; negative if
+   * it was set back. Differences of `ts - clockShift` are durations. Absent if the shift is less than a tenth of a
    * second, and in older logs.
    */
   readonly clockShift?: number;
   readonly task: string;
-  /** A number that grows by one with each owner of the log, so that a writer that lost the log is shut out. */
+  /** A number that grows by one with each owner of the log, so that an earlier owner can no longer write to it. */
   readonly epoch: number;
 }
 
@@ -47,31 +47,31 @@ export const NOTICE_LEVELS = ['info', 'warning', 'error'] as const;
 export type NoticeLevel = (typeof NOTICE_LEVELS)[number];
 
 /** A delegation, as the log of the delegating task records it. */
-interface Delegated {
+interface DelegationFields {
   readonly child: string;
   /** The call that delegates. */
   readonly callId: string;
-  /** True if a notice reports the child's end. Otherwise its end is the outcome of the call. */
+  /** True if a notice reports the end of the child. Otherwise the end of the child is the outcome of the call. */
   readonly background: boolean;
   /**
-   * A key that is the same whenever the same work is delegated in the same words (`delegationKey`). Absent if a person
-   * resumed the child, and in older logs.
+   * A key that is the same whenever the same agent gets the same text (`toDelegationKey`). Absent if a person resumed the
+   * child, and in older logs.
    */
   readonly delegation?: string;
 }
 
 /** The content of an event, by type. */
 export type EventBody =
-  /** The task exists. This is the first event of every log. */
+  /** The task was created. This is the first event of every log. */
   | { readonly type: 'task.created'; readonly spec: TaskSpec }
-  /** A process has become the owner of the log: the first one, or one that takes over from another. */
+  /** A process has become the owner of the log: the first owner, or a process that continues after another. */
   | { readonly type: 'task.claimed'; readonly pid: number; readonly host: string }
-  /** The task could run, but has to wait for the reason in `because`. */
+  /** The task cannot start yet. `because`: what it waits for, as a noun phrase for messages. */
   | { readonly type: 'task.held'; readonly because: string }
-  /** The task runs. The event is repeated when it runs again after a wait. */
+  /** The task runs. The event is repeated when the task runs again after a wait. */
   | {
       readonly type: 'task.started';
-      /** Settings of its loop under this owner, in addition to its own limits. Absent in older logs. */
+      /** The settings of the loop under this owner, in addition to the limits of the task. Absent in older logs. */
       readonly settings?: LoopSettings;
     }
   /** The task continues after its end. */
@@ -82,29 +82,29 @@ export type EventBody =
       /** The call of the resuming task; null for a person. */
       readonly callId: string | null;
       /**
-       * Set if only its context is summarized, and it then ends as it had ended before. `keep`: the content
-       * that a person wants to keep.
+       * Set if the task only summarizes its context, and then ends as it had ended before. `keep`: the content that the
+       * summary must contain, in the words of a person; null: the person named none.
        */
       readonly compacts?: { readonly keep: string | null };
     }
   /**
-   * The task asks no model, because an earlier task did the same work, and everything that it read is still the same.
-   * The text is that task's answer.
+   * The task sends no request, because an earlier task did the same work and everything that it read is unchanged.
+   * `text`: the answer of the earlier task.
    */
   | {
       readonly type: 'task.reused';
-      /** The earlier task, and when it ended. */
+      /** The id of the earlier task, and the time at which it ended. */
       readonly of: string;
       readonly at: number;
-      /** The files that the earlier task and all tasks below it read, as they were found again. */
+      /** The files that the earlier task and all tasks below it had read, all of which are unchanged. */
       readonly read: readonly FileSeen[];
       readonly text: string;
     }
-  /** No result could be reused for the task. Its own result may be reused later for work of this key. */
+  /** No earlier result could be reused for the task. Later tasks with the same key may reuse the result of this task. */
   | { readonly type: 'reuse.missed'; readonly key: string; readonly because: string }
   /**
-   * The task continues from one of its earlier events, and later ones no longer count. Written before files
-   * change.
+   * The task continues from one of its earlier events, and the events after that one no longer count. This event is
+   * written before files are restored.
    */
   | (Rewound & { readonly type: 'task.rewound' })
   /** The files of a rewind are restored, except those in `left`. */
@@ -112,44 +112,45 @@ export type EventBody =
       readonly type: 'files.restored';
       /** The number of the event `task.rewound`. */
       readonly rewind: number;
-      readonly left: readonly FileLeft[];
+      readonly left: readonly UnrestoredFile[];
     }
-  /** These terms replace those of the specification from now on. */
+  /** The rights, limits and model of the task change. They replace those of the specification. */
   | {
       readonly type: 'terms.changed';
       readonly rights: Rights;
       readonly limits: TaskLimits;
       readonly model: ResolvedModel;
-      /** Set if the model replaces one that failed, until the task ends. */
+      /** Set if the model replaces a failed model until the task ends. */
       readonly fallback?: {
         /** The model that failed, as `provider/id`. */
         readonly from: string;
         readonly failure: FailureKind;
       };
     }
-  /** A text for the model waits for the next request. */
+  /** A text for the model was added to the inputs of the next request. */
   | { readonly type: 'input.queued'; readonly input: TaskInput }
-  /** These inputs are not sent now or later, because the model has read them in the outcome of a call. */
+  /** Inputs are withdrawn and are never sent, because the model has read their content in the outcome of a call. */
   | { readonly type: 'input.withdrawn'; readonly ids: readonly string[] }
   /**
-   * A request is about to be sent. Its messages are those of the state at this event, followed by `inputs` in this
-   * order, so a repeat after a crash is identical byte for byte.
+   * A request is about to be sent. It contains the messages of the state at this event, followed by `inputs` in this
+   * order. A repeated request after a crash is therefore identical byte for byte.
    */
   | {
       readonly type: 'turn.started';
       readonly turn: number;
+      /** The ids of the inputs. */
       readonly inputs: readonly string[];
       readonly model: string;
-      /** `none` for the last turn after a limit. */
+      /** `none` for the last turn after a limit was reached. */
       readonly toolChoice: 'auto' | 'none';
-      /** The output cap of the request. Default: the model's own limit. */
+      /** The output cap of the request. Default: the output limit of the model. */
       readonly outputCap?: OutputCap;
     }
-  /** A rate limit holds a request back. The event is written once for each time that the request is sent. */
+  /** A request waits for a rate limit. The event is written at most once for each attempt to send the request. */
   | {
       readonly type: 'turn.held';
       readonly turn: number;
-      /** The subject of the wait: "the rate limit of …". */
+      /** The limit that the request waits for, as a noun phrase for messages: "the rate limit of …". */
       readonly because: string;
       /** The end of the wait in milliseconds since the epoch; null if it is not known. */
       readonly untilMs: number | null;
@@ -158,12 +159,12 @@ export type EventBody =
   | {
       readonly type: 'turn.accepted';
       readonly turn: number;
-      /** A digest of each part that the request adds to the one before it. Absent in older logs. */
+      /** A digest of each part that the request adds to the previous request. Absent in older logs. */
       readonly added?: readonly string[];
     }
-  /** Nothing of the answer has arrived for a while. */
+  /** No content of the answer has arrived for a few seconds. */
   | (Silence & { readonly type: 'turn.quiet'; readonly turn: number })
-  /** More of the answer has arrived after a silence. */
+  /** Content of the answer has arrived after `turn.quiet`. */
   | { readonly type: 'turn.flowing'; readonly turn: number }
   /** A request has failed and is sent again. */
   | (AnswerUsage & {
@@ -172,39 +173,40 @@ export type EventBody =
       /** The number of the attempt, from 1; 0 if the process that sent the request died before the answer ended. */
       readonly attempt: number;
       readonly failure: ModelFailure;
+      /** The wait in milliseconds before the request is sent again. */
       readonly waitMs: number;
-      /** Repairs in the answer. Default: none, also in older logs. */
+      /** The repairs of the answer. Default: none, also in older logs. */
       readonly repairs?: Repairs;
     })
   /** The model has answered. */
   | (LoggedAnswer & {
       readonly type: 'turn.ended';
       readonly message: AssistantMessage;
-      /** Repairs in the answer. Default: none, also in older logs. */
+      /** The repairs of the answer. Default: none, also in older logs. */
       readonly repairs?: Repairs;
     })
-  /** A request has failed for good. */
+  /** A request has failed and is not sent again. */
   | (AnswerUsage & {
       readonly type: 'turn.failed';
       readonly turn: number;
       readonly failure: ModelFailure;
       /** The part of the answer that arrived; only its beginning if it is long. Absent if nothing arrived. */
       readonly text?: string;
-      /** Repairs in the answer. Default: none, also in older logs. */
+      /** The repairs of the answer. Default: none, also in older logs. */
       readonly repairs?: Repairs;
     })
   /**
-   * A person ends the current work of the task, while its background work continues. The task asks its model again
-   * when it gets a new input.
+   * A person interrupts the task. Its background work continues. The task sends the next request when it gets a new
+   * input.
    */
   | {
       readonly type: 'turn.interrupted';
-      /** The id of the notice that tells the model. */
+      /** The id of the notice that informs the model. */
       readonly input: string;
       readonly because: string;
     }
   | CompactionEvent
-  /** A call is about to run. The event is durable before the call has an effect. `tool` is canonical. */
+  /** A call is about to run. The event is stored durably before the call has an effect. `tool`: the canonical name. */
   | {
       readonly type: 'call.started';
       readonly callId: string;
@@ -218,8 +220,8 @@ export type EventBody =
       readonly tool: string;
       readonly text: string;
       /**
-       * Set if the text came from outside (files, commands, other agents). It is logged as it came. A request quotes
-       * it between boundaries of this nonce, identical byte for byte each time.
+       * Set if the text is outside text (from files, commands or other agents). The log contains the text unchanged.
+       * Requests quote it between boundaries with this nonce, so that it is identical byte for byte each time.
        */
       readonly nonce?: string;
       /** Images and documents that belong to the text. Default: none. */
@@ -228,7 +230,7 @@ export type EventBody =
       readonly facts: CallDetails;
       readonly ms: number;
     }
-  /** A call did not run. `text` is its error result, and `decision` the decision that refused it, if one did. */
+  /** A call did not run. `text`: the error result for the model. `decision`: the decision that refused the call, if any. */
   | {
       readonly type: 'call.refused';
       readonly callId: string;
@@ -236,16 +238,16 @@ export type EventBody =
       readonly text: string;
       readonly error: ErrorInfo['code'];
       readonly decision: Decision | null;
-      /** True if the call was made too often in a row. */
+      /** True if the call was refused because the model made it too often in a row. */
       readonly repeated?: true;
     }
   /** A call waits for a person. A later question for the same call replaces this one. */
   | {
       readonly type: 'question.asked';
       readonly question: Question;
-      /** The SHA-256 of everything that the call would do. An answer holds for this only. */
+      /** The SHA-256 of everything that the call would do. An answer applies only to a call with this digest. */
       readonly digest: string;
-      /** True if the task is parked because nobody is there to answer. */
+      /** True if the task is parked until the question is answered, because no person is present. */
       readonly parks: boolean;
     }
   /** A question has an answer. */
@@ -258,42 +260,43 @@ export type EventBody =
       readonly by: AnsweredBy;
     }
   /**
-   * The user has answered "always". A rule of scope `task` acts by this event; other scopes are stored elsewhere
-   * too.
+   * The user has answered "always". A rule of scope `task` is stored only in this event; rules of other scopes are also
+   * stored in the user's configuration.
    */
   | {
       readonly type: 'rights.granted';
       readonly rule: PermissionRule;
       readonly scope: GrantScope;
       readonly by: 'user';
-      /** The question that it answers. */
+      /** The id of the question that was answered. */
       readonly question: string;
     }
   /**
-   * The user has granted a wider mode to an agent. A grant of scope `task` acts by this event, for the task and all
-   * tasks below it. Other grants are stored elsewhere, and this event records that the task has its mode by one.
+   * The user has granted a wider mode to an agent. A grant of scope `task` is stored only in this event, and applies to
+   * the task and all tasks below it. Grants of other scopes are stored in the user's configuration; the event then
+   * records that this task has its mode because of a grant.
    */
   | {
       readonly type: 'mode.granted';
       readonly grant: ModeGrant;
       readonly scope: GrantScope;
       readonly by: 'user';
-      /** The mode that this task would have without the grant. Absent if the task was not created by it. */
+      /** The mode that this task would have without the grant. Absent if the grant did not decide the mode of this task. */
       readonly without?: PermissionMode;
-      /** The question that it answers. Absent if a flag or a file gave the grant. */
+      /** The id of the question that was answered. Absent if the grant is from a flag or a file. */
       readonly question?: string;
     }
   /**
-   * The process leaves the task in good order, because nothing in its tree can continue without an answer.
-   * `questions`: ids of the open questions of the task and all tasks below it.
+   * The process gives up the task in an orderly way, because nothing in its tree can continue without an answer.
+   * `questions`: the ids of the open questions of the task and all tasks below it.
    */
   | { readonly type: 'task.parked'; readonly questions: readonly string[] }
-  /** The task is about to create a child. Written before the child's log exists. */
-  | (Delegated & { readonly type: 'child.created' })
-  /** These items of a template, by number from 0, are to be done again, each by a new task. */
+  /** The task is about to create a child. The event is written before the log of the child exists. */
+  | (DelegationFields & { readonly type: 'child.created' })
+  /** Items of a template are to be done again, each by a new task. `items`: the numbers of the items, from 0. */
   | { readonly type: 'items.reopened'; readonly items: readonly number[] }
-  /** A task that has ended continues as a child of this one. Written before the child's log says so. */
-  | (Delegated & { readonly type: 'child.resumed' })
+  /** An ended task continues as a child of this task. The event is written before `task.resumed` in the child's log. */
+  | (DelegationFields & { readonly type: 'child.resumed' })
   /** The call no longer waits for the child, which continues in the background. */
   | { readonly type: 'child.detached'; readonly child: string; readonly because: string }
   /** A child has ended. Apart from its status, the fields describe the child and all tasks below it. */
@@ -305,20 +308,20 @@ export type EventBody =
       readonly spent: Amount;
       /** Absent in older logs. */
       readonly work?: Work;
-      /** Ids of all tasks below it. */
+      /** The ids of all tasks below the child. */
       readonly below: readonly string[];
-      /** The number of rounds of each delegation, by key, if a task above the child has made it too. */
+      /** The number of rounds of each delegation by its key, for delegations that a task above the child has also made. */
       readonly delegations?: Readonly<Record<string, number>>;
       /** Absent in older logs, and for a child that is lost. */
       readonly receipt?: ChildReceipt;
     }
-  /** A background shell runs. The event `call.started` of its call was written before it was started. */
+  /** A background shell runs. The event `call.started` of its call was written before the shell was started. */
   | {
       readonly type: 'shell.started';
       readonly shell: string;
       readonly callId: string;
       readonly command: string;
-      /** Path of the file in which its output grows. */
+      /** The path of the file to which the output of the shell is written. */
       readonly output: string;
     }
   /** A background shell has ended. */
@@ -326,26 +329,26 @@ export type EventBody =
       readonly type: 'shell.ended';
       readonly shell: string;
       readonly end: ShellEnd;
-      /** The exit code, or null if a signal ended the shell or nobody saw it end. */
+      /** The exit code; null if a signal ended the shell, or if no process observed its end. */
       readonly exitCode: number | null;
     }
-  /** The task reports its progress to the user and to the parent's view, but not to the parent's model. */
+  /** The task reports its progress to the user, but not to the model of its parent. */
   | { readonly type: 'notified'; readonly level: NoticeLevel; readonly message: string }
   /** The task has replaced its list of todos. */
   | { readonly type: 'todos.set'; readonly items: readonly TodoItem[] }
   /** The task has reached a limit. */
   | (LimitHit & { readonly type: 'limit.reached' })
-  /** The user should know something that does not end the task. */
+  /** A warning for the user, which does not end the task. */
   | { readonly type: 'warning'; readonly message: string }
   /** The task has ended. */
   | {
       readonly type: 'task.ended';
       readonly end: EndReason;
-      /** The final answer, or the part of it that exists. */
+      /** The final answer, or the part of it that has arrived. */
       readonly result: string;
       /**
-       * The result as JSON that matches the task's output schema. Absent if it does not match or there is no
-       * schema.
+       * The result as JSON that matches the output schema of the task. Absent if the result does not match, or if the task
+       * has no schema.
        */
       readonly structured?: JsonValue;
       /** The flags of the answer. Default: none. */

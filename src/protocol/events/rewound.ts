@@ -2,38 +2,38 @@ import type { EndStatus } from '../result.ts';
 
 /** The content and permissions of a file. */
 export interface FileForm {
-  /** sha256, hex. */
+  /** The SHA-256 of the content in hex. */
   readonly hash: string;
-  /** Permission bits. */
+  /** The permission bits. */
   readonly mode: number;
 }
 
-/** The change that a rewind makes to a file; null means that the file does not exist. */
+/** The change that a rewind makes to a file. In `from` and `to`, null means that the file does not exist. */
 export interface RewoundFile {
-  /** Absolute, without links. */
+  /** The absolute path, with all links resolved. */
   readonly path: string;
   readonly from: FileForm | null;
   readonly to: FileForm | null;
 }
 
-/** A file that could not be restored. */
-export interface FileLeft {
+/** A file that a rewind could not restore. */
+export interface UnrestoredFile {
   readonly path: string;
   readonly because: string;
 }
 
 /** The return of a task to its state after one of its events. */
 export interface Rewound {
-  /** The number of that event. */
+  /** The number of the event to which the task goes back. */
   readonly to: number;
-  /** The number of the rewind that this one undoes; null: none. */
+  /** The number of the event of the rewind that this rewind undoes; null: it undoes no rewind. */
   readonly undoes: number | null;
-  /** The number of the activation that begins. No earlier activation had it. */
+  /** The number of the activation that begins with the rewind. No earlier activation had this number. */
   readonly stint: number;
-  /** The number of answers up to that event, and the way in which the task had ended, for lists. */
+  /** The number of answers up to the event `to`, and the status with which the task had ended then, for lists. */
   readonly turns: number;
   readonly end: EndStatus | null;
-  /** Tasks below it that were running then and are not restored: nobody waits for them now. */
+  /** The ids of the tasks below that were running at the event `to`. They are not restored, and nobody waits for them. */
   readonly dropped: readonly string[];
   /** The files that are about to be restored. */
   readonly files: readonly RewoundFile[];
@@ -45,8 +45,8 @@ interface Numbered {
 }
 
 /**
- * Returns a filter for the events that count after the event `at`: those that no rewind up to there has cut
- * off.
+ * Returns a filter for the events that count when the log ends with the event `at`: all events up to `at` except those
+ * that a rewind has cut off.
  */
 export function liveEventFilter(
   rewinds: readonly { readonly seq: number; readonly to: number }[],
@@ -63,7 +63,7 @@ export function liveEventFilter(
   spans.push({ from: 0, to: end });
   spans.reverse();
   return (seq) => {
-    // A binary search finds the last span that begins by then, because a log may contain any number of spans.
+    // A binary search finds the last span that begins at or before `seq`, because a log may contain any number of spans.
     let [low, high] = [0, spans.length - 1];
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
@@ -74,7 +74,7 @@ export function liveEventFilter(
   };
 }
 
-/** Selects the events of a log that count at its end, in order. */
+/** Selects the events of a log that count at its end: those that no rewind has cut off, in order. */
 export function selectLiveEvents<E extends Numbered>(
   events: readonly (E & Partial<Pick<Rewound, 'to'>>)[],
 ): readonly E[] {

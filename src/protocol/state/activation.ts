@@ -26,79 +26,81 @@ import type { ClaimFlag } from '../result.ts';
 export type { LimitHit };
 
 /**
- * The work of a task from its start, or its last resume, to its end. Its limits count this work. A crash in
- * between and a new owner do not end it.
+ * The activation of a task: its work from the start, or the last resume, to the end. The limits of the task count the work
+ * of one activation. An activation continues after a crash and under a new owner.
  */
 export interface Activation {
   /** The number of the activation, from 0. It grows with each resume. */
   readonly number: number;
-  /** The caller that created or resumed the task: a task id, or `user`; null for a root. */
+  /** The id of the task that created or resumed this task, or `user`; null for a root task that was created. */
   readonly by: string | null;
-  /** The call that did, unique only among those of one task; null if a person did. */
+  /** The id of the call that created or resumed the task, unique only within the calling task; null: a person did. */
   readonly callId: string | null;
   /** The number of turns of the task before this activation. */
   readonly turnsBefore: number;
-  /** The cost of its own answers and of tasks that have ended below it. */
+  /** The paid tokens and cost of the task's answers, and of the tasks below that have ended. */
   spent: Amount;
-  /** The work of the task itself and of tasks that have ended below it. */
+  /** The work of the task, and of the tasks below that have ended. */
   work: Work;
-  /** The first limit that was reached, after which only the last turn remains; null if none was. */
+  /** The first limit that was reached, after which only one last turn follows; null: no limit was reached. */
   limit: LimitHit | null;
-  /** True if the last turn has begun: no turn follows it. */
-  lastTurn: boolean;
-  /** The failure of the newest request; null after another request has begun or another model replaces this one. */
+  /** True if the last turn has begun, after which no turn follows. */
+  hasLastTurnBegun: boolean;
+  /** The failure of the newest request; null: it has not failed, or another model has replaced the failed model. */
   failure: ModelFailure | null;
-  /** The models that failed and were replaced, in order. The first is the one that the activation began with. */
+  /** The models that failed and were replaced, in order. The first is the model with which the activation began. */
   readonly failedModels: ResolvedModel[];
-  /** The number of answers in a row without text or call. */
+  /** The number of answers in a row without a text and without a call. */
   emptyAnswers: number;
   /** The number of answers in a row that end with a call written as text. */
   callsAsText: number;
-  /** The number of answers in a row of which no call could run, because names or arguments were wrong. */
+  /** The number of answers in a row whose calls could all not run, because names or arguments were wrong. */
   faultyCalls: number;
   /** True if a call of the newest answer has run. */
-  answerRan: boolean;
+  hasRunCall: boolean;
   /** True if a call of the newest answer was faulty. */
-  answerFaulty: boolean;
-  /** The number of answers in a row whose text was cut off by the model's output limit. */
+  hasFaultyCall: boolean;
+  /** The number of answers in a row whose text was cut off by the output limit of the model. */
   cutAnswers: number;
-  /** The text of these answers. */
+  /** The joined texts of these answers. */
   cutText: string;
-  /** The texts of its answers that its result may need. */
+  /** The texts of answers that may become part of the result. */
   texts: AnswerTexts;
   /** The number of questions in a row that the user has answered with no. */
   denials: number;
-  /** The milliseconds of work under earlier owners. */
+  /** The milliseconds for which earlier owners have worked. */
   workedMs: number;
-  /** The steady time at which the present owner started its work; null if it has not started yet. */
+  /** The steady time at which the present owner started to work; null: it has not started. */
   workingSince: number | null;
   /** The steady time at which the present owner claimed the task. */
   since: number;
   /** Set if the activation only summarizes the context, and then ends as the task had ended before. */
   readonly compacts: CompactingActivation | null;
-  /** True if the summary has arrived, or will not. */
+  /** True if the summary has arrived, or will not arrive because its request failed. */
   hasCompacted: boolean;
-  /** The number of turns in a row before each of which a part of the context was cleared, summarized or dropped. */
+  /** The number of turns in a row before each of which the context was compacted (cleared, summarized or dropped). */
   compactedTurns: number;
-  /** True if that happened after the newest turn. */
+  /** True if the context was compacted after the newest turn. */
   isCompacted: boolean;
-  /** The flags of the answer that ended it. */
+  /** The flags of the answer that ended the activation. */
   claims: readonly ClaimFlag[];
 }
 
+/** An activation that only summarizes the context, and the end of the task that it restores. */
 interface CompactingActivation {
+  /** The content that the summary must contain, in the words of a person; null: the person named none. */
   readonly keep: string | null;
   readonly end: EndReason;
   readonly result: string;
   readonly claims: readonly ClaimFlag[];
 }
 
-/** The start of an activation: its time, and the caller that causes it. */
+/** The start of an activation: its steady time, and the caller that created or resumed the task. */
 export type ActivationStart = Pick<Activation, 'by' | 'callId'> &
   Partial<Pick<Activation, 'compacts'>> & { readonly since: number };
 
-/** Returns the start of the activation of a resumed task. `before` is its state until then. */
-export function resumedActivationStart(
+/** Creates the start of the activation of a resumed task. `before`: the state of the task before it was resumed. */
+export function createResumedStart(
   event: Extract<TaskEvent, { type: 'task.resumed' }>,
   before: {
     readonly end: EndReason | null;
@@ -108,9 +110,9 @@ export function resumedActivationStart(
 ): ActivationStart {
   const { by, callId, compacts } = event;
   const { end, result, activation } = before;
-  const begin = { since: steadyTime(event), by, callId };
-  if (compacts === undefined || end === null) return begin;
-  return { ...begin, compacts: { keep: compacts.keep, end, result, claims: activation.claims } };
+  const start = { since: steadyTime(event), by, callId };
+  if (compacts === undefined || end === null) return start;
+  return { ...start, compacts: { keep: compacts.keep, end, result, claims: activation.claims } };
 }
 
 export function startActivation(
@@ -125,14 +127,14 @@ export function startActivation(
     spent: NO_AMOUNT,
     work: NO_WORK,
     limit: null,
-    lastTurn: false,
+    hasLastTurnBegun: false,
     failure: null,
     failedModels: [],
     emptyAnswers: 0,
     callsAsText: 0,
     faultyCalls: 0,
-    answerRan: false,
-    answerFaulty: false,
+    hasRunCall: false,
+    hasFaultyCall: false,
     cutAnswers: 0,
     cutText: '',
     texts: NO_ANSWER_TEXTS,
@@ -148,7 +150,7 @@ export function startActivation(
   };
 }
 
-/** Tells whether this call of a task started the activation. */
+/** Returns true if this call of the task `caller` started the activation. */
 export function isStartedBy(activation: Activation, caller: string, callId: string): boolean {
   return activation.by === caller && activation.callId === callId;
 }
@@ -170,19 +172,19 @@ export function applyToActivation(activation: Activation, event: TaskEvent, befo
       activation.claims = event.claims ?? [];
       return;
     case 'turn.started':
-      activation.lastTurn ||= event.toolChoice === 'none';
+      activation.hasLastTurnBegun ||= event.toolChoice === 'none';
       activation.failure = null;
       return;
     case 'turn.failed':
       activation.failure = event.failure;
       activation.hasCompacted = true;
-      spend(activation, event);
+      addCost(activation, event);
       return;
     case 'turn.retried':
-      spend(activation, event);
+      addCost(activation, event);
       return;
     case 'context.handed':
-      // A summary that could not be requested is no failure of the task's own model.
+      // The failure of the request for the summary is not a failure of the model of the task.
       activation.failure = null;
       return;
     case 'context.cleared':
@@ -192,15 +194,15 @@ export function applyToActivation(activation: Activation, event: TaskEvent, befo
     case 'summary.refused':
     case 'context.summarised':
       if (event.type === 'context.summarised') {
-        // A failed attempt to summarize the parent's conversation is no failure of the task's own model.
+        // An earlier failure to summarize the parent's conversation is not a failure of the model of the task.
         if (event.nonce === undefined) countCompaction(activation);
         else activation.failure = null;
       }
       activation.hasCompacted = true;
-      spend(activation, event);
+      addCost(activation, event);
       return;
     case 'turn.ended': {
-      spend(activation, event);
+      addCost(activation, event);
       activation.work = addWork(activation.work, { turns: 1, toolBytes: 0 });
       const { message } = event;
       const isEmpty = toolCalls(message).length === 0 && messageText(message).trim() === '';
@@ -213,9 +215,9 @@ export function applyToActivation(activation: Activation, event: TaskEvent, befo
       activation.work = addWork(activation.work, { turns: 0, toolBytes: byteLength(event.text) });
       return;
     case 'child.ended':
-      activation.spent = addAmounts(activation.spent, countedAmount(event.spent));
-      // Older logs do not contain it.
-      activation.work = addWork(activation.work, countedWork(event.work ?? NO_WORK));
+      activation.spent = addAmounts(activation.spent, readAmount(event.spent));
+      // Older logs do not contain the work.
+      activation.work = addWork(activation.work, readWork(event.work ?? NO_WORK));
       return;
     case 'question.answered':
       if (event.by === 'user' && event.answer.kind !== 'text') {
@@ -239,7 +241,7 @@ export function applyToActivation(activation: Activation, event: TaskEvent, befo
   }
 }
 
-/** Applies a change of the model. `from`: the model before. A model that a person chooses replaces no failed one. */
+/** Applies a change of the model. `from`: the previous model. A model that a person chooses is not a fallback. */
 export function applyModelChange(
   activation: Activation,
   from: ResolvedModel,
@@ -251,23 +253,23 @@ export function applyModelChange(
   else activation.failedModels.push(from);
 }
 
-/** Adds the cost of an answer. Estimated usage counts too, because the provider charges for it. */
-function spend(activation: Activation, { usage, costUsd, estimated }: AnswerUsage): void {
-  activation.spent = addAmounts(activation.spent, charged(usage, costUsd));
+/** Adds the usage of an answer. Estimated usage is included, because the provider charges for it. */
+function addCost(activation: Activation, { usage, costUsd, estimated }: AnswerUsage): void {
+  activation.spent = addAmounts(activation.spent, toAmount(usage, costUsd));
   if (estimated === undefined) return;
-  activation.spent = addAmounts(activation.spent, charged(estimated.usage, estimated.costUsd));
+  activation.spent = addAmounts(activation.spent, toAmount(estimated.usage, estimated.costUsd));
 }
 
-function charged(usage: Usage, costUsd: number | null | undefined): Amount {
+function toAmount(usage: Usage, costUsd: number | null | undefined): Amount {
   return { tokens: paidTokens(toUsageCounts(usage)), costUsd: toCount(costUsd) };
 }
 
-/** Reads an amount from a log. A negative number would raise a budget. */
-function countedAmount({ tokens, costUsd }: Amount): Amount {
+/** Reads an amount from a log. Invalid numbers count as 0, because a negative number would raise a budget. */
+function readAmount({ tokens, costUsd }: Amount): Amount {
   return { tokens: toCount(tokens), costUsd: toCount(costUsd) };
 }
 
-function countedWork({ turns, toolBytes }: Work): Work {
+function readWork({ turns, toolBytes }: Work): Work {
   return { turns: toCount(turns), toolBytes: toCount(toolBytes) };
 }
 

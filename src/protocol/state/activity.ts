@@ -2,33 +2,33 @@ import type { AwaitedProgress } from '../model.ts';
 import { openQuestions, type InboxState } from './questions.ts';
 import type { Question } from '../question.ts';
 
-/** The activity of a running task, as every view shows it. Times in `since` are steady times. */
+/** The activity of a running task, which all front ends display. The times in `since` are steady times. */
 export type Activity =
   | { readonly kind: 'idle' }
   | { readonly kind: 'connecting' }
-  /** The request is sent. `since`: when it was begun. */
+  /** The request is sent. `since`: the time of its start. */
   | { readonly kind: 'waiting_for_first_token'; readonly since: number }
   | { readonly kind: 'streaming' }
-  /** A summary of its conversation is requested, to make room in the context window. */
+  /** The task requests a summary of its conversation, to make room in the context window. */
   | { readonly kind: 'compacting' }
-  /** The answer has begun, but nothing more of it has arrived since then. */
+  /** The answer has begun, but no content has arrived since the time `since`. */
   | { readonly kind: 'stalled'; readonly since: number }
   | { readonly kind: 'waiting_to_retry'; readonly because: string }
-  /** The task waits for a rate limit or for memory, until `untilMs` (null if that is not known). */
+  /** The task waits for a rate limit or for memory. `untilMs`: the end of the wait; null: it is not known. */
   | { readonly kind: 'held'; readonly because: string; readonly untilMs: number | null }
-  /** Calls run. `asking`: tools whose calls wait for a person. */
+  /** Calls run. `running`: the tools of running calls. `asking`: the tools of calls that wait for a person. */
   | {
       readonly kind: 'tools';
       readonly running: readonly string[];
       readonly asking: readonly string[];
-      /** The start of the oldest running call; null if none runs. */
+      /** The start of the oldest running call; null: no call runs. */
       readonly since: number | null;
     }
   /** The answer has ended, and children work in the background. */
   | { readonly kind: 'waiting_for_children' };
 
-/** Returns the activity of a task that is held. `untilMs` is absent if it is not known. */
-export function heldActivity(hold: {
+/** Creates the activity of a task that is held. `untilMs`: absent if the end of the wait is not known. */
+export function createHeldActivity(hold: {
   readonly because: string;
   readonly untilMs?: number | null;
 }): Activity {
@@ -41,8 +41,8 @@ export interface RunningCall {
   readonly since: number;
 }
 
-/** Returns the activity of a task whose request has been silent `since` a steady time. */
-export function quietActivity(waitsFor: AwaitedProgress, since: number): Activity {
+/** Creates the activity of a task whose request has made no progress since the steady time `since`. */
+export function createSilentActivity(waitsFor: AwaitedProgress, since: number): Activity {
   switch (waitsFor) {
     case 'connection':
       return { kind: 'connecting' };
@@ -53,23 +53,28 @@ export function quietActivity(waitsFor: AwaitedProgress, since: number): Activit
   }
 }
 
-/** Moves the start of an activity to `ms` milliseconds later. */
+/** Moves the start of an activity by `ms` milliseconds into the future. */
 export function shiftActivity(activity: Activity, ms: number): Activity {
   if (ms === 0 || !('since' in activity) || activity.since === null) return activity;
   return { ...activity, since: activity.since + ms };
 }
 
-/** Derives the activity from the running calls, by id, and the open questions. */
-function callActivity(inbox: InboxState, runningCalls: ReadonlyMap<string, RunningCall>): Activity {
+/** Derives the activity from the open questions and the running calls, which are given by call id. */
+function deriveCallActivity(
+  inbox: InboxState,
+  runningCalls: ReadonlyMap<string, RunningCall>,
+): Activity {
   const open = openQuestions(inbox);
   const asking = open.map(({ tool }) => tool);
-  const calls = open.length === 0 ? [...runningCalls.values()] : unasked(open, runningCalls);
+  const calls =
+    open.length === 0 ? [...runningCalls.values()] : selectUnaskedCalls(open, runningCalls);
   if (calls.length === 0 && asking.length === 0) return { kind: 'idle' };
   const since = calls.length === 0 ? null : Math.min(...calls.map((each) => each.since));
   return { kind: 'tools', running: calls.map(({ tool }) => tool), asking, since };
 }
 
-function unasked(
+/** Selects the running calls about which no question is open. */
+function selectUnaskedCalls(
   open: readonly Question[],
   runningCalls: ReadonlyMap<string, RunningCall>,
 ): readonly RunningCall[] {
@@ -77,26 +82,27 @@ function unasked(
   return [...runningCalls].flatMap(([id, call]) => (asked.has(id) ? [] : [call]));
 }
 
-interface Doing extends InboxState {
-  /** The activity, if it does not follow from the calls; null if it does. */
+/** The parts of a task's state from which its activity is computed. */
+interface ActivitySource extends InboxState {
+  /** The activity; null: it follows from the running calls and the open questions. */
   readonly doing: Activity | null;
   readonly runningCalls: ReadonlyMap<string, RunningCall>;
 }
 
 /**
- * A getter, because a task may have a thousand running calls, and listing them for each event would be slow. All
- * states share one getter, so that they have the same shape. It is a property of the state itself, so that copies of
- * the state have its value.
+ * The property `activity` of a state. It is a getter, because a task may have a thousand running calls, and listing them
+ * for each event would be slow. All states share this descriptor, so that V8 gives them the same shape. It is enumerable,
+ * so that a copy of a state by spread contains the value.
  */
 const ACTIVITY = {
   enumerable: true,
-  get(this: Doing): Activity {
-    return this.doing ?? callActivity(this, this.runningCalls);
+  get(this: ActivitySource): Activity {
+    return this.doing ?? deriveCallActivity(this, this.runningCalls);
   },
 };
 
-/** Adds `activity` to a state. It is computed when it is read. */
-export function defineActivity<State extends Doing>(
+/** Adds the property `activity` to a state. Its value is computed whenever it is read. */
+export function defineActivity<State extends ActivitySource>(
   state: State,
 ): asserts state is State & { readonly activity: Activity } {
   Object.defineProperty(state, 'activity', ACTIVITY);

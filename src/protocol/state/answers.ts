@@ -5,39 +5,39 @@ import { modelName, NO_USAGE, type FinishReason, type Usage } from '../model.ts'
 import { readOutputCap, type OutputCap } from '../output-cap.ts';
 import type { TaskSpec } from '../task.ts';
 
-/** The answers of a task's models, and their usage. */
+/** The answers of the models of a task, and their usage. */
 export interface Answers {
-  /** A request that was begun and has no outcome yet. After a crash it is sent again unchanged. */
+  /** The request that was begun and has no outcome yet; null: there is none. After a crash it is sent again unchanged. */
   openTurn: {
     readonly turn: number;
     readonly toolChoice: 'auto' | 'none';
-    /** True if an answer to it has begun. */
+    /** True if the answer to the request has begun. */
     readonly accepted: boolean;
-    /** True if it requests a summary, to make room for that turn. */
+    /** True if the request is for a summary, which makes room for the turn. */
     readonly isSummary: boolean;
-    /** The output cap, if a budget has lowered it. */
+    /** The output cap of the request. Absent if no budget required one. */
     readonly outputCap?: OutputCap;
   } | null;
-  /** The newest answer; null after another request was begun. */
+  /** The newest answer; null: there is none, or another request was begun after it. */
   answer: {
     readonly reason: FinishReason;
-    /** Its text, together with that of the cut answers before it that it continues. */
+    /** The text of the answer, after the texts of the cut answers that it continues. */
     readonly text: string;
-    /** The output cap of its request, if a budget has lowered it. */
+    /** The output cap of its request. Absent if no budget required one. */
     readonly outputCap?: OutputCap;
   } | null;
-  /** The reason why a person has interrupted the task; null if nobody has, or after another request was begun. */
+  /** The reason of the interruption by a person; null: there was none, or another request was begun after it. */
   interrupted: string | null;
   /** The number of complete answers. */
   turns: number;
-  /** The usage of all answers as the provider reported it. Estimates are only in the ledger. */
+  /** The usage of all answers that the provider reported. Estimated usage is only in the ledger. */
   usage: Usage;
-  /** The cost of that usage; null if the price of an answer is not known. */
+  /** The cost of `usage` in USD; null: the price of an answer is not known. */
   costUsd: number | null;
   ledger: Ledger;
-  /** All models that answered, the last one at the end. */
+  /** All models that answered, as `provider/id`. The model of the newest answer is the last. */
   readonly models: string[];
-  /** The text of the newest answer that had any. */
+  /** The text of the newest answer that contains text. */
   lastText: string;
 }
 
@@ -55,22 +55,22 @@ export function initialAnswers(): Answers {
   };
 }
 
-/** Other parts of the task's state before the event. */
-interface Surroundings {
+/** Other parts of the state of the task, before the event is applied. */
+interface OtherState {
   readonly spec: Pick<TaskSpec, 'model'>;
-  /** The text of the cut answers that the newest one continues. */
+  /** The text of the cut answers that the newest answer continues. */
   readonly cutText: string;
 }
 
 export function applyToAnswers(
   answers: Answers,
   event: TaskEvent,
-  { spec, cutText }: Surroundings,
+  { spec, cutText }: OtherState,
 ): void {
   applyUsage(answers, event, spec);
   switch (event.type) {
     case 'task.resumed':
-      // The refusal ended the previous activation, and must not end this one.
+      // The refused answer ended the previous activation, and must not end the new activation.
       if (answers.answer?.reason === 'content_filter') answers.answer = null;
       answers.interrupted = null;
       return;
@@ -85,7 +85,7 @@ export function applyToAnswers(
     case 'summary.started': {
       const { turn, toolChoice } = event;
       const isSummary = event.type === 'summary.started';
-      const cap = cappedBy(event.outputCap);
+      const cap = toOutputCapField(event.outputCap);
       answers.openTurn = { turn, toolChoice, accepted: false, isSummary, ...cap };
       if (!isSummary) answers.answer = null;
       answers.interrupted = null;
@@ -110,17 +110,17 @@ export function applyToAnswers(
       const { outputCap } = answers.openTurn ?? {};
       answers.openTurn = null;
       answers.turns = event.turn;
-      addModel(answers.models, event.model);
+      moveModelToEnd(answers.models, event.model);
       const text = `${cutText}${messageText(event.message)}`;
       if (text.trim() !== '') answers.lastText = text;
-      answers.answer = { reason: event.reason, text, ...cappedBy(outputCap) };
+      answers.answer = { reason: event.reason, text, ...toOutputCapField(outputCap) };
       return;
     }
     default:
   }
 }
 
-/** Adds the usage of an event, and nothing else. An event that a rewind has cut off was still paid for. */
+/** Adds only the usage of an event. It also counts if a rewind has cut the event off, because it was paid for. */
 export function applyUsage(
   answers: Answers,
   event: TaskEvent,
@@ -134,13 +134,13 @@ export function applyUsage(
   answers.costUsd = knownCost(reported);
 }
 
-/** Reads a cap from a log, which may contain anything. */
-function cappedBy(logged: OutputCap | undefined): { readonly outputCap?: OutputCap } {
+/** Reads an output cap from a log, which may contain any value. Returns no field if there is no valid cap. */
+function toOutputCapField(logged: OutputCap | undefined): { readonly outputCap?: OutputCap } {
   const outputCap = readOutputCap(logged);
   return outputCap === undefined ? {} : { outputCap };
 }
 
-function addModel(models: string[], name: string): void {
+function moveModelToEnd(models: string[], name: string): void {
   const at = models.indexOf(name);
   if (at !== -1) models.splice(at, 1);
   models.push(name);

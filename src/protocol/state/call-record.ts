@@ -2,20 +2,20 @@ import type { TaskEvent } from '../events/event.ts';
 import type { QuotedItem } from '../quoted-item.ts';
 import type { CommandRun, FileChange, FileSeen } from '../tool.ts';
 
-/** The actions of a task's calls, as their outcomes report them. */
+/** The actions of a task's calls, from the outcomes of the calls. */
 export interface CallRecord {
   readonly filesRead: Map<string, FileSeen>;
-  /** Files that the task and all tasks below it changed, by path. */
+  /** The files that the task and all tasks below it changed, by path. */
   readonly filesChanged: Map<string, FileChange>;
   /**
-   * The hash of each file as this task last read or wrote it; null if the task does not know the content, because it
-   * deleted the file, moved an unread file there, or added to an unread file.
+   * The hash of each file when this task last read or wrote it, by path; null: the task does not know the content, because
+   * it deleted the file, moved an unread file to the path, or appended to an unread file.
    */
   readonly knownFiles: Map<string, string | null>;
   readonly commands: CommandRun[];
-  /** Variables that it has set for its commands, by name, with the number of the event. */
+  /** The variables that the task has set for its commands, by name. `seq`: the number of the event that set the value. */
   readonly variables: Map<string, { readonly value: string; readonly seq: number }>;
-  /** Names of the skills whose instructions it has. */
+  /** The names of the skills whose instructions are in the conversation. */
   readonly skills: Set<string>;
 }
 
@@ -25,7 +25,7 @@ export function addCallDetails(
 ): void {
   recordReadFiles(state, facts.read ?? []);
   for (const change of facts.changed ?? []) {
-    state.knownFiles.set(change.path, isKnown(state, change) ? change.after : null);
+    state.knownFiles.set(change.path, isContentKnown(state, change) ? change.after : null);
   }
   addFileChanges(state, facts.changed ?? []);
   state.commands.push(...(facts.commands ?? []));
@@ -36,12 +36,16 @@ export function addCallDetails(
   }
 }
 
-function isKnown({ knownFiles }: CallRecord, { movedFrom, after, unread }: FileChange): boolean {
+/** Returns true if the task knows the content of a file after a change. */
+function isContentKnown(
+  { knownFiles }: CallRecord,
+  { movedFrom, after, unread }: FileChange,
+): boolean {
   if (unread === true) return false;
   return movedFrom === undefined || knownFiles.get(movedFrom) === after;
 }
 
-/** Adds changes of files. Two changes of one file become one, from its first `before` to its last `after`. */
+/** Adds changes of files. Several changes of one file are merged: the first `before` and the last `after` remain. */
 export function addFileChanges(state: CallRecord, changes: readonly FileChange[]): void {
   for (const change of changes) {
     const first = state.filesChanged.get(change.path);
@@ -61,7 +65,7 @@ export function recordReadFiles(
   }
 }
 
-/** Records the files of items that a person attached as read. */
+/** Records the files in items that a person attached as read. */
 export function recordQuotedFiles(
   record: Pick<CallRecord, 'filesRead' | 'knownFiles'>,
   items: readonly QuotedItem[] = [],

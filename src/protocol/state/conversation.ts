@@ -1,5 +1,10 @@
 import { escapeTags } from '../../base/control-tags.ts';
-import { applyToCompaction, initialCompaction, type Compaction, type Said } from './compaction.ts';
+import {
+  applyToCompaction,
+  initialCompaction,
+  type Compaction,
+  type AddressedStatement,
+} from './compaction.ts';
 import { formatQuotedItem } from '../quoted-item.ts';
 import type { TaskEvent } from '../events/event.ts';
 import type { SummaryTransfer } from '../initial-context.ts';
@@ -16,28 +21,28 @@ import {
 import { markOutside } from '../outside-text.ts';
 
 /**
- * The conversation of a task with its model, folded from the log. Requests are built from it. It is mutable, because a
- * history of many turns must not be copied for each event.
+ * The conversation of a task with its model, folded from the log. Requests are built from it. The object is mutable,
+ * because copying a long conversation for each event would be slow.
  */
 export interface Conversation {
   /** The messages of the newest request, and the answer to it. */
   readonly messages: Message[];
-  /** The calls of the newest answer, in their order. */
+  /** The calls of the newest answer in order; empty after the next request has begun. */
   openCalls: readonly ToolCallPart[];
-  /** The outcomes of open calls, by call id. */
+  /** The results of `openCalls` that have ended, by call id. */
   readonly results: Map<string, ToolResultPart>;
-  /** Inputs for the next request, in order of arrival. */
+  /** The inputs for the next request, in the order of their arrival. */
   queued: readonly TaskInput[];
-  /** Inputs of a request that has not been accepted yet. */
+  /** The ids of the inputs of a request that the provider has not accepted yet. */
   undelivered: readonly string[];
-  /** The model that the newest request was sent to. */
+  /** The model to which the newest request was sent, as `provider/id`. */
   model: string;
-  /** Agent types that people named in the inputs of the newest request, with the text of the input. */
+  /** The agent types that people named in the inputs of the newest request, each with the text of its input. */
   mentioned: readonly Mention[];
-  /** Ids of all inputs that have arrived or were withdrawn. */
+  /** The ids of all inputs that have arrived or were withdrawn. */
   readonly inputIds: Set<string>;
-  /** The conversation of its parent that is summarized for it; null if there is none. */
-  handover: SummaryTransfer | null;
+  /** The transfer of a summary of the parent's conversation; null: the task gets no summary. */
+  summaryTransfer: SummaryTransfer | null;
   readonly compaction: Compaction;
 }
 
@@ -57,16 +62,17 @@ export function emptyConversation(): Conversation {
     model: '',
     mentioned: [],
     inputIds: new Set(),
-    handover: null,
+    summaryTransfer: null,
     compaction: initialCompaction(),
   };
 }
 
 const INTERRUPTED = '<notice>The user interrupted you here. Background tasks went on.</notice>';
 
-/** The input id of a task's own prompt. */
+/** The id of the input that is the prompt of the task. */
 const PROMPT_INPUT = 'prompt';
 
+/** Returns the open calls without a result. */
 export function unansweredCalls(conversation: Conversation): readonly ToolCallPart[] {
   return conversation.openCalls.filter((call) => !conversation.results.has(call.id));
 }
@@ -81,15 +87,15 @@ function applyToMessages(conversation: Conversation, event: TaskEvent): void {
     case 'task.created': {
       const { parent, prompt, mentions, enclosed, given, inherited, summarised } = event.spec;
       if (summarised !== undefined) {
-        conversation.handover = { of: summarised, text: null, isSummary: false };
+        conversation.summaryTransfer = { of: summarised, text: null, isSummary: false };
       }
       for (const message of inherited?.messages ?? []) conversation.messages.push(message);
       conversation.compaction.counted = inherited?.counted ?? null;
       conversation.compaction.said = (inherited?.said ?? []).map(({ at, from, text }) => {
         return { at, from, text, as: 'inherited' };
       });
-      if (given !== undefined) queue(conversation, givenInput(given.text));
-      queue(conversation, {
+      if (given !== undefined) queueInput(conversation, createInitialContextInput(given.text));
+      queueInput(conversation, {
         id: PROMPT_INPUT,
         kind: 'prompt',
         from: parent ?? 'user',
@@ -101,32 +107,37 @@ function applyToMessages(conversation: Conversation, event: TaskEvent): void {
     }
     case 'context.summarised': {
       const { open } = conversation.compaction;
-      if (open === null || !open.isHandover || event.nonce === undefined) return;
-      const text = handedText(open.head, event.summary, event.nonce);
-      takeHandover(conversation, { text, isSummary: true });
+      if (open === null || !open.isOfParent || event.nonce === undefined) return;
+      const text = formatTransferredSummary(open.head, event.summary, event.nonce);
+      takeSummaryTransfer(conversation, { text, isSummary: true });
       return;
     }
     case 'context.handed':
-      takeHandover(conversation, { text: event.text, isSummary: event.from !== null });
+      takeSummaryTransfer(conversation, { text: event.text, isSummary: event.from !== null });
       return;
     case 'input.queued':
-      queue(conversation, event.input);
+      queueInput(conversation, event.input);
       return;
     case 'turn.interrupted':
-      queue(conversation, { id: event.input, kind: 'notice', from: 'muster', text: INTERRUPTED });
+      queueInput(conversation, {
+        id: event.input,
+        kind: 'notice',
+        from: 'muster',
+        text: INTERRUPTED,
+      });
       return;
     case 'input.withdrawn':
-      // Inputs that have not arrived yet count too: the model may read an end before its notice.
+      // The ids are also remembered if an input has not arrived yet: the model may read about an end before its notice.
       for (const id of event.ids) conversation.inputIds.add(id);
       conversation.queued = conversation.queued.filter(({ id }) => !event.ids.includes(id));
       return;
     case 'turn.started':
       conversation.model = event.model;
-      closeCalls(conversation);
+      addResultsToHistory(conversation);
       takeInputs(conversation, event.inputs);
       return;
     case 'task.reused':
-      // A task that continues this conversation continues after the prompt and this answer.
+      // The prompt and the reused answer are added, so that the task can be resumed after them.
       takeInputs(conversation, [PROMPT_INPUT]);
       conversation.undelivered = [];
       conversation.messages.push({
@@ -139,14 +150,14 @@ function applyToMessages(conversation: Conversation, event: TaskEvent): void {
       if (conversation.compaction.open === null) conversation.undelivered = [];
       return;
     case 'turn.ended':
-      conversation.messages.push(ofItsModel(event.message, conversation.model));
+      conversation.messages.push(bindToModel(event.message, conversation.model));
       conversation.mentioned = [];
       conversation.openCalls = toolCalls(event.message);
       return;
     case 'call.ended':
     case 'call.refused': {
       const { callId, text, error } = event;
-      const { nonce, attachments } = event.type === 'call.ended' ? event : NOTHING_MORE;
+      const { nonce, attachments } = event.type === 'call.ended' ? event : NO_OUTSIDE_CONTENT;
       addResult(conversation, {
         callId,
         text,
@@ -160,36 +171,37 @@ function applyToMessages(conversation: Conversation, event: TaskEvent): void {
   }
 }
 
-/** The result of a call that did not run, which contains only Muster's own text. */
-const NOTHING_MORE: Pick<ToolResultPart, 'nonce' | 'attachments'> = {};
+/** The missing fields of the result of a call that did not run, whose text is from Muster. */
+const NO_OUTSIDE_CONTENT: Pick<ToolResultPart, 'nonce' | 'attachments'> = {};
 
-function ofItsModel(message: AssistantMessage, model: string): AssistantMessage {
+/** Records the model in a message that can only be sent back to this model. */
+function bindToModel(message: AssistantMessage, model: string): AssistantMessage {
   return isBoundToModel(message) ? { ...message, model } : message;
 }
 
-function givenInput(text: string): TaskInput {
+function createInitialContextInput(text: string): TaskInput {
   return { id: 'given', kind: 'message', from: 'muster', text };
 }
 
-/** Adds the text that replaces the parent's conversation. It comes before the prompt, which waits for it. */
-function takeHandover(
+/** Adds the text that replaces the parent's conversation to the inputs, before the prompt. */
+function takeSummaryTransfer(
   conversation: Conversation,
-  handed: Pick<SummaryTransfer, 'isSummary'> & { readonly text: string },
+  transferred: Pick<SummaryTransfer, 'isSummary'> & { readonly text: string },
 ): void {
-  const { handover, queued } = conversation;
-  if (handover === null || handover.text !== null) return;
-  conversation.handover = { ...handover, ...handed };
-  const input = givenInput(handed.text);
+  const { summaryTransfer, queued } = conversation;
+  if (summaryTransfer === null || summaryTransfer.text !== null) return;
+  conversation.summaryTransfer = { ...summaryTransfer, ...transferred };
+  const input = createInitialContextInput(transferred.text);
   conversation.inputIds.add(input.id);
   conversation.queued = [input, ...queued];
 }
 
-/** Formats the summary of the parent's conversation as a notice, because an agent wrote it and not a person. */
-function handedText(head: readonly string[], summary: string, nonce: string): string {
+/** Formats the summary of the parent's conversation as a notice with outside text, because a model wrote the summary. */
+function formatTransferredSummary(head: readonly string[], summary: string, nonce: string): string {
   return `<notice>${head.join('\n')}\n${markOutside(summary, nonce)}\n</notice>`;
 }
 
-function queue(conversation: Conversation, input: TaskInput): void {
+function queueInput(conversation: Conversation, input: TaskInput): void {
   if (conversation.inputIds.has(input.id)) return;
   conversation.inputIds.add(input.id);
   conversation.queued = [...conversation.queued, input];
@@ -204,8 +216,8 @@ function addResult(
   conversation.results.set(call.id, { type: 'tool_result', name: call.name, ...result });
 }
 
-/** Adds the results of an answer's calls to the history together, in the order of the calls. */
-function closeCalls(conversation: Conversation): void {
+/** Adds the results of the open calls as one message, in the order of the calls. */
+function addResultsToHistory(conversation: Conversation): void {
   if (conversation.openCalls.length === 0) return;
   const content = conversation.openCalls.flatMap((call) => {
     const result = conversation.results.get(call.id);
@@ -218,51 +230,51 @@ function closeCalls(conversation: Conversation): void {
 
 function takeInputs(conversation: Conversation, ids: readonly string[]): void {
   if (ids.length === 0) return;
-  const taken = ids.flatMap((id) => conversation.queued.find((input) => input.id === id) ?? []);
+  const inputs = ids.flatMap((id) => conversation.queued.find((input) => input.id === id) ?? []);
   conversation.queued = conversation.queued.filter((input) => !ids.includes(input.id));
   conversation.undelivered = [...conversation.undelivered, ...ids];
-  const mentioned = taken.flatMap(({ text, mentions = [] }) =>
+  const mentioned = inputs.flatMap(({ text, mentions = [] }) =>
     mentions.map((agent) => ({ agent, text })),
   );
   conversation.mentioned = [...conversation.mentioned, ...mentioned];
   const { compaction } = conversation;
-  compaction.said = [...compaction.said, ...saidIn(taken, conversation.messages.length)];
-  conversation.messages.push({ role: 'user', content: inputParts(taken) });
+  compaction.said = [...compaction.said, ...findStatements(inputs, conversation.messages.length)];
+  conversation.messages.push({ role: 'user', content: toInputParts(inputs) });
 }
 
-function saidIn(inputs: readonly TaskInput[], at: number): readonly Said[] {
+function findStatements(inputs: readonly TaskInput[], at: number): readonly AddressedStatement[] {
   return inputs.flatMap(({ kind, from, text }) =>
     kind === 'prompt' || kind === 'message' ? [{ at, from, text, as: kind }] : [],
   );
 }
 
-/** Returns the parts of a message with these inputs, in order of arrival. One notice reports all that has ended. */
-function inputParts(inputs: readonly TaskInput[]): readonly TextPart[] {
+/** Converts inputs to the parts of a user message, in the order of their arrival. One notice reports all ends. */
+function toInputParts(inputs: readonly TaskInput[]): readonly TextPart[] {
   const parts: TextPart[] = [];
   const ended = inputs.filter(({ kind }) => kind === 'result');
   if (ended.length > 0) {
-    const text = `<notice>Ended in the background:\n${endsText(ended)}\n</notice>`;
+    const text = `<notice>Ended in the background:\n${quoteEnds(ended)}\n</notice>`;
     parts.push({ type: 'text', text });
   }
   for (const { kind, text, mentions = [], enclosed = [] } of inputs) {
     if (kind !== 'result') parts.push({ type: 'text', text });
-    for (const enclosure of enclosed) {
-      const { attachments } = enclosure;
-      const shown = attachments === undefined ? {} : { attachments };
-      parts.push({ type: 'text', text: formatQuotedItem(enclosure), ...shown });
+    for (const item of enclosed) {
+      const { attachments } = item;
+      const files = attachments === undefined ? {} : { attachments };
+      parts.push({ type: 'text', text: formatQuotedItem(item), ...files });
     }
-    if (mentions.length > 0) parts.push({ type: 'text', text: mentionNotice(mentions) });
+    if (mentions.length > 0) parts.push({ type: 'text', text: formatMentionNotice(mentions) });
   }
   return parts;
 }
 
-function mentionNotice(agents: readonly string[]): string {
+function formatMentionNotice(agents: readonly string[]): string {
   const types = agents.map((agent) => JSON.stringify(escapeTags(agent))).join(', ');
   return `<notice>The user chose who does this: your next message calls Task with subagent_type ${types}${agents.length === 1 ? '' : ', one call each'}. Say in the prompt all that is needed for it.</notice>`;
 }
 
-/** Quotes these texts in one boundary, with a nonce that occurs in none of them. */
-function endsText(ended: readonly TaskInput[]): string {
+/** Quotes the texts of ends inside one boundary, with a nonce that occurs in none of the texts. */
+function quoteEnds(ended: readonly TaskInput[]): string {
   const text = ended.map((input) => input.text).join('\n');
   const nonces = ended.flatMap(({ nonce }) => nonce ?? []);
   // Inputs in older logs have no nonce.

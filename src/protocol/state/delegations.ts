@@ -3,7 +3,7 @@ import { toCount } from '../model.ts';
 import type { LimitHit } from '../limits.ts';
 import type { FileChange } from '../tool.ts';
 
-/** The rounds of one delegation by one task. Delegations in the same message count as one round. */
+/** The rounds of one delegation. Equal delegations in the same answer count as one round. */
 interface OwnRounds {
   readonly rounds: number;
   /** The turn of the newest round. */
@@ -11,17 +11,17 @@ interface OwnRounds {
 }
 
 /**
- * The delegations since the last change of a file or the last input of a person, by their keys (`delegationKey`).
- * A key identifies the agent and the text of a delegation.
+ * The delegations since the last change of a file or the last input of a person, by key (`toDelegationKey`). A key identifies
+ * the agent and the text of a delegation. Repeated delegations are refused after a number of rounds.
  */
 export interface Delegations {
-  /** Rounds by the task itself. */
+  /** The rounds of delegations by the task itself. */
   readonly own: Map<string, OwnRounds>;
-  /** Rounds by tasks below it that have ended, of delegations that a task above them had made before. */
+  /** The number of rounds by ended tasks below, for delegations that a task above them had made before. */
   readonly below: Map<string, number>;
-  /** The number of messages with a delegation that was refused as a repetition. */
+  /** The number of answers with a delegation that was refused as a repetition. */
   refusals: number;
-  /** The newest such refusal, and its turn. */
+  /** The newest of these refusals and its turn; null: there was none. */
   refused: { readonly hit: LimitHit; readonly turn: number } | null;
 }
 
@@ -29,8 +29,8 @@ export function initialDelegations(): Delegations {
   return { own: new Map(), below: new Map(), refusals: 0, refused: null };
 }
 
-/** Other parts of the task's state before the event. */
-interface Surroundings {
+/** Other parts of the state of the task, before the event is applied. */
+interface OtherState {
   /** The number of complete answers. */
   readonly turns: number;
   readonly filesChanged: ReadonlyMap<string, FileChange>;
@@ -39,7 +39,7 @@ interface Surroundings {
 export function applyToDelegations(
   delegations: Delegations,
   event: TaskEvent,
-  { turns, filesChanged }: Surroundings,
+  { turns, filesChanged }: OtherState,
 ): void {
   switch (event.type) {
     case 'child.created':
@@ -47,20 +47,22 @@ export function applyToDelegations(
       if (event.delegation !== undefined) addRound(delegations, event.delegation, turns);
       return;
     case 'child.ended':
-      if (event.changed.some((change) => isNews(change, filesChanged))) beginAnew(delegations);
+      if (event.changed.some((change) => isNewChange(change, filesChanged)))
+        resetDelegations(delegations);
       for (const [key, rounds] of Object.entries(event.delegations ?? {})) {
         delegations.below.set(key, (delegations.below.get(key) ?? 0) + toCount(rounds));
       }
       return;
     case 'call.ended':
-      if ((event.facts.changed ?? []).length > 0) beginAnew(delegations);
-      if (event.facts.refusedBy !== undefined) refuse(delegations, event.facts.refusedBy, turns);
+      if ((event.facts.changed ?? []).length > 0) resetDelegations(delegations);
+      if (event.facts.refusedBy !== undefined)
+        recordRefusal(delegations, event.facts.refusedBy, turns);
       return;
     case 'input.queued':
-      if (event.input.from === 'user') beginAnew(delegations);
+      if (event.input.from === 'user') resetDelegations(delegations);
       return;
     case 'task.resumed':
-      beginAnew(delegations);
+      resetDelegations(delegations);
       return;
     default:
   }
@@ -72,21 +74,21 @@ function addRound({ own }: Delegations, key: string, turn: number): void {
   own.set(key, { rounds: (before?.rounds ?? 0) + 1, turn });
 }
 
-/** Tells whether a change is new. A child that continues reports its earlier changes again. */
-function isNews({ path, after }: FileChange, known: ReadonlyMap<string, FileChange>): boolean {
+/** Returns true if a change is new. A resumed child reports its earlier changes again. */
+function isNewChange({ path, after }: FileChange, known: ReadonlyMap<string, FileChange>): boolean {
   const before = known.get(path);
   return before === undefined || before.after !== after;
 }
 
-function beginAnew(delegations: Delegations): void {
+function resetDelegations(delegations: Delegations): void {
   delegations.own.clear();
   delegations.below.clear();
   delegations.refusals = 0;
   delegations.refused = null;
 }
 
-/** Records a refusal. Only these fields are copied, because they are logged again and a log may contain anything. */
-function refuse(
+/** Records a refusal. Only known fields are copied, because the log may contain others and the fields are logged again. */
+function recordRefusal(
   delegations: Delegations,
   { limit, value, used }: Pick<LimitHit, 'limit' | 'value' | 'used'>,
   turn: number,
@@ -95,7 +97,7 @@ function refuse(
   delegations.refused = { hit: { limit, value, used }, turn };
 }
 
-/** Counts the rounds of a delegation by the task itself and by tasks that have ended below it. */
+/** Returns the number of rounds of a delegation by the task itself and by ended tasks below. */
 export function countRounds({ own, below }: Delegations, key: string): number {
   return (own.get(key)?.rounds ?? 0) + (below.get(key) ?? 0);
 }

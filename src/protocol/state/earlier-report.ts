@@ -1,30 +1,29 @@
 import { lazy } from '../../base/lazy.ts';
 
-/** The texts of an activation that its result may need, besides its last one. */
+/** The texts of the answers of an activation that may become part of the result. */
 export interface AnswerTexts {
-  /** The text of the newest answer, with that of the cut answers that it continues; empty if it had none. */
+  /** The text of the newest answer, after the texts of the cut answers that it continues; empty: it has no text. */
   readonly newest: string;
-  /** The newest texts before it that are long enough to be a report, in their order. */
+  /** The last texts before `newest` that are long enough to be a report, in order. */
   readonly reports: readonly string[];
-  /** The length of the longest text before it. */
+  /** The length of the longest text before `newest`. */
   readonly longest: number;
 }
 
 export const NO_ANSWER_TEXTS: AnswerTexts = { newest: '', reports: [], longest: 0 };
 
-/** A text of less than this part of the longest one says what the model does next, and reports nothing. */
-const REPORT_SHARE = 1 / 4;
-/** Texts that are kept: the newest ones may only point to the report themselves. */
+/** A text that is shorter than this share of the longest text is assumed to be no report, but an announcement. */
+const MIN_REPORT_SHARE = 1 / 4;
+/** The maximum number of reports that are remembered. Several are, because the last of them may only refer to the report. */
 const MAX_REPORTS = 4;
-/** Characters of a text that may only point to another one. A longer one has a content of its own. */
+/** The maximum length of a text that only refers to an earlier text. A longer text has its own content. */
 const MAX_POINTER_LENGTH = 600;
-/** Characters of a report that a mere "Done." after it must not replace. */
+/** The minimum length of a report that a text such as "Done." after it must not replace. */
 const MIN_REPORT_LENGTH = 400;
 
 /**
- * Adds the text of a new answer.
- *
- * @param place `next`: the answer stands alone. `continued`: the text includes that of the answer that it continues.
+ * Adds the text of a new answer. `place`: `next` for a new text; `continued` if the text includes that of the previous
+ * answer, which it continues.
  */
 export function addAnswerText(
   texts: AnswerTexts,
@@ -33,12 +32,16 @@ export function addAnswerText(
 ): AnswerTexts {
   const newest = text.trim() === '' ? '' : text;
   if (place === 'continued') return { ...texts, newest: newest === '' ? texts.newest : newest };
-  return { ...withReport(texts), newest };
+  return { ...addNewestToReports(texts), newest };
 }
 
-/** The newest text becomes an earlier one. */
-function withReport({ newest, reports, longest }: AnswerTexts): Omit<AnswerTexts, 'newest'> {
-  if (newest === '' || newest.length < longest * REPORT_SHARE) return { reports, longest };
+/** Adds the newest text to the reports if it is long enough. */
+function addNewestToReports({
+  newest,
+  reports,
+  longest,
+}: AnswerTexts): Omit<AnswerTexts, 'newest'> {
+  if (newest === '' || newest.length < longest * MIN_REPORT_SHARE) return { reports, longest };
   return {
     reports: [...reports, newest].slice(-MAX_REPORTS),
     longest: Math.max(longest, newest.length),
@@ -46,41 +49,40 @@ function withReport({ newest, reports, longest }: AnswerTexts): Omit<AnswerTexts
 }
 
 /**
- * Returns the result of a task whose last text is `last`: that text, with the earlier report before it if it only
- * points to the report, or says nothing but that the work is done.
- *
- * @param prompt if it asks for exactly the last text, that text is the result
+ * Returns the result of a task. Usually it is `last`, the last text. If the last text only refers to an earlier report, or
+ * only says that the work is done, the report is placed before it. `prompt`: the prompt of the task; if it contains the
+ * last text, the model was asked to write this text, and it is the result.
  */
 export function resultText(last: string, texts: AnswerTexts, prompt: string): string {
   if (texts.reports.length === 0) return last;
   const isEmpty = last.trim() === '';
-  if (!isEmpty && (prompt.includes(last.trim()) || !saysNothing(last, texts))) return last;
+  if (!isEmpty && (prompt.includes(last.trim()) || !hasNoContent(last, texts))) return last;
   const report = texts.reports.findLast((text) => !refersToEarlierText(text)) ?? '';
   if (report === '' || report === last) return last;
   return isEmpty ? report : `${report.trimEnd()}\n\n${last}`;
 }
 
-/** Tells whether the last text only points to an earlier one, or only says that the reported work is done. */
-function saysNothing(last: string, { longest }: AnswerTexts): boolean {
+/** Returns true if the last text only refers to an earlier text, or only says that the reported work is done. */
+function hasNoContent(last: string, { longest }: AnswerTexts): boolean {
   return refersToEarlierText(last) || (longest >= MIN_REPORT_LENGTH && saysOnlyDone(last));
 }
 
-/** Tells whether a text refers the reader to an earlier message of its author. */
+/** Returns true if a text refers the reader to an earlier message of its author. */
 export function refersToEarlierText(text: string): boolean {
   const trimmed = text.trim();
-  if (trimmed.length > MAX_POINTER_LENGTH || !MAY_POINT.test(trimmed)) return false;
-  return pointers().some((pointer) => pointer.test(trimmed));
+  if (trimmed.length > MAX_POINTER_LENGTH || !POSSIBLE_POINTER.test(trimmed)) return false;
+  return pointerPatterns().some((pointer) => pointer.test(trimmed));
 }
 
 function saysOnlyDone(text: string): boolean {
   const trimmed = text.trim();
   if (trimmed.length > MAX_POINTER_LENGTH) return false;
   const words = trimmed.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  return words.length === 0 || DONE.has(words.join(' '));
+  return words.length === 0 || DONE_PHRASES.has(words.join(' '));
 }
 
-/** Texts that say that the work is done and nothing else, without their punctuation. */
-const DONE: ReadonlySet<string> = new Set(
+/** The texts, without punctuation, that only say that the work is done. */
+const DONE_PHRASES: ReadonlySet<string> = new Set(
   [
     'done|all done|i am done|i m done|finished|complete|completed|all complete|task complete|task completed',
     'task done|the task is complete|the task is done|report complete|work complete|all tasks complete',
@@ -101,12 +103,12 @@ const SAID =
   'reported|described|noted|stated|summari[sz]ed|listed|detailed|presented|delivered|written|posted|sent|outlined|mentioned|explained|provided|given|shown|returned|said|documented|covered';
 const CLAUSE_END = String.raw`(?=\W*$|\s*[.;,:!)])`;
 
-/** A quick test that every match of a pointer below passes, and most other texts do not. */
-const MAY_POINT =
+/** A quick test before `pointerPatterns`. It matches every text that these patterns match, and few others. */
+const POSSIBLE_POINTER =
   /[^\0-\u024f]|previous|prior|last|earlier|preceding|foregoing|above|before|already|stand|oben|vor|letzte|früher|obig|bereits|dessus|plus haut|précédent|anterior|arriba|acima|precedente|sopra|boven/i;
 
-/** Phrases by which models refer to their earlier messages, by language. */
-const pointers = lazy(() =>
+/** The patterns of phrases with which models refer to their earlier messages, by language. */
+const pointerPatterns = lazy(() =>
   [
     // English
     String.raw`\b(?:my|this|our) (?:own )?(?:${EARLIER}) (?:\w+ )?(?:${MESSAGE}|${REPORT}|output|comment|text)\b`,

@@ -1,4 +1,4 @@
-import { heldActivity, quietActivity, type Activity } from './activity.ts';
+import { createHeldActivity, createSilentActivity, type Activity } from './activity.ts';
 import { applyToAnswers, applyUsage } from './answers.ts';
 import { unreachable } from '../../base/errors.ts';
 import { applyToOwnedWork } from './owned-work.ts';
@@ -15,7 +15,7 @@ import { applyToLifetime, steadyTime } from './steady-time.ts';
 import * as activations from './activation.ts';
 import { type TaskState, initialState } from './task-state.ts';
 
-/** Folds a complete log in order to the state of its task. Throws on an empty log. */
+/** Folds the events of a complete log to the state of its task. Throws for an empty log. */
 export function foldEvents(events: Iterable<TaskEvent>): TaskState {
   const log = Array.from(events);
   const rewinds = log.filter((event) => event.type === 'task.rewound');
@@ -24,27 +24,27 @@ export function foldEvents(events: Iterable<TaskEvent>): TaskState {
   for (const event of log) {
     if (state === undefined) state = initialState(event);
     else if (isLive(event.seq)) applyEvent(state, event);
-    else applyCut(state, event);
+    else applyRewoundEvent(state, event);
   }
-  if (state === undefined) throw new Error('a task log with no event');
+  if (state === undefined) throw new Error('a task log has no event');
   return state;
 }
 
-/** Applies an event that a later rewind has cut off: only its costs remain. */
-export function applyCut(state: TaskState, event: TaskEvent): void {
+/** Applies an event that a later rewind has cut off. Only its usage counts. */
+export function applyRewoundEvent(state: TaskState, event: TaskEvent): void {
   applyUsage(state, event, state.spec);
 }
 
 /**
- * Applies one event. Before a `task.rewound`, `state` must be the state of the event that it goes back to, with
- * `applyCut` applied for the events in between: see `foldEvents`.
+ * Applies one event. Before a `task.rewound`, `state` must be the state at the event to which the task goes back, to which
+ * `applyRewoundEvent` was applied for the events in between (see `foldEvents`).
  */
 export function applyEvent(state: TaskState, event: TaskEvent): void {
   const { spec, activation } = state;
-  // Answers come before the activation, which counts the newest answer if it was cut off.
+  // The answers come before the faults, which change `cutText` of the activation.
   applyToAnswers(state, event, { spec, cutText: activation.cutText });
   activations.applyToActivation(state.activation, event, steadyTime(state.lifetime.newest));
-  // The repetition comes before the conversation, which closes the calls of the round.
+  // The repetition comes before the conversation, which removes the open calls of the round.
   applyToRepetition(state.repetition, event, state.conversation);
   applyToConversation(state.conversation, event);
   applyToFaults(state, event);
@@ -76,13 +76,13 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       recordQuotedFiles(state, event.input.enclosed);
       return;
     case 'task.claimed':
-      takeOver(state);
+      applyNewOwner(state);
       return;
     case 'task.resumed':
       beginActivation(
         state,
         state.activation.number + 1,
-        activations.resumedActivationStart(event, state),
+        activations.createResumedStart(event, state),
       );
       return;
     case 'task.reused':
@@ -96,7 +96,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       return;
     }
     case 'task.rewound':
-      goBack(state, event);
+      applyRewind(state, event);
       return;
     case 'files.restored':
       state.rewinding = null;
@@ -106,13 +106,13 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.status = isParked(state) ? 'parked' : 'running';
       return;
     case 'turn.started':
-      // Later texts are the task's own.
+      // From here on, the texts are those of the task itself.
       state.reused = null;
       state.doing = { kind: 'connecting' };
       return;
     case 'turn.held':
     case 'task.held':
-      state.doing = heldActivity(event);
+      state.doing = createHeldActivity(event);
       return;
     case 'summary.started':
       state.doing = { kind: 'compacting' };
@@ -122,17 +122,18 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.doing = { kind: state.openTurn?.isSummary === true ? 'compacting' : 'streaming' };
       return;
     case 'turn.quiet':
-      state.doing = quietActivity(event.waitsFor, steadyTime(event) - event.silentMs);
+      state.doing = createSilentActivity(event.waitsFor, steadyTime(event) - event.silentMs);
       return;
     case 'turn.retried':
       state.doing = { kind: 'waiting_to_retry', because: event.failure.message };
       return;
     case 'turn.ended':
-      state.doing = toolCalls(event.message).length > 0 ? { kind: 'idle' } : waiting(state);
+      state.doing =
+        toolCalls(event.message).length > 0 ? { kind: 'idle' } : createWaitingActivity(state);
       return;
     case 'turn.interrupted':
     case 'turn.failed':
-      state.doing = state.interrupted === null ? { kind: 'idle' } : waiting(state);
+      state.doing = state.interrupted === null ? { kind: 'idle' } : createWaitingActivity(state);
       return;
     case 'summary.refused':
     case 'context.handed':
@@ -141,33 +142,33 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       return;
     case 'call.started':
       state.runningCalls.set(event.callId, { tool: event.tool, since: steadyTime(event) });
-      // A call that runs again after a crash is counted once.
+      // A call that runs again after a crash is counted only once.
       if (!state.unknownCalls.delete(event.callId)) {
         state.toolCounts.set(event.tool, (state.toolCounts.get(event.tool) ?? 0) + 1);
       }
-      showCalls(state);
+      updateCallActivity(state);
       return;
     case 'call.ended':
       state.runningCalls.delete(event.callId);
       state.unknownCalls.delete(event.callId);
       addCallDetails(state, event);
-      showCalls(state);
+      updateCallActivity(state);
       return;
     case 'call.refused':
       state.unknownCalls.delete(event.callId);
       if (event.decision !== null) state.refusals.push(`${event.tool}: ${event.decision.reason}`);
-      showCalls(state);
+      updateCallActivity(state);
       return;
     case 'question.asked':
     case 'question.answered':
-      showCalls(state);
+      updateCallActivity(state);
       return;
     case 'task.parked':
       state.status = 'parked';
       return;
     case 'child.ended':
       addFileChanges(state, event.changed);
-      if (state.doing?.kind === 'waiting_for_children') state.doing = waiting(state);
+      if (state.doing?.kind === 'waiting_for_children') state.doing = createWaitingActivity(state);
       return;
     case 'todos.set':
       state.todos = event.items;
@@ -189,20 +190,20 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
   }
 }
 
-/** Marks the calls that ran under the previous owner as unknown: they may have taken effect or not. */
-function takeOver(state: TaskState): void {
+/** Applies a change of the owner. The outcome of calls that ran under the previous owner is unknown. */
+function applyNewOwner(state: TaskState): void {
   for (const [callId, { tool }] of state.runningCalls) state.unknownCalls.set(callId, tool);
   state.runningCalls.clear();
-  showCalls(state);
+  updateCallActivity(state);
   if (state.end === null) state.status = isParked(state) ? 'parked' : 'queued';
 }
 
 function beginActivation(
   state: TaskState,
   number: number,
-  begun: activations.ActivationStart,
+  start: activations.ActivationStart,
 ): void {
-  state.activation = activations.startActivation(number, { ...begun, turns: state.turns });
+  state.activation = activations.startActivation(number, { ...start, turns: state.turns });
   state.status = isParked(state) ? 'parked' : 'queued';
   state.end = null;
   state.result = '';
@@ -211,8 +212,8 @@ function beginActivation(
   state.lifetime.endedMs = null;
 }
 
-/** Applies a rewind. The task is to continue from there, so its limits count anew and its own model is used again. */
-function goBack(state: TaskState, event: Extract<TaskEvent, { type: 'task.rewound' }>): void {
+/** Applies a rewind. The task continues in a new activation, so its limits count anew and its first model is used again. */
+function applyRewind(state: TaskState, event: Extract<TaskEvent, { type: 'task.rewound' }>): void {
   const { seq, stint, dropped, files } = event;
   const [model] = state.activation.failedModels;
   if (model !== undefined) state.spec = { ...state.spec, model };
@@ -223,12 +224,14 @@ function goBack(state: TaskState, event: Extract<TaskEvent, { type: 'task.rewoun
   } else state.activation = { ...state.activation, number: stint };
 }
 
-function waiting({ openChildren }: TaskState): Activity {
+/** Creates the activity of a task that waits for its children or for an input. */
+function createWaitingActivity({ openChildren }: TaskState): Activity {
   return { kind: openChildren.size > 0 ? 'waiting_for_children' : 'idle' };
 }
 
-function showCalls(state: TaskState): void {
-  state.doing = state.interrupted === null ? null : waiting(state);
+/** Makes the activity and the status of the task follow from its running calls and open questions. */
+function updateCallActivity(state: TaskState): void {
+  state.doing = state.interrupted === null ? null : createWaitingActivity(state);
   if (state.status === 'running' || state.status === 'parked') {
     state.status = isParked(state) ? 'parked' : 'running';
   }

@@ -3,6 +3,7 @@ import { addUsage, toCount, toUsageCounts, NO_USAGE, type Usage } from '../model
 
 /** The total usage of several answers. */
 export interface UsageTotal {
+  /** The number of answers. */
   readonly answers: number;
   readonly usage: Usage;
   /** The cost in USD of the answers with a known price. */
@@ -13,13 +14,13 @@ export interface UsageTotal {
   readonly pricedBy: readonly string[];
 }
 
-/** The usage of one model by a task on one day. */
+/** The usage of one model by one task on one day. */
 export interface LedgerEntry extends UsageTotal {
-  /** The day on which the answers ended, `YYYY-MM-DD` in UTC, which providers use. */
+  /** The day on which the answers ended, `YYYY-MM-DD` in UTC, because providers also bill by days in UTC. */
   readonly day: string;
   /** The model that answered, as `provider/id`. */
   readonly model: string;
-  /** True for estimates of answers without the provider's numbers. They are never added to reported usage. */
+  /** True for estimated usage of answers whose usage the provider did not report. It is never added to reported usage. */
   readonly isEstimated: boolean;
 }
 
@@ -34,7 +35,7 @@ export const NO_USAGE_TOTAL: UsageTotal = {
   pricedBy: [],
 };
 
-/** Returns the ledger after another event. `model`: the model of answers that name none, in older logs. */
+/** Returns the ledger after an event. `model`: the model for answers without a model, which older logs contain. */
 export function addToLedger(ledger: Ledger, event: TaskEvent, model: string): Ledger {
   switch (event.type) {
     case 'turn.ended':
@@ -47,29 +48,35 @@ export function addToLedger(ledger: Ledger, event: TaskEvent, model: string): Le
       return ledger;
   }
   const { usage, estimated, costUsd = null, pricedBy } = event;
-  const of = { day: formatUtcDay(event.ts), model: event.model ?? model };
+  const key = { day: formatUtcDay(event.ts), model: event.model ?? model };
   const prices = pricedBy === undefined ? [] : [pricedBy];
-  let after = ledger;
-  const isBroken = event.type === 'turn.retried' || event.type === 'turn.failed';
-  const isReported = isBroken ? !isZeroUsage(usage) : estimated === undefined;
-  if (isReported) after = book(after, { ...of, isEstimated: false }, use(usage, costUsd, prices));
-  if (estimated === undefined) return after;
-  const guess = use(estimated.usage, estimated.costUsd, prices);
-  return book(after, { ...of, isEstimated: true }, guess);
+  let result = ledger;
+  const isFailed = event.type === 'turn.retried' || event.type === 'turn.failed';
+  const isReported = isFailed ? !isZeroUsage(usage) : estimated === undefined;
+  if (isReported)
+    result = addToEntry(
+      result,
+      { ...key, isEstimated: false },
+      createUsageTotal(usage, costUsd, prices),
+    );
+  if (estimated === undefined) return result;
+  const estimate = createUsageTotal(estimated.usage, estimated.costUsd, prices);
+  return addToEntry(result, { ...key, isEstimated: true }, estimate);
 }
 
-function book(
+/** Adds usage to the entry of a day and a model, and creates the entry if it is missing. */
+function addToEntry(
   ledger: Ledger,
-  of: Pick<LedgerEntry, 'day' | 'model' | 'isEstimated'>,
-  more: UsageTotal,
+  key: Pick<LedgerEntry, 'day' | 'model' | 'isEstimated'>,
+  total: UsageTotal,
 ): Ledger {
-  const at = ledger.findLastIndex(
+  const index = ledger.findLastIndex(
     ({ day, model, isEstimated }) =>
-      day === of.day && model === of.model && isEstimated === of.isEstimated,
+      day === key.day && model === key.model && isEstimated === key.isEstimated,
   );
-  const known = ledger[at];
-  if (known === undefined) return [...ledger, { ...of, ...more }];
-  return ledger.with(at, { ...known, ...addUsageTotals(known, more) });
+  const known = ledger[index];
+  if (known === undefined) return [...ledger, { ...key, ...total }];
+  return ledger.with(index, { ...known, ...addUsageTotals(known, total) });
 }
 
 export function addUsageTotals(a: UsageTotal, b: UsageTotal): UsageTotal {
@@ -83,7 +90,7 @@ export function addUsageTotals(a: UsageTotal, b: UsageTotal): UsageTotal {
   };
 }
 
-/** Adds up the entries of a ledger: either all that the provider reported, or all estimates. */
+/** Adds up the entries of a ledger: either all entries with reported usage, or all entries with estimated usage. */
 export function sumLedger(
   ledger: Ledger,
   { isEstimated }: { readonly isEstimated: boolean },
@@ -93,7 +100,7 @@ export function sumLedger(
     .reduce<UsageTotal>((sum, entry) => addUsageTotals(sum, entry), NO_USAGE_TOTAL);
 }
 
-/** Returns the cost; null if the price of an answer is not known. */
+/** Returns the cost in USD; null: the price of an answer is not known. */
 export function knownCost({
   costUsd,
   unpriced,
@@ -101,7 +108,11 @@ export function knownCost({
   return unpriced > 0 ? null : costUsd;
 }
 
-function use(usage: Usage, costUsd: number | null, pricedBy: readonly string[]): UsageTotal {
+function createUsageTotal(
+  usage: Usage,
+  costUsd: number | null,
+  pricedBy: readonly string[],
+): UsageTotal {
   return {
     answers: 1,
     usage: toUsageCounts(usage),
@@ -111,14 +122,15 @@ function use(usage: Usage, costUsd: number | null, pricedBy: readonly string[]):
   };
 }
 
+/** Returns true if a usage contains no tokens. */
 export function isZeroUsage({ input, output, cacheRead, cacheWrite }: Usage): boolean {
   return input + output + cacheRead + cacheWrite === 0;
 }
 
-/** The beginning of the last day whose year has four digits. */
-const LAST_MS = Date.UTC(9999, 11, 31);
+/** The time at which the last day with a four-digit year begins. */
+const MAX_DAY_MS = Date.UTC(9999, 11, 31);
 
-/** Formats a time as `YYYY-MM-DD` in UTC. Any number is accepted, because a log may contain anything. */
+/** Formats a time as `YYYY-MM-DD` in UTC. Accepts any number, because a log may contain any value. */
 export function formatUtcDay(ms: number): string {
-  return new Date(Math.min(toCount(ms), LAST_MS)).toISOString().slice(0, 10);
+  return new Date(Math.min(toCount(ms), MAX_DAY_MS)).toISOString().slice(0, 10);
 }

@@ -1,43 +1,44 @@
 import { steadyTime } from './steady-time.ts';
 import type { TaskEvent } from '../events/event.ts';
 import type { ChildReceipt, EndStatus, ShellEnd } from '../result.ts';
-import { itemOfCall } from '../template.ts';
+import { findItemOfCall } from '../template.ts';
 
-/** A child, as its parent's log describes it. */
+/** The state of a child, as the log of its parent describes it. */
 export interface ChildState {
-  /** The call that created it, or resumed it last. */
+  /** The id of the call that created the child, or that resumed it last. */
   readonly callId: string;
-  /** True if no call waits for it, so that a notice reports its end. */
+  /** True if no call waits for the child, so that a notice reports its end. */
   background: boolean;
-  /** The reason why the call no longer waits for it. Absent if a call waits, or if none ever did. */
+  /** The reason why the call no longer waits for the child. Absent if a call waits, or if no call has ever waited. */
   detached?: string;
-  /** The status of its end; null while it has not ended, or continues. */
+  /** The status with which the child ended; null: it has not ended, or continues. */
   status: EndStatus | null;
-  /** Ids of all tasks below it at its last end. */
+  /** The ids of all tasks below the child when it ended last. */
   below: readonly string[];
-  /** The key of the delegation that created it, or resumed it last. Absent if a person did, and in older logs. */
+  /** The key of the delegation that created the child, or resumed it last. Absent if a person did so, and in older logs. */
   readonly delegation?: string;
-  /** The actions of the child and all tasks below it until its last end; null if they are not known. */
+  /** The receipt of the child and all tasks below it until it ended last; null: it is not known. */
   receipt: ChildReceipt | null;
 }
 
 /** A background shell of a task. */
 export interface ShellState {
+  /** The id of the call that started the shell. */
   readonly callId: string;
   readonly command: string;
-  /** The path of the file with its output. */
+  /** The path of the file with the output. */
   readonly output: string;
   readonly startedAt: number;
-  /** The end of the shell; null while it runs. */
+  /** The end of the shell; null while the shell runs. */
   end: { readonly how: ShellEnd; readonly exitCode: number | null; readonly at: number } | null;
 }
 
-/** The children and shells that a task has started. They must have ended before the task is complete. */
+/** The owned work of a task: the children and shells that the task has started. They must end before the task does. */
 export interface OwnedWork {
   readonly children: Map<string, ChildState>;
-  /** Ids of the children that have not ended. */
+  /** The ids of the children that have not ended. */
   readonly openChildren: Set<string>;
-  /** The newest task of each item of a template, except for items that are to be done again. */
+  /** The id of the newest child for each item of a template. Items that are to be done again are missing. */
   readonly items: Map<number, string>;
   readonly shells: Map<string, ShellState>;
 }
@@ -53,10 +54,10 @@ export function applyToOwnedWork(owned: OwnedWork, event: TaskEvent): void {
     case 'child.resumed': {
       const { child, callId, background, delegation } = event;
       const { below = [], receipt = null } = children.get(child) ?? {};
-      const made = delegation === undefined ? {} : { delegation };
-      children.set(child, { callId, background, status: null, below, receipt, ...made });
+      const key = delegation === undefined ? {} : { delegation };
+      children.set(child, { callId, background, status: null, below, receipt, ...key });
       openChildren.add(child);
-      const item = itemOfCall(callId);
+      const item = findItemOfCall(callId);
       if (item !== null) items.set(item, child);
       return;
     }
@@ -101,7 +102,7 @@ export function runningShells({ shells }: OwnedWork): readonly string[] {
   return [...shells].filter(([, { end }]) => end === null).map(([id]) => id);
 }
 
-/** Tells whether a shell or child of the task is at work for which no call waits. */
+/** Returns true if a shell runs, or a child works for which no call waits. */
 export function hasBackgroundWork(owned: OwnedWork): boolean {
   const { children, openChildren } = owned;
   if (runningShells(owned).length > 0) return true;

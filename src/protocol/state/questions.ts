@@ -2,36 +2,36 @@ import type { TaskEvent } from '../events/event.ts';
 import type { ModeGrant, PermissionMode, PermissionRule } from '../permission.ts';
 import { questionSubject, type Answer, type AnsweredBy, type Question } from '../question.ts';
 
-/** The question of a call that has no outcome yet. */
+/** The state of a question about a call that has no outcome yet. */
 export interface QuestionState {
   readonly question: Question;
-  /** The digest of everything that the call would do. An answer holds for this only. */
+  /** The digest of everything that the call would do. An answer applies only to a call with this digest. */
   readonly digest: string;
   /** True if the task is parked until the question is answered. */
   readonly parks: boolean;
   readonly askedAt: number;
-  /** The number of the event that asks it. */
+  /** The number of the event `question.asked`. */
   readonly seq: number;
   /** The answer; null while the question is open. */
   answer: {
     readonly answer: Answer;
     readonly by: AnsweredBy;
-    /** The number of the event. */
+    /** The number of the event `question.answered`. */
     readonly seq: number;
   } | null;
 }
 
-/** A rule that the user gave this task and all below it. */
+/** A rule that the user has granted to this task and all tasks below it. */
 export interface GrantedRule {
   readonly rule: PermissionRule;
-  /** The number of the event. */
+  /** The number of the event `rights.granted`. */
   readonly seq: number;
 }
 
-/** A mode that the user gave an agent, for this task and all below it. */
+/** A mode that the user has granted to an agent, for this task and all tasks below it. */
 interface RecordedModeGrant {
   readonly grant: ModeGrant;
-  /** The number of the event. */
+  /** The number of the event `mode.granted`. */
   readonly seq: number;
 }
 
@@ -39,23 +39,24 @@ interface RecordedModeGrant {
 export interface InboxState {
   /** The questions of calls without an outcome, by call id. */
   readonly questions: Map<string, QuestionState>;
-  /** The outcomes of earlier questions, by question id. */
-  readonly settledQuestions: Map<string, string>;
+  /** Descriptions of the outcomes of earlier questions, by question id. */
+  readonly closedQuestions: Map<string, string>;
+  /** The rules that the user has granted with the scope `task`. */
   readonly granted: GrantedRule[];
   /** The newest grant for each definition. */
   readonly modeGrants: RecordedModeGrant[];
-  /** The mode that the task would have without the grant that widened it; null if no grant did. */
+  /** The mode that the task would have without a grant; null: no grant has widened its mode. */
   modeWithoutGrant: PermissionMode | null;
-  /** The calls that the user refused, one line each. */
+  /** The calls that the user has refused, each described in one line. */
   readonly denials: string[];
-  /** Ids of the questions of the task and all tasks below it because of which its process left it. */
+  /** The ids of the questions (of the task and all tasks below) because of which the task is parked; empty: it is not. */
   parkedOn: readonly string[];
 }
 
 export function emptyInbox(): InboxState {
   return {
     questions: new Map(),
-    settledQuestions: new Map(),
+    closedQuestions: new Map(),
     granted: [],
     modeGrants: [],
     modeWithoutGrant: null,
@@ -64,13 +65,14 @@ export function emptyInbox(): InboxState {
   };
 }
 
+/** Returns the questions without an answer. */
 export function openQuestions({ questions }: InboxState): readonly Question[] {
   return [...questions.values()].flatMap(({ question, answer }) =>
     answer === null ? [question] : [],
   );
 }
 
-/** Tells whether the task waits for an answer without needing its process. */
+/** Returns true if the task is parked: it waits for a person's answer, and needs no process meanwhile. */
 export function isParked({ questions, parkedOn }: InboxState): boolean {
   if (parkedOn.length > 0) return true;
   for (const { parks, answer } of questions.values()) if (parks && answer === null) return true;
@@ -82,7 +84,7 @@ export function applyToInbox(inbox: InboxState, event: TaskEvent): void {
   switch (event.type) {
     case 'question.asked': {
       const { question, digest, parks, ts, seq } = event;
-      settle(inbox, question.callId, 'withdrawn: what its call would do has changed');
+      closeQuestion(inbox, question.callId, 'withdrawn: what its call would do has changed');
       const asked = { question, digest, parks, askedAt: ts, seq, answer: null };
       questions.set(question.callId, asked);
       return;
@@ -99,10 +101,11 @@ export function applyToInbox(inbox: InboxState, event: TaskEvent): void {
       return;
     case 'call.ended':
     case 'call.refused':
-      settle(inbox, event.callId, 'withdrawn: its call was ended');
+      closeQuestion(inbox, event.callId, 'withdrawn: its call was ended');
       return;
     case 'task.ended':
-      for (const callId of questions.keys()) settle(inbox, callId, 'withdrawn: its task has ended');
+      for (const callId of questions.keys())
+        closeQuestion(inbox, callId, 'withdrawn: its task has ended');
       return;
     case 'task.parked':
       inbox.parkedOn = event.questions;
@@ -114,7 +117,7 @@ export function applyToInbox(inbox: InboxState, event: TaskEvent): void {
   }
 }
 
-/** Adds a grant. It replaces an earlier grant for the same definition, and may be narrower. */
+/** Adds a grant. It replaces an earlier grant for the same definition, even if it is narrower. */
 function addModeGrant(
   { modeGrants }: InboxState,
   { grant, seq }: Extract<TaskEvent, { type: 'mode.granted' }>,
@@ -132,20 +135,21 @@ function applyAnswer(
   { callId, question, answer, by, seq }: Extract<TaskEvent, { type: 'question.answered' }>,
 ): void {
   const asked = inbox.questions.get(callId);
-  // The first answer counts.
+  // Only the first answer counts.
   if (asked === undefined || asked.question.id !== question || asked.answer !== null) return;
   asked.answer = { answer, by, seq };
   if (answer.kind === 'no' && asked.question.kind !== 'plan')
-    inbox.denials.push(denialLine(asked.question, answer.reason));
+    inbox.denials.push(formatDenial(asked.question, answer.reason));
 }
 
-function denialLine(question: Question, reason: string | null): string {
-  const what = `${question.tool} ${questionSubject(question)}`.replaceAll(/\s+/g, ' ');
-  return reason === null ? what : `${what} (${reason.replaceAll(/\s+/g, ' ')})`;
+function formatDenial(question: Question, reason: string | null): string {
+  const call = `${question.tool} ${questionSubject(question)}`.replaceAll(/\s+/g, ' ');
+  return reason === null ? call : `${call} (${reason.replaceAll(/\s+/g, ' ')})`;
 }
 
-function settle(
-  { questions, settledQuestions }: InboxState,
+/** Moves the question of a call to the closed questions. `unanswered`: the outcome if the question has no answer. */
+function closeQuestion(
+  { questions, closedQuestions }: InboxState,
   callId: string,
   unanswered: string,
 ): void {
@@ -153,7 +157,7 @@ function settle(
   if (asked === undefined) return;
   questions.delete(callId);
   const { answer, question } = asked;
-  settledQuestions.set(
+  closedQuestions.set(
     question.id,
     answer === null ? unanswered : answerText(answer.answer, answer.by),
   );

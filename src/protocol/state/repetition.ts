@@ -4,39 +4,39 @@ import type { TaskEvent } from '../events/event.ts';
 import { toolCalls, type ToolCallPart, type ToolResultPart } from '../message.ts';
 
 /**
- * The repeated calls of a task. They are not read from the conversation, because compaction removes calls and results
- * from it. The count starts again when a person or a task sends the model a message. Notices do not count as messages,
- * because every command in the background causes one.
+ * The repeated calls of a task. They are recorded separately from the conversation, because compaction removes calls and
+ * results from it. The count starts again when a person or a task sends a message. Notices do not count as messages,
+ * because every command in the background causes a notice.
  */
 export interface Repetition {
-  /** The answers that can be part of a repetition: those with calls whose results are known, oldest first. */
+  /** The newest answers with calls whose results are known, the oldest first. Only these can be part of a repetition. */
   rounds: readonly Round[];
   /**
-   * The number of times that each call of the newest answer was made in a row, including the call itself. By call id.
+   * The number of times in a row that each call of the newest answer was made, including the call itself. By call id.
    */
   readonly timesInARow: Map<string, number>;
-  /** The last call. */
+  /** The last call; null: there was none since the count started. */
   newest: Pick<ToolCallPart, 'name' | 'input'> | null;
-  /** The number of times that it was made in a row. */
+  /** The number of times in a row that `newest` was made. */
   times: number;
 }
 
-/** The calls of an answer and their results, without ids, which always differ. Equal rounds are the same object. */
+/** The calls of an answer and their results, without the ids, which always differ. Equal rounds are the same object. */
 export interface Round {
-  readonly asked: readonly Pick<ToolCallPart, 'name' | 'input'>[];
-  readonly told: readonly Pick<ToolResultPart, 'text' | 'isError'>[];
+  readonly calls: readonly Pick<ToolCallPart, 'name' | 'input'>[];
+  readonly results: readonly Pick<ToolResultPart, 'text' | 'isError'>[];
 }
 
 /** The maximum number of rounds in a cycle. Models that repeat themselves do so in short cycles. */
 export const MAX_CYCLE_LENGTH = 4;
-/** The maximum number of repeated rounds that are kept. */
+/** The maximum number of repeated rounds that are remembered. */
 const MAX_ROUNDS = 256;
 
 export function initialRepetition(): Repetition {
   return { rounds: [], timesInARow: new Map(), newest: null, times: 0 };
 }
 
-/** Applies an event. `conversation` is in the state before it, because `turn.started` closes the open calls. */
+/** Applies an event. `conversation`: its state before the event, because `turn.started` removes the open calls. */
 export function applyToRepetition(
   repetition: Repetition,
   event: TaskEvent,
@@ -45,10 +45,10 @@ export function applyToRepetition(
   if (event.type === 'turn.ended') countCalls(repetition, toolCalls(event.message));
   if (event.type !== 'turn.started') return;
   repetition.rounds = addOpenRound(repetition, conversation);
-  const said = conversation.queued.some(
+  const hasMessage = conversation.queued.some(
     ({ id, kind }) => (kind === 'prompt' || kind === 'message') && event.inputs.includes(id),
   );
-  if (!said) return;
+  if (!hasMessage) return;
   repetition.rounds = [];
   repetition.newest = null;
   repetition.times = 0;
@@ -67,21 +67,21 @@ function countCalls(repetition: Repetition, calls: readonly ToolCallPart[]): voi
   }
 }
 
-/** Adds the round of the open calls of a conversation, with the results that they have so far. */
+/** Adds the round of the open calls of a conversation, with the results so far. */
 export function addOpenRound(
   { rounds }: Pick<Repetition, 'rounds'>,
   { openCalls, results }: Pick<Conversation, 'openCalls' | 'results'>,
 ): readonly Round[] {
   if (openCalls.length === 0) return rounds;
   const open: Round = {
-    asked: openCalls.map(({ name, input }) => ({ name, input })),
-    told: openCalls.flatMap(({ id }) => {
+    calls: openCalls.map(({ name, input }) => ({ name, input })),
+    results: openCalls.flatMap(({ id }) => {
       const result = results.get(id);
       return result === undefined ? [] : [{ text: result.text, isError: result.isError }];
     }),
   };
   const recent = rounds.slice(-MAX_CYCLE_LENGTH);
-  const before = recent.findLast((round) => isDeepStrictEqual(round, open));
-  // A new round can only repeat together with the rounds of the cycle that it ends.
-  return before === undefined ? [...recent, open] : [...rounds, before].slice(-MAX_ROUNDS);
+  const equal = recent.findLast((round) => isDeepStrictEqual(round, open));
+  // A round without an equal round ends all repetitions, so only the rounds of a possible new cycle remain.
+  return equal === undefined ? [...recent, open] : [...rounds, equal].slice(-MAX_ROUNDS);
 }

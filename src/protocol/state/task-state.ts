@@ -12,19 +12,19 @@ import { emptyInbox, type InboxState } from './questions.ts';
 import { initialRepetition, type Repetition } from './repetition.ts';
 import type { TaskStatus } from '../result.ts';
 import type { Rewound } from '../events/rewound.ts';
-import { newLifetime, steadyTime, type Lifetime } from './steady-time.ts';
+import { createLifetime, steadyTime, type Lifetime } from './steady-time.ts';
 import * as activations from './activation.ts';
 import type { TaskSpec } from '../task.ts';
 import type { TodoItem } from '../tool.ts';
 
-/** The state of a task, folded from its log. The engine and every view share it. */
+/** The state of a task, folded from its log. The engine and all front ends use it. */
 export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
-  /** The specification, with the terms that apply now. */
+  /** The specification, with the present rights, limits and model. */
   spec: TaskSpec;
   status: TaskStatus;
-  /** Computed when it is read. */
+  /** The current activity: `doing`, or if that is null, the activity that the running calls and open questions imply. */
   readonly activity: Activity;
-  /** The activity, if it does not follow from the calls; null if it does. */
+  /** The activity that the last event set; null: it is derived from the running calls and the open questions. */
   doing: Activity | null;
   readonly conversation: Conversation;
   readonly repetition: Repetition;
@@ -34,32 +34,34 @@ export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
   readonly toolCounts: Map<string, number>;
   /** The running calls, by call id. */
   readonly runningCalls: Map<string, RunningCall>;
-  /** The tools of calls that began under an earlier owner and have no outcome, by call id. */
+  /** The tools of calls that began under an earlier owner and have no recorded outcome, by call id. */
   readonly unknownCalls: Map<string, string>;
+  /** The refused calls, as `Tool: reason`. */
   readonly refusals: string[];
-  /** The number of each fault of its model, in the order of their first occurrence. */
+  /** The number of faults of each kind, in the order of their first occurrence. */
   readonly faults: Map<ModelFault, number>;
   readonly warnings: string[];
-  /** Tasks that are not below it, but that it may see and address. */
+  /** The ids of the tasks that are not below this task, but that it may see and address. */
   readonly handed: Set<string>;
   todos: readonly TodoItem[];
-  /** The earlier task whose result is reused, and when it ended; null if none is. */
+  /** The earlier task whose result is reused, and the time of its end; null: no result is reused. */
   reused: { readonly of: string; readonly at: number } | null;
-  /** The rewind whose files are being restored; null if there is none, or it is complete. */
+  /** The rewind whose files are being restored; null: there is none, or it is complete. */
   rewinding: (Pick<Rewound, 'dropped' | 'files'> & { readonly seq: number }) | null;
   end: EndReason | null;
   result: string;
-  /** The result as JSON that matches the output schema; null if there is none. */
+  /** The result as JSON that matches the output schema; null: there is no such result. */
   structured: { readonly value: JsonValue } | null;
   readonly createdAt: number;
   endedAt: number | null;
   readonly lifetime: Lifetime;
   lastSeq: number;
+  /** The number of the present ownership of the log. Each new owner begins a new epoch. */
   epoch: number;
 }
 
 /**
- * Returns the state after a log's first event. Throws if that is not `task.created`, because the log is then
+ * Creates the state after the first event of a log. Throws if this event is not `task.created`, because the log is then
  * not a task log.
  */
 export function initialState(first: TaskEvent): TaskState {
@@ -103,7 +105,7 @@ export function initialState(first: TaskEvent): TaskState {
     structured: null,
     createdAt: first.ts,
     endedAt: null,
-    lifetime: newLifetime(first),
+    lifetime: createLifetime(first),
     lastSeq: first.seq,
     epoch: first.epoch,
   };

@@ -2,15 +2,14 @@ import { formatClockTime } from '../../base/local-time.ts';
 import { collapseWhitespace, plural } from '../../base/text.ts';
 import type { TaskState } from './task-state.ts';
 
-/** Names the earlier task whose result was reused, and its time. */
+/** Describes the reuse of a result for people: the earlier task, and the time of its end. */
 export function reusedText({ of, at }: NonNullable<TaskState['reused']>): string {
   return `the result of task ${of} of ${new Date(at).toISOString()}; all that it read is the same`;
 }
 
 /**
- * Describes in a few words what a running task does; null if nothing lasts.
- *
- * @param now the present time on the timeline of the task's steady times; without it, no duration is named
+ * Describes the activity of a running task in a few words; null: the task is idle. `now`: the present steady time of the
+ * task. Without it, the description contains no duration.
  */
 export function activityText(
   {
@@ -22,7 +21,7 @@ export function activityText(
   },
   now?: number,
 ): string | null {
-  const lasting = (since: number | null) =>
+  const formatDuration = (since: number | null) =>
     now === undefined || since === null ? '' : ` for ${formatSeconds(Math.max(0, now - since))}`;
   if (parkedOn.length > 0) return `waiting for ${plural(parkedOn.length, 'answer')} of the user`;
   switch (activity.kind) {
@@ -31,20 +30,20 @@ export function activityText(
     case 'connecting':
       return 'connecting';
     case 'waiting_for_first_token':
-      return `waiting for the first token${lasting(activity.since)}`;
+      return `waiting for the first token${formatDuration(activity.since)}`;
     case 'streaming':
       return 'streaming';
     case 'compacting':
       return 'compacting its context';
     case 'stalled':
-      return `stalled${lasting(activity.since)}`;
+      return `stalled${formatDuration(activity.since)}`;
     case 'waiting_to_retry':
       return `waiting to try again: ${collapseWhitespace(activity.because)}`;
     case 'held':
       return heldText(activity);
     case 'tools':
       return [
-        ...runningTools(activity.running, lasting(activity.since)),
+        ...runningTools(activity.running, formatDuration(activity.since)),
         ...askingTools(activity.asking),
       ].join(', ');
     case 'waiting_for_children':
@@ -54,7 +53,7 @@ export function activityText(
   }
 }
 
-/** Names what the task waits for, and until when: `waiting for the rate limit of openai until 17:05:09`. */
+/** Describes the reason and the end of a wait: `waiting for the rate limit of openai until 17:05:09`. */
 function heldText({
   because,
   untilMs,
@@ -66,11 +65,11 @@ function heldText({
   return `waiting for ${collapseWhitespace(because)}${until}`;
 }
 
-function runningTools(tools: readonly string[], lasting: string): readonly string[] {
-  return tools.length === 0 ? [] : [`${[...new Set(tools)].join(', ')}${lasting}`];
+function runningTools(tools: readonly string[], duration: string): readonly string[] {
+  return tools.length === 0 ? [] : [`${[...new Set(tools)].join(', ')}${duration}`];
 }
 
-/** Formats full seconds, so that a question that is repeated at once gets the same answer. */
+/** Formats a duration in full seconds, so that the texts of two tool calls in quick succession are the same. */
 function formatSeconds(ms: number): string {
   return `${Math.max(0, Math.floor(ms / 1000))} s`;
 }

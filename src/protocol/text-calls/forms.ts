@@ -9,19 +9,19 @@ import {
 import { readPythonCalls } from './python-calls.ts';
 
 /**
- * A form in which models write tool calls. Their servers turn it into calls; a server that was started without
- * the parser for it passes it on as text.
+ * A form in which models write tool calls. Servers parse these forms and send structured calls. A server that was started
+ * without the parser for the model leaves the calls in the text.
  */
 export interface CallForm {
-  /** The models that are trained on it, or a description. */
+  /** The models that are trained on the form, or a description of the form. */
   readonly name: string;
-  /** The value of vLLM's `--tool-call-parser`; null: servers have no parser for it. */
+  /** The value of vLLM's `--tool-call-parser` for the form; null: vLLM has no parser for it. */
   readonly parser: string | null;
-  /** A regular expression for its beginning. The group `name`, if there is one, is the name of the tool. */
+  /** The source of a regular expression for the beginning of a call. Its group `name`, if any, is the name of the tool. */
   readonly begin: string;
-  /** Set: the answer must hold nothing else. */
-  readonly isWholeAnswer?: true;
-  /** Reads what follows the beginning; null: it is not complete, or something else. */
+  /** Set if the form only counts as a call when the answer contains nothing else. */
+  readonly isFullAnswer?: true;
+  /** Reads the rest of the call after its beginning; null: the call is incomplete, or the text is something else. */
   readonly read: (text: string, at: number, name: string) => ParsedCalls | null;
 }
 
@@ -29,7 +29,7 @@ const NAME = String.raw`(?<name>[A-Za-z_][\w.:/-]{0,127})`;
 const BAR = '[|｜]';
 const GAP = '[▁_ ]';
 
-/** Text that some forms put around all calls of an answer, or between them. */
+/** The sources of patterns for the texts that some forms put around all calls of an answer, or between them. */
 export const CALL_WRAPPERS: readonly string[] = [
   String.raw`</?(?:antml:)?function_calls>`,
   '</?minimax:tool_call>',
@@ -39,29 +39,29 @@ export const CALL_WRAPPERS: readonly string[] = [
   String.raw`<\|tool_calls_section_(?:begin|end)\|>`,
 ];
 
-function jsonCalls(text: string, at: number): ParsedCalls | null {
+function readMarkedJsonCalls(text: string, at: number): ParsedCalls | null {
   return readJsonCalls(text, at, 'any');
 }
 
-function onlyJsonCalls(text: string, at: number): ParsedCalls | null {
+function readUnmarkedJsonCalls(text: string, at: number): ParsedCalls | null {
   return readJsonCalls(text, at, 'call only');
 }
 
-function keywordCalls(text: string, at: number): ParsedCalls | null {
+function readKeywordCalls(text: string, at: number): ParsedCalls | null {
   return readPythonCalls(text, at, 'keyword');
 }
 
-function pythonOrJson(text: string, at: number): ParsedCalls | null {
-  return readPythonCalls(text, at, 'any') ?? jsonCalls(text, at);
+function readPythonOrJsonCalls(text: string, at: number): ParsedCalls | null {
+  return readPythonCalls(text, at, 'any') ?? readMarkedJsonCalls(text, at);
 }
 
-/** The arguments as JSON, after the name. */
-function jsonArguments(text: string, at: number, name: string): ParsedCalls | null {
+/** Reads the arguments of a call as JSON. `name`: the name of the tool, which was before the arguments. */
+function readJsonArguments(text: string, at: number, name: string): ParsedCalls | null {
   const json = readJsonObject(text, at);
   return json?.value === undefined ? null : { end: json.end, names: [name] };
 }
 
-function taggedArguments(tags: ArgumentTags): CallForm['read'] {
+function createTaggedArgumentsReader(tags: ArgumentTags): CallForm['read'] {
   const read = createArgumentReader(tags);
   return (text, at, name) => {
     const end = read(text, at);
@@ -69,8 +69,15 @@ function taggedArguments(tags: ArgumentTags): CallForm['read'] {
   };
 }
 
-/** The text after the calls: required, or optional if servers take it for the end of the answer. */
-function before(end: string, read: CallForm['read'], presence: 'needed' | 'optional' = 'optional') {
+/**
+ * Creates a reader for calls that are followed by a text. `end`: the source of a pattern for the text. `presence`:
+ * `optional` if the text may be missing, because some servers remove it as the end of the answer.
+ */
+function readUntilEnd(
+  end: string,
+  read: CallForm['read'],
+  presence: 'needed' | 'optional' = 'optional',
+) {
   const expression = lazy(() => new RegExp(String.raw`\s*${end}`, 'y'));
   return (text: string, at: number, name: string): ParsedCalls | null => {
     const calls = read(text, at, name);
@@ -81,17 +88,24 @@ function before(end: string, read: CallForm['read'], presence: 'needed' | 'optio
   };
 }
 
-function jsonBetween(name: string, parser: string | null, begin: string, end: string): CallForm {
-  const read = before(end, jsonCalls);
+/** Creates a form with JSON between a beginning and an optional end. */
+function createJsonForm(name: string, parser: string | null, begin: string, end: string): CallForm {
+  const read = readUntilEnd(end, readMarkedJsonCalls);
   return { name, parser, begin: String.raw`${begin}\s*(?=[{[])`, read };
 }
 
-function invoke(name: string, parser: string | null, prefix: string, first = ''): CallForm {
+/** Creates a form with the tags `invoke` and `parameter`. `prefix`: the text before the names of the tags. */
+function createInvokeForm(
+  name: string,
+  parser: string | null,
+  prefix: string,
+  first = '',
+): CallForm {
   return {
     name,
     parser,
     begin: `${first}<${prefix}invoke name="${NAME}"[^<>\\n]{0,100}>`,
-    read: taggedArguments({
+    read: createTaggedArgumentsReader({
       argument: `<${prefix}parameter name="[^"\\n]{1,200}"[^<>\\n]{0,100}>`,
       endArgument: `</${prefix}parameter>`,
       end: `</${prefix}invoke>`,
@@ -107,100 +121,105 @@ const FUNCTION_TAGS = {
 const HARMONY_MESSAGE = String.raw`(?:\s*<\|constrain\|>)?(?:\s*(?:json|code))?\s*<\|message\|>\s*(?=\{)`;
 const HARMONY_CHANNEL = String.raw`<\|channel\|>\s*(?:commentary|analysis|final)`;
 
+/** The known forms. At each position, the first form that can be read counts. */
 export const CALL_FORMS: readonly CallForm[] = [
-  jsonBetween('Hermes and Qwen', 'hermes', '<tool_call>', '</tool_call>'),
+  createJsonForm('Hermes and Qwen', 'hermes', '<tool_call>', '</tool_call>'),
   {
     name: 'Qwen3-Coder',
     parser: 'qwen3_coder',
     begin: String.raw`(?:<tool_call>\s*)?<function=${NAME}>(?!\s*\{)`,
-    read: taggedArguments(FUNCTION_TAGS),
+    read: createTaggedArgumentsReader(FUNCTION_TAGS),
   },
   {
     name: 'Llama with a function tag',
     parser: null,
     begin: String.raw`(?:<tool_call>\s*)?<function=${NAME}>\s*(?=\{)`,
-    read: before(FUNCTION_TAGS.end, jsonArguments, 'needed'),
+    read: readUntilEnd(FUNCTION_TAGS.end, readJsonArguments, 'needed'),
   },
   {
     name: 'GLM',
     parser: 'glm45',
     begin: String.raw`<tool_call>\s*${NAME}\s*(?=<arg_key>|</tool_call>)`,
-    read: taggedArguments({
+    read: createTaggedArgumentsReader({
       argument: String.raw`<arg_key>[^<>]{1,200}</arg_key>\s*<arg_value>`,
       endArgument: '</arg_value>',
       end: '</tool_call>',
     }),
   },
-  jsonBetween('Llama', 'llama3_json', String.raw`<\|python_tag\|>`, String.raw`<\|eom_id\|>`),
-  jsonBetween('Mistral', 'mistral', String.raw`\[TOOL_CALLS\]`, '</s>'),
+  createJsonForm('Llama', 'llama3_json', String.raw`<\|python_tag\|>`, String.raw`<\|eom_id\|>`),
+  createJsonForm('Mistral', 'mistral', String.raw`\[TOOL_CALLS\]`, '</s>'),
   {
     name: 'Mistral with the name first',
     parser: 'mistral',
     begin: String.raw`\[TOOL_CALLS\]\s*${NAME}\s*(?:\[CALL_ID\]\w{1,64}\s*)?(?:\[ARGS\]\s*)?(?=\{)`,
-    read: jsonArguments,
+    read: readJsonArguments,
   },
   {
     name: 'DeepSeek V3 and R1',
     parser: 'deepseek_v3',
     begin: `<${BAR}tool${GAP}call${GAP}begin${BAR}>\\s*function\\s*<${BAR}tool${GAP}sep${BAR}>\\s*${NAME}\\s*\`\`\`(?:json)?\\s*(?=\\{)`,
-    read: before(`\`\`\`\\s*(?:<${BAR}tool${GAP}call${GAP}end${BAR}>)?`, jsonArguments, 'needed'),
+    read: readUntilEnd(
+      `\`\`\`\\s*(?:<${BAR}tool${GAP}call${GAP}end${BAR}>)?`,
+      readJsonArguments,
+      'needed',
+    ),
   },
   {
     name: 'DeepSeek V3.1',
     parser: 'deepseek_v31',
     begin: `<${BAR}tool${GAP}call${GAP}begin${BAR}>\\s*${NAME}\\s*<${BAR}tool${GAP}sep${BAR}>\\s*(?=\\{)`,
-    read: before(`<${BAR}tool${GAP}call${GAP}end${BAR}>`, jsonArguments),
+    read: readUntilEnd(`<${BAR}tool${GAP}call${GAP}end${BAR}>`, readJsonArguments),
   },
-  invoke('DeepSeek V3.2 and V4', 'deepseek_v32', `${BAR}DSML${BAR}`),
+  createInvokeForm('DeepSeek V3.2 and V4', 'deepseek_v32', `${BAR}DSML${BAR}`),
   {
     name: 'Kimi',
     parser: 'kimi_k2',
     begin: String.raw`<\|tool_call_begin\|>\s*${NAME}\s*<\|tool_call_argument_begin\|>\s*(?=\{)`,
-    read: before(String.raw`<\|tool_call_end\|>`, jsonArguments),
+    read: readUntilEnd(String.raw`<\|tool_call_end\|>`, readJsonArguments),
   },
   {
     name: 'Kimi without its special tokens',
     parser: 'kimi_k2',
     begin: String.raw`functions\.${NAME}:\d{1,4}\s*(?=\{)`,
-    read: jsonArguments,
+    read: readJsonArguments,
   },
   {
     name: 'gpt-oss',
     parser: 'openai',
     begin: String.raw`(?:<\|start\|>\s*assistant\s*)?${HARMONY_CHANNEL}\s+to=${NAME}${HARMONY_MESSAGE}`,
-    read: before(String.raw`<\|(?:call|end)\|>`, jsonArguments),
+    read: readUntilEnd(String.raw`<\|(?:call|end)\|>`, readJsonArguments),
   },
   {
     name: 'gpt-oss with the recipient first',
     parser: 'openai',
     begin: String.raw`(?:<\|start\|>\s*assistant\s+)?to=${NAME}\s*${HARMONY_CHANNEL}${HARMONY_MESSAGE}`,
-    read: before(String.raw`<\|(?:call|end)\|>`, jsonArguments),
+    read: readUntilEnd(String.raw`<\|(?:call|end)\|>`, readJsonArguments),
   },
   {
     name: 'gpt-oss without its special tokens',
     parser: 'openai',
     begin: String.raw`(?:assistant\s?)?commentary\s?to=functions\.${NAME}(?:\s+(?:json|code))?\s*(?=\{)`,
-    read: jsonArguments,
+    read: readJsonArguments,
   },
-  invoke('MiniMax', 'minimax_m2', '', String.raw`<minimax:tool_call>\s*`),
-  invoke('Claude in text', null, '(?:antml:)?'),
+  createInvokeForm('MiniMax', 'minimax_m2', '', String.raw`<minimax:tool_call>\s*`),
+  createInvokeForm('Claude in text', null, '(?:antml:)?'),
   {
     name: 'Gemini',
     parser: null,
     begin: String.raw`^ {0,3}\`{3}(?:tool_code|tool_calls?|function_call)[ \t]*\n\s*`,
-    read: before('```', pythonOrJson, 'needed'),
+    read: readUntilEnd('```', readPythonOrJsonCalls, 'needed'),
   },
   {
     name: 'Gemini with tags',
     parser: null,
     begin: String.raw`<tool_code>\s*`,
-    read: before('</tool_code>', pythonOrJson, 'needed'),
+    read: readUntilEnd('</tool_code>', readPythonOrJsonCalls, 'needed'),
   },
   {
     name: 'Gemini without a mark',
     parser: null,
     begin: String.raw`^(?=(?:print\()?default_api\.\w)`,
-    read: keywordCalls,
+    read: readKeywordCalls,
   },
   {
     name: 'Gemma',
@@ -212,46 +231,46 @@ export const CALL_FORMS: readonly CallForm[] = [
     name: 'Llama 4',
     parser: 'llama4_pythonic',
     begin: String.raw`^(?:<\|python_start\|>)?\[(?=[A-Za-z_][\w.]{0,127}\()`,
-    isWholeAnswer: true,
-    read: before(String.raw`\](?:<\|python_end\|>)?`, keywordCalls, 'needed'),
+    isFullAnswer: true,
+    read: readUntilEnd(String.raw`\](?:<\|python_end\|>)?`, readKeywordCalls, 'needed'),
   },
   {
     name: 'LFM2',
     parser: null,
     begin: String.raw`<\|tool_call_start\|>\s*\[`,
-    read: before(String.raw`\]\s*<\|tool_call_end\|>`, keywordCalls, 'needed'),
+    read: readUntilEnd(String.raw`\]\s*<\|tool_call_end\|>`, readKeywordCalls, 'needed'),
   },
-  jsonBetween('Granite', 'granite', String.raw`<\|tool_call\|>`, String.raw`<\|end_of_text\|>`),
-  jsonBetween('Hunyuan, Jamba and MiniMax M1', 'hunyuan_a13b', '<tool_calls>', '</tool_calls>'),
-  jsonBetween('Nemotron', null, '<TOOLCALL>', '</TOOLCALL>'),
-  jsonBetween('Command R', null, String.raw`<\|START_ACTION\|>`, String.raw`<\|END_ACTION\|>`),
-  jsonBetween(
+  createJsonForm('Granite', 'granite', String.raw`<\|tool_call\|>`, String.raw`<\|end_of_text\|>`),
+  createJsonForm('Hunyuan, Jamba and MiniMax M1', 'hunyuan_a13b', '<tool_calls>', '</tool_calls>'),
+  createJsonForm('Nemotron', null, '<TOOLCALL>', '</TOOLCALL>'),
+  createJsonForm('Command R', null, String.raw`<\|START_ACTION\|>`, String.raw`<\|END_ACTION\|>`),
+  createJsonForm(
     'InternLM',
     'internlm',
     String.raw`<\|action_start\|>\s*<\|plugin\|>`,
     String.raw`<\|action_end\|>`,
   ),
-  jsonBetween('LongCat', 'longcat', '<longcat_tool_call>', '</longcat_tool_call>'),
-  jsonBetween('a function_call tag', null, '<function_call>', '</function_call>'),
-  jsonBetween('Phi-4', 'phi4_mini_json', 'functools', String.raw`<\|end\|>`),
+  createJsonForm('LongCat', 'longcat', '<longcat_tool_call>', '</longcat_tool_call>'),
+  createJsonForm('a function_call tag', null, '<function_call>', '</function_call>'),
+  createJsonForm('Phi-4', 'phi4_mini_json', 'functools', String.raw`<\|end\|>`),
   {
     name: 'JSON in a code block',
     parser: null,
     begin: String.raw`^ {0,3}\`{3}(?:json)?[ \t]*\n\s*(?=\{)`,
-    isWholeAnswer: true,
-    read: before('```', onlyJsonCalls, 'needed'),
+    isFullAnswer: true,
+    read: readUntilEnd('```', readUnmarkedJsonCalls, 'needed'),
   },
-  { name: 'JSON', parser: null, begin: String.raw`^ {0,3}(?=\{\s*")`, read: onlyJsonCalls },
+  { name: 'JSON', parser: null, begin: String.raw`^ {0,3}(?=\{\s*")`, read: readUnmarkedJsonCalls },
 ];
 
-/** Values stand between tokens of their own, so that the token behind the last brace ends the call. */
+/** Reads the arguments of a call of Gemma. They are not JSON, so the token after the last brace marks the end of the call. */
 function readGemmaArguments(text: string, at: number, name: string): ParsedCalls | null {
   const end = /\}(?:<tool_call\|>|<end_function_call>)/g;
   end.lastIndex = at;
   return end.test(text) ? { end: end.lastIndex, names: [name] } : null;
 }
 
-/** The tags of a call whose arguments each have a tag of their own, as sources of regular expressions. */
+/** The tags of a form in which every argument has its own tags, as sources of regular expressions. */
 interface ArgumentTags {
   /** The tag before the value of an argument. */
   readonly argument: string;
@@ -261,16 +280,16 @@ interface ArgumentTags {
 }
 
 /**
- * Returns a function that reads the arguments of a call and the tag that ends it, and gives the index behind that
- * tag, or null if the call is not complete. A value may hold such tags itself: it ends with a tag that another
- * argument, or the end of the call, follows.
+ * Creates a function that reads the arguments of a call and the tag that ends the call. It returns the index after this
+ * tag; null: the call is incomplete. Because a value may itself contain such tags, it ends only at an end tag that is
+ * followed by another argument or by the end of the call.
  */
 function createArgumentReader({ argument, endArgument, end }: ArgumentTags) {
   const patterns = lazy(() => ({
     argumentTag: new RegExp(`\\s*${argument}`, 'y'),
     endTag: new RegExp(`\\s*${end}`, 'y'),
     endOfValue: new RegExp(`${endArgument}(?=\\s*(?:${argument}|${end}))`, 'g'),
-    // Models forget the tag that ends a value.
+    // Models sometimes forget the tag that ends a value, so the next tag ends it too.
     nextTag: new RegExp(`(?=${argument}|${end})`, 'g'),
   }));
 
@@ -279,13 +298,13 @@ function createArgumentReader({ argument, endArgument, end }: ArgumentTags) {
     let at = skipSpace(text, start);
     const json = readJsonObject(text, at);
     if (json !== null) at = json.end;
-    // If no such end follows from here on, none follows from a later index either.
+    // False after no end tag was found: none follows at a later index either, so it is not searched for again.
     let hasEnds = true;
     while (matches(argumentTag, text, at)) {
       const value = argumentTag.lastIndex;
-      const close: number | null = hasEnds ? search(endOfValue, text, value) : null;
+      const close: number | null = hasEnds ? findEndOfMatch(endOfValue, text, value) : null;
       hasEnds &&= close !== null;
-      const next = close ?? search(nextTag, text, value);
+      const next = close ?? findEndOfMatch(nextTag, text, value);
       if (next === null) return null;
       at = next;
     }
@@ -293,7 +312,8 @@ function createArgumentReader({ argument, endArgument, end }: ArgumentTags) {
   };
 }
 
-function search(expression: RegExp, text: string, from: number): number | null {
+/** Returns the index after the next match of a pattern; null: there is no match. */
+function findEndOfMatch(expression: RegExp, text: string, from: number): number | null {
   expression.lastIndex = from;
   const found = expression.exec(text);
   return found === null ? null : found.index + found[0].length;

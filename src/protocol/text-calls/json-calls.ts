@@ -1,21 +1,21 @@
 import { isJsonObject } from '../../base/json.ts';
 import { parseJsonLine } from '../../base/jsonl.ts';
 
-/** The calls that a parser has read, and the index of the first character behind them. */
+/** The calls that a parser has read, and the index of the first character after them. */
 export interface ParsedCalls {
   readonly end: number;
-  /** The names of the called tools, as written. */
+  /** The names of the called tools, as in the text. */
   readonly names: readonly string[];
 }
 
-/** Brackets and strings; a quote alone begins a string that has no end. */
+/** Matches brackets and strings. A quotation mark alone is the beginning of a string without an end. */
 const SYNTAX = /[{}[\]]|"(?:[^"\\]|\\[^])*"|"/g;
 const OPENING: ReadonlySet<string> = new Set(['{', '[']);
 const CLOSING: ReadonlySet<string> = new Set(['}', ']']);
 
-/** Keys under which models put the arguments of a call. */
+/** The keys under which models write the arguments of a call. */
 const ARGUMENT_KEYS: ReadonlySet<string> = new Set(['arguments', 'parameters', 'input', 'args']);
-/** Keys that only identify a call. */
+/** The keys that only identify a call. */
 const LABEL_KEYS: ReadonlySet<string> = new Set(['id', 'type', 'index', 'tool_call_id']);
 // Raw control characters are not valid in JSON, but models write unescaped line breaks into strings.
 // oxlint-disable-next-line no-control-regex
@@ -26,8 +26,8 @@ const SEPARATOR = /[\s,;]*/y;
 const SPACE = /\s*/y;
 
 /**
- * Reads the JSON object at `start`. Returns null if there is none or if it is not complete. The value is
- * undefined where the text between the braces is not JSON.
+ * Reads the JSON object at `start`. Returns null if there is no object, or if it is incomplete. `value` is undefined if the
+ * text between the braces is not JSON.
  */
 export function readJsonObject(
   text: string,
@@ -37,11 +37,9 @@ export function readJsonObject(
 }
 
 /**
- * Reads calls written as JSON at `start`: a list of objects, or objects one after the other. An object that is
- * no call is skipped.
- *
- * @param fields `any`: a marker before the JSON says that it is a call. `call only`: the JSON must hold the
- *   fields of a call and no others, because nothing else distinguishes it from data.
+ * Reads calls that are written as JSON at `start`: a list of objects, or several objects one after the other. Objects that
+ * are not calls are skipped. `fields`: `any` if a marker before the JSON shows that it is a call; `call only` if an object
+ * must have exactly the fields of a call, because nothing else distinguishes it from data.
  */
 export function readJsonCalls(
   text: string,
@@ -51,43 +49,43 @@ export function readJsonCalls(
   if (fields === 'any' && matches(BEGINS_LIST, text, start)) {
     const list = readJson(text, start);
     if (list === null || !Array.isArray(list.value)) return null;
-    return { end: list.end, names: list.value.flatMap((each) => namesIn(each, fields)) };
+    return { end: list.end, names: list.value.flatMap((each) => collectNames(each, fields)) };
   }
   const names: string[] = [];
   let end = -1;
   for (let at = start; ;) {
     const object = readJsonObject(text, at);
     if (object === null) break;
-    names.push(...namesIn(object.value, fields));
+    names.push(...collectNames(object.value, fields));
     end = object.end;
     at = skipSeparators(text, end);
   }
   return end === -1 ? null : { end, names };
 }
 
-/** Returns the index behind the white space, commas and semicolons at an index. */
+/** Returns the index after the white space, commas and semicolons that begin at `at`. */
 export function skipSeparators(text: string, at: number): number {
   return matches(SEPARATOR, text, at) ? SEPARATOR.lastIndex : at;
 }
 
-/** Returns the index behind the white space at an index. */
+/** Returns the index after the white space that begins at `at`. */
 export function skipSpace(text: string, at: number): number {
   return matches(SPACE, text, at) ? SPACE.lastIndex : at;
 }
 
-/** Tells whether a sticky expression matches at this index. */
+/** Returns true if a sticky expression matches at this index. Its `lastIndex` is then the end of the match. */
 export function matches(sticky: RegExp, text: string, at: number): boolean {
   sticky.lastIndex = at;
   return sticky.test(text);
 }
 
 function readJson(text: string, start: number): { value: unknown; end: number } | null {
-  const end = endOfJson(text, start);
+  const end = findEndOfJson(text, start);
   return end === null ? null : { value: parseJson(text.slice(start, end)), end };
 }
 
-/** Returns the index behind the bracket that closes the one at `start`, or null if it is never closed. */
-function endOfJson(text: string, start: number): number | null {
+/** Returns the index after the bracket that closes the bracket at `start`; null: it is never closed. */
+function findEndOfJson(text: string, start: number): number | null {
   let depth = 0;
   SYNTAX.lastIndex = start;
   for (let found = SYNTAX.exec(text); found !== null; found = SYNTAX.exec(text)) {
@@ -105,16 +103,16 @@ function endOfJson(text: string, start: number): number | null {
   return null;
 }
 
-/** Parses JSON, also with raw control characters in it; undefined for other text, such as program code. */
+/** Parses JSON, which may contain raw control characters; undefined for any other text, such as program code. */
 function parseJson(json: string): unknown {
   return parseJsonLine(json) ?? parseJsonLine(json.replace(CONTROL_CHARACTERS, ' '));
 }
 
-function namesIn(value: unknown, fields: 'any' | 'call only'): readonly string[] {
+function collectNames(value: unknown, fields: 'any' | 'call only'): readonly string[] {
   if (!isJsonObject(value)) return [];
   const { name, tool_name: toolName, function: nested, tool_calls: list } = value;
-  if (Array.isArray(list)) return list.flatMap((each) => namesIn(each, fields));
-  if (isJsonObject(nested)) return namesIn(nested, fields);
+  if (Array.isArray(list)) return list.flatMap((each) => collectNames(each, fields));
+  if (isJsonObject(nested)) return collectNames(nested, fields);
   const called = typeof name === 'string' ? name : toolName;
   if (typeof called !== 'string') return [];
   return fields === 'any' || hasCallFieldsOnly(value) ? [called] : [];
@@ -128,7 +126,7 @@ function hasCallFieldsOnly(value: Readonly<Record<string, unknown>>): boolean {
   return others.length === 1 && ARGUMENT_KEYS.has(key) && isArguments(value[key]);
 }
 
-/** Arguments are an object, or an object as JSON in a string. */
+/** Returns true if a value can be the arguments of a call: an object, an object as JSON in a string, or nothing. */
 function isArguments(value: unknown): boolean {
   if (value === null || value === '') return true;
   return isJsonObject(typeof value === 'string' ? parseJson(value) : value);

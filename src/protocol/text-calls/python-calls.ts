@@ -7,10 +7,8 @@ const CLOSING_PAREN = /\s*\)/y;
 const QUOTES: ReadonlySet<string> = new Set(['"', "'"]);
 
 /**
- * Reads calls written as Python at `start`, one after the other, each alone or inside of `print()`. Returns null
- * if there is none there that is complete.
- *
- * @param args `keyword`: all calls must be written with named arguments, or none, as tools are called
+ * Reads calls that are written as Python at `start`, one after the other, each alone or inside `print()`. Returns null if
+ * there is no complete call. `args`: `keyword` if a call may only have named arguments or none, as calls of tools do.
  */
 export function readPythonCalls(
   text: string,
@@ -25,7 +23,7 @@ export function readPythonCalls(
     if (groups === undefined) break;
     const open = CALL.lastIndex - 1;
     if (args === 'keyword' && !matches(KEYWORD_ARGUMENTS, text, open + 1)) break;
-    const close = endOfParentheses(text, open);
+    const close = findEndOfParentheses(text, open);
     if (close === null) break;
     end = close;
     if (groups['print'] !== undefined) {
@@ -38,13 +36,13 @@ export function readPythonCalls(
   return names.length === 0 ? null : { end, names };
 }
 
-/** Returns the index behind the parenthesis that closes the one at `open`, or null if it is never closed. */
-function endOfParentheses(text: string, open: number): number | null {
+/** Returns the index after the parenthesis that closes the parenthesis at `open`; null: it is never closed. */
+function findEndOfParentheses(text: string, open: number): number | null {
   let depth = 0;
   for (let at = open; at < text.length; at += 1) {
     const character = text.charAt(at);
     if (QUOTES.has(character)) {
-      const close = endOfString(text, at, character);
+      const close = findEndOfString(text, at, character);
       if (close === null) return null;
       at = close;
     } else if (character === '(') {
@@ -57,13 +55,13 @@ function endOfParentheses(text: string, open: number): number | null {
   return null;
 }
 
-/** Returns the index of the last quote of the string that begins at `start`, or null if it has no end. */
-function endOfString(text: string, start: number, quote: string): number | null {
+/** Returns the index of the last quotation mark of the string that begins at `start`; null: the string has no end. */
+function findEndOfString(text: string, start: number, quote: string): number | null {
   const triple = quote.repeat(3);
-  const mark = text.startsWith(triple, start) ? triple : quote;
-  for (let at = start + mark.length; at < text.length; at += 1) {
+  const delimiter = text.startsWith(triple, start) ? triple : quote;
+  for (let at = start + delimiter.length; at < text.length; at += 1) {
     if (text.charAt(at) === '\\') at += 1;
-    else if (text.startsWith(mark, at)) return at + mark.length - 1;
+    else if (text.startsWith(delimiter, at)) return at + delimiter.length - 1;
   }
   return null;
 }

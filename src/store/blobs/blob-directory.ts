@@ -29,14 +29,14 @@ export interface BlobDirectoryOptions {
   readonly directory: string;
   /** Called before each put, so that other processes know that this store is alive: see `removeUnusedBlobs`. */
   readonly registerStore: () => void;
-  /** Called with the path of each blob that this process relies on, which may not be durable yet. */
+  /** Called with the path of each blob that was put. The blob may not be durable yet. */
   readonly onUse: (path: string) => void;
 }
 
-/** Texts, or bytes of files, each in a file that is named by the sha256 of its content. */
+/** A directory of texts or bytes, each in a file that is named by the sha256 of its content. */
 export class BlobDirectory {
   readonly #options: BlobDirectoryOptions;
-  /** Hashes that this store has put, or has found with the same content. */
+  /** Hashes of the blobs that were put, including blobs that already existed with the same content. */
   readonly #stored = new Set<string>();
 
   constructor(options: BlobDirectoryOptions) {
@@ -66,7 +66,7 @@ export class BlobDirectory {
     } catch (thrown) {
       throw storageError('write blob', path, thrown);
     }
-    // Also for a blob that was there: the process that wrote it may have died before it was durable.
+    // Call this also for a blob that already existed: its writer may have died before the blob was durable.
     this.#options.onUse(path);
     this.#stored.add(hash);
     return hash;
@@ -93,12 +93,15 @@ export class BlobDirectory {
     return join(this.#options.directory, hash);
   }
 
-  /** Checks whether this store has put the blob itself, and may be about to refer to it. */
+  /** Checks whether this store has put the blob. If so, a log may be about to refer to it. */
   isInUse(hash: string): boolean {
     return this.#stored.has(hash);
   }
 
-  /** Makes a blob young, so that no process removes it as unused. Returns false if it does not exist. */
+  /**
+   * Sets the modification time of a blob to now, so that no process removes the blob as unused. Returns false if the
+   * blob does not exist.
+   */
   #touch(path: string): boolean {
     try {
       this.#options.files.touch(path);
@@ -109,7 +112,7 @@ export class BlobDirectory {
     }
   }
 
-  /** Compares the bytes, because a power loss can leave a name with no content or half of it. */
+  /** Compares the bytes of a blob, because a power loss can leave a file that is empty or incomplete. */
   #hasContent(path: string, bytes: Buffer): boolean {
     const stat = this.#options.files.stat(path);
     return stat?.size === bytes.length && this.#read(path)?.equals(bytes) === true;

@@ -7,9 +7,9 @@ import type { OwnerLocks } from '../locks/owner-locks.ts';
 import { CHUNK_BYTES } from '../log/line-reader.ts';
 import { isBlobHash, type BlobDirectory } from './blob-directory.ts';
 
-/** The largest expected difference between clocks, and between time stamps of file systems. Milliseconds. */
+/** The maximum expected difference between clocks, and between time stamps of file systems. */
 const CLOCK_SLACK_MS = 3_600_000;
-/** Marks a blob that is being removed. */
+/** The suffix of the name of a blob while the blob is being removed. */
 const REMOVED_SUFFIX = '.gone';
 
 interface CollectionParts {
@@ -23,10 +23,11 @@ interface CollectionParts {
 /**
  * Removes those `candidates` that no log refers to and that no process is about to refer to.
  *
- * A process first puts a blob and then writes its hash to a log; it may be any process. Therefore each store registers
- * before it puts its first blob, and each put makes the blob young. A blob is not removed if it was put later than an
- * hour before the oldest other living store registered, or if this store has put it. A later sweep removes what is
- * spared now. The age of a blob is checked for the last time when the blob has been renamed: a later put writes it anew.
+ * Any process may have put a blob and not yet written its hash to a log. Therefore each store registers before it puts
+ * its first blob, and each put sets the modification time of the blob. A blob is kept if this store has put it, or if
+ * its modification time is less than an hour before the time at which the oldest other living store registered, or
+ * later. A later sweep removes the blobs that are kept now. The modification time is checked once more after the blob
+ * was renamed for removal: a put after the rename writes the blob again.
  */
 export async function removeUnusedBlobs(
   parts: CollectionParts,
@@ -49,7 +50,7 @@ export async function removeUnusedBlobs(
   }
 }
 
-/** Lists the hashes of all blobs and backups. Before, it restores the names of blobs whose removal was interrupted. */
+/** Lists the hashes of all blobs and backups, and restores the names of blobs whose removal was interrupted. */
 export function listBlobs({ files, blobs, backups }: CollectionParts): ReadonlySet<string> {
   const hashes = new Set<string>();
   for (const { directory } of [blobs, backups]) {
@@ -75,7 +76,7 @@ async function excludeReferencedBlobs(
       return unreferenced.size === 0 ? 'stop' : 'continue';
     });
   } catch (thrown) {
-    // A log that was deleted meanwhile refers to nothing. One that cannot be read could refer to any of them.
+    // A log that was deleted meanwhile refers to no blob. A log that cannot be read may refer to any blob.
     if (systemErrorCode(thrown) !== 'ENOENT') unreferenced.clear();
   }
 }
@@ -86,7 +87,7 @@ function isRemovable(parts: CollectionParts, blobs: BlobDirectory, hash: string)
   return (
     modified !== undefined &&
     !blobs.isInUse(hash) &&
-    modified < locks.findOldestRival() - CLOCK_SLACK_MS
+    modified < locks.findOldestOtherRegistration() - CLOCK_SLACK_MS
   );
 }
 
@@ -102,16 +103,16 @@ function removeBlob({ files, locks }: CollectionParts, blobs: BlobDirectory, has
     throw thrown;
   }
   const modified = files.stat(removed)?.modified ?? 0;
-  if (modified < locks.findOldestRival() - CLOCK_SLACK_MS) files.unlink(removed);
+  if (modified < locks.findOldestOtherRegistration() - CLOCK_SLACK_MS) files.unlink(removed);
   else files.rename(removed, path);
 }
 
 /**
- * A reference to a blob in a log: a string that consists of its hash (`TaskSpec.prefix`), or the mark of a large
- * string. A hash inside a longer text does not match, because the quotes of that text are escaped.
+ * Matches a reference to a blob in a log: a string that consists of a hash (`TaskSpec.prefix`), or the reference that
+ * replaces a large string. A hash inside a longer text does not match, because the quotes of that text are escaped.
  */
 const REFERENCE = /(?:"|\\u0010blob:)([0-9a-f]{64})"/g;
-/** Characters that are carried over to the next chunk, so that no reference is cut in two. */
+/** The number of characters that are carried over to the next chunk, so that no reference is cut in two. */
 const MAX_REFERENCE_LENGTH = 80;
 
 /** Finds the hashes of the blobs that a piece of a log refers to. */
@@ -119,7 +120,7 @@ export function findBlobReferences(text: string): Iterable<string> {
   return Array.from(text.matchAll(REFERENCE), ([, hash]) => hash ?? '');
 }
 
-/** Calls `visit` with each hash that a log refers to, with some of them twice, until it returns `stop`. */
+/** Calls `visit` with each hash that a log refers to, until `visit` returns `stop`. May visit a hash more than once. */
 export async function visitBlobReferences(
   files: FilePort,
   path: string,

@@ -9,8 +9,9 @@ const EXPORT_VERSION = 1;
 const SPILL_PATTERN = /^[0-9a-f]{16}$/;
 
 /**
- * A line of an exported file. The file begins with a header. Then each task follows, parents first: its log line by line,
- * its output, its spill files, and, in pieces, the blobs that it refers to and no task before it did. An end closes it.
+ * A line of an exported file. The file begins with a header. Then each task follows, parents first: its log line by
+ * line, its output, its spill files, and the blobs that no earlier task referred to, each in pieces. The last line is
+ * the end.
  */
 export type ExportRecord =
   | { readonly kind: 'header'; readonly root: string }
@@ -52,7 +53,7 @@ function formatContent(bytes: Buffer): JsonObject {
   return isUtf8(bytes) ? { text: bytes.toString('utf8') } : { base64: bytes.toString('base64') };
 }
 
-/** Parses a line. Returns a description of the fault if it is no record: the end of a sentence about the line. */
+/** Parses a line. For a malformed line, returns a description of the fault: the end of a sentence about the line. */
 export function parseRecord(line: string): ExportRecord | string {
   const value = parseJsonLine(line);
   if (!isJsonObject(value)) return 'is not a JSON object';
@@ -91,8 +92,8 @@ function parseHeader(value: JsonObject): ExportRecord | string {
   if (v > EXPORT_VERSION) {
     return `is from a newer Muster (export version ${v}, this one reads up to ${EXPORT_VERSION}): update Muster to import it`;
   }
-  const isGood = typeof root === 'string' && isId(root) && hasOnly(value, ['format', 'v', 'root']);
-  return isGood ? { kind: 'header', root } : 'has no root task';
+  const isValid = typeof root === 'string' && isId(root) && hasOnly(value, ['format', 'v', 'root']);
+  return isValid ? { kind: 'header', root } : 'has no root task';
 }
 
 function parseLog(value: JsonObject): ExportRecord | string {

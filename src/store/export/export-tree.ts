@@ -13,7 +13,7 @@ import { completeLinesLength } from '../../base/jsonl.ts';
 /** The progress of an export. */
 interface ExportState {
   readonly parts: StoreParts;
-  /** Tasks to export, each with a log that confirms its parent. */
+  /** Tasks to export. The log of each child names its parent, too. */
   readonly queue: string[];
   /** Tasks that have been queued. */
   readonly seen: Set<string>;
@@ -61,7 +61,10 @@ async function* exportTask(state: ExportState, id: string): AsyncIterable<string
   }
 }
 
-/** Exports the valid lines of a log. Adds the blobs that they refer to to `references`, and children to the queue. */
+/**
+ * Exports the valid lines of a log. Adds the blobs to which these lines refer to `references`, and children to the
+ * queue.
+ */
 async function* exportLog(
   state: ExportState,
   id: string,
@@ -100,7 +103,7 @@ function reportDamage({ files, tasks, problemReporter }: StoreParts, id: string)
     problemReporter.add(path, problem);
 }
 
-/** Reads a file in pieces that end at the end of a line where possible; nothing if the file does not exist. */
+/** Reads a file in pieces that end at the end of a line if possible. Yields nothing if the file does not exist. */
 async function* readInPieces({ files }: StoreParts, path: string): AsyncIterable<Buffer> {
   const end = files.stat(path)?.size ?? 0;
   for (let start = 0; start < end;) {

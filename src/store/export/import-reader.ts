@@ -15,7 +15,7 @@ const MAX_TASKS = 10_000;
 const MAX_FILES = 100_000;
 const MAX_BYTES = 16 * 1024 ** 3;
 
-/** A task of the exported file. Its own files are drafts. */
+/** A task of the exported file. Its files are still drafts. */
 export interface ImportedTask {
   readonly id: string;
   readonly scanner: LogScanner;
@@ -47,7 +47,10 @@ export class ImportReader {
     return this.#isEnded;
   }
 
-  /** Adds a record. Throws `INVALID_PARAM` if it is not allowed here; the message is the end of a sentence about its line. */
+  /**
+   * Adds a record. Throws `INVALID_PARAM` if the record is not allowed at this position; the message is the end of a
+   * sentence about its line.
+   */
   async addRecord(record: ExportRecord): Promise<void> {
     if (this.#isEnded) throw invalidRecordError('comes after the end');
     if ((record.kind === 'header') !== (this.#root === undefined)) {
@@ -76,7 +79,7 @@ export class ImportReader {
         this.#checkLastTask();
         if (record.tasks !== this.tasks.length || record.tasks === 0) {
           throw invalidRecordError(
-            `announces ${record.tasks} tasks, but ${this.tasks.length} came before it`,
+            `says that there are ${record.tasks} tasks, but the file contains ${this.tasks.length}`,
           );
         }
         this.#isEnded = true;
@@ -100,7 +103,7 @@ export class ImportReader {
   #addLogLine(line: string): void {
     const task = this.#getTask();
     if (this.#currentFile !== this.#parts.tasks.logPath(task.id))
-      throw invalidRecordError('is separated from its log');
+      throw invalidRecordError('is not next to the other lines of its log');
     const bytes = Buffer.from(line);
     const event = task.scanner.scanLine(bytes.length < MAX_LINE_BYTES ? bytes : undefined);
     if (event === 'damaged')
@@ -116,7 +119,7 @@ export class ImportReader {
     this.#write(Buffer.from('\n'));
   }
 
-  /** Checks the ids of root and parent, which become part of paths. */
+  /** Checks the ids of the root and the parent of a task, which become parts of paths. */
   #checkFamily(id: string, { root, parent }: Pick<TaskSpec, 'root' | 'parent'>): void {
     const isRoot = this.tasks.length === 1;
     const hasParent = isRoot
@@ -200,7 +203,7 @@ interface OpenDraft {
   readonly hash: Hash;
 }
 
-/** Files that are written under temporary names and renamed at the end. One of them is open at a time. */
+/** Writes files under temporary names, and renames them at the end. Only one draft is open at a time. */
 export class ImportDrafts {
   readonly #parts: StoreParts;
   /** Paths of drafts by the paths of their files. */
@@ -223,9 +226,9 @@ export class ImportDrafts {
   /** Creates the draft of a file. The draft before it must be finished. */
   begin(target: string): void {
     const { files } = this.#parts;
-    const getDraftPath = `${target}.${newId()}.new`;
-    const fd = files.openNew(getDraftPath);
-    this.#drafts.set(target, getDraftPath);
+    const draft = `${target}.${newId()}.new`;
+    const fd = files.openNew(draft);
+    this.#drafts.set(target, draft);
     const writer = new BufferedWriter(files, fd);
     this.#open = { target, fd, writer, hash: createHash('sha256') };
   }
@@ -245,7 +248,7 @@ export class ImportDrafts {
     return open.hash.digest('hex');
   }
 
-  /** Returns the path of a file's draft, or of the file itself if it has none. */
+  /** Returns the path of a file's draft, or the path of the file itself if it has no draft. */
   getPath(target: string): string {
     return this.#drafts.get(target) ?? target;
   }
@@ -258,7 +261,7 @@ export class ImportDrafts {
 
   discard(target: string): void {
     const draft = this.#drafts.get(target);
-    // A deletion of the same task may have removed it.
+    // A deletion of the same task may have removed the draft.
     if (draft !== undefined) unlinkIfExists(this.#parts.files, draft);
     this.#drafts.delete(target);
   }

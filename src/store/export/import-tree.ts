@@ -1,7 +1,7 @@
 import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import { parseRecord } from './export-format.ts';
-import { writeImportMark } from '../files/task-files.ts';
+import { writeImportMarker } from '../files/task-files.ts';
 import { ImportDrafts, ImportReader, type ImportedTask } from './import-reader.ts';
 import { readChunks, MAX_LINE_BYTES } from '../log/line-reader.ts';
 import { readCreatedEvent } from '../log/log-reader.ts';
@@ -11,10 +11,15 @@ import { storageError, unlinkIfExists } from '../files/file-port.ts';
 import type { StoreParts } from '../store-parts.ts';
 import type { TaskSummary } from '../task-store.ts';
 
-/** A log line as a JSON string is at most twice as long, because the line is JSON: only its quotes and backslashes are escaped. */
+/**
+ * The maximum length of a record. A log line is JSON, so as a JSON string it is at most twice as long: only quotes and
+ * backslashes are escaped.
+ */
 const MAX_RECORD_LENGTH = 2 * MAX_LINE_BYTES + 1024;
 
-/** Imports the text of an exported file: reads all of it into drafts, then renames them. Returns the ids of its tasks. */
+/**
+ * Imports the text of an exported file: reads all of it into drafts, then renames them. Returns the ids of its tasks.
+ */
 export async function importTree(
   parts: StoreParts,
   text: AsyncIterable<string>,
@@ -110,8 +115,8 @@ function haveSameBytes({ files }: StoreParts, one: string, other: string): boole
 }
 
 /**
- * Renames the drafts to their files; on an error, removes the tasks whose drafts it has begun to rename. If the process is killed here,
- * each task is complete or absent, and the root comes last.
+ * Renames the drafts to their files. If this fails, removes the tasks whose drafts have been renamed. If the process is
+ * killed meanwhile, each task is complete or absent. The root comes last.
  */
 function commitDrafts(
   parts: StoreParts,
@@ -129,7 +134,7 @@ function commitDrafts(
       for (const spill of spills) drafts.commit(spill);
       const output = tasks.outputPath(id);
       if (drafts.has(output)) drafts.commit(output);
-      writeImportMark(files, tasks.importMarkPath(id), scanner.nextSeq - 1);
+      writeImportMarker(files, tasks.importMarkerPath(id), scanner.nextSeq - 1);
       drafts.commit(tasks.logPath(id));
     }
   } catch (thrown) {
@@ -149,7 +154,7 @@ function isEnded(summary: TaskSummary | undefined): summary is TaskSummary {
   return summary !== undefined && summary.ended !== null;
 }
 
-/** Removes the files that a deleted or unfinished task with this id has left. The caller must hold the lock. */
+/** Removes the files that remain of a deleted or unfinished task with this id. The caller must hold the lock. */
 function clearLeftovers({ files, tasks }: StoreParts, id: string): void {
   const paths = { log: tasks.logPath(id), damaged: tasks.damagedLinesPath(id) };
   if (files.stat(tasks.deletedLogPath(id)) !== undefined) {

@@ -1,8 +1,10 @@
 import { dirname, join } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
+import { isInside } from '../../base/path-inside.ts';
+import { NO_HOME } from '../../sys/env.ts';
 import { storageError, type FilePort, type FileStat } from './file-port.ts';
 
-/** The paths in a data directory. `tasks` is flat, so that a listing reads one directory. */
+/** The paths in a data directory. `tasks` has no subdirectories, so that a listing reads one directory. */
 export interface DataPaths {
   readonly root: string;
   readonly tasks: string;
@@ -19,6 +21,17 @@ export interface DataPaths {
 
 const WRITABLE_BY_OTHERS = 0o022;
 
+/** The error for a directory in a home directory that the user does not have. The super-user could create it. */
+class MissingHomeError extends Error {
+  readonly code = 'ENOENT';
+
+  constructor() {
+    super(
+      'there is no home directory; set HOME, or choose another directory with --data-dir or MUSTER_DATA_DIR',
+    );
+  }
+}
+
 export function getDataPaths(root: string): DataPaths {
   return {
     root,
@@ -33,7 +46,7 @@ export function getDataPaths(root: string): DataPaths {
 }
 
 /**
- * Creates the data directory (0700) if it is missing, and throws if somebody else could have tampered with it.
+ * Creates the data directory (0700) if it is missing, and throws if another user may have changed its content.
  * Returns the directories whose names may not be durable yet: those in which a directory was created, and the data
  * directory itself, which another process may have created before it died.
  */
@@ -56,6 +69,7 @@ export function prepareDataDirectory(
 }
 
 function createWithParents(files: FilePort, path: string, changed: Set<string>): void {
+  if (isInside(NO_HOME, path)) throw new MissingHomeError();
   if (files.stat(path) !== undefined) return;
   const parent = dirname(path);
   if (parent !== path) createWithParents(files, parent, changed);

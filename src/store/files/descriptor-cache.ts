@@ -2,21 +2,21 @@ import type { FilePort } from './file-port.ts';
 
 interface Descriptor {
   readonly fd: number;
-  /** Number of calls in progress that use it; it stays open until there are none. */
+  /** The number of calls in progress that use the descriptor. It stays open until this number is 0. */
   pins: number;
-  /** True if it is to be closed as soon as nobody uses it. */
+  /** True if the descriptor is closed as soon as no call uses it. */
   isClosing: boolean;
-  /** Number of the use; a later use has a greater number. */
+  /** The number of the last use. A later use has a greater number. */
   lastUse: number;
 }
 
 /**
- * Append descriptors of many files. It closes the least recently used one first, so that a thousand open tasks fit
- * under a small `ulimit -n`.
+ * Keeps append descriptors of many files open. Closes the least recently used descriptor when there are too many, so
+ * that a thousand open tasks fit under a small `ulimit -n`.
  */
 export class DescriptorCache {
   readonly #files: FilePort;
-  /** Number of descriptors that stay open. */
+  /** The maximum number of descriptors that stay open. */
   readonly maxOpen: number;
   /** By path. */
   readonly #open = new Map<string, Descriptor>();
@@ -70,7 +70,7 @@ export class DescriptorCache {
   #add(path: string, fd: number): Descriptor {
     const descriptor = { fd, pins: 0, isClosing: false, lastUse: this.#nextUse() };
     this.#open.set(path, descriptor);
-    // Never the newest one, which is about to be used.
+    // Keep at least one descriptor: the new descriptor is about to be used.
     if (this.#open.size > Math.max(1, this.maxOpen)) this.#closeLeastRecentlyUsed();
     return descriptor;
   }
@@ -80,7 +80,7 @@ export class DescriptorCache {
     return this.#uses;
   }
 
-  /** Searches all descriptors: opening a file again costs more, and so no use has to maintain an order. */
+  /** Searches all descriptors. This costs less than opening a file again, and no use has to maintain an order. */
   #closeLeastRecentlyUsed(): void {
     let oldest = '';
     let lastUse = Infinity;

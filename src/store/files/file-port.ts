@@ -15,8 +15,8 @@ export interface FileStat {
 }
 
 /**
- * The file system as the store uses it. Tests replace it to fill the disk or to cut the power. Its methods throw the
- * errors of Node, with a `code`. Only what is described as durable survives a power loss.
+ * The file system as the store uses it. Tests replace it to simulate a full disk or a power loss. Its methods throw
+ * the errors of Node, with a `code`. Only data that is described as durable survives a power loss.
  */
 export interface FilePort {
   /** Creates a file for appending, mode 0600 whatever the umask; `EEXIST` if the name is taken. */
@@ -24,7 +24,10 @@ export interface FilePort {
   /** Opens an existing file for appending. */
   openAppend(path: string): number;
   openRead(path: string): number;
-  /** Writes once at the end of the file. Returns the number of bytes written, which may be fewer than given. */
+  /**
+   * Writes once at the end of the file. Returns the number of bytes written, which may be smaller than the length of
+   * `bytes`.
+   */
   write(fd: number, bytes: Uint8Array): number;
   /** Reads from `position` into the buffer. Returns the number of bytes read; 0 at the end. */
   readAt(fd: number, into: Uint8Array, position: number): number;
@@ -36,7 +39,7 @@ export interface FilePort {
   datasyncBlocking(fd: number): void;
   close(fd: number): void;
   readFile(path: string): Buffer;
-  /** Returns undefined if nothing has that name. Follows links. */
+  /** Returns undefined if the path does not exist. Follows links. */
   stat(path: string): FileStat | undefined;
   /** Sets the modification time of an existing file to now. */
   touch(path: string): void;
@@ -51,18 +54,18 @@ export interface FilePort {
   syncDirectory(path: string): Promise<void>;
 }
 
-/** Writes all of the bytes, in several writes if the file system takes only part of them at a time. */
+/** Writes all of the bytes, in several writes if the file system accepts only a part of them at a time. */
 export function writeAllBytes(files: FilePort, fd: number, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length;) {
     const count = files.write(fd, written === 0 ? bytes : bytes.subarray(written));
-    if (count <= 0) throw new Error('the file system takes no more bytes');
+    if (count <= 0) throw new Error('the file system accepts no more bytes');
     written += count;
   }
 }
 
 /**
- * Writes a file under the name `draft`, then renames it to `path`, so that nobody sees a part of it. Removes the draft
- * on failure. Syncs nothing.
+ * Writes a file under the name `draft`, then renames it to `path`, so that nobody sees an incomplete file. Removes the
+ * draft on failure. Does not make the file durable.
  */
 export function writeViaDraft(
   files: FilePort,
@@ -106,14 +109,15 @@ export function unlinkIfExists(files: FilePort, path: string): void {
 const ADVICE: Readonly<Record<string, string>> = {
   ENOSPC: 'free some space on that disk',
   EDQUOT: 'your disk quota is used up',
-  EROFS: 'that file system is read-only: choose another directory with --data-dir',
-  EACCES: 'check who owns it, or choose another directory with --data-dir',
+  EROFS:
+    'that file system is read-only: choose another directory with --data-dir or MUSTER_DATA_DIR',
+  EACCES: 'check who owns it, or choose another directory with --data-dir or MUSTER_DATA_DIR',
   EMFILE: 'this process has too many files open: raise `ulimit -n`',
 };
 
 /**
- * An error of the file system as a MusterError that names the path, the cause and what to do. `action` is a verb phrase
- * such as `write`. A MusterError is returned as it is.
+ * Converts an error of the file system to a MusterError that names the path, the cause and what to do. `action` is a
+ * verb phrase such as `write`. A MusterError is returned as it is.
  */
 export function storageError(action: string, path: string, thrown: unknown): MusterError {
   if (thrown instanceof MusterError) return thrown;

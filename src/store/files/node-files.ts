@@ -24,7 +24,7 @@ function toFileStat(stats: fs.Stats): FileStat {
 
 function openNew(path: string): number {
   const fd = fs.openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW, FILE_MODE);
-  // The umask may remove the owner's bits, too.
+  // The umask may have removed permissions of the owner.
   fs.fchmodSync(fd, FILE_MODE);
   return fd;
 }
@@ -46,8 +46,8 @@ function touch(path: string): void {
 }
 
 /**
- * Opens and closes the directory synchronously: each asynchronous call costs a round of the event loop, and many tasks
- * that begin together would all wait for it.
+ * Opens and closes the directory synchronously, because each asynchronous call takes a round of the event loop, and
+ * many tasks that begin together would all wait for these rounds.
  */
 async function syncDirectory(path: string): Promise<void> {
   const fd = fs.openSync(path, O_RDONLY);
@@ -60,7 +60,7 @@ function makeDirectory(path: string): void {
   fs.chmodSync(path, DIRECTORY_MODE);
 }
 
-/** Follows no link, and does not wait for a pipe that lies in place of a file. */
+/** With these flags, opening a file follows no link and does not wait if the path is a pipe. */
 const PLAIN_FILE_FLAGS = O_NOFOLLOW | O_NONBLOCK;
 
 /** The real file system. */

@@ -6,25 +6,26 @@ import { storageError, type FilePort } from './file-port.ts';
 import { BatchGate } from '../../base/batch-gate.ts';
 import { ConcurrencyLimit } from '../../base/concurrency-limit.ts';
 
-/** The share of the descriptors that syncs may pin at the same time; the rest is for writing. */
-const SYNC_SHARE_OF_DESCRIPTORS = 1 / 4;
+/** The maximum share of the descriptors that syncs use at the same time. The other descriptors are for writing. */
+const MAX_SHARE_OF_DESCRIPTORS = 1 / 4;
 
 /**
- * Waking a thread for each log costs more than its sync, so the syncs of two hundred tasks whose answers end at the same
- * time start together.
+ * Waking a thread for each log costs more than its sync, so the syncs of two hundred tasks whose answers end at the
+ * same time start together.
  */
 const BURSTS = { periodMs: 250, threshold: 100, maxWaitMs: 8 } as const;
 
 interface Round {
-  /** By path of the log: the promise that callers of `sync` wait for. */
+  /** By path of a log: the promise that the callers of `sync` wait for. */
   readonly logs: Map<string, Deferred<void>>;
   readonly done: Promise<void>;
 }
 
 /**
- * Makes logs durable. A log that depends on no new blob or name is synced at once, or together with others when there
- * are many. Blobs and names are synced in rounds (group commit): a caller that comes while a round runs waits for the
- * next round, which first makes blobs durable, then logs, and last the directories that name them, each once.
+ * Makes logs durable. A log that depends on no new blob or file name is synced at once, or together with others if
+ * there are many. Blobs and directories are synced in rounds (group commit): a caller that comes while a round runs
+ * waits for the next round. A round first makes blobs durable, then logs, and finally the directories that contain
+ * them, each once.
  *
  * A failed sync is final, because the kernel may have dropped the bytes and would report success for the next sync. The
  * owner of a log must remember its failure; this class remembers failures of blobs and directories.
@@ -32,19 +33,22 @@ interface Round {
 export class SyncQueue {
   readonly #files: FilePort;
   readonly #descriptors: DescriptorCache;
-  readonly #lanes: ConcurrencyLimit;
+  readonly #concurrency: ConcurrencyLimit;
   readonly #bursts = new BatchGate(BURSTS);
   readonly #blobs = new Set<string>();
   readonly #directories = new Set<string>();
+  /** The round that has not started yet, which callers can join. */
   #next: Round | undefined;
+  /** Resolves when all started and waiting rounds have ended; undefined if there are none. */
   #running: Promise<unknown> | undefined;
+  /** The first failure to sync a blob or a directory. After it, no log counts as durable. */
   #broken: MusterError | undefined;
 
   constructor(files: FilePort, descriptors: DescriptorCache) {
     this.#files = files;
     this.#descriptors = descriptors;
-    const share = Math.floor(descriptors.maxOpen * SYNC_SHARE_OF_DESCRIPTORS);
-    this.#lanes = new ConcurrencyLimit(Math.max(1, share));
+    const share = Math.floor(descriptors.maxOpen * MAX_SHARE_OF_DESCRIPTORS);
+    this.#concurrency = new ConcurrencyLimit(Math.max(1, share));
   }
 
   /** Adds a blob, or another file that logs refer to, to the next round. */
@@ -52,7 +56,7 @@ export class SyncQueue {
     this.#blobs.add(path);
   }
 
-  /** Adds a directory that got or lost a name to the next round. */
+  /** Adds a directory to the next round, after a file in it was created, renamed or removed. */
   addDirectory(path: string): void {
     this.#directories.add(path);
   }
@@ -84,10 +88,10 @@ export class SyncQueue {
     await this.#bursts.release();
     while (this.#next !== undefined) await this.#next.done;
     await this.#running;
-    await this.#lanes.waitUntilIdle();
+    await this.#concurrency.waitUntilIdle();
   }
 
-  /** Checks whether a log may refer to a blob that is not durable yet, or may have a name that is not. */
+  /** Checks whether a log may refer to a blob that is not durable yet, or may have a name that is not durable yet. */
   #hasPending(): boolean {
     const added = this.#blobs.size + this.#directories.size;
     return added > 0 || this.#running !== undefined || this.#next !== undefined;
@@ -95,9 +99,9 @@ export class SyncQueue {
 
   #startRound(): Round {
     const logs: Round['logs'] = new Map();
-    const before = this.#running;
+    const previous = this.#running;
     const run = async (): Promise<void> => {
-      await before;
+      await previous;
       this.#next = undefined;
       await this.#runRound(logs);
       if (this.#running === done) this.#running = undefined;
@@ -117,28 +121,28 @@ export class SyncQueue {
       const failure = await this.#syncLog(path);
       if (failure !== undefined || directories.length === 0) this.#settle(durable, failure);
     });
-    // Without a directory to sync, the round is over: each caller waits only for its log.
+    // Without a directory to sync, the round ends here: each caller waits only for its own log.
     if (directories.length === 0) return;
     await Promise.all(synced);
     await this.#syncAll(directories, (path) => this.#files.syncDirectory(path));
     for (const durable of logs.values()) this.#settle(durable, undefined);
   }
 
-  /** Settles the promise of a log's callers. Later calls have no effect. */
+  /** Resolves or rejects the promise that the callers of `sync` wait for. Later calls have no effect. */
   #settle(durable: Deferred<void>, failure: MusterError | undefined): void {
     const broken = this.#broken ?? failure;
     if (broken === undefined) durable.resolve();
     else durable.reject(broken);
   }
 
-  /** Syncs files that many logs depend on. After a failure, no log counts as durable any more. */
+  /** Syncs blobs or directories, which many logs depend on. After a failure, no log counts as durable any more. */
   async #syncAll(paths: readonly string[], sync: (path: string) => Promise<void>): Promise<void> {
-    const failures = paths.map((path) => this.#failureOf(path, () => sync(path)));
+    const failures = paths.map((path) => this.#catchFailure(path, () => sync(path)));
     for (const failure of await Promise.all(failures)) this.#broken ??= failure;
   }
 
   #syncLog(path: string): Promise<MusterError | undefined> {
-    return this.#failureOf(path, () =>
+    return this.#catchFailure(path, () =>
       this.#descriptors.withPinnedDescriptor(path, (fd) => this.#files.datasync(fd)),
     );
   }
@@ -149,9 +153,10 @@ export class SyncQueue {
     await this.#files.datasync(fd);
   }
 
-  async #failureOf(path: string, sync: () => Promise<void>): Promise<MusterError | undefined> {
+  /** Runs a sync. Returns its error; undefined if it succeeds. */
+  async #catchFailure(path: string, sync: () => Promise<void>): Promise<MusterError | undefined> {
     try {
-      await this.#lanes.run(sync);
+      await this.#concurrency.run(sync);
       return undefined;
     } catch (thrown) {
       return storageError('make durable', path, thrown);

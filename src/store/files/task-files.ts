@@ -15,26 +15,26 @@ import {
 
 const LOG_SUFFIX = '.jsonl';
 const LOCK_SUFFIX = '.lock';
-/** Suffixes of the files that `removeOtherFiles` spares. `deleteStoredTasks` removes these files in an order of its own. */
-const SPARED_SUFFIXES: ReadonlySet<string> = new Set(['jsonl', 'lock', 'deleted']);
+/** Suffixes of the files that `removeOtherFiles` does not remove. Its callers remove these files before or after it. */
+const KEPT_SUFFIXES: ReadonlySet<string> = new Set(['jsonl', 'lock', 'deleted']);
 /** Characters of the hash of a call's id in the name of its spill file. */
 const CALL_HASH_LENGTH = 16;
 
 /**
- * Returns the name of the spill file of a call: the file with its full output, if that is too long for a tool result. The id of a call comes from a provider, so only its hash becomes
- * part of a path.
+ * Returns the name of the spill file of a call. The file contains the full output of the call if the output is too long
+ * for a tool result. The id of a call comes from a provider, so only the hash of the id becomes part of a path.
  */
 export function getSpillFileName(id: string, callId: string): string {
   checkTaskId(id);
   return `${id}-${hashContent(callId).slice(0, CALL_HASH_LENGTH)}.txt`;
 }
 
-/** The id of the task that a spill file belongs to. */
+/** Returns the id of the task that a spill file belongs to. */
 export function getSpillFileTask(name: string): string {
   return name.split('-', 1)[0] ?? '';
 }
 
-/** Checks whether a path is that of a spill file of the task in the directory. */
+/** Checks whether a path is a spill file of the task in the spill directory. */
 export function isSpillFile(id: string, directory: string, path: string): boolean {
   return dirname(path) === directory && basename(path).startsWith(`${id}-`);
 }
@@ -42,16 +42,16 @@ export function isSpillFile(id: string, directory: string, path: string): boolea
 interface TaskNames {
   /** Ids of all logs. */
   readonly ids: readonly string[];
-  /** Names of all lock files without their suffix, also of locks whose owner is dead. */
+  /** Names of all lock files without their suffix, including locks whose owner is dead. */
   readonly locked: ReadonlySet<string>;
 }
 
-/** The files of each task. Every path is made of a checked id. */
+/** The files of each task. Every path is built from a checked id. */
 export class TaskFiles {
   readonly #files: FilePort;
   readonly #descriptors: DescriptorCache;
   readonly #paths: DataPaths;
-  /** The modification time of the directory when `#lockedIds` was read. Milliseconds since the epoch. */
+  /** The modification time of the directory of tasks when `#lockedIds` was read. Milliseconds since the epoch. */
   #lockListModified = -1;
   #lockedIds: readonly string[] = [];
   /** False if the directory may have changed again within the clock tick of `#lockListModified`. */
@@ -75,18 +75,23 @@ export class TaskFiles {
     return this.#path(id, 'out');
   }
 
-  /** The path of the log of a task that is being deleted: with this name, the task no longer exists. */
+  /**
+   * The path to which the log of a task is renamed when the task is deleted. From then on, the task no longer exists.
+   */
   deletedLogPath(id: string): string {
     return this.#path(id, 'deleted');
   }
 
-  /** The path of the file that keeps damaged lines of the log. */
+  /** The path of the file to which damaged lines of the log are moved. */
   damagedLinesPath(id: string): string {
     return this.#path(id, 'damaged');
   }
 
-  /** The path of the file that marks an imported task. Grants in the log of such a task were given on another machine and are not trusted. */
-  importMarkPath(id: string): string {
+  /**
+   * The path of the marker file of an imported task. Grants in the imported part of its log come from another machine
+   * and are not trusted.
+   */
+  importMarkerPath(id: string): string {
     return this.#path(id, 'imported');
   }
 
@@ -105,11 +110,14 @@ export class TaskFiles {
     return { ids, locked };
   }
 
-  /** The ids of the tasks with a lock file. Reads the names only if the directory has changed since the last call. */
+  /**
+   * Lists the ids of the tasks with a lock file. Reads the names only if the directory has changed since the last call.
+   */
   listLocked(): readonly string[] {
     const modified = this.#files.stat(this.#paths.tasks)?.modified ?? -1;
     if (modified === this.#lockListModified && this.#isLockListFinal) return this.#lockedIds;
-    // The names are read once more after a change: a second change within one tick of the file system's clock has the same time.
+    // Read the names twice after a change, because a second change within one tick of the clock leaves the time
+    // unchanged.
     this.#isLockListFinal = modified === this.#lockListModified;
     this.#lockListModified = modified;
     this.#lockedIds = [...this.listNames().locked].filter((id) => isId(id));
@@ -155,7 +163,7 @@ export class TaskFiles {
     return path;
   }
 
-  /** Checks whether a path is that of the output or of a spill file of the task. */
+  /** Checks whether a path is the output or a spill file of the task. */
   isTaskFile(id: string, path: string): boolean {
     return path === this.outputPath(id) || isSpillFile(id, this.#paths.spill, path);
   }
@@ -173,8 +181,7 @@ export class TaskFiles {
     for (const id of ids) this.closeFiles(id);
     for (const name of this.#files.list(tasks)) {
       const [id = '', ...kind] = name.split('.');
-      if (ids.has(id) && !SPARED_SUFFIXES.has(kind.join('.')))
-        this.#files.unlink(join(tasks, name));
+      if (ids.has(id) && !KEPT_SUFFIXES.has(kind.join('.'))) this.#files.unlink(join(tasks, name));
     }
     for (const name of this.#files.list(spill)) {
       if (ids.has(getSpillFileTask(name))) this.#files.unlink(join(spill, name));
@@ -183,7 +190,7 @@ export class TaskFiles {
 
   #path(id: string, kind: string): string {
     checkTaskId(id);
-    // Not `join`: there is nothing to normalize, and each event asks for a path.
+    // `join` would be slower, and there is nothing to normalize. This runs for each event.
     return `${this.#paths.tasks}/${id}.${kind}`;
   }
 }
@@ -191,30 +198,30 @@ export class TaskFiles {
 const COUNT = /^\d{1,15}$/;
 
 /**
- * Reads the number of the last imported event; null if the task has no mark. If the mark contains no number, all events
- * count as imported.
+ * Reads the number of the last imported event; null if the task has no marker. If the marker contains no number, all
+ * events count as imported.
  */
-export function readImportMark(files: FilePort, path: string): number | null {
+export function readImportMarker(files: FilePort, path: string): number | null {
   const text = readFileIfExists(files, path)?.toString('utf8').trim();
   if (text === undefined) return null;
   return COUNT.test(text) ? Number(text) : Number.MAX_SAFE_INTEGER;
 }
 
-/** Marks a task as imported. Replaces a mark that an earlier task with this id has left. */
-export function writeImportMark(files: FilePort, path: string, lastSeq: number): void {
+/** Marks a task as imported. Replaces the marker of an earlier task with this id. */
+export function writeImportMarker(files: FilePort, path: string, lastSeq: number): void {
   unlinkIfExists(files, path);
   const fd = files.openNew(path);
   using _close = atScopeEnd(() => files.close(fd));
   writeAllBytes(files, fd, Buffer.from(`${lastSeq}\n`));
 }
 
-/** Candidates that the error for an ambiguous prefix names. */
+/** The maximum number of candidates that the error for an ambiguous prefix lists. */
 const MAX_CANDIDATES = 5;
 
 /** Throws `INVALID_PARAM` unless `id` is well formed, so that nothing else becomes part of a path. */
 export function checkTaskId(id: string): void {
   if (isId(id)) return;
-  const message = `${JSON.stringify(id)} is not a task id: 8 to 32 characters of a-z and 0-9`;
+  const message = `${JSON.stringify(id)} is not a task id: an id has 8 to 32 characters from a-z and 0-9`;
   throw new MusterError('INVALID_PARAM', message);
 }
 
@@ -233,8 +240,8 @@ export function taskInUseError(id: string, pid: number): MusterError {
 }
 
 /**
- * The line to look at, as `path:line`, in a log that lacks the event with the specification of its task: the line of the
- * first problem, or the first line.
+ * Returns the line to look at, as `path:line`, in a log without the specification of its task: the line of the first
+ * problem, or the first line.
  */
 export function locateMissingSpec(
   path: string,
@@ -249,7 +256,7 @@ export function missingSpecError(id: string, location: string): MusterError {
 }
 
 /**
- * Finds the only id that begins with `prefix`. A complete id matches itself even if others begin with it. Throws
+ * Finds the only id that begins with `prefix`. A complete id matches itself even if other ids begin with it. Throws
  * `NOT_FOUND`, or `INVALID_PARAM` if several ids match.
  */
 export function resolveIdPrefix(prefix: string, ids: Iterable<string>): string {

@@ -15,7 +15,7 @@ export interface TaskListingOptions extends ListTasksOptions {
   readonly blobs: BlobDirectory;
   readonly index: TaskIndex;
   /** Returns the summary of a log that this process owns. */
-  getOwnSummary(id: string): TaskSummary | undefined;
+  getOwnedSummary(id: string): TaskSummary | undefined;
   /** Called with the problems of a log that was read. */
   reportProblems(id: string, problems: readonly LogProblem[]): void;
   /** Called for a log that cannot be read, so that its task is not listed. */
@@ -29,19 +29,20 @@ interface SummarizedLog {
 }
 
 /**
- * Lists all tasks, from new to old. It opens a log only if the index does not cover the task: the task has not ended, or
- * it has a lock, whose owner may be writing, or its ledger (the usage per model and day) is wanted and not in the index. Tasks that turn out to have
- * ended are added to the index.
+ * Lists all tasks, from new to old. Opens a log only if the index does not cover the task: the task has not ended, or
+ * it has a lock, whose owner may be writing, or its ledger (the usage per model and day) is requested and not in the
+ * index. Tasks that turn out to have ended are added to the index.
  */
 export function listStoredTasks(options: TaskListingOptions): readonly TaskSummary[] {
-  // Read the names before the index, because an owner writes to the index before it releases its lock.
+  // Read the names and locks before the index. An owner writes to the index before it releases its lock, so the index
+  // is complete for every task that is seen here without a lock.
   const { ids, locked } = options.tasks.listNames();
   const contents = options.index.read();
   const tasks: TaskSummary[] = [];
   const missingFromIndex: SummarizedLog[] = [];
   for (const id of ids) {
     const cached =
-      options.getOwnSummary(id) ?? (locked.has(id) ? undefined : contents.ended.get(id));
+      options.getOwnedSummary(id) ?? (locked.has(id) ? undefined : contents.ended.get(id));
     if (cached !== undefined && (!options.withLedgers || cached.ledger !== undefined)) {
       tasks.push(cached);
       continue;
@@ -77,7 +78,10 @@ function summarizeFromLog(options: TaskListingOptions, id: string): SummarizedLo
     if (systemErrorCode(thrown) === undefined && !(thrown instanceof MusterError)) throw thrown;
     const isGone = thrown instanceof MusterError && thrown.code === 'NOT_FOUND';
     if (!isGone) {
-      options.reportUnreadable(id, `${errorMessage(thrown)}; lists and sums leave the task out`);
+      options.reportUnreadable(
+        id,
+        `${errorMessage(thrown)}; the task is left out of lists and totals`,
+      );
     }
     return undefined;
   }
@@ -91,13 +95,13 @@ function describeProblems(
   if (summary !== undefined) return problems;
   const [first, ...others] = problems;
   if (first !== undefined) {
-    const message = `${first.message}; lists and sums leave the task out`;
+    const message = `${first.message}; the task is left out of lists and totals`;
     return [{ ...first, message }, ...others];
   }
   // The task is being created at this moment.
   if (isOwned()) return [];
   const message =
-    'the log has no event with the specification of the task; lists and sums leave the task out';
+    'the log has no event with the specification of the task; the task is left out of lists and totals';
   return [{ code: 'missing', line: 1, message }];
 }
 
@@ -114,7 +118,10 @@ function updateIndex(
   }
 }
 
-/** Adds tasks to the index. Removes a task again if its log has grown, because a new owner may have written to the index before this process. */
+/**
+ * Adds tasks to the index. If a log has grown meanwhile, its task is marked as not ended again, because this process may
+ * have replaced the newer entry of a new owner. If a log is gone, its task is removed.
+ */
 function addToIndex(options: TaskListingOptions, missingFromIndex: readonly SummarizedLog[]): void {
   const { files, tasks, index } = options;
   index.put(missingFromIndex.map(({ summary }) => summary));
@@ -124,6 +131,7 @@ function addToIndex(options: TaskListingOptions, missingFromIndex: readonly Summ
     if (size === undefined) deleted.add(summary.id);
     else if (size !== bytes) index.put([{ ...summary, ended: null }]);
   }
-  // If another process is compacting the index at this moment, nothing is removed: a later sweep removes the deleted tasks.
+  // If another process is compacting the index at this moment, nothing is removed: the cleanup at a later start removes
+  // the deleted tasks.
   index.remove(deleted);
 }

@@ -26,8 +26,8 @@ export interface IndexContents {
 }
 
 /**
- * The index has a line for each task that ended. The last line of a task counts, and a line without an end removes the
- * task. The index is only a cache: tasks that it lacks are read from their logs and added again.
+ * A file with a line for each task that ended. The last line of a task counts, and a line without an end removes the
+ * task. The index is only a cache: tasks that are missing from it are read from their logs and added again.
  */
 export class TaskIndex {
   readonly #files: FilePort;
@@ -51,7 +51,10 @@ export class TaskIndex {
     return parseIndex(readFileIfExists(this.#files, this.#path) ?? Buffer.alloc(0));
   }
 
-  /** Finds the ids of tasks that ended with this key, the last one first. Parses only lines that contain the key. */
+  /**
+   * Finds the ids of ended tasks with this reuse key, the task that ended last first. Parses only lines that contain
+   * the key.
+   */
   findByReuseKey(key: string): readonly string[] {
     const bytes = readFileIfExists(this.#files, this.#path) ?? Buffer.alloc(0);
     const wanted = Buffer.from(JSON.stringify({ reuseKey: key }).slice(1, -1));
@@ -84,8 +87,8 @@ export class TaskIndex {
   }
 
   /**
-   * Removes all lines of these tasks, so that nothing about them remains. Returns false if another process is compacting
-   * the index at this moment.
+   * Removes all lines of these tasks, so that nothing about them remains. Returns false if another process is
+   * compacting the index at this moment.
    */
   remove(ids: ReadonlySet<string>): boolean {
     if (ids.size === 0 || this.#files.stat(this.#path) === undefined) return true;
@@ -125,7 +128,7 @@ export class TaskIndex {
       try {
         this.#compact(excluded);
       } catch (thrown) {
-        // On a full disk, no index is better than one that still contains deleted tasks.
+        // On a full disk, having no index is better than an index that still contains deleted tasks.
         if (excluded.size === 0 || !isDiskFull(thrown)) throw thrown;
         this.#files.unlink(this.#path);
       }
@@ -147,7 +150,10 @@ export class TaskIndex {
     }
   }
 
-  /** Copies the lines that other processes append to the old file after it was read. */
+  /**
+   * Replaces the index by a file without outdated lines and excluded tasks. Then adds the lines that other processes
+   * appended to the old file meanwhile.
+   */
   #compact(excluded: ReadonlySet<string>): void {
     const files = this.#files;
     const old = files.openRead(this.#path);
@@ -186,7 +192,7 @@ function parseIndex(bytes: Buffer): IndexContents {
   return { ended, lines };
 }
 
-/** Parses a line; undefined if it is damaged or of another version: then the task is read from its log. */
+/** Parses a line; undefined if the line is damaged or of another version. The task is then read from its log. */
 function parseSummary(line: string): TaskSummary | undefined {
   const value = parseJsonLine(line);
   if (!isJsonObject(value)) return undefined;
@@ -237,7 +243,7 @@ function appendLines(files: FilePort, fd: number, lines: Buffer): number {
 /**
  * A compact form of an entry for the index, which may contain tens of thousands: day, model, whether it is estimated,
  * number of answers, their usage (input, output, cache read, cache write, reasoning), USD, number of answers without a
- * price, sources of prices.
+ * price, and sources of prices.
  */
 type LedgerRow = readonly [
   string,

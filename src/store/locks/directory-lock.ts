@@ -6,19 +6,19 @@ import { createProcessPort } from './process-identity.ts';
 import { holdDirectory } from '../../sys/files/held-directory.ts';
 import { toFileError } from '../../sys/files/file-errors.ts';
 
-/** The directory of the locks. It is empty while nobody writes, so git does not see it. */
+/** The subdirectory of the lock. It is empty while nobody writes, so git ignores it. */
 const LOCKS_DIRECTORY = '.locks';
-const LOCK = 'write';
+const LOCK_NAME = 'write';
 
 const FIRST_RETRY_MS = 2;
 const MAX_RETRY_MS = 40;
-/** The time to wait for a lock. Its owner only writes two small files. */
+/** The maximum time to wait for a lock. It is long enough, because the owner only writes two small files. */
 const MAX_WAIT_MS = 20_000;
 
 /**
  * Runs `work` while no other process of this machine, and no other caller in this process, holds the lock of the
- * directory (absolute, real, existing). The lock of a dead process does not count. Rejects with `CONFLICT` if the lock
- * is held for 20 seconds, and with the rejection of `sleep`, which ends the waiting.
+ * directory (absolute, real, existing). The lock of a dead process does not count. Rejects with `CONFLICT` if the
+ * lock is not free after 20 seconds. `sleep` waits between attempts; if it rejects, so does this function.
  */
 export async function withDirectoryLock<T>(
   directory: string,
@@ -27,14 +27,14 @@ export async function withDirectoryLock<T>(
 ): Promise<T> {
   const locksDirectory = join(directory, LOCKS_DIRECTORY);
   try {
-    // As private as the directory. If that has just been removed, opening it fails with a clear error.
+    // Use the mode of the directory. If the directory has just been removed, opening it fails with a clear error.
     const { mode = 0o700 } = nodeFiles.stat(directory) ?? {};
-    // Follows no link, which could lead anywhere.
+    // `holdDirectory` follows no link, which could lead to any directory.
     holdDirectory(directory, locksDirectory, { create: true, mode }).close();
   } catch (thrown) {
     throw toFileError(locksDirectory, thrown);
   }
-  const lock = join(locksDirectory, LOCK);
+  const lock = join(locksDirectory, LOCK_NAME);
   const locks = new OwnerLocks(nodeFiles, createProcessPort(), locksDirectory);
   try {
     await waitForLock(locks, lock, sleep);
@@ -58,10 +58,10 @@ async function waitForLock(
     const owner = tryToAcquire(locks, lock);
     if (owner === undefined) return;
     if (waited >= MAX_WAIT_MS) {
-      const message = `process ${owner.pid} has been writing here for ${MAX_WAIT_MS / 1000} s (${lock}): nothing was changed. Try again later`;
+      const message = `process ${owner.pid} has held the lock ${lock} for more than ${MAX_WAIT_MS / 1000} s: nothing was changed. Try again later`;
       throw new MusterError('CONFLICT', message);
     }
-    // Random, so that the same processes do not collide again and again.
+    // The delay is random, so that the same processes do not collide again and again.
     const ms = Math.ceil(retry * (0.5 + Math.random()));
     waited += ms;
     await sleep(ms);

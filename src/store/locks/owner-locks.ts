@@ -11,15 +11,16 @@ import {
 } from '../files/file-port.ts';
 import { isProcessGone, type ProcessIdentity, type ProcessPort } from './process-identity.ts';
 
-/** The process that holds a lock, and the `token` of its store: each store has its own. */
+/** The process that holds a lock, and the `token` that identifies the store in this process. */
 export interface LockOwner extends ProcessIdentity {
   readonly token: string;
 }
 
 /**
- * Locks that a killed process cannot block. An owner is identified by pid, start time and boot, so there is no heartbeat:
- * the next process that wants the lock sees that the owner is dead and takes the lock over. A lock is created by a single
- * link, so nobody sees a part of it. A lock that cannot be read was damaged by a power loss, and its owner is gone.
+ * Locks that a killed process cannot block. An owner is identified by pid, start time and boot, so there is no
+ * heartbeat: the next process that wants the lock sees that the owner is dead and takes the lock over. A lock is
+ * created by a single link, so nobody sees an incomplete lock. A lock that cannot be read was damaged by a power loss,
+ * so its owner is dead.
  */
 export class OwnerLocks {
   readonly #files: FilePort;
@@ -27,7 +28,7 @@ export class OwnerLocks {
   readonly #directory: string;
   /** Distinguishes this store from all others. */
   readonly #token = newId();
-  /** The file that describes this store; created when it is first needed. */
+  /** The path of the file that describes this store; undefined until the file is needed. */
   #ownFile: string | undefined;
 
   /**
@@ -46,8 +47,11 @@ export class OwnerLocks {
     return this.#token;
   }
 
-  /** The time at which the first of the other living stores registered. Milliseconds since the epoch; Infinity if none. */
-  findOldestRival(): number {
+  /**
+   * Returns the time at which the first of the other living stores registered. Milliseconds since the epoch; Infinity
+   * if there is none.
+   */
+  findOldestOtherRegistration(): number {
     const registered = this.#listOwners()
       .filter(({ owner }) => owner.token !== this.#token && !this.#isGone(owner))
       .map(({ file }) => this.#files.stat(file)?.modified ?? Number.POSITIVE_INFINITY);
@@ -91,7 +95,7 @@ export class OwnerLocks {
   }
 
   /**
-   * Replaces the lock of a dead owner. Only one process may do so: the one that holds a second lock, the guard, which is
+   * Replaces the lock of a dead owner. Only the process that holds a second lock, the guard, may do so. The guard is
    * named by the token of the dead owner. While that process lives, nobody else touches the first lock, so nothing can
    * change between the check and the replacement. If it dies, its guard is taken over in the same way.
    */
@@ -102,7 +106,7 @@ export class OwnerLocks {
     try {
       if (readOwner(this.#files, path)?.token !== dead.token) return 'changed';
       const link = `${guard}.new`;
-      // A process that died here may have left it. Only the holder of the guard creates it.
+      // A process that died at this point may have left the link. Only the holder of the guard creates it.
       unlinkIfExists(this.#files, link);
       this.#files.link(this.#ensureOwnFile(), link);
       this.#files.rename(link, path);
@@ -128,8 +132,8 @@ export class OwnerLocks {
   }
 
   /**
-   * Returns the path of this store's own file. Writes the file again if a process that sees other processes, such as one
-   * in a container, has removed it.
+   * Returns the path of this store's own file. Writes the file again if a process that sees other processes, such as
+   * one in a container, has removed it.
    */
   #ensureOwnFile(): string {
     if (this.#ownFile === undefined || this.#files.stat(this.#ownFile) === undefined) {

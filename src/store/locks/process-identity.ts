@@ -6,9 +6,9 @@ import { systemErrorCode } from '../../base/errors.ts';
 /** A process, distinguished from any later process with the same pid. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Linux: clock ticks since boot. Elsewhere: seconds since the epoch, accurate to one second. */
+  /** On Linux: clock ticks since boot. On other systems: seconds since the epoch, accurate to one second. */
   readonly startTime: number;
-  /** Linux: the kernel's id of this boot. Elsewhere null, because `startTime` distinguishes boots. */
+  /** On Linux: the kernel's id of this boot. On other systems null, because `startTime` distinguishes boots. */
   readonly bootId: string | null;
   readonly host: string;
 }
@@ -20,13 +20,13 @@ export interface ProcessPort {
   startTime(pid: number): number | null | undefined;
 }
 
-/** Checks whether a process has certainly ended. In doubt it counts as alive. */
+/** Checks whether a process has certainly ended. If this cannot be determined, the process counts as alive. */
 export function isProcessGone(identity: ProcessIdentity, processes: ProcessPort): boolean {
   if (identity.bootId !== processes.self().bootId) return true;
   const startTime = processes.startTime(identity.pid);
   if (startTime === undefined) return true;
   if (startTime === null) return false;
-  // Without a boot id, start times are rounded seconds, and two readings of one process may differ by that.
+  // Without a boot id, start times are rounded seconds, and two readings for the same process may differ by 2.
   const tolerance = identity.bootId === null ? 2 : 0;
   return Math.abs(startTime - identity.startTime) > tolerance;
 }
@@ -75,7 +75,7 @@ function psStartTime(pid: number): number | null | undefined {
     const seconds = Date.parse(printed.trim()) / 1000;
     return Number.isFinite(seconds) ? seconds : null;
   } catch {
-    // There is no `ps`, or the process ended meanwhile: unknown, so the caller treats it as alive.
+    // There is no `ps`, or the process ended meanwhile. Null makes the caller treat the process as alive.
     return null;
   }
 }

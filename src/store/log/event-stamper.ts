@@ -9,7 +9,7 @@ import { isEventType } from './validate-terms.ts';
 import { mapStrings } from './large-strings.ts';
 import type { Redact } from '../redact/redactor.ts';
 
-/** The position in a log, which the next events are stamped with. */
+/** The task, epoch and number that the next events of a log are stamped with. */
 interface StampPosition {
   readonly task: string;
   readonly epoch: number;
@@ -17,7 +17,7 @@ interface StampPosition {
   readonly seq: number;
 }
 
-/** An event, and the same as JSON. */
+/** An event and its JSON. */
 export interface StampedEvent {
   readonly event: TaskEvent;
   readonly json: string;
@@ -28,7 +28,7 @@ export type EventStamper = (
   position: StampPosition,
 ) => readonly StampedEvent[];
 
-/** Values of the protocol, which are never redacted, even if somebody's password is `completed`. */
+/** Values of the protocol, which are never redacted: somebody's password may be `completed`. */
 const PROTOCOL_VALUES: ReadonlySet<string> = new Set([
   ...TASK_STATUSES,
   ...ERROR_CODES,
@@ -62,6 +62,6 @@ function redactEvent(event: TaskEvent, redact: Redact): TaskEvent {
     isEventType(text) || PROTOCOL_VALUES.has(text) ? text : redact(text),
   );
   if (isTaskEvent(clean, event.task)) return clean;
-  const message = `redacting secrets made event ${event.type} of task ${event.task} unreadable: is the task's id one of them?`;
+  const message = `event ${event.type} of task ${event.task} is not valid after its secrets were redacted: check whether a secret is part of the task id`;
   throw new MusterError('INTERNAL_ERROR', message);
 }

@@ -27,7 +27,7 @@ export interface LogContext {
   onClose(log: FileTaskLog): void;
 }
 
-/** Throws for a line that could not be read back. Its large strings are in blobs already. */
+/** Throws if a line is too long to be read back. The large strings of the line have already been moved to blobs. */
 function checkLineLength({ type, task }: TaskEvent, line: string): void {
   if (line.length < MAX_LINE_BYTES / MAX_UTF8_BYTES_PER_UNIT) return;
   const bytes = byteLength(line) + 1;
@@ -45,7 +45,7 @@ export interface LogPosition {
   readonly summary: TaskSummary | undefined;
 }
 
-/** The log of a task in a file. This process holds the lock. */
+/** The log of a task in a file. This process holds the lock of the task. */
 export class FileTaskLog implements TaskLog {
   readonly id: string;
   readonly epoch: number;
@@ -78,7 +78,7 @@ export class FileTaskLog implements TaskLog {
     return this.#summary;
   }
 
-  /** Writes the first batch of this owner. The header of a new log goes before it, in the same write. */
+  /** Writes the first batch of events of this owner. For a new log, the same write begins with the header. */
   open(bodies: readonly EventBody[], header = ''): void {
     this.#opening = this.#append(bodies, header);
   }
@@ -148,7 +148,10 @@ export class FileTaskLog implements TaskLog {
     this.#hasUnsynced = true;
   }
 
-  /** Cuts off the bytes of a failed write. If that fails, too, nothing may be written after the incomplete line. */
+  /**
+   * Cuts off the bytes of a failed write. If this fails too, the log refuses further writes, which would follow an
+   * incomplete line.
+   */
   #undoWrite(fd: number): void {
     try {
       this.#context.files.truncate(fd, this.#size);

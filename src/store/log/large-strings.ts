@@ -13,7 +13,8 @@ export const LARGE_STRING_BYTES = 16 * 1024;
  */
 const ESCAPE = '\u0010';
 const ESCAPE_IN_JSON = '\\u0010';
-const BLOB_MARK = `${ESCAPE}blob:`;
+/** The beginning of a blob reference; the hash of the blob follows. */
+const BLOB_PREFIX = `${ESCAPE}blob:`;
 const UTF8_BYTES_PER_UNIT = 3;
 
 function exceeds(text: string, bytes: number): boolean {
@@ -36,7 +37,7 @@ export function encodeLogLine(
     mapStrings(isLarge ? packConversations(value, LARGE_STRING_BYTES) : value, (text) => {
       // A blob is UTF-8 and would lose half a surrogate pair, which JSON keeps.
       if (isLarge && exceeds(text, LARGE_STRING_BYTES - 1) && text.isWellFormed()) {
-        return BLOB_MARK + put(text);
+        return BLOB_PREFIX + put(text);
       }
       return text.startsWith(ESCAPE) ? ESCAPE + text : text;
     }),
@@ -48,9 +49,9 @@ export function hasEscapes(line: string): boolean {
   return line.includes(ESCAPE_IN_JSON);
 }
 
-/** Checks whether a value is the mark of a blob, which `decodeLogValue` replaces by the text of the blob. */
-export function isBlobMark(value: unknown): boolean {
-  return typeof value === 'string' && value.startsWith(BLOB_MARK);
+/** Checks whether a value is a blob reference, which `decodeLogValue` replaces with the text of the blob. */
+export function isBlobReference(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith(BLOB_PREFIX);
 }
 
 /** Undoes `encodeLogLine` on the parsed line. `get` returns the text of a blob. */
@@ -58,15 +59,15 @@ export function decodeLogValue(value: unknown, get: (hash: string) => string): u
   return unpackConversations(
     mapStrings(value, (text) => {
       if (!text.startsWith(ESCAPE)) return text;
-      return text.startsWith(BLOB_MARK) ? get(text.slice(BLOB_MARK.length)) : text.slice(1);
+      return text.startsWith(BLOB_PREFIX) ? get(text.slice(BLOB_PREFIX.length)) : text.slice(1);
     }),
   );
 }
 
 /**
- * Converts large parts of the conversation in a `task.created` event to JSON texts, so that they are stored as blobs like
- * other large strings. Siblings are forked from the same conversation and then share one blob. A part is large above
- * `largeLength` characters.
+ * Converts large parts of the conversation in a `task.created` event to JSON texts, so that they are stored as blobs
+ * like other large strings. Tasks that are forked from the same conversation then share one blob. A part is large if it
+ * has more than `largeLength` characters.
  */
 function packConversations(event: unknown, largeLength: number): unknown {
   return changeConversations(event, (part) => {
@@ -75,7 +76,7 @@ function packConversations(event: unknown, largeLength: number): unknown {
   });
 }
 
-/** Undoes `packConversations`. A part whose text is lost becomes empty. */
+/** Undoes `packConversations`. If the text of a part is lost, an empty part replaces it. */
 function unpackConversations(event: unknown): unknown {
   return changeConversations(event, (part, empty) =>
     typeof part === 'string' ? parsePart(part, empty) : part,
@@ -113,14 +114,14 @@ function changeMessages(conversation: JsonObject, change: ChangePart) {
 }
 
 function parsePart(text: string, empty: object): unknown {
-  // If the blob is lost, its reader has reported that, and the text is not JSON.
+  // If the blob is lost, the text is a message instead of JSON. The scanner has reported the lost blob.
   const part = parseJsonLine(text);
   return Array.isArray(part) === Array.isArray(empty) && typeof part === 'object' ? part : empty;
 }
 
 /**
- * Applies `change` to each string in a JSON value, but not to keys. Unchanged parts are returned as the same objects, so
- * that the usual case allocates nothing.
+ * Applies `change` to each string in a JSON value, but not to keys. Returns unchanged parts as the same objects, so
+ * that nothing is allocated if nothing changes, which is the usual case.
  */
 export function mapStrings(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);

@@ -4,9 +4,9 @@ import { findLines, completeLinesLength } from '../../base/jsonl.ts';
 import { storageError, writeAllBytes, type FilePort } from '../files/file-port.ts';
 import { taskNotFoundError } from '../files/task-files.ts';
 
-/** The size of a read, of a copy, and of a buffered write. */
+/** The number of bytes that are read, copied, or written from a buffer at a time. */
 export const CHUNK_BYTES = 256 * 1024;
-/** The limit for a line; a longer line is not read and never written. */
+/** The maximum length of a line. A longer line is skipped when it is read, and is never written. */
 export const MAX_LINE_BYTES = 32 * 1024 * 1024;
 
 export interface LogLine {
@@ -23,9 +23,11 @@ export class LineReader implements Iterable<LogLine> {
   readonly #files: FilePort;
   readonly #path: string;
   readonly #task: string;
-  /** Reused for all lines that span chunks: new buffers would pile up until they are collected. */
+  /**
+   * Reused for all lines that span several chunks, because new buffers would pile up until the garbage collector runs.
+   */
   #buffer = Buffer.alloc(0);
-  /** Bytes that were read of a line that began in an earlier chunk. */
+  /** The number of bytes read so far of a line that has no end yet. */
   #pendingBytes = 0;
   #position: number;
 
@@ -87,7 +89,9 @@ export class LineReader implements Iterable<LogLine> {
     return this.#buffer.subarray(0, this.#pendingBytes);
   }
 
-  /** Copies the bytes, because the chunk is reused. For a line that is too long, only the length is kept. */
+  /**
+   * Copies the bytes to the buffer, because the chunk is reused. If the line is too long, only its length is counted.
+   */
   #addPending(bytes: Buffer): void {
     const filled = this.#pendingBytes;
     this.#pendingBytes += bytes.length;

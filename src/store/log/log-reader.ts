@@ -8,7 +8,7 @@ import { addToSummary } from './task-summary.ts';
 
 export type EventVisitor = (event: TaskEvent) => void;
 
-/** The state of a log for a new owner: where to continue and what to repair. */
+/** The state of a log, which tells a new owner where to continue and what to repair. */
 export interface LogState {
   /** Bytes of complete, undamaged lines. */
   readonly goodBytes: number;
@@ -71,7 +71,9 @@ export function visitLog(
   return scanner.problems;
 }
 
-/** Reads the `task.created` event of a log without its blobs; undefined if the log has no complete one. */
+/**
+ * Reads the `task.created` event of a log without its blobs; undefined if the log has no complete `task.created` event.
+ */
 export function readCreatedEvent(
   files: FilePort,
   path: string,
@@ -112,7 +114,9 @@ export async function* streamLog(
   options.onProblems(scanner.problems);
 }
 
-/** Reads the events that were added to a log file. Keeps no descriptor open, because thousands of logs may be followed. */
+/**
+ * Reads the events that are added to a log file. No descriptor stays open, because thousands of logs may be followed.
+ */
 export class FileLogTail implements LogTail {
   readonly #files: FilePort;
   readonly #path: string;

@@ -9,13 +9,13 @@ const NEWLINE = 0x0a;
 
 interface LogPaths {
   readonly log: string;
-  /** The file that keeps lines that cannot be used. */
+  /** The file to which damaged lines are moved. */
   readonly damaged: string;
 }
 
 /**
- * Cuts off a torn tail, and moves damaged lines to another file. Only the owner may do this. An interruption leaves
- * either the old log or the repaired one.
+ * Cuts off a torn tail, and moves damaged lines to another file. Only the owner may do this. If the process is
+ * killed meanwhile, the log is either unchanged or completely repaired.
  */
 export function repairLog(
   files: FilePort,
@@ -32,8 +32,8 @@ export function repairLog(
 }
 
 /**
- * Moves the content of a log without a `task.created` event to the file of damaged lines, and removes the log. The caller
- * must hold the lock.
+ * Moves the content of a log without a `task.created` event to the file of damaged lines, and removes the log. The
+ * caller must hold the lock.
  */
 export function moveLogAside(files: FilePort, paths: LogPaths): void {
   try {
@@ -97,15 +97,18 @@ function appendDamaged(
   const size = files.stat(path)?.size;
   const fd = size === undefined ? files.openNew(path) : files.openAppend(path);
   writeDurably(files, fd, (damaged) => {
-    const last = size === undefined ? [] : readChunks(files, path, { start: size - 1, end: size });
-    for (const chunk of size === 0 ? [] : last) {
+    const range = { start: (size ?? 0) - 1, end: size ?? 0 };
+    for (const chunk of range.end === 0 ? [] : readChunks(files, path, range)) {
       if (chunk[0] !== NEWLINE) damaged.write(Uint8Array.of(NEWLINE));
     }
     fill(damaged);
   });
 }
 
-/** Makes the bytes durable before the rename that follows: otherwise a power loss could leave the new name without content. */
+/**
+ * Writes a file and makes its bytes durable. Otherwise a power loss after the following rename could leave an empty
+ * file under the new name.
+ */
 function writeDurably(files: FilePort, fd: number, fill: (writer: BufferedWriter) => void): void {
   using _close = atScopeEnd(() => files.close(fd));
   const writer = new BufferedWriter(files, fd);

@@ -12,7 +12,10 @@ import { isTaskEvent } from './validate-event.ts';
 import { isEventType } from './validate-terms.ts';
 
 const FORMAT = 'muster-log';
-/** More problems are counted but not kept, so that a damaged log cannot fill the memory. */
+/**
+ * The maximum number of problems that are listed. Further problems are only counted, so that a damaged log cannot fill
+ * the memory.
+ */
 const MAX_PROBLEMS = 100;
 
 /** Formats the first line of a log, with its newline. */
@@ -22,17 +25,23 @@ export function formatLogHeader(task: string): string {
 
 export interface ScanOptions {
   readonly task: string;
-  /** Returns the text of a blob, or throws if it is lost. Without this function, events keep references in place of large strings. */
+  /**
+   * Returns the text of a blob, or throws if the blob is lost. Without this function, events contain blob references
+   * instead of large strings.
+   */
   readonly getBlob?: (hash: string) => string;
 }
 
-/** Scans the lines of a log in order. It keeps the state that separates valid lines from damaged or outdated ones. */
+/**
+ * Scans the lines of a log in order, and separates valid lines from damaged lines and from lines of former owners. Each
+ * process that takes over a log writes with a higher epoch, so a line with a lower epoch is from a former owner.
+ */
 export class LogScanner {
   readonly #options: ScanOptions;
   readonly #problems: LogProblem[] = [];
-  /** Damaged lines after the last event. The number of the next event shows which events they held. */
+  /** Damaged lines after the last event. The number of the next event shows which events are lost. */
   #damagedLines: DamagedLine[] = [];
-  #moreProblems = 0;
+  #unlistedProblems = 0;
   #line = 0;
   #lastSeq = -1;
   #epoch = 0;
@@ -41,12 +50,15 @@ export class LogScanner {
     this.#options = options;
   }
 
-  /** The problems of the lines so far, in order. The ones at the end are described as if the log ended there. */
+  /**
+   * The problems of the lines so far, in order. Damaged lines after the last event are described as if the log ended
+   * after them.
+   */
   get problems(): readonly LogProblem[] {
-    const all = [...this.#problems, ...this.#describeOpenDamage()];
+    const all = [...this.#problems, ...this.#getProblemsAtEnd()];
     const problems = all.toSorted((a, b) => a.line - b.line);
-    if (this.#moreProblems === 0) return problems;
-    const message = `${this.#moreProblems} more problems up to this line are not listed`;
+    if (this.#unlistedProblems === 0) return problems;
+    const message = `${this.#unlistedProblems} more problems up to this line are not listed`;
     return [...problems, { code: 'damaged', line: this.#line, message }];
   }
 
@@ -55,19 +67,20 @@ export class LogScanner {
     return this.#lastSeq + 1;
   }
 
-  /** The highest epoch so far, or 0 before the first event. An epoch numbers the owners of a log: each owner has a higher one than the owner before. */
+  /** The highest epoch so far; 0 before the first event. */
   get epoch(): number {
     return this.#epoch;
   }
 
   /**
-   * Returns the event on the next line, or the kind of the line if it holds no event. `bytes` is undefined for a line
-   * that is too long. Throws MusterError if the log is of a newer version.
+   * Returns the event on the next line, `header` for the header, or `damaged` for a line that must be skipped, because
+   * it is damaged or a former owner wrote it. `bytes` is undefined for a line that is too long. Throws MusterError if a
+   * newer version of Muster wrote the log.
    */
   scanLine(bytes: Buffer | undefined): TaskEvent | 'header' | 'damaged' {
     this.#line += 1;
     if (bytes === undefined) {
-      return this.#recordDamagedLine(`is longer than ${MAX_LINE_BYTES} bytes`, bytes);
+      return this.#addDamagedLine(`is longer than ${MAX_LINE_BYTES} bytes`, bytes);
     }
     const line = isUtf8(bytes) ? bytes.toString('utf8') : '';
     const value = parseJsonLine(line);
@@ -79,14 +92,14 @@ export class LogScanner {
     }
     const upgraded = upgradeEvent(value);
     if (!isTaskEvent(upgraded, this.#options.task)) {
-      return this.#recordDamagedLine(describeFault(bytes, value), bytes);
+      return this.#addDamagedLine(describeFault(bytes, value), bytes);
     }
-    return this.#advanceTo(upgraded) ? this.#decode(upgraded, line) : 'damaged';
+    return this.#acceptEvent(upgraded) ? this.#decode(upgraded, line) : 'damaged';
   }
 
   /** Reports the bytes after the last newline: a line that was never completed. */
   addTornTail(bytes: number): void {
-    this.#closeDamage(this.#describeOpenDamage());
+    this.#flushDamagedLines(this.#getProblemsAtEnd());
     this.#line += 1;
     const message = `the last line was cut short (${bytes} bytes): ${describeTailLoss(this.#lastSeq)}`;
     this.#addProblem('torn_tail', message);
@@ -99,10 +112,10 @@ export class LogScanner {
   }
 
   /**
-   * Makes the event the last one and reports the events that are missing before it. Returns false if the event is
-   * ignored: it repeats a number, or it is fenced, which means that its writer no longer owned the log.
+   * Accepts an event as the next event, and reports the events that are missing before it. Returns false if the event
+   * must be skipped, because it repeats a number or because it is fenced: a former owner of the log wrote it.
    */
-  #advanceTo(event: TaskEvent): boolean {
+  #acceptEvent(event: TaskEvent): boolean {
     if (event.epoch < this.#epoch) {
       const message =
         'the line was written by a process that no longer owned the log: it is ignored, and no event is lost';
@@ -110,7 +123,7 @@ export class LogScanner {
       return false;
     }
     if (event.seq <= this.#lastSeq) {
-      this.#recordDamagedLine(`repeats event ${event.seq}`, undefined);
+      this.#addDamagedLine(`repeats event ${event.seq}`, undefined);
       return false;
     }
     this.#reportMissingEvents(event.seq);
@@ -137,12 +150,12 @@ export class LogScanner {
     }
   }
 
-  /** Adds the present line to the damaged lines. `fault` is the end of a sentence that begins with "the line". */
-  #recordDamagedLine(fault: string, bytes: Buffer | undefined): 'damaged' {
+  /** Adds the current line to the damaged lines. `fault` is the end of a sentence that begins with "the line". */
+  #addDamagedLine(fault: string, bytes: Buffer | undefined): 'damaged' {
     if (this.#problems.length + this.#damagedLines.length < MAX_PROBLEMS) {
       this.#damagedLines.push({ line: this.#line, fault, type: readDamagedType(bytes) });
     } else {
-      this.#moreProblems += 1;
+      this.#unlistedProblems += 1;
     }
     return 'damaged';
   }
@@ -151,17 +164,18 @@ export class LogScanner {
   #reportMissingEvents(seq: number): void {
     const from = this.nextSeq;
     const lost = seq > from ? { from, to: seq - 1 } : null;
-    if (this.#damagedLines.length > 0) this.#closeDamage(listDamage(this.#damagedLines, lost));
+    if (this.#damagedLines.length > 0)
+      this.#flushDamagedLines(toProblems(this.#damagedLines, lost));
     else if (lost !== null) this.#addProblem('missing', describeMissingEvents(lost));
   }
 
-  /** The problems of damaged lines that no event follows. */
-  #describeOpenDamage(): readonly LogProblem[] {
-    return listDamage(this.#damagedLines, { from: this.nextSeq, to: null });
+  /** Describes the damaged lines after the last event. All later events may be lost. */
+  #getProblemsAtEnd(): readonly LogProblem[] {
+    return toProblems(this.#damagedLines, { from: this.nextSeq, to: null });
   }
 
-  /** Adds the problems of the damaged lines, whose events are known now, and begins a new list of damaged lines. */
-  #closeDamage(problems: readonly LogProblem[]): void {
+  /** Adds the problems of the damaged lines, and begins a new list of damaged lines. */
+  #flushDamagedLines(problems: readonly LogProblem[]): void {
     this.#problems.push(...problems);
     this.#damagedLines = [];
   }
@@ -170,12 +184,13 @@ export class LogScanner {
     if (this.#problems.length < MAX_PROBLEMS) {
       this.#problems.push({ code, line: this.#line, message });
     } else {
-      this.#moreProblems += 1;
+      this.#unlistedProblems += 1;
     }
   }
 }
 
-function listDamage(lines: readonly DamagedLine[], lost: SeqRange | null): readonly LogProblem[] {
+/** Describes damaged lines. `lost` are the events that were on these lines; null if no event is missing. */
+function toProblems(lines: readonly DamagedLine[], lost: SeqRange | null): readonly LogProblem[] {
   const messages = describeDamagedLines(lines, lost);
   return lines.map(({ line }, index) => ({
     code: 'damaged',
@@ -193,17 +208,17 @@ function describeFault(bytes: Buffer, value: unknown): string {
 
 function describeTailLoss(seq: number): string {
   return seq < 0
-    ? 'it held the first event, with the specification of the task'
-    : `any event after event ${seq} that it held is lost`;
+    ? 'the first event, with the specification of the task, is lost'
+    : `any events after event ${seq} are lost`;
 }
 
-/** A line of a log that is no event. The events that it held are known when the next event has been read. */
+/** A line of a log that cannot be read as an event. The number of the next event shows which events are lost. */
 interface DamagedLine {
   /** Line number from 1, including the header. */
   readonly line: number;
   /** The fault, as the end of a sentence that begins with "the line". */
   readonly fault: string;
-  /** The event type that can still be read in the line; null if none. */
+  /** The event type that can still be read in the line; null if no type can be read. */
   readonly type: string | null;
 }
 
@@ -216,17 +231,17 @@ interface SeqRange {
 
 /** Bytes of a damaged line that are searched for its type, which is near the beginning. */
 const SEARCHED_BYTES = 1000;
-const TYPE = /"type":\s*"([a-z._]{1,40})"/;
+const EVENT_TYPE = /"type":\s*"([a-z._]{1,40})"/;
 
 /** Reads the event type in a damaged line; null if it is not readable. */
 function readDamagedType(bytes: Buffer | undefined): string | null {
-  const [, type] = TYPE.exec(bytes?.toString('latin1', 0, SEARCHED_BYTES) ?? '') ?? [];
+  const [, type] = EVENT_TYPE.exec(bytes?.toString('latin1', 0, SEARCHED_BYTES) ?? '') ?? [];
   return type !== undefined && isEventType(type) ? type : null;
 }
 
 /**
- * Describes consecutive damaged lines, one message for each line, with the events that are missing there. `lost` is null
- * if the events before and after them have consecutive numbers.
+ * Describes consecutive damaged lines, one message for each line, with the lost events. `lost` is null if the
+ * events before and after these lines have consecutive numbers.
  */
 function describeDamagedLines(
   lines: readonly DamagedLine[],
@@ -239,12 +254,12 @@ function describeDamagedLines(
       ? describeLoss({ from: lost.from + index, to: lost.from + index }, type)
       : index === 0 || lost === null
         ? describeLoss(lost, type)
-        : 'see the damaged line before it for the events that are lost';
+        : 'the message about the damaged line before it names the lost events';
     return `the line ${truncate(fault, 200)}: ${loss}`;
   });
 }
 
-/** Describes events that are missing without a damaged line in their place. */
+/** Describes missing events if the log has no damaged line in their place. */
 function describeMissingEvents(lost: SeqRange): string {
   return `a line is missing before this one: ${describeLoss(lost, null)}`;
 }
@@ -255,8 +270,7 @@ function describeLoss(lost: SeqRange | null, type: string | null): string {
   if (from === 0) {
     return `${formatRange(from, to)} lost, with the specification (task.created) of the task`;
   }
-  if (to === null)
-    return `any event after event ${from - 1} that it held is lost${formatType(type)}`;
+  if (to === null) return `any events after event ${from - 1} are lost${formatType(type)}`;
   return `${formatRange(from, to)} lost${formatType(from === to ? type : null)}`;
 }
 

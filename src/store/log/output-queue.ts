@@ -3,28 +3,29 @@ import type { DescriptorCache } from '../files/descriptor-cache.ts';
 import { storageError, writeAllBytes, type FilePort } from '../files/file-port.ts';
 import { waitUntilIdle } from '../../sys/processes/wait-until-idle.ts';
 
-const WRITE_AFTER_MS = 150;
-/** The longest time that writing may block other work. */
+/** The time from the first pending text to the start of writing. */
+const WRITE_DELAY_MS = 150;
+/** The maximum time that one slice of writing blocks other work. */
 const SLICE_MS = 8;
-/** The pause for other work after each slice, because creating a thousand files takes long. */
-const REST_MS = 72;
+/** The minimum pause for other work after each slice, because creating a thousand files takes long. */
+const PAUSE_MS = 72;
 /**
- * While the process is busy, pauses are longer, by this time in all at most: somebody may be following the text.
+ * While the process is busy, pauses are longer, but only during this time, because somebody may be following the text.
  */
-const MAX_EXTRA_REST_MS = 2_000;
+const MAX_TOTAL_PAUSE_MS = 2_000;
 
 /**
- * Writes the plain-text output of tasks. Only people read it, and nothing depends on it, so it is collected and written a
- * moment later. A thousand tasks that start together start sooner that way.
+ * Writes the plain-text output of tasks. Only people read the output, and nothing depends on it, so texts are collected
+ * and written a moment later. This lets a thousand tasks that start together start sooner.
  */
 export class OutputQueue {
   readonly #files: FilePort;
   readonly #descriptors: DescriptorCache;
   readonly #getPath: (id: string) => string;
   readonly #pending = new Map<string, string[]>();
-  /** The error of the last failed write of each task, which is thrown at its next text. */
+  /** The error of the last failed write of each task. It is thrown when the next text of the task is added. */
   readonly #failed = new Map<string, unknown>();
-  /** Tasks whose file exists. */
+  /** The ids of tasks whose output file exists. */
   readonly #created = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
 
@@ -39,7 +40,7 @@ export class OutputQueue {
     const texts = this.#pending.get(id);
     if (texts === undefined) this.#pending.set(id, [text]);
     else texts.push(text);
-    this.#timer ??= setTimeout(() => void this.#writeInSlices(), WRITE_AFTER_MS).unref();
+    this.#timer ??= setTimeout(() => void this.#writeInSlices(), WRITE_DELAY_MS).unref();
     const failure = this.#failed.get(id);
     if (failure === undefined) return;
     this.#failed.delete(id);
@@ -53,7 +54,7 @@ export class OutputQueue {
     this.#created.delete(id);
   }
 
-  /** Writes all pending texts at once. */
+  /** Writes all pending texts now. */
   flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
@@ -61,13 +62,13 @@ export class OutputQueue {
   }
 
   async #writeInSlices(): Promise<void> {
-    let sliceEnds = performance.now() + SLICE_MS;
-    const restEnds = sliceEnds + MAX_EXTRA_REST_MS;
+    let sliceEnd = performance.now() + SLICE_MS;
+    const longPausesEnd = sliceEnd + MAX_TOTAL_PAUSE_MS;
     for (const id of this.#pending.keys()) {
-      if (performance.now() > sliceEnds) {
-        const mostMs = Math.max(REST_MS, restEnds - performance.now());
-        await waitUntilIdle({ sampleMs: REST_MS, maxMs: mostMs });
-        sliceEnds = performance.now() + SLICE_MS;
+      if (performance.now() > sliceEnd) {
+        const maxMs = Math.max(PAUSE_MS, longPausesEnd - performance.now());
+        await waitUntilIdle({ sampleMs: PAUSE_MS, maxMs });
+        sliceEnd = performance.now() + SLICE_MS;
       }
       this.#write(id);
     }
@@ -80,7 +81,7 @@ export class OutputQueue {
     this.#pending.delete(id);
     const path = this.#getPath(id);
     try {
-      // The file of a task is usually missing at its first text.
+      // The file of a task usually does not exist before its first text.
       if (!this.#created.has(id)) this.#createFile(path);
       this.#created.add(id);
       this.#append(path, Buffer.from(texts.join('')));

@@ -5,7 +5,7 @@ import { modelName, paidTokens } from '../../protocol/model.ts';
 import type { TaskStatus } from '../../protocol/result.ts';
 import type { OpenQuestionSummary, TaskSummary } from '../task-store.ts';
 
-/** The limit keeps lines of the index short. Code points. */
+/** The maximum length of a description, in code points. It keeps the lines of the index short. */
 const MAX_DESCRIPTION_LENGTH = 120;
 
 type Created = Extract<TaskEvent, { type: 'task.created' }>;
@@ -80,12 +80,12 @@ export function addToSummary(
         summary.questions.filter(({ callId }) => callId !== event.callId),
       );
     case 'turn.ended':
-      return { ...withUse(summary, event), model: event.model, turns: summary.turns + 1 };
+      return { ...withUsage(summary, event), model: event.model, turns: summary.turns + 1 };
     case 'turn.retried':
     case 'turn.failed':
     case 'summary.refused':
     case 'context.summarised':
-      return withUse(withoutHold(summary), event);
+      return withUsage(withoutHold(summary), event);
     case 'task.ended':
       return {
         ...withoutHold(withoutQuestions(summary)),
@@ -98,7 +98,7 @@ export function addToSummary(
   }
 }
 
-function withUse(summary: TaskSummary, event: TaskEvent): TaskSummary {
+function withUsage(summary: TaskSummary, event: TaskEvent): TaskSummary {
   const ledger = addToLedger(summary.ledger ?? [], event, summary.model);
   const reported = sumLedger(ledger, { isEstimated: false });
   return {

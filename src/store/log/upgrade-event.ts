@@ -29,7 +29,10 @@ export function upgradeEvent(value: unknown): unknown {
   }
 }
 
-/** A hand-written log may have the current version and still lack the agent type in its specification. */
+/**
+ * Checks whether an event needs no upgrade. A hand-written log may have the current version and still lack the agent
+ * type.
+ */
 function isCurrent({ v, type, spec }: JsonObject): boolean {
   if (v !== LOG_VERSION) return false;
   return type !== 'task.created' || !isJsonObject(spec) || hasAgentName(spec);
@@ -39,7 +42,10 @@ function hasAgentName({ agent }: JsonObject): boolean {
   return isJsonObject(agent) && typeof agent['name'] === 'string' && agent['name'] !== '';
 }
 
-/** A specification without an agent type gets `general-purpose`; one without rights may do nothing without asking. */
+/**
+ * Fills in missing fields. Without an agent type, the agent is `general-purpose`; without rights, every action with
+ * effects must be asked for.
+ */
 function upgradeSpec(spec: JsonObject): JsonObject {
   const { agent } = spec;
   const loggedAgent = isJsonObject(agent) ? agent : {};

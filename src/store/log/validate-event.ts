@@ -4,7 +4,7 @@ import { isAttachmentList } from '../../protocol/attachment.ts';
 import type { EventType, TaskEvent } from '../../protocol/events/event.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import { isQuotedItemList } from '../../protocol/quoted-item.ts';
-import { isBlobMark } from './large-strings.ts';
+import { isBlobReference } from './large-strings.ts';
 import {
   hasRequiredFields,
   hasTexts,
@@ -33,7 +33,7 @@ function hasValidStamp(value: JsonObject, task: string): boolean {
 
 const SPEC_TEXTS = ['root', 'description', 'prompt', 'cwd', 'prefix', 'source'];
 
-/** The fields that a specification may lack. */
+/** The fields that a specification may lack, each with the check of its value. */
 const OPTIONAL_SPEC_FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
   fanOut: isFanOut,
   inherited: isForkedConversation,
@@ -58,7 +58,7 @@ function isSpec(spec: unknown, task: string): boolean {
   );
 }
 
-/** Checks a fan-out closely, because the task continues it as it is logged. */
+/** Checks a fan-out closely, because a resumed task runs the items from its log. */
 function isFanOut(value: unknown): boolean {
   if (!isJsonObject(value) || !isJsonObject(value['source'])) return false;
   const { items, digests } = value;
@@ -73,7 +73,7 @@ function isFanOut(value: unknown): boolean {
 const QUESTION_NUMBER = /^q\d{1,9}$/;
 const PERMISSION_LISTS = ['commands', 'paths', 'hosts', 'edits', 'scopes'];
 
-/** Checks a question closely, because people see its id and type it. */
+/** Checks a question closely, because its id is displayed and people type it. */
 function isQuestion(value: unknown, task: string): boolean {
   if (!isJsonObject(value)) return false;
   const { id, kind, chain } = value;
@@ -111,7 +111,7 @@ function isCost(value: unknown): boolean {
   return value === undefined || value === null || Number.isFinite(value);
 }
 
-/** Checks every number that is added up: a missing one would turn the sum into NaN. */
+/** Checks every number that is added up, because a missing number would turn the sum into NaN. */
 function hasValidUsage({ usage, model, costUsd, estimated }: JsonObject): boolean {
   if (!isUsage(usage) || !isCost(costUsd)) return false;
   if (model !== undefined && typeof model !== 'string') return false;
@@ -184,14 +184,14 @@ function isCompaction({ type, calls, size, upTo, head, summary }: JsonObject): b
   return isCount(upTo) && isStringArray(head);
 }
 
-function isRestored({ rewind, left }: JsonObject): boolean {
+function isRestored({ rewind, left: unrestored }: JsonObject): boolean {
   const isUnrestored = (each: unknown): boolean => hasTexts(each, ['path', 'because']);
-  return isCount(rewind) && isArrayOf(left, isUnrestored);
+  return isCount(rewind) && isArrayOf(unrestored, isUnrestored);
 }
 
 /**
- * Checks whether a parsed line is an event in the log of `task`. Checks the stamp and the fields that readers rely on; all other
- * fields are accepted as they are.
+ * Checks whether a parsed line is an event in the log of `task`. Checks the stamp and the fields that readers rely on,
+ * and accepts all other fields unchecked.
  */
 export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   if (!isJsonObject(value) || !hasValidStamp(value, task)) return false;
@@ -202,7 +202,7 @@ export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   return CHECKS[type]?.(value, task) ?? true;
 }
 
-/** Checks beyond `hasRequiredFields`. */
+/** The checks of single event types that `hasRequiredFields` does not cover. */
 const CHECKS: Partial<Readonly<Record<EventType, (event: JsonObject, task: string) => boolean>>> = {
   'task.created': ({ spec }, task) => isSpec(spec, task),
   'task.reused': isReuse,
@@ -228,8 +228,8 @@ const CHECKS: Partial<Readonly<Record<EventType, (event: JsonObject, task: strin
 };
 
 /**
- * Checks a forked conversation closely, because its messages are sent to a model. Messages that were moved to a blob are
- * not decoded yet.
+ * Checks a forked conversation closely, because its messages are sent to a model. If the
+ * messages were moved to a blob, the value is still a blob reference.
  */
 function isForkedConversation(value: unknown): boolean {
   if (!isJsonObject(value) || typeof value['agent'] !== 'string') return false;
@@ -242,7 +242,7 @@ function isForkedConversation(value: unknown): boolean {
   );
 }
 
-/** Checks a conversation that is to be summarized as closely, and the prefix of its requests. */
+/** Checks a conversation to summarize as closely as a forked conversation, and also the prefix of its requests. */
 function isSummarizedConversation(value: unknown): boolean {
   if (!isJsonObject(value) || typeof value['agent'] !== 'string') return false;
   const { task, turn, messages, prefix, model } = value;
@@ -251,7 +251,7 @@ function isSummarizedConversation(value: unknown): boolean {
     typeof turn === 'number' &&
     hasTexts(model, ['provider', 'id']) &&
     areMessages(messages) &&
-    (isBlobMark(prefix) || isPrefix(prefix))
+    (isBlobReference(prefix) || isPrefix(prefix))
   );
 }
 
@@ -260,7 +260,7 @@ function isInitialContext(value: unknown): boolean {
 }
 
 function areMessages(value: unknown): boolean {
-  return isBlobMark(value) || isArrayOf(value, isMessage);
+  return isBlobReference(value) || isArrayOf(value, isMessage);
 }
 
 function isPrefix(value: unknown): boolean {

@@ -5,8 +5,8 @@ import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import { isQuotedItemList } from '../../protocol/quoted-item.ts';
 
 /**
- * Checks the rights, limits and model of a task, which both a specification and a change of terms contain. Damaged terms
- * must not be used, because a task without one of its rules or limits could do more than was decided.
+ * Checks the rights, limits and model of a task, which both a specification and a change of terms contain. Damaged
+ * terms must not be used: without one of its rules or limits, a task could do more than the user has decided.
  */
 export function hasValidTerms({ rights, limits, model }: JsonObject): boolean {
   return areRights(rights) && areLimits(limits) && isModel(model);
@@ -20,7 +20,7 @@ export function isStringArray(value: unknown): boolean {
   return isArrayOf(value, (item) => typeof item === 'string');
 }
 
-/** Checks whether a value is an object in which all of these fields are texts. */
+/** Checks whether a value is an object in which all fields with these names are strings. */
 export function hasTexts(value: unknown, names: readonly string[]): value is JsonObject {
   return isJsonObject(value) && names.every((name) => typeof value[name] === 'string');
 }
@@ -143,7 +143,10 @@ export function isEventType(text: string): text is EventType {
   return Object.hasOwn(REQUIRED_FIELDS, text);
 }
 
-/** Checks whether an event has the fields that readers rely on without a check. A log may come from anywhere. */
+/**
+ * Checks whether an event has the fields that readers rely on without further checks. A log may come from an untrusted
+ * source.
+ */
 export function hasRequiredFields(event: JsonObject, type: EventType): boolean {
   const fields = Object.entries(REQUIRED_FIELDS[type]);
   if (!fields.every(([name, fieldType]) => hasType(event[name], fieldType))) return false;

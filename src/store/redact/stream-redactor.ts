@@ -1,7 +1,7 @@
 import type { ByteFilter } from '../../protocol/tool.ts';
 
 /** The maximum number of characters that are held back because a secret may begin with them. */
-const MAX_HELD = 24_000;
+const MAX_HELD_BACK = 24_000;
 const MAX_KEY_LENGTH = 4_096;
 
 /** The beginnings of keys with a well-known form. */
@@ -11,10 +11,10 @@ const KEY_STARTS =
   );
 const BEARERS = ['Bearer eyJ', 'bearer eyJ'];
 const PEM_START = '-----BEGIN ';
-/** A private key without its end, or a text that may become one, without the end of its first line. */
+/** Matches a private key, or a text that may become a private key because its first line is still incomplete. */
 const OPEN_PEM = /^-----BEGIN [A-Z0-9 ]{0,52}(?:-{0,4}$|PRIVATE KEY-----)/;
 const PEM_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----/;
-/** The end of a text in which a key may continue. */
+/** Matches the last word of a text, which may be the beginning of a key. */
 const OPEN_TOKEN = /(?:[Bb]earer )?[A-Za-z0-9_.-]*$/;
 
 /** The secrets to replace. Known secrets, and the texts that `replace` gets, have one character for each byte. */
@@ -26,38 +26,39 @@ export interface SecretPatterns {
 }
 
 /**
- * Redacts bytes as they arrive. It holds back only the part at the end of a chunk that a secret may begin with, so that
- * a reader who follows the output sees everything else at once.
+ * Redacts bytes as they arrive. Holds back only the part at the end of a chunk that may be the beginning of a secret,
+ * so that a reader who follows the output sees everything else at once.
  */
 export class StreamRedactor implements ByteFilter {
   private readonly patterns: SecretPatterns;
-  private held = '';
+  private heldBack = '';
 
   constructor(patterns: SecretPatterns) {
     this.patterns = patterns;
   }
 
   write(chunk: Buffer): Buffer {
-    const text = this.held + chunk.toString('latin1');
+    const text = this.heldBack + chunk.toString('latin1');
     const holdStart = this.findHoldStart(text);
-    this.held = text.slice(holdStart);
+    this.heldBack = text.slice(holdStart);
     return this.redact(text.slice(0, holdStart));
   }
 
   end(): Buffer {
-    const rest = this.held;
-    this.held = '';
-    return this.redact(rest);
+    const text = this.heldBack;
+    this.heldBack = '';
+    return this.redact(text);
   }
 
   private redact(text: string): Buffer {
     return Buffer.from(this.patterns.replace(text), 'latin1');
   }
 
+  /** Returns the start of the part to hold back, or the length of the text if nothing is held back. */
   private findHoldStart(text: string): number {
     const open = Math.min(this.findOpenSecret(text), findOpenKey(text), findOpenPem(text));
     const start = open === text.length ? open : this.moveBeforeSecret(text, open);
-    return text.length - start > MAX_HELD ? text.length : start;
+    return text.length - start > MAX_HELD_BACK ? text.length : start;
   }
 
   /** Returns the start of a complete secret that would be cut at `position`, or `position` if there is none. */
@@ -73,7 +74,10 @@ export class StreamRedactor implements ByteFilter {
     return start === position ? position : this.moveBeforeSecret(text, start);
   }
 
-  /** Returns the start of a known secret that the text ends in the middle of, or the length of the text. */
+  /**
+   * Returns the start of a known secret that is cut off at the end of the text, or the length of the text if there is
+   * none.
+   */
   private findOpenSecret(text: string): number {
     let longest = 0;
     for (const secret of this.patterns.known)
@@ -96,7 +100,7 @@ function findOpenPem(text: string): number {
   const at = text.lastIndexOf(PEM_START);
   const next = text.length - measureOverlap(text, PEM_START);
   if (at === -1) return next;
-  const key = text.slice(at, at + MAX_HELD);
+  const key = text.slice(at, at + MAX_HELD_BACK);
   return OPEN_PEM.test(key) && !PEM_END.test(key) ? at : next;
 }
 

@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage, MusterError, systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
+import { quoteForShell } from '../../base/text.ts';
 import { getDataPaths, prepareDataDirectory, checkDataDirectory } from '../files/data-dir.ts';
 import { storageError, writeAllBytes } from '../files/file-port.ts';
 import { nodeFiles } from '../files/node-files.ts';
@@ -11,28 +12,36 @@ import { readWithLimit } from '../../sys/files/read-at-most.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 const WRITABLE_BY_OTHERS = 0o022;
+const USABLE_BY_OTHERS = 0o077;
 /** The longest wait for another process, which holds the lock for one small write. */
-const MAX_WAIT_MS = 10_000;
-const WAIT_MS = 10;
+const LOCK_TIMEOUT_MS = 10_000;
+const RETRY_DELAY_MS = 10;
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
 
 /**
- * A small file of the user's state directory. Only the user can read and write it (0600, whatever the umask), it is
- * always replaced as a whole, and one process at a time changes it. All methods block, and throw MusterError that
- * names the file and what to do.
+ * A small file in the user's state directory. Only the user can read and write the file (0600, whatever the umask),
+ * each change replaces the full file, and only one process changes it at a time. All methods block. They throw
+ * MusterError, whose message names the file and what to do.
  */
 export class StateFile {
   readonly path: string;
   readonly #directory: string;
   readonly #remedy: string;
+  readonly #isSecret: boolean;
 
   /**
-   * `directory` is absolute. It is created when the file is first written. `remedy`: the next step of a person who has moved
-   * a damaged file away, such as "sign in again".
+   * `directory` is absolute. It is created when the file is first written. `remedy`: the next step of a person who has
+   * moved a damaged file away, such as "sign in again". `isSecret`: the file is not read if others can read it.
    */
-  constructor(directory: string, name: string, remedy: string) {
+  constructor(
+    directory: string,
+    name: string,
+    remedy: string,
+    { isSecret }: { readonly isSecret: boolean } = { isSecret: false },
+  ) {
     this.#directory = directory;
     this.#remedy = remedy;
+    this.#isSecret = isSecret;
     this.path = join(directory, name);
   }
 
@@ -55,9 +64,7 @@ export class StateFile {
       if (uid !== undefined && stats.uid !== uid) {
         throw this.#unusable(`it belongs to user ${stats.uid}, not to you (${uid})`);
       }
-      if ((stats.mode & WRITABLE_BY_OTHERS) !== 0) {
-        throw this.#unusable(`others can write to it (mode ${(stats.mode & 0o777).toString(8)})`);
-      }
+      this.#checkMode(stats.mode & 0o777);
       const bytes = readWithLimit(fd, MAX_BYTES);
       if (bytes === undefined) throw this.#unusable(`it is larger than ${MAX_BYTES} bytes`);
       return bytes.toString('utf8');
@@ -66,12 +73,12 @@ export class StateFile {
     }
   }
 
-  /** Replaces the content by the result of `change`. Another process waits meanwhile. */
+  /** Replaces the content by the result of `change`. Other processes that want to change the file wait. */
   update(change: (before: string | undefined) => string): void {
     try {
       this.#updateLocked(change);
     } catch (thrown) {
-      // A full or read-only disk, in whatever step it shows.
+      // Any step can fail with a system error, for example because the disk is full or read-only.
       throw systemErrorCode(thrown) === undefined
         ? thrown
         : storageError('change', this.path, thrown);
@@ -99,32 +106,45 @@ export class StateFile {
   damaged(how: string): MusterError {
     return new MusterError(
       'INVALID_PARAM',
-      `${this.path} is damaged (${how}), so nothing in it counts: move it away, then ${this.#remedy}`,
+      `${this.path} is damaged (${how}), so nothing in it applies: move it away, then ${this.#remedy}`,
     );
+  }
+
+  #checkMode(mode: number): void {
+    const shown = mode.toString(8);
+    if (this.#isSecret && (mode & USABLE_BY_OTHERS) !== 0) {
+      const command = `chmod 600 ${quoteForShell(this.path)}`;
+      throw this.#unusable(
+        `it holds keys, and others can use it (mode ${shown}). Run: ${command}. If others use this machine, also create new keys`,
+      );
+    }
+    if ((mode & WRITABLE_BY_OTHERS) !== 0) {
+      throw this.#unusable(`others can write to it (mode ${shown})`);
+    }
   }
 
   #acquire(locks: OwnerLocks, lock: string): void {
     const pause = new Int32Array(new SharedArrayBuffer(4));
-    for (let waited = 0; ; waited += WAIT_MS) {
-      const rival = locks.acquire(lock);
-      if (rival === undefined) return;
-      if (waited >= MAX_WAIT_MS) {
-        const message = `process ${rival.pid} is changing ${this.path}: try again`;
+    for (let waited = 0; ; waited += RETRY_DELAY_MS) {
+      const holder = locks.acquire(lock);
+      if (holder === undefined) return;
+      if (waited >= LOCK_TIMEOUT_MS) {
+        const message = `process ${holder.pid} is changing ${this.path}: try again`;
         throw new MusterError('CONFLICT', message, { retryable: true });
       }
-      Atomics.wait(pause, 0, 0, WAIT_MS);
+      Atomics.wait(pause, 0, 0, RETRY_DELAY_MS);
     }
   }
 
   #replace(text: string): void {
-    const draft = `${this.path}.${newId()}.new`;
-    const fd = nodeFiles.openNew(draft);
+    const temporaryPath = `${this.path}.${newId()}.new`;
+    const fd = nodeFiles.openNew(temporaryPath);
     try {
       writeAllBytes(nodeFiles, fd, Buffer.from(text));
       fs.fsyncSync(fd);
-      nodeFiles.rename(draft, this.path);
+      nodeFiles.rename(temporaryPath, this.path);
     } catch (thrown) {
-      nodeFiles.unlink(draft);
+      nodeFiles.unlink(temporaryPath);
       throw storageError('change', this.path, thrown);
     } finally {
       nodeFiles.close(fd);
@@ -143,7 +163,7 @@ function syncDirectory(path: string): void {
   try {
     fs.fsyncSync(fd);
   } catch (thrown) {
-    // Some file systems cannot sync a directory; the file itself is synced.
+    // Some file systems cannot sync a directory. The content of the file is synced in any case.
     if (systemErrorCode(thrown) !== 'EINVAL') throw thrown;
   } finally {
     fs.closeSync(fd);

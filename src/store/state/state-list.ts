@@ -4,18 +4,20 @@ import { StateFile } from './state-file.ts';
 
 const VERSION = 1;
 
-/** The form in which a file holds a list of entries. */
+/** The format of a file that holds a list of entries. */
 export interface ListFormat<T> {
   readonly fileName: string;
   /** The next step of a person who has moved a damaged file away, such as "sign in again". */
   readonly remedy: string;
+  /** True if the file holds keys or passwords. It is not used then if others can read it. Default: false. */
+  readonly isSecret?: boolean;
   /** The name of the list in the file. */
   readonly listName: string;
-  /** Returns the same key for two entries of which the newer one replaces the older one. */
+  /** Returns the identity of an entry. A new entry replaces an older one with the same key. */
   keyOf(entry: T): string;
-  /** Reads an entry. Returns undefined for an object that is none. */
+  /** Reads an entry. Returns undefined for an object that is not a valid entry. */
   read(value: JsonObject): T | undefined;
-  /** Says what is wrong with an entry that cannot be read, given its position from 1. */
+  /** Describes an entry that cannot be read, by its position in the list (from 1). */
   describeInvalid(position: number): string;
 }
 
@@ -28,7 +30,8 @@ export class StateList<T> {
   readonly #format: ListFormat<T>;
 
   constructor(directory: string, format: ListFormat<T>) {
-    this.#file = new StateFile(directory, format.fileName, format.remedy);
+    const { fileName, remedy, isSecret = false } = format;
+    this.#file = new StateFile(directory, fileName, remedy, { isSecret });
     this.#format = format;
   }
 
@@ -48,11 +51,11 @@ export class StateList<T> {
   }
 
   /** Removes entries, and returns them. */
-  remove(isMeant: (entry: T) => boolean): readonly T[] {
+  remove(shouldRemove: (entry: T) => boolean): readonly T[] {
     let removed: readonly T[] = [];
     this.#change((before) => {
-      removed = before.filter(isMeant);
-      return before.filter((each) => !isMeant(each));
+      removed = before.filter(shouldRemove);
+      return before.filter((each) => !shouldRemove(each));
     });
     return removed;
   }
@@ -69,10 +72,10 @@ export class StateList<T> {
     if (text === undefined) return [];
     const { listName, read, describeInvalid } = this.#format;
     const value = parseJsonLine(text);
-    if (!isJsonObject(value)) throw this.#file.damaged('it holds no JSON object');
+    if (!isJsonObject(value)) throw this.#file.damaged('it does not hold a JSON object');
     if (value['version'] !== VERSION) throw this.#file.damaged(`its version is not ${VERSION}`);
     const list = value[listName];
-    if (!Array.isArray(list)) throw this.#file.damaged(`it holds no list of ${listName}`);
+    if (!Array.isArray(list)) throw this.#file.damaged(`it has no list of ${listName}`);
     return list.map((each: JsonValue, index) => {
       const entry = isJsonObject(each) ? read(each) : undefined;
       if (entry === undefined) throw this.#file.damaged(describeInvalid(index + 1));

@@ -1,7 +1,7 @@
 import { lstatSync, type BigIntStats } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
+import { homeDirectory } from '../env.ts';
 import { directoryNames } from './path-lookup.ts';
 import { listSecretPaths } from './secret-paths.ts';
 
@@ -45,7 +45,7 @@ let known: KnownSecrets | undefined;
 
 function knownSecrets(): ReadonlySet<string> {
   const now = performance.now();
-  const home = homedir();
+  const home = homeDirectory();
   if (known?.home !== home || now - known.at > SECRETS_LIFETIME_MS) {
     const identities = new Set<string>();
     for (const path of listSecretPaths(home)) {

@@ -1,7 +1,7 @@
-import { homedir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { isInside } from '../../base/path-inside.ts';
 import { lazy } from '../../base/lazy.ts';
+import { homeDirectory } from '../env.ts';
 
 export { isInside };
 
@@ -38,7 +38,7 @@ export function findPathProblem(path: string): string | undefined {
  * Replaces a leading `~`, alone or before a `/`, by the home directory. Nothing else is expanded: `~name` is an
  * ordinary name.
  */
-export function expandHome(path: string, home: string = homedir()): string {
+export function expandHome(path: string, home: string = homeDirectory()): string {
   if (path === '~') return home;
   return path.startsWith('~/') ? join(home, path.slice(2)) : path;
 }

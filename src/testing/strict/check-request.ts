@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { WireProtocol } from '../wire-request.ts';
 import type { StrictOptions } from './options.ts';
 import { type Violation, applyRules, type StrictRule } from './rule.ts';
-import { anthropicError } from '../wire/anthropic-answer.ts';
+import { createAnthropicError } from '../wire/anthropic-answer.ts';
 import { ANTHROPIC_CONTENT_RULES } from './anthropic/content.ts';
 import {
   ANTHROPIC_PARAMETER_RULES,
@@ -11,13 +11,13 @@ import {
 import { readAnthropic, type AnthropicRequest } from './anthropic/request.ts';
 import { ANTHROPIC_THINKING_RULES } from './anthropic/thinking.ts';
 import { ANTHROPIC_TOOL_CALL_RULES } from './anthropic/tool-calls.ts';
-import { openaiRefusal } from './openai-refusal.ts';
+import { createOpenaiRefusal } from './openai-refusal.ts';
 import { CHAT_CONTENT_RULES } from './chat/content.ts';
 import { CHAT_PARAMETER_RULES } from './chat/parameters.ts';
 import { readChat, type ChatRequest } from './chat/request.ts';
 import { CHAT_SERVER_RULES } from './chat/vendors.ts';
 import { CHAT_CALL_RULES } from './chat/tool-calls.ts';
-import { googleError } from '../wire/google-answer.ts';
+import { createGoogleError } from '../wire/google-answer.ts';
 import { GOOGLE_CONTENT_RULES } from './google/contents.ts';
 import { GOOGLE_FUNCTION_RULES } from './google/functions.ts';
 import { GOOGLE_PARAMETER_RULES } from './google/parameters.ts';
@@ -57,13 +57,13 @@ export const ANTHROPIC_RULES: readonly StrictRule<AnthropicRequest>[] = [
 export interface CheckedRequest {
   readonly protocol: WireProtocol;
   readonly body: JsonObject;
-  /** The model of the request, which Google's requests name in their path. */
+  /** The model of the request. Requests to Google contain it in their path and not in `body`. */
   readonly model: string;
 }
 
 /**
- * Finds every published rule of the protocol's vendor that a request breaks. The vendor's server would answer
- * with the first of them. Empty if it would accept the request.
+ * Finds all published rules of the protocol's vendor that a request breaks. The vendor's server would answer with the first
+ * of these violations. Returns an empty list if the server would accept the request.
  */
 export function checkRequest(
   { protocol, body, model }: CheckedRequest,
@@ -71,14 +71,14 @@ export function checkRequest(
 ): readonly Violation[] {
   switch (protocol) {
     case 'anthropic':
-      return applyRules(ANTHROPIC_RULES, readAnthropic(body), anthropicError);
+      return applyRules(ANTHROPIC_RULES, readAnthropic(body), createAnthropicError);
     case 'responses':
-      return applyRules(RESPONSES_RULES, readResponses(body, options), openaiRefusal);
+      return applyRules(RESPONSES_RULES, readResponses(body, options), createOpenaiRefusal);
     case 'chat': {
       const rules = [...CHAT_RULES, ...CHAT_SERVER_RULES[options.chatServer ?? 'compatible']];
-      return applyRules(rules, readChat(body, options), openaiRefusal);
+      return applyRules(rules, readChat(body, options), createOpenaiRefusal);
     }
     case 'google':
-      return applyRules(GOOGLE_RULES, readGoogle(body, model), googleError);
+      return applyRules(GOOGLE_RULES, readGoogle(body, model), createGoogleError);
   }
 }

@@ -1,18 +1,28 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '../../base/json.ts';
-import { openaiError } from '../wire/chat-answer.ts';
-import { quoteNames, eachSchema, jsonType, placedObjects, type Placed } from './read.ts';
+import { createOpenaiError } from '../wire/chat-answer.ts';
+import {
+  quoteNames,
+  iterateSchemas,
+  findJsonType,
+  locateObjects,
+  type LocatedObject,
+} from './read.ts';
 import type { WireProtocol } from '../wire-request.ts';
 import type { Breach, StrictRule } from './rule.ts';
 import { readString } from '../wire/read-json.ts';
 
-/** Creates the error body with the field and the code that OpenAI names. */
-export function openaiRefusal(status: number, message: string, { path, code }: Breach): JsonObject {
-  const { error } = openaiError(status, message);
+/** Creates an error body with the field and the code, as OpenAI does. */
+export function createOpenaiRefusal(
+  status: number,
+  message: string,
+  { path, code }: Breach,
+): JsonObject {
+  const { error } = createOpenaiError(status, message);
   return { error: { ...Object(error), param: path, ...(code === undefined ? {} : { code }) } };
 }
 
-/** Refuses a text whose length is not allowed. Values of other types are not checked. */
-export function* wrongLength(
+/** Yields a breach if the length of a text is not allowed. Values of other types are not checked. */
+export function* checkLength(
   path: string,
   value: JsonValue | undefined,
   { min = 0, max }: { readonly min?: number; readonly max: number },
@@ -29,9 +39,9 @@ export function* wrongLength(
 }
 
 /**
- * Refuses a value that is not supported. `last`: the separator before the last supported value in the message.
+ * Yields a breach if a value is not supported. `last`: the separator before the last supported value in the message.
  */
-export function* unsupportedValue(
+export function* checkSupportedValue(
   path: string,
   value: string,
   supported: readonly string[],
@@ -42,30 +52,37 @@ export function* unsupportedValue(
   yield { path, message, code: 'invalid_value' };
 }
 
-/** Refuses the parts of a content that are of none of the supported types. */
-export function* unsupportedParts(
+/** Yields a breach for each part of a content whose type is not supported. */
+export function* checkPartTypes(
   path: string,
   content: JsonValue | undefined,
   supported: readonly string[],
   last?: string,
 ): Generator<Breach> {
-  for (const part of placedObjects(content, (at) => `${path}[${at}]`)) {
-    yield* unsupportedValue(`${part.path}.type`, readString(part.value['type']), supported, last);
+  for (const part of locateObjects(content, (at) => `${path}[${at}]`)) {
+    yield* checkSupportedValue(
+      `${part.path}.type`,
+      readString(part.value['type']),
+      supported,
+      last,
+    );
   }
 }
 
 const MAX_NAME_LENGTH = 64;
 const FUNCTION_NAME = /^[a-zA-Z0-9_-]+$/;
 
-export function* wrongFunctionName(path: string, value: JsonValue | undefined): Generator<Breach> {
-  yield* wrongType(path, value, 'string');
-  yield* wrongLength(path, value, { min: 1, max: MAX_NAME_LENGTH });
+/** Yields the breaches in the name of a function. */
+export function* checkFunctionName(path: string, value: JsonValue | undefined): Generator<Breach> {
+  yield* checkJsonType(path, value, 'string');
+  yield* checkLength(path, value, { min: 1, max: MAX_NAME_LENGTH });
   if (typeof value !== 'string' || value === '' || FUNCTION_NAME.test(value)) return;
   const message = `Invalid '${path}': string does not match pattern. Expected a string that matches the pattern '${FUNCTION_NAME.source}'.`;
   yield { path, message, code: 'invalid_value' };
 }
 
-export function* wrongType(
+/** Yields a breach if a value is missing or has another type than the expected one. */
+export function* checkJsonType(
   path: string,
   value: JsonValue | undefined,
   expected: string,
@@ -75,7 +92,7 @@ export function* wrongType(
     yield { path, message, code: 'missing_required_parameter' };
     return;
   }
-  const given = jsonType(value);
+  const given = findJsonType(value);
   if (given === expected) return;
   const message = `Invalid type for '${path}': expected ${withArticle(expected)}, but got ${withArticle(given)} instead.`;
   yield { path, message, code: 'invalid_type' };
@@ -86,21 +103,25 @@ function withArticle(type: string): string {
   return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
-export function* emptyList(path: string, value: JsonValue | undefined): Generator<Breach> {
+/** Yields a breach if a value is an empty list. */
+export function* checkListIsNotEmpty(
+  path: string,
+  value: JsonValue | undefined,
+): Generator<Breach> {
   if (!Array.isArray(value) || value.length > 0) return;
   const message = `Invalid '${path}': empty array. Expected an array with minimum length 1, but got an empty array instead.`;
   yield { path, message, code: 'empty_array' };
 }
 
-/** Refuses parameters of a function that are not the schema of an object, or contain a list without `items`. */
-export function* wrongParameters(
+/** Yields breaches if the parameters of a function are not the schema of an object, or contain a list without `items`. */
+export function* checkFunctionParameters(
   path: string,
   name: string,
   parameters: JsonValue | undefined,
 ): Generator<Breach> {
   if (parameters === undefined || parameters === null) return;
   const code = 'invalid_function_parameters';
-  const [schema] = placedObjects([parameters], () => path);
+  const [schema] = locateObjects([parameters], () => path);
   const type = schema?.value['type'];
   if (schema === undefined || type !== 'object') {
     const given = typeof type === 'string' ? type : 'None';
@@ -108,7 +129,7 @@ export function* wrongParameters(
     yield { path, message, code };
     return;
   }
-  for (const inner of eachSchema(schema.value)) {
+  for (const inner of iterateSchemas(schema.value)) {
     if (inner.schema['type'] !== 'array' || inner.schema['items'] !== undefined) continue;
     const context = inner.path.map((key) => `'${key}'`).join(', ');
     const message = `Invalid schema for function '${name}': In context=(${context}), array schema missing items.`;
@@ -116,12 +137,12 @@ export function* wrongParameters(
   }
 }
 
-export function toolsOf(body: JsonObject): readonly Placed[] {
-  return placedObjects(body['tools'], (index) => `tools[${index}]`);
+export function locateTools(body: JsonObject): readonly LocatedObject[] {
+  return locateObjects(body['tools'], (index) => `tools[${index}]`);
 }
 
-/** Creates the rule of OpenAI's two protocols that a tool choice needs tools. */
-export function toolChoiceRule(
+/** Creates the rule of OpenAI's two protocols that a tool choice requires tools. */
+export function createToolChoiceRule(
   protocol: WireProtocol,
   source: string,
 ): StrictRule<{ readonly body: JsonObject }> {
@@ -132,41 +153,41 @@ export function toolChoiceRule(
     requirement: 'A tool_choice comes with tools.',
     source,
     find: ({ body }) =>
-      body['tool_choice'] === undefined || toolsOf(body).length > 0
+      body['tool_choice'] === undefined || locateTools(body).length > 0
         ? []
         : [{ path: 'tool_choice', message }],
   };
 }
 
 /** Matches OpenAI's models that reason before they answer. */
-export const REASONS = /^(?:o\d|gpt-(?:[5-9]|\d\d)(?!.*-chat))/;
+export const REASONING_MODELS = /^(?:o\d|gpt-(?:[5-9]|\d\d)(?!.*-chat))/;
 
-/** Matches OpenAI's models that do not reason. The models of other vendors are not known. */
-const ANSWERS_AT_ONCE = /^(?:gpt-[34]|chatgpt-|gpt-5.*-chat)/;
+/** Matches OpenAI's models that do not reason. The models of other vendors do not match. */
+const MODELS_WITHOUT_REASONING = /^(?:gpt-[34]|chatgpt-|gpt-5.*-chat)/;
 
-/** The parameters for the choice of tokens, which models that reason do not accept. */
-const SAMPLING = ['temperature', 'top_p'];
+/** The sampling parameters, which reasoning models do not accept. */
+const SAMPLING_PARAMETERS = ['temperature', 'top_p'];
 
-/** Refuses parameters of OpenAI's two protocols that the requested model does not support. */
-export function* parametersOfOtherModels(body: JsonObject): Generator<Breach> {
+/** Yields a breach for each parameter of OpenAI's two protocols that the requested model does not support. */
+export function* checkModelParameters(body: JsonObject): Generator<Breach> {
   const model = readString(body['model']);
-  if (REASONS.test(model)) {
-    for (const path of SAMPLING) {
+  if (REASONING_MODELS.test(model)) {
+    for (const path of SAMPLING_PARAMETERS) {
       const value = body[path];
-      if (value !== undefined && value !== 1) yield unsupported(path);
+      if (value !== undefined && value !== 1) yield createUnsupportedBreach(path);
     }
   }
-  if (ANSWERS_AT_ONCE.test(model)) {
+  if (MODELS_WITHOUT_REASONING.test(model)) {
     const { reasoning } = body;
     if (isJsonObject(reasoning) && reasoning['effort'] !== undefined) {
-      yield unsupported('reasoning.effort');
+      yield createUnsupportedBreach('reasoning.effort');
     }
-    if (body['reasoning_effort'] !== undefined) yield unsupported('reasoning_effort');
+    if (body['reasoning_effort'] !== undefined) yield createUnsupportedBreach('reasoning_effort');
   }
 }
 
-/** Creates the refusal of a parameter that the requested model does not support. */
-export function unsupported(path: string) {
+/** Creates the breach for a parameter that the requested model does not support. */
+export function createUnsupportedBreach(path: string) {
   const message = `Unsupported parameter: '${path}' is not supported with this model.`;
   return { path, message, code: 'unsupported_parameter' } as const;
 }

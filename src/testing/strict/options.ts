@@ -1,15 +1,15 @@
-/** The servers with the Chat protocol that differ in what they refuse. */
+/** The servers with the Chat protocol for which different rules apply. */
 export const CHAT_SERVERS = ['openai', 'compatible', 'mistral', 'deepseek', 'google'] as const;
 export type ChatServer = (typeof CHAT_SERVERS)[number];
 
-/** The default of `strict`: a fake model refuses what its vendor would refuse. */
+/** The default of `strict`: a fake model refuses the requests that its vendor would refuse. */
 const STRICT_BY_DEFAULT = true;
 
-/** The rules that a strict server has in addition to those of all servers with its protocol. */
+/** The rules that a server has in addition to the rules of all servers with its protocol. */
 export interface StrictOptions {
   /**
-   * The server for the Chat protocol. Default: `compatible`, with the rules that nearly all servers share.
-   * `openai` also refuses fields of messages that other vendors have added.
+   * The server for the Chat protocol. Default: `compatible`, with the rules that nearly all servers have in common.
+   * `openai` also refuses the fields of messages that other vendors have added.
    */
   readonly chatServer?: ChatServer;
   /**
@@ -21,8 +21,8 @@ export interface StrictOptions {
   readonly refusedRoles?: readonly string[];
 }
 
-/** Returns the options for a value of `strict`; null if no rules are checked. */
-export function strictOptions(
+/** Returns the options for a value of `strict`; null: no rules are checked. */
+export function resolveStrictOptions(
   strict: boolean | StrictOptions = STRICT_BY_DEFAULT,
 ): StrictOptions | null {
   if (strict === false) return null;

@@ -1,40 +1,42 @@
 import type { JsonObject } from '../../base/json.ts';
-import { loneSurrogates } from './read.ts';
+import { findLoneSurrogates } from './read.ts';
 
-/** A location in a request that breaks a rule, with the answer of the vendor's server. */
+/** A part of a request that breaks a rule, with the answer of the vendor's server. */
 export interface Breach {
-  /** The field, written as the vendor writes paths: `messages.1.content.0` or `messages[1].content[0]`. */
+  /** The path of the part, in the notation of the vendor: `messages.1.content.0` or `messages[1].content[0]`. */
   readonly path: string;
   /** The error message of the vendor's server. */
   readonly message: string;
   /** The HTTP status of the answer. Default: 400. */
   readonly status?: number;
-  /** The `code` of an error in OpenAI's form. Default: null. */
+  /** The field `code` of an error of OpenAI. Default: null. */
   readonly code?: string;
-  /** Replaces the error body that the protocol usually has, for servers with a form of their own. */
+  /** The error body, for servers that do not use the usual error body of the protocol. */
   readonly body?: JsonObject;
 }
 
-/** A published rule of a vendor's server for the bodies of requests. */
+/** A published rule of a vendor's server for the body of a request. */
 export interface StrictRule<Request> {
   /** The unique id of the rule: the protocol, a slash and a name. */
   readonly id: string;
   /** The rule in plain words. */
   readonly requirement: string;
-  /** The page or the public report that the rule and the message were taken from. */
+  /** The page or the public report from which the rule and the message are taken. */
   readonly source: string;
+  /** Finds the parts of a request that break the rule. */
   find(request: Request): Iterable<Breach>;
 }
 
-/** A rule that a request breaks. */
+/** A violation: the rule that a request breaks, and the answer of the vendor's server. */
 export interface Violation extends Required<Pick<Breach, 'path' | 'message' | 'status'>> {
+  /** The id of the rule. */
   readonly rule: string;
   readonly requirement: string;
   /** The body of the vendor's answer. */
   readonly body: JsonObject;
 }
 
-/** Checks a request against each rule, in the order of the rules. `errorBody` writes the vendor's usual answer. */
+/** Checks a request against each rule, in the order of the rules. `errorBody`: creates the usual error body of the vendor. */
 export function applyRules<Request>(
   rules: readonly StrictRule<Request>[],
   request: Request,
@@ -52,7 +54,7 @@ export function applyRules<Request>(
   );
 }
 
-/** Describes each violation in one line with the rule, the field, the requirement and the vendor's error. */
+/** Describes each violation in one line: the rule, the path, the requirement and the vendor's error. */
 export function describeViolations(violations: readonly Violation[]): string {
   return violations
     .map(
@@ -62,8 +64,8 @@ export function describeViolations(violations: readonly Violation[]): string {
     .join('\n');
 }
 
-/** Creates the rule, which every server has, that no text contains half of a surrogate pair. */
-export function wellFormedText(
+/** Creates the rule of every server that no text contains half of a surrogate pair. */
+export function createWellFormedTextRule(
   protocol: string,
   source: string,
   message: string,
@@ -72,6 +74,6 @@ export function wellFormedText(
     id: `${protocol}/well-formed-text`,
     requirement: 'No text contains half of a surrogate pair.',
     source,
-    find: ({ body }) => [...loneSurrogates(body)].map((path) => ({ path, message })),
+    find: ({ body }) => [...findLoneSurrogates(body)].map((path) => ({ path, message })),
   };
 }

@@ -1,77 +1,83 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { Usage } from '../../protocol/model.ts';
-import { sse, type Frame, type PreparedAnswer, type StreamedCall } from './codec.ts';
+import { formatServerEvent, type Frame, type PreparedAnswer, type StreamedCall } from './codec.ts';
 import { parseOrKeep } from './read-json.ts';
 import type { ParsedBody } from '../wire-request.ts';
 
-/** https://docs.claude.com/en/docs/build-with-claude/streaming */
-export function* anthropicFrames(answer: PreparedAnswer, request: ParsedBody): Generator<Frame> {
-  const message = { ...messageHead(answer, request), content: [], stop_reason: null };
-  const usage = { ...inputUsage(answer.usage), output_tokens: 1 };
-  yield frame('open', { type: 'message_start', message: { ...message, usage } });
-  yield frame('open', { type: 'ping' });
+/** Writes a stream of https://docs.claude.com/en/docs/build-with-claude/streaming. */
+export function* writeAnthropicFrames(
+  answer: PreparedAnswer,
+  request: ParsedBody,
+): Generator<Frame> {
+  const message = { ...createMessageHead(answer, request), content: [], stop_reason: null };
+  const usage = { ...createInputUsage(answer.usage), output_tokens: 1 };
+  yield createFrame('open', { type: 'message_start', message: { ...message, usage } });
+  yield createFrame('open', { type: 'ping' });
   let index = 0;
   if (answer.thinking !== null) {
     const start = { type: 'thinking', thinking: '', signature: '' };
-    yield* blockFrames(index++, start, thinkingDeltas(answer.thinking, signature(answer)));
+    yield* writeBlockFrames(
+      index++,
+      start,
+      createThinkingDeltas(answer.thinking, createSignature(answer)),
+    );
   }
   if (answer.text !== null) {
-    yield* blockFrames(index++, { type: 'text', text: '' }, textDeltas(answer.text));
+    yield* writeBlockFrames(index++, { type: 'text', text: '' }, createTextDeltas(answer.text));
   }
-  for (const call of answer.calls) yield* callFrames(index++, call);
+  for (const call of answer.calls) yield* writeCallFrames(index++, call);
   yield {
-    ...frame('close', {
+    ...createFrame('close', {
       type: 'message_delta',
       delta: { stop_reason: STOP_REASONS[answer.stop], stop_sequence: null },
-      usage: wholeUsage(answer.usage),
+      usage: createFullUsage(answer.usage),
     }),
     usage: true,
   };
-  yield frame('close', { type: 'message_stop' });
+  yield createFrame('close', { type: 'message_stop' });
 }
 
-function callFrames(index: number, call: StreamedCall): Generator<Frame> {
+function writeCallFrames(index: number, call: StreamedCall): Generator<Frame> {
   const start = { type: 'tool_use', id: call.id, name: call.name, input: {} };
   const type = 'input_json_delta';
   const pieces = ['', ...call.pieces].map((partial_json) => ({ type, partial_json }));
-  return blockFrames(index, start, pieces);
+  return writeBlockFrames(index, start, pieces);
 }
 
-function* blockFrames(
+function* writeBlockFrames(
   index: number,
   content_block: JsonObject,
   pieces: Iterable<JsonObject>,
 ): Generator<Frame> {
-  yield frame('content', { type: 'content_block_start', index, content_block });
+  yield createFrame('content', { type: 'content_block_start', index, content_block });
   for (const delta of pieces) {
-    const event = frame('content', { type: 'content_block_delta', index, delta });
+    const event = createFrame('content', { type: 'content_block_delta', index, delta });
     yield isPiece(delta) ? { ...event, piece: true } : event;
   }
-  yield frame('content', { type: 'content_block_stop', index });
+  yield createFrame('content', { type: 'content_block_stop', index });
 }
 
 /**
- * Returns true if a delta is a piece of content. The signature and the empty delta before a call's arguments
- * are none.
+ * Returns true if a delta is a piece of content, and not a signature or the empty delta before the arguments of a call.
  */
 function isPiece(delta: JsonObject): boolean {
   return delta['type'] !== 'signature_delta' && delta['partial_json'] !== '';
 }
 
-function* textDeltas(pieces: Iterable<string>): Generator<JsonObject> {
+function* createTextDeltas(pieces: Iterable<string>): Generator<JsonObject> {
   for (const text of pieces) yield { type: 'text_delta', text };
 }
 
-function* thinkingDeltas(pieces: Iterable<string>, signature: string): Generator<JsonObject> {
+function* createThinkingDeltas(pieces: Iterable<string>, signature: string): Generator<JsonObject> {
   for (const thinking of pieces) yield { type: 'thinking_delta', thinking };
   yield { type: 'signature_delta', signature };
 }
 
-export function anthropicWhole(answer: PreparedAnswer, request: ParsedBody): JsonObject {
+export function writeAnthropicBody(answer: PreparedAnswer, request: ParsedBody): JsonObject {
   const content: JsonObject[] = [];
   if (answer.thinking !== null) {
     const thinking = [...answer.thinking].join('');
-    content.push({ type: 'thinking', thinking, signature: signature(answer) });
+    content.push({ type: 'thinking', thinking, signature: createSignature(answer) });
   }
   if (answer.text !== null) content.push({ type: 'text', text: [...answer.text].join('') });
   for (const call of answer.calls) {
@@ -79,14 +85,14 @@ export function anthropicWhole(answer: PreparedAnswer, request: ParsedBody): Jso
     content.push({ type: 'tool_use', id, name, input: parseOrKeep(args) });
   }
   return {
-    ...messageHead(answer, request),
+    ...createMessageHead(answer, request),
     content,
     stop_reason: STOP_REASONS[answer.stop],
-    usage: wholeUsage(answer.usage),
+    usage: createFullUsage(answer.usage),
   };
 }
 
-function messageHead(answer: PreparedAnswer, request: ParsedBody): JsonObject {
+function createMessageHead(answer: PreparedAnswer, request: ParsedBody): JsonObject {
   return {
     id: `msg_${answer.id}`,
     type: 'message',
@@ -97,14 +103,14 @@ function messageHead(answer: PreparedAnswer, request: ParsedBody): JsonObject {
 }
 
 /**
- * Creates the signature of a thought. A real one is opaque and must come back unchanged; this one names its
- * answer.
+ * Creates the signature of a thought. It contains the id of the answer, so that a test can check that it is sent back
+ * unchanged.
  */
-function signature(answer: PreparedAnswer): string {
+function createSignature(answer: PreparedAnswer): string {
   return `sig_${answer.id}`;
 }
 
-function inputUsage(usage: Usage): JsonObject {
+function createInputUsage(usage: Usage): JsonObject {
   return {
     input_tokens: usage.input,
     cache_creation_input_tokens: usage.cacheWrite,
@@ -112,10 +118,10 @@ function inputUsage(usage: Usage): JsonObject {
   };
 }
 
-function wholeUsage(usage: Usage): JsonObject {
+function createFullUsage(usage: Usage): JsonObject {
   const { output, reasoning } = usage;
   const details = { output_tokens_details: { thinking_tokens: reasoning } };
-  return { ...inputUsage(usage), output_tokens: output, ...(reasoning > 0 ? details : {}) };
+  return { ...createInputUsage(usage), output_tokens: output, ...(reasoning > 0 ? details : {}) };
 }
 
 const STOP_REASONS = {
@@ -125,8 +131,8 @@ const STOP_REASONS = {
   content_filter: 'refusal',
 } as const;
 
-function frame(stage: Frame['stage'], data: JsonObject & { readonly type: string }): Frame {
-  return { stage, text: sse(data, data.type) };
+function createFrame(stage: Frame['stage'], data: JsonObject & { readonly type: string }): Frame {
+  return { stage, text: formatServerEvent(data, data.type) };
 }
 
 const ERROR_TYPES: Readonly<Record<number, string>> = {
@@ -140,6 +146,6 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-export function anthropicError(status: number, message: string): JsonObject {
+export function createAnthropicError(status: number, message: string): JsonObject {
   return { type: 'error', error: { type: ERROR_TYPES[status] ?? 'api_error', message } };
 }

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ParsedBody, WireMessage, WireToolResult } from '../wire-request.ts';
-import { attachmentsIn, parseToolDefinition, splitUserMessage } from './message-parts.ts';
-import { type PromptBlock, partBlocks, promptBlock } from './codec.ts';
-import { contentText, readNumber, readObject, readObjects, readString } from './read-json.ts';
+import { readAttachmentsField, parseToolDefinition, splitUserMessage } from './message-parts.ts';
+import { type PromptBlock, createPartBlocks, createPromptBlock } from './codec.ts';
+import { readContentText, readNumber, readObject, readObjects, readString } from './read-json.ts';
 
-/** https://docs.claude.com/en/api/messages */
+/** Parses a request of https://docs.claude.com/en/api/messages. */
 export function parseAnthropic(body: JsonObject): ParsedBody {
   const systemParts =
     typeof body['system'] === 'string'
@@ -29,7 +29,7 @@ function parseMessage(message: JsonObject): readonly WireMessage[] {
   const parts = readObjects(message['content']);
   const ofType = (type: string) => parts.filter((part) => part['type'] === type);
   const text =
-    typeof message['content'] === 'string' ? message['content'] : contentText(ofType('text'));
+    typeof message['content'] === 'string' ? message['content'] : readContentText(ofType('text'));
   if (message['role'] === 'assistant') {
     const toolCalls = ofType('tool_use').map((part) => ({
       id: readString(part['id']),
@@ -44,18 +44,18 @@ function parseMessage(message: JsonObject): readonly WireMessage[] {
 function parseResult(part: JsonObject): WireToolResult {
   return {
     callId: readString(part['tool_use_id']),
-    text: contentText(part['content']),
+    text: readContentText(part['content']),
     isError: part['is_error'] === true,
-    ...attachmentsIn(part['content']),
+    ...readAttachmentsField(part['content']),
   };
 }
 
-export function anthropicBlocks(body: JsonObject): readonly PromptBlock[] {
+export function listAnthropicBlocks(body: JsonObject): readonly PromptBlock[] {
   return [
-    ...readObjects(body['tools']).map((tool) => promptBlock('tools', tool)),
-    ...partBlocks('system', 'system', body['system']),
+    ...readObjects(body['tools']).map((tool) => createPromptBlock('tools', tool)),
+    ...createPartBlocks('system', 'system', body['system']),
     ...readObjects(body['messages']).flatMap((message) =>
-      partBlocks('messages', message['role'], message['content']),
+      createPartBlocks('messages', message['role'], message['content']),
     ),
   ];
 }

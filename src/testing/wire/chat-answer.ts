@@ -1,16 +1,16 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { Usage } from '../../protocol/model.ts';
 import type { ParsedBody } from '../wire-request.ts';
-import { sse, type Frame, type PreparedAnswer } from './codec.ts';
+import { formatServerEvent, type Frame, type PreparedAnswer } from './codec.ts';
 
 /**
  * Writes a stream of https://platform.openai.com/docs/api-reference/chat-streaming. Thinking is sent as
- * `reasoning_content`, the field of compatible servers. OpenAI itself sends none.
+ * `reasoning_content`, the field of compatible servers; OpenAI's server sends no thinking.
  */
-export function* chatFrames(answer: PreparedAnswer, request: ParsedBody): Generator<Frame> {
-  const head = chunkHead(answer, request);
+export function* writeChatFrames(answer: PreparedAnswer, request: ParsedBody): Generator<Frame> {
+  const head = createChunkHead(answer, request);
   const chunk = (delta: JsonObject, finish_reason: string | null = null): string =>
-    sse({
+    formatServerEvent({
       ...head,
       choices: [{ index: 0, delta, logprobs: null, finish_reason }],
       ...(request.streamUsage ? { usage: null } : {}),
@@ -32,13 +32,13 @@ export function* chatFrames(answer: PreparedAnswer, request: ParsedBody): Genera
   }
   yield { stage: 'close', text: chunk({}, answer.stop) };
   if (request.streamUsage) {
-    const text = sse({ ...head, choices: [], usage: chatUsage(answer.usage) });
+    const text = formatServerEvent({ ...head, choices: [], usage: createChatUsage(answer.usage) });
     yield { stage: 'close', text, usage: true };
   }
   yield { stage: 'close', text: 'data: [DONE]\n\n' };
 }
 
-function chunkHead(answer: PreparedAnswer, request: ParsedBody): JsonObject {
+function createChunkHead(answer: PreparedAnswer, request: ParsedBody): JsonObject {
   return {
     id: `chatcmpl-${answer.id}`,
     object: 'chat.completion.chunk',
@@ -49,7 +49,7 @@ function chunkHead(answer: PreparedAnswer, request: ParsedBody): JsonObject {
   };
 }
 
-export function chatWhole(answer: PreparedAnswer, request: ParsedBody): JsonObject {
+export function writeChatBody(answer: PreparedAnswer, request: ParsedBody): JsonObject {
   const message: Record<string, JsonObject[string]> = {
     role: 'assistant',
     content: answer.text === null ? null : [...answer.text].join(''),
@@ -64,14 +64,14 @@ export function chatWhole(answer: PreparedAnswer, request: ParsedBody): JsonObje
     }));
   }
   return {
-    ...chunkHead(answer, request),
+    ...createChunkHead(answer, request),
     object: 'chat.completion',
     choices: [{ index: 0, message, logprobs: null, finish_reason: answer.stop }],
-    usage: chatUsage(answer.usage),
+    usage: createChatUsage(answer.usage),
   };
 }
 
-function chatUsage(usage: Usage): JsonObject {
+function createChatUsage(usage: Usage): JsonObject {
   const prompt_tokens = usage.input + usage.cacheRead + usage.cacheWrite;
   return {
     prompt_tokens,
@@ -86,17 +86,19 @@ function chatUsage(usage: Usage): JsonObject {
 }
 
 /** Creates the body of an HTTP error, which is the same for Responses and Chat Completions. */
-export function openaiError(status: number, message: string): JsonObject {
-  return { error: { message, type: errorType(status), param: null, code: errorCode(status) } };
+export function createOpenaiError(status: number, message: string): JsonObject {
+  return {
+    error: { message, type: chooseErrorType(status), param: null, code: chooseErrorCode(status) },
+  };
 }
 
-function errorType(status: number): string {
+function chooseErrorType(status: number): string {
   if (status === 401) return 'authentication_error';
   if (status === 429) return 'rate_limit_error';
   return status < 500 ? 'invalid_request_error' : 'server_error';
 }
 
-function errorCode(status: number): string | null {
+function chooseErrorCode(status: number): string | null {
   if (status === 401) return 'invalid_api_key';
   if (status === 404) return 'model_not_found';
   if (status === 429) return 'rate_limit_exceeded';

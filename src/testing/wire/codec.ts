@@ -2,14 +2,15 @@ import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { Usage } from '../../protocol/model.ts';
 import type { ParsedBody } from '../wire-request.ts';
 
-/** An answer of which everything is decided, so that a protocol can write it. */
+/** A complete answer with ids and usage, which a codec can write in its protocol. */
 export interface PreparedAnswer {
-  /** The id of the answer, which is unique in the server. Protocols add a prefix. */
+  /** The id of the answer, which is unique in the server. The codecs add a prefix. */
   readonly id: string;
   /** The time of the answer in seconds since the epoch. */
   readonly createdAt: number;
-  /** The pieces in which it is streamed, which may be endless; null if there is none. */
+  /** The pieces of the thinking, which may be endless; null: there is no thinking. */
   readonly thinking: Iterable<string> | null;
+  /** The pieces of the text; null: there is no text. */
   readonly text: Iterable<string> | null;
   readonly calls: readonly StreamedCall[];
   readonly usage: Usage;
@@ -19,20 +20,19 @@ export interface PreparedAnswer {
 export interface StreamedCall {
   readonly id: string;
   readonly name: string;
-  /** The arguments as JSON, unless it is invalid on purpose. */
+  /** The arguments as JSON, which a fault can make invalid. */
   readonly args: string;
   readonly pieces: readonly string[];
   /**
-   * The state of the call. `cut`: the answer ended inside it because of its length. `broken`: its JSON is
-   * invalid.
+   * The state of the call. `cut`: the answer ended inside the call because of its length. `broken`: the JSON of the
+   * arguments is invalid.
    */
-  readonly state: 'whole' | 'cut' | 'broken';
+  readonly state: 'complete' | 'cut' | 'broken';
 }
 
 /**
- * One event of a stream in the form in which it is sent. `open` comes before any content, and `close` says that
- * the answer is complete. `piece`: the event contains a piece of thinking, text or arguments. `usage`: it
- * contains the final usage.
+ * The text of one event of a stream. `stage`: `open` comes before any content, and `close` marks the end of a complete
+ * answer. `piece`: the event contains a piece of thinking, text or arguments. `usage`: the event contains the final usage.
  */
 export interface Frame {
   readonly stage: 'open' | 'content' | 'close';
@@ -47,42 +47,45 @@ export interface Frame {
  */
 export interface PromptBlock {
   readonly section: 'tools' | 'system' | 'messages';
-  /** The JSON of the block without cache markers. */
+  /** The JSON of the block, without cache markers. */
   readonly text: string;
   /** True if the block had a cache marker. */
   readonly breakpoint: boolean;
 }
 
-/** One wire protocol, which reads requests and writes answers. */
+/** Reads the requests and writes the answers of one wire protocol. */
 export interface WireCodec {
+  /** The prefix of the ids of calls. */
   readonly callIdPrefix: string;
-  /** The way in which the provider caches: up to the markers of the client, or any long prefix. */
+  /** The prefixes that the provider caches: those that end with a marker of the client, or all long prefixes. */
   readonly cache: 'breakpoints' | 'automatic';
   parse(body: JsonObject, path: string): ParsedBody;
-  blocks(body: JsonObject): readonly PromptBlock[];
-  frames(answer: PreparedAnswer, request: ParsedBody): Iterable<Frame>;
+  /** Lists the blocks of the prompt. */
+  listBlocks(body: JsonObject): readonly PromptBlock[];
+  /** Writes the answer as a stream of events. */
+  writeFrames(answer: PreparedAnswer, request: ParsedBody): Iterable<Frame>;
   /** Writes the answer as one JSON body. */
-  whole(answer: PreparedAnswer, request: ParsedBody): JsonObject;
-  /** Creates the body of an HTTP error. */
-  errorBody(status: number, message: string): JsonObject;
-  /** The error with which the provider breaks off a stream when it is overloaded. */
+  writeBody(answer: PreparedAnswer, request: ParsedBody): JsonObject;
+  /** Writes the body of an HTTP error. */
+  writeErrorBody(status: number, message: string): JsonObject;
+  /** The error with which the provider ends a stream when it is overloaded. */
   readonly overloaded: { readonly status: number; readonly message: string };
-  /** Creates the event with which the provider breaks off a stream for an error with this HTTP status. */
-  errorEvent(status: number, message: string): string;
-  /** An event without content, which only shows that the connection is alive. */
+  /** Creates the event with which the provider ends a stream because of an error with this HTTP status. */
+  writeErrorEvent(status: number, message: string): string;
+  /** An event without content, which only shows that the connection works. */
   readonly ping: string;
 }
 
-/** Writes a server-sent event. `event`: its name, if the protocol names its events. */
-export function sse(data: object, event?: string): string {
+/** Formats a server-sent event. `event`: the name of the event, if the protocol has named events. */
+export function formatServerEvent(data: object, event?: string): string {
   const head = event === undefined ? '' : `event: ${event}\n`;
   return `${head}data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** The fields that only control a provider's cache. Two prompts that differ only in them are the same. */
+/** The fields that only control a provider's cache. The cache treats prompts that differ only in these fields as equal. */
 const CACHE_MARKERS = new Set(['cache_control', 'prompt_cache_breakpoint']);
 
-export function promptBlock(section: PromptBlock['section'], value: JsonValue): PromptBlock {
+export function createPromptBlock(section: PromptBlock['section'], value: JsonValue): PromptBlock {
   let breakpoint = false;
   const text = JSON.stringify(value, (key, inner: JsonValue) => {
     if (!CACHE_MARKERS.has(key)) return inner;
@@ -92,13 +95,13 @@ export function promptBlock(section: PromptBlock['section'], value: JsonValue): 
   return { section, text, breakpoint };
 }
 
-/** Creates one block for each part of a message, since a later turn may append parts to a cached message. */
-export function partBlocks(
+/** Creates one block for each part of a message, because a later request may append parts to a cached message. */
+export function createPartBlocks(
   section: PromptBlock['section'],
   role: JsonValue | undefined,
   content: JsonValue | undefined,
 ): readonly PromptBlock[] {
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   if (!Array.isArray(parts)) return [];
-  return parts.map((part: JsonObject) => promptBlock(section, { role, part }));
+  return parts.map((part: JsonObject) => createPromptBlock(section, { role, part }));
 }

@@ -1,15 +1,23 @@
 import type { WireProtocol } from '../wire-request.ts';
-import { anthropicError, anthropicFrames, anthropicWhole } from './anthropic-answer.ts';
-import { anthropicBlocks, parseAnthropic } from './anthropic-request.ts';
-import { chatFrames, chatWhole, openaiError } from './chat-answer.ts';
-import { chatBlocks, parseChat } from './chat-request.ts';
-import { sse, type WireCodec } from './codec.ts';
-import { googleError, googleFrames, googleWhole } from './google-answer.ts';
-import { googleBlocks, parseGoogle } from './google-request.ts';
-import { responsesErrorEvent, responsesFrames, responsesWhole } from './responses-answer.ts';
-import { parseResponses, responsesBlocks } from './responses-request.ts';
+import {
+  createAnthropicError,
+  writeAnthropicFrames,
+  writeAnthropicBody,
+} from './anthropic-answer.ts';
+import { listAnthropicBlocks, parseAnthropic } from './anthropic-request.ts';
+import { writeChatFrames, writeChatBody, createOpenaiError } from './chat-answer.ts';
+import { listChatBlocks, parseChat } from './chat-request.ts';
+import { formatServerEvent, type WireCodec } from './codec.ts';
+import { createGoogleError, writeGoogleFrames, writeGoogleBody } from './google-answer.ts';
+import { listGoogleBlocks, parseGoogle } from './google-request.ts';
+import {
+  writeResponsesErrorEvent,
+  writeResponsesFrames,
+  writeResponsesBody,
+} from './responses-answer.ts';
+import { parseResponses, listResponsesBlocks } from './responses-request.ts';
 
-/** The ping of a protocol that has none of its own: a comment, which readers of events must skip. */
+/** The ping for protocols without a ping event: a comment, which readers of events must skip. */
 const COMMENT_PING = ': ping\n\n';
 
 export const CODECS: Readonly<Record<WireProtocol, WireCodec>> = {
@@ -17,51 +25,52 @@ export const CODECS: Readonly<Record<WireProtocol, WireCodec>> = {
     callIdPrefix: 'toolu_',
     cache: 'breakpoints',
     parse: parseAnthropic,
-    blocks: anthropicBlocks,
-    frames: anthropicFrames,
-    whole: anthropicWhole,
-    errorBody: anthropicError,
+    listBlocks: listAnthropicBlocks,
+    writeFrames: writeAnthropicFrames,
+    writeBody: writeAnthropicBody,
+    writeErrorBody: createAnthropicError,
     overloaded: { status: 529, message: 'Overloaded' },
-    errorEvent: (status, message) => sse(anthropicError(status, message), 'error'),
-    ping: sse({ type: 'ping' }, 'ping'),
+    writeErrorEvent: (status, message) =>
+      formatServerEvent(createAnthropicError(status, message), 'error'),
+    ping: formatServerEvent({ type: 'ping' }, 'ping'),
   },
   responses: {
     callIdPrefix: 'call_',
     cache: 'automatic',
     parse: parseResponses,
-    blocks: responsesBlocks,
-    frames: responsesFrames,
-    whole: responsesWhole,
-    errorBody: openaiError,
+    listBlocks: listResponsesBlocks,
+    writeFrames: writeResponsesFrames,
+    writeBody: writeResponsesBody,
+    writeErrorBody: createOpenaiError,
     overloaded: {
       status: 503,
       message: 'Our servers are currently overloaded. Please try again later.',
     },
-    errorEvent: responsesErrorEvent,
+    writeErrorEvent: writeResponsesErrorEvent,
     ping: COMMENT_PING,
   },
   chat: {
     callIdPrefix: 'call_',
     cache: 'automatic',
     parse: parseChat,
-    blocks: chatBlocks,
-    frames: chatFrames,
-    whole: chatWhole,
-    errorBody: openaiError,
+    listBlocks: listChatBlocks,
+    writeFrames: writeChatFrames,
+    writeBody: writeChatBody,
+    writeErrorBody: createOpenaiError,
     overloaded: { status: 503, message: 'The server is overloaded. Please try again later.' },
-    errorEvent: (status, message) => sse(openaiError(status, message)),
+    writeErrorEvent: (status, message) => formatServerEvent(createOpenaiError(status, message)),
     ping: COMMENT_PING,
   },
   google: {
     callIdPrefix: 'call_',
     cache: 'automatic',
     parse: parseGoogle,
-    blocks: googleBlocks,
-    frames: googleFrames,
-    whole: googleWhole,
-    errorBody: googleError,
+    listBlocks: listGoogleBlocks,
+    writeFrames: writeGoogleFrames,
+    writeBody: writeGoogleBody,
+    writeErrorBody: createGoogleError,
     overloaded: { status: 503, message: 'The model is overloaded. Please try again later.' },
-    errorEvent: (status, message) => sse(googleError(status, message)),
+    writeErrorEvent: (status, message) => formatServerEvent(createGoogleError(status, message)),
     ping: COMMENT_PING,
   },
 };

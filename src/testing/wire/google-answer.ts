@@ -1,37 +1,41 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { Usage } from '../../protocol/model.ts';
 import type { ParsedBody } from '../wire-request.ts';
-import { sse, type Frame, type PreparedAnswer } from './codec.ts';
+import { formatServerEvent, type Frame, type PreparedAnswer } from './codec.ts';
 import { parseOrKeep } from './read-json.ts';
 
 /**
  * Writes a stream of https://ai.google.dev/api/generate-content. Each event is a complete response with the
- * next parts, and a call is one part. A call that is cut or broken is never sent; the finish reason reports it.
+ * next parts, and a call is one part. A cut or broken call is never sent; the finish reason reports it.
  */
-export function* googleFrames(answer: PreparedAnswer, request: ParsedBody): Generator<Frame> {
+export function* writeGoogleFrames(answer: PreparedAnswer, request: ParsedBody): Generator<Frame> {
   const chunk = (part: JsonObject): Frame => {
     const candidate = { content: { parts: [part], role: 'model' }, index: 0 };
-    const response = googleResponse(answer, request, candidate, promptUsage(answer.usage));
-    return { stage: 'content', piece: true, text: sse(response) };
+    const response = createResponse(answer, request, candidate, createPromptUsage(answer.usage));
+    return { stage: 'content', piece: true, text: formatServerEvent(response) };
   };
   for (const text of answer.thinking ?? []) yield chunk({ text, thought: true });
   for (const text of answer.text ?? []) yield chunk({ text });
-  for (const part of callParts(answer)) yield chunk(part);
+  for (const part of createCallParts(answer)) yield chunk(part);
   const lastParts = hasContent(answer) ? [{ text: '' }] : undefined;
-  yield { stage: 'close', text: sse(lastResponse(answer, request, lastParts)), usage: true };
+  yield {
+    stage: 'close',
+    text: formatServerEvent(createLastResponse(answer, request, lastParts)),
+    usage: true,
+  };
 }
 
-export function googleWhole(answer: PreparedAnswer, request: ParsedBody): JsonObject {
+export function writeGoogleBody(answer: PreparedAnswer, request: ParsedBody): JsonObject {
   const parts: JsonObject[] = [];
   if (answer.thinking !== null) parts.push({ text: [...answer.thinking].join(''), thought: true });
   if (answer.text !== null) parts.push({ text: [...answer.text].join('') });
-  parts.push(...callParts(answer));
-  return lastResponse(answer, request, parts);
+  parts.push(...createCallParts(answer));
+  return createLastResponse(answer, request, parts);
 }
 
-/** Creates the parts for the calls. The first one has the signature that must come back with it. */
-function callParts(answer: PreparedAnswer): readonly JsonObject[] {
-  const calls = answer.calls.filter((call) => call.state === 'whole');
+/** Creates the parts for the calls. The first part has a signature, which must be sent back with it. */
+function createCallParts(answer: PreparedAnswer): readonly JsonObject[] {
+  const calls = answer.calls.filter((call) => call.state === 'complete');
   const thoughtSignature = btoa(`sig_${answer.id}`);
   return calls.map(({ name, args, id }, index) => {
     const functionCall = { name, args: parseOrKeep(args), id };
@@ -50,7 +54,7 @@ const FINISH_REASONS = {
   content_filter: 'SAFETY',
 } as const;
 
-function lastResponse(
+function createLastResponse(
   answer: PreparedAnswer,
   request: ParsedBody,
   parts: readonly JsonObject[] | undefined,
@@ -64,15 +68,15 @@ function lastResponse(
           finishReason: 'MALFORMED_FUNCTION_CALL',
           finishMessage: `Malformed function call: ${broken.name}(${broken.args}`,
         };
-  return googleResponse(
+  return createResponse(
     answer,
     request,
     { content, ...ending, index: 0 },
-    googleUsage(answer.usage),
+    createGoogleUsage(answer.usage),
   );
 }
 
-function googleResponse(
+function createResponse(
   answer: PreparedAnswer,
   request: ParsedBody,
   candidate: JsonObject,
@@ -82,19 +86,19 @@ function googleResponse(
   return { candidates: [candidate], usageMetadata, modelVersion, responseId: answer.id };
 }
 
-function promptTokens(usage: Usage): number {
+function countPromptTokens(usage: Usage): number {
   return usage.input + usage.cacheRead + usage.cacheWrite;
 }
 
-function promptUsage(usage: Usage): JsonObject {
-  return { promptTokenCount: promptTokens(usage), totalTokenCount: promptTokens(usage) };
+function createPromptUsage(usage: Usage): JsonObject {
+  return { promptTokenCount: countPromptTokens(usage), totalTokenCount: countPromptTokens(usage) };
 }
 
-function googleUsage(usage: Usage): JsonObject {
+function createGoogleUsage(usage: Usage): JsonObject {
   return {
-    promptTokenCount: promptTokens(usage),
+    promptTokenCount: countPromptTokens(usage),
     candidatesTokenCount: usage.output - usage.reasoning,
-    totalTokenCount: promptTokens(usage) + usage.output,
+    totalTokenCount: countPromptTokens(usage) + usage.output,
     ...(usage.cacheRead > 0 ? { cachedContentTokenCount: usage.cacheRead } : {}),
     ...(usage.reasoning > 0 ? { thoughtsTokenCount: usage.reasoning } : {}),
   };
@@ -111,6 +115,6 @@ const STATUSES: Readonly<Record<number, string>> = {
   504: 'DEADLINE_EXCEEDED',
 };
 
-export function googleError(status: number, message: string): JsonObject {
+export function createGoogleError(status: number, message: string): JsonObject {
   return { error: { code: status, message, status: STATUSES[status] ?? 'INTERNAL' } };
 }

@@ -1,21 +1,21 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ParsedBody, WireMessage } from '../wire-request.ts';
-import { attachmentsIn, parseToolDefinition, splitUserMessage } from './message-parts.ts';
-import { type PromptBlock, partBlocks, promptBlock } from './codec.ts';
-import { contentText, readNumber, readObject, readObjects, readString } from './read-json.ts';
+import { readAttachmentsField, parseToolDefinition, splitUserMessage } from './message-parts.ts';
+import { type PromptBlock, createPartBlocks, createPromptBlock } from './codec.ts';
+import { readContentText, readNumber, readObject, readObjects, readString } from './read-json.ts';
 
 /**
- * Parses a request of https://ai.google.dev/api/generate-content, with the model and the kind of answer in its
- * path.
+ * Parses a request of https://ai.google.dev/api/generate-content. `path` contains the model, and whether the answer is a
+ * stream.
  */
 export function parseGoogle(body: JsonObject, path: string): ParsedBody {
-  const systemParts = systemContent(body).map((part) => readString(part['text']));
+  const systemParts = readSystemParts(body).map((part) => readString(part['text']));
   const calling = readObject(readObject(body['toolConfig'])['functionCallingConfig']);
   return {
     model: /models\/([^:?/]+):/.exec(path)?.[1] ?? '',
     system: systemParts.join('\n\n'),
     systemParts,
-    tools: functionDeclarations(body).map((tool) =>
+    tools: readFunctionDeclarations(body).map((tool) =>
       parseToolDefinition(tool, tool['parameters'] ?? tool['parametersJsonSchema']),
     ),
     messages: readObjects(body['contents']).flatMap(parseContent),
@@ -26,35 +26,37 @@ export function parseGoogle(body: JsonObject, path: string): ParsedBody {
   };
 }
 
-function systemContent(body: JsonObject): readonly JsonObject[] {
+function readSystemParts(body: JsonObject): readonly JsonObject[] {
   return readObjects(readObject(body['systemInstruction'])['parts']);
 }
 
-function functionDeclarations(body: JsonObject): readonly JsonObject[] {
+function readFunctionDeclarations(body: JsonObject): readonly JsonObject[] {
   return readObjects(body['tools']).flatMap((tool) => readObjects(tool['functionDeclarations']));
 }
 
 function parseContent(content: JsonObject): readonly WireMessage[] {
   const parts = readObjects(content['parts']);
-  const text = contentText(parts.filter((part) => part['thought'] !== true));
+  const text = readContentText(parts.filter((part) => part['thought'] !== true));
   if (content['role'] === 'model') {
-    const toolCalls = fieldsOf(parts, 'functionCall').map(({ id, name, args = null }) => ({
-      id: readString(id),
-      name: readString(name),
-      input: args,
-    }));
+    const toolCalls = collectFieldObjects(parts, 'functionCall').map(
+      ({ id, name, args = null }) => ({
+        id: readString(id),
+        name: readString(name),
+        input: args,
+      }),
+    );
     return [{ role: 'assistant', text, toolCalls, toolResults: [] }];
   }
-  const toolResults = fieldsOf(parts, 'functionResponse').map(parseResult);
+  const toolResults = collectFieldObjects(parts, 'functionResponse').map(parseResult);
   return splitUserMessage(text, toolResults, content['parts']);
 }
 
-/** Returns the objects that a field holds in those of the parts that have it. */
-function fieldsOf(parts: readonly JsonObject[], field: string): readonly JsonObject[] {
+/** Collects the objects in a field of the parts. Parts without the field are left out. */
+function collectFieldObjects(parts: readonly JsonObject[], field: string): readonly JsonObject[] {
   return parts.flatMap(({ [field]: value }) => (value === undefined ? [] : [readObject(value)]));
 }
 
-/** Parses a function response. Its object has any form; `error`, `content` and `output` are the usual keys. */
+/** Parses a function response. Its object can have any form; `error`, `content` and `output` are the usual keys. */
 function parseResult(result: JsonObject) {
   const response = readObject(result['response']);
   const value = response['error'] ?? response['content'] ?? response['output'] ?? response;
@@ -62,16 +64,16 @@ function parseResult(result: JsonObject) {
     callId: readString(result['id']),
     text: typeof value === 'string' ? value : JSON.stringify(value),
     isError: response['error'] !== undefined,
-    ...attachmentsIn(result['parts']),
+    ...readAttachmentsField(result['parts']),
   };
 }
 
-export function googleBlocks(body: JsonObject): readonly PromptBlock[] {
+export function listGoogleBlocks(body: JsonObject): readonly PromptBlock[] {
   return [
-    ...functionDeclarations(body).map((tool) => promptBlock('tools', tool)),
-    ...systemContent(body).map((part) => promptBlock('system', part)),
+    ...readFunctionDeclarations(body).map((tool) => createPromptBlock('tools', tool)),
+    ...readSystemParts(body).map((part) => createPromptBlock('system', part)),
     ...readObjects(body['contents']).flatMap((content) =>
-      partBlocks('messages', content['role'], content['parts']),
+      createPartBlocks('messages', content['role'], content['parts']),
     ),
   ];
 }

@@ -2,16 +2,16 @@ import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { WireAttachment, WireMessage, WireTool, WireToolResult } from '../wire-request.ts';
 import { readObject, readObjects, readString } from './read-json.ts';
 
-/** Returns the images and documents among the parts of a message or a result, as a field if there are any. */
-export function attachmentsIn(content: JsonValue | undefined): {
+/** Reads the images and documents of a message or a result. Returns no field if there are none. */
+export function readAttachmentsField(content: JsonValue | undefined): {
   readonly attachments?: readonly WireAttachment[];
 } {
-  const attachments = readObjects(content).flatMap((part) => attachmentOf(part) ?? []);
+  const attachments = readObjects(content).flatMap((part) => readAttachment(part) ?? []);
   return attachments.length === 0 ? {} : { attachments };
 }
 
-/** Reads an attachment of any of the four protocols, whose part types all differ; null if a part is none. */
-function attachmentOf(part: JsonObject): WireAttachment | null {
+/** Reads an attachment of any of the four protocols, whose part types all differ; null: the part is not an attachment. */
+function readAttachment(part: JsonObject): WireAttachment | null {
   switch (part['type']) {
     case 'image':
     case 'document': {
@@ -19,13 +19,13 @@ function attachmentOf(part: JsonObject): WireAttachment | null {
       return { mediaType: readString(source['media_type']), base64: readString(source['data']) };
     }
     case 'image_url':
-      return ofUrl(readObject(part['image_url'])['url']);
+      return readDataUrl(readObject(part['image_url'])['url']);
     case 'input_image':
-      return ofUrl(part['image_url']);
+      return readDataUrl(part['image_url']);
     case 'file':
-      return ofUrl(readObject(part['file'])['file_data']);
+      return readDataUrl(readObject(part['file'])['file_data']);
     case 'input_file':
-      return ofUrl(part['file_data']);
+      return readDataUrl(part['file_data']);
     default: {
       if (part['inlineData'] === undefined) return null;
       const data = readObject(part['inlineData']);
@@ -34,7 +34,7 @@ function attachmentOf(part: JsonObject): WireAttachment | null {
   }
 }
 
-function ofUrl(url: JsonValue | undefined): WireAttachment {
+function readDataUrl(url: JsonValue | undefined): WireAttachment {
   const [, mediaType = '', base64 = ''] =
     /^data:([^;,]*);base64,(.*)$/s.exec(readString(url)) ?? [];
   return { mediaType, base64 };
@@ -49,12 +49,12 @@ export function parseToolDefinition(spec: JsonObject, schema: JsonValue | undefi
   };
 }
 
-/** Creates the message for the results of one answer's calls. */
-export function toolMessage(toolResults: readonly WireToolResult[]): WireMessage {
+/** Creates the message with the results of the calls of one answer. */
+export function createToolMessage(toolResults: readonly WireToolResult[]): WireMessage {
   return { role: 'tool', text: '', toolCalls: [], toolResults };
 }
 
-/** Splits a user message that may hold results and text: the results come first, as a message of their own. */
+/** Splits a user message that may contain results and text into a message with the results and a message with the text. */
 export function splitUserMessage(
   text: string,
   toolResults: readonly WireToolResult[],
@@ -65,8 +65,8 @@ export function splitUserMessage(
     text,
     toolCalls: [],
     toolResults: [],
-    ...attachmentsIn(content),
+    ...readAttachmentsField(content),
   } as const;
   if (toolResults.length === 0) return [user];
-  return text === '' ? [toolMessage(toolResults)] : [toolMessage(toolResults), user];
+  return text === '' ? [createToolMessage(toolResults)] : [createToolMessage(toolResults), user];
 }

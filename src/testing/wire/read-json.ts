@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 
-// Readers for JSON of any shape. A value that is absent or of another type reads as empty.
+// Readers for JSON of any shape. Each returns an empty value if the value is absent or has another type.
 
 export function readString(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
@@ -24,19 +24,19 @@ export function isList(value: JsonValue | undefined): value is readonly JsonValu
   return Array.isArray(value);
 }
 
-/** Parses JSON. Returns the text itself if it is not valid. */
+/** Parses JSON. Returns the text itself if it is not valid JSON. */
 export function parseOrKeep(text: string): JsonValue {
   try {
     const value: JsonValue = JSON.parse(text);
     return value;
   } catch {
-    // A test has to see the invalid arguments of a model unchanged.
+    // Invalid arguments of a call are returned unchanged, so that a test can check them.
     return text;
   }
 }
 
-/** Returns the text of a content, which is a string or a list of parts with `text` fields. */
-export function contentText(content: JsonValue | undefined): string {
+/** Reads the text of a content, which is a string or a list of parts with the field `text`. */
+export function readContentText(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content;
   return readObjects(content)
     .map((part) => readString(part['text']))

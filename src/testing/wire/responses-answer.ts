@@ -1,23 +1,30 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { Usage } from '../../protocol/model.ts';
 import type { ParsedBody } from '../wire-request.ts';
-import { sse, type Frame, type PreparedAnswer, type StreamedCall } from './codec.ts';
+import { formatServerEvent, type Frame, type PreparedAnswer, type StreamedCall } from './codec.ts';
 
-/** An event before it gets its sequence number. */
-type Event = JsonObject & { readonly type: string };
+/** An event without its sequence number. */
+type UnnumberedEvent = JsonObject & { readonly type: string };
 
-/** https://platform.openai.com/docs/api-reference/responses-streaming */
-export function* responsesFrames(answer: PreparedAnswer, request: ParsedBody): Generator<Frame> {
+/** Writes a stream of https://platform.openai.com/docs/api-reference/responses-streaming. */
+export function* writeResponsesFrames(
+  answer: PreparedAnswer,
+  request: ParsedBody,
+): Generator<Frame> {
   let sequence = 0;
-  const frame = (stage: Frame['stage'], event: Event): Frame => ({
+  const frame = (stage: Frame['stage'], event: UnnumberedEvent): Frame => ({
     stage,
-    text: sse({ ...event, sequence_number: sequence++ }, event.type),
+    text: formatServerEvent({ ...event, sequence_number: sequence++ }, event.type),
   });
-  const begun = response(answer, request, { status: 'in_progress', output: [], usage: null });
-  yield frame('open', { type: 'response.created', response: begun });
-  yield frame('open', { type: 'response.in_progress', response: begun });
+  const started = createResponse(answer, request, {
+    status: 'in_progress',
+    output: [],
+    usage: null,
+  });
+  yield frame('open', { type: 'response.created', response: started });
+  yield frame('open', { type: 'response.in_progress', response: started });
   const output: JsonObject[] = [];
-  for (const events of itemStreams(answer)) {
+  for (const events of writeItemEvents(answer)) {
     const output_index = output.length;
     let item: JsonObject = {};
     for (const event of events) {
@@ -27,25 +34,25 @@ export function* responsesFrames(answer: PreparedAnswer, request: ParsedBody): G
     }
     output.push(item);
   }
-  const ended = endedResponse(answer, request, output);
-  const type = incompleteReason(answer) !== null ? 'response.incomplete' : 'response.completed';
+  const ended = createEndedResponse(answer, request, output);
+  const type = findIncompleteReason(answer) !== null ? 'response.incomplete' : 'response.completed';
   yield { ...frame('close', { type, response: ended }), usage: true };
 }
 
-type ItemEvent = Event & { readonly item?: JsonObject };
+type ItemEvent = UnnumberedEvent & { readonly item?: JsonObject };
 
 /** Yields the events of each output item in turn. The last event of an item contains the complete item. */
-function* itemStreams(answer: PreparedAnswer): Generator<Iterable<ItemEvent>> {
-  if (answer.thinking !== null) yield reasoningEvents(`rs_${answer.id}`, answer.thinking);
-  if (answer.text !== null) yield messageEvents(`msg_${answer.id}`, answer.text);
+function* writeItemEvents(answer: PreparedAnswer): Generator<Iterable<ItemEvent>> {
+  if (answer.thinking !== null) yield writeReasoningEvents(`rs_${answer.id}`, answer.thinking);
+  if (answer.text !== null) yield writeMessageEvents(`msg_${answer.id}`, answer.text);
   for (const [index, call] of answer.calls.entries()) {
-    yield callEvents(`fc_${answer.id}_${index}`, call);
+    yield writeCallEvents(`fc_${answer.id}_${index}`, call);
   }
 }
 
-function* reasoningEvents(id: string, pieces: Iterable<string>): Generator<ItemEvent> {
+function* writeReasoningEvents(id: string, pieces: Iterable<string>): Generator<ItemEvent> {
   const at = { item_id: id, summary_index: 0 };
-  yield { type: 'response.output_item.added', item: reasoningItem(id, []) };
+  yield { type: 'response.output_item.added', item: createReasoningItem(id, []) };
   const empty = { type: 'summary_text', text: '' };
   yield { type: 'response.reasoning_summary_part.added', ...at, part: empty };
   let text = '';
@@ -56,40 +63,43 @@ function* reasoningEvents(id: string, pieces: Iterable<string>): Generator<ItemE
   const part = { ...empty, text };
   yield { type: 'response.reasoning_summary_text.done', ...at, text };
   yield { type: 'response.reasoning_summary_part.done', ...at, part };
-  yield { type: 'response.output_item.done', item: reasoningItem(id, [part]) };
+  yield { type: 'response.output_item.done', item: createReasoningItem(id, [part]) };
 }
 
 /**
- * Creates a reasoning item. Its `encrypted_content` is opaque and must come back unchanged; here it names its
- * item.
+ * Creates a reasoning item. Its `encrypted_content` contains the id of the item, so that a test can check that it is sent
+ * back unchanged.
  */
-function reasoningItem(id: string, summary: readonly JsonObject[]): JsonObject {
+function createReasoningItem(id: string, summary: readonly JsonObject[]): JsonObject {
   return { id, type: 'reasoning', summary, encrypted_content: `enc_${id}` };
 }
 
-function* messageEvents(id: string, pieces: Iterable<string>): Generator<ItemEvent> {
+function* writeMessageEvents(id: string, pieces: Iterable<string>): Generator<ItemEvent> {
   const at = { item_id: id, content_index: 0 };
-  yield { type: 'response.output_item.added', item: messageItem(id, 'in_progress', []) };
-  yield { type: 'response.content_part.added', ...at, part: textPart('') };
+  yield { type: 'response.output_item.added', item: createMessageItem(id, 'in_progress', []) };
+  yield { type: 'response.content_part.added', ...at, part: createTextPart('') };
   let text = '';
   for (const delta of pieces) {
     text += delta;
     yield { type: 'response.output_text.delta', ...at, delta, logprobs: [] };
   }
   yield { type: 'response.output_text.done', ...at, text, logprobs: [] };
-  yield { type: 'response.content_part.done', ...at, part: textPart(text) };
-  yield { type: 'response.output_item.done', item: messageItem(id, 'completed', [textPart(text)]) };
+  yield { type: 'response.content_part.done', ...at, part: createTextPart(text) };
+  yield {
+    type: 'response.output_item.done',
+    item: createMessageItem(id, 'completed', [createTextPart(text)]),
+  };
 }
 
-function textPart(text: string): JsonObject {
+function createTextPart(text: string): JsonObject {
   return { type: 'output_text', annotations: [], logprobs: [], text };
 }
 
-function messageItem(id: string, status: string, content: readonly JsonObject[]): JsonObject {
+function createMessageItem(id: string, status: string, content: readonly JsonObject[]): JsonObject {
   return { id, type: 'message', status, role: 'assistant', content };
 }
 
-function* callEvents(id: string, call: StreamedCall): Generator<ItemEvent> {
+function* writeCallEvents(id: string, call: StreamedCall): Generator<ItemEvent> {
   const state = { type: 'function_call', status: 'in_progress', arguments: '' };
   const item = { id, ...state, call_id: call.id, name: call.name };
   yield { type: 'response.output_item.added', item };
@@ -101,33 +111,37 @@ function* callEvents(id: string, call: StreamedCall): Generator<ItemEvent> {
   yield { type: 'response.output_item.done', item: { ...item, status, arguments: call.args } };
 }
 
-export function responsesWhole(answer: PreparedAnswer, request: ParsedBody): JsonObject {
+export function writeResponsesBody(answer: PreparedAnswer, request: ParsedBody): JsonObject {
   const output: JsonObject[] = [];
-  for (const events of itemStreams(answer)) {
+  for (const events of writeItemEvents(answer)) {
     const item = [...events].at(-1)?.item;
     if (item !== undefined) output.push(item);
   }
-  return endedResponse(answer, request, output);
+  return createEndedResponse(answer, request, output);
 }
 
-function endedResponse(
+function createEndedResponse(
   answer: PreparedAnswer,
   request: ParsedBody,
   output: readonly JsonObject[],
 ): JsonObject {
-  const reason = incompleteReason(answer);
+  const reason = findIncompleteReason(answer);
   const status = reason === null ? 'completed' : 'incomplete';
   const incomplete_details = reason === null ? null : { reason };
-  const usage = responsesUsage(answer.usage);
-  return response(answer, request, { status, incomplete_details, output, usage });
+  const usage = createResponsesUsage(answer.usage);
+  return createResponse(answer, request, { status, incomplete_details, output, usage });
 }
 
-function incompleteReason({ stop }: PreparedAnswer): string | null {
+function findIncompleteReason({ stop }: PreparedAnswer): string | null {
   if (stop === 'length') return 'max_output_tokens';
   return stop === 'content_filter' ? 'content_filter' : null;
 }
 
-function response(answer: PreparedAnswer, request: ParsedBody, state: JsonObject): JsonObject {
+function createResponse(
+  answer: PreparedAnswer,
+  request: ParsedBody,
+  state: JsonObject,
+): JsonObject {
   return {
     id: `resp_${answer.id}`,
     object: 'response',
@@ -142,7 +156,7 @@ function response(answer: PreparedAnswer, request: ParsedBody, state: JsonObject
   };
 }
 
-function responsesUsage(usage: Usage): JsonObject {
+function createResponsesUsage(usage: Usage): JsonObject {
   const input_tokens = usage.input + usage.cacheRead + usage.cacheWrite;
   return {
     input_tokens,
@@ -156,7 +170,7 @@ function responsesUsage(usage: Usage): JsonObject {
   };
 }
 
-/** The number of an error event, which is created without counting the events before it. */
+/** The sequence number of an error event, for which the events before it are not counted. */
 const ERROR_SEQUENCE = 9999;
 
 const ERROR_CODES: Readonly<Record<number, string>> = {
@@ -167,8 +181,8 @@ const ERROR_CODES: Readonly<Record<number, string>> = {
   503: 'server_is_overloaded',
 };
 
-export function responsesErrorEvent(status: number, message: string): string {
+export function writeResponsesErrorEvent(status: number, message: string): string {
   const code = ERROR_CODES[status] ?? 'server_error';
   const event = { type: 'error', code, message, param: null, sequence_number: ERROR_SEQUENCE };
-  return sse(event, 'error');
+  return formatServerEvent(event, 'error');
 }

@@ -1,17 +1,17 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ParsedBody, WireMessage } from '../wire-request.ts';
-import { attachmentsIn, parseToolDefinition, toolMessage } from './message-parts.ts';
-import { isSystem, joinResults, openaiToolChoice } from './chat-request.ts';
-import { type PromptBlock, promptBlock } from './codec.ts';
-import { contentText, parseOrKeep, readNumber, readObjects, readString } from './read-json.ts';
+import { readAttachmentsField, parseToolDefinition, createToolMessage } from './message-parts.ts';
+import { isSystem, joinResults, readToolChoice } from './chat-request.ts';
+import { type PromptBlock, createPromptBlock } from './codec.ts';
+import { readContentText, parseOrKeep, readNumber, readObjects, readString } from './read-json.ts';
 
-/** https://platform.openai.com/docs/api-reference/responses/create */
+/** Parses a request of https://platform.openai.com/docs/api-reference/responses/create. */
 export function parseResponses(body: JsonObject): ParsedBody {
-  const items = inputItems(body);
+  const items = readInputItems(body);
   const instructions = readString(body['instructions']);
   const systemParts = [
     ...(instructions === '' ? [] : [instructions]),
-    ...items.filter(isSystem).map((item) => contentText(item['content'])),
+    ...items.filter(isSystem).map((item) => readContentText(item['content'])),
   ];
   return {
     model: readString(body['model']),
@@ -20,18 +20,18 @@ export function parseResponses(body: JsonObject): ParsedBody {
     tools: readObjects(body['tools']).map((tool) => parseToolDefinition(tool, tool['parameters'])),
     messages: joinResults(joinAnswers(items.filter((item) => !isSystem(item)).flatMap(parseItem))),
     maxOutputTokens: readNumber(body['max_output_tokens']),
-    toolChoice: openaiToolChoice(body['tool_choice']),
+    toolChoice: readToolChoice(body['tool_choice']),
     stream: body['stream'] === true,
     streamUsage: true,
   };
 }
 
-function inputItems(body: JsonObject): readonly JsonObject[] {
+function readInputItems(body: JsonObject): readonly JsonObject[] {
   if (typeof body['input'] !== 'string') return readObjects(body['input']);
   return [{ role: 'user', content: body['input'] }];
 }
 
-/** Parses an item. Reasoning and references to stored items contain nothing that a test reads. */
+/** Parses an item. Reasoning and references to stored items are left out, because tests do not need them. */
 function parseItem(item: JsonObject): readonly WireMessage[] {
   switch (item['type']) {
     case 'function_call': {
@@ -41,22 +41,22 @@ function parseItem(item: JsonObject): readonly WireMessage[] {
     }
     case 'function_call_output': {
       const { call_id: id, output } = item;
-      const result = { callId: readString(id), text: contentText(output), isError: false };
-      return [toolMessage([{ ...result, ...attachmentsIn(output) }])];
+      const result = { callId: readString(id), text: readContentText(output), isError: false };
+      return [createToolMessage([{ ...result, ...readAttachmentsField(output) }])];
     }
     case undefined:
     case 'message': {
       const role = item['role'] === 'assistant' ? 'assistant' : 'user';
-      const shown = attachmentsIn(item['content']);
-      const text = contentText(item['content']);
-      return [{ role, text, toolCalls: [], toolResults: [], ...shown }];
+      const attachments = readAttachmentsField(item['content']);
+      const text = readContentText(item['content']);
+      return [{ role, text, toolCalls: [], toolResults: [], ...attachments }];
     }
     default:
       return [];
   }
 }
 
-/** Joins the texts and calls of one answer, which are separate items, to one message. */
+/** Joins the texts and calls of one answer, each of which is a separate item, to one message. */
 function joinAnswers(messages: readonly WireMessage[]): readonly WireMessage[] {
   const joined: WireMessage[] = [];
   for (const message of messages) {
@@ -72,11 +72,13 @@ function joinAnswers(messages: readonly WireMessage[]): readonly WireMessage[] {
   return joined;
 }
 
-export function responsesBlocks(body: JsonObject): readonly PromptBlock[] {
+export function listResponsesBlocks(body: JsonObject): readonly PromptBlock[] {
   const instructions = body['instructions'];
   return [
-    ...readObjects(body['tools']).map((tool) => promptBlock('tools', tool)),
-    ...(typeof instructions === 'string' ? [promptBlock('system', instructions)] : []),
-    ...inputItems(body).map((item) => promptBlock(isSystem(item) ? 'system' : 'messages', item)),
+    ...readObjects(body['tools']).map((tool) => createPromptBlock('tools', tool)),
+    ...(typeof instructions === 'string' ? [createPromptBlock('system', instructions)] : []),
+    ...readInputItems(body).map((item) =>
+      createPromptBlock(isSystem(item) ? 'system' : 'messages', item),
+    ),
   ];
 }

@@ -7,8 +7,10 @@ import { failure } from '../shared/output.ts';
 import { describeExcess, detectAttachment, inspectAttachment } from './inspect-file.ts';
 
 /**
- * Attaches an image or a PDF document for the model; null for any other file. `head` is the beginning of the file. When
- * it cannot be shown, the output says in one line what the file is, why it is not shown, and what to do.
+ * Attaches an image or a PDF document for the model. Returns null for any other file. If the attachment cannot be
+ * shown, the output says in one line what the file is, why it is not shown, and what to do.
+ *
+ * @param head the beginning of the file
  */
 export async function showAttachment(
   file: OpenFile,
@@ -18,19 +20,19 @@ export async function showAttachment(
   const detected = detectAttachment(head, Number(file.stats.size));
   if (detected === null) return null;
   const shown = displayPath(file.real, context.cwd);
-  const refusal = await refusalOf(detected, context);
-  if (refusal !== null) return notShown(shown, detected, refusal);
+  const refusal = await findRefusal(detected, context);
+  if (refusal !== null) return createRefusalOutput(shown, detected, refusal);
   const bytes = await readOpenFile(file, detected.bytes, context.signal);
-  const facts = bytes === null ? 'it has grown while it was read' : inspectAttachment(bytes);
-  if (bytes === null || typeof facts === 'string') {
-    return notShown(shown, detected, `${facts}. Look at it with a program (Bash)`);
+  const details = bytes === null ? 'it has grown while it was read' : inspectAttachment(bytes);
+  if (bytes === null || typeof details === 'string') {
+    return createRefusalOutput(shown, detected, `${details}. Look at it with a program (Bash)`);
   }
   const attachment =
-    describeExcess(facts) ?? (await context.attach?.add(facts, bytes)) ?? CANNOT_ATTACH;
-  if (typeof attachment === 'string') return notShown(shown, facts, attachment);
+    describeExcess(details) ?? (await context.attach?.add(details, bytes)) ?? CANNOT_ATTACH;
+  if (typeof attachment === 'string') return createRefusalOutput(shown, details, attachment);
   context.files.remember(file.real, attachment.blob);
   return {
-    text: `${shown}: ${describeAttachment(facts)}`,
+    text: `${shown}: ${describeAttachment(details)}`,
     attachments: [attachment],
     facts: { read: [{ path: file.real, hash: attachment.blob }] },
   };
@@ -38,16 +40,26 @@ export async function showAttachment(
 
 const CANNOT_ATTACH = 'attachments cannot be shown here';
 
-/** Says why an attachment cannot be shown, before it is read; null when it may be. */
-async function refusalOf(facts: AttachmentDetails, context: ToolContext): Promise<string | null> {
+/** Describes why an attachment cannot be shown, before its file is read. Returns null if it can be shown. */
+async function findRefusal(
+  details: AttachmentDetails,
+  context: ToolContext,
+): Promise<string | null> {
   const { attach } = context;
   return (
-    describeExcess(facts) ?? (attach === undefined ? CANNOT_ATTACH : await attach.refusal(facts))
+    describeExcess(details) ??
+    (attach === undefined ? CANNOT_ATTACH : await attach.refusal(details))
   );
 }
 
-function notShown(shown: string, facts: AttachmentDetails, reason: string): ToolOutput {
-  const otherwise = isImage(facts) ? '' : ' For its text use a program, such as pdftotext (Bash).';
-  const text = `${shown}: ${describeAttachment(facts)}. Not shown: ${reason}.${otherwise}`;
+function createRefusalOutput(
+  shown: string,
+  details: AttachmentDetails,
+  reason: string,
+): ToolOutput {
+  const otherwise = isImage(details)
+    ? ''
+    : ' For its text use a program, such as pdftotext (Bash).';
+  const text = `${shown}: ${describeAttachment(details)}. Not shown: ${reason}.${otherwise}`;
   return failure('INVALID_PARAM', text);
 }

@@ -18,7 +18,7 @@ import { protectedFileNotes } from './sandbox-notes.ts';
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 600_000;
-/** The kernel accepts arguments of up to 128 KiB. */
+/** The maximum length of a command. The kernel accepts arguments of up to 128 KiB. */
 const MAX_COMMAND_BYTES = 120_000;
 
 export const bashTool = defineTool({
@@ -44,11 +44,13 @@ export const bashTool = defineTool({
           'return at once with an id, go on while it runs (servers, long builds; no &); you are told when it ends',
       },
       description: { type: 'string', description: 'what it does, in 5 to 10 words' },
-      // Models send it because other products offer it. It is unlisted because `cd` in the command does the same.
+      // Models send `workdir` because other products offer it. It is not in the schema for models, because `cd` in the
+      // command does the same.
       workdir: { type: 'string', unlisted: true },
     },
     required: ['command'],
     ignored: ['justification', 'goal'],
+    // Arguments of other products' tools, accepted only with the value that matches what this tool does.
     fixed: {
       dangerouslyDisableSandbox: [false],
       with_escalated_permissions: [false],
@@ -85,11 +87,11 @@ export const bashTool = defineTool({
   },
   run: async (input, context) => {
     const { timeout, run_in_background: background = false } = input;
-    const work = resolveCommandDirectory(input.command, input.workdir, context.cwd);
+    const command = resolveCommandDirectory(input.command, input.workdir, context.cwd);
     const refusal = refuseCommand(input.command);
     if (refusal !== null) return refusal;
-    if (!background) return await runInForeground(work, timeout ?? DEFAULT_TIMEOUT_MS, context);
-    const started = await startInBackground(work, context);
+    if (!background) return await runInForeground(command, timeout ?? DEFAULT_TIMEOUT_MS, context);
+    const started = await startInBackground(command, context);
     if (timeout === undefined) return started;
     return { ...started, text: `${started.text}\n[timeout: has no effect in the background]` };
   },
@@ -102,17 +104,17 @@ function refuseCommand(command: string): ToolOutput | null {
   return failure('LIMIT_EXCEEDED', message);
 }
 
-/** The interval at which protected files that the command has made are moved away. */
-const SETTLE_MS = 1_000;
+/** The interval at which protected files that the command has created are moved out of the workspace. */
+const CLEANUP_INTERVAL_MS = 1_000;
 
 /** Starts a command that keeps running after this call, until it ends, is stopped, or its task ends. */
 async function startInBackground(
-  work: CommandInDirectory,
+  command: CommandInDirectory,
   context: ToolContext,
 ): Promise<ToolOutput> {
   const { id, output } = await context.shells.start({
-    command: work.line,
-    begin: (write, signal) => beginShell(work, context, { write, signal }),
+    command: command.line,
+    begin: (write, signal) => beginShell(command, context, { write, signal }),
   });
   const text = [
     `Shell ${id} runs in the background. Its output grows in ${output}`,
@@ -122,21 +124,22 @@ async function startInBackground(
   return { text };
 }
 
+/** The connection of a background command to its shell: where its output goes, and the signal that stops it. */
 interface ShellConnection {
   readonly write: (chunk: Buffer) => void;
   readonly signal: AbortSignal;
 }
 
 async function beginShell(
-  work: CommandInDirectory,
+  command: CommandInDirectory,
   context: ToolContext,
   connection: ShellConnection,
 ): Promise<BegunShell> {
   connection.signal.throwIfAborted();
   try {
-    const running = await startCommand(work, context, { serves: true });
+    const running = await startCommand(command, context, { serves: true });
     const ended = runToEnd(running, connection, context);
-    // If the command does not start, `started` rejects with the reason.
+    // Avoid an unhandled rejection: if the command does not start, `started` rejects with the same reason.
     ended.catch(() => {});
     await running.started;
     return { ended };
@@ -147,7 +150,7 @@ async function beginShell(
   }
 }
 
-/** Supervises a command to its end. There is no timeout, because a server runs as long as it is needed. */
+/** Supervises a command until it ends. There is no timeout, because a server runs as long as it is needed. */
 async function runToEnd(
   running: RunningCommand,
   { write, signal }: ShellConnection,
@@ -160,22 +163,23 @@ async function runToEnd(
   const reportProtectedFiles = (settled: CleanupResult): void => {
     for (const note of protectedFileNotes(settled, context)) write(Buffer.from(`${note}\n`));
   };
-  // The command may run for long, and nobody should find a protected file that it makes meanwhile.
-  const settling = setInterval(() => {
+  // The command may run for a long time, and a protected file that it creates must not stay in the workspace until it
+  // ends.
+  const cleanupTimer = setInterval(() => {
     void running.settle().then(reportProtectedFiles);
-  }, SETTLE_MS);
-  settling.unref();
+  }, CLEANUP_INTERVAL_MS);
+  cleanupTimer.unref();
   const outcome = await supervise(running, { timeoutMs: null, signal, take }).finally(() =>
-    clearInterval(settling),
+    clearInterval(cleanupTimer),
   );
   reportProtectedFiles(outcome.settled);
   if (outcome.startError !== undefined) throw new Error(outcome.startError);
   const note = describeRemainingProcesses(outcome.remaining);
   if (note !== null) write(Buffer.from(`${note}\n`));
-  return { how: howEnded(outcome), exitCode: outcome.exitCode };
+  return { how: describeEnd(outcome), exitCode: outcome.exitCode };
 }
 
-function howEnded({ endedBy, forced }: RunOutcome): ShellExit['how'] {
+function describeEnd({ endedBy, forced }: RunOutcome): ShellExit['how'] {
   if (endedBy === 'itself') return 'exited';
   return forced ? 'killed' : 'stopped';
 }

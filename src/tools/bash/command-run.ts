@@ -14,56 +14,66 @@ import { describeProcesses, type RunningProcess } from '../../sys/processes/proc
 import { parseMonitorReport, type MonitorReport } from '../../sys/sandbox/monitor-script.ts';
 import { resolveSearchTarget } from '../search/search-scope.ts';
 
-const SHELL = '/bin/bash';
+const SHELL_PATH = '/bin/bash';
 
-/** How long the pipes may stay open after the shell has ended, before the processes that hold them are looked for. */
+/**
+ * The time that the pipes may stay open after the shell has ended, before the processes that keep them open are
+ * searched for.
+ */
 const PIPE_GRACE_MS = 100;
-/** Shells report a signal as an exit code above this one. */
-const SIGNAL_CODES = 128;
+/** The base of the exit codes with which shells report signals: 128 plus the number of the signal. */
+const SIGNAL_CODE_BASE = 128;
 
 /** A command that is running. */
 export interface RunningCommand {
   readonly group: ProcessGroup;
-  /** The arguments of its shell. */
+  /** The command line of the shell that runs the command. */
   readonly shell: readonly string[];
-  /** The limits that its sandbox sets; null without a sandbox. */
+  /** The limits that the sandbox sets for the command, or null without a sandbox. */
   readonly held: CommandLimits | null;
   /** The monitor of the command, or null if it is not monitored. */
   readonly monitor: CommandMonitor | null;
-  /** Resolves once the command itself runs. Rejects when it could not start. */
+  /** Resolves when the command itself runs. Rejects if the command could not start. */
   readonly started: Promise<void>;
-  /** Moves away the protected files that it has made. */
+  /** Moves the protected files that the command has created out of the workspace. */
   settle(): Promise<CleanupResult>;
+  /** Frees the resources of the sandbox. */
   release(): void;
 }
 
-/** How often a sandbox is set up. It fails when files that it is to cover are deleted meanwhile. */
+/**
+ * The maximum number of attempts to set up a sandbox. An attempt fails if files that the sandbox must cover are deleted
+ * at the same time.
+ */
 const MAX_ATTEMPTS = 4;
 
-/** Starts a command in its directory. Throws MusterError when the directory does not exist or may not be entered. */
+/** Starts a command in its directory. Throws MusterError if the directory does not exist or may not be entered. */
 export async function startCommand(
   work: CommandInDirectory,
   context: ToolContext,
   options: { readonly serves: boolean },
 ): Promise<RunningCommand> {
-  for (let tries = 1; ; tries += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     const running = await tryToStart(work, context, options);
-    if (tries === MAX_ATTEMPTS || (await hasBegun(running, context.signal))) return running;
+    if (attempt === MAX_ATTEMPTS || (await hasBegun(running, context.signal))) return running;
     await running.group.end();
     running.release();
   }
 }
 
-/** Whether a command has begun. False only when its sandbox could not be set up, so that nothing of it has run. */
+/**
+ * Returns whether a command has begun. It has not begun only if its sandbox could not be set up. Then no part of the
+ * command has run.
+ */
 async function hasBegun({ monitor }: RunningCommand, signal: AbortSignal): Promise<boolean> {
   if (monitor === null) return true;
   const answer = deferred<boolean>();
-  const forget = onAbort(signal, () => answer.resolve(true));
+  const removeListener = onAbort(signal, () => answer.resolve(true));
   monitor.begun.then(
     () => answer.resolve(true),
     () => answer.resolve(false),
   );
-  return await answer.promise.finally(forget);
+  return await answer.promise.finally(removeListener);
 }
 
 async function tryToStart(
@@ -74,7 +84,7 @@ async function tryToStart(
   const { real: cwd, isFile } = resolveSearchTarget(directory, context);
   if (isFile) throw new MusterError('INVALID_PARAM', `${directory} is a file, not a directory`);
   // stdout and stderr share one pipe, so that lines arrive in the order in which they were written.
-  const argv = [SHELL, '--noprofile', '--norc', '-c', `exec 2>&1; ${command}`] as const;
+  const argv = [SHELL_PATH, '--noprofile', '--norc', '-c', `exec 2>&1; ${command}`] as const;
   const { file, args, env, held, settle, release } = await context.sandbox.confine(argv, {
     cwd,
     serves,
@@ -92,7 +102,7 @@ async function tryToStart(
     });
     const monitor = monitored ? new CommandMonitor(group.stderr) : null;
     const started = group.started.then(() => monitor?.begun);
-    // The error also reaches whoever waits for the end of the command.
+    // Avoid an unhandled rejection: the caller that waits for the end of the command gets the same error.
     started.catch(() => {});
     return { group, shell: argv, held, monitor, started, settle, release };
   } catch (thrown) {
@@ -101,20 +111,20 @@ async function tryToStart(
   }
 }
 
-/** How a command ended. */
+/** The way in which a command ended. */
 export interface RunOutcome {
   readonly endedBy: 'itself' | 'timeout' | 'cancel' | 'output_limit';
   /** The exit code, or null if a signal ended the shell. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Processes that still ran when the shell had ended. They were stopped, too. */
+  /** The processes that still ran when the shell had ended. They have been stopped, too. */
   readonly remaining: RemainingProcesses;
-  /** Whether it had to be ended with SIGKILL. */
+  /** Whether the command had to be ended with SIGKILL. */
   readonly forced: boolean;
   readonly startError?: string;
-  /** The limits that its sandbox set; null without a sandbox. */
+  /** The limits that the sandbox set for the command, or null without a sandbox. */
   readonly held: CommandLimits | null;
-  /** The protected files that it made, and where they are now. */
+  /** The protected files that the command created, and their present paths. */
   readonly settled: CleanupResult;
 }
 
@@ -122,16 +132,16 @@ type EndedBy = RunOutcome['endedBy'];
 
 /** The limits and the consumer of a command that is supervised. */
 export interface Supervision {
-  /** Timeout in milliseconds; null for none. */
+  /** The timeout in milliseconds, or null for no timeout. */
   readonly timeoutMs: number | null;
   readonly signal: AbortSignal;
-  /** Takes a chunk of output. Returns false when there is too much, and the command is ended. */
+  /** Receives a chunk of output. Returns false if there is too much output, so that the command must be ended. */
   take(chunk: Buffer): boolean;
 }
 
 /**
- * Waits for a command and collects its output. No process of the command is left when this returns, whether it timed
- * out, was cancelled, printed too much, or its shell ended by itself.
+ * Waits for a command and collects its output. When this returns, no process of the command runs any more, whether it
+ * timed out, was cancelled, printed too much, or ended by itself.
  */
 export async function supervise(
   running: RunningCommand,
@@ -140,17 +150,17 @@ export async function supervise(
   const { group, shell, held, monitor } = running;
   let endedBy: EndedBy = 'itself';
   let hasExited = false;
-  let ending: Promise<boolean> | undefined;
+  let groupEnd: Promise<boolean> | undefined;
   const end = (why: EndedBy): void => {
-    if (ending !== undefined) return;
-    // Once the shell has exited, this is no longer what ended it.
+    if (groupEnd !== undefined) return;
+    // If the shell has already exited, it ended by itself.
     if (!hasExited) endedBy = why;
-    ending = group.end();
+    groupEnd = group.end();
   };
   const closed = collect(running, (chunk) => {
     if (!take(chunk)) end('output_limit');
   });
-  const limit = timeoutMs === null ? null : startDeadline(timeoutMs, () => end('timeout'));
+  const deadline = timeoutMs === null ? null : startDeadline(timeoutMs, () => end('timeout'));
   const cancel = (): void => end('cancel');
   signal.addEventListener('abort', cancel);
   if (signal.aborted) cancel();
@@ -159,23 +169,25 @@ export async function supervise(
     hasExited = true;
     await Promise.race([closed, sleep(PIPE_GRACE_MS, undefined, { ref: false })]);
     const report = monitor?.report() ?? null;
-    const found = report ?? (await findRemainingProcesses(group, () => ending !== undefined));
+    const found = report ?? (await findRemainingProcesses(group, () => groupEnd !== undefined));
     const remaining =
-      ending === undefined ? summarizeRemainingProcesses(found, shell) : NO_PROCESSES;
-    ending ??= group.end();
-    const forced = await ending;
+      groupEnd === undefined ? summarizeRemainingProcesses(found, shell) : NO_PROCESSES;
+    groupEnd ??= group.end();
+    const forced = await groupEnd;
     await Promise.race([closed, sleep(PIPE_GRACE_MS)]);
     const settled = await running.settle();
     if (report?.hasStarted === false && endedBy === 'itself')
-      return notStarted(report.problem, held);
-    // The monitor reports a signal as a number. When the signal came from here, that number is not an exit code.
-    const byNumber = report !== null && endedBy !== 'itself' && (exit.code ?? 0) > SIGNAL_CODES;
-    const exitCode = byNumber ? null : exit.code;
+      return createStartFailure(report.problem, held);
+    // The monitor reports a signal as an exit code. If this process sent the signal, the number is not the command's
+    // exit code.
+    const isSignalCode =
+      report !== null && endedBy !== 'itself' && (exit.code ?? 0) > SIGNAL_CODE_BASE;
+    const exitCode = isSignalCode ? null : exit.code;
     return { endedBy, exitCode, signal: exit.signal, remaining, forced, held, settled };
   } catch (thrown) {
-    return notStarted(errorMessage(thrown), held);
+    return createStartFailure(errorMessage(thrown), held);
   } finally {
-    limit?.cancel();
+    deadline?.cancel();
     signal.removeEventListener('abort', cancel);
     group.stdout.destroy();
     group.stderr.destroy();
@@ -183,13 +195,19 @@ export async function supervise(
   }
 }
 
-function notStarted(startError: string, held: CommandLimits | null): RunOutcome {
+function createStartFailure(startError: string, held: CommandLimits | null): RunOutcome {
   const settled = { removed: [], fromCommits: [] };
-  const nothing = { exitCode: null, signal: null, remaining: NO_PROCESSES, forced: false, settled };
-  return { ...nothing, endedBy: 'itself', startError, held };
+  const noResult = {
+    exitCode: null,
+    signal: null,
+    remaining: NO_PROCESSES,
+    forced: false,
+    settled,
+  };
+  return { ...noResult, endedBy: 'itself', startError, held };
 }
 
-/** Resolves when no process holds the pipes any more. */
+/** Passes the output on. Resolves when no process holds the pipes open any more. */
 function collect(running: RunningCommand, take: (chunk: Buffer) => void): Promise<unknown> {
   const { group, monitor } = running;
   const errors = monitor === null ? drain(group.stderr, take) : monitor.closed;
@@ -200,17 +218,17 @@ function drain(stream: Readable, take: (chunk: Buffer) => void): Promise<void> {
   return new Promise((resolve) => {
     stream.on('data', take);
     stream.once('close', resolve);
-    // After an error no more output comes; the exit says how the command ended.
+    // After an error there is no more output. The exit of the process says how the command ended.
     stream.once('error', () => resolve());
   });
 }
 
-/** The maximum number of characters that are kept of what the monitor writes; a report is a few short lines. */
+/** The maximum number of characters of a report that are kept. A normal report is a few short lines. */
 const MAX_REPORT_CHARACTERS = 4096;
 
 /** Reads the reports of the process outside the sandbox that starts and watches the command inside it. */
 export class CommandMonitor {
-  /** Resolves once the command runs; rejects when it will not run. */
+  /** Resolves when the command runs. Rejects if the command will not run. */
   readonly begun: Promise<void>;
   /** Resolves when the monitor has ended. */
   readonly closed: Promise<void>;
@@ -221,7 +239,7 @@ export class CommandMonitor {
     const closed = deferred<void>();
     this.begun = begun.promise;
     this.closed = closed.promise;
-    // The error also reaches whoever waits for the end of the command.
+    // Avoid an unhandled rejection: the caller that waits for the end of the command gets the same error.
     this.begun.catch(() => {});
     stderr.on('data', (chunk: Buffer) => {
       this.received = (this.received + chunk.toString('utf8')).slice(0, MAX_REPORT_CHARACTERS);
@@ -232,51 +250,52 @@ export class CommandMonitor {
       closed.resolve();
     };
     stderr.once('close', close);
-    // After an error no more output comes; the exit says how the command ended.
+    // After an error there is no more output. The exit of the process says how the command ended.
     stderr.once('error', close);
   }
 
-  /** The report as far as it has come. */
+  /** Parses the part of the report that has arrived. */
   report(): MonitorReport {
     return parseMonitorReport(this.received);
   }
 }
 
-/** How long processes that are ending by themselves may take before they count as remaining. */
-const GRACE_MS = 300;
-const POLL_MS = 50;
+/** The time in which processes may end by themselves before they count as remaining. */
+const EXIT_GRACE_MS = 300;
+const POLL_INTERVAL_MS = 50;
 /** The maximum number of command lines that the note names. */
 const MAX_NAMED = 4;
-const NAME_CHARS = 80;
+const MAX_NAME_LENGTH = 80;
 
-/** Processes of a command that were found when its shell had ended. */
+/** The processes of a command that still ran when its shell had ended. */
 interface FoundProcesses {
+  /** The number of all these processes. */
   readonly remaining: number;
-  /** Details of the first of them. */
+  /** The details of the first processes. */
   readonly processes: readonly RunningProcess[];
 }
 
 /** Processes that a command left running in the background. */
 interface RemainingProcesses {
   readonly count: number;
-  /** The command lines of the first of them. */
+  /** The command lines of the first processes. */
   readonly commands: readonly string[];
 }
 
 export const NO_PROCESSES: RemainingProcesses = { count: 0, commands: [] };
 
 /**
- * Finds the processes of a group that do not end by themselves soon. Stops waiting once `isEnding` says that they are
- * being stopped.
+ * Finds the processes of a group that do not end by themselves within EXIT_GRACE_MS. Stops waiting as soon as
+ * `isEnding` returns true, which means that they are being stopped.
  */
 async function findRemainingProcesses(
   group: Pick<ProcessGroup, 'members'>,
   isEnding: () => boolean,
 ): Promise<FoundProcesses> {
-  const giveUpAt = performance.now() + GRACE_MS;
+  const giveUpAt = performance.now() + EXIT_GRACE_MS;
   let pids = group.members() ?? [];
   while (pids.length > 0 && performance.now() < giveUpAt && !isEnding()) {
-    await sleep(POLL_MS);
+    await sleep(POLL_INTERVAL_MS);
     pids = group.members() ?? [];
   }
   const processes = describeProcesses(pids);
@@ -284,17 +303,19 @@ async function findRemainingProcesses(
 }
 
 /**
- * Picks the processes that belong to the user's command. A subshell that only waits for its children is not counted,
- * because its children are; it is recognized by `shell`, the arguments of the shell.
+ * Selects the processes that belong to the user's command. A subshell that only waits for its children is not counted,
+ * because its children are counted.
+ *
+ * @param shell the command line of the shell, by which its subshells are recognized
  */
 export function summarizeRemainingProcesses(
   { remaining, processes }: FoundProcesses,
   shell: readonly string[],
 ): RemainingProcesses {
-  const own = oneLine(shell.join(' '));
+  const shellLine = oneLine(shell.join(' '));
   const parents = new Set(processes.map(({ parent }) => parent));
   const isShell = ({ command }: RunningProcess): boolean =>
-    command !== '' && own.startsWith(oneLine(command));
+    command !== '' && shellLine.startsWith(oneLine(command));
   const named = processes.filter((each) => !(isShell(each) && parents.has(each.pid)));
   return {
     count: remaining - (processes.length - named.length),
@@ -309,35 +330,40 @@ function oneLine(text: string): string {
   return sanitizeForTerminal(complete.replaceAll(/\s+/g, ' ').trim(), 'exact');
 }
 
-/** The note on processes that still ran when the shell had ended; null when there were none. */
+/** Describes the processes that still ran when the shell had ended. Returns null if there were none. */
 export function describeRemainingProcesses({ count, commands }: RemainingProcesses): string | null {
   if (count === 0) return null;
   const were = plural(count, 'process was', 'processes were');
-  const known = commands.filter((command) => command !== '').slice(0, MAX_NAMED);
-  const names = known.map((command) => JSON.stringify(cut(command)));
+  const shownCommands = commands.filter((command) => command !== '').slice(0, MAX_NAMED);
+  const names = shownCommands.map((command) => JSON.stringify(shorten(command)));
   if (names.length > 0 && names.length < count) names.push('…');
-  const which = names.length === 0 ? '' : `: ${names.join(', ')}`;
-  return `[${were} still running in the background and stopped with the command${which}]`;
+  const list = names.length === 0 ? '' : `: ${names.join(', ')}`;
+  return `[${were} still running in the background and stopped with the command${list}]`;
 }
 
-function cut(command: string): string {
-  return command.length <= NAME_CHARS ? command : `${command.slice(0, NAME_CHARS)}…`;
+function shorten(command: string): string {
+  return command.length <= MAX_NAME_LENGTH ? command : `${command.slice(0, MAX_NAME_LENGTH)}…`;
 }
 
-/** A command and the directory in which it runs. */
+/** A command, and the directory in which it runs. */
 export interface CommandInDirectory {
   /** The command as the model wrote it and the shell gets it. */
   readonly command: string;
   /** The absolute path of the directory. */
   readonly directory: string;
   /**
-   * The command as a line for the working directory of the task, with a `cd` in front where the command runs in
-   * another one. Permission rules, people and the log get this line, so that they need not handle the directory.
+   * The command as a line for the working directory of the task. If the command runs in another directory, the line
+   * begins with `cd`. Permission rules, people and the log use this line, so they need not handle the directory.
    */
   readonly line: string;
 }
 
-/** Resolves the directory of a command. `workdir` and the result are relative to `cwd`, the directory of the task. */
+/**
+ * Resolves the directory of a command.
+ *
+ * @param workdir the directory that the call names, relative to `cwd`; by default `cwd`
+ * @param cwd the working directory of the task
+ */
 export function resolveCommandDirectory(
   command: string,
   workdir: string | undefined,
@@ -352,14 +378,18 @@ export function resolveCommandDirectory(
 }
 
 /**
- * Whether `cd … &&` in front applies to all of the command. When in doubt it does not, and harmless braces are added.
+ * Returns whether `cd … &&` in front of a command applies to all of it. In doubt the result is false, and the caller
+ * adds braces, which are harmless.
  */
 function isAndList(command: string): boolean {
   const others = command.replaceAll('&&', '').replaceAll(/\d*[<>]&[\d-]|&>/g, '');
   return !/[;&\n]|\|\|/.test(others);
 }
 
-/** Quotes a path for the shell. A path with control characters was escaped for display, so the original is used. */
+/**
+ * Quotes a path for the shell. If the path has control characters, the displayed path is escaped, so the absolute path
+ * is used instead.
+ */
 function quoteForShell(shown: string, directory: string): string {
   if (/^[\w@%+=:,./-]+$/.test(shown)) return shown;
   const path = shown.startsWith('"') ? directory : shown;

@@ -5,7 +5,7 @@ import { byteLength, formatDuration, plural } from '../../base/text.ts';
 import {
   type ToolContext,
   type ToolOutput,
-  KEEP_BYTES,
+  PASS_THROUGH_FILTER,
   type ByteFilter,
   type ToolCaps,
 } from '../../protocol/tool.ts';
@@ -20,11 +20,14 @@ import {
 } from './command-run.ts';
 import { sandboxNotes, type CommandLocation } from './sandbox-notes.ts';
 
-const PROGRESS_MS = 250;
+const PROGRESS_INTERVAL_MS = 250;
 
-/** Runs a command until it ends, `timeout` milliseconds pass or the call is cancelled, and returns its output. */
+/**
+ * Runs a command until it ends, until `timeout` milliseconds have passed, or until the call is cancelled, and returns
+ * its output.
+ */
 export async function runInForeground(
-  work: CommandInDirectory,
+  command: CommandInDirectory,
   timeout: number,
   context: ToolContext,
 ): Promise<ToolOutput> {
@@ -34,26 +37,26 @@ export async function runInForeground(
     () => context.spillPath(),
     context.redactBytes?.(),
   );
-  const showProgress = progressShower(context);
+  const reportProgress = createProgressReporter(context);
   using _close = atScopeEnd(() => output.close());
-  const outcome = await supervise(await startCommand(work, context, { serves: false }), {
+  const outcome = await supervise(await startCommand(command, context, { serves: false }), {
     timeoutMs,
     signal: context.signal,
     take: (chunk) => {
       output.add(chunk);
-      showProgress(chunk);
+      reportProgress(chunk);
       return !output.isOverSpill;
     },
   });
-  const location = { cwd: work.directory, roots: context.roots };
-  return toOutput(work.line, outcome, output, {
+  const location = { cwd: command.directory, roots: context.roots };
+  return createToolOutput(command.line, outcome, output, {
     timeoutMs,
     maxBytes: context.caps.resultBytes,
     location,
   });
 }
 
-function toOutput(
+function createToolOutput(
   command: string,
   outcome: RunOutcome,
   output: SpillingOutput,
@@ -74,12 +77,12 @@ function toOutput(
   }
 }
 
-/** Creates a function that shows the last line of each chunk as progress, at most once in PROGRESS_MS. */
-function progressShower({ clock, progress }: ToolContext): (chunk: Buffer) => void {
+/** Creates a function that reports the last line of a chunk as progress, at most once in PROGRESS_INTERVAL_MS. */
+function createProgressReporter({ clock, progress }: ToolContext): (chunk: Buffer) => void {
   let shownAt = -Infinity;
   return (chunk) => {
     const now = clock.monotonic();
-    if (now - shownAt < PROGRESS_MS) return;
+    if (now - shownAt < PROGRESS_INTERVAL_MS) return;
     shownAt = now;
     const line = lastLine(chunk);
     if (line !== '') progress(line);
@@ -98,21 +101,21 @@ interface RunLimits {
   readonly location: CommandLocation;
 }
 
-/** The room that is kept for notes after the output. */
+/** The number of bytes that are reserved for the notes after the output. */
 const NOTE_BYTES = 2500;
 
-/** Describes a run for the model: its output, shortened in the middle where it is long, and how it ended. */
+/** Describes a run for the model: its output, shortened in the middle if it is long, and how the command ended. */
 function describeRun(outcome: RunOutcome, output: SpillingOutput, limits: RunLimits): string {
   if (outcome.startError !== undefined) {
     return `The shell could not be started: ${outcome.startError}`;
   }
-  const shown = outputParts(output, limits.maxBytes - NOTE_BYTES);
+  const shown = formatOutputParts(output, limits.maxBytes - NOTE_BYTES);
   const notes = sandboxNotes(outcome, shown.join('\n'), limits.location);
-  const parts = [...shown, ...endNotes(outcome, limits), ...notes];
+  const parts = [...shown, ...createEndNotes(outcome, limits), ...notes];
   return parts.filter((part) => part !== '').join('\n');
 }
 
-function outputParts(output: SpillingOutput, maxBytes: number): string[] {
+function formatOutputParts(output: SpillingOutput, maxBytes: number): string[] {
   const { head, tail, missing: omitted } = output.kept();
   if (omitted === 0) {
     const text = plainText(Buffer.concat([head, tail]).toString('utf8')).trimEnd();
@@ -138,7 +141,7 @@ function describeSpill(output: SpillingOutput): string {
   return `${part} is in ${output.spilledTo ?? 'no file'}: Read it with offset, or Grep it`;
 }
 
-function endNotes(outcome: RunOutcome, limits: RunLimits): string[] {
+function createEndNotes(outcome: RunOutcome, limits: RunLimits): string[] {
   const remaining = describeRemainingProcesses(outcome.remaining);
   const notes = remaining === null ? [] : [remaining];
   switch (outcome.endedBy) {
@@ -154,13 +157,16 @@ function endNotes(outcome: RunOutcome, limits: RunLimits): string[] {
       notes.push('[stopped: it wrote more than the limit of the spill file (output.spill_bytes)]');
       break;
     case 'itself':
-      notes.push(endNote(outcome));
+      notes.push(describeExit(outcome));
   }
   return notes;
 }
 
-/** A command whose files were taken away has not succeeded, whatever its exit code is. */
-function endNote({ signal, exitCode, settled }: RunOutcome): string {
+/**
+ * Describes how a command exited. If the sandbox removed files of the command, the note does not report success,
+ * whatever the exit code is.
+ */
+function describeExit({ signal, exitCode, settled }: RunOutcome): string {
   if (signal !== null) return `[ended by ${signal}]`;
   return exitCode === 0 && settled.removed.length > 0
     ? '[it ended without an error, but not all files that it made were kept]'
@@ -183,18 +189,21 @@ function lastBytes(text: string, maxBytes: number): string {
 }
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
-/** The room that is kept for the lines that describe the run. */
+/** The number of bytes that are reserved for the lines that describe the run. */
 const DESCRIPTION_BYTES = 1000;
 
 /**
- * Holds the output of a command. The beginning and the end stay in memory, together within `resultBytes`. Longer
- * output is written to the spill file, up to `spillBytes`.
+ * Collects the output of a command. The beginning and the end stay in memory and together have at most `resultBytes`.
+ * If the output is longer, all of it is also written to the spill file, up to `spillBytes`.
  */
 class SpillingOutput {
+  /** The number of bytes of the output so far. */
   total = 0;
-  /** The path of the spill file; undefined while the output fits into memory. */
+  /** The path of the spill file, or undefined while the output fits into memory. */
   spilledTo: string | undefined;
-  /** Why the spill file could not be written, for example a full disk. The command goes on. */
+  /**
+   * The reason why the spill file could not be written, for example a full disk. The command continues in this case.
+   */
   spillProblem: string | undefined;
 
   readonly #caps: ToolCaps;
@@ -207,8 +216,8 @@ class SpillingOutput {
   #tailBytes = 0;
   #spill: number | undefined;
 
-  /** `filter` redacts secrets from what is written to the spill file. */
-  constructor(caps: ToolCaps, spillPath: () => string, filter: ByteFilter = KEEP_BYTES) {
+  /** @param filter redacts secrets in the bytes that are written to the spill file */
+  constructor(caps: ToolCaps, spillPath: () => string, filter: ByteFilter = PASS_THROUGH_FILTER) {
     this.#caps = caps;
     this.#spillPath = spillPath;
     this.#filter = filter;
@@ -232,7 +241,7 @@ class SpillingOutput {
     this.#addToTail(chunk.subarray(toHead.length));
   }
 
-  /** Returns the bytes in memory, and how many are missing between `head` and `tail`. */
+  /** Returns the bytes in memory, and the number of bytes that are missing between `head` and `tail`. */
   kept(): { readonly head: Buffer; readonly tail: Buffer; readonly missing: number } {
     const tail = Buffer.concat(this.#tail);
     const end = tail.subarray(Math.max(0, tail.length - this.#half));

@@ -1,6 +1,6 @@
 import type { QuarantinedEntry, CleanupResult } from '../../base/cleanup-result.ts';
-import { homedir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
+import { homeDirectory } from '../../sys/env.ts';
 import { displayPath, isInside } from '../../sys/files/paths.ts';
 import { isProtectedName } from '../../sys/files/protected-names.ts';
 import type { RunOutcome } from './command-run.ts';
@@ -13,42 +13,52 @@ export interface CommandLocation {
 
 /** Errors that programs usually report only in a sandbox. */
 const SANDBOX_ERROR = /read-only file ?system|device or resource busy|\bE(?:ROFS|BUSY)\b/i;
-/** Errors that also occur without a sandbox. They count only where the command failed and a path gives the reason. */
+/**
+ * Errors that also occur without a sandbox. They count only if the command failed, and if a path in the error explains
+ * them.
+ */
 const POSSIBLE_SANDBOX_ERROR = /permission denied|operation not permitted|\bE(?:ACCES|PERM)\b/i;
-const NO_NETWORK =
+const NO_NETWORK_ERROR =
   /network is unreachable|could not resolve|name resolution|name or service not known|nodename nor servname|unknown host|\b(?:ENETUNREACH|EAI_AGAIN|ENOTFOUND)\b/i;
-const REFUSED = /connection refused|\bECONNREFUSED\b/i;
+const CONNECTION_REFUSED_ERROR = /connection refused|\bECONNREFUSED\b/i;
 
-/** The shell's own name in front of an error. Its path is not the one that could not be written. */
+/** The shell's own name in front of an error. Its path is not the path that could not be written. */
 const SHELL_PREFIX = /^\S*sh: (?:line \d+: )?/;
-/** The exit code of a shell that may not run a program, mostly because the file is not executable. */
+/** The exit code of a shell that cannot run a program, usually because the file is not executable. */
 const NOT_EXECUTABLE = 126;
 
-/** A path in an error message, in quotes or absolute. */
+/** Matches the paths in an error message: paths in quotes, and absolute paths. */
 const PATHS = /['"`‘“]([^'"`’”\n]{1,300})['"`’”]|(?<![\w.])(\/[^\s'"`:,;)]{1,300})/g;
-const BETWEEN_NAMES = /[\s:'"`‘’“”,;()/]+/;
+const NAME_SEPARATORS = /[\s:'"`‘’“”,;()/]+/;
 /** The maximum number of lines of output that are searched for errors. */
 const MAX_LINES = 2_000;
-const MAX_SHOWN = 5;
+const MAX_SHOWN_PATHS = 5;
 
 type Run = Pick<RunOutcome, 'held' | 'exitCode' | 'endedBy' | 'settled'>;
 
-/** Explains to the model what the sandbox prevented and how it can be allowed. Empty where it prevented nothing. */
-export function sandboxNotes(run: Run, output: string, place: CommandLocation): readonly string[] {
+/**
+ * Explains to the model what the sandbox prevented, and how it can be allowed. Returns an empty list if the sandbox
+ * prevented nothing.
+ */
+export function sandboxNotes(
+  run: Run,
+  output: string,
+  location: CommandLocation,
+): readonly string[] {
   const { held, settled } = run;
   if (held === null) return [];
-  const writing = run.endedBy === 'itself' ? writingNote(run, output, place) : null;
-  const network = held.network ? null : networkNote(run, output);
+  const writing = run.endedBy === 'itself' ? describeWriteRefusal(run, output, location) : null;
+  const network = held.network ? null : describeNetworkRefusal(run, output);
   return [
-    ...protectedFileNotes(settled, place),
+    ...protectedFileNotes(settled, location),
     ...[writing, network].filter((note) => note !== null),
   ];
 }
 
-function writingNote(
+function describeWriteRefusal(
   { held, exitCode }: Run,
   output: string,
-  place: CommandLocation,
+  location: CommandLocation,
 ): string | null {
   const isSandboxError = (line: string): boolean => SANDBOX_ERROR.test(line);
   const isPossible = exitCode !== 0 && exitCode !== NOT_EXECUTABLE;
@@ -64,33 +74,33 @@ function writingNote(
   );
   const absolute = paths
     .filter((path) => /^[\x20-\x7e]+$/.test(path))
-    .map((path) => resolve(place.cwd, path.replace(/^~(?=\/|$)/, homedir())));
+    .map((path) => resolve(location.cwd, path.replace(/^~(?=\/|$)/, homeDirectory())));
   // Programs put their own name first and the path that could not be written directly before the message.
-  const outside = absolute.findLast((path) => !place.roots.some((root) => isInside(root, path)));
+  const outside = absolute.findLast((path) => !location.roots.some((root) => isInside(root, path)));
   if (outside !== undefined) {
-    return `[the sandbox allows writing only inside the workspace, $TMPDIR and the caches of package managers, and ${outside} is outside: --add-dir ${directoryToAdd(outside)} opens it]`;
+    return `[the sandbox allows writing only inside the workspace, $TMPDIR and the caches of package managers, and ${outside} is outside: --add-dir ${findDirectoryToAdd(outside)} opens it]`;
   }
   const inside = absolute.at(-1);
-  if (!isSandboxError(line) && !line.split(BETWEEN_NAMES).some(isProtectedName)) return null;
-  const what = inside === undefined ? 'a protected file' : displayPath(inside, place.cwd);
+  if (!isSandboxError(line) && !line.split(NAME_SEPARATORS).some(isProtectedName)) return null;
+  const what = inside === undefined ? 'a protected file' : displayPath(inside, location.cwd);
   return `[the sandbox keeps ${what} from commands: protected files (.git/config, .git/hooks, .npmrc, .vscode and the like) are read-only for them. Write and Edit ask the user; the user can run what only git may change]`;
 }
 
 /** The directory to open for a path: a program's own directory in the home directory, or the file's directory. */
-function directoryToAdd(path: string): string {
-  const home = homedir();
+function findDirectoryToAdd(path: string): string {
+  const home = homeDirectory();
   const [first] =
     isInside(home, path) && path !== home ? path.slice(home.length + 1).split(sep) : [];
   return first === undefined || !first.startsWith('.') ? dirname(path) : join(home, first);
 }
 
-function networkNote({ exitCode, endedBy }: Run, output: string): string | null {
-  const isRefused = exitCode !== 0 && endedBy === 'itself' && REFUSED.test(output);
-  if (!isRefused && !NO_NETWORK.test(output)) return null;
+function describeNetworkRefusal({ exitCode, endedBy }: Run, output: string): string | null {
+  const isRefused = exitCode !== 0 && endedBy === 'itself' && CONNECTION_REFUSED_ERROR.test(output);
+  if (!isRefused && !NO_NETWORK_ERROR.test(output)) return null;
   return '[the sandbox has no network: only what this task runs in the background can be reached; the user can allow it with sandbox.network]';
 }
 
-/** Explains what became of protected files that a command made. */
+/** Describes what the sandbox did with the protected files that a command created or changed. */
 export function protectedFileNotes(
   { removed, fromCommits, putBack = [] }: CleanupResult,
   { cwd }: CommandLocation,
@@ -104,25 +114,28 @@ export function protectedFileNotes(
       : [
           `[the sandbox restored ${formatPaths(putBack, cwd)}. git may change protected files only to the content of a commit of the user or of a remote, and add harmless settings. The user can run anything else]`,
         ]),
-    ...removedNotes(removed, cwd),
+    ...describeRemovedEntries(removed, cwd),
   ];
 }
 
 function formatPaths(paths: readonly string[], cwd: string): string {
-  const named = paths.slice(0, MAX_SHOWN).map((path) => displayPath(path, cwd));
+  const named = paths.slice(0, MAX_SHOWN_PATHS).map((path) => displayPath(path, cwd));
   const others = paths.length - named.length;
   return (others === 0 ? named : [...named, `${others} more`]).join(', ');
 }
 
-function removedNotes(removed: readonly QuarantinedEntry[], cwd: string): readonly string[] {
+function describeRemovedEntries(
+  removed: readonly QuarantinedEntry[],
+  cwd: string,
+): readonly string[] {
   const notes = removed
-    .slice(0, MAX_SHOWN)
-    .map((entry) => removedNote(entry, displayPath(entry.path, cwd)));
+    .slice(0, MAX_SHOWN_PATHS)
+    .map((entry) => describeRemovedEntry(entry, displayPath(entry.path, cwd)));
   const others = removed.length - notes.length;
   return others === 0 ? notes : [...notes, `[and ${others} more, kept beside it]`];
 }
 
-function removedNote(entry: QuarantinedEntry, shown: string): string {
+function describeRemovedEntry(entry: QuarantinedEntry, shown: string): string {
   const how =
     basename(entry.path) === '.git'
       ? 'The user can make a repository here'

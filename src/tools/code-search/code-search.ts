@@ -5,7 +5,7 @@ import { DIRECTORY_ALIASES, defineTool } from '../shared/define-tool.ts';
 const MAX_LOCATIONS = 20;
 const DEFAULT_LOCATIONS = 8;
 
-/** Finds the places in the code that answer a question. It sees only files that Grep and Read would show. */
+/** Finds the lines of code that answer a question. The tool reads only files that Grep and Read would show. */
 export const codeSearchTool = defineTool({
   name: CODE_SEARCH,
   kind: 'read',

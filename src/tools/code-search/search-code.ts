@@ -13,7 +13,7 @@ import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import type { HeldDirectory } from '../../sys/files/held-directory.ts';
 import { withHeldDirectory, openHeldFile } from '../../sys/files/open-in-roots.ts';
 import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
-import { BINARY_SAMPLE_BYTES, type SearchScope, openPlaceOf } from '../search/search-types.ts';
+import { BINARY_SAMPLE_BYTES, type SearchScope, createOpenScope } from '../search/search-types.ts';
 import { contentScope, resolveSearchTarget } from '../search/search-scope.ts';
 import { listFilesInScope } from '../search/ripgrep.ts';
 import { cutToBytes } from '../shared/output.ts';
@@ -25,28 +25,32 @@ interface CodeSearchInput {
 }
 
 const MAX_FILES = 100_000;
-/** The time that listing the files may take. */
-const LIST_MS = 120_000;
-/** Files that are read before other work gets its turn. */
+/** The maximum time for listing the files. */
+const LIST_TIMEOUT_MS = 120_000;
+/** The number of files that are read before other work of the process can run. */
 const FILES_PER_TURN = 64;
-/** A line of progress is reported after so many files. */
+/** A The number of files after which progress is reported. */
 const FILES_PER_REPORT = 10_000;
 
-/** Searches the files of a directory, each read once, and describes the best places. */
+/** Searches the files of a directory, reading each file once, and describes the best locations. */
 export async function searchCode(
   { question, path, limit }: CodeSearchInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const asked = toAbsolutePath(path, context.cwd);
+  const requestedPath = toAbsolutePath(path, context.cwd);
   const scope = contentScope(
-    asked,
-    resolveSearchTarget(asked, context),
+    requestedPath,
+    resolveSearchTarget(requestedPath, context),
     { accepts: [], nameGlobs: [] },
     context,
   );
   const { signal } = context;
-  const listed = await listFilesInScope(scope, { maxFiles: MAX_FILES, timeMs: LIST_MS, signal });
-  // A path with control characters could steer a terminal.
+  const listed = await listFilesInScope(scope, {
+    maxFiles: MAX_FILES,
+    timeMs: LIST_TIMEOUT_MS,
+    signal,
+  });
+  // A path with control characters could control a terminal.
   const paths = listed.paths.filter((each) => !/\p{Cc}/u.test(each));
   if (paths.length === 0) return { text: 'Nothing found: there are no files to search here.' };
   const query = readQuery(question);
@@ -61,8 +65,10 @@ export async function searchCode(
     listed.stopped === undefined
       ? []
       : [`Only the first ${files.length} files were searched: name a path to search fewer.`];
-  const show = (each: string) => displayPath(join(scope.directory, each), context.cwd);
-  const text = [formatRanking(ranking, { maxPlaces: limit, show }), ...notes].join('\n\n');
+  const formatPath = (each: string) => displayPath(join(scope.directory, each), context.cwd);
+  const text = [formatRanking(ranking, { maxPlaces: limit, show: formatPath }), ...notes].join(
+    '\n\n',
+  );
   return { text: cutToBytes(text, context.caps.resultBytes) };
 }
 
@@ -78,12 +84,14 @@ async function readFiles(
   { reader, finder, context }: ReadOptions,
 ): Promise<readonly SearchedFile[]> {
   const files: SearchedFile[] = [];
-  for (const [directory, all] of Map.groupBy(paths.toSorted(), (path) => dirname(path))) {
-    for (let from = 0; from < all.length; from += FILES_PER_TURN) {
+  for (const [directory, directoryPaths] of Map.groupBy(paths.toSorted(), (path) =>
+    dirname(path),
+  )) {
+    for (let from = 0; from < directoryPaths.length; from += FILES_PER_TURN) {
       await setImmediate();
       context.signal.throwIfAborted();
-      const some = all.slice(from, from + FILES_PER_TURN);
-      reader.forEachText(directory, some, (path, text) => {
+      const batch = directoryPaths.slice(from, from + FILES_PER_TURN);
+      reader.forEachText(directory, batch, (path, text) => {
         files.push(
           text === null ? { path, size: 0, counts: null } : countTerms(path, text, finder),
         );
@@ -96,15 +104,18 @@ async function readFiles(
   return files;
 }
 
-/** Larger sources are generated; only their paths are searched. */
+/**
+ * The maximum size of a source file whose text is searched. Larger ones are usually generated, so only their paths are
+ * searched.
+ */
 const MAX_SOURCE_BYTES = 1024 * 1024;
-/** Larger texts and data are not searched either. */
+/** The maximum size of any other file whose text is searched. */
 const MAX_OTHER_BYTES = 256 * 1024;
-/** Files that are seldom text. They are not opened. */
+/** Matches the names of files that are rarely text. Such files are not opened. */
 const BINARY_NAME =
   /\.(?:png|jpe?g|gif|ico|webp|bmp|tiff?|pdf|zip|gz|tgz|bz2|xz|7z|jar|war|class|so|dylib|dll|exe|o|a|wasm|woff2?|ttf|otf|eot|mp[34]|mov|wav|ogg|avi|sqlite|db|pyc|bin)$/i;
 
-/** Reads the files of a scope through no link, into one buffer. */
+/** Reads the files of a scope into one reused buffer, without following links. */
 class FileReader {
   readonly #scope: SearchScope;
   readonly #buffer = Buffer.allocUnsafeSlow(MAX_SOURCE_BYTES);
@@ -113,7 +124,7 @@ class FileReader {
     this.#scope = scope;
   }
 
-  /** Passes the text of each file of a directory; null when it is not searched. */
+  /** Calls `visit` with the text of each file in a directory, or with null if the text of the file is not searched. */
   forEachText(
     directory: string,
     paths: readonly string[],
@@ -125,21 +136,21 @@ class FileReader {
     for (const [index, path] of paths.entries()) visit(path, texts?.[index] ?? null);
   }
 
-  /** Returns the text of a file, or null when it is not searched. */
+  /** Returns the text of a file, or null if the text is not searched. */
   readText(path: string): string | null {
     return this.#inDirectory(dirname(path), (held) => this.#read(held, path));
   }
 
   #inDirectory<T>(directory: string, act: (held: HeldDirectory) => T): T | null {
     const full = join(this.#scope.directory, directory);
-    return orNull(() => withHeldDirectory(full, openPlaceOf(this.#scope, full), act));
+    return nullOnFailure(() => withHeldDirectory(full, createOpenScope(this.#scope, full), act));
   }
 
   #read(held: HeldDirectory, path: string): string | null {
     if (BINARY_NAME.test(path)) return null;
     const full = join(this.#scope.directory, path);
-    return orNull(() => {
-      const { fd, stats } = openHeldFile(held, full, openPlaceOf(this.#scope, full));
+    return nullOnFailure(() => {
+      const { fd, stats } = openHeldFile(held, full, createOpenScope(this.#scope, full));
       using _close = atScopeEnd(() => closeSync(fd));
       const limit = fileKind(path) === 'source' ? MAX_SOURCE_BYTES : MAX_OTHER_BYTES;
       return stats.size > limit ? null : this.#readDescriptor(fd, limit);
@@ -159,8 +170,11 @@ class FileReader {
   }
 }
 
-/** A file that is gone, closed to this user or no longer what it was counts by its path alone. */
-function orNull<T>(attempt: () => T): T | null {
+/**
+ * Returns null if an attempt to open a file fails, because the file is gone, unreadable or has been replaced. Then only
+ * its path is searched.
+ */
+function nullOnFailure<T>(attempt: () => T): T | null {
   try {
     return attempt();
   } catch (thrown) {

@@ -9,19 +9,19 @@ export interface TextEdit {
   readonly old_string: string;
   readonly new_string: string;
   readonly replace_all?: boolean | undefined;
-  /** How often the text must occur in the file; each occurrence is replaced. */
+  /** The number of occurrences that the file must have. Each occurrence is replaced. */
   readonly expected_replacements?: number | undefined;
 }
 
 /** The result of an edit. */
 export type EditResult =
-  /** `lines` are the lines, from 1, at which the replaced texts began before this edit. */
+  /** `lines` are the line numbers (from 1) at which the replaced texts began before this edit. */
   | { readonly ok: true; readonly text: string; readonly lines: readonly number[] }
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Replaces an exact text that occurs once in `text`, or all its occurrences with `replace_all`. A line end in it
- * matches LF and CRLF; new lines get `lineEnd`.
+ * Replaces an exact text that occurs once in `text`, or all its occurrences with `replace_all`. A line end in the old
+ * text matches LF and CRLF. Line ends in the new text become `lineEnd`.
  */
 export function applyEdit(text: string, edit: TextEdit, lineEnd: '\n' | '\r\n'): EditResult {
   const problem = describeUnusable(edit, text);
@@ -29,9 +29,9 @@ export function applyEdit(text: string, edit: TextEdit, lineEnd: '\n' | '\r\n'):
   if (edit.old_string === '') {
     return { ok: true, text: convertLineEnds(edit.new_string, lineEnd), lines: [1] };
   }
-  const matches = [...text.matchAll(exactPattern(edit.old_string))];
+  const matches = [...text.matchAll(createExactPattern(edit.old_string))];
   if (matches.length === 0) return { ok: false, problem: explainMiss(text, edit.old_string) };
-  const lines = lineNumbers(
+  const lines = findLineNumbers(
     text,
     matches.map((match) => match.index),
   );
@@ -52,7 +52,9 @@ export function applyEdit(text: string, edit: TextEdit, lineEnd: '\n' | '\r\n'):
   return { ok: true, text: result + text.slice(end), lines };
 }
 
-/** Says why an edit cannot be applied; undefined when it can. An empty old text only matches an empty file. */
+/**
+ * Describes why an edit cannot be applied. Returns undefined if it can. An empty old text matches only an empty file.
+ */
 function describeUnusable(edit: TextEdit, text: string): string | undefined {
   const { old_string: before, new_string: after } = edit;
   if (before === '' && text !== '') {
@@ -62,13 +64,13 @@ function describeUnusable(edit: TextEdit, text: string): string | undefined {
   return undefined;
 }
 
-function exactPattern(literal: string): RegExp {
+function createExactPattern(literal: string): RegExp {
   const escaped = literal.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
   return new RegExp(escaped.replaceAll(/\r?\n/g, String.raw`\r?\n`), 'g');
 }
 
-/** The line numbers, from 1, of ascending positions in a text. */
-function lineNumbers(text: string, positions: readonly number[]): number[] {
+/** Returns the line numbers (from 1) of positions in a text. The positions must be in ascending order. */
+function findLineNumbers(text: string, positions: readonly number[]): number[] {
   let line = 1;
   let at = 0;
   return positions.map((position) => {
@@ -93,9 +95,9 @@ function describeUnexpectedCount(lines: readonly number[], expected: number): st
 /** The cell types of nbformat. */
 export type CellType = 'code' | 'markdown' | 'raw';
 
-/** A change of a notebook: of text in its cells, or of a full cell. */
+/** A change of a notebook: a replacement of text in its cells, or a change of a full cell. */
 export interface CellEdit extends TextEdit {
-  /** An id, or a number as shown by Read. */
+  /** The id of a cell, or its number as Read shows it. */
   readonly cell_id?: string | undefined;
   readonly cell_type?: CellType | undefined;
   readonly edit_mode?: 'replace' | 'insert' | 'delete' | undefined;
@@ -107,12 +109,12 @@ export type NotebookEditResult =
   | { readonly ok: true; readonly text: string; readonly done: string }
   | { readonly ok: false; readonly problem: string };
 
-/** Whether an edit has an argument that only applies to notebooks. */
+/** Returns whether an edit has an argument that applies only to notebooks. */
 export function isCellEdit({ cell_id: id, cell_type: type, edit_mode: mode }: CellEdit): boolean {
   return id !== undefined || type !== undefined || mode !== undefined;
 }
 
-/** Whether a file has the name of a Jupyter notebook. */
+/** Returns whether a file has the name of a Jupyter notebook. */
 export function isNotebookPath(path: string): boolean {
   return extname(path).toLowerCase() === '.ipynb';
 }

@@ -49,50 +49,59 @@ const tool = defineTool({
   run: ({ file_path, ...edit }, context) => editFile(file_path, [edit], context),
 });
 
-/** The tool, for which old_string may be absent in a call that names a cell: such a call replaces the full cell. */
+/**
+ * The Edit tool. In a call that names a notebook cell, old_string may be absent. Such a call replaces the full cell.
+ */
 export const editTool: typeof tool = {
   ...tool,
-  parse: (input) => tool.parse(isJsonObject(input) ? withDefaultTexts(input) : input),
+  parse: (input) => tool.parse(isJsonObject(input) ? addDefaultTexts(input) : input),
 };
 
-function withDefaultTexts(input: JsonObject): JsonObject {
+function addDefaultTexts(input: JsonObject): JsonObject {
   const resolveName = createNameResolver(
     ['old_string', 'new_string', ...Object.keys(CELL_FIELDS)],
     ALIASES,
   );
-  const given = new Map(
+  const argumentsByName = new Map(
     Object.entries(input).map(([key, value]) => [resolveName(key)?.name, value]),
   );
-  if (!Object.keys(CELL_FIELDS).some((name) => given.has(name))) return input;
-  const isDeletion = given.get('edit_mode') === 'delete';
+  if (!Object.keys(CELL_FIELDS).some((name) => argumentsByName.has(name))) return input;
+  const isDeletion = argumentsByName.get('edit_mode') === 'delete';
   return {
     ...input,
-    ...(given.has('old_string') ? {} : { old_string: '' }),
-    ...(isDeletion && !given.has('new_string') ? { new_string: '' } : {}),
+    ...(argumentsByName.has('old_string') ? {} : { old_string: '' }),
+    ...(isDeletion && !argumentsByName.has('new_string') ? { new_string: '' } : {}),
   };
 }
 
-/** The access that an edit of a file needs. */
+/** Describes the access that an edit of a file needs. */
 function describeEditAccess(filePath: string, cwd: string) {
   const path = toAbsolutePath(filePath, cwd);
   return { ...NO_ACCESS, reads: [path], writes: [path] };
 }
 
-/** The changes that edits would make, for the person who is asked for permission. */
+/** Describes the changes that edits would make, for the person who is asked for permission. */
 function proposeEdits(
   filePath: string,
   edits: readonly CellEdit[],
   cwd: string,
 ): readonly ProposedEdit[] {
   const path = toAbsolutePath(filePath, cwd);
-  return edits.map((edit) => ({ path, ...proposedTexts(edit), everywhere: isEverywhere(edit) }));
+  return edits.map((edit) => ({
+    path,
+    ...proposedTexts(edit),
+    everywhere: replacesEverywhere(edit),
+  }));
 }
 
-function isEverywhere({ replace_all, expected_replacements = 1 }: TextEdit): boolean {
+function replacesEverywhere({ replace_all, expected_replacements = 1 }: TextEdit): boolean {
   return replace_all ?? expected_replacements > 1;
 }
 
-/** The texts before and after an edit. The content of a full cell is not known here, so the cell is named instead. */
+/**
+ * Returns the texts before and after an edit. The file has not been read yet, so the name of a full cell stands for its
+ * content.
+ */
 function proposedTexts(edit: CellEdit): Pick<ProposedEdit, 'before' | 'after'> {
   const { old_string: before, new_string: after, cell_id: id, cell_type: type } = edit;
   if (before !== '' || !isCellEdit(edit)) return { before, after };
@@ -108,7 +117,10 @@ function proposedTexts(edit: CellEdit): Pick<ProposedEdit, 'before' | 'after'> {
   }
 }
 
-/** Applies edits one after the other, each to the result of the one before. Either all or none are written. */
+/**
+ * Applies edits in order, each to the result of the edit before it. Writes the result of all edits, or nothing if an
+ * edit fails.
+ */
 async function editFile(
   filePath: string,
   edits: readonly CellEdit[],
@@ -118,7 +130,9 @@ async function editFile(
   const shown = displayPath(path, context.cwd);
   const before = await readExisting(path, edits, context);
   const file = decodeForEdit(shown, before.bytes);
-  const apply = isNotebookPath(before.file.real) ? await notebookEditor(file) : textEditor(file);
+  const apply = isNotebookPath(before.file.real)
+    ? await createNotebookEditor(file)
+    : createTextEditor(file);
   let edited = file.text;
   const done: string[] = [];
   for (const [index, edit] of edits.entries()) {
@@ -126,7 +140,7 @@ async function editFile(
     const result = apply(edited, edit);
     if (!result.ok) {
       const { problem } = result;
-      // After lines of the file the sentence gets a line of its own.
+      // If the problem quotes lines of the file, this sentence begins on a new line.
       const unchanged = `${problem.includes('\n') ? '\n' : ' '}Nothing was changed.`;
       return failure('INVALID_PARAM', `${shown}: ${which}${problem}${unchanged}`);
     }
@@ -141,7 +155,7 @@ async function editFile(
 
 type Editor = (text: string, edit: CellEdit) => NotebookEditResult;
 
-function textEditor({ lineEnd }: DecodedFile): Editor {
+function createTextEditor({ lineEnd }: DecodedFile): Editor {
   return (text, edit) => {
     if (isCellEdit(edit)) return { ok: false, problem: NOT_A_NOTEBOOK };
     const result = applyEdit(text, edit, lineEnd);
@@ -155,14 +169,17 @@ function textEditor({ lineEnd }: DecodedFile): Editor {
 const NOT_A_NOTEBOOK =
   'cell_id, cell_type and edit_mode are for notebooks (.ipynb of nbformat 4), and this file is not one.';
 
-/** An editor for the cells of a notebook. A file that only has the name of a notebook is edited as text. */
-async function notebookEditor(file: DecodedFile): Promise<Editor> {
+/**
+ * Creates an editor for the cells of a notebook. A file that has the name of a notebook but another format is edited as
+ * text.
+ */
+async function createNotebookEditor(file: DecodedFile): Promise<Editor> {
   const { parseNotebook } = await import('../notebook/notebook.ts');
   const { editNotebook } = await import('../notebook/edit-notebook.ts');
-  const asText = textEditor(file);
+  const editAsText = createTextEditor(file);
   return (text, edit) => {
     const notebook = parseNotebook(text);
-    return notebook === null ? asText(text, edit) : editNotebook(notebook, edit);
+    return notebook === null ? editAsText(text, edit) : editNotebook(notebook, edit);
   };
 }
 
@@ -172,13 +189,16 @@ async function readExisting(path: string, edits: readonly CellEdit[], context: T
   } catch (thrown) {
     const isMissing = thrown instanceof MusterError && thrown.code === 'NOT_FOUND';
     const [first] = edits;
-    const fills = first?.old_string === '' && !isCellEdit(first);
-    if (isMissing && fills) throw missingFileError(path, context, thrown);
+    const fillsFile = first?.old_string === '' && !isCellEdit(first);
+    if (isMissing && fillsFile) throw missingFileError(path, context, thrown);
     throw addPathSuggestion(thrown, path, context);
   }
 }
 
-/** The error for an edit that would make a file. Only Write may do that, because rules may forbid Write alone. */
+/**
+ * Creates the error for an edit that would create a file. Only Write may create files, because a permission rule may
+ * forbid Write and allow Edit.
+ */
 function missingFileError(path: string, { cwd }: ToolContext, cause: MusterError): MusterError {
   const message = `${displayPath(path, cwd)} does not exist. Edit only changes existing files: use Write with file_path and content to make it.`;
   return new MusterError('NOT_FOUND', message, { cause });

@@ -1,8 +1,8 @@
-/** How the lines of a file are compared with the lines of a text that looks the same. */
+/** The options for comparing lines of a file with lines of a text that looks the same. */
 interface Comparison {
-  /** The number of the first line of the file's text. */
+  /** The line number (from 1) of the first compared line of the file. */
   readonly line: number;
-  /** Removes from a line what may differ. */
+  /** Removes the differences that a reader overlooks, such as white space, from a line. */
   fold(line: string): string;
 }
 
@@ -10,17 +10,21 @@ interface Comparison {
 export interface TextDifference {
   /** A phrase that follows "At": the position of the difference, and what both texts have there. */
   readonly text: string;
-  /** The position in the file; both numbers from 1. */
+  /** The position in the file. Both numbers start at 1. */
   readonly line: number;
   readonly column: number;
 }
 
-/** The longest line in which the beginning of a part is searched for; in a longer one this would take too long. */
-const MAX_ALIGNED = 200_000;
+/**
+ * The maximum length of a line in which the start of the matching part is searched for. In a longer line the search
+ * would take too long.
+ */
+const MAX_LINE_LENGTH = 200_000;
 
 /**
  * Finds the first difference between lines of a file and the text that was meant to match them. The text may begin in
- * the middle of the first line and end in the middle of the last. Returns null when no difference can be named.
+ * the middle of the first line and end in the middle of the last line. Returns null if the difference cannot be
+ * described.
  */
 export function findFirstDifference(
   region: readonly string[],
@@ -28,27 +32,30 @@ export function findFirstDifference(
   { line, fold }: Comparison,
 ): TextDifference | null {
   const [first = '', ...others] = region;
-  if (first.length > MAX_ALIGNED) return null;
-  const start = startOf(first, block[0] ?? '', { fold, toEnd: others.length > 0 });
+  if (first.length > MAX_LINE_LENGTH) return null;
+  const start = findStart(first, block[0] ?? '', { fold, toEnd: others.length > 0 });
   const actual = [first.slice(start), ...others].join('\n');
   const wanted = block.join('\n');
   const at = findDifference(actual, wanted);
-  const [has, given] = [describePiece(actual, at), describePiece(wanted, at)];
-  if (at === wanted.length || has === given) return null;
+  const [has, wants] = [describePiece(actual, at), describePiece(wanted, at)];
+  if (at === wanted.length || has === wants) return null;
   const before = actual.slice(0, at).split('\n');
   const number = line + before.length - 1;
   const column = (before.at(-1)?.length ?? 0) + 1 + (before.length === 1 ? start : 0);
-  const text = `line ${number}, column ${column} the file has ${has}, and old_string has ${given}`;
+  const text = `line ${number}, column ${column} the file has ${has}, and old_string has ${wants}`;
   return { text, line: number, column };
 }
 
-/** The position at which two texts differ, moved back to the start of a letter with accents or of a run of blanks. */
+/**
+ * Returns the position at which two texts differ. If the position is inside a letter with accents or a run of blanks,
+ * returns its start.
+ */
 function findDifference(actual: string, wanted: string): number {
   let at = 0;
   while (at < actual.length && at < wanted.length && actual[at] === wanted[at]) at += 1;
   if (at === wanted.length) return at;
   const isWithin = (): boolean => {
-    if (isMark(actual[at]) || isMark(wanted[at])) return true;
+    if (isCombiningMark(actual[at]) || isCombiningMark(wanted[at])) return true;
     return isBlank(actual[at - 1]) && (isBlank(actual[at]) || isBlank(wanted[at]));
   };
   while (at > 0 && isWithin()) at -= 1;
@@ -56,9 +63,9 @@ function findDifference(actual: string, wanted: string): number {
 }
 
 /**
- * Finds the start of the part of a line that looks like `wanted`. With `toEnd` the part ends at the end of the line.
+ * Finds the start of the part of a line that looks like `wanted`. With `toEnd`, the part ends at the end of the line.
  */
-function startOf(
+function findStart(
   line: string,
   wanted: string,
   { fold, toEnd }: Pick<Comparison, 'fold'> & { readonly toEnd: boolean },
@@ -66,7 +73,8 @@ function startOf(
   const folded = fold(wanted);
   const contains = (part: string): boolean =>
     toEnd ? part.endsWith(folded) : part.includes(folded);
-  // A binary search for the rightmost start. It works because a longer part contains the text of a shorter one.
+  // This is a binary search for the rightmost start. It is valid because a longer part always contains the shorter
+  // parts.
   let start = 0;
   let end = Math.max(line.length, 1);
   while (end - start > 1) {
@@ -82,11 +90,11 @@ function isBlank(character: string | undefined): boolean {
   return character !== undefined && character !== '\n' && /\s/.test(character);
 }
 
-function isMark(character: string | undefined): boolean {
+function isCombiningMark(character: string | undefined): boolean {
   return character !== undefined && /\p{M}/u.test(character);
 }
 
-const NAMES: Readonly<Record<string, readonly [one: string, many: string]>> = {
+const BLANK_NAMES: Readonly<Record<string, readonly [one: string, many: string]>> = {
   ' ': ['blank', 'blanks'],
   '\t': ['tab', 'tabs'],
 };
@@ -98,8 +106,8 @@ function describePiece(text: string, at: number): string {
   if (next === undefined || next === '\n') return 'the end of the line';
   if (isBlank(next)) return describeBlanks(/^[^\S\n]+/.exec(rest)?.[0] ?? next);
   const letter = /^.\p{M}*/su.exec(rest)?.[0] ?? next;
-  if (/^\p{Cf}/u.test(letter)) return codePoints(letter);
-  return /^[\w]$/.test(letter) ? JSON.stringify(letter) : `${letter} (${codePoints(letter)})`;
+  if (/^\p{Cf}/u.test(letter)) return formatCodePoints(letter);
+  return /^[\w]$/.test(letter) ? JSON.stringify(letter) : `${letter} (${formatCodePoints(letter)})`;
 }
 
 /** Describes white space: `2 tabs and 1 blank`, and other kinds by their code points. */
@@ -107,14 +115,14 @@ function describeBlanks(blanks: string): string {
   const runs = blanks.match(/ +|\t+|[^ \t]/g) ?? [];
   return runs
     .map((run) => {
-      const names = NAMES[run[0] ?? ''];
-      if (names === undefined) return codePoints(run);
+      const names = BLANK_NAMES[run[0] ?? ''];
+      if (names === undefined) return formatCodePoints(run);
       return `${run.length} ${run.length === 1 ? names[0] : names[1]}`;
     })
     .join(' and ');
 }
 
-function codePoints(text: string): string {
+function formatCodePoints(text: string): string {
   return [...text]
     .map((each) => `U+${(each.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`)
     .join(' ');

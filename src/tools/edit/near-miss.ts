@@ -2,22 +2,22 @@ import { truncate } from '../../base/text.ts';
 import { findFirstDifference, type TextDifference } from './first-difference.ts';
 import { formatLineNumbers } from '../shared/output.ts';
 
-/** One way in which the text of a model can differ from the text of a file although both look the same. */
+/** A kind of difference between the text of a model and the text of a file that look the same. */
 interface LookalikeRule {
   /** A phrase that follows "except for". */
   readonly name: string;
-  /** Removes the difference from one line. */
+  /** Removes this difference from a line, so that lines that differ only in this way become equal. */
   fold(line: string): string;
 }
 
 const CASE: LookalikeRule = { name: 'upper and lower case', fold: (line) => line.toLowerCase() };
 
-/** Full-width forms, ligatures, circled and raised numbers, fractions, mathematical letters. */
-const COMPATIBLE =
+/** Matches full-width forms, ligatures, circled and raised numbers, fractions and mathematical letters. */
+const COMPATIBILITY_CHARACTERS =
   /[\u00B2\u00B3\u00B9\u00BC-\u00BE\u2070-\u209F\u2150-\u215F\u2460-\u24FF\uFB00-\uFB06\uFF01-\uFF0C\uFF0E-\uFF5E\u{1D400}-\u{1D7FF}]/gu;
 
-/** Characters as they are written in HTML. */
-const REFERENCES: Readonly<Record<string, string>> = {
+/** The characters that HTML writes as references. */
+const HTML_REFERENCES: Readonly<Record<string, string>> = {
   '&lt;': '<',
   '&gt;': '>',
   '&quot;': '"',
@@ -34,7 +34,7 @@ const ESCAPES: LookalikeRule = {
 const HTML: LookalikeRule = {
   name: 'characters written as in HTML (&lt;)',
   fold: (line) =>
-    line.replaceAll(/&(?:lt|gt|quot|#39|apos|amp);/g, (each) => REFERENCES[each] ?? each),
+    line.replaceAll(/&(?:lt|gt|quot|#39|apos|amp);/g, (each) => HTML_REFERENCES[each] ?? each),
 };
 
 const LOOKALIKE_RULES: readonly LookalikeRule[] = [
@@ -43,7 +43,9 @@ const LOOKALIKE_RULES: readonly LookalikeRule[] = [
   {
     name: 'full-width letters, ligatures or the like',
     fold: (line) =>
-      line.replaceAll(COMPATIBLE, (each) => each.normalize('NFKC').replaceAll('\u2044', '/')),
+      line.replaceAll(COMPATIBILITY_CHARACTERS, (each) =>
+        each.normalize('NFKC').replaceAll('\u2044', '/'),
+      ),
   },
   {
     name: 'typographic quotes',
@@ -79,19 +81,23 @@ const LOOKALIKE_RULES: readonly LookalikeRule[] = [
 
 const PLAIN_ASCII = /^[\x20-\x5F\x61-\x7E\t]*$/;
 const MAX_SHOWN_MATCHES = 3;
-/** Limits of the search for near misses, which must not take long because it only improves an error. */
-const MAX_FOUND = 11;
-const MAX_COMPARED = 5_000_000;
-const MAX_SIMILAR = 100;
-const MAX_SHOWN_LINE = 120;
+/** The limits of the search for near misses, which must be quick, because it only improves an error message. */
+const MAX_MATCHES = 11;
+const MAX_COMPARISONS = 5_000_000;
+const MAX_SIMILAR_LINES = 100;
+const MAX_SHOWN_LINE_LENGTH = 120;
 const MAX_SHOWN_LINES = 8;
 
-/** Removes everything from a line that may differ in a near miss. */
+/**
+ * Removes all differences that a near miss may have from a line.
+ *
+ * @param without a difference that is not removed
+ */
 function foldLine(line: string, without?: LookalikeRule): string {
   return LOOKALIKE_RULES.reduce((text, each) => (each === without ? text : each.fold(text)), line);
 }
 
-/** Does the same as `foldLine`, and is faster for most lines. */
+/** Returns the same as `foldLine`. For most lines, this function is faster. */
 function foldQuickly(line: string): string {
   if (!PLAIN_ASCII.test(line)) return foldLine(line);
   return HTML.fold(ESCAPES.fold(line))
@@ -102,8 +108,8 @@ function foldQuickly(line: string): string {
     .toLowerCase();
 }
 
-/** The lines of the text to find, without empty lines around them. */
-function blockOf(wanted: string): readonly string[] {
+/** Returns the lines of the text to find, without empty lines at its beginning and end. */
+function splitBlock(wanted: string): readonly string[] {
   const lines = wanted.split(/\r?\n/);
   const hasText = (line: string): boolean => foldLine(line) !== '';
   const first = lines.findIndex(hasText);
@@ -111,13 +117,13 @@ function blockOf(wanted: string): readonly string[] {
 }
 
 /**
- * Explains why a text was not found in a file: it names the lines that would match except for differences that are
- * easily overlooked, and the first of these differences, or else the lines that resemble the first line of the text.
- * Nothing is ever replaced because of this.
+ * Explains why a text was not found in a file. The explanation names the lines that would match except for differences
+ * that are easily overlooked, and the first of these differences. If there are no such lines, it names the lines that
+ * resemble the first line of the text. This search only serves the message. It never causes a replacement.
  */
 export function explainMiss(text: string, wanted: string): string {
   const lines = text.split(/\r?\n/);
-  const block = blockOf(wanted);
+  const block = splitBlock(wanted);
   const folded = lines.map(foldQuickly);
   const wantedFolded = block.map((line) => foldLine(line));
   const positions = findBlock(folded, wantedFolded);
@@ -128,12 +134,19 @@ export function explainMiss(text: string, wanted: string): string {
   return describeSimilarLines(lines, block);
 }
 
-/** The indexes of the lines at which a folded block begins. Its first and last line may be parts of lines. */
+/**
+ * Returns the indexes of the lines at which a folded block begins. The first and last line of the block may match a
+ * part of a line.
+ */
 function findBlock(lines: readonly string[], block: readonly string[]): readonly number[] {
   const found: number[] = [];
   let compared = 0;
   const last = block.length === 0 ? -1 : lines.length - block.length;
-  for (let at = 0; at <= last && found.length < MAX_FOUND && compared < MAX_COMPARED; at += 1) {
+  for (
+    let at = 0;
+    at <= last && found.length < MAX_MATCHES && compared < MAX_COMPARISONS;
+    at += 1
+  ) {
     const differs = block.findIndex(
       (_, index) => !lineMatches(lines[at + index] ?? '', block, index),
     );
@@ -143,7 +156,10 @@ function findBlock(lines: readonly string[], block: readonly string[]): readonly
   return found;
 }
 
-/** Whether a line contains one line of a block at the position that a match needs. */
+/**
+ * Returns whether a line of the file matches one line of a block. The first line of the block matches the end of a
+ * line, the last one the beginning, and all others a complete line.
+ */
 function lineMatches(line: string, block: readonly string[], index: number): boolean {
   const wanted = block[index] ?? '';
   const last = block.length - 1;
@@ -160,34 +176,34 @@ function describeNearMiss(
   const shown = positions.slice(0, MAX_SHOWN_MATCHES);
   const first = shown[0] ?? 0;
   const region = lines.slice(first, first + block.length);
-  const which = formatLineNumbers(positions.map((at) => at + 1));
+  const lineNumbers = formatLineNumbers(positions.map((at) => at + 1));
   const difference = findFirstDifference(region, block, { line: first + 1, fold: foldLine });
-  const what = difference === null ? '' : ` At ${difference.text}.`;
+  const where = difference === null ? '' : ` At ${difference.text}.`;
   const isLast = first + block.length === lines.length && wanted.endsWith('\n');
-  const around = isLast
+  const surroundings = isLast
     ? 'the line end after it, which the file does not have'
     : 'empty lines around it';
-  const names = describeDifferences(region, block) || around;
+  const differences = describeDifferences(region, block) || surroundings;
   return [
-    `old_string was not found; ${which} would match except for ${names}.${what} Copy it exactly as it stands in the file:`,
+    `old_string was not found; ${lineNumbers} would match except for ${differences}.${where} Copy it exactly as it stands in the file:`,
     ...shown.flatMap((at) => numberLines(lines, at, { count: block.length, difference })),
   ].join('\n');
 }
 
 /** Names the kinds of differences that keep the block from matching. */
 function describeDifferences(region: readonly string[], block: readonly string[]): string {
-  const matters = LOOKALIKE_RULES.filter((each) => {
+  const preventing = LOOKALIKE_RULES.filter((each) => {
     const fold = (line: string): string => foldLine(line, each);
     const wanted = block.map(fold);
     return !region.every((line, index) => lineMatches(fold(line), wanted, index));
   });
-  const changes = (each: LookalikeRule): boolean =>
+  const isPresent = (each: LookalikeRule): boolean =>
     [...region, ...block].some((line) => each.fold(line) !== line);
-  const names = (matters.length === 0 ? LOOKALIKE_RULES.filter(changes) : matters).map(
-    ({ name }) => name,
-  );
-  const last = names.at(-1) ?? '';
-  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
+  const differences = (
+    preventing.length === 0 ? LOOKALIKE_RULES.filter(isPresent) : preventing
+  ).map(({ name }) => name);
+  const last = differences.at(-1) ?? '';
+  return differences.length < 2 ? last : `${differences.slice(0, -1).join(', ')} and ${last}`;
 }
 
 function numberLines(
@@ -203,32 +219,32 @@ function numberLines(
   return [
     ...shown.map((line, index) => {
       const number = from + index + 1;
-      return `${number}\t${shownLine(line, number === difference?.line ? difference.column : 1)}`;
+      return `${number}\t${excerptAround(line, number === difference?.line ? difference.column : 1)}`;
     }),
     ...more,
   ];
 }
 
-/** A line or, when it is long, the part of it around a column. */
-function shownLine(line: string, column: number): string {
+/** Returns a line, or if it is long, the part of the line around a column. */
+function excerptAround(line: string, column: number): string {
   const text = line.trimEnd();
-  const from = column < MAX_SHOWN_LINE ? 0 : column - 1 - MAX_SHOWN_LINE / 2;
-  return `${from === 0 ? '' : '…'}${truncate(text.slice(from), MAX_SHOWN_LINE)}`;
+  const from = column < MAX_SHOWN_LINE_LENGTH ? 0 : column - 1 - MAX_SHOWN_LINE_LENGTH / 2;
+  return `${from === 0 ? '' : '…'}${truncate(text.slice(from), MAX_SHOWN_LINE_LENGTH)}`;
 }
 
-/** Describes the lines that resemble the first line of the block, and how far the block matches from there. */
+/** Describes the lines that resemble the first line of the block, and how many lines of the block match from there. */
 function describeSimilarLines(lines: readonly string[], block: readonly string[]): string {
   const folded = lines.map((line) => foldLine(line, CASE));
   const wantedFolded = block.map((line) => foldLine(line, CASE));
   const first = wantedFolded[0] ?? '';
-  const sameFrom = (at: number): number => {
+  const countEqualLines = (at: number): number => {
     const differs = wantedFolded.findIndex((wanted, index) => folded[at + index] !== wanted);
     return differs === -1 ? wantedFolded.length : differs;
   };
   const near: { readonly at: number; readonly same: number }[] = [];
   for (let at = 0; at < folded.length; at += 1) {
-    if (isSimilar(folded[at] ?? '', first)) near.push({ at, same: sameFrom(at) });
-    if (near.length === MAX_SIMILAR) break;
+    if (isSimilar(folded[at] ?? '', first)) near.push({ at, same: countEqualLines(at) });
+    if (near.length === MAX_SIMILAR_LINES) break;
   }
   if (near.length === 0) return 'old_string was not found, and no line resembles its first line.';
   const longest = near.toSorted((a, b) => b.same - a.same)[0];
@@ -236,10 +252,11 @@ function describeSimilarLines(lines: readonly string[], block: readonly string[]
   if (longest !== undefined && longest.same > 1 && longest.same < block.length) {
     const { at, same } = longest;
     const differing = at + same + 1;
-    const there = lines[differing - 1];
-    const end = there === undefined ? 'the file ends' : `line ${differing} differs`;
-    const shown = there === undefined ? [] : numberLines(lines, differing - 1, { count: 1 });
-    const wanted = truncate(block[same] ?? '', MAX_SHOWN_LINE);
+    const differingLine = lines[differing - 1];
+    const end = differingLine === undefined ? 'the file ends' : `line ${differing} differs`;
+    const shown =
+      differingLine === undefined ? [] : numberLines(lines, differing - 1, { count: 1 });
+    const wanted = truncate(block[same] ?? '', MAX_SHOWN_LINE_LENGTH);
     return [
       `${head} Its first ${same} lines are at line ${at + 1}, then ${end}:`,
       ...shown,
@@ -252,7 +269,10 @@ function describeSimilarLines(lines: readonly string[], block: readonly string[]
   return [`${head} These lines resemble its first line:`, ...shown].join('\n');
 }
 
-/** Whether a line resembles the first line of the block. A short line such as a brace resembles nothing longer. */
+/**
+ * Returns whether a line resembles the first line of the block. A short line such as a brace does not resemble a longer
+ * one.
+ */
 function isSimilar(line: string, first: string): boolean {
   if (line === '' || first === '') return false;
   return line.includes(first) || (line.length * 2 > first.length && first.includes(line));

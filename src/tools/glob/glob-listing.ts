@@ -16,32 +16,32 @@ import {
   type ListLimits,
 } from '../search/search-types.ts';
 
-const MAX_SHOWN = 1000;
+const MAX_SHOWN_PATHS = 1000;
 /** The maximum number of files that are listed and sorted. */
-const MAX_LISTED = 200_000;
-/** The time for listing ignored files when nothing was found, in milliseconds. */
-const IGNORED_TIME_MS = 2000;
+const MAX_LISTED_FILES = 200_000;
+/** The maximum time for listing ignored files after a search that found nothing. */
+const IGNORED_TIMEOUT_MS = 2000;
 const MAX_IGNORED_NAMED = 10;
 const MAX_NOTE_CHARACTERS = 200;
-/** The maximum number of comparisons for finding out which globs of a list matched nothing. */
+/** The maximum number of comparisons to find the globs of a list that matched nothing. */
 const MAX_COMPARISONS = 1_000_000;
 
 /** The files that a call of Glob has found. */
 export interface GlobListing {
-  /** The first absolute paths, in path order. */
+  /** The absolute paths of the first files, in path order. */
   readonly first: readonly string[];
   readonly total: number;
-  /** The number of the first paths that were gone before they could be shown. */
+  /** The number of paths that are missing in `first`, because their files disappeared during the search. */
   readonly gone: number;
   readonly stopped: ListResult['stopped'];
-  /** The directory that was searched, for a message. */
+  /** The searched directory, for messages. */
   readonly directory: string;
   readonly notes: readonly string[];
 }
 
 interface BaseResult extends ListResult {
   readonly base: GlobBase;
-  /** Absolute paths below the base as the call names it. */
+  /** The absolute paths of the files, based on the path of the base as the call names it. */
   readonly paths: readonly string[];
 }
 
@@ -49,22 +49,23 @@ interface BaseResult extends ListResult {
 export async function listGlobs(search: GlobSearch, context: ToolContext): Promise<GlobListing> {
   const globs = placeGlobs(search.list, search.directory);
   const { bases, missing } = openBases(globs, search, context);
-  const results = await listBases(bases, limitsOf(SEARCH_TIME_MS, context));
+  const results = await listBases(bases, createListLimits(SEARCH_TIME_MS, context));
   const isEmpty = results.every(({ paths, stopped }) => paths.length === 0 && !stopped);
   const mayBeIgnored = isEmpty && !search.includesIgnored;
-  const ignored = mayBeIgnored ? await ignoredNotes(bases, context) : [];
+  const ignored = mayBeIgnored ? await describeIgnoredFiles(bases, context) : [];
   const sorted = results.flatMap(({ paths }) => paths).toSorted(comparePaths);
   const stopped = results.find((each) => each.stopped !== undefined)?.stopped;
-  const first = sorted.slice(0, MAX_SHOWN);
-  const confirmed = confirmedAmong(first, results);
+  const first = sorted.slice(0, MAX_SHOWN_PATHS);
+  const confirmed = confirmExisting(first, results);
   const found = new Set(sorted);
   const named =
     ignored.length > 0
       ? []
       : await Promise.all(
-          bases.map((base) => notesOnNamed(base, { globs, search, found, context })),
+          bases.map((base) => describeNamedFiles(base, { globs, search, found, context })),
         );
-  const unmatched = sorted.length > 0 && stopped === undefined ? unmatchedNotes(globs, sorted) : [];
+  const unmatched =
+    sorted.length > 0 && stopped === undefined ? describeUnmatchedGlobs(globs, sorted) : [];
   return {
     first: first.filter((path) => confirmed.has(path)),
     total: sorted.length,
@@ -76,7 +77,7 @@ export async function listGlobs(search: GlobSearch, context: ToolContext): Promi
       ...missing,
       ...ignored,
       ...named.flat(),
-      ...results.flatMap((result) => baseNotes(result, context)),
+      ...results.flatMap((result) => createBaseNotes(result, context)),
     ],
   };
 }
@@ -93,37 +94,40 @@ async function listBases(
   return results;
 }
 
-function limitsOf(timeMs: number, { signal }: ToolContext): ListLimits {
-  return { maxFiles: MAX_LISTED, timeMs, signal };
+function createListLimits(timeMs: number, { signal }: ToolContext): ListLimits {
+  return { maxFiles: MAX_LISTED_FILES, timeMs, signal };
 }
 
-/** The paths of files that still exist and can be reached without a link. */
-function confirmedAmong(
+/** Returns the paths of the files that still exist and can be reached without a link. */
+function confirmExisting(
   first: readonly string[],
   results: readonly BaseResult[],
 ): ReadonlySet<string> {
   const wanted = new Set(first);
   return new Set(
     results.flatMap(({ base, paths }) => {
-      const own = paths.filter((path) => wanted.has(path));
-      const below = own.map((path) => relative(base.asked, path));
-      return confirmPaths(below, base.scope).map((path) => join(base.asked, path));
+      const basePaths = paths.filter((path) => wanted.has(path));
+      const relativePaths = basePaths.map((path) => relative(base.asked, path));
+      return confirmPaths(relativePaths, base.scope).map((path) => join(base.asked, path));
     }),
   );
 }
 
-/** Counts the ignored files that match, for a call that has found nothing. */
-async function ignoredNotes(bases: readonly GlobBase[], context: ToolContext): Promise<Notes> {
-  const everything = bases.map((base) => {
+/** Describes the ignored files that match, for a call that has found nothing. */
+async function describeIgnoredFiles(
+  bases: readonly GlobBase[],
+  context: ToolContext,
+): Promise<Notes> {
+  const basesWithIgnored = bases.map((base) => {
     const withheld = context.excludedPathsBelow(base);
     const accepts = (path: string): boolean => base.matches(path) && withheld?.(path) === undefined;
     return { ...base, scope: { ...base.scope, includesIgnored: true, accepts } };
   });
-  const listed = await listBases(everything, limitsOf(IGNORED_TIME_MS, context));
+  const listed = await listBases(basesWithIgnored, createListLimits(IGNORED_TIMEOUT_MS, context));
   const paths = [...new Set(listed.flatMap((each) => each.paths))];
   const isComplete = listed.every(({ stopped }) => stopped === undefined);
   if (paths.length === 0) {
-    const seconds = IGNORED_TIME_MS / 1000;
+    const seconds = IGNORED_TIMEOUT_MS / 1000;
     return isComplete ? [] : [`[ignored files were only searched for ${seconds} s]`];
   }
   const show = (path: string): string => displayPath(path, context.cwd);
@@ -135,28 +139,28 @@ async function ignoredNotes(bases: readonly GlobBase[], context: ToolContext): P
   ];
 }
 
-interface NamedContext {
+interface NamedFilesSearch {
   readonly globs: readonly PlacedGlob[];
   readonly search: GlobSearch;
   readonly found: ReadonlySet<string>;
   readonly context: ToolContext;
 }
 
-function notesOnNamed(base: GlobBase, named: NamedContext): Promise<Notes> {
+function describeNamedFiles(base: GlobBase, named: NamedFilesSearch): Promise<Notes> {
   const { globs, search, found, context } = named;
-  const own = globs.filter((glob) => glob.base === base.asked);
+  const basePaths = globs.filter((glob) => glob.base === base.asked);
   const { asked, real } = base;
   const { includesIgnored } = search;
   const show = (path: string): string => displayPath(path, context.cwd);
   return namedNotes(
-    own,
+    basePaths,
     { asked, real, found, includesIgnored, readsContents: false, show },
     context,
   );
 }
 
-/** Names the globs of a list that matched nothing when others did. */
-function unmatchedNotes(globs: readonly PlacedGlob[], found: readonly string[]): Notes {
+/** Names the globs of a list that matched nothing, if other globs matched files. */
+function describeUnmatchedGlobs(globs: readonly PlacedGlob[], found: readonly string[]): Notes {
   const wanted = globs.filter(({ excludes, isFullList }) => !excludes && !isFullList);
   if (wanted.length < 2 || wanted.length * found.length > MAX_COMPARISONS) return [];
   const isEmpty = (glob: PlacedGlob): boolean => {
@@ -170,7 +174,7 @@ function unmatchedNotes(globs: readonly PlacedGlob[], found: readonly string[]):
   return [`[no file matches ${truncate(texts, MAX_NOTE_CHARACTERS)}]`];
 }
 
-function baseNotes({ base, unreadable }: BaseResult, context: ToolContext): Notes {
+function createBaseNotes({ base, unreadable }: BaseResult, context: ToolContext): Notes {
   const show = (path: string): string => displayPath(join(base.asked, path), context.cwd);
   return [
     ...base.withheld.notes(['file', 'files']),

@@ -14,7 +14,7 @@ import {
 } from '../search/globs/placed-globs.ts';
 
 const NOTE_BYTES = 200;
-const MAX_PATTERN_SHOWN = 100;
+const MAX_SHOWN_PATTERN_LENGTH = 100;
 
 const glob = defineTool({
   name: 'Glob',
@@ -54,21 +54,21 @@ const glob = defineTool({
     const foundNotes = fitLines(found.notes, Math.floor(context.caps.resultBytes / 4)).lines;
     const noteBytes = NOTE_BYTES + byteLength(foundNotes.join('\n'));
     const fitted = fitLines(found.first.map(show), context.caps.resultBytes - noteBytes);
-    const notes = [...describeRest(found, fitted.lines.length + found.gone), ...foundNotes];
+    const notes = [...describeOmittedFiles(found, fitted.lines.length + found.gone), ...foundNotes];
     if (found.total === 0 && found.stopped === undefined) {
       const where = show(found.directory);
       notes.unshift(
-        `[no file matches ${truncate(formatGlobList(input.pattern), MAX_PATTERN_SHOWN)} in ${where}]`,
+        `[no file matches ${truncate(formatGlobList(input.pattern), MAX_SHOWN_PATTERN_LENGTH)} in ${where}]`,
       );
     }
     return { text: [...fitted.lines, ...notes].join('\n') };
   },
 });
 
-/** The tool, which also accepts its globs as a list. */
+/** The Glob tool. It accepts its globs as one string or as a list. */
 export const globTool = acceptGlobLists(glob, ['pattern', 'glob', 'glob_pattern', 'patterns']);
 
-function describeRest(found: GlobListing, shown: number): string[] {
+function describeOmittedFiles(found: GlobListing, shown: number): string[] {
   const remaining = found.total - shown;
   if (found.stopped === 'time') {
     return [

@@ -1,7 +1,8 @@
 import { MusterError } from '../../base/errors.ts';
 import { truncate } from '../../base/text.ts';
 
-const MAX_TYPE_CHARACTERS = 200;
+const MAX_TYPE_LENGTH = 200;
+/** The file name extensions of each language, with commas between them. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   bash: 'sh,bash',
   c: 'c,h',
@@ -39,17 +40,17 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a glob for the files of a language, or of several with commas between them. An unknown language is taken for
- * an extension. Throws INVALID_PARAM for text that cannot be either.
+ * Returns a glob for the files of a language, or of several languages with commas between them. A name that is not a
+ * known language is used as an extension. Throws INVALID_PARAM for a text that cannot be a language or an extension.
  */
 export function fileTypeGlob(type: string): string {
   const names = type
     .toLowerCase()
     .split(/[\s,;|]+/)
     .filter((name) => name !== '');
-  const extensions = names.flatMap(extensionsOf);
+  const extensions = names.flatMap(findExtensions);
   const isUsable = extensions.every((each) => /^[\p{L}\p{N}_+#-][\p{L}\p{N}_+#.-]*$/u.test(each));
-  if (!isUsable || names.length === 0 || type.length > MAX_TYPE_CHARACTERS) {
+  if (!isUsable || names.length === 0 || type.length > MAX_TYPE_LENGTH) {
     const valid = 'a language or an extension, such as ts, py or md';
     const message = `type: ${JSON.stringify(truncate(type, 60))} is not a file type; valid: ${valid}`;
     throw new MusterError('INVALID_PARAM', message);
@@ -57,7 +58,7 @@ export function fileTypeGlob(type: string): string {
   return extensions.length > 1 ? `*.{${extensions.join(',')}}` : `*.${extensions.join('')}`;
 }
 
-function extensionsOf(type: string): readonly string[] {
+function findExtensions(type: string): readonly string[] {
   const name = type.replace(/^(?:\*?\.)+/, '');
   const known = Object.hasOwn(EXTENSIONS, name) ? (EXTENSIONS[name] ?? name) : name;
   return known.split(',');

@@ -14,20 +14,21 @@ import { SEARCH_TIME_MS } from '../search/search-scope.ts';
 /** The output modes of Grep. */
 export type OutputMode = 'content' | 'files_with_matches' | 'count';
 
-/** The matches of a search and the limits that it had. */
+/** The matches of a search, and the limits of that search. */
 export interface FoundHits extends SearchResult {
   readonly limits: SearchLimits;
 }
 
-/** How matches are formatted. */
+/** The options for formatting matches. */
 export interface MatchFormat {
   readonly mode: OutputMode;
   /** Formats a path for the model. */
   readonly show: (path: string) => string;
   readonly maxBytes: number;
   readonly pattern: string;
+  /** The searched path, for messages. */
   readonly where: string;
-  /** Saves all matches when they do not fit, and returns a phrase that says where. */
+  /** Saves all matches if they do not fit into the result, and returns a phrase that says where they are. */
   readonly saveAll: (text: string) => string;
   /** Notes to add after the matches. */
   readonly notes: readonly string[];
@@ -36,25 +37,25 @@ export interface MatchFormat {
 const NOTE_BYTES = 800;
 
 /**
- * Formats matches as text: `path:line:text` and, for context, `path-line-text` with `--` between groups; or paths
- * alone; or `path:count`. Notes in brackets follow that say what was left out and why.
+ * Formats matches as text, depending on the mode: `path:line:text` (with `path-line-text` for context lines and `--`
+ * between groups), only the paths, or `path:count`. Notes in brackets follow that say what was left out and why.
  */
 export function formatMatches(found: FoundHits, format: MatchFormat): string {
-  const givenNotes = fitLines(format.notes, Math.floor(format.maxBytes / 4)).lines;
-  const noteBytes = NOTE_BYTES + byteLength(givenNotes.join('\n'));
-  const all = allLines(found, format);
-  const { lines, remaining } = fitLines(all, format.maxBytes - noteBytes);
+  const extraNotes = fitLines(format.notes, Math.floor(format.maxBytes / 4)).lines;
+  const noteBytes = NOTE_BYTES + byteLength(extraNotes.join('\n'));
+  const allLines = formatLines(found, format);
+  const { lines, remaining } = fitLines(allLines, format.maxBytes - noteBytes);
   const notes = [
     ...(found.files.length === 0
       ? [`[no match for ${truncate(format.pattern, 100)} in ${format.where}]`]
       : []),
-    ...(remaining === 0 ? [] : [unfitNote(remaining, format.saveAll(all.join('\n')))]),
-    ...stopNotes(found, format.mode),
+    ...(remaining === 0 ? [] : [noteUnfit(remaining, format.saveAll(allLines.join('\n')))]),
+    ...describeStop(found, format.mode),
   ];
-  return [...lines, ...notes, ...givenNotes].join('\n');
+  return [...lines, ...notes, ...extraNotes].join('\n');
 }
 
-function allLines(found: FoundHits, { mode, show }: MatchFormat): string[] {
+function formatLines(found: FoundHits, { mode, show }: MatchFormat): string[] {
   switch (mode) {
     case 'files_with_matches':
       return found.files.map((file) => show(file.path));
@@ -94,25 +95,25 @@ function hasContext(files: readonly FileHits[]): boolean {
 }
 
 function contentLine(path: string, line: SearchLine, { isBinary }: FileHits): string {
-  const mark = line.matches ? ':' : '-';
+  const separator = line.matches ? ':' : '-';
   const text = excerptLine(line).replaceAll('\0', '\u2400');
-  return `${path}${mark}${line.number}${mark}${isBinary === true ? withoutControls(text) : text}`;
+  return `${path}${separator}${line.number}${separator}${isBinary === true ? replaceControls(text) : text}`;
 }
 
-function withoutControls(text: string): string {
+function replaceControls(text: string): string {
   // oxlint-disable-next-line no-control-regex -- this function replaces control characters
   return text.replaceAll(/[\u0001-\u0008\u000B-\u001F\u007F-\u009F]/g, '\uFFFD');
 }
 
-function unfitNote(count: number, where: string): string {
+function noteUnfit(count: number, where: string): string {
   return `[${plural(count, 'more line')} did not fit: narrow the pattern, path or glob; ${where}]`;
 }
 
-function stopNotes(found: FoundHits, mode: OutputMode): string[] {
+function describeStop(found: FoundHits, mode: OutputMode): string[] {
   const notes: string[] = [];
   if (found.stopped === 'limit') {
-    const most = mode === 'content' ? found.limits.maxMatches : found.limits.maxFiles;
-    notes.push(`[stopped at ${plural(most, 'result')}: there may be more]`);
+    const maxResults = mode === 'content' ? found.limits.maxMatches : found.limits.maxFiles;
+    notes.push(`[stopped at ${plural(maxResults, 'result')}: there may be more]`);
   }
   if (found.stopped === 'time') {
     notes.push(
@@ -122,11 +123,12 @@ function stopNotes(found: FoundHits, mode: OutputMode): string[] {
   return notes;
 }
 
-/** The number of characters that are shown before and after each match. */
+/** The number of characters before and after each match that are shown of a long line. */
 const CONTEXT_CHARACTERS = 60;
 
 /**
- * Shortens a long line to the parts around its matches, or to its beginning where it has none, and says what was cut.
+ * Shortens a long line to the parts around its matches, or to its beginning if it has no matches, and says what was
+ * cut.
  */
 function excerptLine({ text, spans = [] }: SearchLine): string {
   if (text.length <= LONG_LINE_CHARACTERS) return text;
@@ -139,37 +141,39 @@ function excerptLine({ text, spans = [] }: SearchLine): string {
   );
   const first = windows[0]?.[0] ?? 0;
   const isEnd = (windows.at(-1)?.[1] ?? 0) >= text.length;
-  const all = `${spans.length}${spans.length >= MAX_SPANS ? '+' : ''}`;
-  const count = spans.length > shown.length ? `, ${shown.length} of ${all} matches shown` : '';
+  const total = `${spans.length}${spans.length >= MAX_SPANS ? '+' : ''}`;
+  const count = spans.length > shown.length ? `, ${shown.length} of ${total} matches shown` : '';
   const place = first === 0 ? '' : `, shown from character ${first + 1} of ${text.length}`;
   return `${first === 0 ? '' : '… '}${parts.join(' … ')}${isEnd ? ' ' : '… '}[line cut${place}${count}]`;
 }
 
-/** The parts of a line to show, in order. Together they have the length of a line that is not shortened. */
+/** Returns the parts of a long line to show, in order. Their total length is LONG_LINE_CHARACTERS. */
 function windowsAround(spans: readonly TextSpan[], length: number): readonly TextSpan[] {
   const windows: [number, number][] = [];
-  let left = LONG_LINE_CHARACTERS;
+  let remaining = LONG_LINE_CHARACTERS;
   for (const [start, end] of spans) {
     const last = windows.at(-1);
     const from = Math.max(start - CONTEXT_CHARACTERS, last?.[1] ?? 0, 0);
-    const to = Math.min(Math.max(end + CONTEXT_CHARACTERS, from), length, from + left);
+    const to = Math.min(Math.max(end + CONTEXT_CHARACTERS, from), length, from + remaining);
     if (to <= from || (to < end && windows.length > 0)) break;
     if (last !== undefined && from === last[1]) last[1] = to;
     else windows.push([from, to]);
-    left -= to - from;
+    remaining -= to - from;
   }
   const last = windows.at(-1);
   if (last === undefined) return [[0, LONG_LINE_CHARACTERS]];
-  const more = Math.min(left, length - last[1]);
-  last[1] += more;
+  const extension = Math.min(remaining, length - last[1]);
+  last[1] += extension;
   const [first] = windows;
-  if (first !== undefined) first[0] = Math.max(first[0] - (left - more), 0);
+  if (first !== undefined) first[0] = Math.max(first[0] - (remaining - extension), 0);
   return windows;
 }
 
-/** Moves a position back to the start of its character when it is in the middle of a surrogate pair. */
+/**
+ * Returns a position in a text. If the position is in the middle of a surrogate pair, returns the start of the pair.
+ */
 function characterStart(text: string, at: number): number {
-  const isHalf =
+  const isInsidePair =
     /[\uDC00-\uDFFF]/.test(text.charAt(at)) && /[\uD800-\uDBFF]/.test(text.charAt(at - 1));
-  return isHalf ? at - 1 : at;
+  return isInsidePair ? at - 1 : at;
 }

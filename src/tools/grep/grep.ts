@@ -28,8 +28,8 @@ import { spillText } from '../shared/output.ts';
 
 const MAX_HITS = 1000;
 /** The maximum number of matches that count mode counts in one file. */
-const MAX_COUNTED = 10_000;
-const MAX_CONTEXT = 50;
+const MAX_COUNTED_MATCHES = 10_000;
+const MAX_CONTEXT_LINES = 50;
 
 const grep = defineTool({
   name: 'Grep',
@@ -51,12 +51,12 @@ const grep = defineTool({
       },
       ignore_case: { type: 'boolean' },
       multiline: { type: 'boolean', description: '. matches line ends' },
-      before: { type: 'integer', minimum: 0, clampTo: MAX_CONTEXT },
-      after: { type: 'integer', minimum: 0, clampTo: MAX_CONTEXT },
+      before: { type: 'integer', minimum: 0, clampTo: MAX_CONTEXT_LINES },
+      after: { type: 'integer', minimum: 0, clampTo: MAX_CONTEXT_LINES },
       context: {
         type: 'integer',
         minimum: 0,
-        clampTo: MAX_CONTEXT,
+        clampTo: MAX_CONTEXT_LINES,
         description: 'lines before and after',
       },
       include_ignored: { type: 'boolean' },
@@ -96,11 +96,11 @@ const grep = defineTool({
     const path = toAbsolutePath(input.path ?? '.', context.cwd);
     const target = resolveSearchTarget(path, context);
     const mode = input.output_mode ?? 'files_with_matches';
-    const filters = await fileFilters(input, path);
+    const filters = await createFileFilters(input, path);
     const scope = contentScope(path, target, filters, context);
     const show = (file: string): string => displayPath(join(scope.directory, file), context.cwd);
     const contextLines = (lines = input.context ?? 0): number =>
-      mode === 'content' ? Math.min(lines, MAX_CONTEXT) : 0;
+      mode === 'content' ? Math.min(lines, MAX_CONTEXT_LINES) : 0;
     const query = {
       pattern: input.pattern,
       ignoreCase: input.ignore_case ?? false,
@@ -108,14 +108,14 @@ const grep = defineTool({
       before: contextLines(input.before),
       after: contextLines(input.after),
     };
-    const limits = limitsOf(mode, input.head_limit ?? MAX_HITS, context);
+    const limits = createSearchLimits(mode, input.head_limit ?? MAX_HITS, context);
     const includesIgnored = input.include_ignored ?? false;
     const listed = { ...target, asked: path, includesIgnored };
     const withheldCounter = await countWithheldFiles(listed, limits, context);
     const { searchFilesInScope } = await import('../search/ripgrep.ts');
     const result = await searchFilesInScope(query, scope, limits);
     const search = { asked: path, target, query, scope, filters, show };
-    const exclusions = await exclusionNotes(result, search, context);
+    const exclusions = await describeExclusions(result, search, context);
     const withheld = context.excludedPathsBelow({ asked: path, real: target.real });
     const notes = [
       ...exclusions,
@@ -142,10 +142,10 @@ const grep = defineTool({
 export const grepTool = acceptGlobLists(grep, ['glob', 'globs', 'include']);
 
 /**
- * Notes on files that were not searched. They cover all of these files where nothing was found, and otherwise only
- * those that the glob names.
+ * Creates notes on files that were not searched. If the search found nothing, the notes cover all such files, and
+ * otherwise only those that the glob names.
  */
-async function exclusionNotes(
+async function describeExclusions(
   found: SearchResult,
   search: EmptySearch & { readonly filters: FileFilters },
   context: ToolContext,
@@ -157,7 +157,7 @@ async function exclusionNotes(
     return isBinary ? [`[${show(scope.file)} is binary, and was searched as text]`] : [];
   }
   if (found.files.length === 0 && found.stopped === undefined) {
-    const { noMatchNotes } = await import('./no-match-notes.ts');
+    const { describeNoMatch: noMatchNotes } = await import('./no-match-notes.ts');
     const notes = await noMatchNotes(search, context);
     if (notes.length > 0) return notes;
   }
@@ -175,7 +175,7 @@ async function exclusionNotes(
   return namedNotes(named, namedSearch, context);
 }
 
-interface FileChoice {
+interface FileFilterArguments {
   readonly glob?: string | undefined;
   readonly type?: string | undefined;
   readonly include_ignored?: boolean | undefined;
@@ -185,8 +185,14 @@ interface FileFilters extends ContentFilters {
   readonly globs: readonly PlacedGlob[];
 }
 
-/** The filters for glob and type, and the globs for bare names with which ripgrep skips files early. */
-async function fileFilters(choice: FileChoice, directory: string): Promise<FileFilters> {
+/**
+ * Creates the filters for the arguments glob and type, and the globs for file names with which ripgrep skips files
+ * early.
+ */
+async function createFileFilters(
+  choice: FileFilterArguments,
+  directory: string,
+): Promise<FileFilters> {
   const { glob, type, include_ignored: includesIgnored = false } = choice;
   if (glob === undefined && type === undefined) {
     return { accepts: [], nameGlobs: [], globs: [], includesIgnored };
@@ -200,7 +206,11 @@ async function fileFilters(choice: FileChoice, directory: string): Promise<FileF
   return { accepts: [...byGlob, ...byType], nameGlobs, globs, includesIgnored };
 }
 
-function limitsOf(mode: OutputMode, headLimit: number, context: ToolContext): SearchLimits {
+function createSearchLimits(
+  mode: OutputMode,
+  headLimit: number,
+  context: ToolContext,
+): SearchLimits {
   const max = Math.min(headLimit, MAX_HITS);
   const common = { timeMs: SEARCH_TIME_MS, signal: context.signal };
   switch (mode) {
@@ -209,6 +219,11 @@ function limitsOf(mode: OutputMode, headLimit: number, context: ToolContext): Se
     case 'files_with_matches':
       return { ...common, maxFiles: max, maxMatches: MAX_HITS, maxMatchesPerFile: 1 };
     case 'count':
-      return { ...common, maxFiles: max, maxMatches: Infinity, maxMatchesPerFile: MAX_COUNTED };
+      return {
+        ...common,
+        maxFiles: max,
+        maxMatches: Infinity,
+        maxMatchesPerFile: MAX_COUNTED_MATCHES,
+      };
   }
 }

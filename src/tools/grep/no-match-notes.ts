@@ -20,14 +20,14 @@ import {
 } from '../search/search-types.ts';
 import { listFilesInScope, searchFilesInScope } from '../search/ripgrep.ts';
 
-/** The time for searching the files that a search without a match had left out, in milliseconds. */
-const TIME_MS = 2000;
+/** The maximum time for searching the files that a search without a match had left out. */
+const TIMEOUT_MS = 2000;
 const MAX_FILES = 1000;
 const MAX_MATCHES_PER_FILE = 1000;
 
 /** A search of a directory that found nothing. */
 export interface EmptySearch {
-  /** The directory as the call names it; absolute. */
+  /** The absolute path of the directory as the call names it. */
   readonly asked: string;
   readonly target: SearchTarget;
   readonly query: SearchQuery;
@@ -40,22 +40,22 @@ export interface EmptySearch {
  * Describes what a search without a match had left out, as notes in brackets: the matches in ignored and in binary
  * files, and the files that are never searched in a directory.
  */
-export async function noMatchNotes(search: EmptySearch, context: ToolContext): Promise<Notes> {
+export async function describeNoMatch(search: EmptySearch, context: ToolContext): Promise<Notes> {
   const limits: SearchLimits = {
     maxFiles: MAX_FILES,
     maxMatches: Infinity,
     maxMatchesPerFile: MAX_MATCHES_PER_FILE,
-    timeMs: TIME_MS,
+    timeMs: TIMEOUT_MS,
     signal: context.signal,
   };
   const [matching, unsearched] = await Promise.all([
-    matchingNotes(search, limits),
-    unsearchedNotes(search, { limits, context }),
+    describeOmittedMatches(search, limits),
+    describeUnsearchedFiles(search, { limits, context }),
   ]);
   return [...matching, ...unsearched];
 }
 
-async function matchingNotes(search: EmptySearch, limits: SearchLimits): Promise<Notes> {
+async function describeOmittedMatches(search: EmptySearch, limits: SearchLimits): Promise<Notes> {
   const { query, scope, show } = search;
   const everything = { ...scope, includesIgnored: true, includesBinary: true };
   const withoutContext = { ...query, before: 0, after: 0 };
@@ -63,20 +63,20 @@ async function matchingNotes(search: EmptySearch, limits: SearchLimits): Promise
   const [binary, ignored] = [true, false].map((isBinary) =>
     files.filter((file) => (file.isBinary === true) === isBinary),
   );
-  const isTimeUp =
-    stopped === 'time' ? [`[ignored files were only searched for ${TIME_MS / 1000} s]`] : [];
+  const timeNotes =
+    stopped === 'time' ? [`[ignored files were only searched for ${TIMEOUT_MS / 1000} s]`] : [];
   return [
-    ...matchNote('ignored by .gitignore or the like', ignored ?? [], { stopped, show }).map(
+    ...describeMatches('ignored by .gitignore or the like', ignored ?? [], { stopped, show }).map(
       (note) => `[${note}: set include_ignored to search them, or name one as path]`,
     ),
-    ...matchNote('binary', binary ?? [], { stopped, show }).map(
+    ...describeMatches('binary', binary ?? [], { stopped, show }).map(
       (note) => `[${note}: name one as path to search it as text]`,
     ),
-    ...isTimeUp,
+    ...timeNotes,
   ];
 }
 
-function matchNote(
+function describeMatches(
   kind: string,
   files: readonly FileHits[],
   { stopped, show }: { readonly stopped: string | undefined } & Pick<EmptySearch, 'show'>,
@@ -84,23 +84,24 @@ function matchNote(
   if (files.length === 0) return [];
   const isLimited = files.some(({ matches }) => matches >= MAX_MATCHES_PER_FILE);
   const count = files.reduce((sum, { matches }) => sum + matches, 0);
-  const least = stopped !== undefined || isLimited ? 'at least ' : '';
+  const qualifier = stopped !== undefined || isLimited ? 'at least ' : '';
   const names = summarizePaths(
     files.map(({ path }) => path),
     show,
   );
   return [
-    `${least}${plural(count, 'match', 'matches')} in ${plural(files.length, 'file')} left out as ${kind} (${names})`,
+    `${qualifier}${plural(count, 'match', 'matches')} in ${plural(files.length, 'file')} left out as ${kind} (${names})`,
   ];
 }
 
 type UnsearchedReason = Exclude<ExclusionReason, 'rule'> | 'large';
 
+/** A kind of files that a search of a directory never reads. */
 interface UnsearchedKind {
   readonly reason: UnsearchedReason;
-  /** Names a number of such files. */
+  /** Describes a number of such files. */
   readonly describe: (count: number) => string;
-  /** How such a file can be searched nevertheless. */
+  /** The way to search such a file nevertheless. */
   readonly advice: string;
 }
 
@@ -123,17 +124,20 @@ const UNSEARCHED: readonly UnsearchedKind[] = [
   },
 ];
 
-/** Counts files by their names alone, so that the numbers reveal nothing of their content. */
-async function unsearchedNotes(
+/**
+ * Counts the files that were not searched. The counts depend only on the names of the files, so they reveal nothing
+ * about the contents.
+ */
+async function describeUnsearchedFiles(
   { asked, target, scope, filters, show }: EmptySearch,
   { limits, context }: { readonly limits: SearchLimits; readonly context: ToolContext },
 ): Promise<Notes> {
-  const reasonOf = exclusionReasons(asked, target, context);
+  const findReason = exclusionReasons(asked, target, context);
   const byReason = new Map<UnsearchedReason, string[]>();
   let matching = 0;
   const accepts = (path: string): boolean => {
     if (!isWanted(filters, path)) return false;
-    const reason = reasonOf(path) ?? (isLarge(join(target.real, path)) ? 'large' : undefined);
+    const reason = findReason(path) ?? (isLarge(join(target.real, path)) ? 'large' : undefined);
     if (reason === 'rule') return false;
     matching += 1;
     if (reason !== undefined) byReason.set(reason, [...(byReason.get(reason) ?? []), path]);

@@ -28,78 +28,84 @@ import {
   type NoteRead,
 } from './notes.ts';
 
-/** How often a change is tried when programs that take no lock change the file meanwhile. */
+/**
+ * The maximum number of attempts of a change. An attempt fails if a program that does not use the lock changes the file
+ * at the same time.
+ */
 const MAX_ATTEMPTS = 5;
-const PRIVATE_FILE = 0o600;
-const PRIVATE_DIRECTORY = 0o700;
+const PRIVATE_FILE_MODE = 0o600;
+const PRIVATE_DIRECTORY_MODE = 0o700;
 
 /** The content of a note before a change. */
 export interface NoteBefore extends DecodedFile {
-  /** Says why the task has not read this content, as a sentence; null when it has. */
+  /** A sentence that says why the task does not know this content, or null if it has read it. */
   readonly unreadReason: string | null;
 }
 
 /**
- * Returns the new content of a note, or null to delete it. `before` is null where there is no note yet. May throw
- * MusterError to change nothing.
+ * Computes the new content of a note, or null to delete the note. `before` is null if the note does not exist yet. To
+ * change nothing, the function throws MusterError.
  */
 export type EditNote = (before: NoteBefore | null) => string | null;
 
 /** The result of changing a note. */
 export interface NoteChange {
   readonly changes: readonly FileChange[];
-  /** Says why the index could not be updated, as a sentence; null when it was. */
+  /** A sentence that says why the index could not be updated, or null if it was updated. */
   readonly indexProblem: string | null;
 }
 
 /**
- * Changes a note completely or not at all, and then updates the index, while it holds the lock of the directory. If
- * the index cannot be written, or this process dies before that, the next change repairs it.
+ * Changes a note completely or not at all, and then updates the index, while holding the lock of the directory. If the
+ * index cannot be written, or this process dies first, the next change repairs the index.
  */
 export async function changeNote(call: NoteCall, decide: EditNote): Promise<NoteChange> {
-  const { place, context } = call;
-  prepareDirectory(place);
-  return await requireMemory(context).locked(place.directory, async () => {
-    const { change, changed } = await retryWhenRaced(() => changeOnce(call, decide));
+  const { location, context } = call;
+  prepareDirectory(location);
+  return await requireMemory(context).runLocked(location.directory, async () => {
+    const { change, changed } = await retryOnRace(() => changeOnce(call, decide));
     try {
-      const index = await retryWhenRaced(() => writeIndex(call, changed));
+      const index = await retryOnRace(() => writeIndex(call, changed));
       return { changes: [change, ...index], indexProblem: null };
     } catch (thrown) {
-      // The note has been changed. If the call failed now, the task would change it again.
+      // The note has been changed. If the call failed now, the task would make the change a second time.
       if (!(thrown instanceof MusterError)) throw thrown;
       return { changes: [change], indexProblem: thrown.message };
     }
   });
 }
 
-async function retryWhenRaced<T>(act: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
+async function retryOnRace<T>(act: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return await act();
     } catch (thrown) {
       const isRaced = thrown instanceof MusterError && thrown.retryable;
-      if (!isRaced || tries === MAX_ATTEMPTS) throw thrown;
+      if (!isRaced || attempt === MAX_ATTEMPTS) throw thrown;
     }
   }
 }
 
-/** Makes the directory. Unless it belongs to the project, only the user can open it and git ignores it. */
-function prepareDirectory(place: MemoryLocation): void {
-  const { base, directory, scope, top } = place;
-  if (memoryExists(place)) return;
+/**
+ * Creates the memory directory. A project's shared directory is an ordinary directory. Any other one can be opened only
+ * by the user, and git ignores it.
+ */
+function prepareDirectory(location: MemoryLocation): void {
+  const { base, directory, scope, top } = location;
+  if (memoryExists(location)) return;
   try {
     const isFirst = !existsSync(top);
     if (scope === 'user') mkdirSync(base, { recursive: true, mode: 0o700 });
-    const mode = scope === 'project' ? {} : { mode: PRIVATE_DIRECTORY };
+    const mode = scope === 'project' ? {} : { mode: PRIVATE_DIRECTORY_MODE };
     holdDirectory(base, directory, { create: true, ...mode }).close();
     if (!isFirst || scope === 'project') return;
     // The umask may have removed rights of the user as well.
-    chmodSync(top, PRIVATE_DIRECTORY);
+    chmodSync(top, PRIVATE_DIRECTORY_MODE);
     if (scope === 'local') {
-      writeFileSync(join(top, '.gitignore'), '*\n', { flag: 'wx', mode: PRIVATE_FILE });
+      writeFileSync(join(top, '.gitignore'), '*\n', { flag: 'wx', mode: PRIVATE_FILE_MODE });
     }
   } catch (thrown) {
-    // EEXIST: another process has just made it.
+    // With EEXIST, another process has just created the directory.
     if (systemErrorCode(thrown) !== 'EEXIST') throw toFileError(directory, thrown);
   }
 }
@@ -110,19 +116,19 @@ interface ChangeResult {
 }
 
 async function changeOnce(call: NoteCall, decide: EditNote): Promise<ChangeResult> {
-  const { place, name, context } = call;
-  const listing = listNotes(place);
+  const { location, name, context } = call;
+  const listing = listNotes(location);
   requireFreeName(name, listing);
-  const current = readCurrent(place, name);
-  const path = join(place.directory, name);
-  const unreadReason = current === null ? null : whyUnread(path, current.hash, context);
+  const current = readCurrent(location, name);
+  const path = join(location.directory, name);
+  const unreadReason = current === null ? null : describeUnread(path, current.hash, context);
   const before = current === null ? null : { ...current.text, unreadReason };
-  // The task changes the index as it was shown: with a line for every note.
+  // The task saw the index with a line for every note, so the change applies to that text.
   const isIndex = name === INDEX_NAME;
   const shown =
-    before !== null && isIndex ? { ...before, text: syncIndex(place, listing, before) } : before;
+    before !== null && isIndex ? { ...before, text: syncIndex(location, listing, before) } : before;
   const wanted = decide(shown);
-  const text = wanted !== null && isIndex ? syncIndex(place, listing, { text: wanted }) : wanted;
+  const text = wanted !== null && isIndex ? syncIndex(location, listing, { text: wanted }) : wanted;
   const bytes = text === null ? null : Buffer.from(text, 'utf8');
   if (text !== null && bytes !== null) {
     requireRoom({ name, before: current?.size ?? null, after: bytes.length }, listing);
@@ -130,19 +136,19 @@ async function changeOnce(call: NoteCall, decide: EditNote): Promise<ChangeResul
   }
   context.signal.throwIfAborted();
   const change = await replaceFile(
-    { path, bytes, scope: place.scope },
+    { path, bytes, scope: location.scope },
     { previous: current, unreadReason },
     context,
   );
   return { change, changed: { name, before: summarizeNote(before?.text ?? '') } };
 }
 
-function readCurrent(place: MemoryLocation, name: string) {
+function readCurrent(location: MemoryLocation, name: string) {
   try {
-    const { bytes, stats } = readNoteFile(place, name, DIRECTORY_BYTES);
+    const { bytes, stats } = readNoteFile(location, name, DIRECTORY_BYTES);
     if (BigInt(bytes.length) === stats.size) {
       const text = decodeForEdit(name, bytes);
-      if (text.encoding !== 'UTF-8') throw notUtf8(name, text.encoding);
+      if (text.encoding !== 'UTF-8') throw createEncodingError(name, text.encoding);
       return { text, stats, bytes, hash: hashContent(bytes), size: bytes.length };
     }
   } catch (thrown) {
@@ -153,32 +159,32 @@ function readCurrent(place: MemoryLocation, name: string) {
   throw new MusterError('LIMIT_EXCEEDED', message);
 }
 
-/** Muster writes notes in UTF-8, so a person has made this one. */
-function notUtf8(name: string, encoding: string): MusterError {
+/** Creates the error for a note that is not UTF-8. Muster writes notes in UTF-8, so a person has written this one. */
+function createEncodingError(name: string, encoding: string): MusterError {
   const message = `${name} is ${encoding}, not UTF-8: only a person can convert it`;
   return new MusterError('INVALID_PARAM', message);
 }
 
-function whyUnread(path: string, hash: string, { files }: ToolContext): string | null {
+function describeUnread(path: string, hash: string, { files }: ToolContext): string | null {
   const seen = files.seen(path);
   if (seen === hash) return null;
-  const other = files.changedBy(path, hash);
+  const changedBy = files.changedBy(path, hash);
   const name = basename(path);
   if (seen !== undefined) {
-    const what = other === undefined ? 'has changed' : `was changed by ${other}`;
+    const what = changedBy === undefined ? 'has changed' : `was changed by ${changedBy}`;
     return `${name} ${what} since you read it: read it again with MemoryRead. MemoryAppend needs no reading.`;
   }
-  const by = other === undefined ? '' : `, written by ${other}`;
+  const by = changedBy === undefined ? '' : `, written by ${changedBy}`;
   return `${name} is there already${by}, and you have not read it: read it first with MemoryRead. MemoryAppend needs no reading.`;
 }
 
-interface Texts {
+interface NoteTexts {
   readonly name: string;
   readonly before: string;
   readonly after: string;
 }
 
-function refuseSecrets({ name, before, after }: Texts, { variables }: ToolContext): void {
+function refuseSecrets({ name, before, after }: NoteTexts, { variables }: ToolContext): void {
   if (after.includes('\0'))
     throw new MusterError('INVALID_PARAM', `${name}: a note is text, without NUL`);
   if (addsRedactionMark(before, after)) {
@@ -193,20 +199,20 @@ function refuseSecrets({ name, before, after }: Texts, { variables }: ToolContex
 
 interface Replacement {
   readonly path: string;
-  /** The new content; null to delete the file. */
+  /** The new content, or null to delete the file. */
   readonly bytes: Buffer | null;
   readonly scope: MemoryScope;
 }
 
-interface KnownNote {
-  /** The file that was there; null when there was none. */
+interface PreviousNote {
+  /** The file before the change, or null if there was none. */
   readonly previous: NoteRead | null;
   readonly unreadReason: string | null;
 }
 
 async function replaceFile(
   { path, bytes, scope }: Replacement,
-  { previous, unreadReason }: KnownNote,
+  { previous, unreadReason }: PreviousNote,
   { files, keepFormer }: ToolContext,
 ): Promise<FileChange> {
   const expected = previous?.stats ?? 'nothing';
@@ -230,22 +236,22 @@ async function replaceFile(
   }
   const after = hashContent(bytes);
   files.willWrite(path, after);
-  // Notes of a project are ordinary files of its repository. All others can be read by the user alone.
-  const mode = scope === 'project' ? {} : { mode: PRIVATE_FILE };
+  // Notes of a project are ordinary files of its repository. All other notes can be read only by the user.
+  const mode = scope === 'project' ? {} : { mode: PRIVATE_FILE_MODE };
   await writeFileInRoots(path, { roots }, bytes, expected, mode);
   if (unreadReason === null) files.remember(path, after);
   return { path, before, after, ...(unreadReason === null ? {} : { unread: true as const }) };
 }
 
-/** Updates the index. Changes nothing where it is up to date or cannot be written. */
+/** Updates the index. Changes nothing if the index is up to date or cannot be written. */
 async function writeIndex(call: NoteCall, changed: ChangedNote): Promise<readonly FileChange[]> {
-  const { place, context } = call;
-  const { text, stored, mayBeWritten } = readIndex(place, listNotes(place), changed);
+  const { location, context } = call;
+  const { text, stored, mayBeWritten } = readIndex(location, listNotes(location), changed);
   const bytes = Buffer.from(text, 'utf8');
   if (!mayBeWritten || bytes.equals(stored?.bytes ?? Buffer.alloc(0))) return [];
-  const path = join(place.directory, INDEX_NAME);
+  const path = join(location.directory, INDEX_NAME);
   const before = stored === null ? null : hashContent(stored.bytes);
-  const unreadReason = before === null ? null : whyUnread(path, before, context);
+  const unreadReason = before === null ? null : describeUnread(path, before, context);
   const known = { previous: stored, unreadReason };
-  return [await replaceFile({ path, bytes, scope: place.scope }, known, context)];
+  return [await replaceFile({ path, bytes, scope: location.scope }, known, context)];
 }

@@ -18,10 +18,10 @@ const ALIASES = {
 };
 
 /**
- * The common part of all definitions: notes have no effects that need permission, and a definition's list of tools
- * decides on them.
+ * The common part of the definitions below. Notes have no effects that need permission. An agent may use them if its
+ * definition lists these tools.
  */
-const NOTES = { kind: 'meta', aliases: ALIASES, describe: () => NO_ACCESS } as const;
+const COMMON_FIELDS = { kind: 'meta', aliases: ALIASES, describe: () => NO_ACCESS } as const;
 
 /**
  * The tools for Muster's own notes, in the order in which a request lists them. Their code is loaded at the first
@@ -29,7 +29,7 @@ const NOTES = { kind: 'meta', aliases: ALIASES, describe: () => NO_ACCESS } as c
  */
 export const MEMORY_TOOL_SET: readonly AnyTool[] = [
   defineTool({
-    ...NOTES,
+    ...COMMON_FIELDS,
     name: 'MemoryList',
     replay: 'pure',
     description: 'Lasting notes. scope: user, project, local',
@@ -37,7 +37,7 @@ export const MEMORY_TOOL_SET: readonly AnyTool[] = [
     run: async (input, context) => (await import('./run.ts')).listMemoryNotes(input, context),
   }),
   defineTool({
-    ...NOTES,
+    ...COMMON_FIELDS,
     name: 'MemoryRead',
     replay: 'pure',
     description: 'Read one',
@@ -49,7 +49,7 @@ export const MEMORY_TOOL_SET: readonly AnyTool[] = [
     run: async (input, context) => (await import('./run.ts')).readMemoryNote(input, context),
   }),
   defineTool({
-    ...NOTES,
+    ...COMMON_FIELDS,
     name: 'MemoryWrite',
     replay: 'opaque',
     description: 'Write a note',
@@ -61,7 +61,7 @@ export const MEMORY_TOOL_SET: readonly AnyTool[] = [
     run: async (input, context) => (await import('./run.ts')).writeMemoryNote(input, context),
   }),
   defineTool({
-    ...NOTES,
+    ...COMMON_FIELDS,
     name: 'MemoryPatch',
     replay: 'opaque',
     description: 'Replace a unique text',
@@ -78,7 +78,7 @@ export const MEMORY_TOOL_SET: readonly AnyTool[] = [
     run: async (input, context) => (await import('./run.ts')).patchMemoryNote(input, context),
   }),
   defineTool({
-    ...NOTES,
+    ...COMMON_FIELDS,
     name: 'MemoryAppend',
     replay: 'opaque',
     description: 'Add to a note',
@@ -90,7 +90,7 @@ export const MEMORY_TOOL_SET: readonly AnyTool[] = [
     run: async (input, context) => (await import('./run.ts')).appendMemoryNote(input, context),
   }),
   defineTool({
-    ...NOTES,
+    ...COMMON_FIELDS,
     name: 'MemoryDelete',
     replay: 'opaque',
     description: 'Delete one',

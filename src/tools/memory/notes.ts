@@ -11,63 +11,72 @@ import { foldFileName } from '../../sys/files/folded-name.ts';
 import { withHeldDirectory, openFileInRoots } from '../../sys/files/open-in-roots.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
 
-/** The file that lists the notes of a directory, one line each. Muster leaves all its other lines alone. */
+/**
+ * The file that lists the notes of a directory, with one line for each note. Muster does not change other lines in it.
+ */
 export const INDEX_NAME = 'MEMORY.md';
 const HEADING = '# Memory';
 
-/** The most code points of the summary in a line. */
-const SUMMARY_LENGTH = 120;
+/** The maximum number of code points of the summary in a line. */
+const MAX_SUMMARY_LENGTH = 120;
 
-/** Matches `- [NAME.md](NAME.md): …`. The text in the brackets and after them may be anything. */
-const LINE = /^\s*[-*] \[[^\]]*\]\(([^()/\\]+\.md)\)/;
+/**
+ * Matches the line of a note: `- [NAME.md](NAME.md): …`. The text in the brackets and after the link may be anything.
+ */
+const NOTE_LINE = /^\s*[-*] \[[^\]]*\]\(([^()/\\]+\.md)\)/;
 
 /** The data from which an index is updated. */
 interface IndexUpdate {
-  /** The content of the file now; empty when there is none. */
+  /** The present content of the index, or an empty text if it does not exist. */
   readonly text: string;
-  /** The notes that are there, in the order of their new lines. */
+  /** The names of the existing notes, in the order in which new lines are added. */
   readonly names: readonly string[];
   /** Returns the summary of a note for its line. */
   summaryOf(name: string): string;
-  /** A note whose summary has changed. Its line gets the new one, unless a person has reworded the line. */
+  /**
+   * A note whose summary has changed, with the summary before the change. Its line gets the new summary, unless a
+   * person has reworded the line.
+   */
   readonly changed?: { readonly name: string; readonly before: string };
 }
 
 /**
- * Returns the index with one line for each note and none for notes that are gone. Correct lines stay as and where
- * they are; new lines follow the last one, or the end of the text. Updating twice changes nothing more.
+ * Returns the index with one line for each note, and without the lines of notes that do not exist any more. Correct
+ * lines stay unchanged. New lines are added after the last line of a note, or else at the end of the text. A second
+ * update changes nothing.
  */
 export function updateIndex({ text, names, summaryOf, changed }: IndexUpdate): string {
-  const left = new Set(names);
-  // Lines keep the `\r` at their end where they have one.
+  const unlisted = new Set(names);
+  // New lines end with `\r` if the file has CRLF line ends.
   const end = text.includes('\r\n') ? '\r' : '';
   const lines: string[] = [];
-  let next = -1;
+  let afterLastNote = -1;
   for (const line of text.split('\n')) {
-    const name = LINE.exec(line)?.[1];
+    const name = NOTE_LINE.exec(line)?.[1];
     const isListed = name !== undefined && name !== INDEX_NAME;
-    if (isListed && !left.delete(name)) continue;
-    const isOurs = isListed && changed?.name === name && isLineOf(name, changed.before, line);
-    lines.push(isOurs ? `${indexLine(name, summaryOf(name))}${end}` : line);
-    if (isListed) next = lines.length;
+    if (isListed && !unlisted.delete(name)) continue;
+    const isGenerated =
+      isListed && changed?.name === name && isGeneratedLine(name, changed.before, line);
+    lines.push(isGenerated ? `${formatIndexLine(name, summaryOf(name))}${end}` : line);
+    if (isListed) afterLastNote = lines.length;
   }
-  const added = names.filter((name) => left.has(name));
+  const added = names.filter((name) => unlisted.has(name));
   if (added.length === 0) return lines.join('\n');
   const last = lines.pop() ?? '';
   if (last !== '') lines.push(`${last}${end}`);
   if (lines.length === 0) lines.push(`${HEADING}${end}`);
-  if (next === -1 && lines.at(-1)?.trim() !== '') lines.push(end);
-  const at = next === -1 ? lines.length : next;
-  lines.splice(at, 0, ...added.map((name) => `${indexLine(name, summaryOf(name))}${end}`));
+  if (afterLastNote === -1 && lines.at(-1)?.trim() !== '') lines.push(end);
+  const at = afterLastNote === -1 ? lines.length : afterLastNote;
+  lines.splice(at, 0, ...added.map((name) => `${formatIndexLine(name, summaryOf(name))}${end}`));
   return [...lines, ''].join('\n');
 }
 
-/** Whether a line is the one that Muster wrote for a note with this summary. */
-function isLineOf(name: string, summary: string, line: string): boolean {
-  return line.trimEnd() === indexLine(name, summary);
+/** Returns whether Muster wrote this line for a note with this summary. */
+function isGeneratedLine(name: string, summary: string, line: string): boolean {
+  return line.trimEnd() === formatIndexLine(name, summary);
 }
 
-function indexLine(name: string, summary: string): string {
+function formatIndexLine(name: string, summary: string): string {
   return summary === '' ? `- [${name}](${name})` : `- [${name}](${name}): ${summary}`;
 }
 
@@ -77,56 +86,56 @@ export function summarizeNote(text: string): string {
     .split('\n', 50)
     .map((each) => collapseWhitespace(each.replace(/^[\s#>*-]+/, '')))
     .find((each) => each !== '');
-  return truncate(sanitizeLine(line ?? ''), SUMMARY_LENGTH).trimEnd();
+  return truncate(sanitizeLine(line ?? ''), MAX_SUMMARY_LENGTH).trimEnd();
 }
 
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}\.md$/;
-const SHOWN = 100;
+const NOTE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}\.md$/;
+const MAX_SHOWN_LENGTH = 100;
 
-/** Whether a file of this name is a note, whoever made it. */
+/** Returns whether a file with this name is a note. */
 function isNoteName(name: string): boolean {
-  return NAME.test(name);
+  return NOTE_NAME.test(name);
 }
 
-/** Returns the file name of a note; `.md` may be left out. Throws INVALID_PARAM for a name that no note can have. */
+/** Returns the file name of a note. The text may omit `.md`. Throws INVALID_PARAM for a name that no note can have. */
 export function parseNoteName(text: string): string {
   const name = text.toLowerCase().endsWith('.md') ? `${text.slice(0, -3)}.md` : `${text}.md`;
   if (name.toLowerCase() === INDEX_NAME.toLowerCase()) return INDEX_NAME;
   if (isNoteName(name)) return name;
-  const message = `file: ${JSON.stringify(text.slice(0, SHOWN))} is not the name of a note; valid: letters, digits, -, _ and . (no directory), at most 99 characters, as in build.md`;
+  const message = `file: ${JSON.stringify(text.slice(0, MAX_SHOWN_LENGTH))} is not the name of a note; valid: letters, digits, -, _ and . (no directory), at most 99 characters, as in build.md`;
   throw new MusterError('INVALID_PARAM', message);
 }
 
 /**
- * Throws INVALID_PARAM where the name belongs to something that is not a note, or differs only by case from
- * another name, which some file systems take for the same.
+ * Throws INVALID_PARAM if the name belongs to something that is not a note, or if it differs only by case from another
+ * name. Some file systems treat such names as the same.
  */
 export function requireFreeName(
   name: string,
-  there: {
+  existing: {
     readonly notes: readonly { readonly name: string }[];
     readonly others: readonly string[];
   },
 ): void {
-  if (there.others.includes(name)) {
+  if (existing.others.includes(name)) {
     const message = `file: ${name} is a link, or not a regular file: choose another name`;
     throw new MusterError('INVALID_PARAM', message);
   }
-  const names = [...there.notes.map((note) => note.name), ...there.others];
+  const names = [...existing.notes.map((note) => note.name), ...existing.others];
   const other = names.find((each) => each !== name && foldFileName(each) === foldFileName(name));
   if (other === undefined) return;
   const message = `file: there is ${JSON.stringify(other)}, which differs from ${name} by case alone: use that name, or another one`;
   throw new MusterError('INVALID_PARAM', message);
 }
 
-/** The largest size that a call may give a note, in bytes. */
-const NOTE_BYTES = 65_536;
-/** The largest size of all notes of a directory together, in bytes. */
+/** The maximum size that a call may give a note, in bytes. */
+const MAX_NOTE_BYTES = 65_536;
+/** The maximum size of all notes of a directory together, in bytes. */
 export const DIRECTORY_BYTES = 1_048_576;
 /** The maximum number of notes of a directory, not counting its index. */
-const DIRECTORY_NOTES = 200;
+const MAX_NOTES = 200;
 
-/** The sizes of a note in bytes before and after a change; `before` is null for a new note. */
+/** The sizes of a note in bytes before and after a change. For a new note, `before` is null. */
 interface NoteSizes {
   readonly name: string;
   readonly before: number | null;
@@ -134,28 +143,28 @@ interface NoteSizes {
 }
 
 /**
- * Throws LIMIT_EXCEEDED, naming the limit, for a change that would exceed one. A change that makes no note longer is
- * always allowed.
+ * Throws LIMIT_EXCEEDED, which names the limit, if a change would exceed a limit. A change that does not make the note
+ * longer is always allowed.
  */
 export function requireRoom(
   { name, before, after }: NoteSizes,
   { notes, bytes }: { readonly notes: readonly unknown[]; readonly bytes: number },
 ): void {
-  const noteProblem = `${name} would have ${after} bytes, and memory_note_bytes = ${NOTE_BYTES} is the limit: put it into several notes`;
-  const all = bytes - (before ?? 0) + after;
+  const noteProblem = `${name} would have ${after} bytes, and memory_note_bytes = ${MAX_NOTE_BYTES} is the limit: put it into several notes`;
+  const totalBytes = bytes - (before ?? 0) + after;
   const isLonger = before === null || after > before;
-  if (isLonger && after > NOTE_BYTES) throw new MusterError('LIMIT_EXCEEDED', noteProblem);
-  if (isLonger && all > DIRECTORY_BYTES) {
-    const message = `all notes here would have ${all} bytes, and memory_bytes = ${DIRECTORY_BYTES} is the limit: delete or shorten some`;
+  if (isLonger && after > MAX_NOTE_BYTES) throw new MusterError('LIMIT_EXCEEDED', noteProblem);
+  if (isLonger && totalBytes > DIRECTORY_BYTES) {
+    const message = `all notes here would have ${totalBytes} bytes, and memory_bytes = ${DIRECTORY_BYTES} is the limit: delete or shorten some`;
     throw new MusterError('LIMIT_EXCEEDED', message);
   }
-  if (before === null && name !== INDEX_NAME && notes.length >= DIRECTORY_NOTES) {
-    const message = `there are ${notes.length} notes, and memory_notes = ${DIRECTORY_NOTES} is the limit: delete some, or add to one`;
+  if (before === null && name !== INDEX_NAME && notes.length >= MAX_NOTES) {
+    const message = `there are ${notes.length} notes, and memory_notes = ${MAX_NOTES} is the limit: delete some, or add to one`;
     throw new MusterError('LIMIT_EXCEEDED', message);
   }
 }
 
-/** The part of a note from which its line in the index is made. */
+/** The length of the beginning of a note from which its summary is taken. */
 const SUMMARY_BYTES = 4_096;
 
 /** A note in a memory directory. */
@@ -166,21 +175,21 @@ export interface Note {
 
 /** The content of a memory directory. */
 export interface Listing {
-  /** Sorted by name, without the index. */
+  /** The notes, sorted by name, without the index. */
   readonly notes: readonly Note[];
   readonly hasIndex: boolean;
-  /** Names in the directory that are not notes: directories, links, and files with other names. */
+  /** The names of entries that are not notes: directories, links, and files with other names. */
   readonly others: readonly string[];
-  /** The size of the notes and the index together. */
+  /** The total size of the notes and the index. */
   readonly bytes: number;
 }
 
 const EMPTY_LISTING: Listing = { notes: [], hasIndex: false, others: [], bytes: 0 };
 
-/** Lists the notes that are in a directory now. Throws MusterError where the directory is reached through a link. */
-export function listNotes(place: MemoryLocation): Listing {
-  if (!memoryExists(place)) return EMPTY_LISTING;
-  return withHeldDirectory(place.directory, { roots: [place.directory] }, (directory) => {
+/** Lists the notes of a directory. Throws MusterError if the directory is reached through a link. */
+export function listNotes(location: MemoryLocation): Listing {
+  if (!memoryExists(location)) return EMPTY_LISTING;
+  return withHeldDirectory(location.directory, { roots: [location.directory] }, (directory) => {
     const notes: Note[] = [];
     const others: string[] = [];
     let hasIndex = false;
@@ -200,7 +209,7 @@ export function listNotes(place: MemoryLocation): Listing {
   });
 }
 
-/** Whether the directory exists. Throws PERMISSION_DENIED where it is reached through a link. */
+/** Returns whether the directory exists. Throws PERMISSION_DENIED if the directory is reached through a link. */
 export function memoryExists({ directory, base }: MemoryLocation): boolean {
   const { real, exists, problem } = resolveInRoots(directory, [base]);
   if (problem === undefined && real === directory) return exists;
@@ -216,8 +225,8 @@ export interface NoteRead {
 }
 
 /** Reads the first bytes of a note. Throws MusterError NOT_FOUND, and PERMISSION_DENIED for a link that leads out. */
-export function readNoteFile(place: MemoryLocation, name: string, maxBytes: number): NoteRead {
-  const { directory } = place;
+export function readNoteFile(location: MemoryLocation, name: string, maxBytes: number): NoteRead {
+  const { directory } = location;
   const { fd, stats } = openFileInRoots(`${directory}/${name}`, { roots: [directory] });
   using _close = atScopeEnd(() => closeSync(fd));
   const wanted = Math.min(Number(stats.size), maxBytes);
@@ -231,52 +240,57 @@ export function readNoteFile(place: MemoryLocation, name: string, maxBytes: numb
 
 /** The index of a memory directory, updated and as stored. */
 export interface CurrentIndex {
-  /** The text with a line for every note that is there. */
+  /** The text with a line for every existing note. */
   readonly text: string;
-  /** The file on the disk; null when there is none. */
+  /** The file on disk, or null if there is none. */
   readonly stored: NoteRead | null;
-  /** Whether it can be written: there is no file of that name yet, or one with UTF-8 text. */
+  /** Whether the index can be written. It can if the file does not exist yet or is a UTF-8 text. */
   readonly mayBeWritten: boolean;
 }
 
 /** A note whose content has changed. */
 export interface ChangedNote {
   readonly name: string;
-  /** The summary that the index made from its content before. */
+  /** The summary of the content before the change. */
   readonly before: string;
 }
 
-/** Reads the index of a directory and updates its text. Only the beginning of a huge index is read. */
+/**
+ * Reads the index of a directory, and updates its text without writing it. Only the beginning of a huge index is read.
+ */
 export function readIndex(
-  place: MemoryLocation,
+  location: MemoryLocation,
   listing: Listing,
   changed?: ChangedNote,
 ): CurrentIndex {
-  const stored = listing.hasIndex ? readNoteFile(place, INDEX_NAME, DIRECTORY_BYTES) : null;
-  const text = syncIndex(place, listing, { text: stored?.bytes.toString('utf8') ?? '', changed });
+  const stored = listing.hasIndex ? readNoteFile(location, INDEX_NAME, DIRECTORY_BYTES) : null;
+  const text = syncIndex(location, listing, {
+    text: stored?.bytes.toString('utf8') ?? '',
+    changed,
+  });
   const isComplete = stored === null || BigInt(stored.bytes.length) === stored.stats.size;
   const isText = stored === null || isUtf8(stored.bytes);
   const isFree = !listing.others.includes(INDEX_NAME);
   return { stored, text, mayBeWritten: isComplete && isText && isFree };
 }
 
-/** Updates the text of an index for the notes that are there. */
+/** Updates the text of an index to list the existing notes. */
 export function syncIndex(
-  place: MemoryLocation,
+  location: MemoryLocation,
   { notes }: Listing,
   { text, changed }: { readonly text: string; readonly changed?: ChangedNote | undefined },
 ): string {
   return updateIndex({
     text,
     names: notes.map(({ name }) => name),
-    summaryOf: (name) => summaryOfFile(place, name),
+    summaryOf: (name) => readSummary(location, name),
     ...(changed === undefined ? {} : { changed }),
   });
 }
 
-function summaryOfFile(place: MemoryLocation, name: string): string {
+function readSummary(location: MemoryLocation, name: string): string {
   try {
-    return summarizeNote(readNoteFile(place, name, SUMMARY_BYTES).bytes.toString('utf8'));
+    return summarizeNote(readNoteFile(location, name, SUMMARY_BYTES).bytes.toString('utf8'));
   } catch (thrown) {
     // A note that cannot be read, or has just been deleted, must not hide the others.
     if (thrown instanceof MusterError) return '';
@@ -284,15 +298,15 @@ function summaryOfFile(place: MemoryLocation, name: string): string {
   }
 }
 
-/** A call of a tool for one note. */
+/** A call of a memory tool for one note. */
 export interface NoteCall {
-  readonly place: MemoryLocation;
-  /** The name of its file. */
+  readonly location: MemoryLocation;
+  /** The name of the note's file. */
   readonly name: string;
   readonly context: ToolContext;
 }
 
-/** Returns the memory of a task. Throws NOT_FOUND where none is kept. */
+/** Returns the memory of a task. Throws NOT_FOUND if the task has no memory. */
 export function requireMemory({ memory }: Pick<ToolContext, 'memory'>): MemoryPort {
   if (memory !== undefined) return memory;
   throw new MusterError('NOT_FOUND', 'no memory is kept here');

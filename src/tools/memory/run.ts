@@ -21,9 +21,9 @@ import {
   readNoteFile,
 } from './notes.ts';
 
-/** The room that is kept for notes after the lines. */
+/** The number of bytes that are reserved for remarks after the lines. */
 const REMARK_BYTES = 300;
-const MAX_OTHERS_NAMED = 5;
+const MAX_NAMED_OTHERS = 5;
 
 const EMPTY_NOTE = { text: '', mark: '', lineEnd: '\n' } as const;
 
@@ -36,55 +36,58 @@ interface FileInput extends ScopeInput {
 
 /** Shows the index of a memory, with its size and the entries that are not notes. */
 export function listMemoryNotes({ scope }: ScopeInput, context: ToolContext): ToolOutput {
-  const place = requireMemory(context).place('MemoryList', scope);
-  const listing = listNotes(place);
+  const location = requireMemory(context).locate('MemoryList', scope);
+  const listing = listNotes(location);
   const { notes, others, bytes } = listing;
-  const head = `${describeMemory(place)}, ${place.directory}: ${plural(notes.length, 'note')}, ${bytes} of ${DIRECTORY_BYTES} bytes.`;
+  const head = `${describeMemory(location)}, ${location.directory}: ${plural(notes.length, 'note')}, ${bytes} of ${DIRECTORY_BYTES} bytes.`;
   if (notes.length + others.length === 0 && !listing.hasIndex)
     return { text: `${head} Nothing is there yet.` };
   const room = context.caps.resultBytes - byteLength(head) - REMARK_BYTES;
-  const { lines, remaining } = fitLines(readIndex(place, listing).text.trimEnd().split('\n'), room);
-  const rest =
+  const { lines, remaining } = fitLines(
+    readIndex(location, listing).text.trimEnd().split('\n'),
+    room,
+  );
+  const omittedNotes =
     remaining === 0
       ? []
       : [
           `[${plural(remaining, 'more line')}: MemoryRead ${INDEX_NAME} from offset ${lines.length + 1}]`,
         ];
-  const named = others.slice(0, MAX_OTHERS_NAMED).map((name) => JSON.stringify(name.slice(0, 40)));
-  const odd =
+  const named = others.slice(0, MAX_NAMED_OTHERS).map((name) => JSON.stringify(name.slice(0, 40)));
+  const otherNotes =
     others.length === 0
       ? []
       : [
-          `[These are not notes, because of their names or kinds: ${named.join(', ')}${others.length > MAX_OTHERS_NAMED ? ', …' : ''}]`,
+          `[These are not notes, because of their names or kinds: ${named.join(', ')}${others.length > MAX_NAMED_OTHERS ? ', …' : ''}]`,
         ];
-  return { text: [head, `${INDEX_NAME}:`, ...lines, ...rest, ...odd].join('\n') };
+  return { text: [head, `${INDEX_NAME}:`, ...lines, ...omittedNotes, ...otherNotes].join('\n') };
 }
 
-/** Shows a note from a line on, and remembers it as read. */
+/** Shows the lines of a note from `offset` on, and records that the task has read the note. */
 export function readMemoryNote(
   { file, scope, offset = 1 }: FileInput & { readonly offset?: number | undefined },
   context: ToolContext,
 ): ToolOutput {
-  const call = noteCall('MemoryRead', { file, scope }, context);
-  const { place, name } = call;
-  const listing = listNotes(place);
+  const call = createNoteCall('MemoryRead', { file, scope }, context);
+  const { location, name } = call;
+  const listing = listNotes(location);
   requireFreeName(name, listing);
   if (name !== INDEX_NAME && !listing.notes.some((note) => note.name === name))
-    throw notThere(call);
-  const index = name === INDEX_NAME ? readIndex(place, listing) : null;
-  const stored = index === null ? readNoteFile(place, name, DIRECTORY_BYTES) : index.stored;
+    throw createNotFoundError(call);
+  const index = name === INDEX_NAME ? readIndex(location, listing) : null;
+  const stored = index === null ? readNoteFile(location, name, DIRECTORY_BYTES) : index.stored;
   const text = index?.text ?? stored?.bytes.toString('utf8') ?? '';
   const body = linesFrom(text, offset, context.caps.resultBytes - REMARK_BYTES);
   if (stored === null) return { text: body };
   if (BigInt(stored.bytes.length) < stored.stats.size) {
     return { text: `${body}\n[Only its first ${DIRECTORY_BYTES} bytes are looked at]` };
   }
-  const seen = { path: join(place.directory, name), hash: hashContent(stored.bytes) };
+  const seen = { path: join(location.directory, name), hash: hashContent(stored.bytes) };
   context.files.remember(seen.path, seen.hash);
   return { text: body, facts: { read: [seen] } };
 }
 
-/** The lines from `first` on that fit, with a note that says how to read on. */
+/** Returns the lines from `first` on that fit into `room` bytes, and a remark that says how to read more. */
 function linesFrom(text: string, first: number, room: number): string {
   if (text === '') return '[It is empty]';
   const all = text.split('\n');
@@ -98,24 +101,24 @@ function linesFrom(text: string, first: number, room: number): string {
   return `${cutToBytes(wanted[0] ?? '', room)}\n[Line ${first} is cut; go on with ${next}]`;
 }
 
-/** Makes a note, or replaces one that this task has read. */
+/** Creates a note, or replaces a note that this task has read. */
 export async function writeMemoryNote(
   { file, text, scope }: FileInput & { readonly text: string },
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const call = noteCall('MemoryWrite', { file, scope }, context);
+  const call = createNoteCall('MemoryWrite', { file, scope }, context);
   return await runChange('Wrote', call, (before) => {
     requireNoteRead(before);
     return text;
   });
 }
 
-/** Appends text to a note, or makes the note. The note need not have been read. */
+/** Appends text to a note, or creates the note. The task need not have read the note before. */
 export async function appendMemoryNote(
   { file, text, scope }: FileInput & { readonly text: string },
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const call = noteCall('MemoryAppend', { file, scope }, context);
+  const call = createNoteCall('MemoryAppend', { file, scope }, context);
   return await runChange('Added to', call, (before) => {
     const { text: had, mark, lineEnd } = before ?? EMPTY_NOTE;
     const join = had === '' || had.endsWith('\n') ? '' : lineEnd;
@@ -124,24 +127,26 @@ export async function appendMemoryNote(
   });
 }
 
-/** Replaces an exact text that occurs once. The note need not have been read, because all other text is kept. */
+/**
+ * Replaces an exact text that occurs once. The task need not have read the note before, because all other text is kept.
+ */
 export async function patchMemoryNote(
   input: FileInput & { readonly old: string; readonly new: string },
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const call = noteCall('MemoryPatch', input, context);
+  const call = createNoteCall('MemoryPatch', input, context);
   const edit = { old_string: input.old, new_string: input.new };
   return await runChange('Changed', call, (before) => {
-    if (before === null) throw notThere(call);
+    if (before === null) throw createNotFoundError(call);
     const result = applyEdit(before.text, edit, before.lineEnd);
     if (result.ok) return before.mark + result.text;
-    const problem = withMemoryArguments(result.problem);
+    const problem = renameArguments(result.problem);
     throw new MusterError('INVALID_PARAM', `${call.name}: ${problem} Nothing was changed.`);
   });
 }
 
-/** Replaces the names that Edit has for its arguments by those of MemoryPatch. */
-function withMemoryArguments(problem: string): string {
+/** Replaces the argument names of Edit in a message by the argument names of MemoryPatch. */
+function renameArguments(problem: string): string {
   return problem
     .replace(', or set replace_all', '')
     .replace('To replace the whole file use Write', 'To replace the whole note use MemoryWrite')
@@ -151,13 +156,13 @@ function withMemoryArguments(problem: string): string {
 
 /** Deletes a note that this task has read. */
 export async function deleteMemoryNote(note: FileInput, context: ToolContext): Promise<ToolOutput> {
-  const call = noteCall('MemoryDelete', note, context);
+  const call = createNoteCall('MemoryDelete', note, context);
   if (call.name === INDEX_NAME) {
     const message = `${INDEX_NAME} is the index and cannot be deleted: change it with MemoryPatch`;
     throw new MusterError('INVALID_PARAM', message);
   }
   return await runChange('Deleted', call, (before) => {
-    if (before === null) throw notThere(call);
+    if (before === null) throw createNotFoundError(call);
     requireNoteRead(before);
     return null;
   });
@@ -165,7 +170,7 @@ export async function deleteMemoryNote(note: FileInput, context: ToolContext): P
 
 async function runChange(done: string, call: NoteCall, decide: EditNote): Promise<ToolOutput> {
   const { changes, indexProblem } = await changeNote(call, decide);
-  const text = `${done} ${call.name} in ${describeMemory(call.place)}.`;
+  const text = `${done} ${call.name} in ${describeMemory(call.location)}.`;
   const more =
     indexProblem === null ? '' : ` ${INDEX_NAME} is not up to date yet: ${indexProblem}.`;
   return { text: text + more, facts: { changed: changes } };
@@ -176,15 +181,22 @@ function requireNoteRead(before: Pick<NoteBefore, 'unreadReason'> | null): void 
   if (reason !== null) throw new MusterError('CONFLICT', `${reason} Nothing was changed.`);
 }
 
-function noteCall(tool: string, { file, scope }: FileInput, context: ToolContext): NoteCall {
-  return { place: requireMemory(context).place(tool, scope), name: parseNoteName(file), context };
+function createNoteCall(tool: string, { file, scope }: FileInput, context: ToolContext): NoteCall {
+  return {
+    location: requireMemory(context).locate(tool, scope),
+    name: parseNoteName(file),
+    context,
+  };
 }
 
-function notThere({ place, name }: NoteCall): MusterError {
+function createNotFoundError({ location, name }: NoteCall): MusterError {
   const near = suggestNames(
     name,
-    listNotes(place).notes.map((note) => note.name),
+    listNotes(location).notes.map((note) => note.name),
   );
   const hint = near.length === 0 ? 'see MemoryList' : `did you mean ${near.join(', ')}?`;
-  return new MusterError('NOT_FOUND', `there is no ${name} in ${describeMemory(place)}: ${hint}`);
+  return new MusterError(
+    'NOT_FOUND',
+    `there is no ${name} in ${describeMemory(location)}: ${hint}`,
+  );
 }

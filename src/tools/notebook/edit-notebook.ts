@@ -1,13 +1,13 @@
 import { plural } from '../../base/text.ts';
 import { type CellEdit, type NotebookEditResult, applyEdit } from '../edit/apply-edit.ts';
 import { formatLineNumbers } from '../shared/output.ts';
-import { withCell, withoutCell, withSource, withSourceAndType } from './change-cells.ts';
+import { addCell, removeCell, replaceSource, rewriteCell } from './change-cells.ts';
 import { cellName, findCell, type Cell, type Notebook } from './notebook.ts';
 
-/** Applies an edit to a notebook. Sources of cells are edited as text; new lines in them end with `\n`. */
+/** Applies an edit to a notebook. The sources of cells are edited as text. New lines in them end with `\n`. */
 export function editNotebook(notebook: Notebook, edit: CellEdit): NotebookEditResult {
   const cell = edit.cell_id === undefined ? null : findCell(notebook, edit.cell_id);
-  if (typeof cell === 'string') return failed(`${cell}.`);
+  if (typeof cell === 'string') return createFailure(`${cell}.`);
   switch (edit.edit_mode ?? 'replace') {
     case 'insert':
       return insertCell(notebook, cell, edit);
@@ -22,35 +22,39 @@ export function editNotebook(notebook: Notebook, edit: CellEdit): NotebookEditRe
 
 function insertCell(notebook: Notebook, after: Cell | null, edit: CellEdit): NotebookEditResult {
   if (edit.old_string !== '')
-    return failed('old_string: a new cell replaces no text; leave it out.');
+    return createFailure('old_string: a new cell replaces no text; leave it out.');
   const type = edit.cell_type ?? 'code';
-  const { text, id } = withCell(notebook, after, { type, source: edit.new_string });
+  const { text, id } = addCell(notebook, after, { type, source: edit.new_string });
   const name = cellName({ number: (after?.number ?? 0) + 1, id });
   return { ok: true, text, done: `inserted ${type} ${name}` };
 }
 
 function deleteCell(notebook: Notebook, cell: Cell | null, edit: CellEdit): NotebookEditResult {
-  if (cell === null) return failed('cell_id: is missing; it must name the cell to delete.');
+  if (cell === null) return createFailure('cell_id: is missing; it must name the cell to delete.');
   if (edit.old_string !== '' || edit.new_string !== '') {
-    return failed('edit_mode delete removes the full cell: leave old_string and new_string out.');
+    return createFailure(
+      'edit_mode delete removes the full cell: leave old_string and new_string out.',
+    );
   }
-  return { ok: true, text: withoutCell(notebook, cell), done: `deleted ${cellName(cell)}` };
+  return { ok: true, text: removeCell(notebook, cell), done: `deleted ${cellName(cell)}` };
 }
 
 function replaceCell(notebook: Notebook, cell: Cell | null, edit: CellEdit): NotebookEditResult {
   if (cell === null) {
-    return failed('old_string is empty: give the text to replace, or cell_id for a full cell.');
+    return createFailure(
+      'old_string is empty: give the text to replace, or cell_id for a full cell.',
+    );
   }
   const { new_string: source, cell_type: type = cell.type } = edit;
   if (source === cell.source && type === cell.type) {
-    return failed(`${cellName(cell)} has this source already: nothing to change.`);
+    return createFailure(`${cellName(cell)} has this source already: nothing to change.`);
   }
   const text =
     type === cell.type || edit.cell_type === undefined
-      ? withSource(notebook, cell, source)
-      : withSourceAndType(notebook, cell, { source, type: edit.cell_type });
-  const as = type === cell.type ? '' : ` by a ${type} cell`;
-  return { ok: true, text, done: `replaced ${cellName(cell)}${as}` };
+      ? replaceSource(notebook, cell, source)
+      : rewriteCell(notebook, cell, { source, type: edit.cell_type });
+  const typeChange = type === cell.type ? '' : ` by a ${type} cell`;
+  return { ok: true, text, done: `replaced ${cellName(cell)}${typeChange}` };
 }
 
 interface CellMatch {
@@ -59,15 +63,17 @@ interface CellMatch {
   readonly lines: readonly number[];
 }
 
-/** Replaces a text that occurs once in the sources of all cells, or in that of the named cell. */
+/**
+ * Replaces a text that occurs once in the source of the named cell, or in the sources of all cells if `named` is null.
+ */
 function replaceText(notebook: Notebook, named: Cell | null, edit: CellEdit): NotebookEditResult {
   if (edit.cell_type !== undefined && edit.cell_type !== named?.type) {
-    return failed(
+    return createFailure(
       'cell_type: can only change when the full cell is replaced; leave old_string out.',
     );
   }
   if (edit.old_string === edit.new_string) {
-    return failed('old_string and new_string are the same: nothing to change.');
+    return createFailure('old_string and new_string are the same: nothing to change.');
   }
   const cells = named === null ? notebook.cells : [named];
   const everywhere = { ...edit, replace_all: true, expected_replacements: undefined };
@@ -75,13 +81,14 @@ function replaceText(notebook: Notebook, named: Cell | null, edit: CellEdit): No
     const result = cell.source === '' ? null : applyEdit(cell.source, everywhere, '\n');
     return result?.ok === true ? [{ cell, source: result.text, lines: result.lines }] : [];
   });
-  const problem = matches.length === 0 ? describeMiss(cells, edit) : countProblem(matches, edit);
-  if (problem !== null) return failed(problem);
-  // From the last to the first, so that the positions of the others stay valid.
+  const problem =
+    matches.length === 0 ? describeMiss(cells, edit) : describeWrongCount(matches, edit);
+  if (problem !== null) return createFailure(problem);
+  // Replace from the last cell to the first, so that the positions of the remaining cells stay valid.
   const text = matches
     .toReversed()
     .reduce(
-      (edited, { cell, source }) => withSource({ ...notebook, text: edited }, cell, source),
+      (edited, { cell, source }) => replaceSource({ ...notebook, text: edited }, cell, source),
       notebook.text,
     );
   return { ok: true, text, done: matches.map(describeMatch).join('; ') };
@@ -91,7 +98,7 @@ function describeMatch({ cell, lines }: CellMatch): string {
   return `${plural(lines.length, 'replacement')} in ${cellName(cell)} at ${formatLineNumbers(lines)}`;
 }
 
-function countProblem(matches: readonly CellMatch[], edit: CellEdit): string | null {
+function describeWrongCount(matches: readonly CellMatch[], edit: CellEdit): string | null {
   const total = matches.reduce((sum, { lines }) => sum + lines.length, 0);
   const { expected_replacements: expected, replace_all: all = false } = edit;
   if (expected === undefined ? all || total === 1 : expected === total) return null;
@@ -102,7 +109,7 @@ function countProblem(matches: readonly CellMatch[], edit: CellEdit): string | n
     : `${found}, and expected_replacements is ${expected}.`;
 }
 
-/** Describes the nearest miss in the cells. */
+/** Explains why a text was not found, with the nearest miss in one of the cells. */
 function describeMiss(cells: readonly Cell[], edit: CellEdit): string {
   const misses = cells.flatMap((cell) => {
     const result = cell.source === '' ? null : applyEdit(cell.source, edit, '\n');
@@ -116,6 +123,6 @@ function describeMiss(cells: readonly Cell[], edit: CellEdit): string {
   return `old_string was not found in ${where}. Edit only changes the sources of cells, as Read shows them; use Bash for the rest of the file.`;
 }
 
-function failed(problem: string): NotebookEditResult {
+function createFailure(problem: string): NotebookEditResult {
   return { ok: false, problem };
 }

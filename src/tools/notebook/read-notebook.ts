@@ -12,11 +12,11 @@ import { cutToBytes } from '../shared/output.ts';
 
 /** The cells that a call asks for. */
 interface RequestedCells extends CellRange {
-  /** The id or number of a single cell; undefined for the cells of the range. */
+  /** The id or number of a single cell, or undefined for the cells of the range. */
   readonly cellId: string | undefined;
 }
 
-/** Shows the cells of an open notebook; null for a file that is not one and should be shown as text. */
+/** Shows the cells of an open notebook. Returns null for a file that is not a notebook and should be shown as text. */
 export async function readNotebook(
   file: OpenFile,
   requested: RequestedCells,
@@ -31,12 +31,12 @@ export async function readNotebook(
   const hash = hashContent(bytes);
   context.files.remember(file.real, hash);
   return {
-    text: showNotebook(notebook, rangeOf(notebook, requested)),
+    text: showNotebook(notebook, resolveRange(notebook, requested)),
     facts: { read: [{ path: file.real, hash }] },
   };
 }
 
-function rangeOf(notebook: Notebook, { cellId, ...range }: RequestedCells): CellRange {
+function resolveRange(notebook: Notebook, { cellId, ...range }: RequestedCells): CellRange {
   if (cellId === undefined) return range;
   const cell = findCell(notebook, cellId);
   if (typeof cell === 'string') throw new MusterError('INVALID_PARAM', cell);
@@ -90,11 +90,11 @@ function cutCell({ number }: Cell, text: string, maxBytes: number): string {
 
 function showCell(cell: Cell): string {
   const { number, id, type, source, value } = cell;
-  const runs = value['execution_count'];
+  const runCount = value['execution_count'];
   const details = [
     `cell ${number}: ${type}`,
     ...(id === null ? [] : [`id ${id}`]),
-    ...(typeof runs === 'number' ? [`run ${runs}`] : []),
+    ...(typeof runCount === 'number' ? [`run ${runCount}`] : []),
   ];
   const outputs = Array.isArray(value['outputs']) ? value['outputs'] : [];
   const shown = outputs.slice(0, MAX_OUTPUTS).flatMap(showOutput);
@@ -111,19 +111,19 @@ function showOutput(output: JsonValue): readonly string[] {
     case 'error':
       return labelText(
         `error: ${String(output['ename'])}: ${String(output['evalue'])}`,
-        joinLines(withEnds(output['traceback'])) ?? '',
+        joinLines(addLineEnds(output['traceback'])) ?? '',
       );
     default:
       return showData(output['data']);
   }
 }
 
-/** Adds the line ends that the lines of a traceback lack. */
-function withEnds(lines: JsonValue | undefined): JsonValue | undefined {
+/** Adds line ends to the lines of a traceback, which are stored without them. */
+function addLineEnds(lines: JsonValue | undefined): JsonValue | undefined {
   return Array.isArray(lines) ? lines.map((line: JsonValue) => `${String(line)}\n`) : lines;
 }
 
-/** Shows the text that a cell displays. Images and other data are only named. */
+/** Shows the text that a cell displays. For images and other data, shows only the type and size. */
 function showData(data: JsonValue | undefined): readonly string[] {
   if (!isJsonObject(data)) return [];
   const text = joinLines(data['text/plain']) ?? joinLines(data['text/markdown']);
@@ -132,11 +132,11 @@ function showData(data: JsonValue | undefined): readonly string[] {
   );
   return [
     ...(text === null ? [] : labelText('output', text)),
-    ...others.map((type) => `[output: ${type}, ${sizeOf(data, type)}, left out]`),
+    ...others.map((type) => `[output: ${type}, ${describeSize(data, type)}, left out]`),
   ];
 }
 
-function sizeOf(data: JsonObject, type: string): string {
+function describeSize(data: JsonObject, type: string): string {
   const text = joinLines(data[type]);
   if (text === null) return plural(byteLength(JSON.stringify(data[type] ?? null)), 'byte');
   const isBinary = /^(?:image\/(?!svg)|audio|video|application\/pdf)/.test(type);

@@ -1,15 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import { byteLength, truncate } from '../../base/text.ts';
 
-/** The length above which a line is cut. The rest of it can be read with `column`. */
+/** The maximum number of characters of a line that are shown. The rest of a longer line can be read with `column`. */
 const MAX_LINE_CHARACTERS = 2000;
 const NEWLINE = 10;
-/** Characters that are replaced or left out. U+FFFD may stand for bytes that are not UTF-8. */
-const NEEDS_CARE = /[\0\uFFFD]|\r$/;
-/** UTF-8 needs at most four bytes for a character. */
-const KEPT_LINE_BYTES = MAX_LINE_CHARACTERS * 4;
+/** Matches characters that are replaced or removed. U+FFFD may stand for bytes that are not UTF-8. */
+const SPECIAL_CHARACTERS = /[\0\uFFFD]|\r$/;
+/** The maximum number of bytes of a line that are kept. UTF-8 needs at most four bytes for a character. */
+const MAX_KEPT_BYTES = MAX_LINE_CHARACTERS * 4;
 
-/** The lines of a window. */
+/** The lines that a window contains. */
 export interface LineWindowOptions {
   /** The number of the first line, from 1. */
   readonly first: number;
@@ -19,17 +19,18 @@ export interface LineWindowOptions {
 }
 
 /**
- * Takes the chunks of a file and keeps a window of numbered lines (`12<TAB>text`), so that a file of any size is read
- * in bounded memory. Line ends are left out.
+ * Receives the chunks of a file, and keeps a window of numbered lines (`12<TAB>text`) without their line ends. A file
+ * of any size is read in bounded memory.
  */
 export class LineWindow {
   readonly lines: string[] = [];
   /** The number of complete lines so far. */
   total = 0;
+  /** The number of lines of the window that were shortened. */
   cutLines = 0;
-  /** Whether some line was not valid UTF-8, so that bytes became U+FFFD. */
+  /** Whether a line of the window was not valid UTF-8, so that some of its bytes became U+FFFD. */
   hasInvalidBytes = false;
-  /** Whether the window ended because of `maxBytes`, before `count` lines. */
+  /** Whether the window ended before `count` lines, because `maxBytes` was reached. */
   outOfBytes = false;
 
   readonly #options: LineWindowOptions;
@@ -59,7 +60,7 @@ export class LineWindow {
         this.#keepRest(chunk.subarray(start));
         return;
       }
-      if (!this.#takePlain(chunk, start, end)) {
+      if (!this.#addPlainLine(chunk, start, end)) {
         this.#append(chunk.subarray(start, end));
         this.#endLine();
       }
@@ -68,35 +69,37 @@ export class LineWindow {
   }
 
   /**
-   * Takes a line that lies completely in its chunk and is shown unchanged, as nearly all are, without copying bytes.
-   * Returns false for any other line.
+   * Adds a line without copying bytes. This works for nearly all lines: those that are completely inside one chunk and
+   * are shown unchanged. Returns false for any other line.
    */
-  #takePlain(chunk: Buffer, start: number, end: number): boolean {
+  #addPlainLine(chunk: Buffer, start: number, end: number): boolean {
     if (this.#lineBytes > 0 || end - start > MAX_LINE_CHARACTERS) return false;
     if (this.#wantsLine()) {
       const text = chunk.toString('utf8', start, end);
-      if (NEEDS_CARE.test(text)) return false;
+      if (SPECIAL_CHARACTERS.test(text)) return false;
       this.#add(text);
     }
     this.total += 1;
     return true;
   }
 
-  /** Ends the file: the last line counts even without a line end. */
+  /** Handles the end of the file. The last line counts even if it has no line end. */
   end(): void {
     if (this.#lineBytes > 0) this.#endLine();
   }
 
   #append(piece: Buffer): void {
     this.#lineBytes += piece.length;
-    const room = KEPT_LINE_BYTES - this.#keptBytes;
+    const room = MAX_KEPT_BYTES - this.#keptBytes;
     if (room <= 0 || piece.length === 0 || !this.#wantsLine()) return;
     const part = piece.subarray(0, room);
     this.#kept.push(part);
     this.#keptBytes += part.length;
   }
 
-  /** Copies the beginning of a line that continues in the next chunk, which reuses the memory of this one. */
+  /**
+   * Copies the beginning of a line that continues in the next chunk. The next chunk may reuse the memory of this chunk.
+   */
   #keepRest(piece: Buffer): void {
     this.#append(piece);
     const last = this.#kept.pop();
@@ -130,7 +133,7 @@ export class LineWindow {
     const complete = this.#keptBytes === this.#lineBytes;
     const [first, ...more] = this.#kept;
     const kept = first !== undefined && more.length === 0 ? first : Buffer.concat(this.#kept);
-    const bytes = complete ? kept : kept.subarray(0, lastCharacterEnd(kept));
+    const bytes = complete ? kept : kept.subarray(0, findLastCharacterEnd(kept));
     const isText = isUtf8(bytes);
     if (!isText) this.hasInvalidBytes = true;
     const raw = bytes.toString('utf8');
@@ -139,28 +142,29 @@ export class LineWindow {
     const shown = truncate(text, MAX_LINE_CHARACTERS);
     if (complete && shown.length === text.length) return text;
     this.cutLines += 1;
-    // Without valid UTF-8 the number of bytes shown is unknown, but it is at least the number of characters.
+    // If the line is not valid UTF-8, the number of shown bytes is unknown, but it is at least the number of
+    // characters.
     const bytesShown = isText ? byteLength(raw.slice(0, shown.length)) : MAX_LINE_CHARACTERS;
     const rest = `offset ${this.total + 1}, column ${bytesShown + 1}`;
     return `${shown}… [line cut: ${this.#lineBytes} bytes; the rest: ${rest}]`;
   }
 }
 
-/** The part of a line that is wanted. */
+/** The part of a line to show. */
 export interface LinePieceOptions {
   /** The number of the line, from 1. */
   readonly line: number;
-  /** The first byte of the line to show, from 1. */
+  /** The position of the first byte of the part in its line, from 1. */
   readonly column: number;
   readonly maxBytes: number;
 }
 
 /**
- * Takes the chunks of a file and keeps a piece of one line, however long the line is. The piece begins and ends with a
- * complete character, so that consecutive pieces together make the line.
+ * Receives the chunks of a file, and keeps a piece of one line, however long the line is. The piece begins and ends
+ * with a complete character, so that consecutive pieces together give the full line.
  */
 export class LinePiece {
-  /** The number of bytes of the line so far. */
+  /** The number of bytes of the line that have been read so far. */
   lineBytes = 0;
   readonly #options: LinePieceOptions;
   #line = 1;
@@ -172,7 +176,7 @@ export class LinePiece {
     this.#options = options;
   }
 
-  /** Whether no more of the file is needed. */
+  /** Whether the piece is complete, so that no more chunks are needed. */
   get isFull(): boolean {
     return this.#isOver || this.#keptBytes === this.#options.maxBytes;
   }
@@ -182,7 +186,7 @@ export class LinePiece {
     return this.#isOver;
   }
 
-  /** Whether the file has that line. */
+  /** Whether the file has a line with the requested number. */
   get isThere(): boolean {
     return this.#line > this.#options.line || this.lineBytes > 0;
   }
@@ -201,23 +205,29 @@ export class LinePiece {
 
   /** Whether the piece is not valid UTF-8, so that bytes became U+FFFD. */
   get hasInvalidBytes(): boolean {
-    return !isUtf8(this.#part().bytes);
+    return !isUtf8(this.#completeCharacters().bytes);
   }
 
-  /** Returns the piece as text, with its first byte and the byte after its last, both from 1. */
+  /**
+   * Returns the piece as text, the position of its first byte, and the position after its last byte. Positions start at
+   * 1.
+   */
   piece(): { readonly text: string; readonly first: number; readonly next: number } {
-    const { bytes, from } = this.#part();
+    const { bytes, from } = this.#completeCharacters();
     const text = bytes.toString('utf8').replace(/\r$/, '').replaceAll('\0', '\u2400');
     const first = this.#options.column + from;
     return { text, first, next: first + bytes.length };
   }
 
-  /** Returns the complete characters, and the number of bytes before them that belong to an earlier one. */
-  #part(): { readonly bytes: Buffer; readonly from: number } {
+  /**
+   * Returns the bytes of the complete characters, and the number of bytes before them that belong to an earlier
+   * character.
+   */
+  #completeCharacters(): { readonly bytes: Buffer; readonly from: number } {
     const bytes = Buffer.concat(this.#kept);
     const isEnd = this.#options.column - 1 + bytes.length >= this.lineBytes;
-    const from = leadingContinuations(bytes);
-    const to = isEnd ? bytes.length : Math.max(from + 1, lastCharacterEnd(bytes));
+    const from = countLeadingContinuations(bytes);
+    const to = isEnd ? bytes.length : Math.max(from + 1, findLastCharacterEnd(bytes));
     return { bytes: bytes.subarray(from, to), from };
   }
 
@@ -232,15 +242,15 @@ export class LinePiece {
   }
 }
 
-/** The number of bytes at the beginning, at most three, that belong to an earlier character. */
-function leadingContinuations(bytes: Buffer): number {
+/** Counts the bytes at the beginning that belong to an earlier character. There are at most three. */
+function countLeadingContinuations(bytes: Buffer): number {
   let at = 0;
   while (at < 3 && isContinuation(bytes[at])) at += 1;
   return isContinuation(bytes[at]) ? 0 : at;
 }
 
-/** The end of the last complete character. */
-function lastCharacterEnd(bytes: Buffer): number {
+/** Returns the position after the last complete character. */
+function findLastCharacterEnd(bytes: Buffer): number {
   for (let back = 1; back <= 4 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
     if (byte < 0x80) return bytes.length;

@@ -31,13 +31,16 @@ import {
 } from '../shared/text-encoding.ts';
 import { LinePiece, type LinePieceOptions, LineWindow } from './line-window.ts';
 
-/** Other arguments for the lines to read, which models know from other products. */
+/**
+ * Further arguments for the lines to read. Models know them from other products, so they are accepted but not in the
+ * schema.
+ */
 const LINE_FIELDS = {
   end_line: { type: 'integer', minimum: 1, unlisted: true },
   view_range: { type: 'array', items: { type: 'integer', minimum: -1 }, unlisted: true },
 } as const;
 
-/** Other names of the arguments for lines. */
+/** Other names of the arguments for the lines to read. */
 const LINE_ALIASES: ArgumentAliases = {
   start_line: 'offset',
   start_line_one_indexed: 'offset',
@@ -62,40 +65,44 @@ interface LineArguments {
   readonly view_range?: readonly number[] | undefined;
 }
 
-/** Determines the lines that a call asks for; `max` is their number where the call gives none. Throws INVALID_PARAM. */
+/**
+ * Determines the lines that a call asks for. Throws INVALID_PARAM for contradictory arguments.
+ *
+ * @param max the number of lines if the call does not give one
+ */
 function resolveLineRange(input: LineArguments, max: number): LineRange {
   const { view_range: range } = input;
-  if (range === undefined) return linesFrom(input, max);
+  if (range === undefined) return createLineRange(input, max);
   const [first, last] = range;
   if (range.length !== 2 || first === undefined || first < 1) {
-    throw invalid(
+    throw argumentError(
       'view_range: is not a range of lines; valid: [first, last], from 1, last -1: all',
     );
   }
   if (input.offset !== undefined || input.limit !== undefined || input.end_line !== undefined) {
-    throw invalid('view_range: another argument gives the lines, too; send one of them');
+    throw argumentError('view_range: another argument gives the lines, too; send one of them');
   }
-  return linesFrom(last === -1 ? { offset: first } : { offset: first, end_line: last }, max);
+  return createLineRange(last === -1 ? { offset: first } : { offset: first, end_line: last }, max);
 }
 
-function linesFrom({ offset, limit, end_line: last }: LineArguments, max: number): LineRange {
+function createLineRange({ offset, limit, end_line: last }: LineArguments, max: number): LineRange {
   const first = offset ?? 1;
   if (last === undefined) return { first, count: limit ?? max };
   if (limit !== undefined && limit !== last - first + 1) {
-    throw invalid('end_line: limit gives another number of lines; send one of them');
+    throw argumentError('end_line: limit gives another number of lines; send one of them');
   }
   if (last < first) {
-    throw invalid(`end_line: line ${last} comes before the first line, ${first}`);
+    throw argumentError(`end_line: line ${last} comes before the first line, ${first}`);
   }
   return { first, count: last - first + 1 };
 }
 
-function invalid(message: string): MusterError {
+function argumentError(message: string): MusterError {
   return new MusterError('INVALID_PARAM', message);
 }
 
 const DEFAULT_LINES = 2000;
-/** The room that is kept for notes after the lines. */
+/** The number of bytes that are reserved for notes after the lines. */
 const NOTE_BYTES = 600;
 const ENCODING_NOTES: Readonly<Record<TextEncoding, string | null>> = {
   'UTF-8': null,
@@ -144,8 +151,8 @@ export const readTool = defineTool({
 });
 
 /**
- * Shows the cells of a notebook; null for a file that is not one. Throws INVALID_PARAM when the call names a cell of
- * such a file.
+ * Shows the cells of a notebook. For a file that is not a notebook, returns null, or throws INVALID_PARAM if the call
+ * names a cell.
  */
 async function readCells(
   file: OpenFile,
@@ -176,7 +183,7 @@ async function readLines(
   );
   if (scan.binary !== null) return scan.binary;
   if (!scan.stopped) window.end();
-  return textOutput(file, scan, describeWindow(window, range, scan));
+  return createTextOutput(file, scan, describeWindow(window, range, scan));
 }
 
 async function readPiece(
@@ -190,13 +197,14 @@ async function readPiece(
     () => new LinePiece({ ...position, maxBytes }),
     context,
   );
-  return scan.binary ?? textOutput(file, scan, describePiece(piece, position, scan));
+  return scan.binary ?? createTextOutput(file, scan, describePiece(piece, position, scan));
 }
 
-/** Takes the text of a file in chunks of UTF-8. */
+/** Receives the text of a file in chunks of UTF-8. */
 interface ByteReader {
-  /** Whether it needs no more chunks. */
+  /** Whether the reader needs no more chunks. */
   readonly isFull: boolean;
+  /** Whether the text contains bytes that are not UTF-8. */
   readonly hasInvalidBytes: boolean;
   push(chunk: Buffer): void;
 }
@@ -205,33 +213,34 @@ interface ByteReader {
 interface FileScan {
   /** The number of bytes that were read. */
   readonly size: number;
-  /** Whether the end of the file was not reached. */
+  /** Whether reading stopped before the end of the file. */
   readonly stopped: boolean;
-  /** The fingerprint of the file. */
+  /** The fingerprint of the file: the hash of its content, or of its stats if it is large. */
   readonly hash: string;
   readonly encoding: TextEncoding;
-  /** The output for a binary file; null for text. */
+  /** The output for a binary file, or null for a text file. */
   readonly binary: ToolOutput | null;
 }
 
 /**
- * Passes a file to a reader as UTF-8. A file without a byte order mark is first taken for UTF-8. When the reader finds
- * invalid bytes and the file turns out to be windows-1252, it is passed to a new reader in that encoding.
+ * Passes a file to a reader as UTF-8. A file without a byte order mark is first read as UTF-8. If the reader finds
+ * invalid bytes and the file is windows-1252, the file is read again with a new reader.
  */
 async function scanDecoded<T extends ByteReader>(
   file: OpenFile,
-  makeReader: () => T,
+  createReader: () => T,
   context: ToolContext,
 ): Promise<FileScan & { readonly reader: T }> {
-  const reader = makeReader();
+  const reader = createReader();
   const scan = await scanFile(file, reader, { context });
-  const mayBeOther = scan.binary === null && scan.encoding === 'UTF-8' && reader.hasInvalidBytes;
-  if (!mayBeOther || !(await isWindows1252(file, context))) return { ...scan, reader };
-  const other = makeReader();
-  return { ...(await scanFile(file, other, { context, encoding: 'windows-1252' })), reader: other };
+  const isDoubtful = scan.binary === null && scan.encoding === 'UTF-8' && reader.hasInvalidBytes;
+  if (!isDoubtful || !(await isWindows1252(file, context))) return { ...scan, reader };
+  const retry = createReader();
+  const retryScan = await scanFile(file, retry, { context, encoding: 'windows-1252' });
+  return { ...retryScan, reader: retry };
 }
 
-/** Whether a file is windows-1252. Only the first part of a large file is checked. */
+/** Returns whether a file is windows-1252. Only the first part of a large file is checked. */
 async function isWindows1252(file: OpenFile, { signal }: ToolContext): Promise<boolean> {
   const census = new ByteCensus();
   let size = 0;
@@ -258,13 +267,13 @@ async function scanFile(
   for await (const chunk of fileChunks(file, context.signal)) {
     const kind = size === 0 ? detectBinaryKind(chunk.subarray(0, SAMPLE_BYTES)) : undefined;
     if (kind !== undefined) {
-      const binary = await binaryFile(file, { kind, head: chunk }, context);
+      const binary = await createBinaryOutput(file, { kind, head: chunk }, context);
       return { size, stopped: true, hash: '', encoding, binary };
     }
-    const marked = size === 0 ? markedEncoding(chunk) : null;
-    if (marked !== null) {
-      encoding = marked;
-      transcoder = new Transcoder(marked);
+    const markEncoding = size === 0 ? markedEncoding(chunk) : null;
+    if (markEncoding !== null) {
+      encoding = markEncoding;
+      transcoder = new Transcoder(markEncoding);
     }
     size += chunk.length;
     if (!mayStopEarly) hash.update(chunk);
@@ -278,7 +287,7 @@ async function scanFile(
   return { size, stopped, hash: fingerprint, encoding, binary: null };
 }
 
-function textOutput(file: OpenFile, { hash, encoding }: FileScan, text: string): ToolOutput {
+function createTextOutput(file: OpenFile, { hash, encoding }: FileScan, text: string): ToolOutput {
   const note = ENCODING_NOTES[encoding];
   return {
     text: note === null ? text : `${text}\n${note}`,
@@ -286,7 +295,7 @@ function textOutput(file: OpenFile, { hash, encoding }: FileScan, text: string):
   };
 }
 
-async function binaryFile(
+async function createBinaryOutput(
   file: OpenFile,
   { kind, head }: { readonly kind: string; readonly head: Buffer },
   context: ToolContext,
@@ -309,18 +318,18 @@ function describeWindow(
   if (window.lines.length === 0 && !window.outOfBytes) {
     return `[the file has only ${plural(window.total, 'line')}: nothing at offset ${range.first}]`;
   }
-  return [...window.lines, ...notes(window, file.stopped)].join('\n');
+  return [...window.lines, ...createWindowNotes(window, file.stopped)].join('\n');
 }
 
-function notes(window: LineWindow, stopped: boolean): string[] {
-  const found: string[] = [];
+function createWindowNotes(window: LineWindow, stopped: boolean): string[] {
+  const notes: string[] = [];
   if (stopped || window.next <= window.total) {
     const of = stopped ? '' : ` of ${window.total}`;
     const why = window.outOfBytes ? ' (the size limit of one Read)' : '';
-    found.push(`[up to line ${window.next - 1}${of}${why}; read on with offset ${window.next}]`);
+    notes.push(`[up to line ${window.next - 1}${of}${why}; read on with offset ${window.next}]`);
   }
-  if (window.hasInvalidBytes) found.push(INVALID_BYTES_NOTE);
-  return found;
+  if (window.hasInvalidBytes) notes.push(INVALID_BYTES_NOTE);
+  return notes;
 }
 
 function describePiece(

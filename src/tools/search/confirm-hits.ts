@@ -11,15 +11,15 @@ import {
   isBinaryAt,
   isLossyName,
   MAX_SEARCHED_BYTES,
-  openPlaceOf,
+  createOpenScope,
   type FileHits,
   type SearchScope,
 } from './search-types.ts';
 
 /**
  * Keeps only hits in files inside the roots. ripgrep opens files by their names, so a directory that was a link for a
- * moment could have led it anywhere. Each file is opened again, through no link, and must contain the lines that were
- * found. Hits in files that changed meanwhile are dropped, too.
+ * moment could have led ripgrep anywhere. Each file is opened again without following links, and must contain the lines
+ * that ripgrep found. Therefore hits in files that changed during the search are dropped, too.
  */
 export async function confirmHits(
   found: readonly FileHits[],
@@ -27,10 +27,10 @@ export async function confirmHits(
   signal: AbortSignal,
 ): Promise<readonly FileHits[]> {
   const confirmed = new Map<FileHits, FileHits>();
-  for (const [directory, all] of Map.groupBy(found, ({ path }) => dirname(path))) {
-    inHeld(directory, scope, (at) => {
-      for (const hits of all) {
-        for (const held of confirmedHits(at, hits, scope)) confirmed.set(hits, held);
+  for (const [directory, directoryHits] of Map.groupBy(found, ({ path }) => dirname(path))) {
+    inOpenDirectory(directory, scope, (at) => {
+      for (const hits of directoryHits) {
+        for (const result of confirmFileHits(at, hits, scope)) confirmed.set(hits, result);
       }
       return [];
     });
@@ -41,30 +41,31 @@ export async function confirmHits(
   return found.flatMap((hits) => confirmed.get(hits) ?? []);
 }
 
-/** Returns the hits when the file can be opened and contains the lines, and otherwise an empty list. */
-function confirmedHits(
+/**
+ * Returns the hits of a file in a list if the file can be opened and contains the lines, and otherwise an empty list.
+ */
+function confirmFileHits(
   directory: HeldDirectory,
   hits: FileHits,
   scope: SearchScope,
 ): readonly FileHits[] {
   return emptyOnError(() => {
-    const bytes = bytesOf(directory, join(scope.directory, hits.path), scope);
-    const held = decodeSearchedText(bytes).split('\n');
-    if (!hits.lines.every(({ number, text }) => withoutReturn(held[number - 1]) === text))
-      return [];
+    const bytes = readSearchedFile(directory, join(scope.directory, hits.path), scope);
+    const lines = decodeSearchedText(bytes).split('\n');
+    if (!hits.lines.every(({ number, text }) => trimReturn(lines[number - 1]) === text)) return [];
     const isBinary = !isUtf32(bytes) && isBinaryAt(firstNul(bytes), scope);
     return [isBinary ? { ...hits, isBinary } : hits];
   });
 }
 
-/** Reads a file; returns an empty buffer when it is too large to be searched. */
-function bytesOf(directory: HeldDirectory, path: string, scope: SearchScope): Buffer {
-  const { fd, stats } = openHeldFile(directory, path, openPlaceOf(scope, path));
+/** Reads a file. Returns an empty buffer if the file is too large to be searched. */
+function readSearchedFile(directory: HeldDirectory, path: string, scope: SearchScope): Buffer {
+  const { fd, stats } = openHeldFile(directory, path, createOpenScope(scope, path));
   using _close = atScopeEnd(() => closeSync(fd));
   return stats.size > MAX_SEARCHED_BYTES ? Buffer.alloc(0) : readFileSync(fd);
 }
 
-function withoutReturn(line: string | undefined): string | undefined {
+function trimReturn(line: string | undefined): string | undefined {
   return line?.endsWith('\r') === true ? line.slice(0, -1) : line;
 }
 
@@ -87,7 +88,7 @@ function confirmNames(
 ): readonly string[] {
   const confirmed = new Set<string>();
   for (const [directory, paths] of Map.groupBy(found, (path) => dirname(path))) {
-    const held = inHeld(directory, scope, (at) => {
+    const existing = inOpenDirectory(directory, scope, (at) => {
       // A name that is not UTF-8 cannot be opened, so it is compared with the listed names.
       const listed = paths.some(isLossyName) ? firstDirectoryNames(at.at('.')) : [];
       return paths.filter((path) => {
@@ -97,26 +98,29 @@ function confirmNames(
         return stats !== undefined && isWanted(stats);
       });
     });
-    for (const path of held) confirmed.add(path);
+    for (const path of existing) confirmed.add(path);
   }
   return found.filter((path) => confirmed.has(path));
 }
 
-/** Acts in a directory of the scope that is held open. Returns nothing when the directory is a link or is gone. */
-function inHeld<T>(
+/**
+ * Calls `act` with a directory of the scope while the directory is held open. Returns an empty list if the directory is
+ * a link or does not exist any more.
+ */
+function inOpenDirectory<T>(
   directory: string,
   scope: SearchScope,
   act: (held: HeldDirectory) => readonly T[],
 ): readonly T[] {
   const path = join(scope.directory, directory);
-  return emptyOnError(() => withHeldDirectory(path, openPlaceOf(scope, path), act));
+  return emptyOnError(() => withHeldDirectory(path, createOpenScope(scope, path), act));
 }
 
 function emptyOnError<T>(attempt: () => readonly T[]): readonly T[] {
   try {
     return attempt();
   } catch (thrown) {
-    // It may not be opened, or is gone: what was found there is not shown.
+    // The directory or file may not be opened, or does not exist any more, so results from it are not shown.
     if (thrown instanceof MusterError) return [];
     throw thrown;
   }

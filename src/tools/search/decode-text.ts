@@ -6,15 +6,15 @@ import { withHeldDirectory, openHeldFile } from '../../sys/files/open-in-roots.t
 import {
   BINARY_SAMPLE_BYTES,
   MAX_SEARCHED_BYTES,
-  openPlaceOf,
+  createOpenScope,
   type SearchScope,
 } from './search-types.ts';
 
 /** The encodings that a byte order mark can name. */
 type MarkedEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'utf-32le' | 'utf-32be';
 
-/** The byte order marks, the longest first, because that of UTF-32 begins like that of UTF-16. */
-const MARKS: readonly (readonly [MarkedEncoding, readonly number[]])[] = [
+/** The byte order marks, the longest first, because the mark of UTF-32 begins with the mark of UTF-16. */
+const BYTE_ORDER_MARKS: readonly (readonly [MarkedEncoding, readonly number[]])[] = [
   ['utf-32le', [0xff, 0xfe, 0, 0]],
   ['utf-32be', [0, 0, 0xfe, 0xff]],
   ['utf-8', [0xef, 0xbb, 0xbf]],
@@ -22,19 +22,21 @@ const MARKS: readonly (readonly [MarkedEncoding, readonly number[]])[] = [
   ['utf-16be', [0xfe, 0xff]],
 ];
 
-/** Returns the encoding that a byte order mark names; undefined where there is none. */
-function markedEncoding(bytes: Buffer): MarkedEncoding | undefined {
-  return MARKS.find(([, mark]) => mark.every((byte, index) => bytes[index] === byte))?.[0];
+/** Returns the encoding that a byte order mark names, or undefined if there is no mark. */
+function findMarkedEncoding(bytes: Buffer): MarkedEncoding | undefined {
+  return BYTE_ORDER_MARKS.find(([, mark]) =>
+    mark.every((byte, index) => bytes[index] === byte),
+  )?.[0];
 }
 
-/** Whether a file begins with the byte order mark of UTF-32. */
+/** Returns whether a file begins with the byte order mark of UTF-32. */
 export function isUtf32(bytes: Buffer): boolean {
-  return markedEncoding(bytes)?.startsWith('utf-32') === true;
+  return findMarkedEncoding(bytes)?.startsWith('utf-32') === true;
 }
 
 /** Decodes a file without its byte order mark. Bytes that cannot be decoded become U+FFFD. */
 export function decodeSearchedText(bytes: Buffer): string {
-  const encoding = markedEncoding(bytes);
+  const encoding = findMarkedEncoding(bytes);
   switch (encoding) {
     case undefined:
       return bytes.toString('utf8');
@@ -59,9 +61,12 @@ function decodeUtf32(bytes: Buffer, isLittle: boolean): string {
   return parts.join('');
 }
 
-/** Finds the first NUL character of a file, as an offset in its UTF-8 form; undefined where there is none. */
+/**
+ * Finds the first NUL character of a file. Returns its offset in the UTF-8 form of the file, or undefined if there is
+ * none.
+ */
 export function firstNul(bytes: Buffer): number | undefined {
-  if (markedEncoding(bytes)?.startsWith('utf-16') !== true) {
+  if (findMarkedEncoding(bytes)?.startsWith('utf-16') !== true) {
     const at = bytes.indexOf(0);
     return at === -1 ? undefined : at;
   }
@@ -70,33 +75,33 @@ export function firstNul(bytes: Buffer): number | undefined {
   return index === -1 ? undefined : Buffer.byteLength(text.slice(0, index));
 }
 
-/** Whether the file at a path in a scope is binary; false for one that cannot be opened. */
+/** Returns whether the file at a path in a scope is binary. Returns false for a file that cannot be opened. */
 export function isBinaryFile(path: string, scope: SearchScope): boolean {
-  const sample = firstBytes(path, scope, BINARY_SAMPLE_BYTES);
+  const sample = readFirstBytes(path, scope, BINARY_SAMPLE_BYTES);
   return sample !== undefined && firstNul(sample) !== undefined && !isUtf32(sample);
 }
 
-/** Reads the text of a scope that is one file in UTF-32; undefined for any other scope. */
+/** Reads the text of a scope that is a single file in UTF-32. Returns undefined for any other scope. */
 export function readUtf32(scope: SearchScope): string | undefined {
   if (scope.file === undefined) return undefined;
-  const start = firstBytes(scope.file, scope, 4);
+  const start = readFirstBytes(scope.file, scope, 4);
   if (start === undefined || !isUtf32(start)) return undefined;
-  const bytes = firstBytes(scope.file, scope, MAX_SEARCHED_BYTES);
+  const bytes = readFirstBytes(scope.file, scope, MAX_SEARCHED_BYTES);
   return bytes === undefined ? undefined : decodeSearchedText(bytes);
 }
 
-function firstBytes(path: string, scope: SearchScope, count: number): Buffer | undefined {
+function readFirstBytes(path: string, scope: SearchScope, count: number): Buffer | undefined {
   const absolute = join(scope.directory, path);
-  const place = openPlaceOf(scope, absolute);
+  const options = createOpenScope(scope, absolute);
   try {
     return withHeldDirectory(dirname(absolute), { roots: scope.roots }, (held) => {
-      const { fd, stats } = openHeldFile(held, absolute, place);
+      const { fd, stats } = openHeldFile(held, absolute, options);
       using _close = atScopeEnd(() => closeSync(fd));
       const bytes = Buffer.alloc(Math.min(count, Number(stats.size)));
       return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
     });
   } catch (thrown) {
-    // This user may not read it, or it is gone; the search itself reports that.
+    // The file may not be read, or does not exist any more. The search itself reports this.
     if (thrown instanceof MusterError) return undefined;
     throw thrown;
   }

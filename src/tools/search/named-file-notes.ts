@@ -16,52 +16,54 @@ import {
   type SearchScope,
 } from './search-types.ts';
 
-/** The time for finding out which of the named paths are ignored, in milliseconds. */
-const IGNORED_TIME_MS = 2000;
+/** The maximum time for finding out which of the named paths are ignored. */
+const IGNORED_TIMEOUT_MS = 2000;
 
-/** A finished search, for the notes on named files. */
+/** A finished search for which notes on named files are created. */
 export interface NamedSearch {
-  /** The directory that was searched, as the call names it and without links; both absolute. */
+  /** The absolute path of the searched directory as the call names it. */
   readonly asked: string;
+  /** The absolute path of the searched directory without links. */
   readonly real: string;
-  /** Absolute paths of the files that were found, below `asked`. */
+  /** The absolute paths of the found files, based on `asked`. */
   readonly found: ReadonlySet<string>;
   readonly includesIgnored: boolean;
-  /** Whether the contents were searched; otherwise names were listed. */
+  /** Whether the contents of files were searched. If not, files were listed by name. */
   readonly readsContents: boolean;
   readonly show: (path: string) => string;
 }
 
 /** A path that a glob without wildcards names and that was not found. */
 interface NamedPath {
-  /** Absolute, below the directory as the call names it. */
+  /** The absolute path, based on the directory as the call names it. */
   readonly path: string;
-  /** Relative to that directory. */
+  /** The path relative to the searched directory. */
   readonly below: string;
   /** Whether the glob has no slash, so that it may mean a file in another directory. */
   readonly mayBeElsewhere: boolean;
-  /** Undefined for a path that this user may not inspect. */
+  /** The stats of the path, or undefined if this user may not inspect it. */
   readonly stats: Stats | 'missing' | undefined;
 }
 
 /**
- * Explains why files that globs without wildcards name were left out: one note in brackets for each. There is no
- * note on a file that was searched and has no match, or on a name that may be that of a file in another directory.
+ * Explains why files that globs without wildcards name were left out, with one note in brackets for each. There is no
+ * note on a file that was searched but has no match, or on a missing name that may belong to a file in another
+ * directory.
  */
 export async function namedNotes(
   globs: readonly PlacedGlob[],
   search: NamedSearch,
   context: ToolContext,
 ): Promise<Notes> {
-  const named = pathsNotFound(globs, search, context);
-  const ignored = await ignoredAmong(named, search, context);
+  const named = findMissedPaths(globs, search, context);
+  const ignored = await findIgnoredPaths(named, search, context);
   return named.flatMap((each) => {
-    const reason = exclusionReason(each, ignored.has(each.below), { ...search, context });
+    const reason = describeExclusion(each, ignored.has(each.below), { ...search, context });
     return reason === undefined ? [] : [`[left out: ${search.show(each.path)} ${reason}]`];
   });
 }
 
-function pathsNotFound(
+function findMissedPaths(
   globs: readonly PlacedGlob[],
   search: NamedSearch,
   context: ToolContext,
@@ -72,7 +74,7 @@ function pathsNotFound(
     if (path === undefined || path === search.asked || !isInside(search.asked, path)) return [];
     const below = relative(search.asked, path);
     if (withheld?.(below) !== undefined || isFound(path, search.found)) return [];
-    const stats = statsOf(join(search.real, below), context);
+    const stats = readStats(join(search.real, below), context);
     return [{ path, below, mayBeElsewhere: !glob.glob.startsWith('/'), stats }];
   });
 }
@@ -81,7 +83,7 @@ function isFound(path: string, found: ReadonlySet<string>): boolean {
   return found.has(path) || [...found].some((each) => each.startsWith(`${path}/`));
 }
 
-function statsOf(path: string, { roots }: ToolContext): NamedPath['stats'] {
+function readStats(path: string, { roots }: ToolContext): NamedPath['stats'] {
   try {
     return withHeldDirectory(
       dirname(path),
@@ -94,8 +96,8 @@ function statsOf(path: string, { roots }: ToolContext): NamedPath['stats'] {
   }
 }
 
-/** Says why a path was left out; undefined where it was searched or nothing can be said. */
-function exclusionReason(
+/** Describes why a path was left out. Returns undefined if the path was searched, or if the reason is not known. */
+function describeExclusion(
   { below, mayBeElsewhere, stats }: NamedPath,
   isIgnored: boolean,
   { real, readsContents, context }: NamedSearch & { readonly context: ToolContext },
@@ -123,17 +125,17 @@ function exclusionReason(
 }
 
 /**
- * The relative paths that are left out because of ignore files: ripgrep lists them, or files in them, only when it
- * does not read ignore files. None where listing takes too long.
+ * Returns the relative paths that are left out because of ignore files. These are the paths that ripgrep lists (or that
+ * contain files that it lists) only if it does not read ignore files. Returns no paths if listing takes too long.
  */
-async function ignoredAmong(
+async function findIgnoredPaths(
   named: readonly NamedPath[],
   { real, includesIgnored }: NamedSearch,
   { roots, signal }: ToolContext,
 ): Promise<ReadonlySet<string>> {
-  const limits = { maxFiles: Infinity, timeMs: IGNORED_TIME_MS, signal };
+  const limits = { maxFiles: Infinity, timeMs: IGNORED_TIMEOUT_MS, signal };
   const scope = { directory: real, roots, nameGlobs: [] };
-  const listedAmong = async (paths: readonly string[], options: Partial<SearchScope>) => {
+  const findListed = async (paths: readonly string[], options: Partial<SearchScope>) => {
     const listed = new Set<string>();
     const accepts = (file: string): boolean => {
       for (const path of paths) if (`${file}/`.startsWith(`${path}/`)) listed.add(path);
@@ -144,8 +146,8 @@ async function ignoredAmong(
   };
   const existing = named.flatMap(({ below, stats }) => (typeof stats === 'object' ? [below] : []));
   if (includesIgnored || existing.length === 0) return new Set();
-  const listed = await listedAmong(existing, {});
+  const listed = await findListed(existing, {});
   const missing = existing.filter((path) => listed?.has(path) === false);
   if (missing.length === 0) return new Set();
-  return (await listedAmong(missing, { includesIgnored: true })) ?? new Set();
+  return (await findListed(missing, { includesIgnored: true })) ?? new Set();
 }

@@ -10,10 +10,13 @@ import {
   type TextSpan,
 } from './search-types.ts';
 
-/** Collects the hits from ripgrep's JSON lines. A file counts once it has ended and has turned out to be text. */
+/**
+ * Collects the hits from ripgrep's JSON lines. The hits of a file are added after its last line, and only if the file
+ * is text.
+ */
 export class HitCollector {
   readonly files: FileHits[] = [];
-  /** Whether ripgrep has written its summary, which it does not for a pattern that it cannot use. */
+  /** Whether ripgrep has written its summary. It writes none for a pattern that it cannot use. */
   hasSummary = false;
   readonly #scope: SearchScope;
   readonly #limits: SearchLimits;
@@ -33,8 +36,8 @@ export class HitCollector {
     return this.files.length >= maxFiles || this.#matches >= maxMatches;
   }
 
-  /** Takes one JSON line. Returns false when no more are needed. */
-  take(record: string): boolean {
+  /** Reads one JSON line. Returns false if no more lines are needed. */
+  readRecord(record: string): boolean {
     if (record === '') return true;
     const event: unknown = JSON.parse(record);
     if (!isJsonObject(event) || !isJsonObject(event['data'])) return true;
@@ -72,7 +75,7 @@ export class HitCollector {
   #add(data: JsonObject, kind: { readonly matches: boolean }): void {
     const first = data['line_number'];
     if (!this.#accepted || typeof first !== 'number') return;
-    this.#lines.push(...linesOfRecord(data, { first, matches: kind.matches }));
+    this.#lines.push(...parseRecordLines(data, { first, matches: kind.matches }));
   }
 
   #end(binaryOffset: JsonValue | undefined): void {
@@ -83,8 +86,12 @@ export class HitCollector {
   }
 }
 
-/** The lines of a `match` or `context` record of ripgrep; `first` is the number of the first one. */
-function linesOfRecord(
+/**
+ * Returns the lines of a `match` or `context` record of ripgrep.
+ *
+ * @param first the number of the first line
+ */
+function parseRecordLines(
   data: JsonObject,
   { first, matches }: { readonly first: number; readonly matches: boolean },
 ): readonly SearchLine[] {
@@ -96,8 +103,8 @@ function linesOfRecord(
     const text = rawLine.replace(/\r$/, '');
     const line = { number: first + index, text, matches };
     if (matches && text.length > LONG_LINE_CHARACTERS) {
-      spans ??= submatches(data, all);
-      lines.push({ ...line, spans: spansWithin(spans, start, start + text.length) });
+      spans ??= parseSubmatches(data, all);
+      lines.push({ ...line, spans: clipSpans(spans, start, start + text.length) });
     } else {
       lines.push(line);
     }
@@ -106,19 +113,19 @@ function linesOfRecord(
   return lines;
 }
 
-/** The parts of spans between two positions, relative to the first position. */
-function spansWithin(spans: readonly TextSpan[], start: number, end: number): readonly TextSpan[] {
+/** Returns the parts of spans between two positions, relative to the first position. */
+function clipSpans(spans: readonly TextSpan[], start: number, end: number): readonly TextSpan[] {
   return spans
     .filter(([from, to]) => from <= end && to >= start)
     .map(([from, to]): TextSpan => [Math.max(from, start) - start, Math.min(to, end) - start])
     .slice(0, MAX_SPANS);
 }
 
-/** The matches in a record as positions in its text. ripgrep counts bytes. */
-function submatches(data: JsonObject, text: string): readonly TextSpan[] {
+/** Returns the matches in a record as positions in its text. The record itself gives positions in bytes. */
+function parseSubmatches(data: JsonObject, text: string): readonly TextSpan[] {
   const all: unknown = data['submatches'];
   if (!Array.isArray(all)) return [];
-  const bytes = rawBytes(data['lines']) ?? Buffer.from(text);
+  const bytes = decodeBytes(data['lines']) ?? Buffer.from(text);
   let at = 0;
   let index = 0;
   const indexOf = (byte: number): number => {
@@ -134,13 +141,13 @@ function submatches(data: JsonObject, text: string): readonly TextSpan[] {
   });
 }
 
-/** Decodes a field of a record, which is text, or base64 where it is not UTF-8. */
+/** Decodes a field of a record. The field has plain text, or base64 if the text is not UTF-8. */
 function decodeField(value: JsonValue | undefined): string {
   if (isJsonObject(value) && typeof value['text'] === 'string') return value['text'];
-  return rawBytes(value)?.toString('utf8') ?? '';
+  return decodeBytes(value)?.toString('utf8') ?? '';
 }
 
-function rawBytes(value: JsonValue | undefined): Buffer | undefined {
+function decodeBytes(value: JsonValue | undefined): Buffer | undefined {
   const bytes = isJsonObject(value) ? value['bytes'] : undefined;
   return typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : undefined;
 }

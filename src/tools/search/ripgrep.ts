@@ -23,8 +23,9 @@ import {
 } from './search-types.ts';
 
 /**
- * Lists the files of a scope that its filter accepts, in no order. Ignore files are honoured unless the scope says
- * otherwise; links are not followed. Throws MusterError where ripgrep cannot be run, and CANCELLED at the signal.
+ * Lists the files of a scope that its filter accepts, in no particular order. Ignore files apply unless the scope says
+ * otherwise. Links are not followed. Throws MusterError if ripgrep cannot be run, and CANCELLED if the signal is
+ * aborted.
  */
 export async function listFilesInScope(
   scope: SearchScope,
@@ -48,14 +49,14 @@ export async function listFilesInScope(
   );
   return {
     paths,
-    ...whyStopped(run, paths.length >= limits.maxFiles),
-    ...unreadableField(confirmEntries(unreadableIn(run.stderr), scope)),
+    ...stoppedField(run, paths.length >= limits.maxFiles),
+    ...unreadableField(confirmEntries(parseUnreadablePaths(run.stderr), scope)),
   };
 }
 
 /**
- * Searches the files of a scope with ripgrep's linear regex engine. Throws MusterError INVALID_PARAM for a pattern
- * that cannot be used, CANCELLED at the signal, and INTERNAL_ERROR where ripgrep cannot be run.
+ * Searches the files of a scope with ripgrep's linear regex engine. Throws MusterError INVALID_PARAM for a pattern that
+ * cannot be used, CANCELLED if the signal is aborted, and INTERNAL_ERROR if ripgrep cannot be run.
  */
 export async function searchFilesInScope(
   query: SearchQuery,
@@ -63,7 +64,7 @@ export async function searchFilesInScope(
   limits: SearchLimits,
 ): Promise<SearchResult> {
   const collector = new HitCollector(scope, limits);
-  // ripgrep would take UTF-32 for UTF-16, so it gets the decoded text.
+  // ripgrep would read UTF-32 as UTF-16, so it gets the decoded text.
   const input = readUtf32(scope);
   const where = input === undefined ? scopeArguments(scope) : ['--', '-'];
   const args = [...searchArguments(query, scope, limits), ...where];
@@ -73,31 +74,31 @@ export async function searchFilesInScope(
     ...(input === undefined ? {} : { input }),
     timeMs: limits.timeMs,
     signal: limits.signal,
-    onRecord: (record) => collector.take(record),
+    onRecord: (record) => collector.readRecord(record),
   });
   const full = collector.isFull;
-  // With a pattern that it cannot use, ripgrep never begins to search and writes no summary.
+  // If ripgrep cannot use the pattern, it does not begin to search and writes no summary.
   if (run.exitCode === 2 && !collector.hasSummary && !full) throw patternError(run.stderr, query);
   const lossy = collector.files.map(({ path }) => path).filter(isLossyName);
   return {
     files: await confirmHits(collector.files, scope, limits.signal),
-    ...whyStopped(run, full),
-    ...unreadableField(confirmEntries([...unreadableIn(run.stderr), ...lossy], scope)),
+    ...stoppedField(run, full),
+    ...unreadableField(confirmEntries([...parseUnreadablePaths(run.stderr), ...lossy], scope)),
   };
 }
 
-const UNREADABLE =
+const UNREADABLE_PATH =
   /^rg: (.+?)(?:: IO error for operation on \1)?: Permission denied \(os error \d+\)$/;
 
-/** The paths that ripgrep was not allowed to open, from what it wrote to stderr. */
-function unreadableIn(stderr: string): readonly string[] {
+/** Returns the paths that ripgrep was not allowed to open, from its messages on stderr. */
+function parseUnreadablePaths(stderr: string): readonly string[] {
   return stderr
     .split('\n')
-    .flatMap((line) => UNREADABLE.exec(line)?.[1] ?? [])
+    .flatMap((line) => UNREADABLE_PATH.exec(line)?.[1] ?? [])
     .map((path) => path.replace(/^\.\//, '') || '.');
 }
 
-function whyStopped(run: RipgrepRun, full: boolean): { readonly stopped?: 'limit' | 'time' } {
+function stoppedField(run: RipgrepRun, full: boolean): { readonly stopped?: 'limit' | 'time' } {
   if (full) return { stopped: 'limit' };
   return run.timedOut ? { stopped: 'time' } : {};
 }
@@ -109,7 +110,9 @@ function scopeArguments(scope: SearchScope): string[] {
     '--no-ignore-messages',
     '--no-ignore-global',
     '--no-ignore-exclude',
-    ...(scope.includesIgnored === true ? ['--no-ignore'] : parentIgnoreArguments(scope.directory)),
+    ...(scope.includesIgnored === true
+      ? ['--no-ignore']
+      : createParentIgnoreArguments(scope.directory)),
     `--glob=!${NEVER_SEARCHED}`,
     ...types,
     ...(types.length > 0 ? ['--type', 'muster'] : []),
@@ -135,28 +138,31 @@ function searchArguments(query: SearchQuery, scope: SearchScope, limits: SearchL
   ];
 }
 
-/** Strongest first: what one kind of ignore file says about a path, a later kind cannot change. */
+/**
+ * The kinds of ignore files in descending order of precedence. A later kind cannot change what an earlier kind says
+ * about a path.
+ */
 const IGNORE_FILES = ['.rgignore', '.ignore', '.gitignore'] as const;
 const MAX_IGNORE_BYTES = 1024 * 1024;
-/** A name that no rule mentions. */
+/** A name that no rule of an ignore file mentions, which stands for any file. */
 const UNMENTIONED_NAME = '\u0001any';
 
 /**
- * The arguments that tell ripgrep whether ignore files above the searched directory hold in it. They hold up to
- * the top of the git repository, unless they leave out the directory itself: that was named although it is
- * ignored, so only the ignore files inside it count. Outside of a repository none of them hold, because ripgrep
- * would look for them up to the root of the disk.
+ * Returns the arguments that tell ripgrep whether the ignore files above the searched directory apply to it. Those up
+ * to the root of the git repository apply, unless they ignore the searched directory itself. The call names this
+ * directory although it is ignored, so only the ignore files inside it apply. Outside of a repository, no ignore file
+ * above the directory applies, because ripgrep would search for them up to the root of the disk.
  */
-function parentIgnoreArguments(directory: string): readonly string[] {
-  const top = repositoryTop(directory);
-  if (top === directory) return [];
-  return top === undefined || isIgnoredFromAbove(directory, top)
+function createParentIgnoreArguments(directory: string): readonly string[] {
+  const root = findRepositoryRoot(directory);
+  if (root === directory) return [];
+  return root === undefined || isIgnoredFromAbove(directory, root)
     ? ['--no-require-git', '--no-ignore-parent']
     : [];
 }
 
-/** The nearest directory, from this one up, that is the top of a git repository. */
-function repositoryTop(directory: string): string | undefined {
+/** Returns the root of the git repository that contains a directory, or undefined if there is none. */
+function findRepositoryRoot(directory: string): string | undefined {
   for (let at = directory; ; at = dirname(at)) {
     if (existsSync(join(at, '.git'))) return at;
     if (at === dirname(at)) return undefined;
@@ -168,9 +174,12 @@ interface IgnoreFile {
   readonly rules: Ignore;
 }
 
-/** Whether the ignore files above a directory, up to `top`, leave out the directory or all that could be in it. */
-function isIgnoredFromAbove(directory: string, top: string): boolean {
-  const files = ignoreFilesAbove(directory, top);
+/**
+ * Returns whether the ignore files above a directory, up to `root`, ignore the directory or everything that it could
+ * contain.
+ */
+function isIgnoredFromAbove(directory: string, root: string): boolean {
+  const files = readIgnoreFilesAbove(directory, root);
   const unmentioned = join(directory, UNMENTIONED_NAME);
   // `dist/*` ignores everything that could be in dist; `*` with `!*/` ignores only files.
   return (
@@ -179,10 +188,10 @@ function isIgnoredFromAbove(directory: string, top: string): boolean {
   );
 }
 
-/** The ignore files that hold in the parent directory, the strongest first. */
-function ignoreFilesAbove(directory: string, top: string): readonly IgnoreFile[] {
+/** Reads the ignore files above a directory, up to `root`, in descending order of precedence. */
+function readIgnoreFilesAbove(directory: string, root: string): readonly IgnoreFile[] {
   const parents: string[] = [];
-  for (let at = directory; at !== top; at = dirname(at)) parents.push(dirname(at));
+  for (let at = directory; at !== root; at = dirname(at)) parents.push(dirname(at));
   return IGNORE_FILES.flatMap((name) =>
     parents.flatMap((parent) => {
       const text = readIgnoreFile(join(parent, name));
@@ -191,7 +200,7 @@ function ignoreFilesAbove(directory: string, top: string): readonly IgnoreFile[]
   );
 }
 
-/** Whether ignore files leave out a path; a slash at its end says that it is a directory. */
+/** Returns whether ignore files ignore a path. A path of a directory must end with a slash. */
 function isIgnored(path: string, files: readonly IgnoreFile[]): boolean {
   const slash = path.endsWith('/') ? '/' : '';
   for (const { directory, rules } of files) {
@@ -203,46 +212,46 @@ function isIgnored(path: string, files: readonly IgnoreFile[]): boolean {
 
 function readIgnoreFile(path: string): string | undefined {
   try {
-    // Reading a pipe of that name would wait forever.
+    // Reading a pipe with this name would wait forever.
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats?.isFile() !== true || stats.size > MAX_IGNORE_BYTES) return undefined;
     return readFileSync(path, 'utf8');
   } catch (thrown) {
-    // A file that cannot be read hides nothing.
+    // An ignore file that cannot be read has no effect.
     if (systemErrorCode(thrown) !== undefined) return undefined;
     throw thrown;
   }
 }
 
-/** How a run of ripgrep ended. Its records were passed to `onRecord` as they came. */
+/** The result of a run of ripgrep. Its records have already been passed to `onRecord`. */
 interface RipgrepRun {
   readonly exitCode: number | null;
   readonly stderr: string;
   readonly timedOut: boolean;
 }
 
-/** How ripgrep is run and what takes its output. */
+/** The options for running ripgrep and receiving its output. */
 interface RipgrepOptions {
   readonly cwd: string;
   /** The character that ends each record. */
   readonly separator: '\n' | '\0';
-  /** Text for its standard input. */
+  /** The text for the standard input of ripgrep. */
   readonly input?: string;
   readonly timeMs: number;
   readonly signal: AbortSignal;
-  /** Takes one record. Returns false to stop ripgrep because no more are needed. */
+  /** Receives one record. Returns false to stop ripgrep, because no more records are needed. */
   readonly onRecord: (record: string) => boolean;
 }
 
-const MAX_STDERR = 65_536;
+const MAX_STDERR_LENGTH = 65_536;
 
-/** The error for a ripgrep that is missing, could not be started, or crashed. */
+/** Creates the error for a ripgrep that is missing, could not be started, or crashed. */
 function ripgrepError(reason: string, cause?: unknown): MusterError {
   const message = `Files cannot be searched or listed, because ripgrep cannot be run: ${reason}. Install Muster again with its optional dependencies (npm install -g --include=optional muster-agent); \`muster doctor\` checks the result.`;
   return new MusterError('INTERNAL_ERROR', message, { cause });
 }
 
-/** Returns the path of the bundled binary. Throws MusterError when the package for this platform is not installed. */
+/** Returns the path of the bundled binary. Throws MusterError if the package for this platform is not installed. */
 async function ripgrepPath(): Promise<string> {
   try {
     return (await import('@vscode/ripgrep')).rgPath;
@@ -252,8 +261,9 @@ async function ripgrepPath(): Promise<string> {
 }
 
 /**
- * Runs ripgrep without the user's configuration and environment. Killing it is enough to stop it, because it starts
- * no processes of its own. Throws MusterError when it cannot be started or crashes, and CANCELLED at the signal.
+ * Runs ripgrep without the user's configuration and environment. To stop ripgrep, it is sufficient to kill it, because
+ * it starts no other processes. Rejects with MusterError if ripgrep cannot be started or crashes, and with CANCELLED if
+ * the signal is aborted.
  */
 export function runRipgrep(
   binary: string,
@@ -266,7 +276,7 @@ export function runRipgrep(
       env: {},
       stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
-    // Without free file descriptors, spawn returns a failed child that has no pipes; then only this handler runs.
+    // If there are no free file descriptors, spawn returns a failed child without pipes. Then only this handler runs.
     child.once('error', (thrown) => reject(ripgrepError(errorMessage(thrown), thrown)));
     if (!child.stdout || !child.stderr) return;
     // A broken pipe means that ripgrep has ended, which `close` reports.
@@ -274,34 +284,34 @@ export function runRipgrep(
     let timedOut = false;
     let stderr = '';
     let rest = '';
-    let enough = false;
+    let isStopped = false;
     const stop = (): boolean => child.kill('SIGKILL');
-    const limit = startDeadline(options.timeMs, () => {
+    const deadline = startDeadline(options.timeMs, () => {
       timedOut = true;
       stop();
     });
     options.signal.addEventListener('abort', stop);
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      if (stderr.length < MAX_STDERR) stderr += text;
+      if (stderr.length < MAX_STDERR_LENGTH) stderr += text;
     });
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      if (enough) return;
+      if (isStopped) return;
       const records = (rest + text).split(options.separator);
       rest = records.pop() ?? '';
-      enough = !records.every((record) => options.onRecord(record));
-      if (enough) stop();
+      isStopped = !records.every((record) => options.onRecord(record));
+      if (isStopped) stop();
     });
-    const forget = registerForShutdown(async () => stop());
-    const settle = (): void => {
-      forget();
-      limit.cancel();
+    const unregister = registerForShutdown(async () => stop());
+    const cleanUp = (): void => {
+      unregister();
+      deadline.cancel();
       options.signal.removeEventListener('abort', stop);
     };
-    child.once('error', settle);
+    child.once('error', cleanUp);
     child.once('close', (exitCode, signal) => {
-      settle();
+      cleanUp();
       if (options.signal.aborted) reject(new MusterError('CANCELLED', 'The search was cancelled.'));
-      else if (exitCode === null && !enough && !timedOut) {
+      else if (exitCode === null && !isStopped && !timedOut) {
         reject(ripgrepError(['it was ended by', signal, stderr].join(' ').trim()));
       } else resolve({ exitCode, stderr, timedOut });
     });

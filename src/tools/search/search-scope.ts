@@ -54,15 +54,17 @@ export function resolveSearchTarget(path: string, context: ToolContext): SearchT
 
 /** The filters of a content search. */
 export interface ContentFilters {
+  /** The filters that must all accept a path. */
   readonly accepts: readonly PathFilter[];
   readonly nameGlobs: readonly string[];
   readonly includesIgnored?: boolean;
 }
 
 /**
- * Makes the scope of a content search. In a directory, files that hold secrets, have other names outside or are
- * withheld by a rule are left out. A file that the call names is searched, because the permission decision was about
- * it. The result never says which of the files left out would match, because that would reveal their content.
+ * Creates the scope of a content search. In a directory, the search leaves out files that may hold secrets, files with
+ * other names (hard links) outside the roots, and files that a permission rule withholds. A file that the call itself
+ * names is searched, because the permission decision was about this file. The result never says which of the omitted
+ * files would match, because that would reveal their content.
  */
 export function contentScope(
   path: string,
@@ -77,17 +79,17 @@ export function contentScope(
     const file = { directory: dirname(real), file: basename(real), mayHaveOtherNames };
     return { ...file, roots, accepts: () => true, nameGlobs: [] };
   }
-  const reasonOf = exclusionReasons(path, target, context);
+  const findReason = exclusionReasons(path, target, context);
   return {
     directory: real,
     roots,
     includesIgnored: filters.includesIgnored === true,
-    accepts: (each) => isWanted(filters, each) && reasonOf(each) === undefined,
+    accepts: (each) => isWanted(filters, each) && findReason(each) === undefined,
     nameGlobs: filters.nameGlobs,
   };
 }
 
-/** Whether all filters accept a path. */
+/** Returns whether all filters accept a path. */
 export function isWanted({ accepts }: Pick<ContentFilters, 'accepts'>, path: string): boolean {
   return accepts.every((filter) => filter(path));
 }
@@ -95,7 +97,10 @@ export function isWanted({ accepts }: Pick<ContentFilters, 'accepts'>, path: str
 /** The reasons for which a file in a searched directory is not searched. */
 export type ExclusionReason = 'secret' | 'other_names' | 'rule';
 
-/** Returns a function that says why a file below a directory is not searched; undefined when it is. */
+/**
+ * Returns a function that gives the reason why a file below a directory is not searched, or undefined for a file that
+ * is searched.
+ */
 export function exclusionReasons(
   asked: string,
   { real }: SearchTarget,
@@ -111,8 +116,8 @@ export function exclusionReasons(
 }
 
 /**
- * Counts all files of a directory that rules withhold, whatever the search looks for, so that the number reveals
- * nothing of their content.
+ * Counts all files of a directory that permission rules withhold. The count does not depend on the searched pattern, so
+ * it reveals nothing about the contents of the files.
  */
 export async function countWithheldFiles(
   target: SearchTarget & { readonly asked: string; readonly includesIgnored?: boolean },
@@ -135,9 +140,9 @@ export async function countWithheldFiles(
 }
 
 /** The maximum number of unreadable paths that a note names. */
-const MAX_UNREADABLE_NAMED = 5;
+const MAX_NAMED_UNREADABLE = 5;
 
-/** Makes a note on the paths that could not be read, without those that rules withhold. */
+/** Creates a note on the paths that could not be read. Paths that permission rules withhold are not mentioned. */
 export function unreadableNotes(
   unreadable: readonly string[] | undefined,
   show: (path: string) => string,
@@ -145,8 +150,8 @@ export function unreadableNotes(
 ): Notes {
   const all = (unreadable ?? []).filter((path) => withheld?.(path) === undefined);
   if (all.length === 0) return [];
-  const named = all.slice(0, MAX_UNREADABLE_NAMED).map(show).join(', ');
+  const named = all.slice(0, MAX_NAMED_UNREADABLE).map(show).join(', ');
   const rest =
-    all.length > MAX_UNREADABLE_NAMED ? ` and ${all.length - MAX_UNREADABLE_NAMED} more` : '';
+    all.length > MAX_NAMED_UNREADABLE ? ` and ${all.length - MAX_NAMED_UNREADABLE} more` : '';
   return [`[could not be read: ${named}${rest}]`];
 }

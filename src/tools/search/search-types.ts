@@ -1,47 +1,49 @@
 import type { OpenScope } from '../../sys/files/open-in-roots.ts';
 
-/** Accepts or rejects a path, which is relative to the searched directory and has `/` as separator. */
+/** Returns whether a path is accepted. The path is relative to the searched directory and has `/` as separator. */
 export type PathFilter = (path: string) => boolean;
 
 /** The files of a search: a directory with a filter, or one file. */
 export interface SearchScope {
   /** The absolute path of the directory, without links. */
   readonly directory: string;
-  /** The one file of the directory to search, whatever ignore files say. */
+  /** The only file of the directory to search. Ignore files do not apply to it. */
   readonly file?: string;
   readonly roots: readonly string[];
-  /** Whether `file` may have other names (hard links). Other files of a directory must have none outside the roots. */
+  /**
+   * Whether `file` may have other names (hard links). In the search of a directory, files must not have other names
+   * outside the roots.
+   */
   readonly mayHaveOtherNames?: boolean;
-  /** Whether ignored files are searched, too. Default false. */
+  /** Whether ignored files are searched, too. Default: false. */
   readonly includesIgnored?: boolean;
-  /** Whether binary files are searched as text. Default false; `file` is always searched as text. */
+  /** Whether binary files are searched as text. Default: false. `file` is always searched as text. */
   readonly includesBinary?: boolean;
   readonly accepts: PathFilter;
-  /** Globs for bare names that match every accepted file, with which ripgrep skips files early. */
+  /** Globs for file names with which ripgrep skips other files early. Every accepted file must match one of them. */
   readonly nameGlobs: readonly string[];
 }
 
-/** The pattern of a search and how it is applied. */
+/** The pattern of a search and the options for applying it. */
 export interface SearchQuery {
   readonly pattern: string;
   readonly ignoreCase: boolean;
   readonly multiline: boolean;
-  /** The number of context lines before and after a match. */
+  /** The number of context lines before a match. */
   readonly before: number;
+  /** The number of context lines after a match. */
   readonly after: number;
 }
 
-/** Notes in brackets for the result of a call: on what was left out, and why. */
+/** The notes in brackets at the end of a result, which say what was left out and why. */
 export type Notes = readonly string[];
 
 /** The limits of a search. */
 export interface SearchLimits {
   readonly maxFiles: number;
-  /**
-   * The maximum number of matches in all files and in one file. Matches are lines or, with `multiline`, matched
-   * texts.
-   */
+  /** The maximum number of matches in all files. A match is a line or, with `multiline`, a matched text. */
   readonly maxMatches: number;
+  /** The maximum number of matches in one file. */
   readonly maxMatchesPerFile: number;
   /** The time limit in milliseconds. */
   readonly timeMs: number;
@@ -55,13 +57,13 @@ export type ListLimits = Pick<SearchLimits, 'maxFiles' | 'timeMs' | 'signal'>;
 export interface SearchLine {
   readonly number: number;
   readonly text: string;
-  /** False for a line of context. */
+  /** Whether the line has a match. False for a line of context. */
   readonly matches: boolean;
   /** The positions of the first matches in a long line. */
   readonly spans?: readonly TextSpan[];
 }
 
-/** The first index of a part of a text, and the index after its last. */
+/** A part of a text: the index of its first character, and the index after its last character. */
 export type TextSpan = readonly [number, number];
 
 /** The maximum number of characters of a line that is shown completely. */
@@ -75,23 +77,24 @@ export interface FileHits {
   readonly path: string;
   readonly lines: readonly SearchLine[];
   readonly matches: number;
-  /** Set when the file is binary and was searched as text. */
+  /** True if the file is binary and was searched as text. */
   readonly isBinary?: true;
 }
 
 /** The result of a content search. */
 export interface SearchResult {
-  /** In path order, as `comparePaths` defines it. */
+  /** The files with matches, in the order of `comparePaths`. */
   readonly files: readonly FileHits[];
-  /** The limit that ended the search early, so that there may be more. */
+  /** The limit that ended the search early. If it is set, there may be more matches. */
   readonly stopped?: 'limit' | 'time';
   /** Files and directories that this user may not read, or whose names are not UTF-8. */
   readonly unreadable?: readonly string[];
 }
 
 /**
- * Whether a file whose first NUL character is at `firstNul` counts as binary in a scope. A file with a later NUL is
- * searched up to it; only when binary files are included, it counts as binary and is searched completely.
+ * Returns whether a file whose first NUL character is at `firstNul` counts as binary in a scope. A NUL after the sample
+ * does not make a file binary. Such a file is searched up to the NUL. If the scope includes binary files, any NUL makes
+ * the file binary, and the file is searched completely.
  */
 export function isBinaryAt(
   firstNul: number | undefined,
@@ -105,27 +108,30 @@ export interface ListResult extends Omit<SearchResult, 'files'> {
   readonly paths: readonly string[];
 }
 
-/** Describes how a found file may be opened: at its own path, through no link. */
-export function openPlaceOf(scope: SearchScope, path: string): OpenScope {
+/** Returns the options for opening a found file: only at its own path, and without following links. */
+export function createOpenScope(scope: SearchScope, path: string): OpenScope {
   const mayHaveOtherNames = scope.mayHaveOtherNames === true;
   return { roots: scope.roots, judged: new Map([[path, { real: path, mayHaveOtherNames }]]) };
 }
 
-/** Whether a path contains the replacement character for bytes that are not UTF-8, so that it opens no file. */
+/**
+ * Returns whether a path contains the replacement character for bytes that are not UTF-8, so that no file can be opened
+ * with it.
+ */
 export function isLossyName(path: string): boolean {
   return path.includes('\uFFFD');
 }
 
-/** Makes the `unreadable` field of a result, or nothing when the list is empty. */
+/** Creates the `unreadable` field of a result, or an empty object if there are no such paths. */
 export function unreadableField(paths: readonly string[]): Pick<SearchResult, 'unreadable'> {
   return paths.length === 0 ? {} : { unreadable: paths };
 }
 
-/** The largest file that is searched, in bytes. */
+/** The maximum size of a file that is searched, in bytes. */
 export const MAX_SEARCHED_BYTES = 20 * 1024 * 1024;
 /**
- * The size of ripgrep's first buffer. A file with a NUL character in it is binary and is not searched. A later NUL
- * ends the search of the file.
+ * The size of ripgrep's first buffer. A file with a NUL character in this part is binary and is not searched. A later
+ * NUL only ends the search of the file.
  */
 export const BINARY_SAMPLE_BYTES = 65_536;
 /** The directory into which no search descends. */
@@ -142,7 +148,7 @@ export function comparePaths(a: string, b: string): number {
   return left.length - right.length;
 }
 
-/** Names the first paths, those nearest to the top first, and counts the others: `a.ts, src/b.ts and 3 more`. */
+/** Names the paths with the fewest directories, and counts the others: `a.ts, src/b.ts and 3 more`. */
 export function summarizePaths(
   paths: readonly string[],
   show: (path: string) => string,

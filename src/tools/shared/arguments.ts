@@ -9,63 +9,64 @@ import type { ObjectSchema, ValueSchema } from './schema.ts';
  */
 export type ArgumentAliases = Readonly<Record<string, string>>;
 
-/** Collects what is found while arguments are read. Both lists grow. */
+/** Collects the problems and changes while arguments are read. Readers append to both lists. */
 export interface ArgumentReport {
   /** Errors, one sentence each. */
   readonly issues: string[];
-  /** Changes that made the call possible, one sentence each, to be added to its result. */
+  /** Changes that made the call possible, one sentence each. They are added to the result of the call. */
   readonly notes: string[];
 }
 
-/** Arguments that every tool accepts and ignores: models give the purpose of a call in them. */
+/** Arguments that every tool accepts and ignores. Models write the purpose of a call into them. */
 export const ALWAYS_IGNORED: readonly string[] = ['description', 'explanation'];
-/** The maximum number of code points of an unknown name that an error repeats, and the maximum number of names. */
+/** The maximum number of code points of an unknown name that an error repeats. */
 const MAX_NAME_LENGTH = 80;
+/** The maximum number of unknown names that an error repeats. */
 const MAX_NAMES = 10;
 
 /**
- * Converts the arguments of a model's call to the names and types of the schema. Other names become the canonical
- * ones, whatever their case and however their words are joined. `null` counts as absent, and so does an empty text or
- * list in an optional field. A number, boolean or list that came as a string is parsed. A number out of range becomes
- * the nearest valid one, with a note. An unknown name is an issue. A value of the wrong type stays as it is, and
+ * Converts the arguments of a model's call to the names and types of the schema. Aliases become canonical names,
+ * whatever their case and word separators. `null` counts as absent, and so does an empty text or list in an optional
+ * field. A number, boolean or list that is written as a string is parsed. A number that is out of range becomes the
+ * nearest valid number, with a note. An unknown name is an issue. A value of the wrong type is not changed, so that
  * `matchesSchema` refuses it.
  */
 export function normalizeArguments(
   input: JsonObject,
-  { aliases, schema, at = '' }: ArgumentsToRead,
+  { aliases, schema, at = '' }: ArgumentOptions,
   report: ArgumentReport,
 ): JsonObject {
   const named = new Map<string, JsonValue>();
   const unknown: string[] = [];
   const resolveName = createNameResolver(Object.keys(schema.properties), aliases);
-  for (const [key, given] of Object.entries(input)) {
+  for (const [key, givenValue] of Object.entries(input)) {
     const resolved = resolveName(key);
-    const part = resolved === undefined ? undefined : schema.properties[resolved.name];
-    if (resolved === undefined || part === undefined) {
-      const value = given ?? null;
+    const fieldSchema = resolved === undefined ? undefined : schema.properties[resolved.name];
+    if (resolved === undefined || fieldSchema === undefined) {
+      const value = givenValue ?? null;
       const problem = checkExtraArgument(key, value, schema, at);
       if (problem === 'unknown') unknown.push(key);
       else if (problem !== null) report.issues.push(problem);
       continue;
     }
-    if (given === undefined || given === null) continue;
+    if (givenValue === undefined || givenValue === null) continue;
     const { name, negated } = resolved;
     const field = `${at}${name}`;
-    const typed = coerce(given, part, { aliases, at: `${field}.` }, report);
-    const value = clampNumber(negated ? opposite(typed) : typed, part, field, report);
+    const typed = coerce(givenValue, fieldSchema, { aliases, at: `${field}.` }, report);
+    const value = clampNumber(negated ? negate(typed) : typed, fieldSchema, field, report);
     const isRequired = schema.required.includes(name);
-    if (value === undefined || (!isRequired && countsAsAbsent(value, part))) continue;
-    const other = named.get(name);
-    if (other !== undefined && JSON.stringify(other) !== JSON.stringify(value)) {
+    if (value === undefined || (!isRequired && countsAsAbsent(value, fieldSchema))) continue;
+    const earlierValue = named.get(name);
+    if (earlierValue !== undefined && JSON.stringify(earlierValue) !== JSON.stringify(value)) {
       report.issues.push(`${at}${key}: means ${name}, which is given as well; send one of them`);
     }
     named.set(name, value);
   }
-  if (unknown.length > 0) report.issues.push(unknownNames(unknown, schema, at));
+  if (unknown.length > 0) report.issues.push(describeUnknownNames(unknown, schema, at));
   return Object.fromEntries(named);
 }
 
-interface ArgumentsToRead {
+interface ArgumentOptions {
   readonly aliases: ArgumentAliases;
   readonly schema: ObjectSchema;
   /** The prefix of field names in issues, such as `todos.0.`. */
@@ -90,23 +91,23 @@ export function createNameResolver(
     ...Object.entries(aliases),
     ...names.map((name) => [name, name] as const),
   ]);
-  const folded = new Map([...exact].map(([key, name]) => [foldedKey(key), name] as const));
+  const folded = new Map([...exact].map(([key, name]) => [foldKey(key), name] as const));
   return (key) => {
-    const name = exact.get(key) ?? folded.get(foldedKey(key));
+    const name = exact.get(key) ?? folded.get(foldKey(key));
     if (name === undefined) return undefined;
     const negated = name.startsWith('!');
     return { name: negated ? name.slice(1) : name, negated };
   };
 }
 
-/** Removes case and word separators, except from options: `-A` and `-a` are different ones. */
-function foldedKey(key: string): string {
+/** Removes case and word separators from a key, unless it looks like an option, because `-A` and `-a` are different. */
+function foldKey(key: string): string {
   return key.startsWith('-') ? key : key.toLowerCase().replaceAll(/[_-]/g, '');
 }
 
 /**
- * Checks an argument that is not in the schema. Returns null when it is accepted and ignored, `unknown` for an unknown
- * name, and otherwise an issue.
+ * Checks an argument that is not in the schema. Returns null if the argument is accepted and ignored, `unknown` if its
+ * name is unknown, and otherwise an issue.
  */
 function checkExtraArgument(
   key: string,
@@ -114,7 +115,7 @@ function checkExtraArgument(
   { ignored = [], fixed = {} }: ObjectSchema,
   at: string,
 ): string | null {
-  const isSameKey = (name: string): boolean => foldedKey(name) === foldedKey(key);
+  const isSameKey = (name: string): boolean => foldKey(name) === foldKey(key);
   if (ignored.some(isSameKey)) return null;
   if (at === '' && ALWAYS_IGNORED.some(isSameKey)) return null;
   const name = Object.keys(fixed).find(isSameKey);
@@ -125,7 +126,11 @@ function checkExtraArgument(
   return `${at}${key}: is not available here; leave it out (it acts as ${shown})`;
 }
 
-function unknownNames(unknown: readonly string[], schema: ObjectSchema, at: string): string {
+function describeUnknownNames(
+  unknown: readonly string[],
+  schema: ObjectSchema,
+  at: string,
+): string {
   const shown = unknown.slice(0, MAX_NAMES).map((name) => at + truncate(name, MAX_NAME_LENGTH));
   const more = unknown.length > MAX_NAMES ? ` and ${unknown.length - MAX_NAMES} more` : '';
   const what = unknown.length === 1 ? 'is not an argument' : 'are not arguments';
@@ -134,7 +139,7 @@ function unknownNames(unknown: readonly string[], schema: ObjectSchema, at: stri
   return `${shown.join(', ')}${more}: ${what}; ${valid}`;
 }
 
-/** Whether a value counts as absent in an optional field. */
+/** Returns whether a value counts as absent in an optional field. */
 export function isEmptyValue(value: JsonValue): boolean {
   return value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }
@@ -143,14 +148,14 @@ function countsAsAbsent(value: JsonValue, schema: ValueSchema): boolean {
   return isEmptyValue(value) && !(schema.type === 'string' && schema.emptyIsValue === true);
 }
 
-function opposite(value: JsonValue): JsonValue {
+function negate(value: JsonValue): JsonValue {
   return typeof value === 'boolean' ? !value : value;
 }
 
 function coerce(
   value: JsonValue,
   schema: ValueSchema,
-  { aliases, at }: Required<Pick<ArgumentsToRead, 'aliases' | 'at'>>,
+  { aliases, at }: Required<Pick<ArgumentOptions, 'aliases' | 'at'>>,
   report: ArgumentReport,
 ): JsonValue {
   const read = typeof value === 'string' ? parseText(value, schema.type) : value;
@@ -164,7 +169,10 @@ function coerce(
   );
 }
 
-/** Returns the nearest valid number, with a note when it differs; undefined when the value counts as absent. */
+/**
+ * Returns the nearest valid number, and adds a note if it differs from the value. Returns undefined if the value counts
+ * as absent.
+ */
 function clampNumber(
   value: JsonValue,
   schema: ValueSchema,
@@ -181,17 +189,17 @@ function clampNumber(
     notes.push(`${field}: ${value} counts as not given`);
     return undefined;
   }
-  const most = isInteger ? (schema.clampTo ?? maximum) : maximum;
-  const nearest = Math.min(Math.max(value, minimum), most);
+  const max = isInteger ? (schema.clampTo ?? maximum) : maximum;
+  const nearest = Math.min(Math.max(value, minimum), max);
   if (nearest !== value) notes.push(clampNote(field, value, nearest));
   return nearest;
 }
 
 /** Describes the replacement of a number that was out of range. */
-export function clampNote(field: string, given: number, used: number): string {
-  return given < used
-    ? `${field}: ${given} is below the minimum, ${used} was used`
-    : `${field}: ${given} is above the maximum, ${used} was used`;
+export function clampNote(field: string, givenValue: number, used: number): string {
+  return givenValue < used
+    ? `${field}: ${givenValue} is below the minimum, ${used} was used`
+    : `${field}: ${givenValue} is above the maximum, ${used} was used`;
 }
 
 function parseText(text: string, type: ValueSchema['type']): JsonValue {
@@ -203,7 +211,7 @@ function parseText(text: string, type: ValueSchema['type']): JsonValue {
     case 'boolean':
       return text === 'true' || (text === 'false' ? false : text);
     case 'array': {
-      // `matchesSchema` says of any other text what it should be.
+      // For any other text, `matchesSchema` reports the expected type.
       const parsed = parseJsonLine(text);
       return Array.isArray(parsed) ? parsed : text;
     }

@@ -13,8 +13,8 @@ import { writeFileInRoots, type LostProperty } from '../../sys/files/write-file.
 import { MAX_EDIT_BYTES, readOpenFile } from './file-text.ts';
 
 /**
- * Reads a file that is about to be changed. Throws CONFLICT when the task has not read it, or when it has changed
- * since.
+ * Reads a file that is about to be changed. Throws CONFLICT if the task has not read the file, or if the file has
+ * changed since then.
  */
 export async function readForChange(path: string, context: ToolContext): Promise<FullFile> {
   const content = await readExisting(path, context);
@@ -33,7 +33,10 @@ async function readExisting(path: string, context: ToolContext): Promise<FullFil
   }
 }
 
-/** Throws CONFLICT, once, for a missing file that this task has read and another task has deleted or moved. */
+/**
+ * Throws CONFLICT for a missing file that this task has read and another task has deleted or moved. Throws only once,
+ * so that the next attempt can create the file.
+ */
 function requireNotRemoved(path: string, context: ToolContext): void {
   const real = context.judged.get(path)?.real ?? path;
   const other = context.files.removedBy(real);
@@ -43,7 +46,7 @@ function requireNotRemoved(path: string, context: ToolContext): void {
   throw new MusterError('CONFLICT', message);
 }
 
-/** Throws CONFLICT when this task has not read a file, or when the file has changed since. */
+/** Throws CONFLICT if this task has not read a file, or if the file has changed since then. */
 export function requireRead(path: string, { real, hash }: FileVersion, context: ToolContext): void {
   const seen = context.files.seen(real);
   if (seen === hash) return;
@@ -51,18 +54,18 @@ export function requireRead(path: string, { real, hash }: FileVersion, context: 
   const other = context.files.changedBy(real, hash);
   throw new MusterError(
     'CONFLICT',
-    seen === undefined ? unreadProblem(shown, other) : staleProblem(shown, other),
+    seen === undefined ? describeUnread(shown, other) : describeStale(shown, other),
   );
 }
 
 /**
- * Checks a file that may be moved or deleted without having been read. Throws CONFLICT when it has changed since this
- * task read it, or when another task has written it and this task has not read that version.
+ * Checks a file that may be moved or deleted without having been read. Throws CONFLICT if the file has changed since
+ * this task read it, or if another task has written a version that this task has not read.
  */
 export function requireNotStale(path: string, file: FileVersion, context: ToolContext): void {
   const { real, hash } = file;
-  const isUnknown = context.files.seen(real) === undefined;
-  if (isUnknown && context.files.changedBy(real, hash) === undefined) return;
+  const isUnread = context.files.seen(real) === undefined;
+  if (isUnread && context.files.changedBy(real, hash) === undefined) return;
   requireRead(path, file, context);
 }
 
@@ -72,46 +75,51 @@ export interface FileVersion {
   readonly hash: string;
 }
 
-function unreadProblem(shown: string, other: string | undefined): string {
+function describeUnread(shown: string, other: string | undefined): string {
   const by = other === undefined ? '' : `, and was written by ${other}`;
   return `${shown} has not been read in this task${by}: Read it first.`;
 }
 
-function staleProblem(shown: string, other: string | undefined): string {
+function describeStale(shown: string, other: string | undefined): string {
   const what = other === undefined ? 'has changed' : `was changed by ${other}`;
   return `${shown} ${what} since it was read: Read it again before changing it.`;
 }
 
-/** A change that was written. */
+/** A change of a file that has been written. */
 export interface WrittenChange {
   readonly change: FileChange;
-  /** Sentences, mostly none, that name the properties of the file that were lost. Each begins with a space. */
+  /**
+   * Sentences that name properties of the file that could not be preserved. Each begins with a space. Usually empty.
+   */
   readonly lost: string;
 }
 
-const LOST: Readonly<Record<LostProperty, string>> = {
+const LOST_PROPERTY_NOTES: Readonly<Record<LostProperty, string>> = {
   owner: ' It belongs to you now: its owner could not be preserved.',
   special_bits: ' Its setuid and setgid bits were dropped.',
   other_names: ' It had other names (hard links): they keep the old content.',
 };
 
-/** The content that a file is to get. */
+/** The new content of a file. */
 export interface NewContent {
   readonly text: string;
-  /** The text before; empty for a new file. */
+  /** The text of the file before the change, or an empty text for a new file. */
   readonly previous: string;
-  /** The text in the encoding of the file, its byte order mark included. */
+  /** The new text in the encoding of the file, including its byte order mark. */
   readonly bytes: Buffer;
 }
 
-/** Replaces a file whose version `before` was read, or makes a new one (`nothing`). Returns the change for the log. */
+/**
+ * Replaces a file, or creates it if `before` is `nothing`. Fails if the file is no longer in the version `before`.
+ * Returns the change for the log.
+ */
 export async function writeChange(
   path: string,
   before: FullFile | 'nothing',
   content: NewContent,
   context: ToolContext,
 ): Promise<WrittenChange> {
-  refuseRedacted(path, content, context);
+  refuseRedactionMark(path, content, context);
   const { bytes } = content;
   context.signal.throwIfAborted();
   const expected = before === 'nothing' ? before : before.file.stats;
@@ -125,43 +133,50 @@ export async function writeChange(
   context.files.remember(written.real, after);
   return {
     change: { path: written.real, before: before === 'nothing' ? null : before.hash, after },
-    lost: written.lost.map((property) => LOST[property]).join(''),
+    lost: written.lost.map((property) => LOST_PROPERTY_NOTES[property]).join(''),
   };
 }
 
-/** The mark stands for a secret that was hidden from the model. Writing it would overwrite the secret. */
-function refuseRedacted(path: string, { text, previous }: NewContent, context: ToolContext): void {
+/**
+ * Refuses a text with a redaction mark. The mark stands for a secret that was hidden from the model, so writing the
+ * mark would overwrite the secret.
+ */
+function refuseRedactionMark(
+  path: string,
+  { text, previous }: NewContent,
+  context: ToolContext,
+): void {
   if (!addsRedactionMark(previous, text)) return;
   const shown = displayPath(path, context.cwd);
   const message = `${shown}: the text holds ${REDACTED}, which stands for a secret that you were not shown. Leave that part of the file as it is: change the others with Edit.`;
   throw new MusterError('INVALID_PARAM', message);
 }
 
-/** Whether a changed text holds more marks of redacted secrets than the text before. */
+/** Returns whether a changed text has more redaction marks than the text before the change. */
 export function addsRedactionMark(before: string, after: string): boolean {
   return after.split(REDACTED).length > before.split(REDACTED).length;
 }
 
-/** A file that is about to be deleted or replaced, in the version that the permission decision was about. */
+/** A file that is about to be deleted or replaced, in the version to which the permission decision applies. */
 interface ReplacedFile {
-  /** Absolute, without links. */
+  /** The absolute path without links. */
   readonly real: string;
-  /** The root directory that contains it. */
+  /** The root directory that contains the file. */
   readonly root: string;
   /** The hash from `fileFingerprint`. */
   readonly hash: string;
 }
 
 /**
- * Saves the content of a file that is about to be deleted or replaced. Not saved are files larger than Edit can
- * replace, files that usually hold secrets, of which no copies are made, and files whose content has changed: the code
- * that deletes or replaces them detects that.
+ * Saves the content of a file that is about to be deleted or replaced. It does not save files that are larger than
+ * MAX_EDIT_BYTES, files that usually hold secrets, and files whose content has changed. The code that deletes or
+ * replaces a file detects the change and fails.
  */
 export async function savePreviousContent(file: ReplacedFile, context: ToolContext): Promise<void> {
   if (context.keepFormer === undefined || isSecretPath(file.real)) return;
   const directory = holdDirectory(file.root, dirname(file.real));
   using _closeDirectory = atScopeEnd(() => directory.close());
-  // The permission decision covered its other names (hard links); its content is compared below.
+  // The permission decision covered the file's other names (hard links). Its content is compared below.
   const judged = new Map([[file.real, { real: file.real, mayHaveOtherNames: true }]]);
   const opened = openHeldFile(directory, file.real, { roots: context.roots, judged });
   using _closeFile = atScopeEnd(() => closeSync(opened.fd));

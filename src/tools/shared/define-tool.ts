@@ -14,12 +14,12 @@ import { normalizeArguments, type ArgumentAliases, type ArgumentReport } from '.
 import { failure } from './output.ts';
 import { matchesSchema, schemaJson, type ObjectSchema, type ValueOf } from './schema.ts';
 
-/** The definition from which `defineTool` makes a Tool. */
+/** The definition from which `defineTool` creates a Tool. The interface Tool documents the fields without a comment. */
 export interface ToolDefinition<S extends ObjectSchema> {
   readonly name: string;
   readonly kind: ToolKind;
   readonly replay: ReplayClass;
-  /** Whether its calls spend their time waiting. Default false. */
+  /** Whether calls of the tool spend their time waiting, so that other calls may use their slot. Default: false. */
   readonly waits?: boolean;
   readonly ownWords?: boolean;
   readonly description: string;
@@ -32,7 +32,7 @@ export interface ToolDefinition<S extends ObjectSchema> {
   run(input: ValueOf<S>, context: ToolContext): Promise<ToolOutput>;
 }
 
-/** Makes a Tool that reads its arguments by the schema of the definition. */
+/** Creates a Tool that reads its arguments by the schema of the definition. */
 export function defineTool<const S extends ObjectSchema>(
   definition: ToolDefinition<S>,
 ): Tool<ValueOf<S>> {
@@ -58,7 +58,7 @@ export function defineTool<const S extends ObjectSchema>(
         report,
       );
       const isUsable = matchesSchema(definition.input, named, issues) && issues.length === 0;
-      return isUsable ? parsed(named, notes) : { ok: false, issues };
+      return isUsable ? createParsedInput(named, notes) : { ok: false, issues };
     },
     describe: (input, at) => definition.describe(input, at),
     proposes: (input, at) => definition.proposes?.(input, at) ?? [],
@@ -66,7 +66,7 @@ export function defineTool<const S extends ObjectSchema>(
   };
 }
 
-function parsed<I>(input: I, notes: readonly string[]): ValidationResult<I> {
+function createParsedInput<I>(input: I, notes: readonly string[]): ValidationResult<I> {
   return { ok: true, input, ...(notes.length === 0 ? {} : { notes }) };
 }
 
@@ -112,7 +112,7 @@ export const DIRECTORY_ALIASES: ArgumentAliases = {
   file_path: 'path',
 };
 
-/** The names of the one encoding in which new files are written, as calls for other products give them. */
+/** The spellings of UTF-8 in the arguments of other products. New files are always written in UTF-8. */
 export const UTF_8 = ['utf-8', 'utf8', 'UTF-8', 'UTF8'] as const;
 
 /** The arguments of one replacement of an exact text. */
@@ -123,14 +123,14 @@ export const EDIT_FIELDS = {
   expected_replacements: { type: 'integer', minimum: 1, unlisted: true },
 } as const;
 
-/** The arguments that name a cell of a notebook and say what to do with it. */
+/** The arguments that name a cell of a notebook and the change of the cell. */
 export const CELL_FIELDS = {
   cell_id: { type: 'string', unlisted: true },
   cell_type: { type: 'string', enum: ['code', 'markdown', 'raw'], unlisted: true },
   edit_mode: { type: 'string', enum: ['replace', 'insert', 'delete'], unlisted: true },
 } as const;
 
-/** Other names of the arguments of a replacement. */
+/** Other names of the arguments in EDIT_FIELDS. */
 export const EDIT_ALIASES: ArgumentAliases = {
   old_str: 'old_string',
   old_text: 'old_string',

@@ -11,9 +11,10 @@ import {
   type TextEncoding,
 } from './text-encoding.ts';
 
-/** The bytes at the start of a file that decide whether it is text or binary. */
+/** The number of bytes at the start of a file that decide whether it is text or binary. */
 export const SAMPLE_BYTES = 8192;
 
+/** The first bytes (in hexadecimal) of binary formats, and the names of the formats. */
 const SIGNATURES: readonly (readonly [string, string])[] = [
   ['89504e47', 'PNG image'],
   ['ffd8ff', 'JPEG image'],
@@ -30,7 +31,10 @@ const SIGNATURES: readonly (readonly [string, string])[] = [
   ['53514c697465', 'SQLite database'],
 ];
 
-/** Names the kind of binary file that begins with these bytes; undefined for text, including UTF-16 with its mark. */
+/**
+ * Names the kind of binary file that begins with these bytes. Returns undefined for text, including UTF-16 with a byte
+ * order mark.
+ */
 export function detectBinaryKind(sample: Buffer): string | undefined {
   const encoding = markedEncoding(sample);
   if (encoding !== null && isWideText(decodeText(sample, encoding))) return undefined;
@@ -41,38 +45,39 @@ export function detectBinaryKind(sample: Buffer): string | undefined {
   return binary ? 'binary data' : undefined;
 }
 
-/** Whether the beginning of a UTF-16 file is text. It may end in the middle of a surrogate pair. */
+/** Returns whether the beginning of a UTF-16 file is text. The beginning may end in the middle of a surrogate pair. */
 function isWideText(text: string): boolean {
-  return !text.includes('\0') && text.slice(0, -1).isWellFormed() && isMostlyText(codesOf(text));
+  return !text.includes('\0') && text.slice(0, -1).isWellFormed() && isMostlyText(toBytes(text));
 }
 
-/** Maps characters to bytes so that `isMostlyText` can judge them. */
-function codesOf(text: string): Buffer {
+/** Maps each character to one byte for `isMostlyText`. */
+function toBytes(text: string): Buffer {
   return Buffer.from(Array.from(text, (each) => Math.min(each.charCodeAt(0), 0x80)));
 }
 
 function isMostlyText(sample: Buffer): boolean {
-  let odd = 0;
-  // By index, because an iterator would allocate an object for each byte.
+  let controlCount = 0;
+  // Loop over the index, because an iterator would allocate an object for each byte.
   for (let at = 0; at < sample.length; at += 1) {
     const byte = sample[at] ?? 0;
     const control = byte < 32 && (byte < 8 || byte > 13) && byte !== 27;
-    if (control || byte === 127) odd += 1;
+    if (control || byte === 127) controlCount += 1;
   }
-  return odd * 10 <= sample.length;
+  return controlCount * 10 <= sample.length;
 }
 
 /** The text of a file with the properties of the file that an edit must keep. */
 export interface DecodedFile {
-  /** Without the byte order mark. */
+  /** The text without the byte order mark. */
   readonly text: string;
+  /** The byte order mark, or an empty text if there is none. */
   readonly mark: string;
   readonly encoding: TextEncoding;
   /** The line end that most lines have. */
   readonly lineEnd: '\n' | '\r\n';
 }
 
-/** Decodes a file that is to be edited. Throws INVALID_PARAM for one that editing as text would damage. */
+/** Decodes a file for an edit. Throws INVALID_PARAM for a file that editing as text would damage. */
 export function decodeForEdit(path: string, bytes: Buffer): DecodedFile {
   const kind = detectBinaryKind(bytes.subarray(0, SAMPLE_BYTES));
   if (kind !== undefined) {
@@ -87,10 +92,13 @@ export function decodeForEdit(path: string, bytes: Buffer): DecodedFile {
   const decoded = decodeText(bytes, encoding);
   const mark = decoded.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
   const text = decoded.slice(mark.length);
-  return { text, mark, encoding, lineEnd: lineEndOf(text) };
+  return { text, mark, encoding, lineEnd: findLineEnd(text) };
 }
 
-/** Encodes a changed text like its file was. Throws INVALID_PARAM for a character that the encoding lacks. */
+/**
+ * Encodes a changed text in the encoding of its file. Throws INVALID_PARAM for a character that the encoding does not
+ * have.
+ */
 export function encodeLikeFile(
   shown: string,
   text: string,
@@ -101,10 +109,10 @@ export function encodeLikeFile(
   return mark === '' ? encoded : Buffer.concat([encodeText(shown, mark, encoding), encoded]);
 }
 
-function lineEndOf(text: string): '\n' | '\r\n' {
-  const all = text.split('\n').length - 1;
-  const windows = text.split('\r\n').length - 1;
-  return windows * 2 > all ? '\r\n' : '\n';
+function findLineEnd(text: string): '\n' | '\r\n' {
+  const lineCount = text.split('\n').length - 1;
+  const crlfCount = text.split('\r\n').length - 1;
+  return crlfCount * 2 > lineCount ? '\r\n' : '\n';
 }
 
 /** Gives every line of a text the line end of its file. For LF, the text is returned unchanged. */
@@ -113,8 +121,8 @@ export function convertLineEnds(text: string, lineEnd: '\n' | '\r\n'): string {
 }
 
 /**
- * The largest file, in bytes, that Edit and Write can replace and that Read reads to the end, for its hash and number
- * of lines. Of a larger file only the requested part is read.
+ * The maximum size in bytes of a file that Edit and Write can replace, and that Read reads completely to hash it and
+ * count its lines. Of a larger file, only the requested part is read.
  */
 export const MAX_EDIT_BYTES = 32 * 1024 * 1024;
 
@@ -123,7 +131,10 @@ export function statFingerprint({ stats }: OpenFile): string {
   return `stat:${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeNs}`;
 }
 
-/** Identifies the content of a file: its sha256 in hex or, above MAX_EDIT_BYTES, its `statFingerprint`. */
+/**
+ * Identifies the content of a file: by its sha256 in hexadecimal or, if the file is larger than MAX_EDIT_BYTES, by its
+ * `statFingerprint`.
+ */
 export async function fileFingerprint(file: OpenFile, signal: AbortSignal): Promise<string> {
   if (file.stats.size > BigInt(MAX_EDIT_BYTES)) return statFingerprint(file);
   const hash = createHash('sha256');
@@ -131,7 +142,7 @@ export async function fileFingerprint(file: OpenFile, signal: AbortSignal): Prom
   return hash.digest('hex');
 }
 
-/** Reads an open file into memory. Returns null when it turns out to be longer than `maxBytes`. */
+/** Reads an open file into memory. Returns null if the file is larger than `maxBytes`. */
 export async function readOpenFile(
   file: OpenFile,
   maxBytes: number,
@@ -143,7 +154,7 @@ export async function readOpenFile(
   for await (const chunk of fileChunks(file, signal)) {
     size += chunk.length;
     if (size > maxBytes) return null;
-    // The chunk's memory is used again for the next one.
+    // Copy the chunk, because its memory is reused for the next chunk.
     chunks.push(Buffer.from(chunk));
   }
   return Buffer.concat(chunks);

@@ -4,12 +4,16 @@ import { byteLength, plural } from '../../base/text.ts';
 import {
   type CallDetails,
   type ToolOutput,
-  KEEP_BYTES,
+  PASS_THROUGH_FILTER,
   type ToolContext,
   type PathExclusion,
 } from '../../protocol/tool.ts';
 
-/** Makes the output of a failed call. `text` says why it failed and what to do. */
+/**
+ * Creates the output of a failed call.
+ *
+ * @param text says why the call failed and what to do
+ */
 export function failure(code: ErrorCode, text: string, facts?: CallDetails): ToolOutput {
   return { text, error: code, ...(facts === undefined ? {} : { facts }) };
 }
@@ -41,14 +45,14 @@ export function fitLines(lines: readonly string[], maxBytes: number): FittedLine
   return { lines, remaining: 0 };
 }
 
-/** Appends to a result the changes that were made to the arguments of its call, one line each. */
+/** Appends the changes that were made to the arguments of a call to the call's result, one line each. */
 export function appendNotes(text: string, notes: readonly string[] = []): string {
   return [text, ...notes.map((note) => `[${note}]`)].filter((part) => part !== '').join('\n');
 }
 
 const MAX_LINE_NUMBERS = 10;
 
-/** Names up to ten line numbers, each once: `line 3`, `lines 3, 8, 12`. */
+/** Formats up to ten different line numbers: `line 3`, `lines 3, 8, 12`. */
 export function formatLineNumbers(all: readonly number[]): string {
   const lines = [...new Set(all)];
   const shown = lines.slice(0, MAX_LINE_NUMBERS).join(', ');
@@ -60,7 +64,7 @@ const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
 
 /**
  * Saves an output that is too large for a result in the spill file of the call, which the task may read. Returns a
- * phrase that says where it is, or why it could not be saved, to follow "left out; ".
+ * phrase that says where the output is, or why it could not be saved. The phrase follows "left out; ".
  */
 export function spillText(
   text: string,
@@ -72,7 +76,7 @@ export function spillText(
     const path = spillPath();
     const fd = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
     try {
-      const filter = redactBytes?.() ?? KEEP_BYTES;
+      const filter = redactBytes?.() ?? PASS_THROUGH_FILTER;
       writeAll(fd, filter.write(bytes.subarray(0, spillBytes)));
       writeAll(fd, filter.end());
     } finally {
@@ -89,8 +93,8 @@ function writeAll(fd: number, bytes: Buffer): void {
   for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
 }
 
-/** The maximum number of rules that notes name. The files that all other rules withhold are counted together. */
-const MAX_RULES_NAMED = 5;
+/** The maximum number of rules that notes name. Files that further rules withhold are counted together. */
+const MAX_NAMED_RULES = 5;
 
 /** Counts the paths that permission rules withhold from a call, by rule, for the notes in its result. */
 export class WithheldCounter {
@@ -101,12 +105,12 @@ export class WithheldCounter {
     this.#withheld = withheld;
   }
 
-  /** Whether there is any rule that could withhold something. */
+  /** Whether there is a rule that could withhold a path. */
   get hasRules(): boolean {
     return this.#withheld !== null;
   }
 
-  /** Counts a path if a rule withholds it. Returns whether one does. */
+  /** Counts a path if a rule withholds it. Returns whether the path is withheld. */
   countWithheld(path: string): boolean {
     const rule = this.#withheld?.(path);
     if (rule === undefined) return false;
@@ -114,11 +118,14 @@ export class WithheldCounter {
     return true;
   }
 
-  /** Returns one note for each rule: `[3 files left out: deny rule …]`. Takes the noun for one path and for several. */
+  /**
+   * Returns one note for each rule: `[3 files left out: deny rule …]`. The parameters are the noun for one path and for
+   * several paths.
+   */
   notes([one, several]: readonly [string, string]): readonly string[] {
     const all = [...this.#counts];
-    const named = all.slice(0, MAX_RULES_NAMED).map(([rule, count]) => [rule, count] as const);
-    const rest = all.slice(MAX_RULES_NAMED).reduce((sum, [, count]) => sum + count, 0);
+    const named = all.slice(0, MAX_NAMED_RULES).map(([rule, count]) => [rule, count] as const);
+    const rest = all.slice(MAX_NAMED_RULES).reduce((sum, [, count]) => sum + count, 0);
     const lines = rest === 0 ? named : [...named, ['other rules', rest] as const];
     return lines.map(([rule, count]) => `[${plural(count, one, several)} left out: ${rule}]`);
   }

@@ -7,29 +7,29 @@ import { withHeldDirectory } from '../../sys/files/open-in-roots.ts';
 import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
 
-/** Adds similar names to a NOT_FOUND error. Returns any other error unchanged. */
-export function addPathSuggestion(thrown: unknown, path: string, at: ToolContext): unknown {
+/** Adds the similar names in the directory of a path to a NOT_FOUND error. Returns any other error unchanged. */
+export function addPathSuggestion(thrown: unknown, path: string, context: ToolContext): unknown {
   if (!(thrown instanceof MusterError) || thrown.code !== 'NOT_FOUND') return thrown;
-  const hint = describeSuggestion(toAbsolutePath(path, at.cwd), at);
+  const hint = describeSuggestion(toAbsolutePath(path, context.cwd), context);
   return new MusterError('NOT_FOUND', `${thrown.message}.${hint}`, { cause: thrown });
 }
 
-function describeSuggestion(path: string, at: ToolContext): string {
+function describeSuggestion(path: string, context: ToolContext): string {
   const parent = dirname(path);
-  const resolved = resolveInRoots(parent, at.roots);
+  const resolved = resolveInRoots(parent, context.roots);
   if (!resolved.inside) return '';
   if (!resolved.exists)
-    return ` Its directory ${displayPath(parent, at.cwd)} does not exist either.`;
-  const near = suggestNames(basename(path), readableNames(parent, resolved.real, at));
-  const shown = near.map((name) => displayPath(join(parent, name), at.cwd));
+    return ` Its directory ${displayPath(parent, context.cwd)} does not exist either.`;
+  const near = suggestNames(basename(path), listReadableNames(parent, resolved.real, context));
+  const shown = near.map((name) => displayPath(join(parent, name), context.cwd));
   return shown.length === 0 ? '' : ` Near it: ${shown.join(', ')}.`;
 }
 
-/** The names in a directory that no rule withholds; none when it cannot be opened. */
-function readableNames(asked: string, real: string, at: ToolContext): readonly string[] {
-  const withheld = at.excludedPathsBelow({ asked, real });
+/** Returns the names in a directory that no rule withholds. Returns no names if the directory cannot be opened. */
+function listReadableNames(asked: string, real: string, context: ToolContext): readonly string[] {
+  const withheld = context.excludedPathsBelow({ asked, real });
   try {
-    const names = withHeldDirectory(asked, at, (directory) =>
+    const names = withHeldDirectory(asked, context, (directory) =>
       firstDirectoryNames(directory.at('.')),
     );
     return withheld === null ? names : names.filter((name) => withheld(name) === undefined);

@@ -2,9 +2,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import { truncate } from '../../base/text.ts';
 
 /**
- * The subset of JSON Schema that tool inputs use. It is written in the form that the model gets, and checked here. A
- * schema library would add 12 to 15 ms to every start (import, construction, conversion), a third of the time that a
- * start may take, and it words its errors for programmers.
+ * The subset of JSON Schema that tool inputs use. The schemas are sent to the model nearly as they are written, and
+ * `matchesSchema` checks values. A schema library would add 12 to 15 ms to every start (import, construction,
+ * conversion), which is a third of the time that a start may take, and its errors are written for programmers.
  */
 export type ValueSchema =
   | StringSchema
@@ -14,48 +14,54 @@ export type ValueSchema =
   | ListSchema
   | ObjectSchema;
 
-interface Described {
+interface CommonSchema {
   readonly description?: string;
-  /** Whether the field is accepted without being sent to the model, so that it costs no bytes of a request. */
+  /** Whether the field is accepted, but not sent to the model, so that it needs no bytes in a request. */
   readonly unlisted?: true;
 }
-interface StringSchema extends Described {
+interface StringSchema extends CommonSchema {
   readonly type: 'string';
   readonly enum?: readonly string[];
   readonly minLength?: 1;
   /** Whether an empty text in this optional field is a value. By default it counts as absent. */
   readonly emptyIsValue?: true;
 }
-interface IntegerSchema extends Described {
+interface IntegerSchema extends CommonSchema {
   readonly type: 'integer';
   readonly minimum: number;
   readonly maximum?: number;
-  /** The largest number that makes a difference. Unlike `maximum` it is not sent to the model. */
+  /**
+   * The largest number that makes a difference. Larger numbers are reduced to it. Unlike `maximum`, it is not sent to
+   * the model.
+   */
   readonly clampTo?: number;
-  /** Whether a number below the minimum counts as absent: models used to other tools write 0 for "no limit". */
+  /** Whether a number below the minimum counts as absent. Models that know other tools write 0 for "no limit". */
   readonly lowIsAbsent?: true;
 }
-interface NumberSchema extends Described {
+interface NumberSchema extends CommonSchema {
   readonly type: 'number';
   readonly minimum: number;
   readonly maximum: number;
 }
-interface BooleanSchema extends Described {
+interface BooleanSchema extends CommonSchema {
   readonly type: 'boolean';
 }
-interface ListSchema extends Described {
+interface ListSchema extends CommonSchema {
   readonly type: 'array';
   readonly items: ValueSchema;
   readonly minItems?: 1;
 }
 /** The schema of an object, and so of the arguments of a tool. */
-export interface ObjectSchema extends Described {
+export interface ObjectSchema extends CommonSchema {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, ValueSchema>>;
   readonly required: readonly string[];
-  /** Fields of other products that make no difference to the result. They are accepted and ignored. */
+  /** Fields of other products' tools that make no difference to the result. They are accepted and ignored. */
   readonly ignored?: readonly string[];
-  /** Fields of other products, with the values that ask for what the tool does anyway. Any other value is an error. */
+  /**
+   * Fields of other products' tools, with the values that match what this tool does anyway. Any other value is an
+   * error.
+   */
   readonly fixed?: Readonly<Record<string, readonly (string | number | boolean)[]>>;
 }
 
@@ -77,9 +83,9 @@ export type ValueOf<S> = S extends { readonly enum: readonly (infer E)[] }
             : never;
 
 /**
- * Whether a value matches a schema. If not, `issues` gets one sentence for each problem, in the form
+ * Returns whether a value matches a schema. If not, one sentence for each problem is added to `issues`, in the form
  * `field: what is wrong; valid: what would be right`. Keys that are not in the schema are not checked, because
- * `normalizeArguments` has refused them.
+ * `normalizeArguments` has already refused them.
  */
 export function matchesSchema<const S extends ValueSchema>(
   schema: S,
@@ -87,44 +93,45 @@ export function matchesSchema<const S extends ValueSchema>(
   issues: string[],
 ): value is ValueOf<S> {
   const before = issues.length;
-  check(schema, value, '', issues);
+  checkValue(schema, value, '', issues);
   return issues.length === before;
 }
 
-function check(schema: ValueSchema, value: unknown, field: string, issues: string[]): void {
-  const wrong = describeProblem(schema, value);
-  if (wrong !== undefined) {
-    issues.push(`${field === '' ? 'input' : field}: ${wrong}; valid: ${describeValid(schema)}`);
+function checkValue(schema: ValueSchema, value: unknown, field: string, issues: string[]): void {
+  const problem = describeProblem(schema, value);
+  if (problem !== undefined) {
+    issues.push(`${field === '' ? 'input' : field}: ${problem}; valid: ${describeValid(schema)}`);
     return;
   }
-  const inside = (name: string): string => (field === '' ? name : `${field}.${name}`);
+  const nestedField = (name: string): string => (field === '' ? name : `${field}.${name}`);
   if (schema.type === 'array' && Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
-      check(schema.items, item, inside(String(index)), issues);
+      checkValue(schema.items, item, nestedField(String(index)), issues);
     }
   }
   if (schema.type === 'object' && isJsonObject(value)) {
     for (const [name, part] of Object.entries(schema.properties)) {
-      const wanted = schema.required.includes(name);
-      if (value[name] !== undefined) check(part, value[name], inside(name), issues);
-      else if (wanted) issues.push(`${inside(name)}: is missing; valid: ${describeValid(part)}`);
+      const isRequired = schema.required.includes(name);
+      if (value[name] !== undefined) checkValue(part, value[name], nestedField(name), issues);
+      else if (isRequired)
+        issues.push(`${nestedField(name)}: is missing; valid: ${describeValid(part)}`);
     }
   }
 }
 
 function describeProblem(schema: ValueSchema, value: unknown): string | undefined {
-  if (!isOfType(schema, value)) return `is of the wrong type: ${shown(value)}`;
+  if (!isOfType(schema, value)) return `is of the wrong type: ${formatValue(value)}`;
   switch (schema.type) {
     case 'string':
       if (schema.minLength !== undefined && value === '') return 'is empty';
       return schema.enum === undefined || schema.enum.some((one) => one === value)
         ? undefined
-        : `is not known: ${shown(value)}`;
+        : `is not known: ${formatValue(value)}`;
     case 'integer':
     case 'number':
-      if (Number(value) < schema.minimum) return `is too small: ${shown(value)}`;
+      if (Number(value) < schema.minimum) return `is too small: ${formatValue(value)}`;
       return Number(value) > (schema.maximum ?? Infinity)
-        ? `is too large: ${shown(value)}`
+        ? `is too large: ${formatValue(value)}`
         : undefined;
     case 'array':
       return schema.minItems !== undefined && Array.isArray(value) && value.length === 0
@@ -152,10 +159,10 @@ function isOfType(schema: ValueSchema, value: unknown): boolean {
   }
 }
 
-const MAX_SHOWN_VALUE = 60;
+const MAX_SHOWN_LENGTH = 60;
 
-function shown(value: unknown): string {
-  return truncate(JSON.stringify(value) ?? 'nothing', MAX_SHOWN_VALUE);
+function formatValue(value: unknown): string {
+  return truncate(JSON.stringify(value) ?? 'nothing', MAX_SHOWN_LENGTH);
 }
 
 function describeValid(schema: ValueSchema): string {
@@ -165,8 +172,8 @@ function describeValid(schema: ValueSchema): string {
       return schema.minLength === undefined ? 'string' : 'string, not empty';
     case 'integer':
     case 'number': {
-      const most = schema.maximum === undefined ? '' : ` and at most ${schema.maximum}`;
-      return `${schema.type} of at least ${schema.minimum}${most}`;
+      const upperBound = schema.maximum === undefined ? '' : ` and at most ${schema.maximum}`;
+      return `${schema.type} of at least ${schema.minimum}${upperBound}`;
     }
     case 'array':
       return schema.minItems === undefined ? 'list' : 'list, not empty';
@@ -177,7 +184,7 @@ function describeValid(schema: ValueSchema): string {
   }
 }
 
-/** The keys that are sent to the model. All others only control how arguments are read. */
+/** The keys that are sent to the model. All other keys only control how arguments are read. */
 const SENT_KEYS: ReadonlySet<string> = new Set(
   'type properties required description enum minLength minimum maximum items minItems'.split(' '),
 );

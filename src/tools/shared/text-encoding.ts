@@ -1,33 +1,31 @@
 import { isUtf8 } from 'node:buffer';
 import { MusterError } from '../../base/errors.ts';
 
-/**
- * The encodings that files can be read and written in. Both kinds of UTF-16 are recognized by their byte order mark.
- */
+/** The encodings in which files can be read and written. UTF-16 is recognized only by its byte order mark. */
 export type TextEncoding = 'UTF-8' | 'UTF-16LE' | 'UTF-16BE' | 'windows-1252';
 
 export const BYTE_ORDER_MARK = '\uFEFF';
 
 /** The characters of windows-1252 for the bytes from 0x80 to 0x9F. A blank marks an unused byte. */
 const WINDOWS_1252 = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ';
-const FIRST_OWN_BYTE = 0x80;
+const FIRST_SPECIAL_BYTE = 0x80;
 const FIRST_LATIN_1_BYTE = 0xa0;
-const BYTES: ReadonlyMap<string, number> = new Map(
+const BYTE_BY_CHARACTER: ReadonlyMap<string, number> = new Map(
   [...WINDOWS_1252].flatMap((character, index) =>
-    character === ' ' ? [] : [[character, FIRST_OWN_BYTE + index] as const],
+    character === ' ' ? [] : [[character, FIRST_SPECIAL_BYTE + index] as const],
   ),
 );
 
-/** Returns the encoding of a text that begins with a byte order mark of UTF-16; null where there is none. */
+/** Returns the encoding of a text that begins with a byte order mark of UTF-16, or null if there is no such mark. */
 export function markedEncoding(head: Buffer): 'UTF-16LE' | 'UTF-16BE' | null {
   const [first, second, third, fourth] = head;
   if (first === 0xfe && second === 0xff) return 'UTF-16BE';
-  // Followed by two zero bytes, the same mark is that of UTF-32.
-  const isWider = third === 0 && fourth === 0;
-  return first === 0xff && second === 0xfe && !isWider ? 'UTF-16LE' : null;
+  // If two zero bytes follow, this is the byte order mark of UTF-32.
+  const isUtf32 = third === 0 && fourth === 0;
+  return first === 0xff && second === 0xfe && !isUtf32 ? 'UTF-16LE' : null;
 }
 
-/** Detects the encoding of a complete text file; null when it is none of the known ones. */
+/** Detects the encoding of a complete text file. Returns null if it is not one of the known encodings. */
 export function detectEncoding(bytes: Buffer): TextEncoding | null {
   const marked = markedEncoding(bytes);
   if (marked !== null) {
@@ -39,7 +37,7 @@ export function detectEncoding(bytes: Buffer): TextEncoding | null {
   return census.isWindows1252 ? 'windows-1252' : null;
 }
 
-/** Decodes a text and keeps its byte order mark. */
+/** Decodes a text. The result keeps the byte order mark. */
 export function decodeText(bytes: Buffer, encoding: TextEncoding): string {
   switch (encoding) {
     case 'UTF-8':
@@ -55,15 +53,15 @@ export function decodeText(bytes: Buffer, encoding: TextEncoding): string {
         .toString('latin1')
         .replaceAll(
           /[\u0080-\u009F]/g,
-          (byte) => WINDOWS_1252[byte.charCodeAt(0) - FIRST_OWN_BYTE] ?? byte,
+          (byte) => WINDOWS_1252[byte.charCodeAt(0) - FIRST_SPECIAL_BYTE] ?? byte,
         );
   }
 }
 
-/** Encodes a text. Throws INVALID_PARAM, naming the line, for a character that the encoding lacks. */
+/** Encodes a text. For a character that the encoding does not have, throws INVALID_PARAM with the line. */
 export function encodeText(shown: string, text: string, encoding: TextEncoding): Buffer {
-  const half = loneSurrogate(text);
-  if (half !== -1) throw unencodableError(shown, { text, at: half, encoding });
+  const surrogateAt = findLoneSurrogate(text);
+  if (surrogateAt !== -1) throw unencodableError(shown, { text, at: surrogateAt, encoding });
   switch (encoding) {
     case 'UTF-8':
       return Buffer.from(text, 'utf8');
@@ -72,24 +70,27 @@ export function encodeText(shown: string, text: string, encoding: TextEncoding):
     case 'UTF-16BE':
       return Buffer.from(text, 'utf16le').swap16();
     case 'windows-1252':
-      return toWindows1252(shown, text);
+      return encodeWindows1252(shown, text);
   }
 }
 
-function toWindows1252(shown: string, text: string): Buffer {
+function encodeWindows1252(shown: string, text: string): Buffer {
   const bytes = Buffer.alloc(text.length);
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    const isOwn = code < FIRST_OWN_BYTE || (code >= FIRST_LATIN_1_BYTE && code <= 0xff);
-    const byte = isOwn ? code : BYTES.get(text.charAt(at));
+    const isLatin1 = code < FIRST_SPECIAL_BYTE || (code >= FIRST_LATIN_1_BYTE && code <= 0xff);
+    const byte = isLatin1 ? code : BYTE_BY_CHARACTER.get(text.charAt(at));
     if (byte === undefined) throw unencodableError(shown, { text, at, encoding: 'windows-1252' });
     bytes[at] = byte;
   }
   return bytes;
 }
 
-/** The position of a lone half of a surrogate pair, which no encoding can hold; -1 if there is none. */
-function loneSurrogate(text: string): number {
+/**
+ * Returns the position of a lone half of a surrogate pair, which no encoding can represent. Returns -1 if there is
+ * none.
+ */
+function findLoneSurrogate(text: string): number {
   return text.isWellFormed() ? -1 : text.search(/\p{Surrogate}/u);
 }
 
@@ -99,29 +100,34 @@ interface UnencodableCharacter {
   readonly encoding: TextEncoding;
 }
 
-function unencodableError(shown: string, wrong: UnencodableCharacter): MusterError {
-  const { text, at, encoding } = wrong;
+function unencodableError(shown: string, character: UnencodableCharacter): MusterError {
+  const { text, at, encoding } = character;
   const code = text.codePointAt(at) ?? 0;
   const name = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
   const isHalf = code >= 0xd800 && code <= 0xdfff;
   const what = isHalf ? `half of a character (${name})` : `${String.fromCodePoint(code)} (${name})`;
   const line = text.slice(0, at).split('\n').length;
-  const way =
+  const advice =
     encoding === 'windows-1252' ? ', or convert the file to UTF-8 first (iconv, in Bash)' : '';
-  const message = `${shown}: line ${line} would hold ${what}, which the encoding of the file, ${encoding}, does not have. Nothing was changed. Use other characters${way}.`;
+  const message = `${shown}: line ${line} would hold ${what}, which the encoding of the file, ${encoding}, does not have. Nothing was changed. Use other characters${advice}.`;
   return new MusterError('INVALID_PARAM', message);
 }
 
-/** Bytes without a character in windows-1252. Other encodings use them often. */
-const UNUSED: ReadonlySet<number> = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d]);
+/** The bytes that have no character in windows-1252. In other encodings they are frequent. */
+const UNUSED_BYTES: ReadonlySet<number> = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d]);
 
-/** Counts the bytes of a file that is not valid UTF-8, to tell windows-1252 from damaged UTF-8 and other data. */
+/**
+ * Counts the bytes of a file that is not valid UTF-8, to distinguish windows-1252 from damaged UTF-8 and other data.
+ */
 export class ByteCensus {
+  /** The number of complete UTF-8 sequences. */
   private sequences = 0;
+  /** The number of bytes beyond ASCII that do not belong to a UTF-8 sequence. */
   private others = 0;
   private hasUnused = false;
-  /** The number of bytes that the current UTF-8 sequence still needs, and the bytes that it has. */
+  /** The number of bytes that are missing in the current UTF-8 sequence. */
   private missing = 0;
+  /** The bytes of the current UTF-8 sequence. */
   private pending: number[] = [];
 
   add(bytes: Buffer): void {
@@ -131,9 +137,9 @@ export class ByteCensus {
     }
   }
 
-  /** Whether most bytes beyond ASCII are not UTF-8 and each of them is a character of windows-1252. */
+  /** Whether most bytes beyond ASCII are not UTF-8, and each of these bytes is a character of windows-1252. */
   get isWindows1252(): boolean {
-    const isUnused = this.hasUnused || this.pending.some((byte) => UNUSED.has(byte));
+    const isUnused = this.hasUnused || this.pending.some((byte) => UNUSED_BYTES.has(byte));
     return !isUnused && this.others + this.pending.length > this.sequences;
   }
 
@@ -156,7 +162,7 @@ export class ByteCensus {
 
   private addOther(byte: number): void {
     this.others += 1;
-    this.hasUnused ||= UNUSED.has(byte);
+    this.hasUnused ||= UNUSED_BYTES.has(byte);
   }
 }
 
@@ -180,7 +186,7 @@ export class Transcoder {
     return bytes.subarray(mark);
   }
 
-  /** Returns what is left of a character that the last chunk cut off. */
+  /** Returns the text of a character that was incomplete at the end of the last chunk. */
   end(): Buffer {
     return Buffer.from(this.decoder?.decode() ?? '', 'utf8');
   }

@@ -6,7 +6,7 @@ import { defineTool } from '../shared/define-tool.ts';
 import { detectBinaryKind, SAMPLE_BYTES } from '../shared/file-text.ts';
 import { failure } from '../shared/output.ts';
 
-/** Base64 has four digits for three bytes. */
+/** The growth of data in Base64, which has four digits for three bytes. */
 const GROWTH = 4 / 3;
 
 export const base64EncodeTool = defineTool({
@@ -26,10 +26,10 @@ export const base64EncodeTool = defineTool({
   aliases: { input: 'text', data: 'text', value: 'text', string: 'text', url_safe: 'url' },
   describe: () => NO_ACCESS,
   async run({ text, url = false }, { caps }) {
-    const most = Math.floor(caps.resultBytes / GROWTH);
+    const maxBytes = Math.floor(caps.resultBytes / GROWTH);
     const size = byteLength(text);
-    if (size > most) {
-      return failure('LIMIT_EXCEEDED', `text: has ${size} bytes, more than ${most}; use Bash`);
+    if (size > maxBytes) {
+      return failure('LIMIT_EXCEEDED', `text: has ${size} bytes, more than ${maxBytes}; use Bash`);
     }
     const encoded = Buffer.from(text, 'utf8').toString(url ? 'base64url' : 'base64');
     return { text: encoded === '' ? '[nothing: the text is empty]' : encoded };
@@ -39,7 +39,7 @@ export const base64EncodeTool = defineTool({
 const MAX_DIGITS = 1_000_000;
 const NOTE_BYTES = 100;
 /** The maximum number of bytes of binary data that are shown. */
-const SHOWN_BYTES = 64;
+const MAX_SHOWN_BYTES = 64;
 const DATA_URL = /^data:[^,]{0,200};base64,/i;
 
 export const base64DecodeTool = defineTool({
@@ -52,7 +52,7 @@ export const base64DecodeTool = defineTool({
   describe: () => NO_ACCESS,
   async run({ text }, { caps }) {
     const bytes = decode(text);
-    return { text: shown(bytes, caps.resultBytes - NOTE_BYTES) };
+    return { text: showBytes(bytes, caps.resultBytes - NOTE_BYTES) };
   },
 });
 
@@ -78,13 +78,13 @@ function decode(text: string): Buffer {
   return Buffer.from(data, 'base64');
 }
 
-function shown(bytes: Buffer, maxBytes: number): string {
+function showBytes(bytes: Buffer, maxBytes: number): string {
   if (bytes.length === 0) return '[nothing: 0 bytes]';
   const kind = detectBinaryKind(bytes.subarray(0, SAMPLE_BYTES));
-  if (kind !== undefined || !isUtf8(bytes)) return asHex(bytes, kind ?? 'not UTF-8');
+  if (kind !== undefined || !isUtf8(bytes)) return showHex(bytes, kind ?? 'not UTF-8');
   if (bytes.length <= maxBytes) return bytes.toString('utf8');
   const note = `[cut at ${maxBytes} of ${bytes.length} bytes]`;
-  // A character that would be cut in half is left out.
+  // Leave out a character that would be cut in half.
   const cut = bytes
     .subarray(0, maxBytes)
     .toString('utf8')
@@ -92,11 +92,11 @@ function shown(bytes: Buffer, maxBytes: number): string {
   return `${cut}\n${note}`;
 }
 
-function asHex(bytes: Buffer, kind: string): string {
+function showHex(bytes: Buffer, kind: string): string {
   const hex = bytes
-    .subarray(0, SHOWN_BYTES)
+    .subarray(0, MAX_SHOWN_BYTES)
     .toString('hex')
     .replaceAll(/(..)(?=.)/g, '$1 ');
-  const more = bytes.length > SHOWN_BYTES ? ' …' : '';
+  const more = bytes.length > MAX_SHOWN_BYTES ? ' …' : '';
   return `[not text: ${kind}, ${plural(bytes.length, 'byte')}]\n${hex}${more}`;
 }

@@ -19,7 +19,7 @@ export const currentTimeTool = defineTool({
   aliases: { tz: 'timezone', zone: 'timezone' },
   describe: () => NO_ACCESS,
   async run({ timezone }, { clock }) {
-    return { text: timeIn(clock.now(), timezone) };
+    return { text: formatTime(clock.now(), timezone) };
   },
 });
 
@@ -27,20 +27,20 @@ export const currentTimeTool = defineTool({
  * Formats a time: `2026-11-22T12:26:45+02:00, Sunday, Europe/Kyiv, Unix time 1795343205`. Throws INVALID_PARAM for an
  * unknown zone.
  */
-function timeIn(now: number, timezone: string | undefined): string {
-  const format = formatIn(timezone);
+function formatTime(now: number, timezone: string | undefined): string {
+  const format = createFormat(timezone);
   const parts = new Map(format.formatToParts(now).map(({ type, value }) => [type, value]));
   const part = (type: Intl.DateTimeFormatPartTypes): string => parts.get(type) ?? '';
   const date = `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`;
   const time = `${part('hour')}:${part('minute')}:${part('second')}`;
-  // The part is `GMT+02:00`, or `GMT` alone for no offset.
+  // This part of the text is `GMT+02:00`, or only `GMT` if there is no offset.
   const offset = part('timeZoneName').replace('GMT', '') || '+00:00';
   const { timeZone } = format.resolvedOptions();
   const unix = Math.floor(now / 1000);
   return `${date}T${time}${offset}, ${part('weekday')}, ${timeZone}, Unix time ${unix}`;
 }
 
-function formatIn(timeZone: string | undefined): Intl.DateTimeFormat {
+function createFormat(timeZone: string | undefined): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en-US', {
       ...(timeZone === undefined ? {} : { timeZone }),
@@ -58,11 +58,11 @@ function formatIn(timeZone: string | undefined): Intl.DateTimeFormat {
     });
   } catch (thrown) {
     if (!(thrown instanceof RangeError)) throw thrown;
-    throw new MusterError('INVALID_PARAM', unknownZone(timeZone ?? ''), { cause: thrown });
+    throw new MusterError('INVALID_PARAM', describeUnknownZone(timeZone ?? ''), { cause: thrown });
   }
 }
 
-function unknownZone(timezone: string): string {
+function describeUnknownZone(timezone: string): string {
   const near = suggestNames(timezone, Intl.supportedValuesOf('timeZone'));
   const hint = near.length === 0 ? '' : `. Near it: ${near.join(', ')}`;
   return `timezone: ${JSON.stringify(timezone)} is not known; valid: an IANA name such as Europe/Berlin or UTC, or an offset such as +02:00${hint}`;
@@ -74,7 +74,7 @@ export const sleepTool = defineTool({
   name: 'Sleep',
   kind: 'meta',
   replay: 'pure',
-  // Other calls may use its slot meanwhile.
+  // Other calls may use the slot of this call while it waits.
   waits: true,
   ownWords: true,
   description: 'Wait. For a task or shell use TaskOutput instead.',

@@ -9,12 +9,12 @@ import { MusterError } from '../../base/errors.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 
 const NOTE_BYTES = 200;
-const MAX_VALUE = 10_000;
+const MAX_SHOWN_LENGTH = 10_000;
 
 /** Shows environment variables, except secrets. */
 export const getEnvTool = defineTool({
   name: 'GetEnv',
-  // Not `meta`, so that it runs after a SetEnv in the same message.
+  // The kind is not `meta`, so that the call runs after a SetEnv in the same message.
   kind: 'read',
   replay: 'pure',
   description: 'An environment variable as Bash commands see it; without a name, the names of all.',
@@ -29,19 +29,19 @@ export const getEnvTool = defineTool({
     if (isHidden(name, value, variables)) {
       return { text: `${name} is set. Its value is hidden: it is a secret.` };
     }
-    const most = Math.min(MAX_VALUE, caps.resultBytes - NOTE_BYTES);
-    if (value.length <= most) return { text: `${name}=${value}` };
-    return { text: `${name}=${value.slice(0, most)}\n[cut at ${most} characters]` };
+    const maxLength = Math.min(MAX_SHOWN_LENGTH, caps.resultBytes - NOTE_BYTES);
+    if (value.length <= maxLength) return { text: `${name}=${value}` };
+    return { text: `${name}=${value.slice(0, maxLength)}\n[cut at ${maxLength} characters]` };
   },
 });
 
 function listVariables(variables: VariablePort, maxBytes: number): string {
-  const own = variables.own();
+  const ownVariables = variables.own();
   const lines = Object.entries(variables.seen())
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => {
       const marks = [
-        ...(own.has(name) ? ['set by this task'] : []),
+        ...(ownVariables.has(name) ? ['set by this task'] : []),
         ...(isHidden(name, value, variables) ? ['hidden'] : []),
       ];
       return marks.length === 0 ? name : `${name} (${marks.join(', ')})`;
@@ -50,7 +50,10 @@ function listVariables(variables: VariablePort, maxBytes: number): string {
   return [...shown, ...(remaining === 0 ? [] : [`[${plural(remaining, 'more name')}]`])].join('\n');
 }
 
-/** Whether a value must not be shown: its name suggests a secret, it contains a password, or the log redacts it. */
+/**
+ * Returns whether a value must not be shown, because its name suggests a secret, it contains a password, or the log
+ * redacts it.
+ */
 function isHidden(name: string, value: string, variables: VariablePort): boolean {
   return isSecretVariable(name) || holdsCredentials(value) || !variables.keeps(value);
 }
@@ -61,14 +64,14 @@ function describeMissing(name: string): string {
   return `${name} is not passed on to commands. ${how} passes it on with sandbox.env.`;
 }
 
-const MAX_NAME = 100;
+const MAX_NAME_LENGTH = 100;
 const MAX_VALUE_BYTES = 8192;
 const MAX_VARIABLES = 64;
 
 /**
- * The tool changes what every later command does, so permission rules treat it like a command, and the decision about
- * the call refuses variables that a task may not set. Commands that were
- * proved to change nothing run without these variables, because the proof does not know them.
+ * Sets an environment variable for later commands. Because this can change what these commands do, permission rules
+ * treat the tool like a command, and the permission decision refuses variables that a task may not set. Commands that
+ * were proved to be read-only run without these variables, because the proof does not know them.
  */
 export const setEnvTool = defineTool({
   name: 'SetEnv',
@@ -85,17 +88,18 @@ export const setEnvTool = defineTool({
     required: ['name'],
   },
   aliases: { key: 'name', variable: 'name', var: 'name' },
-  // An invalid name sets nothing: the call fails when it runs.
+  // A call with an invalid name sets nothing, because it fails when it runs.
   describe: ({ name }) => (isValidName(name) ? { ...NO_ACCESS, variables: [name] } : NO_ACCESS),
   async run({ name, value }, { variables }) {
     requireValidName(name);
-    const own = variables.own();
+    const ownVariables = variables.own();
     if (value === undefined) {
-      if (!own.has(name)) throw new MusterError('NOT_FOUND', `${name} was not set by this task`);
+      if (!ownVariables.has(name))
+        throw new MusterError('NOT_FOUND', `${name} was not set by this task`);
       return { text: `${name} is unset.`, facts: { variables: { [name]: null } } };
     }
     requireLoggable(name, value, variables);
-    if (own.size >= MAX_VARIABLES && !own.has(name)) {
+    if (ownVariables.size >= MAX_VARIABLES && !ownVariables.has(name)) {
       throw new MusterError('LIMIT_EXCEEDED', `a task sets at most ${MAX_VARIABLES} variables`);
     }
     const text = `${name} is set for your later commands, not for those of other tasks.`;
@@ -104,12 +108,12 @@ export const setEnvTool = defineTool({
 });
 
 function isValidName(name: string): boolean {
-  return name.length <= MAX_NAME && isVariableName(name);
+  return name.length <= MAX_NAME_LENGTH && isVariableName(name);
 }
 
 function requireValidName(name: string): void {
   if (isValidName(name)) return;
-  const valid = `letters, digits and _, no digit first, at most ${MAX_NAME} characters`;
+  const valid = `letters, digits and _, no digit first, at most ${MAX_NAME_LENGTH} characters`;
   throw new MusterError('INVALID_PARAM', `name: is not a valid variable name; valid: ${valid}`);
 }
 

@@ -231,7 +231,7 @@ test('locations of recipes', () => {
     goose.agents.locations.user({
       home: '/h',
       config: '/h/.config',
-      named: (name) => (name === 'GOOSE_RECIPE_PATH' ? path : undefined),
+      readVariable: (name) => (name === 'GOOSE_RECIPE_PATH' ? path : undefined),
     });
   expect([user(), user('/a:b:/c'), goose.agents.locations.project]).toEqual([
     ['/h/.config/goose/recipes'],

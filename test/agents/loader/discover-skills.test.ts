@@ -1,4 +1,4 @@
-import { searchPaths, listDefinitionFiles } from '../../../src/agents/loader/list-files.ts';
+import { listSearchPaths, listDefinitionFiles } from '../../../src/agents/loader/list-files.ts';
 import { openLive } from './support.ts';
 import { SKILLS } from '../../../src/agents/kinds.ts';
 import { discoverDefinitions } from '../../../src/agents/loader/discover.ts';
@@ -37,7 +37,7 @@ function write(path: string, description: string): void {
 
 describe('the search order', () => {
   it('searches Muster’s own directories before those of other products, and the project before the user', () => {
-    const places = searchPaths(SKILLS, around()).map(({ path }) => below(path));
+    const places = listSearchPaths(SKILLS, around()).map(({ path }) => below(path));
     expect(places.slice(0, 5)).toEqual([
       'repo/app/.muster/skills',
       'repo/.muster/skills',

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import {
   lintSkill,
   findFileReferences,
-  type SkillFacts,
+  type SkillLintContext,
 } from '../../../src/agents/skills/lint-skill.ts';
 import type { SkillDefinition } from '../../../src/protocol/skill.ts';
 import { readOne, skillFile, skillNamed } from './support.ts';
 
-const FACTS: SkillFacts = {
+const FACTS: SkillLintContext = {
   isAgent: (name) => name === 'Explore',
   exists: (path) => path === '/skills/deploy/references/steps.md',
   holdsSecret: (text) => text.includes('sk-'),

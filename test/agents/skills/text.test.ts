@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import {
   splitArguments,
   substituteArguments,
-  skillText,
-  skillTextWithin,
+  formatSkillText,
+  formatSkillTextWithin,
 } from '../../../src/agents/skills/text.ts';
 import { byteLength } from '../../../src/base/text.ts';
 import { skillNamed } from './support.ts';
@@ -60,7 +60,9 @@ describe('substitution', () => {
   it('takes time proportional to the length of the text', () => {
     for (const piece of ['\\', '$', '$ARGUMENTS[', '"', "'", '"\\', '!`', '${CLAUDE_']) {
       const long = piece.repeat(100_000);
-      expect(skillText(skillNamed('fix', { body: long }), 'a')).toContain(long.slice(0, 1_000));
+      expect(formatSkillText(skillNamed('fix', { body: long }), 'a')).toContain(
+        long.slice(0, 1_000),
+      );
       expect(splitArguments(long).length).toBeGreaterThan(0);
     }
   });
@@ -80,25 +82,27 @@ describe('substitution', () => {
 
 describe('the text of a skill', () => {
   it('names the folder of its files, and ends with arguments without a placeholder', () => {
-    expect(skillText(skillNamed('fix'), 'it all')).toBe(
+    expect(formatSkillText(skillNamed('fix'), 'it all')).toBe(
       'Skill fix. Its files are in "/skills/fix": paths in its text are relative to that folder, and Read opens them.\n\nDo it.\n\nARGUMENTS: it all',
     );
-    expect(skillText(skillNamed('fix', { body: 'Do $0.' }), 'it')).toMatch(/Do it\.$/);
+    expect(formatSkillText(skillNamed('fix', { body: 'Do $0.' }), 'it')).toMatch(/Do it\.$/);
   });
 
   it('says that its commands have not been run', () => {
-    const text = skillText(skillNamed('fix', { body: 'Look: !`git diff`' }));
+    const text = formatSkillText(skillNamed('fix', { body: 'Look: !`git diff`' }));
     expect(text).toContain('have not been run');
     expect(text).toContain('!`git diff`');
   });
 
   it('is cut at the end of a line if it is too long, with a pointer to the rest', () => {
     const skill = skillNamed('fix', { body: 'äöü line\n'.repeat(5_000) });
-    const text = skillTextWithin(skill, '', 30_000);
+    const text = formatSkillTextWithin(skill, '', 30_000);
     expect(byteLength(text)).toBeLessThanOrEqual(30_000);
     expect(text).toMatch(
       /line\n\n\[Cut at \d+ of \d+ bytes\. Read the rest in "\/skills\/fix\/SKILL\.md"\.\]$/,
     );
-    expect(skillTextWithin(skillNamed('fix'), '', 30_000)).toBe(skillText(skillNamed('fix')));
+    expect(formatSkillTextWithin(skillNamed('fix'), '', 30_000)).toBe(
+      formatSkillText(skillNamed('fix')),
+    );
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { escapeTags } from '../../../src/base/control-tags.ts';
 import {
   itemDigest,
-  missingFields,
+  findMissingFields,
   parseBody,
   renderPrompt,
 } from '../../../src/agents/templates/render.ts';
@@ -40,9 +40,9 @@ describe('a template', () => {
   it('returns the fields that an item does not have itself', () => {
     const { parts } = parseBody('{{item.a}} {{item.b}} {{item.a}} {{item.constructor}}');
     expect([
-      missingFields(parts, { b: null }),
-      missingFields(parts, 'text'),
-      missingFields(parseBody('{{item}}').parts, 'text'),
+      findMissingFields(parts, { b: null }),
+      findMissingFields(parts, 'text'),
+      findMissingFields(parseBody('{{item}}').parts, 'text'),
     ]).toEqual([['a', 'constructor'], ['a', 'b', 'constructor'], []]);
   });
 

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makeTree, told } from './support.ts';
+import { makeTree, formatFiles } from './support.ts';
 
 describe('the locations of context files', () => {
   test('the user’s own file comes first, then those from the repository root down, the nearest last', () => {
@@ -14,7 +14,7 @@ describe('the locations of context files', () => {
       'repo/packages/app/deep/AGENTS.md': 'below the work',
       'AGENTS.md': 'above the repository',
     });
-    expect(told(tree.look('packages/app'))).toEqual([
+    expect(formatFiles(tree.readContext('packages/app'))).toEqual([
       '~/.claude/CLAUDE.md: mine at Claude',
       '~/.config/muster/AGENTS.md: mine at Muster',
       '../../AGENTS.md: root',
@@ -36,7 +36,9 @@ describe('the locations of context files', () => {
     ];
     const files = names.map((name) => [`repo/sub/${name}`, `of ${name}`] as const);
     const tree = makeTree(Object.fromEntries(files));
-    expect(told(tree.look('sub'))).toEqual(names.map((name) => `${name}: of ${name}`));
+    expect(formatFiles(tree.readContext('sub'))).toEqual(
+      names.map((name) => `${name}: of ${name}`),
+    );
   });
 
   test.each([
@@ -50,7 +52,7 @@ describe('the locations of context files', () => {
     '.config/muster/AGENTS.md',
   ])('the user’s ~/%s', (name) => {
     const tree = makeTree({ [`home/${name}`]: 'Mine.' });
-    expect(tree.look()?.files).toEqual([
+    expect(tree.readContext()?.files).toEqual([
       { name: `~/${name}`, scope: 'user', text: 'Mine.', isCut: false },
     ]);
   });
@@ -62,7 +64,7 @@ describe('the locations of context files', () => {
       'home/.codex/AGENTS.md': 'as it is at home',
       'home/.codex/AGENTS.override.md': 'for now at home',
     });
-    expect(told(tree.look())).toEqual([
+    expect(formatFiles(tree.readContext())).toEqual([
       '~/.codex/AGENTS.override.md: for now at home',
       'AGENTS.override.md: for now',
     ]);
@@ -71,7 +73,7 @@ describe('the locations of context files', () => {
   test('a variable can set the directory of a product', () => {
     const tree = makeTree({ 'elsewhere/CLAUDE.md': 'moved', 'home/.claude/CLAUDE.md': 'left' });
     const environment = { HOME: tree.home, CLAUDE_CONFIG_DIR: join(tree.top, 'elsewhere') };
-    expect(told(tree.look('', { environment }))).toEqual([
+    expect(formatFiles(tree.readContext('', { environment }))).toEqual([
       `${tree.top}/elsewhere/CLAUDE.md: moved`,
     ]);
   });
@@ -79,12 +81,12 @@ describe('the locations of context files', () => {
   test('outside a repository only the current directory is searched', () => {
     const tree = makeTree({ 'repo/AGENTS.md': 'above', 'repo/sub/AGENTS.md': 'here' });
     rmSync(join(tree.repo, '.git'), { recursive: true });
-    expect(told(tree.look('sub'))).toEqual(['AGENTS.md: here']);
+    expect(formatFiles(tree.readContext('sub'))).toEqual(['AGENTS.md: here']);
   });
 
   test('missing and empty files give no context and no notice', () => {
     const tree = makeTree({ 'repo/AGENTS.md': ' \n\n' });
-    expect([tree.look(), tree.notices]).toEqual([null, []]);
+    expect([tree.readContext(), tree.notices]).toEqual([null, []]);
   });
 
   test('a directory other than that of the session is read without git information', () => {
@@ -109,31 +111,31 @@ describe('files with the same content appear once', () => {
       { 'repo/AGENTS.md': SAME, 'repo/GEMINI.md': '@./AGENTS.md @CLAUDE.md' },
     ],
   ])('%s', (_, files) => {
-    expect(told(makeTree(files).look())).toEqual([`AGENTS.md: ${SAME}`]);
+    expect(formatFiles(makeTree(files).readContext())).toEqual([`AGENTS.md: ${SAME}`]);
   });
 
   test('a link to another file appears once', () => {
     const tree = makeTree({ 'repo/AGENTS.md': SAME });
     symlinkSync('AGENTS.md', join(tree.repo, 'CLAUDE.md'));
-    expect(told(tree.look())).toEqual([`AGENTS.md: ${SAME}`]);
+    expect(formatFiles(tree.readContext())).toEqual([`AGENTS.md: ${SAME}`]);
   });
 
   test('a link in the other direction appears once', () => {
     const tree = makeTree({ 'repo/CLAUDE.md': SAME });
     symlinkSync('CLAUDE.md', join(tree.repo, 'AGENTS.md'));
-    expect(told(tree.look())).toEqual([`AGENTS.md: ${SAME}`]);
+    expect(formatFiles(tree.readContext())).toEqual([`AGENTS.md: ${SAME}`]);
   });
 
   test('for a copy in a lower directory the nearest one counts', () => {
     const tree = makeTree({ 'repo/AGENTS.md': SAME, 'repo/sub/AGENTS.md': SAME });
-    expect(told(tree.look('sub'))).toEqual([`AGENTS.md: ${SAME}`]);
+    expect(formatFiles(tree.readContext('sub'))).toEqual([`AGENTS.md: ${SAME}`]);
   });
 
   test('a home directory can be the repository itself', () => {
     const tree = makeTree({ 'home/.claude/CLAUDE.md': SAME });
     mkdirSync(join(tree.home, '.git'));
     const live = tree.open();
-    expect(told(live.getContext(tree.home))).toEqual([`.claude/CLAUDE.md: ${SAME}`]);
+    expect(formatFiles(live.getContext(tree.home))).toEqual([`.claude/CLAUDE.md: ${SAME}`]);
   });
 
   test('text that an import adds appears next to the importing file, once', () => {
@@ -142,7 +144,7 @@ describe('files with the same content appear once', () => {
       'repo/CLAUDE.md': '@AGENTS.md\nAnd @docs/more.md.',
       'repo/docs/more.md': 'More, see @../AGENTS.md',
     });
-    expect(tree.look()?.files).toEqual([
+    expect(tree.readContext()?.files).toEqual([
       { name: 'AGENTS.md', scope: 'project', text: 'All.', isCut: false },
       { name: 'CLAUDE.md', scope: 'project', text: '@AGENTS.md\nAnd @docs/more.md.', isCut: false },
       {
@@ -162,7 +164,7 @@ describe('imports', () => {
       (n) => [`repo/${n}.md`, `${n}, then @${n + 1}.md`] as const,
     );
     const tree = makeTree({ 'repo/AGENTS.md': '0, then @1.md', ...Object.fromEntries(chain) });
-    expect(tree.look()?.files.map(({ name }) => name)).toEqual([
+    expect(tree.readContext()?.files.map(({ name }) => name)).toEqual([
       'AGENTS.md',
       '1.md',
       '2.md',
@@ -182,7 +184,7 @@ describe('imports', () => {
       'repo/sub/CLAUDE.md': 'Read @style.md',
       'repo/sub/style.md': 'blanks',
     });
-    expect(told(tree.look('sub'))).toEqual([
+    expect(formatFiles(tree.readContext('sub'))).toEqual([
       '../style.md: tabs',
       'CLAUDE.md: Read @style.md',
       'style.md: blanks',
@@ -200,7 +202,7 @@ describe('imports', () => {
       'repo/5.md': 'five @6.md',
       'repo/6.md': 'six',
     });
-    expect(told(tree.look())).toContain('6.md: six');
+    expect(formatFiles(tree.readContext())).toContain('6.md: six');
     expect(tree.notices).toEqual([]);
   });
 
@@ -211,13 +213,16 @@ describe('imports', () => {
       'repo/AGENTS.md': all,
       ...Object.fromEntries(names.map((name) => [`repo/${name}`, `${name} ${all}`])),
     });
-    expect(tree.look()?.files).toHaveLength(names.length);
+    expect(tree.readContext()?.files).toHaveLength(names.length);
     expect(tree.notices).toEqual([]);
   });
 
   test('in a circle end', () => {
     const tree = makeTree({ 'repo/AGENTS.md': 'a @b.md', 'repo/b.md': 'b @AGENTS.md @b.md' });
-    expect(told(tree.look())).toEqual(['AGENTS.md: a @b.md', 'b.md: b @AGENTS.md @b.md']);
+    expect(formatFiles(tree.readContext())).toEqual([
+      'AGENTS.md: a @b.md',
+      'b.md: b @AGENTS.md @b.md',
+    ]);
   });
 
   test('the user’s own file may import from the home directory, a project file may not', () => {
@@ -226,7 +231,7 @@ describe('imports', () => {
       'home/notes.md': 'Notes.',
       'repo/AGENTS.md': 'Ours: @~/notes.md',
     });
-    expect(told(tree.look())).toEqual([
+    expect(formatFiles(tree.readContext())).toEqual([
       '~/.claude/CLAUDE.md: Mine: @~/notes.md',
       '~/notes.md: Notes.',
       'AGENTS.md: Ours: @~/notes.md',
@@ -241,7 +246,7 @@ describe('imports', () => {
       'repo/AGENTS.md': 'Ask @alice of @docs or @/components/Button about @types/node.',
       'repo/docs/x.md': 'x',
     });
-    expect([told(tree.look()).length, tree.notices]).toEqual([1, []]);
+    expect([formatFiles(tree.readContext()).length, tree.notices]).toEqual([1, []]);
   });
 
   test('at most 64 files are imported, the nearest first', () => {
@@ -252,13 +257,13 @@ describe('imports', () => {
       ...Object.fromEntries(many.map((n) => [`repo/a${n}.md`, `a${n}`])),
       ...Object.fromEntries(many.map((n) => [`repo/sub/b${n}.md`, `b${n}`])),
     });
-    expect(tree.look('sub')?.files.map(({ name }) => name)).toEqual([
+    expect(tree.readContext('sub')?.files.map(({ name }) => name)).toEqual([
       '../a0.md',
       '../a1.md',
       ...many.map((n) => `b${n}.md`),
     ]);
     expect(tree.notices).toEqual([
-      'more than 64 context files, or 1048576 bytes: what comes from ../a2.md on is left out',
+      'more than 64 context files, or 1048576 bytes: ../a2.md and all later files are left out',
     ]);
   });
 });
@@ -274,7 +279,10 @@ describe('changed files', () => {
     expect(live.getContext(tree.repo)).toBe(before);
     at = 10_000;
     await live.refresh();
-    expect(told(live.getContext(tree.repo))).toEqual(['AGENTS.md: after it', 'CLAUDE.md: new']);
+    expect(formatFiles(live.getContext(tree.repo))).toEqual([
+      'AGENTS.md: after it',
+      'CLAUDE.md: new',
+    ]);
     expect(live.getContext(tree.repo)?.id).not.toBe(before?.id);
     at = 20_000;
     const now = live.getContext(tree.repo);

@@ -6,32 +6,32 @@ import { afterAll } from 'vitest';
 import { LiveContext, type ContextOptions } from '../../../src/api/context/live-context.ts';
 import type { ProjectContext } from '../../../src/protocol/project-context.ts';
 
-const made: string[] = [];
+const createdDirectories: string[] = [];
 
 afterAll(() => {
-  for (const directory of made) rmSync(directory, { recursive: true, force: true });
+  for (const directory of createdDirectories) rmSync(directory, { recursive: true, force: true });
 });
 
 type Files = Readonly<Record<string, string>>;
 
 export interface Tree {
-  /** Holds all of it. */
+  /** The directory that contains the home directory and the repository. */
   readonly top: string;
   readonly home: string;
-  /** With a `.git`. */
+  /** The repository: a directory with a `.git`. */
   readonly repo: string;
-  /** What was told of the last look. */
+  /** The notices since the last call of `open` or `readContext`. */
   readonly notices: string[];
   write(files: Files): void;
-  /** What a task in this directory of the repository is told. */
-  look(directory?: string, options?: Partial<ContextOptions>): ProjectContext | null;
+  /** Returns the context of a task in a directory of the repository. */
+  readContext(directory?: string, options?: Partial<ContextOptions>): ProjectContext | null;
   open(directory?: string, options?: Partial<ContextOptions>): LiveContext;
 }
 
-/** A home and, beside it, a repository; paths begin with `home/` and `repo/`. */
+/** Creates a home directory and a repository next to it. The paths of files begin with `home/` or `repo/`. */
 export function makeTree(files: Files = {}): Tree {
   const top = realpathSync(mkdtempSync(join(tmpdir(), 'muster-context-')));
-  made.push(top);
+  createdDirectories.push(top);
   const home = join(top, 'home');
   const repo = join(top, 'repo');
   for (const path of [home, join(repo, '.git')]) mkdirSync(path, { recursive: true });
@@ -48,23 +48,23 @@ export function makeTree(files: Files = {}): Tree {
     notices.length = 0;
     const environment = options.environment ?? { HOME: home };
     return new LiveContext({
-      around: createSearchContext(join(repo, directory), environment),
+      searchContext: createSearchContext(join(repo, directory), environment),
       home,
       environment,
       git: null,
-      isWithheld: () => false,
+      isExcluded: () => false,
       redact: (text) => text,
       clock: { now: () => 0, monotonic: () => 0 },
       onNotice: (line) => void notices.push(line),
       ...options,
     });
   };
-  const look: Tree['look'] = (directory = '', options = {}) =>
+  const readContext: Tree['readContext'] = (directory = '', options = {}) =>
     open(directory, options).getContext(join(repo, directory));
-  return { top, home, repo, notices, write, look, open };
+  return { top, home, repo, notices, write, readContext, open };
 }
 
-/** `name: text`, as they stand in the prompt. */
-export function told(context: ProjectContext | null): readonly string[] {
+/** Formats the files of a context as `name: text`, in the order of the prompt. */
+export function formatFiles(context: ProjectContext | null): readonly string[] {
   return (context?.files ?? []).map(({ name, text }) => `${name}: ${text}`);
 }

@@ -27,15 +27,15 @@ it('attaches a file once, however often it is named', async () => {
   expect(problems).toEqual([]);
 });
 
-it('leaves out files that a person would have to allow, and tells that person why', async () => {
+it('leaves out files that need a permission, and reports the reason', async () => {
   const { cwd, enclose } = await muster();
   const secret = join(cwd, '.env');
   writeFileSync(secret, 'KEY=1');
   const { enclosures, problems } = await enclose('look at @.env and @/etc/passwd');
   expect(enclosures).toEqual([]);
   expect(problems).toEqual([
-    `@.env does not go along: ${JSON.stringify(secret)} usually holds secrets: only a person can allow it, for one call; no rule or mode does.`,
-    '@/etc/passwd does not go along: "/etc/passwd" is outside the workspace roots, which no rule or mode opens; a person may, for one call.',
+    `@.env is not quoted: ${JSON.stringify(secret)} usually holds secrets: only a person can allow it, for one call; no rule or mode does.`,
+    '@/etc/passwd is not quoted: "/etc/passwd" is outside the workspace roots. No rule or mode allows that; only a person can, for one call.',
   ]);
 });
 
@@ -46,7 +46,7 @@ it('sends the quoted items only to the task that they were gathered for', async 
   const run = made.start({ prompt: 'Where is it said? @a.txt', enclosed: first });
   expect(run.id).toBe(first.task);
   const other = await enclose('@a.txt');
-  const refusal = new RegExp(`gathered for task ${other.task}, and not for ${run.id}`);
+  const refusal = new RegExp(`gathered for task ${other.task}, not for task ${run.id}`);
   expect(() => made.send(run.id, 'and here? @a.txt', other)).toThrow(refusal);
   await run.result;
   await expect(made.resume({ id: run.id, prompt: 'again', enclosed: other })).rejects.toThrow(

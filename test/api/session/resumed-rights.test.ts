@@ -1,4 +1,4 @@
-import { retainedAllowRules } from '../../../src/api/session/resumed-rights.ts';
+import { selectRetainedRules } from '../../../src/api/session/resumed-rights.ts';
 import { expect, it } from 'vitest';
 import type { PermissionRule, RuleSource } from '../../../src/protocol/permission.ts';
 
@@ -6,7 +6,7 @@ function rule(text: string, kind: RuleSource['kind'], where = '/x'): PermissionR
   return { text, tool: 'Bash', specifier: text, source: { kind, where } };
 }
 
-it('a resumed conversation keeps its grants and the rights that files still give', () => {
+it('a resumed conversation keeps its grants and the rules that files still contain', () => {
   const granted = [
     rule('a', 'flag', '--allow'),
     rule('b', 'definition', 'Bash'),
@@ -14,12 +14,12 @@ it('a resumed conversation keeps its grants and the rights that files still give
     rule('d', 'builtin'),
   ];
   const said = [rule('e', 'config'), rule('f', 'env'), rule('g', 'answer', '/state/answers.json')];
-  expect(retainedAllowRules([...granted, ...said], [])).toEqual(granted);
+  expect(selectRetainedRules([...granted, ...said], [])).toEqual(granted);
   const moved = said.map((each) => ({
     ...each,
     specifier: 'written out',
     source: rule('', 'flag').source,
   }));
-  expect(retainedAllowRules([...granted, ...said], moved)).toEqual([...granted, ...said]);
-  expect(retainedAllowRules([], said)).toEqual([]);
+  expect(selectRetainedRules([...granted, ...said], moved)).toEqual([...granted, ...said]);
+  expect(selectRetainedRules([], said)).toEqual([]);
 });

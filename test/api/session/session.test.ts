@@ -40,7 +40,7 @@ async function muster(
 }
 
 describe('a resumed task', () => {
-  it('that is refused takes no events from those who listen to the run', async () => {
+  it('that is refused takes no events from the listener of the running task', async () => {
     const model = await fakeModel({
       script: (request) =>
         toolResultRounds(request) === 0
@@ -57,7 +57,7 @@ describe('a resumed task', () => {
     expect(types.at(-1)).toBe('task.ended');
   });
 
-  it('does not delegate deeper than the present max_depth allows', async () => {
+  it('does not delegate deeper than the current max_depth allows', async () => {
     const model = await fakeModel({ script: () => ({ text: 'done' }) });
     const directory = home();
     const first = await muster(model, directory, { MUSTER_TASK_TOOL_MAX_DEPTH: '4' });

@@ -12,7 +12,7 @@ describe('the limits of parallel work', () => {
     const notice =
       maxParallel === parallel
         ? null
-        : `the open files limit of ${limit} (ulimit -n) lets ${maxParallel} tasks of a tree work at a time, not max_parallel = ${parallel}; the rest queue`;
+        : `the limit of ${limit} open files (ulimit -n) allows only ${maxParallel} tasks of a tree at a time instead of max_parallel = ${parallel}; the other tasks wait`;
     expect(limitByOpenFiles(wanted, limit)).toEqual({ maxParallel, maxConcurrent, notice });
   });
 });

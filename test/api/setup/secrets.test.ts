@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createEnvironmentRedactor, secretValues } from '../../../src/api/setup/secrets.ts';
+import { createEnvironmentRedactor, listSecretValues } from '../../../src/api/setup/secrets.ts';
 
 const KEY = 'sk-0123456789abcdef';
 
@@ -12,7 +12,7 @@ test.each([
 ])(
   'a key is a secret both as it stands in its variable and as it is sent: %s',
   (value, secrets) => {
-    expect(secretValues({ OPENAI_API_KEY: value })).toEqual(secrets);
+    expect(listSecretValues({ OPENAI_API_KEY: value })).toEqual(secrets);
   },
 );
 

@@ -10,16 +10,16 @@ import { tempDir } from '../../store/fixtures.ts';
 const TOP = 'follow000top';
 const NONE = { tokens: 0, costUsd: 0 };
 
-interface Terminals extends AsyncDisposable {
+interface Processes extends AsyncDisposable {
   readonly worker: TaskStore;
   readonly watcher: TaskStore;
-  /** How often the watcher has opened a log to read on. */
+  /** The number of times that the watcher has read each log. */
   readonly reads: Map<string, number>;
   kill(): void;
 }
 
-/** Two processes on one data directory: one works, the other watches. */
-function terminals(): Terminals {
+/** Opens the stores of two processes in one data directory: one runs tasks, the other follows them. */
+function openProcesses(): Processes {
   const dataDir = tempDir();
   let isAlive = true;
   const processes: ProcessPort = {
@@ -53,17 +53,17 @@ function terminals(): Terminals {
   };
 }
 
-/** Follows, and tells line by line what it was told of. */
-class Following {
+/** Follows a tree, and records each report as a line. */
+class FollowRecorder {
   readonly lines: string[] = [];
   private readonly controller = new AbortController();
   private readonly end: Promise<void>;
-  private told = Promise.withResolvers<void>();
+  private lineAdded = Promise.withResolvers<void>();
 
   constructor(store: TaskStore) {
     const add = (line: string): void => {
       this.lines.push(line);
-      this.told.resolve();
+      this.lineAdded.resolve();
     };
     const listener: TreeListener = {
       found: ({ spec, status }) => add(`found ${spec.id} ${status}`),
@@ -74,11 +74,11 @@ class Following {
     this.end = followTree(store, TOP, { listener, signal: this.controller.signal });
   }
 
-  /** Resolves when a line was told. */
-  async hears(line: string): Promise<void> {
+  /** Resolves when this line has been recorded. */
+  async waitForLine(line: string): Promise<void> {
     while (!this.lines.includes(line)) {
-      this.told = Promise.withResolvers<void>();
-      await this.told.promise;
+      this.lineAdded = Promise.withResolvers<void>();
+      await this.lineAdded.promise;
     }
   }
 
@@ -88,7 +88,7 @@ class Following {
   }
 }
 
-function begin(store: TaskStore, id: string, parent: string | null): TaskLog {
+function startTask(store: TaskStore, id: string, parent: string | null): TaskLog {
   const log = store.create(taskSpec(id, { root: TOP, parent, depth: parent === null ? 0 : 1 }));
   log.append([{ type: 'task.started' }]);
   return log;
@@ -100,39 +100,39 @@ function end(log: TaskLog): void {
   log.close();
 }
 
-function announce(log: TaskLog, child: string, type: 'child.created' | 'child.resumed'): void {
+function appendChild(log: TaskLog, child: string, type: 'child.created' | 'child.resumed'): void {
   log.append([{ type, child, callId: 'call', background: true }]);
 }
 
-function childEnded(log: TaskLog, child: string, below: readonly string[] = []): void {
+function appendChildEnd(log: TaskLog, child: string, below: readonly string[] = []): void {
   const ended = { type: 'child.ended', status: 'completed', changed: [], spent: NONE } as const;
   log.append([{ ...ended, child, below }]);
 }
 
-/** What is written in the same millisecond as the following begins may count as new. */
-async function past(): Promise<void> {
+/** Waits for the next millisecond, because an event from the millisecond of the start may count as new. */
+async function waitForNextMillisecond(): Promise<void> {
   const now = systemClock.now();
   while (systemClock.now() === now) await new Promise(setImmediate);
 }
 
 describe('following a tree', () => {
-  it('reports the present state, then children that start, nested ones too, and their ends', async () => {
-    await using two = terminals();
-    const log = begin(two.worker, TOP, null);
-    announce(log, 'child000one1', 'child.created');
-    end(begin(two.worker, 'child000one1', TOP));
-    childEnded(log, 'child000one1');
-    await using following = new Following(two.watcher);
-    await following.hears('found child000one1 completed');
-    announce(log, 'child000two2', 'child.created');
-    const child = begin(two.worker, 'child000two2', TOP);
-    announce(child, 'grandchild01', 'child.created');
-    end(begin(two.worker, 'grandchild01', 'child000two2'));
-    childEnded(child, 'grandchild01');
+  it('reports the current state, then children that start, nested ones too, and their ends', async () => {
+    await using two = openProcesses();
+    const log = startTask(two.worker, TOP, null);
+    appendChild(log, 'child000one1', 'child.created');
+    end(startTask(two.worker, 'child000one1', TOP));
+    appendChildEnd(log, 'child000one1');
+    await using following = new FollowRecorder(two.watcher);
+    await following.waitForLine('found child000one1 completed');
+    appendChild(log, 'child000two2', 'child.created');
+    const child = startTask(two.worker, 'child000two2', TOP);
+    appendChild(child, 'grandchild01', 'child.created');
+    end(startTask(two.worker, 'grandchild01', 'child000two2'));
+    appendChildEnd(child, 'grandchild01');
     end(child);
-    childEnded(log, 'child000two2', ['grandchild01']);
+    appendChildEnd(log, 'child000two2', ['grandchild01']);
     end(log);
-    await following.hears(`${TOP} 7 task.ended completed`);
+    await following.waitForLine(`${TOP} 7 task.ended completed`);
     expect(following.lines.slice(0, 2)).toEqual([
       `found ${TOP} running`,
       'found child000one1 completed',
@@ -155,21 +155,21 @@ describe('following a tree', () => {
   });
 
   it('continues after the end of the tree, and reports an ended child that is resumed', async () => {
-    await using two = terminals();
-    const log = begin(two.worker, TOP, null);
-    announce(log, 'child000one1', 'child.created');
-    end(begin(two.worker, 'child000one1', TOP));
-    childEnded(log, 'child000one1');
+    await using two = openProcesses();
+    const log = startTask(two.worker, TOP, null);
+    appendChild(log, 'child000one1', 'child.created');
+    end(startTask(two.worker, 'child000one1', TOP));
+    appendChildEnd(log, 'child000one1');
     end(log);
-    await using following = new Following(two.watcher);
-    await following.hears('found child000one1 completed');
+    await using following = new FollowRecorder(two.watcher);
+    await following.waitForLine('found child000one1 completed');
     const child = two.worker.claim('child000one1');
     child.append([{ type: 'task.resumed', by: 'user', callId: null }]);
     end(child);
-    await following.hears('child000one1 6 task.ended completed');
+    await following.waitForLine('child000one1 6 task.ended completed');
     const again = two.worker.claim(TOP);
     again.append([{ type: 'task.resumed', by: 'user', callId: null }]);
-    await following.hears(`${TOP} 7 task.resumed queued`);
+    await following.waitForLine(`${TOP} 7 task.resumed queued`);
     again.close();
     expect(following.lines).toEqual([
       `found ${TOP} completed`,
@@ -182,30 +182,30 @@ describe('following a tree', () => {
     ]);
   });
 
-  it('reports tasks whose process is gone once', async () => {
-    await using two = terminals();
-    const log = begin(two.worker, TOP, null);
-    announce(log, 'child000one1', 'child.created');
-    begin(two.worker, 'child000one1', TOP);
-    await using following = new Following(two.watcher);
-    await following.hears('found child000one1 running');
+  it('reports each task whose process has ended, but only once', async () => {
+    await using two = openProcesses();
+    const log = startTask(two.worker, TOP, null);
+    appendChild(log, 'child000one1', 'child.created');
+    startTask(two.worker, 'child000one1', TOP);
+    await using following = new FollowRecorder(two.watcher);
+    await following.waitForLine('found child000one1 running');
     two.kill();
-    await following.hears(`left ${TOP} interrupted`);
-    await following.hears('left child000one1 interrupted');
-    await using late = new Following(two.watcher);
-    await late.hears('found child000one1 interrupted');
+    await following.waitForLine(`left ${TOP} interrupted`);
+    await following.waitForLine('left child000one1 interrupted');
+    await using late = new FollowRecorder(two.watcher);
+    await late.waitForLine('found child000one1 interrupted');
     expect(following.lines.filter((line) => line.startsWith('left')).length).toBe(2);
   });
 
-  it('serves others while a log announces thousands of children', async () => {
-    await using two = terminals();
-    const log = begin(two.worker, TOP, null);
+  it('leaves time for other work while a log names thousands of children', async () => {
+    await using two = openProcesses();
+    const log = startTask(two.worker, TOP, null);
     const ids = Array.from({ length: 2_000 }, (_, at) => `child${String(at).padStart(7, '0')}`);
     log.append(
       ids.map((child) => ({ type: 'child.created', child, callId: 'call', background: true })),
     );
     const last = ids.at(-1) ?? '';
-    end(begin(two.worker, last, TOP));
+    end(startTask(two.worker, last, TOP));
     const counted = { inRound: 0, most: 0 };
     const tail = two.watcher.openTail.bind(two.watcher);
     two.watcher.openTail = (id) => {
@@ -219,18 +219,18 @@ describe('following a tree', () => {
         },
       };
     };
-    await using following = new Following(two.watcher);
-    await following.hears(`found ${last} completed`);
+    await using following = new FollowRecorder(two.watcher);
+    await following.waitForLine(`found ${last} completed`);
     log.append([{ type: 'child.created', child: 'childnewest1', callId: 'c', background: true }]);
-    end(begin(two.worker, 'childnewest1', TOP));
-    await following.hears('childnewest1 3 task.ended completed');
+    end(startTask(two.worker, 'childnewest1', TOP));
+    await following.waitForLine('childnewest1 3 task.ended completed');
     expect(counted.most).toBeGreaterThan(0);
     expect(counted.most).toBeLessThan(600);
   });
 
-  it('counts children that ended long ago, and shows those of them that are at work again', async () => {
-    await using two = terminals();
-    const log = begin(two.worker, TOP, null);
+  it('counts children that ended long ago, and reports those that are running again', async () => {
+    await using two = openProcesses();
+    const log = startTask(two.worker, TOP, null);
     const ids = Array.from({ length: 700 }, (_, index) => `child${String(index).padStart(7, '0')}`);
     log.append(
       ids.flatMap((child) => [
@@ -246,14 +246,14 @@ describe('following a tree', () => {
       ]),
     );
     const [first = ''] = ids;
-    end(begin(two.worker, first, TOP));
-    await past();
-    await using following = new Following(two.watcher);
-    await following.hears('passed over 101');
-    announce(log, first, 'child.resumed');
+    end(startTask(two.worker, first, TOP));
+    await waitForNextMillisecond();
+    await using following = new FollowRecorder(two.watcher);
+    await following.waitForLine('passed over 101');
+    appendChild(log, first, 'child.resumed');
     const child = two.worker.claim(first);
     child.append([{ type: 'task.resumed', by: TOP, callId: 'call' }]);
-    await following.hears(`${first} 5 task.resumed queued`);
+    await following.waitForLine(`${first} 5 task.resumed queued`);
     expect(following.lines).not.toContain(`${first} 3 task.ended completed`);
     // What does not change is not read.
     expect(

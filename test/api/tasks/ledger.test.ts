@@ -28,7 +28,7 @@ afterEach(async () => {
   for (const close of opened.splice(0).toReversed()) await close();
 });
 
-/** Faults that a try after them gets over; of the first four an answer has begun. */
+/** Faults after which a retry succeeds. The first four interrupt an answer that has begun. */
 const FAULTS: readonly Fault[] = [
   { kind: 'reset' },
   { kind: 'truncate' },
@@ -38,7 +38,7 @@ const FAULTS: readonly Fault[] = [
   { kind: 'refuse' },
 ];
 
-/** What is answered, in order of the requests' arrival; text alone when it has come to its end. */
+/** The answers to requests, in the order of arrival. After these answers, the model answers with text only. */
 interface Plan {
   readonly answers: readonly {
     readonly children: number;
@@ -46,8 +46,8 @@ interface Plan {
     readonly tokens: readonly [number, number, number, number, number];
   }[];
   /**
-   * While which request alone is being answered the run is stopped, and then gone on with; null: never. Of
-   * an answer that is on its way as the run is stopped nobody can say whether it is read.
+   * The number of the request at which the run is stopped and then resumed, or null. The run is stopped only while this
+   * is the only open request, because it is unknown how much of other answers would still be read.
    */
   readonly stopAt: number | null;
 }
@@ -66,8 +66,8 @@ const plans: fc.Arbitrary<Plan> = fc.record({
   stopAt: fc.option(fc.integer({ min: 1, max: 4 }), { nil: null }),
 });
 
-/** As far as the protocol can say it. */
-function usageOf(protocol: WireProtocol, tokens: Plan['answers'][number]['tokens']): Usage {
+/** Returns the usage as the protocol can express it. */
+function createUsage(protocol: WireProtocol, tokens: Plan['answers'][number]['tokens']): Usage {
   const [input, output, cacheRead, cacheWrite, reasoning] = tokens;
   return {
     input,
@@ -78,17 +78,17 @@ function usageOf(protocol: WireProtocol, tokens: Plan['answers'][number]['tokens
   };
 }
 
-function scriptOf(plan: Plan, protocol: WireProtocol) {
+function createScript(plan: Plan, protocol: WireProtocol) {
   let count = 0;
   return (request: RecordedRequest): Answer => {
     const step = plan.answers[count];
     count += 1;
     const text = `answer ${count} `.repeat(30);
-    if (step === undefined) return { text, usage: usageOf(protocol, [7, 3, 0, 0, 1]) };
-    const usage = usageOf(protocol, step.tokens);
-    // The usage behind a frame that can't be read is heard only by who is not stopped meanwhile.
-    const isUnheard = plan.stopAt !== null && step.fault?.kind === 'malformed_frame';
-    const fault = step.fault === null || isUnheard ? {} : { fault: step.fault };
+    if (step === undefined) return { text, usage: createUsage(protocol, [7, 3, 0, 0, 1]) };
+    const usage = createUsage(protocol, step.tokens);
+    // The usage after a malformed frame is read only if the run is not stopped meanwhile.
+    const isUnread = plan.stopAt !== null && step.fault?.kind === 'malformed_frame';
+    const fault = step.fault === null || isUnread ? {} : { fault: step.fault };
     const mayDelegate = toolResultRounds(request) < 2 && request.tools.some(isTask);
     const slow = plan.stopAt === count ? { chunks: 20, chunkMs: 50 } : {};
     if (step.children === 0 || !mayDelegate) return { text, usage, ...fault, ...slow };
@@ -104,22 +104,22 @@ function isTask({ name }: { readonly name: string }): boolean {
   return name === 'Task';
 }
 
-function home(): string {
+function createHome(): string {
   const path = mkdtempSync(join(tmpdir(), 'muster-ledger-'));
   opened.push(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
 
-interface Played {
+interface PlanResult {
   readonly model: FakeModel;
   readonly report: (by: UsageReport['by']) => Promise<UsageReport>;
-  /** The sum over the fold of each log. */
+  /** The sums over the ledgers in the logs. */
   readonly folded: { readonly usage: Usage; readonly estimated: number };
 }
 
-/** The requests that a run waits for. */
-class Answering {
-  /** By task, with whether its answer has begun. */
+/** Tracks the open requests of a run. */
+class OpenRequests {
+  /** By task: whether the answer has begun. */
   private readonly open = new Map<string, boolean>();
 
   readonly onEvent: EventListener = ({ type, task }) => {
@@ -128,16 +128,21 @@ class Answering {
     else if (type === 'turn.ended' || type === 'turn.failed') this.open.delete(task);
   };
 
-  /** Whether of all answers one is left, of which something has been read: what a server said is then known. */
-  get isOneAlone(): boolean {
+  /**
+   * True if exactly one request is open and its answer has begun, so that the usage reported by the server is known.
+   */
+  get isSingleAnswer(): boolean {
     return this.open.size === 1 && [...this.open.values()].every((hasBegun) => hasBegun);
   }
 }
 
-async function play(plan: Plan, protocol: WireProtocol): Promise<Played> {
-  const directory = home();
+async function runPlan(plan: Plan, protocol: WireProtocol): Promise<PlanResult> {
+  const directory = createHome();
   const dataDir = join(directory, 'data');
-  const model = await startFakeModel({ models: ['fake-model'], script: scriptOf(plan, protocol) });
+  const model = await startFakeModel({
+    models: ['fake-model'],
+    script: createScript(plan, protocol),
+  });
   opened.push(() => model.close().then(() => expectNoViolations(model)));
   const open = () =>
     createMuster({
@@ -147,16 +152,16 @@ async function play(plan: Plan, protocol: WireProtocol): Promise<Played> {
       ...(protocol === 'chat' ? {} : { model: `${PROVIDERS[protocol]}/fake-model` }),
     });
   const first = await open();
-  const answering = new Answering();
-  const run = first.start({ prompt: 'go' }, answering.onEvent);
-  const looking = setInterval(() => {
+  const openRequests = new OpenRequests();
+  const run = first.start({ prompt: 'go' }, openRequests.onEvent);
+  const stopTimer = setInterval(() => {
     const slow = model.requests[(plan.stopAt ?? 0) - 1];
-    if (slow === undefined || slow.outcome.endedAt !== null || !answering.isOneAlone) return;
-    clearInterval(looking);
+    if (slow === undefined || slow.outcome.endedAt !== null || !openRequests.isSingleAnswer) return;
+    clearInterval(stopTimer);
     void first.stop({ by: 'user', because: 'enough' });
   }, 5);
   await run.result;
-  clearInterval(looking);
+  clearInterval(stopTimer);
   await first.close();
   if (plan.stopAt !== null) {
     const second = await open();
@@ -187,18 +192,18 @@ it.each(WIRE_PROTOCOLS)(
   async (protocol) => {
     await fc.assert(
       fc.asyncProperty(plans, async (plan) => {
-        const { model, report, folded } = await play(plan, protocol);
+        const { model, report, folded } = await runPlan(plan, protocol);
         const outcomes = model.requests.map(({ outcome }) => outcome);
-        const told = outcomes.flatMap(({ usage }) => (usage === null ? [] : [usage]));
+        const reported = outcomes.flatMap(({ usage }) => (usage === null ? [] : [usage]));
         const broken = outcomes.filter(
           ({ usage, status, firstByteAt }) =>
             usage === null && status === 200 && firstByteAt !== null,
         );
-        const sum = told.reduce(addUsage, NO_USAGE);
+        const sum = reported.reduce(addUsage, NO_USAGE);
         expect(folded).toEqual({ usage: sum, estimated: broken.length });
         for (const by of ['task', 'tree', 'type', 'model', 'day'] as const) {
           const { total, rows } = await report(by);
-          expect(total.reported).toMatchObject({ answers: told.length, usage: sum });
+          expect(total.reported).toMatchObject({ answers: reported.length, usage: sum });
           expect(total.estimated.answers).toBe(broken.length);
           const parts = rows.map(({ reported }) => reported.usage);
           expect(parts.reduce(addUsage, NO_USAGE)).toEqual(sum);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { usageReport, type UsageQuery } from '../../../src/api/tasks/usage-report.ts';
-import { costText, countText } from '../../../src/report/cost-text.ts';
+import { formatCost, formatCount } from '../../../src/report/cost-text.ts';
 import { NO_USAGE_TOTAL, type LedgerEntry } from '../../../src/protocol/state/ledger.ts';
 import { NO_USAGE } from '../../../src/protocol/model.ts';
 import type { TaskSummary } from '../../../src/store/task-store.ts';
@@ -114,9 +114,9 @@ function withoutLedger(summary: TaskSummary): TaskSummary {
 
 it('states what is known about a cost', () => {
   const use = { ...NO_USAGE_TOTAL, answers: 2, costUsd: 0.25 };
-  expect(costText(use)).toBe('$0.2500');
-  expect(costText({ ...use, unpriced: 1 })).toBe('at least $0.2500');
-  expect(costText({ ...use, unpriced: 2 })).toBe('unknown');
-  expect(costText(NO_USAGE_TOTAL)).toBe('$0.0000');
-  expect([0, 999, 1000, 1_234_567].map(countText)).toEqual(['0', '999', '1,000', '1,234,567']);
+  expect(formatCost(use)).toBe('$0.2500');
+  expect(formatCost({ ...use, unpriced: 1 })).toBe('at least $0.2500');
+  expect(formatCost({ ...use, unpriced: 2 })).toBe('unknown');
+  expect(formatCost(NO_USAGE_TOTAL)).toBe('$0.0000');
+  expect([0, 999, 1000, 1_234_567].map(formatCount)).toEqual(['0', '999', '1,000', '1,234,567']);
 });

@@ -15,15 +15,15 @@ import { tempDir } from '../../store/fixtures.ts';
 const TOP = 'watch0000top';
 const CHILD = 'watch00child';
 
-/** Two processes on one data directory: one works, the other watches. */
-interface Terminals extends AsyncDisposable {
+/** The stores of two processes in one data directory: one runs tasks, the other watches them. */
+interface Processes extends AsyncDisposable {
   readonly worker: TaskStore;
   readonly watcher: TaskStore;
-  /** From now on the worker is gone. */
+  /** Makes the worker count as ended. */
   kill(): void;
 }
 
-function terminals(): Terminals {
+function openProcesses(): Processes {
   const dataDir = tempDir();
   let isAlive = true;
   const processes: ProcessPort = {
@@ -45,31 +45,32 @@ function terminals(): Terminals {
   };
 }
 
-/** Watches, and tells line by line what it was told of. */
-class Watching {
+/** Watches tasks, and records each report as a line. */
+class WatchRecorder {
   readonly lines: string[] = [];
   readonly end: Promise<WatchEnd>;
   private readonly controller = new AbortController();
-  private told = Promise.withResolvers<void>();
+  private lineAdded = Promise.withResolvers<void>();
 
   constructor(store: TaskStore, top: string | null) {
     const add = (line: string) => {
       this.lines.push(line);
-      this.told.resolve();
+      this.lineAdded.resolve();
     };
     const listener: WatchListener = {
       atWork: ({ spec, status }) => add(`at work ${spec.id} ${status}`),
-      event: (event, state) => add(`${event.task} ${event.seq} ${named(event)} ${state.status}`),
+      event: (event, state) =>
+        add(`${event.task} ${event.seq} ${describeEvent(event)} ${state.status}`),
       left: ({ spec, status }) => add(`left ${spec.id} ${status}`),
     };
     this.end = watchTasks(store, top, { listener, signal: this.controller.signal });
   }
 
-  /** Resolves when as many lines were told. */
-  async lineCount(count: number): Promise<readonly string[]> {
+  /** Resolves to the lines when at least `count` lines have been recorded. */
+  async waitForLines(count: number): Promise<readonly string[]> {
     while (this.lines.length < count) {
-      this.told = Promise.withResolvers<void>();
-      await this.told.promise;
+      this.lineAdded = Promise.withResolvers<void>();
+      await this.lineAdded.promise;
     }
     return this.lines;
   }
@@ -80,15 +81,15 @@ class Watching {
   }
 }
 
-function named(event: TaskEvent): string {
+function describeEvent(event: TaskEvent): string {
   return event.type === 'notified' ? event.message : event.type;
 }
 
-function note(log: TaskLog, message: string): void {
+function appendNotice(log: TaskLog, message: string): void {
   log.append([{ type: 'notified', level: 'info', message }]);
 }
 
-function begin(store: TaskStore, id: string, parent: string | null): TaskLog {
+function startTask(store: TaskStore, id: string, parent: string | null): TaskLog {
   const log = store.create(taskSpec(id, { root: TOP, parent, depth: parent === null ? 0 : 1 }));
   log.append([{ type: 'task.started' }]);
   return log;
@@ -100,27 +101,27 @@ function end(log: TaskLog): void {
   log.close();
 }
 
-function announce(log: TaskLog, child: string, type: 'child.created' | 'child.resumed'): void {
+function appendChild(log: TaskLog, child: string, type: 'child.created' | 'child.resumed'): void {
   log.append([{ type, child, callId: 'call', background: true }]);
 }
 
-/** What is written in the same millisecond as the watch begins may count as new. */
-async function past(): Promise<void> {
+/** Waits for the next millisecond, because an event from the millisecond of the start may count as new. */
+async function waitForNextMillisecond(): Promise<void> {
   const now = systemClock.now();
   while (systemClock.now() === now) await new Promise(setImmediate);
 }
 
 describe('watching one task', () => {
-  it('begins with the tasks at work, and ends with the watched task', async () => {
-    await using two = terminals();
-    const log = begin(two.worker, TOP, null);
-    const watching = new Watching(two.watcher, TOP);
-    expect(await watching.lineCount(1)).toEqual([`at work ${TOP} running`]);
-    note(log, 'half way');
-    announce(log, CHILD, 'child.created');
-    const child = begin(two.worker, CHILD, TOP);
+  it('begins with the running tasks, and ends with the watched task', async () => {
+    await using two = openProcesses();
+    const log = startTask(two.worker, TOP, null);
+    const watching = new WatchRecorder(two.watcher, TOP);
+    expect(await watching.waitForLines(1)).toEqual([`at work ${TOP} running`]);
+    appendNotice(log, 'half way');
+    appendChild(log, CHILD, 'child.created');
+    const child = startTask(two.worker, CHILD, TOP);
     end(child);
-    await watching.lineCount(7);
+    await watching.waitForLines(7);
     end(log);
     expect(await watching.end).toBe('ended');
     expect(watching.lines).toEqual([
@@ -136,10 +137,10 @@ describe('watching one task', () => {
   });
 
   it('follows a child that continues after its end, and repeats nothing', async () => {
-    await using two = terminals();
-    const log = begin(two.worker, TOP, null);
-    announce(log, CHILD, 'child.created');
-    end(begin(two.worker, CHILD, TOP));
+    await using two = openProcesses();
+    const log = startTask(two.worker, TOP, null);
+    appendChild(log, CHILD, 'child.created');
+    end(startTask(two.worker, CHILD, TOP));
     log.append([
       {
         type: 'child.ended',
@@ -150,15 +151,15 @@ describe('watching one task', () => {
         below: [],
       },
     ]);
-    await past();
-    const watching = new Watching(two.watcher, TOP);
-    await watching.lineCount(1);
+    await waitForNextMillisecond();
+    const watching = new WatchRecorder(two.watcher, TOP);
+    await watching.waitForLines(1);
     const again = two.worker.claim(CHILD);
-    announce(log, CHILD, 'child.resumed');
+    appendChild(log, CHILD, 'child.resumed');
     again.append([{ type: 'task.resumed', by: TOP, callId: 'call' }]);
-    await watching.lineCount(4);
+    await watching.waitForLines(4);
     end(again);
-    await watching.lineCount(5);
+    await watching.waitForLines(5);
     end(log);
     expect(await watching.end).toBe('ended');
     expect(watching.lines.toSorted()).toEqual(
@@ -174,17 +175,17 @@ describe('watching one task', () => {
   });
 
   it('ends at once if the task has ended', async () => {
-    await using two = terminals();
-    end(begin(two.worker, TOP, null));
-    const watching = new Watching(two.watcher, TOP);
+    await using two = openProcesses();
+    end(startTask(two.worker, TOP, null));
+    const watching = new WatchRecorder(two.watcher, TOP);
     expect([await watching.end, watching.lines]).toEqual(['ended', []]);
   });
 
-  it('ends when the process of the task is gone', async () => {
-    await using two = terminals();
-    begin(two.worker, TOP, null);
-    const watching = new Watching(two.watcher, TOP);
-    await watching.lineCount(1);
+  it('ends when the process of the task has ended', async () => {
+    await using two = openProcesses();
+    startTask(two.worker, TOP, null);
+    const watching = new WatchRecorder(two.watcher, TOP);
+    await watching.waitForLines(1);
     two.kill();
     expect([await watching.end, watching.lines]).toEqual(['left', [`at work ${TOP} running`]]);
   });
@@ -193,43 +194,43 @@ describe('watching one task', () => {
 const NONE = { tokens: 0, costUsd: 0 };
 
 describe('watching all tasks', () => {
-  it('shows tasks that start, that are resumed, and that their process has left', async () => {
-    await using two = terminals();
-    const old = begin(two.worker, CHILD, null);
+  it('reports tasks that start, that are resumed, and whose process has ended', async () => {
+    await using two = openProcesses();
+    const old = startTask(two.worker, CHILD, null);
     end(old);
-    await past();
-    const watching = new Watching(two.watcher, null);
-    const log = begin(two.worker, TOP, null);
-    expect(await watching.lineCount(3)).toEqual([
+    await waitForNextMillisecond();
+    const watching = new WatchRecorder(two.watcher, null);
+    const log = startTask(two.worker, TOP, null);
+    expect(await watching.waitForLines(3)).toEqual([
       `${TOP} 0 task.created queued`,
       `${TOP} 1 task.claimed queued`,
       `${TOP} 2 task.started running`,
     ]);
     end(log);
-    await watching.lineCount(4);
+    await watching.waitForLines(4);
     const again = two.worker.claim(TOP);
     again.append([{ type: 'task.resumed', by: 'user', callId: null }]);
-    expect((await watching.lineCount(6)).slice(3)).toEqual([
+    expect((await watching.waitForLines(6)).slice(3)).toEqual([
       `${TOP} 3 task.ended completed`,
       `${TOP} 4 task.claimed completed`,
       `${TOP} 5 task.resumed queued`,
     ]);
     two.kill();
-    expect((await watching.lineCount(7)).slice(6)).toEqual([`left ${TOP} interrupted`]);
+    expect((await watching.waitForLines(7)).slice(6)).toEqual([`left ${TOP} interrupted`]);
     await watching.stop();
   });
 
-  it('reports nothing about an ended task that a process merely holds', async () => {
-    await using two = terminals();
-    end(begin(two.worker, CHILD, null));
-    await past();
-    const watching = new Watching(two.watcher, null);
+  it('reports nothing about an ended task that a process only owns', async () => {
+    await using two = openProcesses();
+    end(startTask(two.worker, CHILD, null));
+    await waitForNextMillisecond();
+    const watching = new WatchRecorder(two.watcher, null);
     const held = two.worker.claim(CHILD);
-    const log = begin(two.worker, TOP, null);
-    await watching.lineCount(4);
+    const log = startTask(two.worker, TOP, null);
+    await watching.waitForLines(4);
     held.close();
     end(log);
-    await watching.lineCount(5);
+    await watching.waitForLines(5);
     await watching.stop();
     expect(watching.lines.toSorted()).toEqual([
       `${TOP} 0 task.created queued`,

@@ -21,8 +21,8 @@ describe('items', () => {
   });
 
   it.each([
-    ['', 'items', 'items holds no items'],
-    ['[]', 'x.json', 'x.json holds no items'],
+    ['', 'items', 'items contains no items'],
+    ['[]', 'x.json', 'x.json contains no items'],
     ['{"a":1}', 'x.json', 'x.json: must be a JSON list of items'],
     ['["a", 1]', 'stdin', 'stdin: item 2: an item is a text or an object'],
     ['"a"\nnope', 'x.jsonl', 'x.jsonl:2: is not JSON'],
@@ -31,7 +31,7 @@ describe('items', () => {
       'deep.json',
       'deep.json: item 1: is nested deeper than 100 levels',
     ],
-    ['a\n'.repeat(10_001), 'many', 'many holds 10001 items; the limit of one run is 10000'],
+    ['a\n'.repeat(10_001), 'many', 'many contains 10001 items; the limit of one run is 10000'],
   ])('%j of %s is refused', (text, where, message) => {
     expect(() => parseItems(text, where)).toThrow(message);
   });

@@ -11,7 +11,7 @@ import { HOME, rights, ROOT, rules } from '../../policy/support.ts';
 const RIGHTS = rights('default', { deny: ['Edit(a)'], ask: ['Read(secret/**)', 'Edit(b)'] });
 const [ASKED] = rules({ ask: ['Read(secret/**)'] }).ask;
 
-/** What a command of a call is held to that this decision lets run. */
+/** Returns the confinement of a command in a call that this decision allowed. */
 async function confinementBy(decision?: Decision): Promise<Confinement | undefined> {
   let seen: Confinement | undefined;
   const sandbox: Sandbox = {

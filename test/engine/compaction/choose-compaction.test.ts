@@ -8,7 +8,7 @@ import {
 import type { ResultLayout, ContextLayout } from '../../../src/engine/compaction/context-layout.ts';
 
 const LIMITS: WindowLimits = { window: 11_000, output: 1_000, compactAt: 0.8 };
-const CALM = { failures: 0, sinceAnswer: 0, overflowed: false };
+const CALM = { failures: 0, sinceAnswer: 0, hasOverflowed: false };
 
 function results(...tokens: readonly number[]): readonly ResultLayout[] {
   return tokens.map((each, index) => ({
@@ -22,7 +22,7 @@ function results(...tokens: readonly number[]): readonly ResultLayout[] {
   }));
 }
 
-/** Of so many turns of a size, after a prefix and a prompt. */
+/** Creates a layout with this total size and number of turns, after a prefix and a prompt. */
 function layout(size: number, turns: number, laid: readonly ResultLayout[] = []): ContextLayout {
   const each = (size - 1_000) / turns;
   return {
@@ -95,7 +95,7 @@ test.each<[string, ContextLayout, Partial<typeof CALM>, object]>([
   [
     'refused though it seemed to fit',
     layout(4_000, 20, []),
-    { overflowed: true },
+    { hasOverflowed: true },
     { kind: 'summarise' },
   ],
 ])('%s', (_, laid, history, expected) => {

@@ -1,25 +1,30 @@
 import { expect, it } from 'vitest';
 import { buildHeadTexts } from '../../../src/engine/compaction/compaction-texts.ts';
-import type { Said } from '../../../src/protocol/state/compaction.ts';
+import type { AddressedStatement } from '../../../src/protocol/state/compaction.ts';
 import { estimateTokensUnrounded } from '../../../src/base/token-estimate.ts';
 import { child, logOf } from '../../report/logs.ts';
 import { foldEvents } from '../../../src/protocol/state/fold.ts';
 
-/** What stands between the two notices. */
-function told(said: readonly Said[], most: number): readonly string[] {
+/** Returns the texts between the first and the last notice. */
+function told(said: readonly AddressedStatement[], most: number): readonly string[] {
   const state = foldEvents(logOf('a', [], { prompt: 'the task', parent: 'p1' }));
   state.conversation.compaction.said = said;
-  return buildHeadTexts(state, 100, { most, isSummarised: true }).slice(1, -1);
+  return buildHeadTexts(state, 100, { maxTokens: most, isSummarised: true }).slice(1, -1);
 }
 
-function message(text: string, from = 'p1'): Said {
+function message(text: string, from = 'p1'): AddressedStatement {
   return { at: 3, from, text, as: 'message' };
 }
 
-const PROMPT: Said = { at: 1, from: 'p1', text: 'the task', as: 'prompt' };
+const PROMPT: AddressedStatement = { at: 1, from: 'p1', text: 'the task', as: 'prompt' };
 
 it('keeps all inputs, and names their senders', () => {
-  const inherited: Said = { at: 0, from: 'user', text: 'change no file', as: 'inherited' };
+  const inherited: AddressedStatement = {
+    at: 0,
+    from: 'user',
+    text: 'change no file',
+    as: 'inherited',
+  };
   const later = { ...message('not in view'), at: 100 };
   expect(told([inherited, PROMPT, message('go on'), message('hi', 'x2'), later], 400)).toEqual([
     'To the agent that had this conversation before you: change no file',
@@ -63,7 +68,7 @@ it('names the background work and the loaded skills', () => {
     [3, { type: 'shell.started', shell: 'sh1', command: 'sleep 9', callId: 'x', output: '/o' }],
     [4, { ...skillLoaded, error: null, ms: 1 }],
   ]);
-  const texts = buildHeadTexts(foldEvents(log), 1, { most: 100, isSummarised: true });
+  const texts = buildHeadTexts(foldEvents(log), 1, { maxTokens: 100, isSummarised: true });
   expect(texts.slice(1, -1)).toEqual([
     '<notice>Running for you in the background: task c1, task c2, shell sh1.</notice>',
     expect.stringMatching(

@@ -3,7 +3,7 @@ import type { ModelDetails, ModelRequest, ResolvedModel } from '../../../src/pro
 import type { ScriptedAnswer } from '../../scripted-model.ts';
 import { rerunTaskLog } from '../../../src/replay/rerun-tree.ts';
 import { createBranch } from '../../../src/replay/create-branch.ts';
-import { toolsByName } from '../../../src/replay/idle-deps.ts';
+import { mapToolsByName } from '../../../src/replay/idle-deps.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
@@ -22,7 +22,7 @@ function facts(window: number | null) {
   });
 }
 
-/** Reads so many parts of such a size, one a turn; answers summaries as it is told. */
+/** Creates a model that reads this many parts of this size, one in each turn, and answers requests for summaries. */
 function reader(
   parts: number,
   { size = 6_000, summary = (n: number): ScriptedAnswer => ({ text: summaryText(n) }) } = {},
@@ -57,7 +57,7 @@ async function run(engine: TestEngine, prompt = GOAL) {
 
 async function rerunOf({ store, events }: TestEngine, id: string) {
   const settings = SETTINGS;
-  const tools = toolsByName({ store, settings }, [readTool]);
+  const tools = mapToolsByName({ store, settings }, [readTool]);
   return rerunTaskLog(
     { store, settings, tools },
     events.filter(({ task }) => task === id),
@@ -103,7 +103,7 @@ test('a cleared result can be read again by the number of its event', async () =
 });
 
 test('if clearing does not help, the task summarizes the beginning', async () => {
-  // Too small to be cleared.
+  // These results are too small to be cleared.
   const engine = compacting(reader(300, { size: 200 }));
   const task = await run(engine);
   expect(task.state.end?.status).toBe('completed');
@@ -184,7 +184,7 @@ test.each([
     const summaries = engine.model.requests.filter(isSummaryRequest);
     expect(summaries.slice(0, 2).map(({ toolChoice }) => toolChoice)).toEqual(['auto', 'none']);
     for (const request of engine.model.requests) expect(textOf(request)).toContain(GOAL);
-    // What nobody can use is paid all the same.
+    // Summaries that can't be used are paid too.
     const used = engine.model.requests.reduce((sum, each) => sum + countedTokens(each), 0);
     expect(task.state.usage.input).toBe(used);
     expect(task.state.turns).toBe(301);
@@ -368,7 +368,7 @@ test('no summary is requested if the budget does not allow both it and the next 
   const dropped = engine.events.find(({ type }) => type === 'context.dropped');
   expect(dropped).toMatchObject({ because: expect.stringContaining('max_tokens = 265000') });
   expect(task.state.end?.status).toBe('partial');
-  // The last of it goes for an answer.
+  // The remaining budget is used for a last answer.
   expect(task.state.result).toBe('the sum is 7');
 });
 

@@ -8,7 +8,7 @@ import { isSummaryRequest, readTool, typesOf, usageOf } from './support.ts';
 
 const ALL = { maxRights: <T>(rights: T) => rights };
 
-/** A conversation that reads until its beginning is to be summarised, and hears nothing of that at first. */
+/** Starts a conversation that reads until a summary is requested. The first request for it is not answered until the gate opens. */
 function waitingForSummary() {
   const gate = Promise.withResolvers<void>();
   const aside = Promise.withResolvers<void>();

@@ -30,7 +30,7 @@ const TALK: readonly Message[] = [
   answer('I delegate.', 'c'),
 ];
 
-/** Without the lead and the boundaries. */
+/** Returns the text without the lead and the markers of outside text. */
 function bodyOf(text: string): string {
   const nonce = /<outside ([a-z0-9]{8})>/.exec(text)?.[1] ?? '';
   const begin = text.indexOf(`<outside ${nonce}>\n`);

@@ -2,7 +2,7 @@ import { type ModelRequest, type Usage, NO_USAGE } from '../../../src/protocol/m
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import type { AnyTool } from '../../../src/protocol/tool.ts';
 
-/** What a provider that takes four characters for a token would count. */
+/** Counts the tokens of a request like a provider whose tokens have four characters each. */
 export function countedTokens({ prefix, messages }: ModelRequest): number {
   return Math.ceil(JSON.stringify([prefix, messages]).length / 4);
 }
@@ -11,7 +11,7 @@ export function usageOf(request: ModelRequest): Usage {
   return { ...NO_USAGE, input: countedTokens(request), output: 20 };
 }
 
-/** Gives so many characters, other ones for each number. */
+/** A tool that returns a text of the given size. The text differs for each part number. */
 export const readTool: AnyTool = {
   name: 'Read',
   kind: 'read',
@@ -30,7 +30,7 @@ export function isSummaryRequest({ messages }: ModelRequest): boolean {
   return last?.role === 'user' && last.content.some(({ text }) => text.includes('write now'));
 }
 
-/** All that is said in a request by no model. */
+/** Returns all texts of a request, without the arguments of calls. */
 export function textOf({ messages }: ModelRequest): string {
   return messages
     .flatMap(({ content }) => content.map((part) => ('text' in part ? part.text : '')))

@@ -26,7 +26,7 @@ function agent(name: string, parts: Partial<AgentDefinition> = {}): AgentDefinit
 const scout = agent('scout', { aliases: ['finder'] });
 const builder = agent('Builder');
 
-/** What the root is told of this one Task call. */
+/** Runs one Task call of the root, and returns its result. */
 async function answerTo(input: JsonObject, setup: EngineSetup) {
   const script = play({ root: [calls(call('Task', input))] });
   const test = testEngine(script, setup);
@@ -69,7 +69,7 @@ describe('an agent that lists the agents that it may delegate to', () => {
   });
 
   it('resolves a name like everybody else, so that rules apply to the agent that is started', async () => {
-    // `scout` is one agent's name and the other one's alias.
+    // `scout` is the name of one agent and an alias of the other agent.
     const shadow = agent('shadow', { aliases: ['scout'] });
     const only = agent('lead', { delegatesTo: ['shadow'] });
     const among = { agent: only, agents: [scout, shadow] };

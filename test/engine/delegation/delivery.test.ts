@@ -17,12 +17,12 @@ import { withoutNonce } from '../../nonce.ts';
 
 const LIMITS = { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 };
 
-/** The notices that a task was given, in order. */
+/** Returns the notices that a task got, in order. */
 function noticesOf(test: TestEngine, name: string): readonly string[] {
   return toldTo(test, name).filter((text) => text.startsWith('<notice>'));
 }
 
-/** The notice of one background task that says this. */
+/** Runs one background task with these answers, and returns the notice about its end. */
 async function noticeOf(part: Play[string], setup: EngineSetup = {}) {
   const test = testEngine(
     play({ main: [calls(background('part')), { text: 'waiting' }], part }),

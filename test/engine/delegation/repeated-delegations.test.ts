@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MusterError } from '../../../src/base/errors.ts';
 import {
-  delegationKey,
+  toDelegationKey,
   MAX_NESTED_DELEGATIONS,
   MAX_REPEATED_DELEGATIONS,
   findRepeatedDelegation,
@@ -65,22 +65,26 @@ describe('findRepeatedDelegation', () => {
   });
 });
 
-describe('delegationKey', () => {
+describe('toDelegationKey', () => {
   it('is the same for the same agent and prompt, whatever the white space', () => {
     const words = fc.array(fc.stringMatching(/^\S+$/), { minLength: 1 });
     const blanks = fc.array(fc.constantFrom(' ', '\n', '\t', '  \r\n'), { minLength: 1 });
     fc.assert(
       fc.property(words, blanks, (each, between) => {
         const loose = each.map((word, at) => word + (between[at % between.length] ?? ' ')).join('');
-        expect(delegationKey('Explore', `\n${loose}`)).toBe(
-          delegationKey('explore', each.join(' ')),
+        expect(toDelegationKey('Explore', `\n${loose}`)).toBe(
+          toDelegationKey('explore', each.join(' ')),
         );
       }),
     );
   });
 
   it('differs for another agent or prompt', () => {
-    const keys = [delegationKey('a', 'b c'), delegationKey('a b', 'c'), delegationKey('a', 'b d')];
+    const keys = [
+      toDelegationKey('a', 'b c'),
+      toDelegationKey('a b', 'c'),
+      toDelegationKey('a', 'b d'),
+    ];
     expect(new Set(keys).size).toBe(3);
   });
 });
@@ -88,7 +92,7 @@ describe('delegationKey', () => {
 const SAME = call('Task', { prompt: 'look  around' });
 const DEEP: EngineSetup = { settings: { maxDepth: 20 } };
 
-/** Delegates the same at every turn, as often as it may. */
+/** Creates a model that makes the same delegation `width` times in every turn, as long as it may call tools. */
 const stormy =
   (width: number) =>
   ({ toolChoice }: ModelRequest): ScriptedAnswer =>
@@ -205,7 +209,7 @@ describe('a model that repeats the same delegation', () => {
   });
 });
 
-/** Changes a file at each call. */
+/** A tool that changes a file at each call. */
 const editTool: AnyTool = {
   ...waitTool,
   run: async (input: { readonly n: number }) => ({

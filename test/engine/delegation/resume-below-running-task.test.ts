@@ -3,7 +3,7 @@ import type { MusterError } from '../../../src/base/errors.ts';
 import { background, call, calls, eventsOfType, hookLogs, play, until } from '../play.ts';
 import { testEngine, type TestEngine } from '../support.ts';
 
-/** Keeps the end of the task of a name from being written, until it is let go. */
+/** Delays the write of the end of the task with this name until the delay is released. */
 function holdEnd(name: string) {
   const held = Promise.withResolvers<void>();
   let id = '';

@@ -25,16 +25,16 @@ function childOf(test: TestEngine): string {
 const LIMITS = { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 };
 
 interface Scene {
-  /** What the task does before and after. */
+  /** The answers of the task, before and after the resume. */
   readonly part: Play[string];
   readonly setup?: EngineSetup;
-  /** What the main agent does before; by then the task has ended. */
+  /** The calls of the main agent between the end of the task and the resume. */
   readonly before?: (id: string) => ReturnType<typeof calls>;
-  /** What the Task call says besides prompt and id. */
+  /** The arguments of the Task call in addition to the prompt and the id. */
   readonly input?: JsonObject;
 }
 
-/** A foreground task that has ended, and a Task call that resumes it with the prompt `more`. */
+/** Runs a foreground task to its end, and resumes it by a Task call with the prompt `more`. */
 async function resume({ part, setup = {}, before, input = {} }: Scene) {
   let result: ToolResultPart | undefined;
   const child = () => eventsOfType(test, 'child.created')[0]?.child ?? '';
@@ -117,7 +117,7 @@ describe('resume continues, with its full context,', () => {
   it('a task that could not be told to stop at a limit, and does not learn it later', async () => {
     const { result, requests } = await resume({
       part: [{ ...found, usage: { input: 1_000 } }, { text: 'two' }],
-      // No room for a second request, so not for a last turn either.
+      // The budget has no room for a second request, and so not for a last turn either.
       setup: { settings: { taskLimits: { ...LIMITS, maxTurns: 1, maxTokens: 2_000 } } },
     });
     expect(result?.text).toMatch(/^two\n\n/);
@@ -291,7 +291,7 @@ describe('resume is refused without a request', () => {
       }),
     );
     await test.start('main').end.written;
-    // Which of the two is first does not matter: the ended task may still be letting go of its log.
+    // Either call may be the first, since the ended task may not have released its log yet.
     const told = results.map(({ text, isError }) => [isError, text.split('\n')[0]] as const);
     expect(told.toSorted(([one], [other]) => Number(one) - Number(other))).toEqual([
       [false, 'two'],

@@ -20,7 +20,7 @@ it('with task_tool.enabled = false a resumed conversation can no longer delegate
   expect(eventsOfType(second, 'call.refused').map(({ tool, error }) => [tool, error])).toEqual([
     ['Task', 'PERMISSION_DENIED'],
   ]);
-  // Frozen when the task was made: what its requests begin with stays the same.
+  // The prefix was recorded when the task was created, so it stays the same.
   expect(requestsOf(second, 'main').at(-1)?.prefix).toEqual(first.model.requests[0]?.prefix);
   expect(again.state.result).toBe('alone');
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MusterError } from '../../../src/base/errors.ts';
 import {
   findVisibleTask,
-  visibleTasksNamedIn,
+  findVisibleTasksInText,
 } from '../../../src/engine/delegation/visible-tasks.ts';
 import { RunningTasks } from '../../../src/engine/task/running-tasks.ts';
 import { background, call, calls, eventsOfType, play, textsOf, until, type Turn } from '../play.ts';
@@ -15,7 +15,7 @@ function idOf(test: TestEngine, name: string): string {
   return found?.spec.id ?? 'missing';
 }
 
-/** What the tool says first of a task: its report, or why there is none. */
+/** Creates a call that reads a task without waiting for it. */
 function ask(id: string) {
   return calls(call('TaskOutput', { task_id: id, block: false }));
 }
@@ -74,7 +74,7 @@ describe('a task can read', () => {
 });
 
 describe('a task that was given an id', () => {
-  /** `worker` asks for the task `secret` after it was told of it in some way. */
+  /** Returns the answer that `worker` gets about the task `secret`, after the id was passed to it in one of these ways. */
   async function told(parts: {
     readonly prompt?: (secret: string) => string;
     readonly message?: (secret: string) => string;
@@ -197,7 +197,7 @@ it('a text without ids makes no task visible, and no task is looked up for it', 
     },
   };
   const words = 'implementation of everything, abcdefgh0123';
-  expect(visibleTasksNamedIn(words, { state, tree: run.tree }, new RunningTasks())).toEqual([]);
+  expect(findVisibleTasksInText(words, { state, tree: run.tree }, new RunningTasks())).toEqual([]);
 });
 
 describe('the beginning of several ids', () => {

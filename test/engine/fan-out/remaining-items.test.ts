@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { itemsToRetry, remainingSteps } from '../../../src/engine/fan-out/remaining-items.ts';
+import {
+  findItemsToRetry,
+  listRemainingSteps,
+} from '../../../src/engine/fan-out/remaining-items.ts';
 import type { EndStatus } from '../../../src/protocol/result.ts';
 
-/** A run of which item N has the task `tN`, with this status; `undefined`: it has none. */
+/** Creates the state of a run in which item N has the task `tN` with the status N. `undefined` means no task. */
 function stateOf(...ends: readonly (EndStatus | null | undefined)[]) {
   const begun = ends.flatMap((status, index) => (status === undefined ? [] : [{ status, index }]));
   return {
@@ -16,7 +19,7 @@ describe('the remaining items of a run', () => {
   const state = stateOf('completed', null, null, 'stopped', 'failed', 'partial', 'killed');
 
   it('are those that never began, were stopped, or were only announced, and these come first', () => {
-    expect(remainingSteps({ items }, state, (task) => task === 't1')).toEqual([
+    expect(listRemainingSteps({ items }, state, (task) => task === 't1')).toEqual([
       { kind: 'create', index: 2, reservedId: 't2' },
       { kind: 'resume', index: 3, task: 't3' },
       { kind: 'resume', index: 6, task: 't6' },
@@ -25,9 +28,9 @@ describe('the remaining items of a run', () => {
   });
 
   it('include failed items once they are reopened', () => {
-    expect(itemsToRetry(state)).toEqual([4, 5]);
-    for (const index of itemsToRetry(state)) state.items.delete(index);
-    const steps = remainingSteps({ items }, state, () => true);
+    expect(findItemsToRetry(state)).toEqual([4, 5]);
+    for (const index of findItemsToRetry(state)) state.items.delete(index);
+    const steps = listRemainingSteps({ items }, state, () => true);
     expect(steps.map(({ index }) => index)).toEqual([3, 4, 5, 6, 7]);
   });
 });

@@ -15,7 +15,7 @@ it('says that a last answer still fits', () => {
   );
 });
 
-// Logs from before output caps were lowered hold it.
+// Old logs, from the time when output caps were never lowered, contain such a hit.
 it('names the output limit that an older log gives as most of the needed amount', () => {
   const hit = {
     limit: 'tree_tokens',

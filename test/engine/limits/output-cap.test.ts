@@ -12,13 +12,13 @@ import {
 const MOST = 32_000;
 
 function tokenRoom(remaining: number, of: Partial<BudgetRoom> = {}): BudgetRoom {
-  const { input = 5_000 } = of;
+  const { inputCost = 5_000 } = of;
   return {
     remaining,
     held: 0,
-    input,
-    outputToken: 1,
-    nextRequest: input + 2_048,
+    inputCost,
+    outputTokenCost: 1,
+    nextRequest: inputCost + 2_048,
     isShared: false,
     ...of,
   };
@@ -49,9 +49,14 @@ describe('the output cap of one request', () => {
       'less than the smallest useful answer',
       [tokenRoom(7_047)],
       'turn',
-      { kind: 'refused', room: 0, least: 2_048 },
+      { kind: 'refused', room: 0, minTokens: 2_048 },
     ],
-    ['less than the input', [tokenRoom(4_000)], 'last', { kind: 'refused', room: 0, least: 2_048 }],
+    [
+      'less than the input',
+      [tokenRoom(4_000)],
+      'last',
+      { kind: 'refused', room: 0, minTokens: 2_048 },
+    ],
     [
       'the lowest of two',
       [tokenRoom(50_000), tokenRoom(20_000, { isShared: true })],
@@ -72,13 +77,13 @@ describe('the output cap of one request', () => {
     ],
     [
       'dollars',
-      [tokenRoom(1, { input: 0.5, nextRequest: 0.1, outputToken: 1e-5 })],
+      [tokenRoom(1, { inputCost: 0.5, nextRequest: 0.1, outputTokenCost: 1e-5 })],
       'turn',
       granted(20_000),
     ],
     [
       'output without a price',
-      [tokenRoom(1, { input: 0.5, outputToken: 0 })],
+      [tokenRoom(1, { inputCost: 0.5, outputTokenCost: 0 })],
       'turn',
       granted(MOST, null),
     ],
@@ -87,7 +92,7 @@ describe('the output cap of one request', () => {
       'a repeat without room',
       [tokenRoom(36_999)],
       'repeat',
-      { kind: 'refused', room: 0, least: MOST },
+      { kind: 'refused', room: 0, minTokens: MOST },
     ],
     [
       'a repeat that waits',
@@ -96,14 +101,14 @@ describe('the output cap of one request', () => {
       { kind: 'wait', room: 0 },
     ],
   ])('%s', (_, rooms, kind, expected) => {
-    expect(decideOutput(rooms, { most: MOST, kind })).toEqual(expected);
+    expect(decideOutput(rooms, { maxTokens: MOST, kind })).toEqual(expected);
   });
 
   it('never asks a model with a low limit for more than that limit', () => {
-    expect(decideOutput([tokenRoom(5_100)], { most: 100, kind: 'turn' })).toEqual(
+    expect(decideOutput([tokenRoom(5_100)], { maxTokens: 100, kind: 'turn' })).toEqual(
       granted(100, null),
     );
-    expect(decideOutput([tokenRoom(5_099)], { most: 100, kind: 'turn' }).kind).toBe('refused');
+    expect(decideOutput([tokenRoom(5_099)], { maxTokens: 100, kind: 'turn' }).kind).toBe('refused');
   });
 });
 
@@ -111,13 +116,13 @@ const amount = fc.integer({ min: 0, max: 100_000 });
 const anyRoom: fc.Arbitrary<BudgetRoom> = fc.record({
   remaining: amount,
   held: amount,
-  input: amount,
-  outputToken: fc.constantFrom(0, 1, 3),
+  inputCost: amount,
+  outputTokenCost: fc.constantFrom(0, 1, 3),
   nextRequest: amount,
   isShared: fc.boolean(),
 });
 const anyDemand: fc.Arbitrary<OutputDemand> = fc.record({
-  most: fc.integer({ min: 1, max: 64_000 }),
+  maxTokens: fc.integer({ min: 1, max: 64_000 }),
   kind: fc.constantFrom('turn', 'last', 'repeat'),
 });
 
@@ -129,10 +134,10 @@ describe('with any budget', () => {
         if (decision.kind !== 'granted') return;
         const { tokens } = decision;
         expect(tokens).toBeGreaterThanOrEqual(minimumOutput(demand));
-        expect(tokens).toBeLessThanOrEqual(demand.most);
-        for (const { remaining, held, input, outputToken } of rooms) {
-          expect(input + tokens * outputToken).toBeLessThanOrEqual(
-            outputToken === 0 ? remaining : remaining - held,
+        expect(tokens).toBeLessThanOrEqual(demand.maxTokens);
+        for (const { remaining, held, inputCost, outputTokenCost } of rooms) {
+          expect(inputCost + tokens * outputTokenCost).toBeLessThanOrEqual(
+            outputTokenCost === 0 ? remaining : remaining - held,
           );
         }
       }),
@@ -161,7 +166,8 @@ describe('with any budget', () => {
       fc.property(fc.array(anyRoom, { maxLength: 3 }), anyDemand, (rooms, demand) => {
         const least = minimumOutput(demand);
         const isPoor = rooms.some(
-          ({ remaining, input, outputToken }) => input + least * outputToken > remaining,
+          ({ remaining, inputCost, outputTokenCost }) =>
+            inputCost + least * outputTokenCost > remaining,
         );
         expect(decideOutput(rooms, demand).kind === 'refused').toBe(isPoor);
       }),

@@ -10,7 +10,7 @@ function prefixes({ holdMs = LONG, clock = systemClock } = {}): PromptCacheWarmU
   return new PromptCacheWarmUp({ clock, deadlines: new Deadlines(systemClock), holdMs });
 }
 
-/** In the order in which they go out: `lead` or `goes`. */
+/** Sends a request for each name. Adds to `went` in which order they are sent, and whether each of them leads. */
 function ask(of: PromptCacheWarmUp, names: readonly string[], went: string[]): Promise<void>[] {
   return names.map(async (name) => {
     const lead = await of.enter('prefix', RUNNING);
@@ -29,7 +29,7 @@ it('holds all requests but the first until that one is accepted', async () => {
   const others = ask(of, ['b', 'c'], went);
   await settled();
   expect(went).toEqual([]);
-  first?.accepted();
+  first?.markAccepted();
   await Promise.all(others);
   expect(went).toEqual(['b goes', 'c goes']);
   expect(await of.enter('prefix', RUNNING)).toBeNull();
@@ -40,7 +40,7 @@ it('lets the next request lead when the first was never accepted', async () => {
   const first = await of.enter('prefix', RUNNING);
   const went: string[] = [];
   const others = ask(of, ['b', 'c'], went);
-  first?.over();
+  first?.markEnded();
   await settled();
   expect(went).toEqual(['b leads']);
   void others;
@@ -53,7 +53,7 @@ it('holds no request longer than allowed', async () => {
   await Promise.all(ask(of, ['b', 'c'], went));
   await Promise.all(ask(of, ['d'], went));
   expect(went).toEqual(['b goes', 'c goes', 'd goes']);
-  first?.over();
+  first?.markEnded();
 });
 
 it('holds no request longer than allowed when several leading requests fail in turn', async () => {
@@ -63,13 +63,13 @@ it('holds no request longer than allowed when several leading requests fail in t
   const first = await of.enter('prefix', RUNNING);
   const went: string[] = [];
   const others = ask(of, ['b', 'c', 'd'], went);
-  // Long enough that nothing but a stopped machine makes it the end of the hold.
+  // The wait ends 500 ms before the limit, so that only a very slow machine could reach the limit first.
   passed = LONG - 500;
-  first?.over();
+  first?.markEnded();
   await settled();
   expect(went).toEqual(['b leads']);
   await Promise.all(others);
-  // Both are held until the same moment.
+  // Both requests wait until the same moment, so their order is not fixed.
   expect(went.toSorted()).toEqual(['b leads', 'c goes', 'd goes']);
 });
 
@@ -82,19 +82,19 @@ it('holds no request with another prefix and none of a stopped task', async () =
   const stopped = of.enter('prefix', stop.signal);
   stop.abort();
   expect(await stopped).toBeNull();
-  first?.over();
-  other?.over();
+  first?.markEnded();
+  other?.markEnded();
 });
 
 it('lets a request lead again when the cache has dropped the prefix', async () => {
   let now = 0;
   const clock = { now: () => now, monotonic: () => now };
   const of = prefixes({ clock });
-  (await of.enter('prefix', RUNNING))?.accepted();
+  (await of.enter('prefix', RUNNING))?.markAccepted();
   now = 4 * 60_000;
   expect(await of.enter('prefix', RUNNING)).toBeNull();
   now = 6 * 60_000;
   const again = await of.enter('prefix', RUNNING);
   expect(again).not.toBeNull();
-  again?.over();
+  again?.markEnded();
 });

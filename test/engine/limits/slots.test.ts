@@ -7,9 +7,9 @@ describe('Slots', () => {
   it('queues in order, and lets resuming tasks go first', async () => {
     const slots = new Slots(1);
     const order: string[] = [];
-    const first = await slots.acquire(never, { resuming: false });
-    const take = async (name: string, resuming: boolean) => {
-      const slot = await slots.acquire(never, { resuming });
+    const first = await slots.acquire(never, { isResuming: false });
+    const take = async (name: string, isResuming: boolean) => {
+      const slot = await slots.acquire(never, { isResuming });
       order.push(name);
       slot.release();
     };
@@ -28,10 +28,10 @@ describe('Slots', () => {
 
   it('gives no slot to a task that was stopped in the queue', async () => {
     const slots = new Slots(1);
-    const held = await slots.acquire(never, { resuming: false });
+    const held = await slots.acquire(never, { isResuming: false });
     const controller = new AbortController();
-    const stopped = slots.acquire(controller.signal, { resuming: false });
-    const next = slots.acquire(never, { resuming: false });
+    const stopped = slots.acquire(controller.signal, { isResuming: false });
+    const next = slots.acquire(never, { isResuming: false });
     controller.abort(new Error('stopped'));
     await expect(stopped).rejects.toThrow('stopped');
     held.release();
@@ -41,17 +41,17 @@ describe('Slots', () => {
 
   it('counts a slot that is released twice only once', async () => {
     const slots = new Slots(1);
-    const slot = await slots.acquire(never, { resuming: false });
+    const slot = await slots.acquire(never, { isResuming: false });
     slot.release();
     slot.release();
-    await slots.acquire(never, { resuming: false });
+    await slots.acquire(never, { isResuming: false });
     expect(slots.isFull).toBe(true);
   });
 
   it('gives no slot to a task that is stopped already', async () => {
     const slots = new Slots(1);
     await expect(
-      slots.acquire(AbortSignal.abort(new Error('gone')), { resuming: false }),
+      slots.acquire(AbortSignal.abort(new Error('gone')), { isResuming: false }),
     ).rejects.toThrow('gone');
     expect(slots.isFull).toBe(false);
   });

@@ -10,7 +10,7 @@ import { VirtualTime } from '../virtual-time.ts';
 import type { TaskState } from '../../../src/protocol/state/task-state.ts';
 import type { ScriptedAnswer } from '../../scripted-model.ts';
 
-/** What the engine of these tests takes every model's output limit for. */
+/** The output limit of each model in these tests. */
 const MAX_OUTPUT = 100;
 const NO_LIMITS = { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 };
 
@@ -50,7 +50,7 @@ describe('a task that creates children in every turn', () => {
       settings: { maxDepth: 2, maxTasks: 30, taskLimits: { ...NO_LIMITS, maxTurns: 3 } },
     });
     const run = test.start('main');
-    // The main agent has no limit here but what a person says.
+    // The main agent has no limit of its own, so a person stops it.
     const waiting = new Promise<void>((resolve) => {
       const timer = setInterval(() => {
         if (run.state.turns < 20) return;
@@ -168,12 +168,12 @@ it('a child whose model has no price is refused under a cost limit, which could 
   ]);
 });
 
-/** One answer of a random run: of what it may take, it takes `share`. */
+/** One answer of a random run. It uses `share` of the tokens that it may use. */
 interface RandomAnswer {
   readonly children: number;
   readonly share: number;
   readonly delayMs: number;
-  /** It breaks off, having taken so much. */
+  /** Set if the answer breaks off after this share of the tokens. */
   readonly broken: { readonly share: number; readonly retryable: boolean } | null;
 }
 
@@ -186,7 +186,7 @@ const randomAnswer: fc.Arbitrary<RandomAnswer> = fc.record({
   broken: fc.oneof({ weight: 7, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: broken }),
 });
 
-/** A server that keeps to what was asked of it, and the bill that it would send. */
+/** A server that respects the requested output caps, and adds up the tokens that it bills. */
 class RandomServer {
   readonly time = new VirtualTime();
   billed = 0;
@@ -264,7 +264,7 @@ it('random trees never use more than their limits, and give back all reservation
   );
 });
 
-/** What is left of the tree can be held back at once: nothing is reserved any more. */
+/** Expects that nothing is reserved any more: the remaining tokens of the tree can be reserved at once. */
 async function expectAllGivenBack(
   { tree, cancellation: { signal } }: ReturnType<TestEngine['start']>,
   left: number,
@@ -275,7 +275,7 @@ async function expectAllGivenBack(
   expect((await reserved).ok).toBe(true);
 }
 
-/** By each task's own answers. */
+/** Adds up the tokens of the tasks' own answers. */
 function sumOf(states: readonly TaskState[]): number {
   return states.reduce((sum, { usage }) => sum + paidTokens(usage), 0);
 }

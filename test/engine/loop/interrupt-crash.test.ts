@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toolsByName } from '../../../src/replay/idle-deps.ts';
+import { mapToolsByName } from '../../../src/replay/idle-deps.ts';
 import { rerunTree } from '../../../src/replay/rerun-tree.ts';
 import type { EventBody, TaskEvent } from '../../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
@@ -18,7 +18,7 @@ import { SETTINGS, testEngine, waitTool, type TestEngine } from '../support.ts';
 
 const ALL = { maxRights: <T>(rights: T) => rights };
 
-/** The logs of a process that was killed once these were written. */
+/** Creates the logs of a process that was killed after it had written these events. */
 function leftWith(events: readonly TaskEvent[]): TaskStore {
   const store = openMemoryStore();
   for (const of of Map.groupBy(events, ({ task }) => task).values()) {
@@ -32,16 +32,16 @@ function leftWith(events: readonly TaskEvent[]): TaskStore {
   return store;
 }
 
-/** A rerun of a task and all below it goes the same way. */
+/** Expects that a rerun of a task and all its descendants shows no difference. */
 async function expectSameAgain({ store }: TestEngine, id: string): Promise<void> {
   const settings = SETTINGS;
-  const tools = toolsByName({ store, settings }, [waitTool]);
+  const tools = mapToolsByName({ store, settings }, [waitTool]);
   const { tasks, lost } = await rerunTree({ store, settings, tools }, id);
   const differences = tasks.flatMap(({ difference }) => difference ?? []);
   expect({ differences, lost }).toEqual({ differences: [], lost: [] });
 }
 
-/** Killed as a conversation with a task in the background has just been interrupted in a request. */
+/** Kills a process in which a conversation with a background task was interrupted during a request. */
 async function killedInRequest() {
   const gate = Promise.withResolvers<void>();
   const late = async () => {

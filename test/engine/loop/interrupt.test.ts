@@ -10,7 +10,7 @@ const LONG = call('Bash', { ms: 60_000 });
 const isAtTools = (test: TestEngine, id: string) =>
   test.engine.task(id)?.state.activity.kind === 'tools';
 
-/** A conversation that runs a long command and waits for a child, with another one in the background. */
+/** Starts a conversation that runs a long command and waits for a child, with another child in the background. */
 async function busy(rest: readonly ScriptedAnswer[] = []) {
   const gate = Promise.withResolvers<void>();
   const test: TestEngine = testEngine(
@@ -53,7 +53,7 @@ describe('interrupting a conversation', () => {
       end: null,
     });
     expect(test.engine.task(aside)?.state.end).toBe(null);
-    // Nothing is under way any more.
+    // Now nothing runs that could be interrupted.
     test.engine.interrupt(main.spec.id);
     expect(eventsOfType(test, 'turn.interrupted', main.spec.id).length).toBe(1);
     letGo();

@@ -24,11 +24,11 @@ interface Said {
   readonly text?: string;
   readonly calls?: readonly Call[];
   readonly reason?: FinishReason;
-  /** Ids of what its request told. */
+  /** The ids of the notices in the request. */
   readonly told?: readonly string[];
 }
 
-/** A request and its answer. */
+/** Creates the events of a request and its answer. */
 function round(turn: number, { text = '', calls = [], reason = 'stop', told = [] }: Said) {
   const started = {
     type: 'turn.started',
@@ -58,7 +58,7 @@ function round(turn: number, { text = '', calls = [], reason = 'stop', told = []
 }
 
 const CUT: Said = { text: 'he', reason: 'length' };
-/** Answers that their limit cut, each going on from the one before it. */
+/** Creates answers that were cut off at the output limit. Each continues the previous answer. */
 const cuts = (count: number) =>
   times(count, (turn) => round(turn, { ...CUT, told: turn === 1 ? [] : [`go-on-${turn - 1}`] }));
 const AS_TEXT = {
@@ -84,7 +84,7 @@ const refused = (text: string): EventBody => ({
   error: 'INVALID_PARAM',
   decision: null,
 });
-/** Each told something else, so that they are no mere repetition. */
+/** Creates answers with a faulty call. The error differs each time, so that the calls do not count as repeated. */
 const faulty = (count: number) =>
   times(count, (turn) => [...round(turn, { calls: [CALL] }), refused(`wrong ${turn}`)]);
 
@@ -93,7 +93,7 @@ function times(count: number, of: (turn: number) => readonly EventBody[]): reado
 }
 
 const tells = (id: string, words: string): Step => ({
-  kind: 'tell',
+  kind: 'notice',
   id,
   text: expect.stringContaining(words),
 });

@@ -186,7 +186,7 @@ describe('the next step', () => {
     [
       'while a shell runs is to report it, once',
       [asked(), shell, answered('here')],
-      { kind: 'tell', id: 'shells-0', text: SHELLS },
+      { kind: 'notice', id: 'shells-0', text: SHELLS },
     ],
     [
       'when the shell was reported and still runs is to stop it',
@@ -208,7 +208,7 @@ describe('the next step', () => {
     [
       'after an empty answer is to report it',
       [asked(), answered(' ')],
-      { kind: 'tell', id: 'fault-1', text: EMPTY },
+      { kind: 'notice', id: 'fault-1', text: EMPTY },
     ],
     [
       'after three of them is the end',
@@ -218,7 +218,7 @@ describe('the next step', () => {
     [
       'after an answer that was cut is to ask for the rest',
       [asked(), answered('he', { reason: 'length' })],
-      { kind: 'tell', id: 'go-on-1', text: GO_ON },
+      { kind: 'notice', id: 'go-on-1', text: GO_ON },
     ],
     [
       'after an answer that was cut is a turn, if a message is waiting',

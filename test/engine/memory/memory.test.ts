@@ -86,7 +86,7 @@ describe('the prompt of an agent', () => {
       a: [calls(call('MemoryAppend', { file: 'MEMORY.md', text: 'by a' }))],
       b: [calls(call('MemoryAppend', { file: 'MEMORY.md', text: 'by b' }))],
     });
-    // The second is asked for when the first has ended.
+    // With one slot, the second task starts only after the first task has ended.
     const test = testEngine(script, setup({ agents: [keeper], settings: { maxParallel: 1 } }));
     await test.start('root').end.written;
     const [a, b, c] = ['a', 'b', 'c'].map(

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { proveCommands, type CommandPlace } from '../../../src/engine/permissions/command-proof.ts';
+import { proveCommands, type ProofContext } from '../../../src/engine/permissions/command-proof.ts';
 import type { CommandProof } from '../../../src/policy/call.ts';
 import { parseShellLine } from '../../../src/policy/shell/parse-line.ts';
 import { NO_ACCESS } from '../../../src/protocol/permission.ts';
@@ -13,9 +13,9 @@ import { tempDirectory } from '../../sys/temp.ts';
 interface Workspace {
   readonly root: string;
   readonly outside: string;
-  prove(line: string, more?: Partial<CommandPlace>, rules?: RuleTexts): Promise<CommandProof>;
-  /** Paths that it reads, or why it is not proved. */
-  told(line: string, more?: Partial<CommandPlace>, rules?: RuleTexts): Promise<unknown>;
+  prove(line: string, more?: Partial<ProofContext>, rules?: RuleTexts): Promise<CommandProof>;
+  /** Returns the paths that a command reads, or the reason why it is not proved. */
+  told(line: string, more?: Partial<ProofContext>, rules?: RuleTexts): Promise<unknown>;
 }
 
 function workspace(files: readonly string[] = []): Workspace {
@@ -77,7 +77,7 @@ test('paths are read at their real location, as the kernel resolves them', async
     ['/outside/x', false],
     ['/home/x', false],
   ]);
-  // By name this is the workspace's own `a`.
+  // Without links, this path would be the file `a` of the workspace.
   expect(await told('cat dir/../a')).toEqual([['/outside/a', false]]);
   expect(await told('cd deep && cat b ../a')).toEqual([
     ['/work/deep', true],
@@ -93,7 +93,7 @@ test.each(['cat /proc/self/environ', 'ls /dev', 'head -c 4 /dev/zero', 'cat link
     symlinkSync('/proc/self/environ', join(root, 'link'));
     const everywhere = { rights: { ...rights('plan'), roots: ['/'] } };
     expect(await told(line, everywhere)).toMatch(
-      /^"\/(?:proc|dev)\b.*" is no file of a workspace$/,
+      /^"\/(?:proc|dev)\b.*" is not a file of a workspace$/,
     );
   },
 );
@@ -103,7 +103,7 @@ describe('a command that reads a full directory', () => {
 
   test('is not proved if a secret file is below', async () => {
     const { told } = workspace(['a/b', 'a/c/.env', 'd/e', 'node_modules/x/key.pem']);
-    const found = `below it lies "/work/a/c/.env", which is not read unasked; ${grepInstead}`;
+    const found = `below it is "/work/a/c/.env", which may not be read without asking; ${grepInstead}`;
     expect(await told('grep -rn x .')).toBe(found);
     expect(await told('rg x')).toBe(found);
     expect(await told('diff -r a d')).toBe(found);
@@ -121,10 +121,10 @@ describe('a command that reads a full directory', () => {
     const { told } = workspace(['a/b', 'd/e']);
     const deny = { deny: ['Read(a/**)'] };
     const ask = { ask: ['Read(a/b)'] };
-    expect(await told('grep -r x .', {}, deny)).toContain('below it lies "/work/a"');
-    expect(await told('grep -r x .', {}, ask)).toContain('below it lies "/work/a/b"');
+    expect(await told('grep -r x .', {}, deny)).toContain('below it is "/work/a"');
+    expect(await told('grep -r x .', {}, ask)).toContain('below it is "/work/a/b"');
     expect(await told('find .', {}, deny)).toBe(
-      'below it lies "/work/a", which is not read unasked; name a smaller directory, or use Glob',
+      'below it is "/work/a", which may not be read without asking; name a smaller directory, or use Glob',
     );
     expect(await told('find d', {}, deny)).toEqual([['/work/d', true]]);
     expect(await told('ls', {}, deny)).toEqual([['/work', true]]);
@@ -133,13 +133,13 @@ describe('a command that reads a full directory', () => {
   test('is not proved if it follows links to places that are not checked', async () => {
     const { root, told } = workspace(['a/b', 'd/e', 'other/.env']);
     symlinkSync('../other', join(root, 'a', 'link'));
-    expect(await told('diff -rN a d')).toContain('below it lies "/work/a/link"');
+    expect(await told('diff -rN a d')).toContain('below it is "/work/a/link"');
     expect(await told('grep -r x a')).toEqual([['/work/a', true]]);
   });
 
   test('is not proved for git without a repository', async () => {
     const { told } = workspace(['a/b', 'other/.env']);
-    expect(await told('git diff a other')).toContain('below it lies "/work/other/.env"');
+    expect(await told('git diff a other')).toContain('below it is "/work/other/.env"');
   });
 
   test('is not proved for another repository, but is in a working tree of that repository', async () => {
@@ -169,7 +169,7 @@ describe('a command that reads a full directory', () => {
     const { root, outside, told } = workspace(['a/b', 'd/e']);
     symlinkSync(outside, join(root, 'a', 'link'));
     symlinkSync('../d', join(root, 'd', 'link'));
-    expect(await told('diff -r a d')).toContain('below it lies "/work/a/link"');
+    expect(await told('diff -r a d')).toContain('below it is "/work/a/link"');
     expect(await told('rg x d')).toEqual([['/work/d', true]]);
   });
 });
@@ -178,7 +178,7 @@ describe('git', () => {
   test('is proved to show stored content only if nothing secret is stored', async () => {
     const { told } = repository(['a', 'b/c', 'b/.env']);
     const found = (path: string): string =>
-      `the repository keeps ${JSON.stringify(path)}, which is not read unasked; name the files or directories that you want behind \`--\``;
+      `the repository contains ${JSON.stringify(path)}, which may not be read without asking; name the files or directories that you want after \`--\``;
     expect(await told('git diff')).toBe(found('/work/b/.env'));
     expect(await told('git log -p')).toBe(found('/work/b/.env'));
     expect(await told('git show HEAD')).toBe(found('/work/b/.env'));
@@ -293,11 +293,11 @@ describe('git', () => {
   test('is not proved if git uses the repository above', async () => {
     const { root, told } = repository(['a', 'sub/.env']);
     mkdirSync(join(root, 'sub', '.git'));
-    expect(await told('git -C sub diff')).toMatch(/^its `.git` is not whole/);
+    expect(await told('git -C sub diff')).toMatch(/^its `.git` is incomplete/);
     git(join(root, 'sub'), 'init', '-q');
     expect(await told('git -C sub diff')).toContainEqual(['/work/sub', true]);
     writeFileSync(join(root, 'sub', '.git', 'HEAD'), 'nonsense');
-    expect(await told('git -C sub diff')).toMatch(/^its `.git` is not whole/);
+    expect(await told('git -C sub diff')).toMatch(/^its `.git` is incomplete/);
   });
 
   test('is not proved for another repository that a link hides', async () => {
@@ -324,7 +324,7 @@ test('a program in the workspace is not treated as the system’s', async () => 
   const { root, told } = workspace(['bin/ls']);
   chmodSync(join(root, 'bin/ls'), 0o755);
   const searchPath = `${join(root, 'bin')}:/usr/bin:/bin`;
-  expect(await told('ls', { searchPath })).toBe('`ls` on PATH lies in the workspace');
+  expect(await told('ls', { searchPath })).toBe('`ls` on PATH is a file of the workspace');
   expect(await told('cat bin/ls', { searchPath })).toEqual([['/work/bin/ls', true]]);
   expect(await told('/bin/ls', { searchPath })).toEqual([['/work', true]]);
 });
@@ -335,7 +335,7 @@ test('a command in the background, or one that takes too long to judge, is not p
   const slow = { now: () => 0, monotonic: () => (now += 300) };
   expect(await prove('ls', { clock: { ...systemClock, ...slow } })).toEqual({
     proven: false,
-    reason: 'reading it took over 250 ms; write it shorter',
+    reason: 'parsing it took more than 250 ms; use a shorter command',
     isOverLimit: true,
   });
   const place = {
@@ -349,6 +349,6 @@ test('a command in the background, or one that takes too long to judge, is not p
   const access = { ...NO_ACCESS, commands: ['ls'], background: true };
   expect(await proveCommands(access, parseShellLine, { ...place, clock: systemClock })).toEqual({
     proven: false,
-    reason: 'it would go on in the background',
+    reason: 'it would keep running in the background',
   });
 });

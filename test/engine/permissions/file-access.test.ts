@@ -23,7 +23,7 @@ function rule(text: string, tool: string, specifier: string): PermissionRule {
   return { text, tool, specifier, source: { kind: 'flag', where: '--deny' } };
 }
 
-/** The real tools over a directory of their own. */
+/** Creates an engine with the real tools, which works in this directory. */
 function over(root: string, parts: Play, setup: EngineSetup = {}): TestEngine {
   return testEngine(play(parts), { tools: builtinTools(), root, ...setup });
 }
@@ -143,7 +143,7 @@ describe('a path that rules deny', () => {
 });
 
 describe('a question is asked', () => {
-  /** Says this to all that is asked, and keeps what that was. */
+  /** Answers every question with this text, and returns the list of questions. */
   function answering(engine: TestEngine, text: string) {
     const asked: Question[] = [];
     engine.inbox.listen(() => {

@@ -1,9 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  LIST_TOKENS,
-  listAgentTypes as listAmong,
-} from '../../../src/engine/prompt/agent-types.ts';
+import { MAX_LIST_TOKENS, listAgentTypes } from '../../../src/engine/prompt/agent-types.ts';
 import { estimateTokens } from '../../../src/base/token-estimate.ts';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
 import { collapseWhitespace } from '../../../src/base/text.ts';
@@ -26,7 +23,7 @@ function agentOf(
   return { ...MAIN_AGENT, name, description, origin, ...rest };
 }
 
-/** As a collection from the web has them: 1,000 characters each, all with the same words in front. */
+/** Creates agents like those of collections on the web: descriptions of 1,000 characters, all with the same first words. */
 function collection(count: number): readonly AgentDefinition[] {
   return Array.from({ length: count }, (_, index) => {
     const topic = `${TOPICS[index % TOPICS.length] ?? ''}${Math.floor(index / TOPICS.length)}`;
@@ -38,7 +35,7 @@ function collection(count: number): readonly AgentDefinition[] {
   });
 }
 
-/** Of all agents that there are. */
+/** Lists these types when there are no other agents. */
 function typeList({
   types,
   prompt,
@@ -46,7 +43,7 @@ function typeList({
   readonly types: readonly AgentDefinition[];
   readonly prompt: string | null;
 }): readonly string[] {
-  return listAmong({ types, all: types, prompt });
+  return listAgentTypes({ types, all: types, prompt });
 }
 
 function tokens(lines: readonly string[]): number {
@@ -72,7 +69,9 @@ test('an agent that cannot be started is not offered, and one without a descript
 test('an agent has the same name in a partial list as in the full list', () => {
   const [named, display] = [agentOf('rust-expert', 'Named.'), agentOf('Rust Expert', 'Display.')];
   const all = [display, named];
-  expect(listAmong({ types: [display], all, prompt: null })).toEqual(['- Rust Expert: Display.']);
+  expect(listAgentTypes({ types: [display], all, prompt: null })).toEqual([
+    '- Rust Expert: Display.',
+  ]);
 });
 
 test('open parameters follow the description if they are not described elsewhere', () => {
@@ -106,7 +105,7 @@ describe('a list of 200 agents with descriptions of 1,000 characters', () => {
   const list = typeList({ types, prompt: 'The Kafka7 consumer in Swift13 loses messages' });
 
   test('fits, with the most relevant ones described', () => {
-    expect(tokens(list)).toBeLessThanOrEqual(LIST_TOKENS);
+    expect(tokens(list)).toBeLessThanOrEqual(MAX_LIST_TOKENS);
     expect(list.slice(0, 8).map((line) => line.slice(0, 60))).toEqual(
       [
         ...BUILTIN.map(({ name, description }) => `- ${name}: ${description}`.slice(0, 60)),
@@ -122,7 +121,7 @@ describe('a list of 200 agents with descriptions of 1,000 characters', () => {
   test('does not depend on the prompt of a child', () => {
     const ofChild = typeList({ types, prompt: null });
     expect(ofChild[6]).toContain('- rust0-expert: ');
-    expect(tokens(ofChild)).toBeLessThanOrEqual(LIST_TOKENS);
+    expect(tokens(ofChild)).toBeLessThanOrEqual(MAX_LIST_TOKENS);
   });
 });
 
@@ -145,7 +144,7 @@ test('any list of agents stays within the budget, is the same each time, and lis
   fc.assert(
     fc.property(types, fc.option(anyText), (agents, prompt) => {
       const list = typeList({ types: agents, prompt });
-      expect(tokens(list)).toBeLessThanOrEqual(LIST_TOKENS);
+      expect(tokens(list)).toBeLessThanOrEqual(MAX_LIST_TOKENS);
       expect(typeList({ types: [...agents], prompt })).toEqual(list);
       expect(list.every((line) => line.startsWith('- ') && !line.includes('\n'))).toBe(true);
       const usable = agents.filter(({ unusable }) => unusable === undefined);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
-import { MAX_MENTIONS } from '../../../src/engine/prompt/agent-types.ts';
+import { MAX_MENTIONS } from '../../../src/engine/prompt/mentions.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { toolCalls } from '../../../src/protocol/message.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
@@ -10,15 +10,15 @@ import { statesOf, testEngine, WORKER, type EngineSetup, type TestEngine } from 
 import type { TaskState } from '../../../src/protocol/state/task-state.ts';
 import { loadBuiltinAgents } from '../../../src/agents/builtin.ts';
 
-/** The worker goes before the one of its name. */
+/** The built-in agents. */
 const AGENTS: readonly AgentDefinition[] = await loadBuiltinAgents();
 
-/** The main agent's prompts begin with `main`. */
+/** Creates an engine. The prompts of the main agent begin with `main`. */
 function engine(parts: Play, setup: EngineSetup = {}): TestEngine {
   return testEngine(play(parts), { agents: AGENTS, ...setup });
 }
 
-/** Types of the main task's children, in the order in which they were made. */
+/** Returns the types of the main task's children, in the order of their creation. */
 function childTypes(test: TestEngine): readonly string[] {
   const states = statesOf(test.events);
   const main = [...states.values()].find(({ spec }) => spec.parent === null);
@@ -204,7 +204,7 @@ describe('no agent is called for', () => {
     const run = test.start('main @explore where?');
     await run.end.written;
     expect(run.state.warnings).toEqual([
-      "@Explore is taken as text: whoever reads it has no Task tool and can't delegate",
+      "@Explore is taken as text: the task that reads the message has no Task tool and can't delegate",
     ]);
     expect(textsOf(requestsOf(test, 'main')[0])).toEqual(['main @explore where?']);
   });
@@ -230,7 +230,10 @@ it('the history stays complete when a request is sent again after a failure', as
   expect(answers).toEqual([1, 0]);
 });
 
-/** Runs until its process dies at that batch of events, then goes on from the log: the main task's state. */
+/**
+ * Runs a task until its process dies at this batch of events, and resumes it from the log. Returns the state of the main
+ * task, or null if the process did not die.
+ */
 async function survived(batch: number): Promise<TaskState | null> {
   const script = { main: [{ text: 'I know that.' }, { text: 'done' }] };
   const disk = openMemoryStore({});

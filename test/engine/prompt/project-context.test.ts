@@ -10,7 +10,7 @@ const FILES = [
   { name: '~/mine.md', scope: 'user', importedBy: '~/CLAUDE.md', text: 'Be brief.', isCut: true },
 ] as const;
 
-/** Another one at each look. */
+/** Creates a context source that returns a different context at each call. */
 function changing(): ContextSource & { refreshed: number } {
   let looks = 0;
   const source = {
@@ -22,7 +22,7 @@ function changing(): ContextSource & { refreshed: number } {
   return source;
 }
 
-/** As it is until somebody asks for a newer one. */
+/** Creates a context source whose context changes only when it is refreshed. */
 function steady(): ContextSource {
   let current = createProjectContext({ files: FILES, leftOut: [], git: 'Branch: b0' });
   let age = 0;

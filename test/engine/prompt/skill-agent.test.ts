@@ -10,7 +10,7 @@ import { TOOL_NAMES, CODE_SEARCH } from '../../../src/protocol/tool-names.ts';
 import { skillNamed } from '../../agents/skills/support.ts';
 import { rootRights, WORKER } from '../support.ts';
 
-/** Without the one that nobody lists. */
+/** The tools that an agent can get by a list of tools: all but the code search. */
 const LISTED = TOOL_NAMES.filter((name) => name !== CODE_SEARCH);
 const AVAILABLE = [...LISTED, 'mcp__ci__run', 'mcp__ci__log', 'mcp__web__get'].map((name) => ({
   name,

@@ -17,7 +17,7 @@ const CODER: AgentDefinition = {
   origin: { scope: 'user', vendor: 'muster', path: '/home/me/agents/coder.md' },
 };
 
-/** Takes a path and says that it wrote there. */
+/** A tool that takes a path and records that it wrote the file. */
 function writeTool(written: string[]): AnyTool {
   return {
     name: 'Write',
@@ -56,12 +56,12 @@ function coding(parts: Play, setup: EngineSetup = {}) {
   return { test, written };
 }
 
-/** Where a user's own word is kept, as `createMuster` has it. */
+/** The file with the user's own grants, as `createMuster` uses it. */
 function storeOf(...grants: readonly ModeGrant[]): ModeGrantStore & { readonly kept: ModeGrant[] } {
   const kept = [...grants];
   return {
     kept,
-    inForce: () => kept,
+    listGrants: () => kept,
     add: (grant) => {
       kept.push(grant);
       return grant;
@@ -95,7 +95,7 @@ describe('an answer that gives an agent its mode', () => {
     answerQuestion(test.inbox, offered[0]?.id ?? '', { text: 'mode' });
     await until(() => written.length === 2);
     expect(written.toSorted()).toEqual(['/srv/project/a', '/srv/project/b']);
-    // What lies outside of the roots is asked about in every mode, and so is the main agent's own edit.
+    // A path outside of the roots is asked about in every mode, and so is the main agent's own edit.
     await until(() =>
       test.inbox
         .open()

@@ -52,21 +52,25 @@ describe('an answer', () => {
   });
 
   it.each<[AnswerRequest, PermissionQuestion | InputQuestion, RegExp]>([
-    [{ text: '' }, PERMISSION, /"" is no answer to it; valid: yes, always, no/],
-    [{ text: '1' }, UNRULED, /"1" is no answer to it; valid: yes, no/],
-    [{ text: 'x'.repeat(500) }, PERMISSION, /"x{60}" is no answer/],
-    [{ text: 'yes', scope: 'task' }, PERMISSION, /a scope goes with always alone/],
-    [{ text: 'always', reason: 'x' }, PERMISSION, /a reason goes with no alone/],
+    [{ text: '' }, PERMISSION, /"" is not a valid answer; valid: yes, always, no/],
+    [{ text: '1' }, UNRULED, /"1" is not a valid answer; valid: yes, no/],
+    [{ text: 'x'.repeat(500) }, PERMISSION, /"x{60}" is not a valid answer/],
+    [{ text: 'yes', scope: 'task' }, PERMISSION, /a scope is allowed only with the answer always/],
+    [{ text: 'always', reason: 'x' }, PERMISSION, /a reason is allowed only with the answer no/],
     [
       { text: 'always', scope: 'user' },
       PERMISSION,
       /"user" is not offered here; valid: task, project/,
     ],
-    [{ text: 'always', scope: 'world' }, PERMISSION, /"world" is none; valid: task, project/],
-    [{ text: 'always' }, UNRULED, /always is not offered, only yes \(this once\) and no/],
+    [{ text: 'always', scope: 'world' }, PERMISSION, /"world" is unknown; valid: task, project/],
+    [
+      { text: 'always' },
+      UNRULED,
+      /the answer "always" is not offered, only yes \(this once\) and no/,
+    ],
     [{ text: ' ' }, INPUT, /the answer is empty/],
-    [{ text: 'left', scope: 'task' }, INPUT, /neither a scope nor a reason/],
-    [{ text: 'left', reason: 'x' }, INPUT, /neither a scope nor a reason/],
+    [{ text: 'left', scope: 'task' }, INPUT, /a scope or a reason is not allowed/],
+    [{ text: 'left', reason: 'x' }, INPUT, /a scope or a reason is not allowed/],
   ])('%j is an error', (wish, question, message) => {
     expect(() => parseAnswer(question, wish)).toThrow(message);
   });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { changesByRedaction } from '../../../src/engine/questions/ask-person.ts';
+import { losesWordsByRedaction } from '../../../src/engine/questions/ask-person.ts';
 import { REDACTED } from '../../../src/protocol/redaction.ts';
 import { createRedactor } from '../../../src/store/redact/redactor.ts';
 
@@ -24,5 +24,5 @@ it.each([
   ['the same with keys next to it', `echo known-secret known-secret ${key('\nmake\n')}`, true],
   ['a key in JSON', JSON.stringify({ key: key('\nabc\n') }), true],
 ])('of %s', (_, text, hides) => {
-  expect(changesByRedaction(text, redact)).toBe(hides);
+  expect(losesWordsByRedaction(text, redact)).toBe(hides);
 });

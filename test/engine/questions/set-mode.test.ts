@@ -17,7 +17,7 @@ const modeOf = (test: TestEngine, id: string) => test.engine.task(id)?.permissio
 const isNarrower = (a: PermissionMode, b: PermissionMode) =>
   PERMISSION_MODES.indexOf(a) <= PERMISSION_MODES.indexOf(b);
 
-/** A conversation in this mode with a child in the background that has one of its own. */
+/** Starts a conversation in this mode. It has a background child, which has a child of its own. */
 async function withChild(mode: PermissionMode) {
   const gate = Promise.withResolvers<void>();
   const waiting = async () => {
@@ -103,7 +103,8 @@ describe('setting the mode of a conversation', () => {
           };
           const made = new Map<string, PermissionMode>();
           let id = '';
-          // Before each of its turns the person sets another mode; in each it makes a child, and that one another.
+          // Before each turn of the conversation the person sets another mode. In each turn the conversation creates
+          // a child, which creates a child of its own.
           const turns = changes.map((mode, at) => (): ReturnType<typeof calls> => {
             test.engine.setMode(id, mode);
             return calls(background(`child-${at}`));
@@ -147,7 +148,7 @@ describe('setting the mode of a conversation', () => {
     });
     const main = test.start('main');
     await until(() => test.inbox.open().length === 1);
-    // On its way from here to plan mode the key passes the widest.
+    // A person who cycles from this mode to plan mode passes the widest mode.
     test.engine.setMode(main.spec.id, 'autonomous');
     await turn();
     expect(test.inbox.open().length).toBe(1);
@@ -197,7 +198,7 @@ describe('setting the mode of a conversation', () => {
 
   it('is refused for a task that works for another one, and beyond the mode of its definition', async () => {
     const { test, child, over } = await withChild('default');
-    expect(() => test.engine.setMode(child, 'plan')).toThrow('is no conversation');
+    expect(() => test.engine.setMode(child, 'plan')).toThrow('is not a conversation');
     await over();
     const agent = { ...WORKER, name: 'careful', mode: 'default' } as const;
     const bounded: TestEngine = testEngine(play({ worker: [] }), { agent });

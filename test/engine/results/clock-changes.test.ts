@@ -7,7 +7,7 @@ import { statesOf, testEngine } from '../support.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-/** The clock of the system, which somebody sets. */
+/** A system clock that can be set. */
 class SetClock implements Clock {
   aheadMs = 0;
 

@@ -177,7 +177,7 @@ describe('a child gives its receipt', () => {
 });
 
 describe('an older log', () => {
-  /** As the analysis of earlier versions flagged it. */
+  /** A flag as written by the analysis of earlier versions. */
   const OLD = {
     kind: 'command',
     claim: 'I ran `npm test`.',

@@ -12,7 +12,7 @@ const BROKEN = {
 } as const;
 const FINDS = { text: 'found a thing', ...calls(call('Bash', {})) };
 
-/** What the main agent read of a child with this script, the id of the child replaced. */
+/** Returns the text that the main agent reads about a child with this script. The id of the child is replaced. */
 async function readOf(part: Play[string], input: JsonObject = {}): Promise<string> {
   const test = testEngine(
     play({ main: [calls(call('Task', { prompt: 'part', ...input })), { text: 'done' }], part }),

@@ -47,7 +47,7 @@ describe('results on disk', () => {
     const { state } = await delegate(place, LOOK);
     const other = storeIn(join(tempDirectory(), 'data'));
     await other.importTree(place.store.exportTree(state.spec.root));
-    // So that the index knows of them.
+    // Wait until the tasks are in the index.
     const listed = other.list();
     const { reuseKey } = listed.find(({ id }) => id === state.spec.id) ?? {};
     expect(other.findReusable(reuseKey ?? '')).toEqual([state.spec.id]);

@@ -17,7 +17,7 @@ const RUNS = randomRuns(40);
 const PATHS = ['a.ts', 'b.ts', 'd/a.ts', 'd/e/c.md', '.gitignore'];
 const TEXTS = ['one\n', 'two\n', 'one two\n', 'a.ts\n', ''];
 
-/** All that a model may do here, but to answer. */
+/** The calls that a model can make. */
 const POOL: readonly ScriptedCall[] = [
   ...PATHS.map((path) => call('Read', { file_path: path })),
   call('Read', { file_path: 'a.ts', offset: 1, limit: 1 }),
@@ -40,7 +40,7 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** A model whose answer is a pure function of its prompt and of what it has read, and of nothing else. */
+/** A model whose answer is a pure function of its prompt and of what it has read. */
 function pureModel(seed: number): (request: ModelRequest) => ScriptedAnswer {
   return (request) => {
     const prompt = promptOf(request);
@@ -50,7 +50,7 @@ function pureModel(seed: number): (request: ModelRequest) => ScriptedAnswer {
     const rounds = prompt.startsWith('deeper') ? 2 : 4;
     const isEnough = results.length >= rounds || sum.readUInt8(0) < 40;
     if (isEnough) return { text: `So: ${sum.toString('hex')}` };
-    // Most look at one thing, some at two.
+    // Most turns have one call, some have two.
     const chosen = [1, 2].slice(0, sum.readUInt8(1) < 60 ? 2 : 1);
     return calls(...chosen.map((at) => pick(sum.readUInt16BE(at * 2))));
   };
@@ -62,7 +62,7 @@ function pick(number: number): ScriptedCall {
   return found;
 }
 
-/** Ids and times are another task's each time. */
+/** Removes the summary line, because ids and times differ from task to task. */
 function withoutFacts(text: string): string {
   return text.replace(/\n\n\[task [^\]]*\]$/, '');
 }

@@ -218,7 +218,7 @@ describe('after a change', () => {
     place.write('a.ts', 'new\n');
     const { test } = await delegate(place, { look: looks(READ) });
     expect(eventsOfType(first.test, 'reuse.missed')).toMatchObject([
-      { because: 'no earlier task was given the same work' },
+      { because: 'no earlier task had the same inputs' },
     ]);
     expect(eventsOfType(test, 'reuse.missed')).toMatchObject([
       {

@@ -60,7 +60,7 @@ describe('a task with children', () => {
     place.write('a.ts', 'new\n');
     const second = await delegate(place, TREE);
     expect(second.requests).toHaveLength(3);
-    // Of which a child was reused: that one's reads are found with its original.
+    // A child of the second run was reused. Its reads are in the log of the original child.
     const third = await delegate(place, TREE);
     expect(third.state.reused?.of).toBe(second.state.spec.id);
     place.write('b.ts', 'new\n');

@@ -11,7 +11,10 @@ import { delegate, looks, SCOUT, scout, workspace } from './support.ts';
 
 const LOOK = { look: looks(call('Read', { file_path: 'a.ts' })) };
 
-/** A Read that never comes back where it is only made to compare; `begun` resolves when it was. */
+/**
+ * A Read that does not return before it is aborted when the call is only repeated for a comparison. Then `begun` is
+ * called when it starts.
+ */
 function stuckRead(begun: () => void): AnyTool {
   return {
     name: 'Read',
@@ -102,7 +105,7 @@ describe('the search for an earlier result', () => {
     expect(requests).toHaveLength(2);
     expect(faults).toEqual([new Error('no index')]);
     expect(eventsOfType(test, 'reuse.missed')).toMatchObject([
-      { because: 'earlier results could not be looked at: no index' },
+      { because: 'earlier results could not be checked: no index' },
     ]);
   });
 });

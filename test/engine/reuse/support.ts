@@ -7,14 +7,15 @@ import type { ModelRequest } from '../../../src/protocol/model.ts';
 import { foldLog } from '../../../src/engine/task/fold-log.ts';
 import type { TaskStore } from '../../../src/store/task-store.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
-import { toolsByName, type RerunSource } from '../../../src/replay/idle-deps.ts';
+import { mapToolsByName, type RerunSource } from '../../../src/replay/idle-deps.ts';
 import { builtinTools } from '../../../src/tools/index.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 import { call, calls, play, type Play } from '../play.ts';
 import { SETTINGS, testEngine, WORKER, type EngineSetup, type TestEngine } from '../support.ts';
 import type { TaskState } from '../../../src/protocol/state/task-state.ts';
 
-// Else the first look in a process waits for it, which passes no virtual time.
+// Import the module now: the first search in a process would otherwise wait for the import, during which no virtual
+// time passes.
 await import('../../../src/engine/reuse/find-reusable-result.ts');
 
 export const SCOUT: AgentDefinition = {
@@ -40,12 +41,12 @@ export const SCOUT: AgentDefinition = {
 
 export interface Place {
   readonly root: string;
-  /** Of all engines on it. */
+  /** The store that all engines of this workspace share. */
   readonly store: TaskStore;
   write(path: string, text: string): void;
 }
 
-/** A workspace with these files, by path. */
+/** Creates a workspace with these files, by path. */
 export function workspace(
   files: Readonly<Record<string, string>>,
   store: TaskStore = openMemoryStore(),
@@ -61,25 +62,25 @@ export function workspace(
 
 export interface Delegated {
   readonly test: TestEngine;
-  /** The task that the main agent made first. */
+  /** The final state of the first task that the main agent created. */
   readonly state: TaskState;
-  /** What the main agent's model got for its calls. */
+  /** The outputs of the main agent's calls. */
   readonly texts: readonly string[];
-  /** What went out for that task, and for all below it. */
+  /** The model requests of that task and its descendants. */
   readonly requests: readonly ModelRequest[];
 }
 
 export interface DelegateSetup extends EngineSetup {
-  /** What the main agent calls. Default: one `scout` that looks. */
+  /** The script of the main agent. Default: it calls one `scout` that looks. */
   readonly main?: Play['main'];
-  /** Before anything runs. */
+  /** Called before anything runs. */
   readonly prepareInbox?: (inbox: TestEngine['inbox']) => void;
 }
 
-/** What the models of all tasks but the main one say: a play, or anything. */
+/** The answers of the models of all tasks except the main task: a script or a function. */
 export type Answers = Play | ((request: ModelRequest) => ScriptedAnswer);
 
-/** A main agent that delegates. Results are reused, unless the settings say otherwise. */
+/** Runs a main agent that delegates. Results are reused, unless the settings forbid it. */
 export async function delegate(
   { root, store }: Place,
   answers: Answers,
@@ -132,13 +133,13 @@ export function scout(prompt: string, input: JsonObject = {}): ScriptedCall {
   return call('Task', { prompt, description: prompt, subagent_type: 'scout', ...input });
 }
 
-/** Makes these calls, one a turn, and answers. */
+/** Returns the script of a task that makes these calls, one in each turn, and then answers. */
 export function looks(...each: readonly ScriptedCall[]): readonly ScriptedAnswer[] {
   return [...each.map((one) => calls(one)), { text: 'It is so.' }];
 }
 
-/** For reruns, whatever the settings say by then. */
+/** Returns the source for reruns of the logs of a workspace. */
 export function sourceOf({ store }: Place): RerunSource {
   const parts = { store, settings: SETTINGS };
-  return { ...parts, tools: toolsByName(parts, builtinTools()) };
+  return { ...parts, tools: mapToolsByName(parts, builtinTools()) };
 }

@@ -40,7 +40,7 @@ async function workedWorld() {
   return { world, id, to, before, after: treeOf(world), main, putAsItWas };
 }
 
-/** The world as a new process finds it. */
+/** Opens the world as a new process finds it. */
 function reopened(world: World): World {
   return { ...world, store: openFileStore({ dataDir: world.dataDir, durability: 'fast' }) };
 }
@@ -71,7 +71,7 @@ describe('a rewind that was killed', () => {
         }
         begun += 1;
         if (how === 'by a resume') {
-          // It goes on from event `to` and does the same again: nothing of the old files is in its way.
+          // The task continues from event `to` and does the same again. No old file is in its way.
           await resumed(now, id, { main });
           expect(treeOf(now)).toEqual(after);
         } else {

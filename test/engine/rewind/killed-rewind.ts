@@ -4,11 +4,11 @@ import { rewind } from '../../../src/engine/rewind/rewind.ts';
 import { openFileStore } from '../../../src/store/file-store.ts';
 import type { TaskStore } from '../../../src/store/task-store.ts';
 
-/** Rewinds task ID of data directory DIR to event N, and kills itself at step K, from 0. */
+/** Rewinds task ID of data directory DIR to event N, and kills this process at step K, from 0. */
 const [dataDir = '', id = '', to = '', killAt = ''] = process.argv.slice(2);
 
 let steps = 0;
-/** Between any two of these something is written, or nothing. */
+/** Marks a step. Between two steps at most one thing is written. */
 function step(): void {
   if (steps === Number(killAt)) process.kill(process.pid, 'SIGKILL');
   steps += 1;

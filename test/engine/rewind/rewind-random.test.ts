@@ -64,12 +64,12 @@ const plan = fc.record({
 });
 
 interface Snapshot {
-  /** The newest event of the main task. */
+  /** The number of the newest event of the main task. */
   readonly seq: number;
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Plays the work; a snapshot at each request of the main agent before anything runs beside it. */
+/** Runs the work. Takes a snapshot at each request of the main agent until something runs beside it. */
 async function playWork(world: World, whole: Work) {
   const snapshots: Snapshot[] = [];
   const parts: Record<string, Play[string]> = {};
@@ -142,7 +142,7 @@ async function playWork(world: World, whole: Work) {
   return { id: main, snapshots };
 }
 
-/** The part of a state that is the conversation, and what belongs to it. */
+/** Returns the part of a state that belongs to the conversation. */
 function talkOf({
   conversation,
   todos,

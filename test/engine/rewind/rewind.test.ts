@@ -36,7 +36,7 @@ function numbers(world: World, id: string, type: TaskEvent['type']): readonly nu
   return eventsOf(world.store, id).flatMap((event) => (event.type === type ? [event.seq] : []));
 }
 
-/** Reads a file, then does this to it; the event right after the read. */
+/** Lets the task read a file, then runs `change` on the file. Returns the event right after the read. */
 async function changed(world: World, ...work: readonly ReturnType<typeof call>[]) {
   const id = await played(world, {
     main: [calls(read(world, 'a.txt')), ...work.map((each) => calls(each))],
@@ -111,7 +111,10 @@ describe('a rewind does not touch', () => {
     const { id, to } = await changed(world, remove(world, 'large'));
     const { refused } = await planRewind(world.store, id, { to });
     expect(refused).toEqual([
-      { path: world.path('large'), because: 'had more than 33554432 bytes, which were not kept' },
+      {
+        path: world.path('large'),
+        because: 'had more than 33554432 bytes: no copy of such a file is made',
+      },
     ]);
     await world.store.close();
   });
@@ -125,7 +128,7 @@ describe('a rewind does not touch', () => {
     const since = { changes: [{ ...at, change }], roots: [world.path('.')], unreadableLogs: [] };
     expect(await planFiles(world.store, since)).toEqual({
       files: [],
-      refused: [{ path, because: 'usually contains secrets: no copy of it is kept' }],
+      refused: [{ path, because: 'usually contains secrets: no copy of it was made' }],
     });
     await world.store.close();
   });
@@ -202,7 +205,7 @@ describe('a rewind that was interrupted', () => {
     const { files } = await planRewind(world.store, id, { to });
     const [file] = files;
     if (file === undefined || file.from === null) throw new Error('nothing to remove');
-    // As a hostile log would have it.
+    // Write an event as a forged log could contain it.
     fs.writeFileSync(world.path(NAME), 'two');
     const log = world.store.claim(id);
     const rewound = { to, undoes: null, stint: 1, turns: 1, end: null, dropped: [] };
@@ -247,7 +250,7 @@ describe('a rewind that was interrupted', () => {
     expect((await planRewind(world.store, id, { to: 0 })).refused).toEqual([
       {
         path: world.store.logPath(child),
-        because: expect.stringContaining('with an unfinished rewind'),
+        because: expect.stringContaining('whose rewind is unfinished'),
       },
     ]);
     await world.store.close();
@@ -342,7 +345,7 @@ describe('after a rewind', () => {
   });
 });
 
-/** Whether a task below the main one has written such an event down. */
+/** Returns true if a descendant of the main task has written such an event. */
 function childHas(world: World, type: TaskEvent['type']): boolean {
   const below = world.store.list().filter(({ parent }) => parent !== null);
   return below.some(({ id }) => numbers(world, id, type).length > 0);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { systemClock } from '../../../src/base/clock.ts';
-import { toolsByName } from '../../../src/replay/idle-deps.ts';
+import { mapToolsByName } from '../../../src/replay/idle-deps.ts';
 import { rerunTree } from '../../../src/replay/rerun-tree.ts';
 import {
   planRewind,
@@ -27,7 +27,7 @@ const CHANGER = {
 
 const WORLD_SETTINGS = { noProgressCalls: 1_000, maxTasks: 1_000 };
 
-/** A workspace, and a data directory whose clock never shows one time twice. */
+/** A workspace, and a data directory whose clock never shows the same time twice. */
 export interface World {
   readonly root: string;
   readonly dataDir: string;
@@ -59,7 +59,7 @@ export function newWorld(base: string): World {
   };
 }
 
-/** The real engine and tools, over a play. */
+/** Creates an engine with the real tools and scripted models. */
 function engineOver({ root, store }: World, parts: Play): TestEngine {
   const tools = builtinTools().filter(({ name }) => TOOLS.includes(name));
   return testEngine(play(parts), {
@@ -72,14 +72,14 @@ function engineOver({ root, store }: World, parts: Play): TestEngine {
   });
 }
 
-/** Plays it to its end; returns the id of the main task. */
+/** Runs the script to its end. Returns the id of the main task. */
 export async function played(world: World, parts: Play, prompt = 'main'): Promise<string> {
   const run = engineOver(world, parts).start(prompt);
   await run.end.written;
   return run.spec.id;
 }
 
-/** Goes on with a task, as a new process would. */
+/** Resumes a task, as a new process would. */
 export async function resumed(
   world: World,
   id: string,
@@ -113,12 +113,12 @@ export function eventsOf(store: TaskStore, id: string): readonly TaskEvent[] {
 
 export async function rerunDifferences({ store }: World, id: string): Promise<readonly unknown[]> {
   const settings = { ...SETTINGS, ...WORLD_SETTINGS };
-  const tools = toolsByName({ store, settings }, builtinTools());
+  const tools = mapToolsByName({ store, settings }, builtinTools());
   const { tasks, lost } = await rerunTree({ store, settings, tools }, id);
   return [...tasks.flatMap(({ difference }) => difference ?? []), ...lost];
 }
 
-/** Each file by its path: permission bits and content. */
+/** Returns the permission bits and the content of each file, by path. */
 export function treeOf({ root }: Pick<World, 'root'>): Readonly<Record<string, string>> {
   const files: Record<string, string> = {};
   for (const entry of fs.readdirSync(root, { recursive: true, withFileTypes: true })) {

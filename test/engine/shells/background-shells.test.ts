@@ -202,7 +202,7 @@ describe('a background shell', () => {
     await run.end.written;
     expect(run.state.shells.size).toBe(0);
     expect(results(model.requests[1])).toEqual([
-      expect.stringContaining('it would go on in the background'),
+      expect.stringContaining('it would keep running in the background'),
     ]);
   });
 

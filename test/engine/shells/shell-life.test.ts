@@ -16,7 +16,7 @@ import { stopOrder } from '../../../src/engine/task/stop-order.ts';
 const directory = mkdtempSync(join(tmpdir(), 'muster-shell-life-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A specification like any other. */
+/** An ordinary specification. */
 const SPEC: TaskSpec = await (async () => {
   const { start, store } = testEngine(['done'].map((text) => ({ text })));
   const run = start('go');
@@ -36,7 +36,7 @@ class Owner {
   readonly state: TaskState;
   readonly shells: BackgroundShells;
   readonly journal: { state: TaskState; record: (...bodies: readonly EventBody[]) => void };
-  /** While it is, the log takes nothing. */
+  /** While this is true, the log accepts no events. */
   isDiskFull = false;
   forced = 0;
   wakes = 0;
@@ -85,10 +85,10 @@ class Owner {
   }
 
   start(work: ShellWork) {
-    return this.shells.forCall('call').start(work);
+    return this.shells.createPort('call').start(work);
   }
 
-  /** Types of all that was written, the ends with how. */
+  /** Returns the types of all written events. The end of a shell also shows how it ended. */
   story(): readonly string[] {
     return this.events.map((event) =>
       event.type === 'shell.ended' ? `${event.type} ${event.end}` : event.type,
@@ -96,7 +96,7 @@ class Owner {
   }
 }
 
-/** A command that does as it is told, without a process. */
+/** A command without a process, which the test controls. */
 class FakeWork implements ShellWork {
   readonly command = 'fake';
   private readonly exit = deferred<ShellExit>();
@@ -106,7 +106,7 @@ class FakeWork implements ShellWork {
 
   constructor({ obeys = true }: { readonly obeys?: boolean } = {}) {
     this.obeys = obeys;
-    // A step may reject what nobody waits for yet.
+    // A test may reject these promises before anything waits for them.
     this.begun.promise.catch(() => {});
     this.exit.promise.catch(() => {});
   }
@@ -143,7 +143,7 @@ describe('the life of a shell', () => {
     const work = new FakeWork().runs();
     const { id } = await owner.start(work);
     work.breaks();
-    await owner.shells.ended(id);
+    await owner.shells.waitForEnd(id);
     expect(owner.story()).toEqual(['shell.started', 'input.queued', 'shell.ended lost']);
     expect(owner.faults).toEqual([new Error('a bug')]);
   });
@@ -174,9 +174,9 @@ describe('the life of a shell', () => {
     const { id } = await owner.start(work);
     owner.isDiskFull = true;
     work.exits(0);
-    await owner.shells.ended(id);
+    await owner.shells.waitForEnd(id);
     expect(owner.faults).toEqual([new Error('no space left')]);
-    // Nobody could wait for it.
+    // The task fails, because it could never wait for the end of the shell.
     expect(owner.signal.reason).toEqual(new Error('no space left'));
     await expect(owner.shells.stopAll()).rejects.toThrow('no space left');
     owner.isDiskFull = false;
@@ -213,7 +213,7 @@ describe('the life of a shell', () => {
     const work = new FakeWork().runs();
     const { id } = await owner.start(work);
     for (const text of ['12345', '67890', '!', 'more']) work.write(Buffer.from(text));
-    await owner.shells.ended(id);
+    await owner.shells.waitForEnd(id);
     expect(owner.story()).toEqual(['shell.started', 'input.queued', 'shell.ended output_limit']);
     expect(owner.shells.outputProblem(id)).toBe(
       'the output is more than the limit output.spill_bytes = 10',

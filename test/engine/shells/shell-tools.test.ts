@@ -208,7 +208,7 @@ describe('TaskStop of a shell', () => {
       expect(results(model.requests[3])[0]).toMatch(new RegExp(`^Shell ${id} had ended before\\.`));
       expect(notices(model.requests.at(-1))).toEqual([]);
       expect(endsOf(events)).toEqual([[command, how, null]]);
-      // Its task was not stopped: it ends well, whatever it took to end the shell.
+      // The task itself was not stopped: it completes, even if the shell had to be killed.
       expect(engine.result(run).data.status).toBe('completed');
     },
   );

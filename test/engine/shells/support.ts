@@ -11,18 +11,18 @@ import type { ScriptedAnswer, ScriptedCall } from '../../scripted-model.ts';
 import { testEngine, type EngineSetup, type TestEngine } from '../support.ts';
 import { findProcesses } from '../../../src/sys/processes/process-table.ts';
 
-/** One message of the model: its calls, or its text; may look at what it was told, and wait. */
+/** One answer of the model: its text, its calls, or a function that reads the request and may wait. */
 export type Move =
   | string
   | readonly ScriptedCall[]
   | ((request: ModelRequest) => Move | Promise<Move>);
 
-/** The model makes these moves, one a request. */
+/** Creates an engine whose model makes these moves, one for each request. */
 export function shellEngine(moves: readonly Move[], setup: EngineSetup = {}): TestEngine {
   return scriptedEngine((_, index) => moves[index] ?? 'done', setup);
 }
 
-/** The model makes the move that is chosen for a request. */
+/** Creates an engine whose model makes the move that `choose` returns for a request. */
 export function scriptedEngine(
   choose: (request: ModelRequest, index: number) => Move,
   setup: EngineSetup = {},
@@ -53,13 +53,13 @@ export function taskStop(id: string): ScriptedCall {
   return { name: 'TaskStop', input: { task_id: id } };
 }
 
-/** What the newest message of calls gave. */
+/** Returns the texts of the newest results in a request. */
 export function results(request: ModelRequest | undefined): readonly string[] {
   const told = request?.messages.findLast(({ role }) => role === 'tool');
   return told?.role === 'tool' ? told.content.map(({ text }) => text) : [];
 }
 
-/** Ids of the shells that a request tells of having started, in order. */
+/** Returns the ids of the shells that have started according to a request, in order. */
 export function shellIds(request: ModelRequest | undefined): readonly string[] {
   const texts = (request?.messages ?? []).flatMap((message) =>
     message.role === 'tool' ? message.content.map(({ text }) => text) : [],
@@ -67,14 +67,14 @@ export function shellIds(request: ModelRequest | undefined): readonly string[] {
   return texts.flatMap((text) => /^Shell (\w+) runs in the background/.exec(text)?.[1] ?? []);
 }
 
-/** The one shell of a request. */
+/** Returns the id of the first shell in a request. */
 export function shellId(request: ModelRequest | undefined): string {
   const [id] = shellIds(request);
   if (id === undefined) throw new Error(`no shell was started: ${results(request).join('; ')}`);
   return id;
 }
 
-/** Everything that a user message of the request says. */
+/** Returns all texts of the user messages in a request. */
 export function notices(request: ModelRequest | undefined): readonly string[] {
   const said = (request?.messages ?? []).flatMap((message) =>
     message.role === 'user' ? message.content.map(({ text }) => text) : [],
@@ -82,7 +82,7 @@ export function notices(request: ModelRequest | undefined): readonly string[] {
   return said.filter((text) => text.startsWith('<notice>'));
 }
 
-/** Ends of shells as the events tell them, by command. */
+/** Returns the ends of shells in the events, with their commands. */
 export function endsOf(
   events: readonly TaskEvent[],
 ): readonly (readonly [string, string, number | null])[] {
@@ -104,12 +104,12 @@ export function outputPath(state: TaskState): string {
   return shell.output;
 }
 
-/** Pids of what a task's commands left. Linux only: elsewhere none are found. */
+/** Returns the pids of processes that a task's commands left running. Linux only: other systems find none. */
 export function leftOf(taskId: string): readonly number[] {
   return findProcesses({ marks: new Set([`MUSTER_TASK=${taskId}`]) }) ?? [];
 }
 
-/** A directory that is gone after the test. */
+/** Creates a directory that is removed after the test. */
 export function tempDirectory(): string {
   const path = mkdtempSync(join(tmpdir(), 'muster-shells-'));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));

@@ -54,7 +54,7 @@ describe('the JSON of an answer', () => {
     ['a million levels', '['.repeat(1_000_000), /^it is not JSON: /],
     ['a megabyte of words on one line', 'word '.repeat(200_000), /^it is not JSON: /],
   ])('is not found in %s', (_, answer, why) => {
-    expect(parseAnswerJson(answer)).toEqual({ ok: false, why: expect.stringMatching(why) });
+    expect(parseAnswerJson(answer)).toEqual({ ok: false, reason: expect.stringMatching(why) });
   });
 
   it('is the value that was written, for any value', () => {

@@ -4,9 +4,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/base
 type Rule = (value: JsonValue, by: JsonValue, schema: JsonObject) => boolean;
 
 /**
- * Whether a value is valid, keyword by keyword as draft 2020-12 words it, and nothing of it any faster: a
- * second opinion on the one that Muster uses. `then`, `else`, `minContains` and `maxContains` act
- * with the keyword beside them.
+ * Returns true if a value is valid. A slow validator that follows the text of draft 2020-12 keyword by keyword, to
+ * compare with the validator that Muster uses. `then`, `else`, `minContains` and `maxContains` are checked with the
+ * keyword that they belong to.
  */
 export function isValid(value: JsonValue, schema: JsonValue): boolean {
   if (typeof schema === 'boolean') return schema;
@@ -84,6 +84,6 @@ const RULES: Readonly<Record<string, Rule>> = {
   not: (value, schema) => !isValid(value, schema),
   if: (value, schema, branches) =>
     isValid(value, (isValid(value, schema) ? branches['then'] : branches['else']) ?? true),
-  // Beside `if`.
+  // Checked with `if`.
   ...Object.fromEntries(['then', 'else'].map((keyword) => [keyword, () => true])),
 };

@@ -17,7 +17,7 @@ const FORM = {
 const part = (input: JsonObject = {}) =>
   calls(call('Task', { prompt: 'part', description: 'count it', output_schema: FORM, ...input }));
 
-/** The one child of the main agent, as its log tells it. */
+/** Returns the state of the main agent's only child, from its log. */
 function childOf({ events }: TestEngine): TaskState {
   const id = events.find(({ type }) => type === 'child.created')?.task;
   const child = events.find((event) => event.type === 'task.created' && event.task !== id)?.task;
@@ -177,7 +177,7 @@ describe('a Task call with an output schema', () => {
     const id = childOf(test).spec.id;
     const results = toldTo(test, 'main');
     expect(results.at(-2)).toBe(
-      `Task: output_schema: task ${id} has another one, which can't be changed; leave it out, or start a new task`,
+      `Task: output_schema: task ${id} has another schema, which can't be changed; leave it out, or start a new task`,
     );
     expect(results.at(-1)).toMatch(/^\{"count":2\}\n/);
     expect(toldTo(test, 'part').at(-1)).toContain('(answer 1 of at most 3)');

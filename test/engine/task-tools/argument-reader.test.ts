@@ -5,12 +5,12 @@ import type { EngineContext } from '../../../src/engine/delegation/engine-contex
 import type { AnyTool } from '../../../src/protocol/tool.ts';
 import { createTaskTools } from '../../../src/engine/task-tools/index.ts';
 
-/** Reading arguments needs nothing of the engine. */
+/** An empty engine: reading arguments uses no part of it. */
 const TOOLS = createTaskTools({ deps: {} } as unknown as EngineContext, () =>
   Promise.reject(new Error('nothing is delegated here')),
 );
 
-/** A call of each tool that is valid and as short as can be. */
+/** The shortest valid call of each tool. */
 const SHORTEST: Readonly<Record<string, JsonObject>> = {
   Skill: { skill: 'a' },
   AskUser: { question: 'a?' },
@@ -48,7 +48,7 @@ describe.each(TOOLS.map((tool) => [tool.name, tool] as const))('%s', (name, tool
   test('treats an empty text in an optional field as absent', () => {
     const { properties }: { properties?: unknown } = tool.inputSchema;
     const optional = Object.keys(properties ?? {}).filter(
-      // Who works, and on which task, is never taken from nothing.
+      // In these two fields an empty text is an error, because no default could be meant.
       (field) => !Object.hasOwn(shortest, field) && !['subagent_type', 'resume'].includes(field),
     );
     for (const field of optional) {
@@ -59,7 +59,7 @@ describe.each(TOOLS.map((tool) => [tool.name, tool] as const))('%s', (name, tool
   });
 });
 
-/** What was read, but for the arguments as the model gave them, which some tools keep. */
+/** Returns the parsed input without the original arguments, which some tools keep. */
 function inputOf(parsed: ReturnType<AnyTool['parse']>): unknown {
   const input: unknown = parsed.ok ? parsed.input : parsed.issues;
   return isJsonObject(input) ? { ...input, params: null } : input;

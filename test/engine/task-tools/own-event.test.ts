@@ -11,7 +11,10 @@ function goesOnWith(task: string, seq: number): Pick<Required<Origins>, 'inherit
   return { inherited: { task, seq, agent: 'main', messages: [], known: [] } };
 }
 
-/** `heir` goes on with `fork` up to its event 20, that one with `first` up to 90; `loop` with itself. */
+/**
+ * `heir` continues `fork` up to event 20 of `fork`, which continues `first` up to event 90. `loop` leads back to
+ * itself.
+ */
 const TASKS: readonly Origins[] = [
   { id: TASK },
   { id: 'first' },

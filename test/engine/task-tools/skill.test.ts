@@ -13,7 +13,7 @@ import { testEngine, WORKER, type EngineSetup } from '../support.ts';
 const DEPLOY = skillNamed('deploy', { body: 'DEPLOY-STEPS for $ARGUMENTS' });
 const SHIP = skillNamed('ship', { body: 'ship $0', context: 'fork', allowedTools: ['Notify'] });
 
-/** What the main agent gets for calls of one message. */
+/** Returns the results of the main agent's calls in one message. */
 async function answersTo(
   inputs: readonly (readonly [tool: string, input: JsonObject])[],
   setup: EngineSetup,

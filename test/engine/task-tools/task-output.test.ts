@@ -15,7 +15,7 @@ import {
 } from '../play.ts';
 import { testEngine, type EngineSetup, type TestEngine } from '../support.ts';
 
-/** A background task that has come to a state, and what TaskOutput then says of it. */
+/** Runs a background task to a certain state. Returns what TaskOutput then says about it. */
 async function read(
   input: Record<string, number | string | boolean | null>,
   { child, setup = {}, when }: Scene,
@@ -111,7 +111,7 @@ describe('the table of TaskOutput', () => {
 
   it('queued: says what it waits for', async () => {
     let text: string | undefined;
-    // A command beside each call: without one the main agent would give up the only slot.
+    // Each message has a command beside the call. Without it the main agent would release the only slot.
     const busy = call('Bash', { ms: 20 });
     const test = testEngine(
       play({
@@ -256,7 +256,7 @@ describe('a result', () => {
     const { test } = await read({}, COMPLETED);
     const told = toldTo(test, 'main');
     expect(told.filter((text) => NOTICE.test(text))).toEqual([]);
-    // Once by TaskOutput, once more because TaskStop was asked of it too.
+    // Once from TaskOutput, and once more because TaskStop was called, too.
     expect(told.filter((text) => text.includes('the answer')).length).toBe(2);
   });
 

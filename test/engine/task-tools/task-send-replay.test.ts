@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { answeredRounds, promptOf, statesOf, testEngine } from '../support.ts';
 
-/** As after a crash: the call has no outcome yet, and what it did is there. */
+/** Builds the state after a crash: the call has no outcome yet, but its effect is in the log. */
 const SAME_CALL = 'send_1';
 
 it('TaskSend that runs again after its task has ended repeats nothing', async () => {

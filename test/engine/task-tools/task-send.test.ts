@@ -15,7 +15,7 @@ import {
 } from '../play.ts';
 import { testEngine, type EngineSetup, type TestEngine } from '../support.ts';
 
-/** How often the message stands in each request of the task, in order. */
+/** Counts the message in each request of the task, in order. */
 function counts(requests: readonly ModelRequest[], message: string): readonly number[] {
   return requests.map((each) => textsOf(each).filter((text) => text === message).length);
 }
@@ -24,11 +24,11 @@ interface Scene {
   readonly part: Play[string];
   readonly others?: Play;
   readonly setup?: EngineSetup;
-  /** When the main agent sends. */
+  /** Returns true when the main agent must send the message. */
   readonly when: (test: TestEngine, part: string) => boolean;
 }
 
-/** The main agent sends `left` to a background task that has come to a state. */
+/** Lets the main agent send `left` to a background task in a certain state. */
 async function sendTo({ part, others = {}, setup = {}, when }: Scene) {
   let answer = '';
   let id = '';
@@ -105,7 +105,7 @@ describe('a message is in the very next request, once, when the task', () => {
   });
 
   it('waits for a slot', async () => {
-    // A command beside each call: without one the main agent would give up the only slot.
+    // Each message has a command beside the call. Without it the main agent would release the only slot.
     const busy = call('Bash', { ms: 20 });
     const test = testEngine(
       play({
@@ -190,7 +190,7 @@ describe('an ended task continues with a message, and its new result is reported
           calls(call('Task', { prompt: 'part', max_turns: 1, run_in_background: true })),
           calls(call('TaskOutput', { task_id: 'x' })),
           async (turn) => {
-            // Sent while the last turn of the task waits to be tried again.
+            // Send while the last turn of the task waits for a retry.
             await until(() => tries > 0);
             return calls(call('TaskSend', { to: turn.child(0), message: 'left' }));
           },

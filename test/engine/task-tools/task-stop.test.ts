@@ -61,7 +61,7 @@ describe('TaskStop', () => {
   it('removes a task that waits for a slot from the queue', async () => {
     let child = '';
     let text = '';
-    // A command beside each call: without one the main agent would give up the only slot.
+    // Each message has a command beside the call. Without it the main agent would release the only slot.
     const busy = call('Bash', { ms: 20 });
     const test: TestEngine = testEngine(
       play({
@@ -208,7 +208,7 @@ describe('TaskStop', () => {
     const run = test.start('main');
     await run.end.written;
     const ends = eventsOfType(test, 'task.ended').map(({ task, end }) => [task, end.status]);
-    // The one that was stopped before its own call began does not stop the other one any more.
+    // A task that was stopped before its own call began does not stop the other task.
     expect(ends.map(([, status]) => status).toSorted()).toEqual([
       'completed',
       'completed',

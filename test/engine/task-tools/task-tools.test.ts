@@ -6,7 +6,7 @@ import { testEngine, WORKER, type EngineSetup, type TestEngine } from '../suppor
 
 const MAIN_TOOLS = ['AskUser', 'TaskOutput', 'TaskStop', 'TaskSend', 'Notify', 'Task', 'TaskList'];
 
-/** The answer to one call that the main agent makes after others. */
+/** Returns the output of one call that the main agent makes after other calls. */
 async function answerTo(
   name: string,
   input: Parameters<typeof call>[1] | ((test: TestEngine) => Parameters<typeof call>[1]),
@@ -174,7 +174,7 @@ describe('TaskList', () => {
   });
 });
 
-/** The main agent's own set does not hold it. */
+/** A setup with TaskReplay, which the main agent does not have by default. */
 const WITH_REPLAY: EngineSetup = {
   agent: { ...WORKER, tools: { mode: 'allow', names: ['Task', 'TaskReplay', 'Bash'] } },
 };
@@ -237,7 +237,7 @@ describe('TaskReplay', () => {
       );
       const lines = text.split('\n');
       seen.push(...lines.slice(0, -1).map((line) => line.split(' ')[0] ?? ''));
-      // One event is always told, and is short itself.
+      // One event is always shown, and its line is short.
       expect(byteLength(text)).toBeLessThanOrEqual(lines.length > 2 ? 600 : 1_100);
       const next = /from: (\d+)\)\]$/.exec(text)?.[1];
       from = next === undefined ? null : Number(next);

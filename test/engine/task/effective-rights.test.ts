@@ -4,7 +4,7 @@ import type { Rights } from '../../../src/protocol/permission.ts';
 import { background, call, calls, eventsOfType, play, until } from '../play.ts';
 import { testEngine } from '../support.ts';
 
-/** What a person would do to a task that is at work: its rights change from here on. */
+/** Changes the rights of a running task, as a person can. */
 function changeRights(run: TaskRun, change: Partial<Rights>): void {
   const { rights, limits, model } = run.state.spec;
   run.journal.record({ type: 'terms.changed', rights: { ...rights, ...change }, limits, model });

@@ -33,7 +33,7 @@ type Writer = 'Edit' | 'MultiEdit' | 'Write' | 'MoveFile';
 const START = 'ada: -\nbob: -\n';
 const BOTH = 'ada: done\nbob: done\n';
 
-/** A moment: the tasks that act in it, at once. */
+/** The order in which tasks act: for each moment the tasks that act at the same time. */
 type Order = readonly (readonly Name[])[];
 
 /** All orders in which two tasks can each read and then write, one at a time. */
@@ -64,7 +64,7 @@ function place(): Place {
   return { root, path };
 }
 
-/** The write of a task that has read the file as `text`. */
+/** Returns the write call of a task that has read the file as `text`. */
 function writeOf(name: Name, writer: Writer, { root, path }: Place, text: string): ScriptedCall {
   const edit = { old_string: `${name}: -`, new_string: `${name}: done` };
   switch (writer) {
@@ -78,7 +78,7 @@ function writeOf(name: Name, writer: Writer, { root, path }: Place, text: string
         content: text.replace(edit.old_string, edit.new_string),
       });
     case 'MoveFile': {
-      // Written beside it by somebody else, as a formatter would, and moved over it.
+      // Another program, such as a formatter, writes a new file, which is moved over the old one.
       const source = join(root, `${name}.tmp`);
       fs.writeFileSync(source, text.replace(edit.old_string, edit.new_string));
       return call('MoveFile', { source, destination: path, overwrite: true });
@@ -86,13 +86,13 @@ function writeOf(name: Name, writer: Writer, { root, path }: Place, text: string
   }
 }
 
-/** What a Read has shown, without its line numbers. */
+/** Returns the text that a Read has shown, without line numbers. */
 function shownText({ results }: Turn): string {
   const lines = results[0]?.text.split('\n').flatMap((line) => /^\s*\d+\t(.*)$/.exec(line) ?? []);
   return `${(lines ?? []).filter((_, index) => index % 2 === 1).join('\n')}\n`;
 }
 
-/** Two tasks in the background that read and write in that order; one that is refused reads again. */
+/** Runs two background tasks that read and write in this order. A task whose write is refused reads again. */
 async function run(order: Order, writers: Readonly<Record<Name, Writer>>, at: Place) {
   const before = order.map((_, moment) => order.slice(0, moment).flat().length);
   const momentsOf = (name: Name) =>
@@ -142,7 +142,10 @@ const WRITERS: readonly Writer[] = ['Edit', 'MultiEdit', 'Write', 'MoveFile'];
 const PAIRS = WRITERS.flatMap((ada) => WRITERS.map((bob) => ({ ada, bob })));
 const other = (name: Name): Name => (name === 'ada' ? 'bob' : 'ada');
 
-/** Who writes second, having read before the other one wrote. */
+/**
+ * Returns the task that writes second although it has read the file before the other task wrote; null if there is
+ * none.
+ */
 function secondOverFirst(order: Order): Name | null {
   const names = order.flat();
   const last = names.at(-1) ?? 'ada';
@@ -179,7 +182,7 @@ describe.each(PAIRS)('two tasks that read and then write: $ada and $bob', (write
   });
 });
 
-/** What `ada` is told when she writes, having read the file before something else happened to it. */
+/** Returns the output of the write of `ada`, when something else happened to the file after she read it. */
 async function toldAfter(
   happens: (at: Place) => readonly ScriptedCall[],
   write: (at: Place) => ScriptedCall,

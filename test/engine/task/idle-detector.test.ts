@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../src/base/async.ts';
 import { IdleDetector } from '../../../src/engine/task/task-tree.ts';
 
-/** After all that follows from what has just ended, and the look after it. */
+/** Waits until all consequences of an end, and the deferred check, have run. */
 const soon = () => new Promise<void>((done) => setImmediate(() => setImmediate(done)));
 
 function counted(isWaitedFor: () => boolean = () => true) {

@@ -14,7 +14,7 @@ import { background, call, calls, eventsOfType, play, toldTo, until, type Play }
 import { answerAll, MODEL, rootRights, testEngine, type EngineSetup } from '../support.ts';
 import { answerQuestion } from '../../../src/engine/questions/record-answer.ts';
 
-/** Takes a command and says that it ran. */
+/** A tool that takes a command and records that it ran. */
 function commandTool(ran: string[] = []): AnyTool {
   return {
     name: 'Bash',
@@ -36,7 +36,7 @@ function commandTool(ran: string[] = []): AnyTool {
   };
 }
 
-/** Several of one message are asked for at once, as commands are not. */
+/** A tool whose calls in one message are asked about at the same time. Commands are asked about one after another. */
 function fetchTool(ran: string[] = []): AnyTool {
   return {
     ...commandTool(ran),
@@ -168,7 +168,7 @@ describe('a question', () => {
     top.stop(stopOrder('user', 'enough'));
     await top.end.written;
     expect([ran, test.inbox.open(), top.state.status]).toEqual([[], [], 'stopped']);
-    expect(top.state.settledQuestions.get(`${top.spec.id}q1`)).toContain('withdrawn');
+    expect(top.state.closedQuestions.get(`${top.spec.id}q1`)).toContain('withdrawn');
   });
 
   it('is refused at once if nobody is there, and is not logged', async () => {
@@ -225,7 +225,7 @@ describe('an answer “always”', () => {
     await until(() => test.inbox.open().length === 2);
     const id = test.inbox.open()[0]?.question.id ?? '';
     expect(() => answerQuestion(test.inbox, id, { text: 'always', scope: 'world' })).toThrow(
-      /is none/,
+      /is unknown/,
     );
     answerQuestion(test.inbox, id, { text: 'always', scope: 'project' });
     await top.end.written;
@@ -245,7 +245,7 @@ describe('an answer “always”', () => {
     });
     const id = test.inbox.open()[0]?.question.id ?? '';
     expect(() => answerQuestion(test.inbox, id, { text: 'always' })).toThrow(
-      /always is not offered/,
+      /the answer "always" is not offered/,
     );
     answerQuestion(test.inbox, id, { text: 'no' });
     await top.end.written;
@@ -491,7 +491,7 @@ describe('an answer in the log of a process that died', () => {
   const parts: Play = { root: [calls(run('a'))] };
   const maxRights = (recorded: Rights) => recorded;
 
-  /** A parked root whose log holds these, too. */
+  /** Creates a parked root task whose log also contains these events. */
   async function left(bodies: (question: Question) => readonly EventBody[]) {
     const store = openMemoryStore();
     const first = asking(parts, { onAsk: 'park', store });
@@ -623,7 +623,8 @@ describe('an answer in a log from elsewhere', () => {
     expect(second.test.inbox.open()).toEqual([]);
     const asked = second.test.engine.result(resumed).data.questions?.map(({ id }) => id);
     expect(asked).toEqual([`${top.spec.id}q2`]);
-    // What was asked there can't be answered; what was asked here can, also by the next process.
+    // A question from the imported log can't be answered. A question that was asked here can, even in a later
+    // process.
     const third = asking(parts, { onAsk: 'park', store });
     const on = { prompt: null, maxRights: (recorded: Rights) => recorded };
     const answer = (number: number) => ({ question: `${top.spec.id}q${number}`, text: 'yes' });
@@ -647,7 +648,7 @@ describe('an answer in a log from elsewhere', () => {
     const { engine } = asking(parts, { store }).test;
     await expect(
       engine.resume(top.spec.id, { prompt: null, maxRights: (recorded) => recorded, answer }),
-    ).rejects.toThrow(/came with a file/);
+    ).rejects.toThrow(/is in an imported log/);
   });
 });
 

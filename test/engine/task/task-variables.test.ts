@@ -7,7 +7,7 @@ import { answerAll, testEngine, WORKER, type EngineSetup, type TestEngine } from
 
 const NAMES = ['Bash', 'GetEnv', 'SetEnv', 'Task'];
 
-/** The real tools, asked for by name. */
+/** Returns the real tools with these names. */
 function over(parts: Play, setup: EngineSetup = {}): TestEngine {
   const agent = { ...WORKER, name: 'keeper', tools: { mode: 'allow', names: NAMES } } as const;
   return testEngine(play(parts), {

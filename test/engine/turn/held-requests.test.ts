@@ -9,7 +9,7 @@ import { stopOrder } from '../../../src/engine/task/stop-order.ts';
 
 const WAIT = { because: 'the rate limit of fake', untilMs: 1_700_000_000_000 };
 
-/** Holds the requests of tasks with this prompt until they are let go, each once. */
+/** Returns a model that delays the requests of tasks with this prompt until they are released, once each. */
 function holding(prompt: string) {
   const isHeld = deferred<void>();
   const letGo = deferred<void>();
@@ -184,10 +184,10 @@ describe('when little memory is available', () => {
       play({
         main: [calls(...['one', 'two', 'three'].map((prompt) => call('Task', { prompt })))],
         one: [
-          // Meanwhile the others are made.
+          // The other tasks are created during this call.
           calls(call('Bash', { ms: 20 })),
           () => {
-            // Nobody else has been asked for anything by now.
+            // No other task has sent a request so far.
             const asked = test.model.requests.map(promptOf);
             expect(asked.filter((prompt) => /two|three/.test(prompt))).toEqual([]);
             available = 8 * MIN_AVAILABLE_BYTES;
@@ -202,8 +202,7 @@ describe('when little memory is available', () => {
     const run = test.start('main');
     await run.end.written;
     expect(run.state.status).toBe('completed');
-    const because =
-      'memory: 199 MB are available, and a task starts beside others only from 200 MB on';
+    const because = 'memory: 199 MB are available, and another task starts only when 200 MB are';
     expect(eventsOfType(test, 'task.held').map((event) => event.because)).toEqual([
       because,
       because,

@@ -55,7 +55,7 @@ describe('a rate limit', () => {
     [asking(7260), 7260, 'try again at 2026-11-25 17:01:00, in 2 h 1 min: that is longer than'],
     [asking(36_000), 36_000, 'try again at 2026-11-26 01:00:00, in 10 h: that is longer than'],
     [asking(60), 360, 'try again at 2026-11-25 15:01:00, in 60 s: that is in all longer than'],
-    [limited, 310, 'it was waited for 6 min, longer than'],
+    [limited, 310, 'the waits add up to 6 min, longer than'],
   ])('is not waited for: %j, %s s in all', (failure, total, says) => {
     const wait = { totalMs: total * 1000, maxMs: 300_000, now: NOW };
     const ended = checkMaxWait(failure, wait);

@@ -19,7 +19,7 @@ it('a task that waits for the reservations of others holds no slot, since they n
       main: [calls(call('Task', { prompt: 'first' }), call('Task', { prompt: 'second' }))],
       first: [() => ((tries += 1) === 1 ? { failure: BUSY, refused: true } : { text: 'got it' })],
     }),
-    // Room for one request at a time.
+    // The budget has room for one request at a time.
     { settings: { maxParallel: 1, treeTokens: 2_000 } },
   );
   const run = test.start('main');

@@ -46,10 +46,10 @@ describe('decideRetry', () => {
   it('gives up when its retries or those of the tree are used, but not because of a rate limit', () => {
     const used = { failures: 6, silences: 0 };
     const options = { retries: 6, silentRetries: 1, treeRetries: 10, random: 0.5 };
-    expect(decideRetry(overloaded, used, options)).toEqual({ retry: false, spent: 'request' });
+    expect(decideRetry(overloaded, used, options)).toEqual({ retry: false, reached: 'request' });
     expect(decideRetry(overloaded, NO_FAILURES, { ...options, treeRetries: 0 })).toEqual({
       retry: false,
-      spent: 'tree',
+      reached: 'tree',
     });
     expect(decideRetry(limited, used, { ...options, treeRetries: 0 })).toMatchObject({
       retry: true,
@@ -58,8 +58,8 @@ describe('decideRetry', () => {
   });
 
   it.each([
-    ['first_token', { retry: false, spent: 'silent' }],
-    ['stream_idle', { retry: false, spent: 'silent' }],
+    ['first_token', { retry: false, reached: 'silent' }],
+    ['stream_idle', { retry: false, reached: 'silent' }],
     ['connect', { retry: true, waitMs: 1000, next: { failures: 2, silences: 1 } }],
   ] as const)('happens once more after a silence: %s', (limit, second) => {
     const silent: ModelFailure = { kind: 'timeout', message: 'silent', retryable: true, limit };
@@ -76,6 +76,6 @@ describe('decideRetry', () => {
   it('never repeats a request that cannot succeed', () => {
     const auth: ModelFailure = { kind: 'auth', message: 'wrong key', retryable: false };
     const options = { retries: 6, silentRetries: 1, treeRetries: 10, random: 0 };
-    expect(decideRetry(auth, NO_FAILURES, options)).toEqual({ retry: false, spent: null });
+    expect(decideRetry(auth, NO_FAILURES, options)).toEqual({ retry: false, reached: null });
   });
 });

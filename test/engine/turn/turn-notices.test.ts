@@ -4,7 +4,7 @@ import type { ModelRequest } from '../../../src/protocol/model.ts';
 import { answeredRounds, testEngine, type EngineSetup } from '../support.ts';
 import { call } from '../play.ts';
 
-/** Noon on this machine, whatever its time zone. */
+/** Noon in the time zone of this machine. */
 const NOON = new Date(2026, 1, 27, 12).getTime();
 const DAY_MS = 24 * 3_600_000;
 
@@ -20,14 +20,14 @@ class DayClock implements Clock {
   }
 }
 
-/** All texts of users and notices in a request, in order. */
+/** Returns all user texts and notices in a request, in order. */
 function texts({ messages }: ModelRequest): readonly string[] {
   return messages.flatMap((message) =>
     message.role === 'user' ? message.content.map(({ text }) => text) : [],
   );
 }
 
-/** A task that makes as many calls as there are days, each on another one; its requests. */
+/** Runs a task that makes one call on each of these days. Returns its requests. */
 async function requestsOn(days: readonly number[], setup: EngineSetup = {}) {
   const clock = new DayClock();
   const requests: ModelRequest[] = [];

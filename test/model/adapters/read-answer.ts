@@ -42,7 +42,9 @@ export async function readQuirk(
     else response.end(body);
   });
   const endpoint = { name: 'test', baseUrl: server.url, apiKey: 'key' };
-  const asked = request([userMessage('Hi')], { model: { provider: 'test', id: model, chain: [] } });
+  const asked = request([userMessage('Hi')], {
+    model: { provider: 'test', id: model, chain: [] },
+  });
   const last = (await collect(createAdapter(dialect, endpoint, adapterDeps()), asked)).at(-1);
   if (server.requests.length !== 1) return { failed: `${server.requests.length} requests` };
   if (last?.type === 'failed') return { failed: last.failure.message };

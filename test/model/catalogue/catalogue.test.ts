@@ -46,7 +46,9 @@ test('finds a price that depends on the length of the prompt', async () => {
     output: 10,
     cacheRead: 0.2,
     cacheWrite: 2.5,
-    longPrompts: [{ above: 272_000, input: 4, output: 15, cacheRead: 0.4, cacheWrite: 5 }],
+    longPrompts: [
+      { abovePromptTokens: 272_000, input: 4, output: 15, cacheRead: 0.4, cacheWrite: 5 },
+    ],
     ...source,
   });
   const usage = {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   recordAcceptance,
-  FIRST_PATIENCE_MS,
+  FIRST_PROBE_DELAY_MS,
   countAvailableSlots,
   MAX_PAUSE_MS,
   openWindow,
@@ -28,7 +28,7 @@ describe('a refusal', () => {
       pausedUntil: 1_100,
       refusals: 1,
       era: 1,
-      probeAt: 1_100 + FIRST_PATIENCE_MS,
+      probeAt: 1_100 + FIRST_PROBE_DELAY_MS,
     });
     expect([99, 1_099, 1_100].map((now) => countAvailableSlots(LOWERED, now))).toEqual([0, 0, 3]);
   });
@@ -40,7 +40,7 @@ describe('a refusal', () => {
       'sent with the first lowers further and teaches nothing else',
       LOWERED,
       { othersInFlight: 2, now: 101 },
-      { size: 2, era: 1, refusals: 1, patienceMs: FIRST_PATIENCE_MS, pausedUntil: 1_101 },
+      { size: 2, era: 1, refusals: 1, probeDelayMs: FIRST_PROBE_DELAY_MS, pausedUntil: 1_101 },
     ],
     [
       'of a try for more doubles the time to the next',
@@ -48,9 +48,9 @@ describe('a refusal', () => {
       { era: 1, now: 9_200 },
       {
         size: 3,
-        probing: null,
-        patienceMs: 2 * FIRST_PATIENCE_MS,
-        probeAt: 10_200 + 2 * FIRST_PATIENCE_MS,
+        probeSize: null,
+        probeDelayMs: 2 * FIRST_PROBE_DELAY_MS,
+        probeAt: 10_200 + 2 * FIRST_PROBE_DELAY_MS,
       },
     ],
     ['does not shorten a pause', pauseWindow(OPEN, 9_000), {}, { pausedUntil: 9_000 }],
@@ -61,7 +61,7 @@ describe('a refusal', () => {
   it('waits at most two minutes between probes', () => {
     let window = OPEN;
     for (let n = 0; n < 20; n += 1) window = recordRefusal(window, { ...REFUSAL, era: window.era });
-    expect(window.patienceMs).toBe(120_000);
+    expect(window.probeDelayMs).toBe(120_000);
   });
 });
 
@@ -87,30 +87,30 @@ describe('a probe', () => {
   it.each([
     ['not before its time', LOWERED, LOWERED.probeAt - 1, null],
     ['one lane more when it is time', LOWERED, LOWERED.probeAt, 4],
-    ['not while another one is under way', { ...LOWERED, probing: 5 }, 1e9, 5],
+    ['not while another one is under way', { ...LOWERED, probeSize: 5 }, 1e9, 5],
     ['not in a pause', pauseWindow(LOWERED, 1e9), LOWERED.probeAt, null],
     ['not if nothing was lowered', OPEN, 1e9, null],
-    ['no more than is configured', { ...LOWERED, size: 60, step: 16 }, 1e9, 64],
-  ])('%s', (_, window, now, probing) => {
-    expect(startProbe(window, now).probing).toBe(probing);
+    ['no more than is configured', { ...LOWERED, size: 60, probeStep: 16 }, 1e9, 64],
+  ])('%s', (_, window, now, probeSize) => {
+    expect(startProbe(window, now).probeSize).toBe(probeSize);
   });
 
-  const ACCEPTED = { era: 1, level: 4, inFlight: 4, now: 9_200 };
+  const ACCEPTED = { era: 1, inFlightAtSend: 4, inFlight: 4, now: 9_200 };
 
   it('succeeds when all its slots were in use from its start to its answer', () => {
     expect(recordAcceptance(PROBING, ACCEPTED)).toEqual({
       ...PROBING,
       size: 4,
-      probing: null,
+      probeSize: null,
       refusals: 0,
-      wins: 1,
-      step: 2,
+      successfulProbes: 1,
+      probeStep: 2,
       probeAt: 10_200,
     });
   });
 
   it.each([
-    ['one that was sent before it tells nothing', { ...ACCEPTED, level: 3 }],
+    ['one that was sent before it tells nothing', { ...ACCEPTED, inFlightAtSend: 3 }],
     ['one while the slots were not all in use tells nothing', { ...ACCEPTED, inFlight: 3 }],
     ['one of an earlier era tells nothing', { ...ACCEPTED, era: 0 }],
   ])('%s', (_, acceptance) => {
@@ -118,23 +118,27 @@ describe('a probe', () => {
   });
 
   it('shortens the wait after two successes, and forgets everything when all slots are accepted again', () => {
-    const patient = { ...PROBING, patienceMs: 64_000 };
+    const patient = { ...PROBING, probeDelayMs: 64_000 };
     const once = recordAcceptance(patient, ACCEPTED);
     const twice = recordAcceptance(startProbe(once, once.probeAt), {
       ...ACCEPTED,
-      level: 6,
+      inFlightAtSend: 6,
       inFlight: 6,
     });
-    expect([once.patienceMs, twice.patienceMs, twice.size]).toEqual([64_000, FIRST_PATIENCE_MS, 6]);
-    const last = { ...twice, size: 63, probing: 64, step: 16 };
-    expect(recordAcceptance(last, { ...ACCEPTED, level: 64, inFlight: 64 })).toEqual({
+    expect([once.probeDelayMs, twice.probeDelayMs, twice.size]).toEqual([
+      64_000,
+      FIRST_PROBE_DELAY_MS,
+      6,
+    ]);
+    const last = { ...twice, size: 63, probeSize: 64, probeStep: 16 };
+    expect(recordAcceptance(last, { ...ACCEPTED, inFlightAtSend: 64, inFlight: 64 })).toEqual({
       ...OPEN,
       era: 2,
     });
   });
 
   it('does nothing if nothing was refused', () => {
-    expect(recordAcceptance(OPEN, { era: 0, level: 9, inFlight: 9, now: 5 })).toBe(OPEN);
+    expect(recordAcceptance(OPEN, { era: 0, inFlightAtSend: 9, inFlight: 9, now: 5 })).toBe(OPEN);
   });
 });
 
@@ -161,7 +165,7 @@ it('after any events, the number of slots is between one and all, and every paus
     }),
     fc.record({
       kind: fc.constant('accepted' as const),
-      level: fc.nat(70),
+      inFlightAtSend: fc.nat(70),
       inFlight: fc.nat(70),
       now: at,
     }),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import {
   findExhaustedLimit,
-  MAX_HOLD_MS,
+  MAX_RESET_WAIT_MS,
   parseResetMs,
 } from '../../../src/model/limiter/limit-headers.ts';
 
@@ -98,12 +98,12 @@ it.each<[string, Record<string, string>, ReturnType<typeof findExhaustedLimit>]>
       'anthropic-ratelimit-requests-remaining': '0',
       'anthropic-ratelimit-requests-reset': '9999-12-31T23:59:59Z',
     },
-    { unit: 'requests', resetInMs: MAX_HOLD_MS },
+    { unit: 'requests', resetInMs: MAX_RESET_WAIT_MS },
   ],
   [
     'huge',
     { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '9'.repeat(60) },
-    { unit: 'requests', resetInMs: MAX_HOLD_MS },
+    { unit: 'requests', resetInMs: MAX_RESET_WAIT_MS },
   ],
 ])('%s', (_, headers, none) => {
   expect(findExhaustedLimit(new Headers(headers), NOW)).toEqual(none);

@@ -10,7 +10,7 @@ let order = 0;
 
 function one(name: string, tree: string, { background = false, since = 0 } = {}): One {
   order += 1;
-  return { name, lane: { tree, background }, order, since };
+  return { name, priority: { tree, background }, order, waitingSince: since };
 }
 
 function takeAll(line: RequestQueue<One>, now: number): readonly string[] {
@@ -94,7 +94,7 @@ it('each request is taken exactly once, in order within its tree and kind', () =
       }
       while (line.size > 0) take();
       expect(new Set(taken).size).toBe(arrivals.length);
-      const kinds = Map.groupBy(taken, ({ lane }) => `${lane.tree} ${lane.background}`);
+      const kinds = Map.groupBy(taken, ({ priority: lane }) => `${lane.tree} ${lane.background}`);
       for (const ofKind of kinds.values()) {
         const orders = ofKind.map((each) => each.order);
         expect(orders).toEqual(orders.toSorted((a, b) => a - b));

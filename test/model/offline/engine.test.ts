@@ -289,7 +289,7 @@ describe('an unsupported request', () => {
       expect(text.split('\n').slice(2)).toEqual([
         'The working directory: 3 files, 1 opened (at most 16):',
         '- `a.ts:1` · `known`',
-        '- Left closed: 2 files of a kind that holds secrets',
+        '- Not opened, because such files contain secrets: 2 files',
       ]);
     } finally {
       await rm(directory, { recursive: true });

@@ -35,7 +35,7 @@ test('agents that the user mentioned are asked, and their names are not searched
     'Explore',
     'rust-expert',
   ]);
-  expect([asked.chosen, asked.question]).toEqual([
+  expect([asked.chosenAgents, asked.question]).toEqual([
     ['Explore', 'rust-expert'],
     'and   where is @src/x.ts read?',
   ]);

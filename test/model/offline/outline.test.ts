@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { outlinedDirectory } from '../../../src/model/offline/intent.ts';
+import { findOutlinedDirectory } from '../../../src/model/offline/intent.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 import { ask } from './harness.ts';
 
@@ -92,5 +92,5 @@ test.each([
   ['Summarise how retries work', null],
   ['Where is src?', null],
 ])('%s → the directory %s', (question, expected) => {
-  expect(outlinedDirectory(question)).toBe(expected);
+  expect(findOutlinedDirectory(question)).toBe(expected);
 });

@@ -109,6 +109,8 @@ export const wire: ProviderWire = {
         'token_not_found_in_db',
         'key',
       ),
+      // A part of the key is replaced, too.
+      says: 'Authentication Error, Invalid proxy server token passed. Received API Key = [key], Key Hash (Token) =bfc5. Unable to find token in cache or `LiteLLM_VerificationTokenTable`',
       kind: 'auth',
     },
     {

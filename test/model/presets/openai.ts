@@ -170,6 +170,7 @@ export const wire: ProviderWire = {
         'invalid_request_error',
         'invalid_api_key',
       ),
+      says: 'Incorrect API key provided: [key]. You can find your API key at https://platform.openai.com/account/api-keys.',
       kind: 'auth',
     },
     {

@@ -179,7 +179,7 @@ test.each([
   const [found] = discover({ OPENAI_API_KEY: key });
   expect(found).toMatchObject({
     apiKey: null,
-    keyProblem: `OPENAI_API_KEY holds no key that can be sent: ${problem}; copy the key again`,
+    keyProblem: `OPENAI_API_KEY contains a key that can't be sent: ${problem}; copy the key again`,
   });
   const setup = { settings: { providers: {} }, providers: discover({ OPENAI_API_KEY: key }) };
   expect(() => resolveMainModel(setup, USER)).toThrow(
@@ -239,7 +239,9 @@ describe('[models.providers]', () => {
 
   test('rejects invalid settings', () => {
     expect(() => only('mine', {})).toThrow('models.providers.mine needs base_url');
-    expect(() => only('a b', {})).toThrow('the name of a provider begins with a letter or digit');
+    expect(() => only('a b', {})).toThrow(
+      'the name of a provider must begin with a letter or digit',
+    );
     expect(() => only('offline', {})).toThrow('the name "offline" is reserved');
   });
 

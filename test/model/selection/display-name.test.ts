@@ -3,7 +3,7 @@ import { loadKnownIds } from '../../../src/model/catalogue/catalogue.ts';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
 import { createModelChooser } from '../../../src/model/selection/model-chooser.ts';
 import {
-  idFromDisplayName,
+  toModelId,
   isDisplayName,
   splitModelNames,
 } from '../../../src/model/selection/resolve-model.ts';
@@ -29,7 +29,7 @@ test.each([
   ['GPT-4.1 (copilot)', 'gpt-4.1'],
   ['Gemini 2.5 Pro', 'gemini-2.5-pro'],
 ])('%s is converted to %s', (name, id) => {
-  expect([isDisplayName(name), idFromDisplayName(name)]).toEqual([true, id]);
+  expect([isDisplayName(name), toModelId(name)]).toEqual([true, id]);
 });
 
 test.each([

@@ -121,7 +121,7 @@ describe('the main model', () => {
       'a server without a known model',
       LOCAL,
       {},
-      'no model of it is known: name one with --model ollama/MODEL',
+      'none of its models is known: name a model with --model ollama/MODEL',
     ],
     [
       'a provider that was retired',

@@ -84,7 +84,7 @@ const EXAMPLES: readonly (readonly [form: string, text: string])[] = [
   ['JSON', CALL],
 ];
 const WHOLE_ONLY = new Set(
-  CALL_FORMS.filter(({ isWholeAnswer }) => isWholeAnswer).map(({ name }) => name),
+  CALL_FORMS.filter(({ isFullAnswer }) => isFullAnswer).map(({ name }) => name),
 );
 const PARTS = EXAMPLES.filter(([form]) => !WHOLE_ONLY.has(form));
 

@@ -104,6 +104,6 @@ it('shows whether a question is open, answered or gone', () => {
   const state = foldEvents(
     log([STARTED, asked(1, 'c1'), answered(1, 'c1', no), answered(1, 'c1', yes), refused]),
   );
-  expect([...state.settledQuestions]).toEqual([[`${TASK}q1`, 'answered: no (later)']]);
+  expect([...state.closedQuestions]).toEqual([[`${TASK}q1`, 'answered: no (later)']]);
   expect(state.denials).toEqual(['AskUser question 1 (later)']);
 });

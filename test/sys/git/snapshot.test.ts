@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { readEnvironment } from '../../../src/sys/env.ts';
 import { parseGitStatus } from '../../../src/sys/git/status.ts';
 import { takeGitSnapshot } from '../../../src/sys/git/snapshot.ts';
-import { gitStatusText } from '../../../src/api/context/git-status.ts';
+import { formatGitStatus } from '../../../src/api/context/git-status.ts';
 
 const made: string[] = [];
 
@@ -73,7 +73,7 @@ describe('the snapshot of a repository', () => {
       commits: ['four', 'three', 'two'],
     });
     expect(
-      snapshot === null ? [] : gitStatusText(snapshot, join(repo, 'sub')).split('\n').slice(0, 7),
+      snapshot === null ? [] : formatGitStatus(snapshot, join(repo, 'sub')).split('\n').slice(0, 7),
     ).toEqual([
       'Branch: main...origin/main [ahead 1]',
       'Changes:',
@@ -137,7 +137,7 @@ describe('the snapshot of a repository', () => {
     const { repo, write, look } = makeRepo();
     for (let n = 10; n < 40; n += 1) write(`f${n}`, '');
     const snapshot = await look();
-    const lines = snapshot === null ? [] : gitStatusText(snapshot, repo).split('\n');
+    const lines = snapshot === null ? [] : formatGitStatus(snapshot, repo).split('\n');
     expect([lines.length, lines.at(-1)]).toEqual([23, 'and 10 more paths']);
   });
 });

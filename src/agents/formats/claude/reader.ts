@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/jso
 import { errorMessage } from '../../../base/errors.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import type { Fields } from '../../parsing/fields.ts';
-import { withLineFeeds } from '../../parsing/split-front-matter.ts';
-import { visibleNameOf } from '../../fields/common.ts';
+import { normalizeLineEnds } from '../../parsing/split-front-matter.ts';
+import { readVisibleName } from '../../fields/common.ts';
 import type { FormatReader, FileDefinitions } from '../../loader/format.ts';
 import { readAgent, readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts';
 
@@ -17,7 +17,7 @@ export const claudeReader: FormatReader = { read: (file) => readMarkdownAgent(fi
 
 /**
  * Reads the agents of `--agents JSON`, in Claude Code's format: `{"NAME": {"description", "prompt", "tools", "model",
- * …}}`. Anything else is in `problems`, with the path `session:NAME`.
+ * …}}`. Entries that cannot be read are reported in `problems`, with the path `session:NAME`.
  */
 export function parseSessionAgents(json: string): FileDefinitions {
   let value: unknown;
@@ -38,7 +38,7 @@ export function parseSessionAgents(json: string): FileDefinitions {
 
 function readSessionAgent(name: string, entry: JsonValue): FileDefinitions {
   const path = `session:${name}`;
-  if (visibleNameOf(name) === undefined) {
+  if (readVisibleName(name) === undefined) {
     return sessionProblem(path, '--agents: a name is empty; write `{"NAME": {"prompt": …}}`.');
   }
   const prompt = isJsonObject(entry) ? entry['prompt'] : undefined;
@@ -49,14 +49,14 @@ function readSessionAgent(name: string, entry: JsonValue): FileDefinitions {
   const content = {
     fields: sessionFields(name, entry),
     name,
-    prompt: withLineFeeds(prompt).trim(),
+    prompt: normalizeLineEnds(prompt).trim(),
     problems: [],
   };
   const agent: AgentDefinition = readAgent(content, { path, scope: 'session' }, CLAUDE);
   return { items: [agent], problems: [] };
 }
 
-/** The key is the name, whatever a `name` field says. */
+/** Converts an entry to fields. The key of the entry is the agent's name, even if there is a `name` field. */
 function sessionFields(name: string, entry: JsonObject): Fields {
   const fields = Object.entries(entry)
     .filter(([key]) => key !== 'prompt' && key !== 'name')

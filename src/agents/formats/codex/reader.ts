@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../../base/json.ts';
 import { locateKeys } from '../../../base/toml-statements.ts';
 import type { AgentDefinition, AgentProblem } from '../../../protocol/agent.ts';
 import { toAbsolutePath, isInside } from '../../../sys/files/paths.ts';
-import { promptTextOf, singleLineOf, fieldText } from '../../fields/common.ts';
+import { readPromptText, readSingleLine, fieldText } from '../../fields/common.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
 import {
   nameFromPath,
@@ -17,7 +17,7 @@ import {
   failedFile,
   flattenField,
   type Field,
-  shownMessage,
+  toSafeMessage,
   readReferencedText,
   type FieldProblem,
   type Fields,
@@ -29,7 +29,9 @@ import {
 
 const MAX_NESTING = 32;
 
-/** Reads the top-level fields of a TOML file with their lines. Loads the TOML library. Never throws. */
+/**
+ * Reads the top-level fields of a TOML file with their lines. Loads the TOML library at the first call. Never throws.
+ */
 async function parseTomlFields(text: string): Promise<FileFields> {
   const toml = normalizeText(text);
   const { parse, TomlError } = await import('smol-toml');
@@ -72,10 +74,10 @@ const CODEX: AgentDialect = {
   own: { names: ['developer_instructions'], read: readOwn },
 };
 
-/** Reads Codex agents: `agents/*.toml`, and those that a `config.toml` declares. */
+/** Reads Codex agents: the files `agents/*.toml`, and the agents that a `config.toml` declares. */
 export const codexReader: FormatReader = { read: readCodex, referencedFiles: declaredConfigFiles };
 
-/** A file that was meant as an agent has at least one of these fields. */
+/** The fields of which a file that was meant as an agent has at least one. */
 const AGENT_FIELDS = ['developer_instructions', 'name', 'description'];
 
 async function readCodex(file: DefinitionFile): Promise<FileDefinitions> {
@@ -86,7 +88,7 @@ async function readCodex(file: DefinitionFile): Promise<FileDefinitions> {
   if (!AGENT_FIELDS.some((name) => read.fields.has(name))) {
     return failedFile(file, { code: 'not-an-agent', message: 'It declares no agent.' });
   }
-  const role = await withDeclaration(file, { fields: read.fields, problems: read.problems });
+  const role = await addDeclaration(file, { fields: read.fields, problems: read.problems });
   return { items: [readRole(file, role)], problems: [] };
 }
 
@@ -106,22 +108,22 @@ function readOwn(reader: FieldReader, shared: SharedFields): Partial<AgentDefini
 
 function readPrompt(reader: FieldReader): Pick<AgentDefinition, 'prompt'> {
   const field = reader.take('developer_instructions');
-  const prompt = promptTextOf(field?.value);
+  const prompt = readPromptText(field?.value);
   if (prompt !== undefined) return { prompt };
   const message = 'There are no `developer_instructions`: the agent has no prompt.';
   reader.warn('missing-prompt', message, field?.line);
   return { prompt: '' };
 }
 
-/** Under `untrusted`, each edit asks, whatever the sandbox allows. */
+/** Reads `approval_policy`. With `untrusted`, each edit asks, even if the sandbox allows writing. */
 function readApproval(reader: FieldReader, { mode }: SharedFields): Partial<AgentDefinition> {
-  if (singleLineOf(reader.peek('approval_policy')?.value) !== 'untrusted' || mode === 'plan')
+  if (readSingleLine(reader.peek('approval_policy')?.value) !== 'untrusted' || mode === 'plan')
     return {};
   reader.take('approval_policy');
   return { mode: 'default' };
 }
 
-/** Only 0 bytes has a meaning here: none of the project's instructions. */
+/** Reads `project_doc_max_bytes`. Only 0 has an effect in Muster: the agent gets no context files. */
 function readProjectDocs(reader: FieldReader): Pick<AgentDefinition, 'contextFiles'> {
   if (reader.peek('project_doc_max_bytes')?.value !== 0) return {};
   reader.take('project_doc_max_bytes');
@@ -138,7 +140,7 @@ function readWebSearch(reader: FieldReader, shared: SharedFields): Partial<Agent
   return off.length === 0 ? {} : { disallowedTools: [...disallowedTools, 'WebSearch'] };
 }
 
-/** An agent before its fields are read. */
+/** An agent whose fields have been parsed, but not yet read. */
 interface CodexRole {
   readonly fields: Fields;
   readonly problems: readonly FieldProblem[];
@@ -150,11 +152,11 @@ interface CodexRole {
 interface Declaration {
   readonly name: string;
   readonly fields: Fields;
-  /** The absolute path of the agent's own file, which `config_file` names. */
+  /** The absolute path of the agent's own file, from `config_file`. */
   readonly path: string | undefined;
 }
 
-const OWN_FILE = 'config_file';
+const CONFIG_FILE_FIELD = 'config_file';
 
 /** Returns the paths of all `config_file` entries in a text, even if it is not valid TOML. */
 function declaredConfigFiles(path: string, content: string): readonly string[] {
@@ -164,21 +166,23 @@ function declaredConfigFiles(path: string, content: string): readonly string[] {
   );
 }
 
-function declarations(configPath: string, agents: Field): readonly Declaration[] {
+function readDeclarations(configPath: string, agents: Field): readonly Declaration[] {
   if (!isJsonObject(agents.value)) return [];
   return Object.entries(agents.value).flatMap(([name, declared]) =>
-    isJsonObject(declared) ? [declaration(configPath, name, { declared, line: agents.line })] : [],
+    isJsonObject(declared)
+      ? [readDeclaration(configPath, name, { declared, line: agents.line })]
+      : [],
   );
 }
 
-function declaration(
+function readDeclaration(
   configPath: string,
   name: string,
   { declared, line }: { readonly declared: JsonObject; readonly line: number | undefined },
 ): Declaration {
-  const path = fieldText(declared[OWN_FILE]);
+  const path = fieldText(declared[CONFIG_FILE_FIELD]);
   const fields = Object.entries(declared)
-    .filter(([key]) => key !== OWN_FILE)
+    .filter(([key]) => key !== CONFIG_FILE_FIELD)
     .map(([key, value]): [string, Field] => [key, { value: value ?? null, line }]);
   return {
     name,
@@ -188,27 +192,27 @@ function declaration(
 }
 
 /**
- * Completes an agent's own file from the `config.toml` next to its `agents` directory, which declares the name and
- * the description that the file does not have.
+ * Adds the name and the description to an agent whose own file has none. The `config.toml` next to the `agents`
+ * directory declares them.
  */
-async function withDeclaration(file: DefinitionFile, role: CodexRole): Promise<CodexRole> {
+async function addDeclaration(file: DefinitionFile, role: CodexRole): Promise<CodexRole> {
   if (role.fields.has('name') && role.fields.has('description')) return role;
-  const configPath = configBeside(file.path);
+  const configPath = findConfigPath(file.path);
   const config = configPath === undefined ? undefined : file.readReferenced?.(configPath);
   if (configPath === undefined || config?.ok !== true) return role;
   const read = await parseTomlFields(config.text);
   const agents = read.ok ? read.fields.get('agents') : undefined;
   const found =
-    agents && declarations(configPath, agents).find(({ path }) => path === resolve(file.path));
+    agents && readDeclarations(configPath, agents).find(({ path }) => path === resolve(file.path));
   if (found === undefined) return role;
   return {
     ...role,
     name: found.name,
-    fields: new Map([...withoutLines(found.fields), ...role.fields]),
+    fields: new Map([...removeLines(found.fields), ...role.fields]),
   };
 }
 
-function configBeside(path: string): string | undefined {
+function findConfigPath(path: string): string | undefined {
   let directory = dirname(resolve(path));
   while (basename(directory) !== 'agents') {
     if (directory === dirname(directory)) return undefined;
@@ -217,14 +221,15 @@ function configBeside(path: string): string | undefined {
   return join(dirname(directory), 'config.toml');
 }
 
-/** Removes the lines, which have no meaning in another file. */
-function withoutLines(fields: Fields): Fields {
+/** Removes the line numbers, which would be wrong in messages about another file. */
+function removeLines(fields: Fields): Fields {
   return new Map([...fields].map(([key, { value }]) => [key, { value, line: undefined }]));
 }
 
 /**
- * Reads the agents that a `config.toml` declares, except those with a file in the `agents` directory next to it,
- * which is found by itself. The other keys of `[agents]` are limits; Muster has its own.
+ * Reads the agents that a `config.toml` declares, except agents with a file in the `agents` directory next to it,
+ * because the search finds those files itself. The other keys of `[agents]` are limits, which have no effect, because
+ * Muster has its own limits.
  */
 async function readCodexConfig(
   file: DefinitionFile,
@@ -233,52 +238,62 @@ async function readCodexConfig(
 ): Promise<FileDefinitions> {
   const seen = new Set<string>();
   const items: AgentDefinition[] = [];
-  for (const declared of declarations(file.path, agents)) {
+  for (const declared of readDeclarations(file.path, agents)) {
     const own = await readOwnFile(file, declared.path, seen);
     if (own.kind === 'elsewhere') continue;
     const { name, fields } = declared;
     if (own.kind === 'read') {
       items.push(readRole({ fields: new Map([...fields, ...own.fields]), problems: [], name }));
     } else {
-      const problem = { code: 'config-file', message: own.reason, ...lineOf(agents) };
+      const problem = { code: 'config-file', message: own.reason, ...lineField(agents) };
       items.push({ ...readRole({ fields, problems: [problem], name }), unusable: own.reason });
     }
   }
-  const problems = limitProblems(file, agents);
+  const problems = findLimitProblems(file, agents);
   return items.length > 0 || problems.length > 0
     ? { items, problems }
     : {
         items,
         problems: [
-          configProblem(file, 'not-an-agent', 'It declares no agent that has no file of its own.'),
+          createConfigProblem(
+            file,
+            'not-an-agent',
+            'It declares no agent that has no file of its own.',
+          ),
         ],
       };
 }
 
-function limitProblems(file: DefinitionFile, agents: Field): readonly AgentProblem[] {
+function findLimitProblems(file: DefinitionFile, agents: Field): readonly AgentProblem[] {
   if (!isJsonObject(agents.value)) return [];
   const { value } = agents;
   const limits = Object.keys(value).filter((key) => !isJsonObject(value[key]));
   if (limits.length === 0) return [];
   const message = `These keys of \`[agents]\` have no effect: ${limits.join(', ')}. Muster's own limits are in \`[task_tool]\` of its configuration.`;
-  return [{ ...configProblem(file, 'inactive-field', message), ...lineOf(agents) }];
+  return [{ ...createConfigProblem(file, 'inactive-field', message), ...lineField(agents) }];
 }
 
-function configProblem(file: DefinitionFile, code: string, message: string): AgentProblem {
-  return { code, message: shownMessage(message), path: file.path };
+function createConfigProblem(file: DefinitionFile, code: string, message: string): AgentProblem {
+  return { code, message: toSafeMessage(message), path: file.path };
 }
 
-function lineOf({ line }: Field): { readonly line?: number } {
+function lineField({ line }: Field): { readonly line?: number } {
   return line === undefined ? {} : { line };
 }
 
+/** The file that `config_file` names. */
 type OwnFile =
   | { readonly kind: 'read'; readonly fields: Fields }
-  /** The search finds and reads it by itself. */
+  /** The search for agent files finds and reads this file itself. */
   | { readonly kind: 'elsewhere' }
   | { readonly kind: 'unusable'; readonly reason: string };
 
-/** @param seen files that the search reads by itself; a second agent with the same file is read here */
+/**
+ * Reads the file that `config_file` names.
+ *
+ * @param seen the files that the search reads itself; for a second agent with the same file, this function reads the
+ * file
+ */
 async function readOwnFile(
   file: DefinitionFile,
   path: string | undefined,
@@ -287,16 +302,16 @@ async function readOwnFile(
   if (path === undefined) return { kind: 'read', fields: new Map() };
   const unusable = (reason: string): OwnFile => ({
     kind: 'unusable',
-    reason: shownMessage(`Its \`${OWN_FILE}\` ${path} cannot be used: ${reason}`),
+    reason: toSafeMessage(`Its \`${CONFIG_FILE_FIELD}\` ${path} cannot be used: ${reason}`),
   });
-  const other = readReferencedText(file, path);
-  if (!other.ok) return unusable(other.reason);
+  const text = readReferencedText(file, path);
+  if (!text.ok) return unusable(text.reason);
   if (isInside(join(dirname(resolve(file.path)), 'agents'), path) && !seen.has(path)) {
     seen.add(path);
     return { kind: 'elsewhere' };
   }
-  const read = await parseTomlFields(other.text);
+  const read = await parseTomlFields(text.text);
   return read.ok
-    ? { kind: 'read', fields: withoutLines(read.fields) }
+    ? { kind: 'read', fields: removeLines(read.fields) }
     : unusable(read.problem.message);
 }

@@ -20,16 +20,20 @@ const COPILOT: AgentDialect = {
   },
 };
 
-/** Reads the `*.agent.md` files of GitHub Copilot and VS Code, and `*.chatmode.md`, their former name. */
+/**
+ * Reads the `*.agent.md` files of GitHub Copilot and VS Code, and `*.chatmode.md` files, as they were called before.
+ */
 export const copilotReader: FormatReader = {
   read: (file) =>
     readMarkdownAgent(file, { ...COPILOT, loadsBareText: AGENT_PATH.test(file.path) }),
 };
 
-/** Matches files that need no front matter. Other files in `.github` are documents. */
+/**
+ * Matches the paths of files that need no front matter. Other files in `.github` without front matter are documents.
+ */
 const AGENT_PATH = /\.(?:agent|chatmode)\.md$|\/(?:agents|chatmodes)\/[^/]*$/i;
 
-/** `disable-model-invocation` has precedence over `infer`, which it replaced. */
+/** Reads whether models can choose the agent. `disable-model-invocation` has precedence over the older `infer`. */
 function readInvocation(reader: FieldReader): Pick<AgentDefinition, 'unlisted'> {
   const disabled = takeBoolean(reader, 'disable-model-invocation');
   const infer = takeBoolean(reader, 'infer');
@@ -40,7 +44,7 @@ function readInvocation(reader: FieldReader): Pick<AgentDefinition, 'unlisted'> 
 
 type Delegates = Pick<Partial<AgentDefinition>, 'delegatesTo' | 'disallowedTools'>;
 
-/** Reads `agents`, the agents that it may delegate to: `*` means all, and an empty list means none. */
+/** Reads `agents`, the agents to which the agent may delegate: `*` means all agents, and an empty list means none. */
 function readDelegates(reader: FieldReader, shared: SharedFields): Delegates {
   const field = reader.take('agents');
   if (field === undefined || field.value === null) return {};

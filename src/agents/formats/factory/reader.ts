@@ -20,8 +20,8 @@ const FACTORY: AgentDialect = {
 export const factoryReader: FormatReader = { read: (file) => readMarkdownAgent(file, FACTORY) };
 
 /**
- * Reads `mcpServers: [linear]`, which limits the servers of the user to those in the list. A map, in which other
- * vendors define servers for an agent, stays untaken.
+ * Reads `mcpServers: [linear]`, which limits the agent to the listed MCP servers. A map, in which other vendors define
+ * servers for an agent, is not taken.
  */
 function readServers(reader: FieldReader, shared: SharedFields): Partial<AgentDefinition> {
   const { tools, disallowedTools, unusable } = shared;
@@ -29,11 +29,11 @@ function readServers(reader: FieldReader, shared: SharedFields): Partial<AgentDe
   if (field === undefined || !Array.isArray(field.value) || unusable !== undefined) return {};
   reader.take('mcp-servers');
   const servers = textList(field.value).map((name) => mcpServerTools(name));
-  if (servers.length > 0) return { tools: withServers(tools, servers) };
+  if (servers.length > 0) return { tools: addServers(tools, servers) };
   return { disallowedTools: [...disallowedTools, 'mcp__*'] };
 }
 
-function withServers({ mode, names }: ToolSelection, servers: readonly string[]): ToolSelection {
+function addServers({ mode, names }: ToolSelection, servers: readonly string[]): ToolSelection {
   const others =
     mode === 'allow' ? names : CORE_TOOLS.filter((name) => mode === 'all' || !names.includes(name));
   return { mode: 'allow', names: [...new Set([...others, ...servers])] };

@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import { isJsonObject } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
-import { shownMessage, type Field, type Fields } from '../../parsing/fields.ts';
+import { toSafeMessage, type Field, type Fields } from '../../parsing/fields.ts';
 import { splitFrontMatter } from '../../parsing/split-front-matter.ts';
 import { parseStrict } from '../../parsing/strict-yaml.ts';
-import { singleLineOf } from '../../fields/common.ts';
+import { readSingleLine } from '../../fields/common.ts';
 import type { DefinitionFile, FormatReader, FileDefinitions } from '../../loader/format.ts';
 import {
   nameFromPath,
@@ -19,8 +19,8 @@ const REMOTE_FIELDS = ['agent_card_url', 'agent_card_json', 'auth'];
 const GEMINI: AgentDialect = {
   vendor: 'gemini',
   inactive: ['display_name', 'mcp_servers', 'temperature', 'kind', ...REMOTE_FIELDS],
-  translate: withoutLocal,
-  complete: asRemote,
+  translate: removeLocalKind,
+  complete: refuseRemoteAgent,
 };
 
 /** Reads Gemini CLI's `*.md` agents, local and remote. */
@@ -36,21 +36,21 @@ async function readGemini(file: DefinitionFile): Promise<FileDefinitions> {
 }
 
 /** Removes `kind: local`, which is the default. */
-function withoutLocal(fields: Fields): Fields {
-  return singleLineOf(fields.get('kind')?.value)?.toLowerCase() === 'local'
+function removeLocalKind(fields: Fields): Fields {
+  return readSingleLine(fields.get('kind')?.value)?.toLowerCase() === 'local'
     ? new Map([...fields].filter(([key]) => key !== 'kind'))
     : fields;
 }
 
-/** A remote agent is kept and cannot be started, even if it does not say `kind: remote`. */
-function asRemote(agent: AgentDefinition, fields: Fields): AgentDefinition {
+/** Marks a remote agent as unusable. An agent with a field for remote agents is remote, even without `kind: remote`. */
+function refuseRemoteAgent(agent: AgentDefinition, fields: Fields): AgentDefinition {
   const isRemote =
-    singleLineOf(fields.get('kind')?.value)?.toLowerCase() === 'remote' ||
+    readSingleLine(fields.get('kind')?.value)?.toLowerCase() === 'remote' ||
     REMOTE_FIELDS.some((name) => fields.has(name));
   return isRemote ? { ...agent, unusable: 'Remote agents cannot be run yet.' } : agent;
 }
 
-/** Reads a file with several remote agents, whose front matter is a list. Undefined: it is not a list. */
+/** Reads a file with several remote agents, whose front matter is a list. Returns undefined if it is not a list. */
 async function readList(file: DefinitionFile): Promise<FileDefinitions | undefined> {
   const split = splitFrontMatter(file.text);
   if (split.kind !== 'found' || !/^\s*- /.test(split.yaml)) return undefined;
@@ -59,7 +59,7 @@ async function readList(file: DefinitionFile): Promise<FileDefinitions | undefin
   const entries = read.ok ? read.fields.get('agents')?.value : undefined;
   if (!Array.isArray(entries)) {
     const cause = read.ok ? 'not a list of agents' : read.message;
-    const message = shownMessage(`The front matter is not valid YAML (${cause}).`);
+    const message = toSafeMessage(`The front matter is not valid YAML (${cause}).`);
     const line = read.ok ? split.yamlLine : read.line;
     return { items: [], problems: [{ code: 'invalid-yaml', message, path, line }] };
   }

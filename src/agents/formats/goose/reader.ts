@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { isJsonObject, type JsonValue, type JsonPrimitive } from '../../../base/json.ts';
 import type { AgentDefinition, AgentParameter } from '../../../protocol/agent.ts';
-import { promptTextOf, readOutputSchemaField, fieldText } from '../../fields/common.ts';
+import { readPromptText, readOutputSchemaField, fieldText } from '../../fields/common.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
 import {
   createFieldTest,
@@ -28,7 +28,7 @@ import {
 import { readYaml } from '../../parsing/front-matter.ts';
 import { parseJsonFields } from '../../parsing/jsonc.ts';
 
-/** The last six are around the recipe in files of the desktop application. */
+/** The fields that have no effect. The last six surround the recipe in files of the desktop application. */
 const INACTIVE = (
   'activities author context extensions retry settings sub_recipes version id ' +
   'isArchived isGlobal lastModified profile scheduledJobId'
@@ -38,12 +38,12 @@ const INACTIVE = (
 export const gooseReader: FormatReader = { read: readRecipe };
 
 async function readRecipe(file: DefinitionFile): Promise<FileDefinitions> {
-  const dialect = dialectFor(file);
+  const dialect = createDialect(file);
   const read = isJson(file.path)
     ? await parseJsonFields(file.text)
     : await parseYamlFields(file.text, () => createFieldTest(dialect));
   if (!read.ok) return failedFile(file, read.problem);
-  const fields = unwrapped(read.fields);
+  const fields = unwrapRecipe(read.fields);
   if (!['title', 'instructions', 'prompt'].some((name) => fields.has(name))) {
     return failedFile(file, { code: 'not-an-agent', message: 'It holds no recipe.' });
   }
@@ -64,8 +64,11 @@ async function parseYamlFields(
   return read.ok ? read : unreadableFile(read.code, read.message, read.line);
 }
 
-/** Unwraps a file of the desktop application. The recipe's own fields have precedence over those around it, such as a second `name`. */
-function unwrapped(fields: Fields): Fields {
+/**
+ * Unwraps the recipe in a file of the desktop application. The recipe's own fields have precedence over the fields
+ * around it, such as a second `name`.
+ */
+function unwrapRecipe(fields: Fields): Fields {
   const recipe = fields.get('recipe');
   if (recipe === undefined || !isJsonObject(recipe.value)) return fields;
   const inner = Object.entries(recipe.value).map(([key, value]): [string, Field] => [
@@ -76,11 +79,11 @@ function unwrapped(fields: Fields): Fields {
   return new Map([...outer, ...inner]);
 }
 
-function dialectFor(file: DefinitionFile): AgentDialect {
+function createDialect(file: DefinitionFile): AgentDialect {
   return {
     vendor: 'goose',
     inactive: INACTIVE,
-    translate: (fields) => withExtensions(withSharedNames(fields)),
+    translate: (fields) => translateExtensions(renameFields(fields)),
     own: {
       names: ['title', 'instructions', 'prompt', 'parameters', 'recipe', 'response'],
       read: (reader) => readTexts(reader, file),
@@ -88,14 +91,17 @@ function dialectFor(file: DefinitionFile): AgentDialect {
   };
 }
 
-/** The fields whose shared names differ. A field under the shared name does not belong to a recipe, and is removed. */
+/**
+ * Goose's names of fields that all vendors share, with the shared names. A field that has the shared name itself does
+ * not belong to a recipe, and is removed.
+ */
 const SHARED_NAMES: ReadonlyMap<string, string> = new Map([
   ['title', 'name'],
   ['settings.goose_model', 'model'],
   ['settings.max_turns', 'max_turns'],
 ]);
 
-function withSharedNames(fields: Fields): Fields {
+function renameFields(fields: Fields): Fields {
   const renamed = new Map<string, Field>();
   for (const [key, field] of flattenField(fields, 'settings')) {
     const name = SHARED_NAMES.get(key);
@@ -107,11 +113,11 @@ function withSharedNames(fields: Fields): Fields {
 
 /**
  * Reads `instructions`, which are the agent's part of the system prompt, and `prompt`, the first message of a
- * conversation with it. A `prompt` alone is both.
+ * conversation with it. A `prompt` without `instructions` serves as the system prompt.
  */
 function readTexts(reader: FieldReader, file: DefinitionFile): Partial<AgentDefinition> {
-  const instructions = promptTextOf(reader.take('instructions')?.value);
-  const message = promptTextOf(reader.take('prompt')?.value);
+  const instructions = readPromptText(reader.take('instructions')?.value);
+  const message = readPromptText(reader.take('prompt')?.value);
   const prompt = instructions ?? message;
   if (prompt === undefined) {
     const message = 'There are neither `instructions` nor a `prompt`: the agent has no prompt.';
@@ -134,57 +140,59 @@ function readResponse(reader: FieldReader): Partial<AgentDefinition> {
 }
 
 /**
- * Translates `extensions` into `tools`: only the listed ones can be used. Without the field, goose gives an agent
- * everything that the user has enabled, so all tools stay.
+ * Translates `extensions` into `tools`, so that only the listed extensions can be used. Without the field, goose gives
+ * an agent all extensions that the user has enabled, so all tools stay available.
  */
-export function withExtensions(fields: Fields): Fields {
+export function translateExtensions(fields: Fields): Fields {
   const extensions = fields.get('extensions');
   if (extensions === undefined) return fields;
   const { value, line } = extensions;
   const others = [...fields].filter(([key]) => key !== 'extensions');
   if (value === null) return new Map(others);
-  const tools = Array.isArray(value) ? value.flatMap(extensionTools) : value;
+  const tools = Array.isArray(value) ? value.flatMap(listExtensionTools) : value;
   return new Map([...others, ['tools', { value: tools, line }]]);
 }
 
-/** The types of extensions with tools of their own, which are tools of an MCP server here. */
-const SERVERS: ReadonlySet<string> = new Set(
+/** The types of extensions that have their own tools, which are tools of an MCP server in Muster. */
+const SERVER_TYPES: ReadonlySet<string> = new Set(
   'stdio sse streamable_http frontend inline_python'.split(' '),
 );
 
-/** The tools of Muster that correspond to extensions of goose. */
-const OWN: ReadonlyMap<string, string> = new Map([
+/** Muster's tools for goose's extensions. */
+const TOOLS_BY_EXTENSION: ReadonlyMap<string, string> = new Map([
   ['summon', 'Task'],
   ['skills', 'Skill'],
 ]);
 
-/** The tools of Muster that correspond to single tools of goose's own extensions, which `available_tools` lists. */
-const OWN_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
+/** Muster's tools for single tools of goose's extensions, which `available_tools` lists. */
+const TOOLS_BY_GOOSE_TOOL: ReadonlyMap<string, readonly string[]> = new Map([
   ['text_editor', ['Read', 'Write', 'Edit']],
   ['tree', ['LS']],
   ['load', ['Skill']],
 ]);
 
-/** Returns names of tools. An item that is not an extension stays as it is, so that a warning names it. */
-function extensionTools(extension: JsonValue): readonly string[] {
+/** Returns the names of an extension's tools. An unknown name is returned unchanged, so that a warning names it. */
+function listExtensionTools(extension: JsonValue): readonly string[] {
   const name = fieldText(isJsonObject(extension) ? extension['name'] : extension);
   if (name === undefined) return ['?'];
   const available = isJsonObject(extension) ? extension['available_tools'] : undefined;
-  const some = Array.isArray(available) ? available.map((each) => fieldText(each) ?? '?') : [];
-  const isServer = isJsonObject(extension) && SERVERS.has(fieldText(extension['type']) ?? '');
+  const availableTools = Array.isArray(available)
+    ? available.map((each) => fieldText(each) ?? '?')
+    : [];
+  const isServer = isJsonObject(extension) && SERVER_TYPES.has(fieldText(extension['type']) ?? '');
   if (isServer) {
-    return some.length === 0
+    return availableTools.length === 0
       ? [mcpServerTools(name)]
-      : some.map((tool) => mcpServerTools(name, tool));
+      : availableTools.map((tool) => mcpServerTools(name, tool));
   }
-  const word = OWN.get(name) ?? name;
-  if (some.length === 0) return [word];
-  return some.flatMap((tool) => OWN_TOOLS.get(tool) ?? [tool]);
+  const word = TOOLS_BY_EXTENSION.get(name) ?? name;
+  if (availableTools.length === 0) return [word];
+  return availableTools.flatMap((tool) => TOOLS_BY_GOOSE_TOOL.get(tool) ?? [tool]);
 }
 
-/** `{{ name }}`, with or without filters. */
+/** Matches the beginning of `{{ name }}`, with or without filters. */
 const PLACEHOLDER = /\{\{-?\s*([A-Za-z_]\w*)/g;
-/** The maximum number of parameters of an agent: no form that a person fills in has as many. */
+/** The maximum number of parameters of an agent. No form for a person needs more. */
 const MAX_PARAMETERS = 100;
 
 interface Template {
@@ -194,8 +202,8 @@ interface Template {
 }
 
 /**
- * Reads the recipe's `parameters`, and adds the placeholders in its texts that have none. The texts stay as they
- * are: the prompt of a task gives the values.
+ * Reads the recipe's `parameters`, and adds a parameter for each placeholder in its texts that is not declared. The
+ * texts are not changed, because the prompt of a task gives the values.
  */
 function readParameters(
   reader: FieldReader,
@@ -203,7 +211,7 @@ function readParameters(
 ): Pick<AgentDefinition, 'parameters'> {
   const field = reader.take('parameters');
   const declared = (Array.isArray(field?.value) ? field.value : [])
-    .map(parameter)
+    .map(readParameter)
     .filter((each) => each !== undefined);
   const used = new Set(
     texts.flatMap((each) => [...each.matchAll(PLACEHOLDER)].map(([, name]) => name)),
@@ -211,19 +219,19 @@ function readParameters(
   const names = new Set(declared.map(({ name }) => name));
   const others = [...used]
     .filter((name) => name !== undefined && !names.has(name))
-    .map((name) => undeclared(name ?? '', path));
+    .map((name) => createUndeclaredParameter(name ?? '', path));
   const parameters = [...declared, ...others].slice(0, MAX_PARAMETERS);
   if (parameters.length === 0) return {};
-  const open = parameters.filter((each) => each.default === undefined && used.has(each.name));
-  if (open.length > 0) {
-    const listed = open.map(({ name }) => `\`{{ ${name} }}\``).join(', ');
+  const missing = parameters.filter((each) => each.default === undefined && used.has(each.name));
+  if (missing.length > 0) {
+    const listed = missing.map(({ name }) => `\`{{ ${name} }}\``).join(', ');
     const message = `Its texts have the placeholders ${listed}: the prompt of a task must give their values.`;
     reader.warn('template-params', message, field?.line);
   }
   return { parameters };
 }
 
-function parameter(value: JsonValue): AgentParameter | undefined {
+function readParameter(value: JsonValue): AgentParameter | undefined {
   const name = isJsonObject(value) ? fieldText(value['key']) : undefined;
   if (name === undefined || !isJsonObject(value)) return undefined;
   const options = Array.isArray(value['options'])
@@ -244,8 +252,8 @@ function isPlain(value: JsonValue): value is JsonPrimitive {
   return typeof value !== 'object';
 }
 
-/** goose itself sets `recipe_dir`. */
-function undeclared(name: string, path: string): AgentParameter {
+/** Creates the parameter for a placeholder that is not declared. goose itself gives `recipe_dir` its value. */
+function createUndeclaredParameter(name: string, path: string): AgentParameter {
   return name === 'recipe_dir'
     ? { name, description: 'The directory of the recipe.', default: dirname(path) }
     : { name, description: '' };

@@ -3,14 +3,14 @@ import { toAbsolutePath } from '../../../sys/files/paths.ts';
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import {
-  shownMessage,
+  toSafeMessage,
   failedFile,
   flattenField,
   readReferencedText,
   type Fields,
 } from '../../parsing/fields.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
-import { promptTextOf, takeFirstField, textList } from '../../fields/common.ts';
+import { readPromptText, takeFirstField, textList } from '../../fields/common.ts';
 import {
   isJson,
   type DefinitionFile,
@@ -33,20 +33,23 @@ const INACTIVE = (
   'permissions resources tool-aliases tools-settings use-legacy-mcp-json welcome-message'
 ).split(' ');
 
-/** Reads Kiro's `*.json` and `*.md`, which have the same fields. */
+/** Reads Kiro's `*.json` and `*.md` agents, which have the same fields. */
 export const kiroReader: FormatReader = {
   read: (file) =>
-    isJson(file.path) ? readJsonAgent(file) : readMarkdownAgent(file, dialectFor(file)),
-  referencedFiles: promptFiles,
+    isJson(file.path) ? readJsonAgent(file) : readMarkdownAgent(file, createDialect(file)),
+  referencedFiles: findPromptFile,
 };
 
 /** Returns the path of the file that `prompt` refers to, even if the text is not valid. */
-function promptFiles(path: string, content: string): readonly string[] {
+function findPromptFile(path: string, content: string): readonly string[] {
   const [, named] = /\bprompt"?[ \t]*:[ \t]*["']?file:\/\/([^"'\n]+)/.exec(content) ?? [];
   return named === undefined ? [] : [toAbsolutePath(named.trim(), dirname(path))];
 }
 
-/** A file that was meant as an agent has at least one of these fields: other JSON files may lie next to it. */
+/**
+ * The fields of which a file that was meant as an agent has at least one. Other JSON files may be in the same
+ * directory.
+ */
 const AGENT_FIELDS = 'prompt description tools allowedTools toolsSettings mcpServers'.split(' ');
 
 async function readJsonAgent(file: DefinitionFile): Promise<FileDefinitions> {
@@ -59,14 +62,14 @@ async function readJsonAgent(file: DefinitionFile): Promise<FileDefinitions> {
     });
   }
   const content = { ...read, name: nameFromPath(file.path), prompt: '' };
-  return { items: [readAgent(content, file, dialectFor(file))], problems: [] };
+  return { items: [readAgent(content, file, createDialect(file))], problems: [] };
 }
 
-function dialectFor(file: DefinitionFile): AgentDialect {
+function createDialect(file: DefinitionFile): AgentDialect {
   return {
     vendor: 'kiro',
     inactive: INACTIVE,
-    translate: (fields) => withAllowed(spreadSettings(withoutServers(fields))),
+    translate: (fields) => separateAllowed(flattenSettings(denyServerTools(fields))),
     own: {
       names: ['prompt'],
       read: (reader, shared) => ({
@@ -86,7 +89,7 @@ function readPrompt(
 ): Partial<AgentDefinition> {
   if (shared.prompt !== '') return {};
   const field = reader.take('prompt');
-  const written = promptTextOf(field?.value);
+  const written = readPromptText(field?.value);
   if (written === undefined) {
     const isInvalid = field !== undefined && field.value !== null;
     const message = isInvalid
@@ -97,17 +100,20 @@ function readPrompt(
   }
   if (!/^file:\/\//i.test(written)) return { prompt: written };
   const path = written.slice('file://'.length);
-  const other = readReferencedText(file, path);
-  if (other.ok) return { prompt: promptTextOf(other.text) ?? '' };
-  const unusable = shownMessage(
-    `Its prompt is in \`${path}\`, which cannot be used: ${other.reason}`,
+  const promptFile = readReferencedText(file, path);
+  if (promptFile.ok) return { prompt: readPromptText(promptFile.text) ?? '' };
+  const unusable = toSafeMessage(
+    `Its prompt is in \`${path}\`, which cannot be used: ${promptFile.reason}`,
   );
   reader.warn('prompt-file', unusable, field?.line);
   return { unusable: shared.unusable ?? unusable };
 }
 
-/** `@builtin` alone means every tool that does not belong to a server. */
-function withoutServers(fields: Fields): Fields {
+/**
+ * Denies the tools of MCP servers if `tools` has only `@builtin`, which means every tool that does not belong to a
+ * server.
+ */
+function denyServerTools(fields: Fields): Fields {
   const tools = fields.get('tools');
   const words = tools === undefined ? [] : splitToolList(tools.value);
   if (tools === undefined || words?.length !== 1 || words[0] !== '@builtin') return fields;
@@ -116,15 +122,18 @@ function withoutServers(fields: Fields): Fields {
 }
 
 /** Flattens `toolsSettings: {shell: {allowedCommands}}` into `toolsSettings.shell.allowedCommands`. */
-function spreadSettings(fields: Fields): Fields {
+function flattenSettings(fields: Fields): Fields {
   const tools = flattenField(fields, 'toolsSettings');
   return [...tools.keys()]
     .filter((key) => key.startsWith(TOOL_SETTINGS))
     .reduce(flattenField, tools);
 }
 
-/** Separates the `permissions` that allow calls without asking, because they have no effect here. */
-function withAllowed(fields: Fields): Fields {
+/**
+ * Moves the `permissions` that allow calls without asking to a field of their own, because they have no effect in
+ * Muster.
+ */
+function separateAllowed(fields: Fields): Fields {
   const field = fields.get('permissions');
   if (field === undefined || !Array.isArray(field.value)) return fields;
   const entries: readonly JsonValue[] = field.value;
@@ -140,7 +149,7 @@ function withAllowed(fields: Fields): Fields {
   ]);
 }
 
-/** Reads the agents that `toolsSettings.subagent.availableAgents` allows it to delegate to. */
+/** Reads `toolsSettings.subagent.availableAgents`, the agents to which the agent may delegate. */
 function readDelegates(reader: FieldReader, shared: SharedFields): Partial<AgentDefinition> {
   const field = takeFirstField(reader, [
     'toolsSettings.subagent.availableAgents',

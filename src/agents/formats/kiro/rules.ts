@@ -1,46 +1,49 @@
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
-import { expandToolWord } from '../../../protocol/tool-aliases.ts';
+import { expandToolName } from '../../../protocol/tool-aliases.ts';
 import { CORE_TOOLS } from '../../../protocol/tool-names.ts';
-import { fieldText, singleLineOf } from '../../fields/common.ts';
+import { fieldText, readSingleLine } from '../../fields/common.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
 import { mcpServerTools } from '../../fields/tool-grants.ts';
-import { shownMessage, type Field } from '../../parsing/fields.ts';
+import { toSafeMessage, type Field } from '../../parsing/fields.ts';
 
 /** The rules found so far, without duplicates. */
 interface RuleList {
   readonly ask: Set<string>;
   readonly deny: Set<string>;
-  /** Fields that may deny something and cannot be read. */
-  readonly unread: Set<string>;
+  /** The names of fields that may deny something, but cannot be read. */
+  readonly unreadable: Set<string>;
 }
 
 export const TOOL_SETTINGS = 'toolsSettings.';
 
 /**
- * Translates what `toolsSettings` and `permissions` deny or ask about into rules. Calls that they allow without
- * asking are not taken over, and where they list allowed calls, the others ask. If they cannot be read, it is not
- * known what they deny, and the agent cannot be started.
+ * Translates the denials and questions of `toolsSettings` and `permissions` into rules. Permissions to run calls
+ * without asking are not translated. If a setting lists allowed calls, all calls of its tool ask. If a field cannot be
+ * read, the denials in it are unknown, so the agent cannot be started.
  */
 export function readKiroRules(reader: FieldReader): Partial<AgentDefinition> {
-  const rules: RuleList = { ask: new Set(), deny: new Set(), unread: new Set() };
+  const rules: RuleList = { ask: new Set(), deny: new Set(), unreadable: new Set() };
   for (const [key, field] of reader.untaken()) {
     if (key.startsWith(TOOL_SETTINGS)) readSetting(reader, { key, field }, rules);
   }
   const settings = reader.peek('toolsSettings');
-  if (settings !== undefined && settings.value !== null) rules.unread.add('toolsSettings');
+  if (settings !== undefined && settings.value !== null) rules.unreadable.add('toolsSettings');
   const permissions = reader.take('permissions');
   if (permissions !== undefined) readPermissions(reader, permissions, rules);
   const { ask, deny } = rules;
   return {
     ...(ask.size + deny.size === 0 ? {} : { rules: { ask: [...ask], deny: [...deny] } }),
-    ...unreadable(reader, [...rules.unread]),
+    ...refuseUnreadableRules(reader, [...rules.unreadable]),
   };
 }
 
-function unreadable(reader: FieldReader, names: readonly string[]): Partial<AgentDefinition> {
+function refuseUnreadableRules(
+  reader: FieldReader,
+  names: readonly string[],
+): Partial<AgentDefinition> {
   if (names.length === 0) return {};
-  const unusable = shownMessage(
+  const unusable = toSafeMessage(
     `${names.join(', ')} cannot be read, so it is not known what it denies. It must be a map with settings for each tool, or a list of rules.`,
   );
   reader.warn('invalid-permissions', `${unusable} It cannot be started.`);
@@ -48,7 +51,7 @@ function unreadable(reader: FieldReader, names: readonly string[]): Partial<Agen
 }
 
 interface Setting {
-  /** `toolsSettings.TOOL.SETTING`. */
+  /** The key: `toolsSettings.TOOL.SETTING`. */
   readonly key: string;
   readonly field: Field;
 }
@@ -57,24 +60,24 @@ interface Setting {
 const PATH_TOOLS: ReadonlySet<string> = new Set(['Read', 'Edit', 'Grep', 'Glob', 'LS']);
 
 function readSetting(reader: FieldReader, { key, field }: Setting, rules: RuleList): void {
-  const cut = key.lastIndexOf('.');
+  const lastDot = key.lastIndexOf('.');
   if (field.value === null) return;
-  if (cut < TOOL_SETTINGS.length) {
-    rules.unread.add(key);
+  if (lastDot < TOOL_SETTINGS.length) {
+    rules.unreadable.add(key);
     return;
   }
-  const tool = ruleTool(key.slice(TOOL_SETTINGS.length, cut));
+  const tool = toRuleTool(key.slice(TOOL_SETTINGS.length, lastDot));
   if (tool === undefined) return;
   const denial = { reader, rules, field, key };
-  switch (key.slice(cut + 1)) {
+  switch (key.slice(lastDot + 1)) {
     case 'deniedPaths':
-      return deny(denial, tool, PATH_TOOLS.has(tool) ? rulePath : nothing);
+      return deny(denial, tool, PATH_TOOLS.has(tool) ? toPathSpecifier : noSpecifier);
     case 'deniedCommands':
-      return deny(denial, tool, tool === 'Bash' ? patternsOfRegex : nothing);
+      return deny(denial, tool, tool === 'Bash' ? patternsOfRegex : noSpecifier);
     case 'blocked':
-      return deny(denial, tool, nothing);
+      return deny(denial, tool, noSpecifier);
     case 'denyByDefault':
-      if (field.value !== false) deny(denial, tool, nothing);
+      if (field.value !== false) deny(denial, tool, noSpecifier);
       return;
     case 'allowedPaths':
       if (tool === 'Edit') rules.ask.add(tool);
@@ -86,8 +89,8 @@ function readSetting(reader: FieldReader, { key, field }: Setting, rules: RuleLi
   }
 }
 
-/** For settings that no specifier can express. */
-function nothing(): undefined {
+/** Translates an entry of a setting that no specifier can express. */
+function noSpecifier(): undefined {
   return undefined;
 }
 
@@ -99,42 +102,48 @@ interface DenialContext {
   readonly key: string;
 }
 
-/** Denies what each entry means, or the whole tool where no rule can express it. */
+/** Adds deny rules for each entry of a setting. If no rule can express an entry, all calls of the tool are denied. */
 function deny(
   { reader, rules, field, key }: DenialContext,
   tool: string,
   specifiers: (entry: string) => readonly string[] | undefined,
 ): void {
   reader.take(key);
-  const entries = strings(field.value) ?? [''];
+  const entries = readStrings(field.value) ?? [''];
   for (const entry of entries) {
     const found = entry === '' ? undefined : specifiers(entry);
     if (found === undefined) {
       const message = `\`${key}\` denies calls that no rule can express; ${tool} is denied as a whole.`;
       reader.warn('whole-tool-denied', message, field.line);
     }
-    for (const rule of rulesFor(tool, found)) rules.deny.add(rule);
+    for (const rule of createRules(tool, found)) rules.deny.add(rule);
   }
 }
 
-function rulesFor(tool: string, specifiers: readonly string[] | undefined): readonly string[] {
+function createRules(tool: string, specifiers: readonly string[] | undefined): readonly string[] {
   return specifiers?.map((specifier) => `${tool}(${specifier})`) ?? [tool];
 }
 
-/** Returns the tool for rules: Edit stands for every tool that changes files, and Read for every tool that reads them. */
-function ruleTool(name: string): string | undefined {
-  const tools = expandToolWord(name, 'kiro');
+/**
+ * Returns the tool whose rules apply to a Kiro tool: Edit for every tool that changes files, and Read for every tool
+ * that reads files.
+ */
+function toRuleTool(name: string): string | undefined {
+  const tools = expandToolName(name, 'kiro');
   return tools?.includes('Edit') === true ? 'Edit' : tools?.[0];
 }
 
-function strings(value: JsonValue): readonly string[] | undefined {
+function readStrings(value: JsonValue): readonly string[] | undefined {
   const list: readonly JsonValue[] = Array.isArray(value) ? value : [value];
   const found = list.map((each) => fieldText(each)).filter((each) => each !== undefined);
   return found.length === list.length ? found : undefined;
 }
 
-/** Translates a gitignore pattern, which matches at any depth if it is relative. Undefined: no rule can express it. */
-function rulePath(pattern: string): readonly string[] | undefined {
+/**
+ * Translates a gitignore pattern, which matches at any depth if it is relative. Returns undefined if no rule can
+ * express it.
+ */
+function toPathSpecifier(pattern: string): readonly string[] | undefined {
   if (/[()\\$]|\p{Cc}|^[!#]|(?:^|\/)\.\.(?:\/|$)/u.test(pattern)) return undefined;
   if (pattern.startsWith('~/')) return [pattern];
   if (pattern.startsWith('~')) return undefined;
@@ -143,7 +152,7 @@ function rulePath(pattern: string): readonly string[] | undefined {
   return /^\.?$/.test(relative) ? undefined : [`//**/${relative}`];
 }
 
-/** The tools for a capability, and the translation of its patterns into specifiers. */
+/** The tools for a capability of Kiro, and the translation of its patterns into specifiers. */
 interface Capability {
   readonly tools: readonly string[];
   readonly specifiers?: (pattern: string) => readonly string[] | undefined;
@@ -152,11 +161,11 @@ interface Capability {
 const EVERY_TOOL = [...CORE_TOOLS, 'Task'];
 const CAPABILITIES: ReadonlyMap<string, Capability> = new Map([
   ['shell', { tools: ['Bash'], specifiers: patternsOfGlob }],
-  ['fs_read', { tools: ['Read'], specifiers: rulePath }],
-  ['read', { tools: ['Read'], specifiers: rulePath }],
-  ['fs_write', { tools: ['Edit'], specifiers: rulePath }],
-  ['write', { tools: ['Edit'], specifiers: rulePath }],
-  ['filesystem', { tools: ['Read', 'Edit'], specifiers: rulePath }],
+  ['fs_read', { tools: ['Read'], specifiers: toPathSpecifier }],
+  ['read', { tools: ['Read'], specifiers: toPathSpecifier }],
+  ['fs_write', { tools: ['Edit'], specifiers: toPathSpecifier }],
+  ['write', { tools: ['Edit'], specifiers: toPathSpecifier }],
+  ['filesystem', { tools: ['Read', 'Edit'], specifiers: toPathSpecifier }],
   ['web', { tools: ['WebFetch', 'WebSearch'] }],
   ['web_fetch', { tools: ['WebFetch'] }],
   ['web_search', { tools: ['WebSearch'] }],
@@ -165,18 +174,21 @@ const CAPABILITIES: ReadonlyMap<string, Capability> = new Map([
   ['all', { tools: [...EVERY_TOOL, 'mcp__*'] }],
 ]);
 
-/** Reads a list of `{capability, effect, match, exclude}`. What `exclude` leaves out is denied with the rest. */
+/**
+ * Reads a list of `{capability, effect, match, exclude}`. `exclude` is ignored, so that the calls it excludes are
+ * denied, too.
+ */
 function readPermissions(reader: FieldReader, field: Field, rules: RuleList): void {
   const entries: readonly JsonValue[] = Array.isArray(field.value) ? field.value : [field.value];
   let isKnown = true;
   for (const entry of entries) {
     if (!isJsonObject(entry)) {
-      if (entry !== null) rules.unread.add('permissions');
+      if (entry !== null) rules.unreadable.add('permissions');
       continue;
     }
-    const effect = singleLineOf(entry['effect']);
+    const effect = readSingleLine(entry['effect']);
     if (effect === 'allow') continue;
-    const found = capabilityRules(singleLineOf(entry['capability']) ?? '', entry['match']);
+    const found = translateCapability(readSingleLine(entry['capability']) ?? '', entry['match']);
     if (found === undefined) isKnown = false;
     // An unknown effect may have been meant as a denial.
     const list = effect === 'ask' ? rules.ask : rules.deny;
@@ -187,49 +199,54 @@ function readPermissions(reader: FieldReader, field: Field, rules: RuleList): vo
   reader.warn('unknown-capability', message, field.line);
 }
 
-function capabilityRules(name: string, match?: JsonValue): readonly string[] | undefined {
-  const patterns = match === undefined || match === null ? undefined : strings(match);
-  if (name === 'mcp') return patterns?.map(serverPattern) ?? ['mcp__*'];
+function translateCapability(name: string, match?: JsonValue): readonly string[] | undefined {
+  const patterns = match === undefined || match === null ? undefined : readStrings(match);
+  if (name === 'mcp') return patterns?.map(toServerRule) ?? ['mcp__*'];
   const capability = CAPABILITIES.get(name);
   if (capability === undefined) return undefined;
   const { tools, specifiers } = capability;
-  const of = (tool: string): readonly string[] =>
-    patterns?.flatMap((pattern) => rulesFor(tool, specifiers?.(pattern))) ?? [tool];
-  return tools.flatMap(of);
+  const rulesOfTool = (tool: string): readonly string[] =>
+    patterns?.flatMap((pattern) => createRules(tool, specifiers?.(pattern))) ?? [tool];
+  return tools.flatMap(rulesOfTool);
 }
 
-/** Translates `SERVER/TOOL`. A pattern inside a name is widened to all. */
-function serverPattern(pattern: string): string {
+/** Translates `SERVER/TOOL`. A name with a pattern becomes a pattern for all names. */
+function toServerRule(pattern: string): string {
   const [server = '', tool = '*'] = pattern.replace(/^@/, '').split('/');
   if (server === '' || server.includes('*')) return 'mcp__*';
   return mcpServerTools(server, tool.includes('*') ? '*' : tool);
 }
 
-/** The maximum number of characters of an entry: no person writes a longer command. */
+/** The maximum number of characters of an entry. No person writes a longer command. */
 const MAX_LENGTH = 500;
-/** Matches flags, and characters given by number or class. */
-const NOT_READ = /\(\?[A-Za-z-]+[:)]|\\[QUukpPx]/;
-/** The maximum number of patterns for one regular expression. More than that become `*`. */
+/**
+ * Matches parts of regular expressions that are not translated: flags, and escapes for characters by number or class.
+ */
+const UNSUPPORTED = /\(\?[A-Za-z-]+[:)]|\\[QUukpPx]/;
+/** The maximum number of patterns for one regular expression. If there are more, they are replaced by `*`. */
 const MAX_PATTERNS = 32;
 
 /**
- * Translates an anchored regular expression into specifiers of `Bash(…)` rules that match at least the same
- * commands. Parts without an equivalent become `*`, so that more is denied, never less. Undefined: it matches any
- * command.
+ * Translates an anchored regular expression into specifiers of `Bash(…)` rules that match at least the same commands.
+ * Parts without an equivalent become `*`, so that the rules never deny less. Returns undefined if the expression is
+ * unsupported or matches any command.
  */
 export function patternsOfRegex(regex: string): readonly string[] | undefined {
-  if (regex.length > MAX_LENGTH || NOT_READ.test(regex)) return undefined;
-  const patterns = alternatives(regex).flatMap((each) => sequencePatterns(each));
-  return checked(patterns);
+  if (regex.length > MAX_LENGTH || UNSUPPORTED.test(regex)) return undefined;
+  const patterns = splitAlternatives(regex).flatMap((each) => translateSequence(each));
+  return cleanPatterns(patterns);
 }
 
-/** Translates a glob, in which `?` and `[…]` match one character, in the same way. */
+/**
+ * Translates a glob into specifiers that match at least the same commands. `?` and `[…]`, which match one character,
+ * become `*`.
+ */
 export function patternsOfGlob(glob: string): readonly string[] | undefined {
   if (glob.length > MAX_LENGTH) return undefined;
-  return checked([glob.replaceAll(/\[[^\]]*\]|\?/g, '*')]);
+  return cleanPatterns([glob.replaceAll(/\[[^\]]*\]|\?/g, '*')]);
 }
 
-function checked(patterns: readonly string[]): readonly string[] | undefined {
+function cleanPatterns(patterns: readonly string[]): readonly string[] | undefined {
   const clean = patterns.map((pattern) =>
     // A rule cannot contain parentheses, backslashes and control characters.
     pattern
@@ -242,10 +259,10 @@ function checked(patterns: readonly string[]): readonly string[] | undefined {
 }
 
 /** Splits a regular expression at each `|` outside brackets. */
-function alternatives(regex: string): readonly string[] {
+function splitAlternatives(regex: string): readonly string[] {
   const found: string[] = [];
   let from = 0;
-  for (let at = 0; at < regex.length; at = tokenEnd(regex, at)) {
+  for (let at = 0; at < regex.length; at = findTokenEnd(regex, at)) {
     if (regex[at] !== '|') continue;
     found.push(regex.slice(from, at));
     from = at + 1;
@@ -253,14 +270,14 @@ function alternatives(regex: string): readonly string[] {
   return [...found, regex.slice(from)];
 }
 
-function sequencePatterns(regex: string): readonly string[] {
+function translateSequence(regex: string): readonly string[] {
   let patterns: readonly string[] = [''];
   let at = 0;
   while (at < regex.length) {
-    const end = tokenEnd(regex, at);
+    const end = findTokenEnd(regex, at);
     const token = regex.slice(at, end);
     const quantifier = /^(?:[*+?]|\{[\d,]*\})[?+]?/.exec(regex.slice(end, end + 16))?.[0] ?? '';
-    const translated = quantified(tokenPatterns(token), quantifier);
+    const translated = applyQuantifier(translateToken(token), quantifier);
     patterns = patterns.flatMap((before) => translated.map((after) => before + after));
     if (patterns.length > MAX_PATTERNS) return ['*'];
     at = end + quantifier.length;
@@ -269,15 +286,15 @@ function sequencePatterns(regex: string): readonly string[] {
 }
 
 /** Returns the end of the character, escape sequence, class or group that begins at `start`. */
-function tokenEnd(regex: string, start: number): number {
+function findTokenEnd(regex: string, start: number): number {
   switch (regex[start]) {
     case '\\':
       return start + 2;
     case '[':
-      return classEnd(regex, start);
+      return findClassEnd(regex, start);
     case '(': {
       let at = start + 1;
-      while (at < regex.length && regex[at] !== ')') at = tokenEnd(regex, at);
+      while (at < regex.length && regex[at] !== ')') at = findTokenEnd(regex, at);
       return at + 1;
     }
     default:
@@ -285,19 +302,19 @@ function tokenEnd(regex: string, start: number): number {
   }
 }
 
-/** A closing bracket at the start is a character of the class. */
-function classEnd(regex: string, start: number): number {
+/** Returns the end of a character class. A closing bracket at the start of the class is a character of the class. */
+function findClassEnd(regex: string, start: number): number {
   let at = start + (regex[start + 1] === '^' ? 2 : 1);
   if (regex[at] === ']') at += 1;
   while (at < regex.length && regex[at] !== ']') {
-    at = regex[at] === '[' ? classEnd(regex, at) : at + (regex[at] === '\\' ? 2 : 1);
+    at = regex[at] === '[' ? findClassEnd(regex, at) : at + (regex[at] === '\\' ? 2 : 1);
   }
   return at + 1;
 }
 
 const PLAIN_GROUP = /^\((?:\?:)?([\w .,:=@~%/|-]*)\)$/;
 
-function tokenPatterns(token: string): readonly string[] {
+function translateToken(token: string): readonly string[] {
   if (/^(?:\^|\$|\\[AbBzZ]|\(\?<?[=!].*)$/s.test(token)) return [''];
   if (token === '\\s') return [' '];
   const escaped = /^\\([^\w\s])$/.exec(token)?.[1];
@@ -307,8 +324,10 @@ function tokenPatterns(token: string): readonly string[] {
   return token.length === 1 && token !== '.' ? [token] : ['*'];
 }
 
-/** A repeated or optional part can be any text. Repeated spaces count as one. */
-function quantified(patterns: readonly string[], quantifier: string): readonly string[] {
+/**
+ * Applies a quantifier to patterns. A repeated or optional part becomes any text. Repeated spaces count as one space.
+ */
+function applyQuantifier(patterns: readonly string[], quantifier: string): readonly string[] {
   if (quantifier === '' || patterns.every((pattern) => pattern === '')) return patterns;
   const isBlank = patterns.length === 1 && patterns[0] === ' ';
   if (quantifier.startsWith('+')) return isBlank ? patterns : patterns.map((each) => `${each}*`);

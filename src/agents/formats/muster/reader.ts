@@ -9,7 +9,7 @@ import {
   takeNarrowingFlag,
   fieldText,
   textList,
-  singleLineOf,
+  readSingleLine,
 } from '../../fields/common.ts';
 
 import { OWN_LIMITS } from '../../fields/limits.ts';
@@ -48,27 +48,27 @@ function readCache(reader: FieldReader): Pick<AgentDefinition, 'cache'> {
 /** Reads `compact-at: 0.7`, `70%` or a number of tokens, `24000`. */
 function readCompactAt(reader: FieldReader): Pick<AgentDefinition, 'compactAt'> {
   const message = `\`compact-at\` must be a share (0.7, 70%) or at least ${MIN_COMPACT_TOKENS} tokens; it is ignored.`;
-  const compactAt = readField(reader, ['compact-at'], shareOrTokens, [
+  const compactAt = readField(reader, ['compact-at'], parseCompactAt, [
     'invalid-compact-at',
     message,
   ]);
   return compactAt === undefined ? {} : { compactAt };
 }
 
-function shareOrTokens(value: JsonValue): number | undefined {
-  const text = singleLineOf(value) ?? '';
+function parseCompactAt(value: JsonValue): number | undefined {
+  const text = readSingleLine(value) ?? '';
   const number = text.endsWith('%') ? Number(text.slice(0, -1)) / 100 : Number(text);
   const isShare = number > 0 && number <= 1;
   const isTokens = !text.endsWith('%') && number >= MIN_COMPACT_TOKENS;
   return isShare || (isTokens && Number.isSafeInteger(number)) ? number : undefined;
 }
 
-/** A smaller context would be compacted again and again. */
+/** The minimum number of tokens. A smaller context would be compacted again and again. */
 const MIN_COMPACT_TOKENS = 1_000;
 
 /**
- * Reads the agents that it may delegate to: `delegates-to: a, b`; an empty list means none. Where `tools` also
- * limits them, as in `Task(a, c)`, those in both lists count.
+ * Reads `delegates-to: a, b`, the agents to which the agent may delegate. An empty list means none. If `tools` also
+ * limits them, as in `Task(a, c)`, only the agents in both lists are allowed.
  */
 function readDelegatesTo(
   reader: FieldReader,
@@ -78,21 +78,24 @@ function readDelegatesTo(
   if (field === undefined || field.value === null) return {};
   const names = textList(field.value);
   if (delegatesTo === undefined) return { delegatesTo: names };
-  const both = new Set(delegatesTo.map((name) => name.toLowerCase()));
-  return { delegatesTo: names.filter((name) => both.has(name.toLowerCase())) };
+  const allowedNames = new Set(delegatesTo.map((name) => name.toLowerCase()));
+  return { delegatesTo: names.filter((name) => allowedNames.has(name.toLowerCase())) };
 }
 
-/** Reads rules that narrow its rights: `deny-rules: [Bash(git push:*)]`, `ask-rules`. */
+/** Reads the rules that narrow the agent's rights: `deny-rules: [Bash(git push:*)]` and `ask-rules`. */
 function readRules(reader: FieldReader): Pick<AgentDefinition, 'rules'> {
-  const [ask, deny] = [ruleTexts(reader, 'ask-rules'), ruleTexts(reader, 'deny-rules')];
+  const [ask, deny] = [readRuleTexts(reader, 'ask-rules'), readRuleTexts(reader, 'deny-rules')];
   return ask.length + deny.length === 0 ? {} : { rules: { ask, deny } };
 }
 
-/** A rule may contain commas, so a text is one rule. Other values are reported. */
-function ruleTexts(reader: FieldReader, name: string): readonly string[] {
+/**
+ * Reads a list of rules, or one rule as a text. The text is not split, because a rule may contain commas. Other values
+ * are reported.
+ */
+function readRuleTexts(reader: FieldReader, name: string): readonly string[] {
   const field = reader.take(name);
   if (field === undefined || field.value === null) return [];
-  const items = listOf(field.value);
+  const items = toList(field.value);
   const rules = items.map((item) => fieldText(item)).filter((rule) => rule !== undefined);
   if (rules.length < items.length) {
     const message = `\`${name}\` must be a list of rules, as in \`[Bash(git push:*)]\`; items that are not texts have no effect.`;
@@ -105,8 +108,8 @@ function ruleTexts(reader: FieldReader, name: string): readonly string[] {
 function readParameters(reader: FieldReader): Pick<AgentDefinition, 'parameters'> {
   const field = reader.take('parameters');
   if (field === undefined || field.value === null) return {};
-  const items = listOf(field.value);
-  const parameters = items.map(parameter).filter((each) => each !== undefined);
+  const items = toList(field.value);
+  const parameters = items.map(readParameter).filter((each) => each !== undefined);
   if (parameters.length < items.length) {
     const message = '`parameters` must be a list of `{name, description, default}`.';
     reader.warn('invalid-parameters', message, field.line);
@@ -114,7 +117,7 @@ function readParameters(reader: FieldReader): Pick<AgentDefinition, 'parameters'
   return parameters.length === 0 ? {} : { parameters };
 }
 
-function parameter(value: JsonValue): AgentParameter | undefined {
+function readParameter(value: JsonValue): AgentParameter | undefined {
   if (!isJsonObject(value)) return undefined;
   const name = fieldText(value['name']);
   const preset = value['default'];
@@ -126,7 +129,7 @@ function parameter(value: JsonValue): AgentParameter | undefined {
   };
 }
 
-function listOf(value: JsonValue): readonly JsonValue[] {
+function toList(value: JsonValue): readonly JsonValue[] {
   return Array.isArray(value) ? value : [value];
 }
 
@@ -146,19 +149,19 @@ export const genReader: FormatReader = {
   read: (file) => readMarkdownAgent(file, { ...MUSTER, vendor: 'gen' }),
 };
 
-/** Reads the `NAME/SUBAGENT.md` files of Pegasus, which have them, too. */
+/** Reads the `NAME/SUBAGENT.md` files of Pegasus, which have the same fields and values, too. */
 export const subagentReader: FormatReader = {
   async read(file): Promise<FileDefinitions> {
     const { items, problems } = await readMarkdownAgent(file, { ...MUSTER, vendor: 'subagent' });
-    return { items: items.map(compareWithFolder), problems };
+    return { items: items.map(checkDirectoryName), problems };
   },
 };
 
-function compareWithFolder(agent: AgentDefinition): AgentDefinition {
+function checkDirectoryName(agent: AgentDefinition): AgentDefinition {
   const { path } = agent.origin;
-  const folder = nameFromPath(path);
-  if (agent.name === folder || basename(path) !== 'SUBAGENT.md') return agent;
-  const message = `Its name is \`${agent.name}\`, and the name of its folder is \`${folder}\`; its own name counts.`;
+  const directoryName = nameFromPath(path);
+  if (agent.name === directoryName || basename(path) !== 'SUBAGENT.md') return agent;
+  const message = `Its name is \`${agent.name}\`, and the name of its folder is \`${directoryName}\`; its own name counts.`;
   const problem = { code: 'name-differs-from-folder', message, path };
   return { ...agent, problems: [...agent.problems, problem] };
 }

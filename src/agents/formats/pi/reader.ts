@@ -1,13 +1,10 @@
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import type { Field, Fields } from '../../parsing/fields.ts';
-import { readBoolean, fieldText, singleLineOf } from '../../fields/common.ts';
+import { readBoolean, fieldText, readSingleLine } from '../../fields/common.ts';
 import type { FormatReader } from '../../loader/format.ts';
 import { parseJsonc } from '../../parsing/jsonc.ts';
-import {
-  withPermissionRules,
-  withPermissionsAsTools,
-} from '../../permissions/permission-fields.ts';
+import { addPermissionRules, translateToToolLists } from '../../permissions/permission-fields.ts';
 import { readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts';
 import { splitToolList } from '../../fields/tool-grants.ts';
 
@@ -29,18 +26,21 @@ const PI: AgentDialect = {
 /** Reads pi's `*.md` agents, with the fields of its own example and of the pi-subagents extension. */
 export const piReader: FormatReader = { read: (file) => readMarkdownAgent(file, PI) };
 
-/** An agent that is meant for another program must not run here as if it were the same agent. */
+/**
+ * Completes a definition from pi's own fields. An agent that is meant for another program is marked as unusable,
+ * because it must not run in Muster as if it were the same agent.
+ */
 function complete(agent: AgentDefinition, fields: Fields): AgentDefinition {
-  const ruled = withPermissionRules(agent, fields, { vendor: VENDOR });
+  const ruled = addPermissionRules(agent, fields, { vendor: VENDOR });
   const completed = {
     ...ruled,
     ...(forbidsDelegation(fields)
       ? { disallowedTools: [...new Set([...ruled.disallowedTools, 'Task'])] }
       : {}),
-    ...(isWithoutContext(fields) ? { contextFiles: false } : {}),
+    ...(forbidsContext(fields) ? { contextFiles: false } : {}),
   };
   const runner = fields.get('runner')?.value ?? null;
-  const type = isJsonObject(runner) ? singleLineOf(runner['type']) : singleLineOf(runner);
+  const type = isJsonObject(runner) ? readSingleLine(runner['type']) : readSingleLine(runner);
   if (runner === null || type === 'pi') return completed;
   return {
     ...completed,
@@ -49,15 +49,15 @@ function complete(agent: AgentDefinition, fields: Fields): AgentDefinition {
 }
 
 function forbidsDelegation(fields: Fields): boolean {
-  return singleLineOf(fields.get('maxSubagentDepth')?.value) === '0';
+  return readSingleLine(fields.get('maxSubagentDepth')?.value) === '0';
 }
 
-function isWithoutContext(fields: Fields): boolean {
+function forbidsContext(fields: Fields): boolean {
   return readBoolean(fields.get(PROJECT_CONTEXT)?.value ?? null) === false;
 }
 
 function translate(fields: Fields): Fields {
-  const shared = new Map(withPermissionsAsTools(withServerTools(fields), VENDOR));
+  const shared = new Map(translateToToolLists(renameServerTools(fields), VENDOR));
   rename(shared, 'alias', 'aliases');
   rename(shared, 'skill', 'skills');
   rename(shared, 'async', 'background');
@@ -72,7 +72,7 @@ function translate(fields: Fields): Fields {
   setModels(shared);
   setLimits(shared);
   if (forbidsDelegation(fields)) shared.delete('maxSubagentDepth');
-  if (isWithoutContext(fields)) shared.delete(PROJECT_CONTEXT);
+  if (forbidsContext(fields)) shared.delete(PROJECT_CONTEXT);
   return shared;
 }
 
@@ -83,8 +83,8 @@ function rename(fields: Map<string, Field>, from: string, to: string): void {
   fields.set(to, field);
 }
 
-/** Translates `mcp:SERVER` and `mcp:SERVER/TOOL` into the shared names. */
-function withServerTools(fields: Fields): Fields {
+/** Translates `mcp:SERVER` and `mcp:SERVER/TOOL` into the names that all formats share. */
+function renameServerTools(fields: Fields): Fields {
   const tools = fields.get('tools');
   const words = splitToolList(tools?.value ?? null);
   if (tools === undefined || words?.some((each) => each.startsWith('mcp:')) !== true) return fields;
@@ -95,47 +95,49 @@ function withServerTools(fields: Fields): Fields {
   return new Map([...fields, ['tools', { ...tools, value }]]);
 }
 
-/** Translates `thinking: false`, and a level after the name of the model: `some-model:high`. */
+/** Translates `thinking: false`, and a level that follows the name of the model: `some-model:high`. */
 function setThinking(fields: Map<string, Field>): void {
   const thinking = fields.get('thinking');
   if (thinking !== undefined && readBoolean(thinking.value) === false) {
     fields.set('thinking', { ...thinking, value: 'off' });
   }
   const model = fields.get('model');
-  const [, name, level] = LEVEL.exec(singleLineOf(model?.value) ?? '') ?? [];
+  const [, name, level] = MODEL_WITH_LEVEL.exec(readSingleLine(model?.value) ?? '') ?? [];
   if (model === undefined || name === undefined || level === undefined) return;
   fields.set('model', { ...model, value: name });
   fields.set('thinking', { ...model, value: level });
 }
 
-const LEVEL = /^(.+):(off|minimal|low|medium|high|xhigh|max)$/;
+const MODEL_WITH_LEVEL = /^(.+):(off|minimal|low|medium|high|xhigh|max)$/;
 
-/** Joins the model and its fallbacks into a list, of which the first available model counts. */
+/** Joins the model and its fallback models to one list. The first available model of the list is used. */
 function setModels(fields: Map<string, Field>): void {
   const model = fields.get('model');
-  const first = singleLineOf(model?.value);
+  const first = readSingleLine(model?.value);
   const others = splitToolList(fields.get('fallbackModels')?.value ?? null) ?? [];
   if (model === undefined || first === undefined || others.length === 0) return;
   fields.set('model', { ...model, value: [first, ...others] });
   fields.delete('fallbackModels');
 }
 
-/** Translates `timeoutMs` into minutes, and `turnBudget`, an object or the JSON text of one. */
+/**
+ * Translates `timeoutMs` into a limit in minutes, and `turnBudget` (an object, or its JSON text) into a limit of turns.
+ */
 function setLimits(fields: Map<string, Field>): void {
   const timeout = fields.get('timeoutMs');
-  const ms = Number(singleLineOf(timeout?.value));
+  const ms = Number(readSingleLine(timeout?.value));
   if (timeout !== undefined && ms > 0) {
     fields.delete('timeoutMs');
     fields.set('timeout-mins', { ...timeout, value: ms / 60_000 });
   }
   const budget = fields.get('turnBudget');
-  const turns = turnsOf(budget?.value ?? null);
+  const turns = readMaxTurns(budget?.value ?? null);
   if (budget === undefined || turns === undefined) return;
   fields.delete('turnBudget');
   fields.set('max-turns', { ...budget, value: turns });
 }
 
-function turnsOf(value: JsonValue): JsonValue | undefined {
+function readMaxTurns(value: JsonValue): JsonValue | undefined {
   if (isJsonObject(value)) return value['maxTurns'];
   const parsed = typeof value === 'string' ? parseJsonc(value) : undefined;
   return parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value['maxTurns'] : undefined;

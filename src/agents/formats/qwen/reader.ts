@@ -9,14 +9,17 @@ const QWEN: AgentDialect = {
   vendor: 'qwen',
   inactive: ['executor', 'hooks', 'mcpServers', 'modelConfig', 'isolation', 'level'],
   translate,
-  complete: asExternal,
+  complete: refuseExternalAgent,
 };
 
-/** Reads Qwen Code's `*.md` agents, which have Claude Code's fields and some of their own. */
+/** Reads Qwen Code's `*.md` agents, which have Claude Code's fields and some additional ones. */
 export const qwenReader: FormatReader = { read: (file) => readMarkdownAgent(file, QWEN) };
 
-/** An agent that is meant for another program must not run here as if it were the same agent. */
-function asExternal(agent: AgentDefinition, fields: Fields): AgentDefinition {
+/**
+ * Marks an agent that is meant for another program as unusable, because it must not run in Muster as if it were the
+ * same agent.
+ */
+function refuseExternalAgent(agent: AgentDefinition, fields: Fields): AgentDefinition {
   const unusable = 'It runs in another program (`executor`), which Muster cannot do yet.';
   return fields.has('executor') ? { ...agent, unusable } : agent;
 }
@@ -30,21 +33,21 @@ function translate(fields: Fields): Fields {
     if (fieldText(fields.get('model')?.value) === undefined) {
       shared.set('model', { ...modelConfig, value: model });
     }
-    setRest(shared, 'modelConfig', modelConfig, ['model']);
+    keepRest(shared, 'modelConfig', modelConfig, ['model']);
   }
   const runConfig = fields.get('runConfig');
   if (!isJsonObject(runConfig?.value)) return shared;
   const minutes = runConfig.value['max_time_minutes'];
   if (minutes !== undefined) shared.set('timeout-mins', { ...runConfig, value: minutes });
   const turns = runConfig.value['max_turns'];
-  // If there is also a `maxTurns`, the smaller of the two counts.
+  // If there is also a `maxTurns`, the smaller of the two limits applies.
   if (turns !== undefined) shared.set('max-steps', { ...runConfig, value: turns });
-  setRest(shared, 'runConfig', runConfig, ['max_time_minutes', 'max_turns']);
+  keepRest(shared, 'runConfig', runConfig, ['max_time_minutes', 'max_turns']);
   return shared;
 }
 
-/** Keeps the values of an object that were not taken. */
-function setRest(
+/** Replaces an object by the values in it that were not taken. */
+function keepRest(
   fields: Map<string, Field>,
   key: string,
   field: Field & { readonly value: JsonObject | Field['value'] },

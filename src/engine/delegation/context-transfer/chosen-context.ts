@@ -22,8 +22,8 @@ import { explainRefusal } from '../../../policy/explain-refusal.ts';
 const LEAD =
   'The agent that gives you this task hands you these with it; what you see here is read.';
 
-/** Gathers the files and task results that a call names. Returns the error if one of them can't be passed on. */
-export async function chosenContext(
+/** Gathers the files and task results that a call names. Returns an error if one of them can't be passed on. */
+export async function gatherChosenContext(
   engine: EngineContext,
   request: TransferRequest,
   { files, results }: Extract<ContextArgument, { kind: 'chosen' }>,
@@ -57,13 +57,14 @@ export async function chosenContext(
   };
 }
 
+/** A file that is passed to a child. */
 export interface TransferredFile {
-  /** The text that the Read tool gives. */
+  /** The output of the Read tool. */
   readonly text: string;
   readonly read: readonly FileSeen[];
 }
 
-/** Reads a file as the child's own Read tool would give it. */
+/** Reads a file as the child's own Read tool would return it. */
 async function readTransferredFile(
   deps: EngineDeps,
   request: TransferRequest,
@@ -71,18 +72,20 @@ async function readTransferredFile(
 ): Promise<TransferredFile | MusterError> {
   const { signal } = request.caller.cancellation;
   const options = { path, attach: TEXT_ONLY, refusal: explainRefusal, signal };
-  const file = await readForTask(deps, plannedChild(request), options);
+  const file = await readForTask(deps, toCallingTask(request), options);
   if (!(file instanceof MusterError)) return file;
   return new MusterError(file.code, `context.files: ${JSON.stringify(path)}: ${file.message}`);
 }
 
-async function asText(): Promise<string> {
+/** Refuses an image or document: a child gets only text. */
+async function refuse(): Promise<string> {
   return 'files are handed on as text. Name it in the prompt, and the subagent reads it itself';
 }
 
-const TEXT_ONLY: AttachPort = { refusal: asText, add: asText, addAgain: asText };
+const TEXT_ONLY: AttachPort = { refusal: refuse, add: refuse, addAgain: refuse };
 
-function plannedChild({ caller, id, plan }: TransferRequest): Omit<CallingTask, 'view'> {
+/** Returns the planned child in the form of a task that makes calls, so that files are read with its rights. */
+function toCallingTask({ caller, id, plan }: TransferRequest): Omit<CallingTask, 'view'> {
   const { agent, rights, setup } = plan;
   const spec = { ...caller.spec, id, agent, rights };
   return {
@@ -92,8 +95,9 @@ function plannedChild({ caller, id, plan }: TransferRequest): Omit<CallingTask, 
   };
 }
 
-/** Maximum length of one result, in tokens. A longer one is cut, with a note on how to read the rest. */
-const RESULT_TOKENS = 8_000;
+/** The maximum length of one result, in tokens. A longer result is cut, with a note on how to read the rest. */
+const MAX_RESULT_TOKENS = 8_000;
+/** The argument that names the results, for messages. */
 const FIELD = 'context.results';
 
 /** Reads the answer of an ended task that the caller can see. */
@@ -118,9 +122,9 @@ function readTransferredResult(
     return new MusterError('CONFLICT', `${FIELD}: task ${id} has not ended: ${remedy} first`);
   }
   const result = fullResult(state);
-  const { text, next } = cutPage(result, 0, RESULT_TOKENS);
-  const mayReadOn = plan.setup.tools.some(({ name }) => name === 'TaskOutput');
-  const rest = mayReadOn
+  const { text, next } = cutPage(result, 0, MAX_RESULT_TOKENS);
+  const canReadRest = plan.setup.tools.some(({ name }) => name === 'TaskOutput');
+  const rest = canReadRest
     ? `The rest: TaskOutput(task_id: "${id}", offset: ${next})`
     : 'You have no tool for the rest';
   const { error } = state.end;

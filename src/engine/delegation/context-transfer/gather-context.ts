@@ -1,6 +1,6 @@
 import { MusterError } from '../../../base/errors.ts';
 import type { EngineContext } from '../engine-context.ts';
-import { chosenContext } from './chosen-context.ts';
+import { gatherChosenContext } from './chosen-context.ts';
 import type { TransferredContext, TransferRequest, ChildPlan } from '../plan-child.ts';
 import { quoteLastTurns, TRANSFER_SUMMARY_PROMPT } from '../../compaction/compaction-texts.ts';
 import {
@@ -27,7 +27,7 @@ import { buildPromptParts } from '../../prompt/prompt.ts';
 
 /**
  * Gathers the context that a call passes to its child, without a model request. Returns an error that names the
- * argument if something can't be passed on. Rejects if the caller is stopped meanwhile.
+ * argument if something can't be passed on. Rejects when the caller is stopped.
  */
 export async function gatherTransferredContext(
   engine: EngineContext,
@@ -44,46 +44,47 @@ export async function gatherTransferredContext(
     case 'summary':
       return await summarizeContext(engine, request);
     case 'chosen':
-      return await chosenContext(engine, request, context);
+      return await gatherChosenContext(engine, request, context);
     default:
       return context satisfies never;
   }
 }
 
-/** Length of a conversation, in UTF-16 units, up to which a summary would hardly be shorter than its text. */
-const SHORT_CONVERSATION = 6_000;
+/** The length of a conversation, in UTF-16 units, up to which a summary would hardly be shorter than the text. */
+const SHORT_CONVERSATION_LENGTH = 6_000;
 
 /**
- * Gives a child a summary of its parent's conversation. The child requests the summary itself before its first turn,
- * so that the request is limited, reported, stopped and resumed like the rest of its work. A short conversation is
- * passed on as text, without a request.
+ * Gives a child a summary of its parent's conversation. The child itself requests the summary before its first turn, so
+ * that the request is limited, reported, stopped and resumed like the rest of the child's work. A short conversation is
+ * passed on as text instead.
  */
 async function summarizeContext(
   { deps }: EngineContext,
   { caller, plan }: TransferRequest,
 ): Promise<TransferredContext> {
   const text = quoteLastTurns(caller.state.conversation.messages, Infinity);
-  if (text.length <= SHORT_CONVERSATION)
+  if (text.length <= SHORT_CONVERSATION_LENGTH)
     return { plan, initialContext: { text, read: [] }, resultTasks: [] };
-  const conversation = conversationToSummarize(caller);
+  const conversation = toSummarizedConversation(caller);
   const { model, prefix, messages } = conversation;
   const modelDetails = await deps.models.details(model);
   const input = estimatePrompt(prefix, [...messages, userMessage(TRANSFER_SUMMARY_PROMPT)]);
-  const least = minimumExpense(estimateRequestNeed(inputToReserve(input, null), modelDetails));
-  const summarized = { conversation, minimumExpense: least, modelDetails };
+  const minExpense = minimumExpense(estimateRequestNeed(inputToReserve(input, null), modelDetails));
+  const summarized = { conversation, minimumExpense: minExpense, modelDetails };
   return { plan, summarized, resultTasks: [] };
 }
 
-function conversationToSummarize(caller: TaskRun): SummarizedConversation {
+/** Returns the caller's conversation in the form in which the child requests its summary. */
+function toSummarizedConversation(caller: TaskRun): SummarizedConversation {
   const { spec, state, prefix } = caller;
   const { effort } = spec.agent;
-  const messages = forkedMessages(caller);
+  const messages = listForkedMessages(caller);
   return {
     task: spec.id,
     turn: state.turns,
-    agent: cachedAgentName(caller),
+    agent: getCachedAgentName(caller),
     messages,
-    ...attachedBlobs(messages),
+    ...toBlobsField(messages),
     prefix,
     model: spec.model,
     ...(effort === undefined ? {} : { effort }),
@@ -91,9 +92,9 @@ function conversationToSummarize(caller: TaskRun): SummarizedConversation {
 }
 
 /**
- * Gives a child its parent's conversation to continue. The child's requests begin with the bytes of the parent's, so
- * that the provider's cache serves them, and its own part follows. The parent's tools stay in the requests; the
- * child may call only those in its own plan.
+ * Lets a child continue its parent's conversation. The child's requests begin with the same bytes as the parent's
+ * requests, so that the provider's cache serves them, and the child's own part follows. The requests contain all tools
+ * of the parent, but the child may call only those in its own plan.
  */
 function forkContext(
   { prefixes }: EngineContext,
@@ -101,19 +102,21 @@ function forkContext(
 ): TransferredContext | MusterError {
   const modelError = findModelError(caller, plan);
   if (modelError !== null) return modelError;
-  const setup = withToolsOf(caller, plan.setup);
+  const setup = keepTools(caller, plan.setup);
   const unusable = findUnusableReason(plan.agent, setup);
   if (unusable !== null) return new MusterError('INVALID_PARAM', `context: ${unusable}`);
-  const ready = { ...plan, agent: withEffortOf(caller.spec.agent, plan.agent), setup };
+  const forkedPlan = { ...plan, agent: useEffortOfCaller(caller.spec.agent, plan.agent), setup };
   return {
-    plan: ready,
-    initialContext: { text: ownPart(caller, ready, line), read: [] },
-    forked: { prefix: prefixes.add(caller.prefix), conversation: conversationToFork(caller) },
+    plan: forkedPlan,
+    initialContext: { text: buildOwnPart(caller, forkedPlan, line), read: [] },
+    forked: { prefix: prefixes.add(caller.prefix), conversation: toForkedConversation(caller) },
     resultTasks: [],
   };
 }
 
-/** Another model has nothing of the conversation in its cache and can't read the reasoning of this one. */
+/**
+ * Returns an error if the child has another model, which has no cached conversation and can't read the reasoning in it.
+ */
 function findModelError(caller: TaskRun, { model }: ChildPlan): MusterError | null {
   const own = modelName(caller.spec.model);
   const requested = modelName(model);
@@ -122,8 +125,8 @@ function findModelError(caller: TaskRun, { model }: ChildPlan): MusterError | nu
   return new MusterError('INVALID_PARAM', message);
 }
 
-/** Keeps the child's tools that are also in the parent's requests, in their order. */
-function withToolsOf({ prefix }: TaskRun, { tools, dropped, ...rest }: AgentSetup): AgentSetup {
+/** Keeps those tools of the child that are in the parent's requests, in the order of these requests. */
+function keepTools({ prefix }: TaskRun, { tools, dropped, ...rest }: AgentSetup): AgentSetup {
   const kept = prefix.tools.flatMap(({ name }) => tools.find((tool) => tool.name === name) ?? []);
   const lost = tools
     .filter((tool) => !kept.includes(tool))
@@ -134,17 +137,17 @@ function withToolsOf({ prefix }: TaskRun, { tools, dropped, ...rest }: AgentSetu
   return { ...rest, tools: kept, dropped: [...dropped, ...lost] };
 }
 
-/** Gives the agent its parent's effort setting, which is a part of the request that the cache depends on. */
-function withEffortOf({ effort }: AgentDefinition, agent: AgentDefinition): AgentDefinition {
+/** Gives the agent the effort setting of its parent, since cached requests are only reused with the same setting. */
+function useEffortOfCaller({ effort }: AgentDefinition, agent: AgentDefinition): AgentDefinition {
   const { effort: _, ...rest } = agent;
   return effort === undefined ? rest : { ...rest, effort };
 }
 
 /**
- * Returns the caller's messages up to its newest answer. Each call of that answer gets the same short result, since
- * providers accept no call without one.
+ * Lists the caller's messages up to its newest answer. Each call of that answer gets the same short result, since
+ * providers accept no call without a result.
  */
-function forkedMessages({ state }: TaskRun): readonly Message[] {
+function listForkedMessages({ state }: TaskRun): readonly Message[] {
   const { messages, openCalls } = state.conversation;
   const answered: ToolMessage = {
     role: 'tool',
@@ -152,7 +155,7 @@ function forkedMessages({ state }: TaskRun): readonly Message[] {
       type: 'tool_result',
       callId: id,
       name,
-      text: HANDED_ON,
+      text: OPEN_CALL_RESULT,
       isError: false,
     })),
   };
@@ -160,38 +163,42 @@ function forkedMessages({ state }: TaskRun): readonly Message[] {
 }
 
 /** Returns the name of the agent under which the provider's cache has the conversation. */
-function cachedAgentName({ spec }: TaskRun): string {
+function getCachedAgentName({ spec }: TaskRun): string {
   return spec.inherited?.agent ?? spec.agent.name;
 }
 
-function conversationToFork(caller: TaskRun): ForkedConversation {
+/** Returns the caller's conversation in the form in which the child continues it. */
+function toForkedConversation(caller: TaskRun): ForkedConversation {
   const { spec, state } = caller;
   const { compaction } = state.conversation;
-  const messages = forkedMessages(caller);
+  const messages = listForkedMessages(caller);
   return {
     task: spec.id,
     seq: state.lastSeq,
-    agent: cachedAgentName(caller),
+    agent: getCachedAgentName(caller),
     messages,
-    ...attachedBlobs(messages),
+    ...toBlobsField(messages),
     ...(compaction.counted === null ? {} : { counted: compaction.counted }),
     said: compaction.said.map(({ at, from, text }) => ({ at, from, text })),
     known: [...state.knownFiles].flatMap(([path, hash]) => (hash === null ? [] : [{ path, hash }])),
   };
 }
 
-/** Returns the blobs of attachments in messages, which the log has to name since the messages may be in a blob. */
-function attachedBlobs(messages: readonly Message[]): { readonly blobs?: readonly string[] } {
+/**
+ * Returns the blobs of the attachments in messages. The log has to name these blobs, since the messages themselves may
+ * be stored in a blob.
+ */
+function toBlobsField(messages: readonly Message[]): { readonly blobs?: readonly string[] } {
   const blobs = [...new Set(attachmentsOf(messages).map(({ blob }) => blob))];
   return blobs.length === 0 ? {} : { blobs };
 }
 
-/** The result that stands for each open call of the newest answer in a fork, the same in all of them. */
-const HANDED_ON =
+/** The result that each open call of the newest answer gets in a fork. It is the same in all forks. */
+const OPEN_CALL_RESULT =
   '[Its outcome is not part of this conversation, which went on with a subagent here.]';
 
-/** The names of the parts of a system prompt that are the child's own. */
-const OWN_PARTS: ReadonlySet<string> = new Set([
+/** The names of the parts of a system prompt that differ between the child and its parent. */
+const OWN_PART_NAMES: ReadonlySet<string> = new Set([
   'identity',
   'mode',
   'not available',
@@ -200,10 +207,11 @@ const OWN_PARTS: ReadonlySet<string> = new Set([
   'memory',
 ]);
 
-function ownPart(caller: TaskRun, { setup }: ChildPlan, line: string): string {
+/** Builds the text that tells the child which agent it is now, and which tools it has. */
+function buildOwnPart(caller: TaskRun, { setup }: ChildPlan, line: string): string {
   const { system } = caller.prefix;
   const own = buildPromptParts(setup.prompt).filter(
-    ({ name, text }) => OWN_PARTS.has(name) && !system.some((part) => part.includes(text)),
+    ({ name, text }) => OWN_PART_NAMES.has(name) && !system.some((part) => part.includes(text)),
   );
   const names = setup.tools.map(({ name }) => name).join(', ');
   return [

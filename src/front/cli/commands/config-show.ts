@@ -14,9 +14,9 @@ export const configShowCommand = defineReportCommand({
   parse: ({ flags }) => ({ json: flags.has('json'), ...configOptions(flags) }),
   run: async (options, context) => {
     const { loadConfiguration } = await import('../configuration.ts');
-    const { configEntries } = await import('../../../config/show.ts');
+    const { listConfigEntries } = await import('../../../config/show.ts');
     const loaded = await loadConfiguration(options, context);
-    const settings = configEntries(loaded);
+    const settings = listConfigEntries(loaded);
     return { json: { files: loaded.files, settings }, text: asText(settings) };
   },
 });

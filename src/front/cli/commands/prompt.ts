@@ -10,7 +10,7 @@ import {
 } from '../run-options.ts';
 import { quoteValue } from '../../../config/message-text.ts';
 
-/** The program without the words of a command: the terminal UI, or a run of one prompt (`muster -p`). */
+/** The command that runs if the user names no other command: the terminal UI, or a run of one prompt (`muster -p`). */
 export const promptCommand = defineCommand<PromptOptions>({
   words: '',
   summary: 'A terminal coding agent that delegates to subagents.',
@@ -49,7 +49,7 @@ export const promptCommand = defineCommand<PromptOptions>({
 function parsePrompt({ operands, flags }: CommandArguments): PromptOptions {
   const resume = resumedConversation(flags);
   const readsStdin = flags.has('print');
-  // A prompt or a form for the answer on the command line asks for a run without a screen.
+  // These flags concern the output of a headless run. Without a prompt they are an error, unless a conversation is resumed.
   const isHeadless = (['output-format', 'output-schema', 'verbose'] as const).some((name) =>
     flags.has(name),
   );
@@ -71,9 +71,7 @@ function resumedConversation(flags: FlagReader): RunOptions['resume'] {
     throw new UsageError('--agent does not go with a conversation that has its agent already');
   }
   if (flags.has('output-schema')) {
-    throw new UsageError(
-      '--output-schema does not go with a conversation that was started without it',
-    );
+    throw new UsageError('--output-schema cannot be added to a conversation that exists already');
   }
   if (flags.has('no-log')) {
     throw new UsageError('--no-log does not go with a conversation that is in the logs');

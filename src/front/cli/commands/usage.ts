@@ -6,7 +6,7 @@ import {
   formatUtcDay,
   type UsageTotal,
 } from '../../../protocol/state/ledger.ts';
-import { costText, countText } from '../../../report/cost-text.ts';
+import { formatCost, formatCount } from '../../../report/cost-text.ts';
 import { printProse, printJsonDocument } from './tasks/print.ts';
 import { UsageError } from '../../../base/errors.ts';
 import { columns } from '../layout.ts';
@@ -23,7 +23,9 @@ const DAY_MS = 86_400_000;
 const DAYS = /^([1-9]\d{0,4})d$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** The first day that counts (`YYYY-MM-DD`), or the number of days that count, today included. Days are those of UTC. */
+/**
+ * The first day that counts (`YYYY-MM-DD`), or the number of days that count, today included. Days are those of UTC.
+ */
 type Since = { readonly day: string } | { readonly days: number };
 
 /** `muster usage`. JSON always has all rows. */
@@ -94,9 +96,11 @@ function totalLines({ estimated }: UsageSum): number {
   return estimated.answers > 0 ? 2 : 1;
 }
 
-/** Returns a line for the reported usage, and a second line for estimated usage, which the first line does not contain. */
+/**
+ * Returns a line for the reported usage, and a second line for estimated usage, which the first line does not contain.
+ */
 function cells(label: string, { tasks, reported, estimated }: UsageSum): readonly string[][] {
-  const line = [label, countText(tasks), ...useCells(reported)];
+  const line = [label, formatCount(tasks), ...useCells(reported)];
   if (estimated.answers === 0) return [line];
   return [line, ['  estimated', '', ...useCells(estimated)]];
 }
@@ -104,7 +108,7 @@ function cells(label: string, { tasks, reported, estimated }: UsageSum): readonl
 function useCells(use: UsageTotal): readonly string[] {
   const { input, output, cacheRead, cacheWrite, reasoning } = use.usage;
   const tokens = [input, output, cacheRead, cacheWrite, reasoning];
-  return [use.answers, ...tokens].map(countText).concat(costText(use));
+  return [use.answers, ...tokens].map(formatCount).concat(formatCost(use));
 }
 
 function formatLabel({ key, title }: UsageRow, by: UsageReport['by']): string {

@@ -18,9 +18,10 @@ export interface TaskRow {
   readonly activity: Activity;
   /** The children that have not ended. */
   readonly openChildren: { readonly size: number };
+  /** The ids of the questions for which the task is parked; empty if it is not parked. */
   readonly parkedOn: readonly string[];
   /** The number of questions of the task that wait for an answer. */
-  readonly asks: number;
+  readonly openQuestionCount: number;
   /** The reason why the task ended; null if it is at work or completed. */
   readonly endReason: string | null;
   /** The last line of the last answer of the task. */
@@ -40,8 +41,8 @@ export interface TaskRow {
 const MAX_LAST_LINE = 200;
 
 /**
- * Creates the row of a task from the fold of its log. `clockShift` is the clock shift of this process, because another
- * process may have written the log.
+ * Creates the row of a task from the fold of its log. `clockShift` is the clock shift of this process. It converts
+ * the times of the log to the clock of this process, because another process may have written the log.
  */
 export function taskRow(state: TaskState, clockShift: number): TaskRow {
   const { spec } = state;
@@ -56,7 +57,7 @@ export function taskRow(state: TaskState, clockShift: number): TaskRow {
     activity: shiftActivity(state.activity, behindMs),
     openChildren: { size: state.openChildren.size },
     parkedOn: state.parkedOn,
-    asks: state.questions.size === 0 ? 0 : openQuestions(state).length,
+    openQuestionCount: state.questions.size === 0 ? 0 : openQuestions(state).length,
     endReason: state.end === null || state.end.status === 'completed' ? null : state.end.because,
     lastLine: lastLine(state.lastText),
     model: state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`,

@@ -290,7 +290,7 @@ export function paneRows(
 function weightOf({ row, level }: TaskTreeRow, chosen: string | null): number {
   if (row.id === chosen) return -3;
   if (level === 0) return -2;
-  if (row.asks > 0) return -1;
+  if (row.openQuestionCount > 0) return -1;
   return row.endedAt === null ? 0 : Number.MAX_SAFE_INTEGER - row.endedAt;
 }
 

@@ -105,8 +105,8 @@ export async function readEarlierTasks(
 ): Promise<void> {
   try {
     const passedOver = await readTree(store, root, {
-      most: MAX_EARLIER_TASKS,
-      found: (task) => {
+      maxTasks: MAX_EARLIER_TASKS,
+      onTask: (task) => {
         if (isWanted(task)) dispatch({ type: 'task-found', task, isAsking: false });
       },
     });

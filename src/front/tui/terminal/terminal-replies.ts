@@ -55,10 +55,15 @@ export class TerminalReplies {
     const isLate = this.now() - this.begunAt > MAX_GAP_MS;
     if (!isLate && ANSWER.test(whole)) return this.answered(whole);
     if (!isLate && BEGINNING.test(whole)) return this.hold(data, whole);
-    const typed = this.begun.startsWith(REPLY_START) ? [] : this.held;
+    const isCutOff = this.begun.startsWith(REPLY_START);
+    // The Esc could have been the end of the reply. It was a key, or begins another reply.
+    const hasEscAtEnd = isCutOff && this.held.at(-1) === ESC;
+    const typed = isCutOff ? [] : this.held;
     this.forget();
-    const next = this.begin(data);
-    return { ...next, keys: [...typed, ...next.keys] };
+    const before = hasEscAtEnd ? this.begin(ESC).keys : typed;
+    if (isLate) this.forget();
+    const next = this.begun === '' ? this.begin(data) : this.read(data);
+    return { ...next, keys: [...before, ...next.keys] };
   }
 
   private begin(data: string): TerminalInput {

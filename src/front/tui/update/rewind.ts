@@ -16,12 +16,14 @@ import {
 } from './step.ts';
 import type { UiMessage } from './message.ts';
 import { closeTask } from './tasks.ts';
-import { rewindLines } from '../../../report/rewind-lines.ts';
+import { describeRewind } from '../../../report/rewind-lines.ts';
 
 type RewindPlanned = Extract<UiMessage, { type: 'rewind-planned' }>;
 type Rewound = Extract<UiMessage, { type: 'rewound' }>;
 
-/** Plans an undo of the last message with everything that followed from it, or a redo, which takes back the last undo. */
+/**
+ * Plans an undo of the last message with everything that followed from it, or a redo, which takes back the last undo.
+ */
 export function startRewind(state: AppState, isRedo: boolean): Update {
   return whenIdle(state, (conversation) =>
     next(state, { type: 'plan-rewind', conversation, isRedo }),
@@ -35,7 +37,7 @@ export function showRewindPlan(
   { library }: UpdateContext,
 ): Update {
   if (plan.isThere) return hint(state, 'there is nothing to undo');
-  const lines = rewindLines(plan, library.cwd);
+  const lines = describeRewind(plan, library.cwd);
   if (plan.refused.length > 0) return next(addNote(state, 'warning', lines.join('\n')));
   const quoted = prompt === null ? [] : [`> ${prompt.text.split('\n')[0] ?? ''}`];
   const asked = askConfirmation(state, {

@@ -152,9 +152,11 @@ const SIGNS: Readonly<Record<TaskStatus, StatusSign>> = {
   interrupted: { sign: '!', role: 'bad' },
 };
 
-export function statusSign(row: Pick<TaskRow, 'status' | 'asks' | 'activity'>): StatusSign {
+export function statusSign(
+  row: Pick<TaskRow, 'status' | 'openQuestionCount' | 'activity'>,
+): StatusSign {
   if (row.status !== 'running') return SIGNS[row.status];
-  if (row.asks > 0) return SIGNS.parked;
+  if (row.openQuestionCount > 0) return SIGNS.parked;
   const isHeld = row.activity.kind === 'held' || row.activity.kind === 'waiting_to_retry';
   return isHeld ? { sign: '~', role: 'warn' } : SIGNS.running;
 }

@@ -23,7 +23,10 @@ const DARK = {
   'found-here': '30;46',
 };
 
-/** The meaning of a piece of text, which decides its color. */
+/**
+ * The meaning of a piece of text, which decides its color. `found`: a match of a search; `found-here`: the match at which
+ * the reader is.
+ */
 export type TextRole = keyof typeof DARK;
 
 /** The SGR numbers by role, as in `ESC [ 1 ; 36 m`. A role without numbers has the terminal's own color. */

@@ -1,32 +1,32 @@
 import { HttpStatusError, WrongServerError } from '../errors/answer-errors.ts';
 import type { Endpoint } from '../protocol-adapter.ts';
-import { errorText } from '../errors/error-body.ts';
+import { extractErrorText } from '../errors/error-body.ts';
 
 /**
- * Finds out under which of two base URLs a server has its API. If the server has none under the first one, the
- * request is sent to the other one, once. The first answer settles it.
+ * Finds out under which of two base URLs a server has its API. If the server has no API under the first base URL, the
+ * request is sent once to the other. The first answer of a model API decides which base URL is used from then on.
  */
 export class BaseUrlProbe {
   private readonly server: Endpoint;
-  private isSettled: boolean;
-  /** The failure of the first base URL, after which the other one is used; null: the first one is used. */
+  private isDecided: boolean;
+  /** The failure of the first base URL, after which the other is used; null: the first base URL is used. */
   private firstFailure: HttpStatusError | WrongServerError | null = null;
 
   constructor(server: Endpoint) {
     this.server = server;
-    this.isSettled = server.otherBaseUrl === undefined;
+    this.isDecided = server.otherBaseUrl === undefined;
   }
 
-  /** Begins an attempt under the base URL that seems right now. */
-  attempt(): BaseUrlAttempt {
+  /** Starts an attempt under the base URL that is used at present. */
+  startAttempt(): BaseUrlAttempt {
     const usesOther = this.firstFailure !== null;
     return {
-      addressOf: (url) => appendQuery(this.server.query, usesOther ? this.toOtherBase(url) : url),
+      toAddress: (url) => appendQuery(this.server.query, usesOther ? this.toOtherBase(url) : url),
       confirm: () => {
-        this.isSettled = true;
+        this.isDecided = true;
         if (!usesOther) this.firstFailure = null;
       },
-      judgeFailure: (thrown) => this.failedWith(thrown, usesOther),
+      judgeFailure: (thrown) => this.judge(thrown, usesOther),
     };
   }
 
@@ -36,21 +36,21 @@ export class BaseUrlProbe {
     return `${otherBaseUrl}${url.slice(baseUrl.length)}`;
   }
 
-  private failedWith(thrown: unknown, usesOther: boolean): unknown {
+  private judge(thrown: unknown, usesOther: boolean): unknown {
     if (!isWrongAddress(thrown)) {
-      // A server that refuses a request for another reason knows its address.
-      if (thrown instanceof HttpStatusError && thrown.status < 500) this.isSettled = true;
+      // A server that refuses a request for another reason has its API at this address.
+      if (thrown instanceof HttpStatusError && thrown.status < 500) this.isDecided = true;
       return thrown;
     }
     if (usesOther) {
-      if (this.isSettled) return thrown;
-      this.isSettled = true;
+      if (this.isDecided) return thrown;
+      this.isDecided = true;
       const first = this.firstFailure;
       this.firstFailure = null;
       return first ?? thrown;
     }
     // Another request may have switched to the other base URL meanwhile.
-    if (this.isSettled) return this.firstFailure === null ? thrown : null;
+    if (this.isDecided) return this.firstFailure === null ? thrown : null;
     this.firstFailure ??= thrown;
     return null;
   }
@@ -58,11 +58,11 @@ export class BaseUrlProbe {
 
 /** One attempt to send a request, under one of the two base URLs. */
 export interface BaseUrlAttempt {
-  /** Converts an address that was built from the first base URL to the one that is used. */
-  addressOf(url: string): string;
-  /** Records that a model API has answered. */
+  /** Converts a URL that was built from the first base URL to a URL under the base URL of this attempt. */
+  toAddress(url: string): string;
+  /** Records that a model API has answered under the base URL of this attempt. */
   confirm(): void;
-  /** Returns the failure to report for a failure of the request; null: the request should be sent once more. */
+  /** Decides about a failed attempt. Returns the failure to report; null: the request should be sent once more. */
   judgeFailure(thrown: unknown): unknown;
 }
 
@@ -74,6 +74,6 @@ function isWrongAddress(thrown: unknown): thrown is HttpStatusError | WrongServe
   if (thrown instanceof WrongServerError) return true;
   if (!(thrown instanceof HttpStatusError) || (thrown.status !== 404 && thrown.status !== 405))
     return false;
-  // A server that does not know the model has understood the request.
-  return !/\b(?:models?|deployment)\b|model_not_found/i.test(errorText(thrown.body));
+  // A server whose error is about the model has understood the request, so the address is right.
+  return !/\b(?:models?|deployment)\b|model_not_found/i.test(extractErrorText(thrown.responseBody));
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { deriveCallId } from '../request/wire-ids.ts';
 
-// The changes to request bodies for `request-adjustments.ts`. Each returns null if there is nothing to change.
+// The changes to request bodies for `request-adjustments.ts`. Each function returns null if there is nothing to change.
 
 /** Adds fields to a JSON body that does not have them. The rest of the body, which may be long, is not parsed. */
 export function addFields(body: string, fields: JsonObject): string {
@@ -41,22 +41,27 @@ function hasRole(message: JsonValue | undefined, role: string): message is JsonO
 /** Replaces the role `developer` by `system`. */
 export function useSystemRole(body: JsonObject): JsonObject | null {
   const found = findMessages(body);
-  if (found === null || !found.messages.some((one) => hasRole(one, 'developer'))) return null;
-  const messages = found.messages.map((one) =>
-    hasRole(one, 'developer') ? { ...one, role: 'system' } : one,
+  if (found === null || !found.messages.some((message) => hasRole(message, 'developer')))
+    return null;
+  const messages = found.messages.map((message) =>
+    hasRole(message, 'developer') ? { ...message, role: 'system' } : message,
   );
   return { ...body, [found.key]: messages };
 }
 
-/** Moves the system messages to the beginning of the first user message, since the roles have to alternate. */
+/** Moves the system messages to the beginning of the first user message, for servers that accept no system role. */
 export function moveSystemToUser(body: JsonObject): JsonObject | null {
   const found = findMessages(body);
   if (found === null) return moveSystemInstruction(body);
   const { key, messages } = found;
-  const first = messages.findIndex((one) => !hasRole(one, 'system') && !hasRole(one, 'developer'));
+  const first = messages.findIndex(
+    (each) => !hasRole(each, 'system') && !hasRole(each, 'developer'),
+  );
   const count = first === -1 ? messages.length : first;
   if (count === 0) return null;
-  const system = messages.slice(0, count).map((one) => (isJsonObject(one) ? one['content'] : null));
+  const system = messages
+    .slice(0, count)
+    .map((each) => (isJsonObject(each) ? each['content'] : null));
   const rest = messages.slice(count);
   const [user] = rest;
   if (!hasRole(user, 'user')) {
@@ -66,7 +71,7 @@ export function moveSystemToUser(body: JsonObject): JsonObject | null {
   return { ...body, [key]: [{ ...user, content }, ...rest.slice(1)] };
 }
 
-/** Joins the contents of messages: to a text if all are texts, otherwise to a list of parts. */
+/** Joins the contents of messages: to one text if all contents are texts, otherwise to a list of parts. */
 function joinContents(contents: readonly (JsonValue | undefined)[], key: MessagesKey): JsonValue {
   const texts = contents.filter((content) => typeof content === 'string');
   if (texts.length === contents.length) return texts.join('\n\n');
@@ -77,7 +82,7 @@ function joinContents(contents: readonly (JsonValue | undefined)[], key: Message
   });
 }
 
-/** Does the same in Google's protocol, in which the system prompt is a field of the body. */
+/** Moves the system prompt to the first user message in Google's protocol, in which it is a field of the body. */
 function moveSystemInstruction(body: JsonObject): JsonObject | null {
   const { systemInstruction: instruction, contents, ...rest } = body;
   if (!isJsonObject(instruction) || !Array.isArray(contents)) return null;
@@ -87,14 +92,14 @@ function moveSystemInstruction(body: JsonObject): JsonObject | null {
   return { ...rest, contents: [{ ...user, parts: [...parts, ...user['parts']] }, ...others] };
 }
 
-/** The fields that limit an answer in the protocols of OpenAI and Anthropic. */
+/** The fields that set the output limit in the protocols of OpenAI and Anthropic. */
 export const OUTPUT_LIMIT_FIELDS = [
   'max_tokens',
   'max_completion_tokens',
   'max_output_tokens',
 ] as const;
 
-/** Removes the limit on the answer. */
+/** Removes the output limit. */
 export function removeOutputLimit(body: JsonObject): JsonObject | null {
   const remaining = Object.entries(body).filter(
     ([key]) => !OUTPUT_LIMIT_FIELDS.some((field) => field === key),
@@ -102,7 +107,7 @@ export function removeOutputLimit(body: JsonObject): JsonObject | null {
   return remaining.length === Object.keys(body).length ? null : Object.fromEntries(remaining);
 }
 
-/** Removes a field from all tools, in the form of any protocol. */
+/** Removes a field from all tools, and from their field `function` if they have one (Chat Completions). */
 export function removeToolField(body: JsonObject, field: string): JsonObject | null {
   const { tools } = body;
   if (!Array.isArray(tools)) return null;
@@ -121,34 +126,34 @@ export function removeToolField(body: JsonObject, field: string): JsonObject | n
 }
 
 /** Removes Anthropic's cache markers from tools, system texts and parts of messages. */
-export function removeCacheMarks(body: JsonObject): JsonObject | null {
+export function removeCacheMarkers(body: JsonObject): JsonObject | null {
   let isChanged = false;
-  const unmarked = (value: JsonValue): JsonValue => {
+  const removeMarkers = (value: JsonValue): JsonValue => {
     if (!isJsonObject(value)) return value;
     const rest = removeField(value, 'cache_control');
     if (rest !== null) isChanged = true;
     const { content } = value;
     return Array.isArray(content)
-      ? { ...(rest ?? value), content: content.map(unmarked) }
+      ? { ...(rest ?? value), content: content.map(removeMarkers) }
       : (rest ?? value);
   };
   const lists = ['tools', 'system', 'messages'].flatMap((key) => {
     const list = body[key];
-    return Array.isArray(list) ? [[key, list.map(unmarked)] as const] : [];
+    return Array.isArray(list) ? [[key, list.map(removeMarkers)] as const] : [];
   });
   return isChanged ? { ...body, ...Object.fromEntries(lists) } : null;
 }
 
-/** The length of a call id at Mistral. */
-const SHORT_ID = 9;
+/** The length that Mistral requires of call ids. */
+const MISTRAL_ID_LENGTH = 9;
 
 /** Replaces call ids by ids that Mistral accepts. */
 export function shortenCallIds(body: JsonObject): JsonObject | null {
   return changeMessages(body, (message) => {
-    const { tool_call_id: answered, tool_calls: calls } = message;
+    const { tool_call_id: callId, tool_calls: calls } = message;
     return {
       ...message,
-      ...(typeof answered === 'string' ? { tool_call_id: shortenId(answered) } : {}),
+      ...(typeof callId === 'string' ? { tool_call_id: shortenId(callId) } : {}),
       ...(Array.isArray(calls) ? { tool_calls: calls.map(shortenCall) } : {}),
     };
   });
@@ -160,10 +165,10 @@ function shortenCall(call: JsonValue): JsonValue {
 }
 
 function shortenId(id: string): string {
-  return /^[a-zA-Z0-9]{9}$/.test(id) ? id : deriveCallId(id, SHORT_ID);
+  return /^[a-zA-Z0-9]{9}$/.test(id) ? id : deriveCallId(id, MISTRAL_ID_LENGTH);
 }
 
-/** The shortest answer between a tool result and a user message, for servers that expect one there. */
+/** The answer that is inserted between a tool result and a user message, for servers that expect an answer there. */
 const FILLER_ANSWER = { role: 'assistant', content: 'OK.' };
 
 /** Inserts an answer between tool results and a user message. */
@@ -179,7 +184,7 @@ export function insertAnswerAfterTools(body: JsonObject): JsonObject | null {
   return changed.length === messages.length ? null : { ...body, [key]: changed };
 }
 
-/** Adds a blank thought to calls without one, since their server refuses such calls. */
+/** Adds a blank thought to each message with calls but without a thought, for servers that refuse such messages. */
 export function addBlankReasoning(body: JsonObject): JsonObject | null {
   return changeMessages(body, (message) => {
     const { reasoning_content: thought = '', tool_calls: calls, content } = message;
@@ -188,7 +193,7 @@ export function addBlankReasoning(body: JsonObject): JsonObject | null {
   });
 }
 
-/** Does the same in Anthropic's protocol, in which thoughts and calls are parts of the content. */
+/** Adds a blank thought in Anthropic's protocol, in which thoughts and calls are parts of the content. */
 function addBlankThinking(content: readonly JsonValue[]): readonly JsonValue[] {
   const has = (types: readonly string[]) =>
     content.some((part) => isJsonObject(part) && types.some((type) => part['type'] === type));

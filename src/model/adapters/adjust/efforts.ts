@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../base/json.ts';
 import type { ModelFailure, ModelRequest, Effort } from '../../../protocol/model.ts';
 import { findNearestEffort, type EffortRule } from '../../settings/provider-quirks.ts';
 
-/** The nearest of the three levels (low, medium, high) that nearly every server with levels knows. */
+/** For each effort, the nearest of the levels low, medium and high, which nearly every server with efforts accepts. */
 const NEAREST_COMMON_LEVEL: Readonly<Record<Effort, Effort>> = {
   none: 'low',
   minimal: 'low',
@@ -36,10 +36,10 @@ export class EffortFallbacks {
     this.rules = rules;
   }
 
-  /** Returns the efforts to try in order, at least one; null: none is sent. */
+  /** Returns the efforts to try in order, at least request; null: none is sent. */
   listAttempts({ model, effort }: ModelRequest): readonly (SentEffort | null)[] {
     if (effort === undefined) return [null];
-    const known = this.accepted.get(keyOf(model.id, effort));
+    const known = this.accepted.get(createCacheKey(model.id, effort));
     if (known === null) return [null];
     if (this.rules !== undefined) return listByRule(effort, model.id, this.rules);
     const first = known?.effort ?? effort;
@@ -50,7 +50,7 @@ export class EffortFallbacks {
   /** Records the accepted effort, with which the next request of this model is sent at once. */
   learn({ model, effort }: ModelRequest, accepted: SentEffort | null): void {
     if (effort !== undefined && effort !== accepted?.effort)
-      this.accepted.set(keyOf(model.id, effort), accepted);
+      this.accepted.set(createCacheKey(model.id, effort), accepted);
   }
 }
 
@@ -65,11 +65,11 @@ function listByRule(
   return effort === null || fields === undefined ? [null] : [{ effort, fields }, null];
 }
 
-function keyOf(model: string, effort: Effort): string {
+function createCacheKey(model: string, effort: Effort): string {
   return `${effort} ${model}`;
 }
 
-/** Returns true if a failure may be a refusal of the effort. */
-export function mayBeEffortRefusal({ kind, status }: ModelFailure): boolean {
+/** Returns true if the failure of a request may be a refusal of its effort. */
+export function isPossibleEffortRefusal({ kind, status }: ModelFailure): boolean {
   return kind === 'bad_request' && (status === 400 || status === 422);
 }

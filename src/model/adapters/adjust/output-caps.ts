@@ -1,17 +1,19 @@
 import type { ModelRequest } from '../../../protocol/model.ts';
 import type { HttpStatusError } from '../errors/answer-errors.ts';
-import { errorText } from '../errors/error-body.ts';
+import { extractErrorText } from '../errors/error-body.ts';
 import { findAllowedOutput } from '../errors/output-limit-errors.ts';
 
-/** The maximum number of times that a limit is lowered, since a server may name another limit every time. */
-const MAX_LESSONS = 4;
+/** The maximum number of times that the limit of a model is lowered, because a server may name another limit every time. */
+const MAX_CHANGES = 4;
 
-/** Remembers, for each model that has refused a limit on its answer, the highest limit that it accepts. */
+/** Remembers, for each model that has refused an output limit, the highest limit that the model accepts. */
 export class OutputCaps {
+  /** The highest accepted limit by model id. */
   private readonly caps = new Map<string, number>();
-  private readonly lessons = new Map<string, number>();
+  /** The number of times that the limit was lowered, by model id. */
+  private readonly changeCounts = new Map<string, number>();
 
-  /** Returns the request with a limit that its model accepts. `usual`: the limit if the request names none. */
+  /** Returns the request with a limit that its model accepts. `defaultLimit`: the limit for a request that sets none. */
   limit(request: ModelRequest, defaultLimit: number | undefined): ModelRequest {
     const cap = this.caps.get(request.model.id);
     if (cap === undefined) return request;
@@ -21,24 +23,24 @@ export class OutputCaps {
     };
   }
 
-  /** Learns from a refusal. Returns true if it names a limit with which the request can be sent again. */
-  learn(model: string, { status, body, requestBody: sent }: HttpStatusError): boolean {
+  /** Learns from a refused request. Returns true if the refusal names a limit with which the request can be sent again. */
+  learn(model: string, { status, responseBody, requestBody }: HttpStatusError): boolean {
     if (status !== 400 && status !== 422) return false;
-    const allowed = findAllowedOutput(errorText(body));
-    const refused = findSentLimit(sent);
-    const lessons = this.lessons.get(model) ?? 0;
+    const allowed = findAllowedOutput(extractErrorText(responseBody));
+    const refused = findSentLimit(requestBody);
+    const changeCount = this.changeCounts.get(model) ?? 0;
     if (allowed === null || refused === null || refused <= allowed) return false;
-    if (lessons >= MAX_LESSONS) return false;
-    this.lessons.set(model, lessons + 1);
+    if (changeCount >= MAX_CHANGES) return false;
+    this.changeCounts.set(model, changeCount + 1);
     this.caps.set(model, allowed);
     return true;
   }
 }
 
-/** The limit in the body of any protocol. It comes before the conversation, in which the same text is escaped. */
+/** Matches the output limit in a body of any protocol. Inside the conversation, the quotes of such a text are escaped. */
 const SENT_LIMIT = /"(?:max_tokens|max_completion_tokens|max_output_tokens|maxOutputTokens)":(\d+)/;
 
-function findSentLimit(sent: string): number | null {
-  const found = SENT_LIMIT.exec(sent)?.[1];
+function findSentLimit(requestBody: string): number | null {
+  const found = SENT_LIMIT.exec(requestBody)?.[1];
   return found === undefined ? null : Number(found);
 }

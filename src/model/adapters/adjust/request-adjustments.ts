@@ -6,7 +6,7 @@ import {
   renameField,
   removeField,
   insertAnswerAfterTools,
-  removeCacheMarks,
+  removeCacheMarkers,
   removeOutputLimit,
   removeReasoning,
   moveSystemToUser,
@@ -16,15 +16,15 @@ import {
   useSystemRole,
 } from './body-changes.ts';
 import type { HttpStatusError } from '../errors/answer-errors.ts';
-import { errorText } from '../errors/error-body.ts';
+import { extractErrorText } from '../errors/error-body.ts';
 
-/** A change to the request body for servers that refuse a part of it. */
+/** A change to the request body for servers that refuse a part of the body. */
 interface Adjustment {
-  /** Matches the texts of refusals that are about this part. */
+  /** Matches the error texts that refuse this part, or decides whether an error text refuses it. */
   readonly isRefused: RegExp | ((text: string, request: JsonObject) => boolean);
-  /** `model`: only the model refuses the part. `server`: the server refuses it for all models. */
+  /** `model`: only one model refuses the part. `server`: the server refuses the part for all models. */
   readonly scope: 'model' | 'server';
-  /** The opposite change. If it is active, this one is not made: the server accepts neither of the two names. */
+  /** The opposite change. If it is active, this change is not made: the server accepts neither of the two field names. */
   readonly opposite?: AdjustmentName;
   /** Changes the body; null: there is nothing to change. */
   change(body: JsonObject): JsonObject | null;
@@ -33,7 +33,7 @@ interface Adjustment {
 const UNKNOWN =
   "(?:unsupported|not supported|n't support|unrecognized|unknown|unexpected|extra|not (?:allowed|permitted|recognized|implemented)|forbidden)";
 
-/** Matches a list of the roles that a server knows, without `system`. */
+/** Matches a list of the roles that a server accepts if the list lacks `system`. */
 const ONLY_USER_AND_ASSISTANT =
   /only user and assistant roles|\b(?:be|of|in)\W{1,12}user\W{1,5}(?:(?:or|and)\W{1,3})?(?:assistant|model)\b(?!.{0,40}\bsystem\b)/i;
 const NO_SYSTEM_PROMPT = new RegExp(
@@ -41,30 +41,30 @@ const NO_SYSTEM_PROMPT = new RegExp(
     '\\bsystem\\b.{0,20}\\brole|\\brole.{0,20}\\bsystem\\b',
     `${UNKNOWN}.{0,30}\\bsystem (?:message|prompt|instruction)`,
     `\\b(?:system|developer) (?:message|prompt|instruction)s?\\b.{0,40}(?:${UNKNOWN}|not enabled)`,
-    // The other messages of the conversation do alternate, so this is about the system message.
+    // The roles of all other messages alternate, so the refusal is about the system message.
     'roles must alternate',
   ].join('|'),
   'i',
 );
 
-/** The known adjustments. If several match a refusal, the first one is made. */
+/** The known adjustments. If several match a refusal, the first of them is made. */
 const ADJUSTMENTS: Readonly<Record<AdjustmentName, Adjustment>> = {
   // Databricks, Mistral: https://github.com/openai/openai-agents-python/issues/442
-  stream_options: removal('stream_options', 'server'),
-  parallel_tool_calls: removal('parallel_tool_calls', 'server'),
-  // Models that reason accept no sampling parameters.
-  temperature: removal('temperature', 'model'),
-  top_p: removal('top_p', 'model'),
-  prompt_cache_key: removal('prompt_cache_key', 'server'),
+  stream_options: createRemoval('stream_options', 'server'),
+  parallel_tool_calls: createRemoval('parallel_tool_calls', 'server'),
+  // Reasoning models accept no sampling parameters.
+  temperature: createRemoval('temperature', 'model'),
+  top_p: createRemoval('top_p', 'model'),
+  prompt_cache_key: createRemoval('prompt_cache_key', 'server'),
   // Z.ai: "Tool choice must be auto"
   tool_choice: {
-    ...removal('tool_choice', 'model'),
+    ...createRemoval('tool_choice', 'model'),
     isRefused: /\btool_choice\b|tool choice must be/i,
   },
-  store: { ...removal('store', 'server'), isRefused: unknownCommonName('store') },
-  include: { ...removal('include', 'server'), isRefused: unknownCommonName('include') },
+  store: { ...createRemoval('store', 'server'), isRefused: createCommonNamePattern('store') },
+  include: { ...createRemoval('include', 'server'), isRefused: createCommonNamePattern('include') },
   strict: {
-    isRefused: unknownCommonName('strict'),
+    isRefused: createCommonNamePattern('strict'),
     scope: 'server',
     change: (body) => removeToolField(body, 'strict'),
   },
@@ -74,36 +74,36 @@ const ADJUSTMENTS: Readonly<Record<AdjustmentName, Adjustment>> = {
     scope: 'server',
     change: (body) => removeToolField(body, 'eager_input_streaming'),
   },
-  // Anthropic also refuses markers in a wrong place. That is another error, which this pattern does not match.
+  // Anthropic also refuses markers at wrong positions. This pattern does not match that error.
   cache_control: {
-    isRefused: unknownField('cache_control'),
+    isRefused: createUnknownFieldPattern('cache_control'),
     scope: 'model',
-    change: removeCacheMarks,
+    change: removeCacheMarkers,
   },
   // "Unsupported parameter: 'max_tokens' … Use 'max_completion_tokens' instead."
   max_tokens: {
-    isRefused: unknownLimit('max_tokens', 'max_completion_tokens'),
+    isRefused: createUnknownLimitPattern('max_tokens', 'max_completion_tokens'),
     scope: 'model',
     opposite: 'max_completion_tokens',
     change: (body) => renameField(body, 'max_tokens', 'max_completion_tokens'),
   },
   max_completion_tokens: {
-    isRefused: unknownLimit('max_completion_tokens', 'max_tokens'),
+    isRefused: createUnknownLimitPattern('max_completion_tokens', 'max_tokens'),
     scope: 'server',
     opposite: 'max_tokens',
     change: (body) => renameField(body, 'max_completion_tokens', 'max_tokens'),
   },
-  // A limit that is refused under each of its names, whatever its value.
+  // The server refuses the output limit under each of its names.
   output_limit: {
     isRefused: (text, request) =>
       OUTPUT_LIMIT_FIELDS.some(
-        (field) => request[field] !== undefined && unknownLimitName(field).test(text),
+        (field) => request[field] !== undefined && createLimitNamePattern(field).test(text),
       ),
     scope: 'model',
     change: removeOutputLimit,
   },
   developer_role: {
-    // vLLM says "Unexpected message role." and not which one; pydantic lists the roles that it knows.
+    // vLLM says "Unexpected message role." without the role; pydantic lists the accepted roles.
     isRefused:
       /\bdeveloper\b|unexpected message role|\bbe\W.{0,60}'(?:system'.{0,60}'assistant|assistant'.{0,60}'system)'/i,
     scope: 'server',
@@ -115,14 +115,14 @@ const ADJUSTMENTS: Readonly<Record<AdjustmentName, Adjustment>> = {
     scope: 'model',
     change: shortenCallIds,
   },
-  // "Unexpected role 'user' after role 'tool'", and templates that say "roles must alternate". Before
-  // `system_role`, which those may also be about.
+  // "Unexpected role 'user' after role 'tool'", and templates that say "roles must alternate". This adjustment comes
+  // before `system_role`, because the second message may be about either of them.
   user_after_tool: {
     isRefused: /role '?user'? after role '?tool|roles must alternate/i,
     scope: 'model',
     change: insertAnswerAfterTools,
   },
-  // Chat templates that know no system role: "System role not supported".
+  // Chat templates without a system role: "System role not supported".
   system_role: {
     isRefused: (text) => NO_SYSTEM_PROMPT.test(text) || ONLY_USER_AND_ASSISTANT.test(text),
     scope: 'model',
@@ -144,10 +144,10 @@ const ADJUSTMENTS: Readonly<Record<AdjustmentName, Adjustment>> = {
   },
 };
 
-type KnownNeeds = readonly (readonly [pattern: RegExp, names: readonly AdjustmentName[]])[];
+type KnownAdjustments = readonly (readonly [pattern: RegExp, names: readonly AdjustmentName[]])[];
 
 /** The adjustments that a model is known to need on any server. */
-const KNOWN_MODELS: KnownNeeds = [
+const KNOWN_MODELS: KnownAdjustments = [
   [
     /mi[sx]tral|codestral|devstral|magistral|pixtral|voxtral/i,
     ['long_call_ids', 'user_after_tool'],
@@ -155,8 +155,8 @@ const KNOWN_MODELS: KnownNeeds = [
 ];
 
 /**
- * Remembers which parts the requests to one server have to omit. A request that is refused with 400 or 422
- * because of a part is sent again without that part, and all later requests are sent without it.
+ * Remembers which adjustments the requests to one server need. If the server refuses a request with 400 or 422 because
+ * of a part, the request is sent again with the adjustment for this part, as are all later requests.
  */
 export class RequestAdjustments {
   private readonly forServer: Set<AdjustmentName>;
@@ -167,9 +167,9 @@ export class RequestAdjustments {
     this.forServer = new Set(omit);
   }
 
-  /** Returns the body in the form that the server accepts for this model; the same string if nothing changes. */
+  /** Returns the body with the adjustments for this model; the same string if no adjustment is active. */
   apply(model: string, body: string): string {
-    const names = [...this.forServer, ...this.namesFor(model)];
+    const names = [...this.forServer, ...this.getModelAdjustments(model)];
     if (names.length === 0) return body;
     const parsed = parseObject(body);
     if (parsed === null) return body;
@@ -178,37 +178,37 @@ export class RequestAdjustments {
     );
   }
 
-  /** Learns from a refusal. Returns true if it is about a part that the next request can omit. */
-  learn(model: string, { status, body, requestBody: sent }: HttpStatusError): boolean {
+  /** Learns from a refused request. Returns true if a new adjustment was found with which it can be sent again. */
+  learn(model: string, { status, responseBody, requestBody }: HttpStatusError): boolean {
     if (status !== 400 && status !== 422) return false;
-    const request = parseObject(sent);
+    const request = parseObject(requestBody);
     if (request === null) return false;
-    // Only the fields of the error are searched: others may contain the refused request, with any names in it.
-    const text = errorText(body);
+    // Only the fields of the error are searched. Other fields may contain the refused request, which names all parts.
+    const text = extractErrorText(responseBody);
     for (const [name, { isRefused, scope, opposite, change }] of Object.entries(ADJUSTMENTS)) {
-      const fits = isRefused instanceof RegExp ? isRefused.test(text) : isRefused(text, request);
-      if (!isAdjustment(name) || !fits || change(request) === null) continue;
+      const matches = isRefused instanceof RegExp ? isRefused.test(text) : isRefused(text, request);
+      if (!isAdjustment(name) || !matches || change(request) === null) continue;
       if (this.isActive(model, name)) continue;
       if (opposite !== undefined && this.isActive(model, opposite)) continue;
       if (scope === 'server') this.forServer.add(name);
-      else this.namesFor(model).add(name);
+      else this.getModelAdjustments(model).add(name);
       return true;
     }
     return false;
   }
 
-  /** Returns true if the requests of this model are changed in this way. */
+  /** Returns true if the adjustment is made in the requests to this model. */
   isActive(model: string, name: AdjustmentName): boolean {
-    return this.forServer.has(name) || this.namesFor(model).has(name);
+    return this.forServer.has(name) || this.getModelAdjustments(model).has(name);
   }
 
-  private namesFor(model: string): Set<AdjustmentName> {
+  private getModelAdjustments(model: string): Set<AdjustmentName> {
     const known = this.forModels.get(model);
     if (known !== undefined) return known;
     const names = KNOWN_MODELS.flatMap(([pattern, needed]) => (pattern.test(model) ? needed : []));
-    const made = new Set(names);
-    this.forModels.set(model, made);
-    return made;
+    const adjustments = new Set(names);
+    this.forModels.set(model, adjustments);
+    return adjustments;
   }
 }
 
@@ -217,34 +217,35 @@ function parseObject(body: string): JsonObject | null {
   return isJsonObject(parsed) ? parsed : null;
 }
 
-/** Matches a sentence that says that the server does not know the field. */
-function unknownField(field: string): RegExp {
+/** Creates a pattern for a sentence that says that the server does not know the field. */
+function createUnknownFieldPattern(field: string): RegExp {
   return new RegExp(`${UNKNOWN}[^.]*\\b${field}\\b|\\b${field}\\b[^.]*${UNKNOWN}`, 'i');
 }
 
-/** Does the same for a field whose name is a common word. It must be at a position where field names appear. */
-function unknownCommonName(field: string): RegExp {
+/** Creates a pattern for an unknown field whose name is a common word. The name must be where field names appear in messages. */
+function createCommonNamePattern(field: string): RegExp {
   const name = `(?:^|['"\`:.(]\\s*|\\b(?:body|function|parameter|field|argument)\\s)${field}(?=['"\`:)[.,\\s]|$)`;
   return new RegExp(`^(?=.*${UNKNOWN}).*${name}`, 'is');
 }
 
-/** Matches a refusal of a limit by this name, or a recommendation of its other name. */
-function unknownLimit(field: string, other: string): RegExp {
+/** Creates a pattern for a refusal of an output limit with this field name, or a recommendation of the other name. */
+function createUnknownLimitPattern(field: string, other: string): RegExp {
   const recommended = `use\\W{1,4}${other}\\b|instead of\\W{1,4}${field}\\b`;
   return new RegExp(
-    `${unknownField(field).source}|${unknownLimitName(field).source}|${recommended}`,
+    `${createUnknownFieldPattern(field).source}|${createLimitNamePattern(field).source}|${recommended}`,
     'i',
   );
 }
 
-/** Matches a refusal of the name of a limit. A refusal that contains a number is about its value. */
-function unknownLimitName(field: string): RegExp {
+/** Creates a pattern for a refusal of the field name of a limit. A refusal with a number is about the value instead. */
+function createLimitNamePattern(field: string): RegExp {
   const name = `\\b${field}\\b(?!.{0,60}(?<!code: )\\b\\d{3})`;
   const invalid = `invalid (?:parameter|field|argument)s?\\W{1,4}${name}(?!\\W{1,3}(?:must|should|value|is)\\b)`;
   return new RegExp(`${UNKNOWN}[^.]*${name}|${name}[^.]*${UNKNOWN}|${invalid}`, 'i');
 }
 
-function removal(field: string, scope: Adjustment['scope']): Adjustment {
+/** Creates an adjustment that removes a field when an error text contains the name of the field. */
+function createRemoval(field: string, scope: Adjustment['scope']): Adjustment {
   return {
     isRefused: new RegExp(`\\b${field}\\b`, 'i'),
     scope,

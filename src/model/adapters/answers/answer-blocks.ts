@@ -2,9 +2,9 @@ import { isJsonObject } from '../../../base/json.ts';
 import type { AssistantPart, ProviderMeta } from '../../../protocol/message.ts';
 import type { Repair } from '../../../protocol/repair.ts';
 import { parseCallArguments } from './call-arguments.ts';
-import type { ThinkingMarks } from './thinking-tags.ts';
+import type { ThoughtTags } from './thinking-tags.ts';
 
-/** The bytes counted for a block in addition to its text, so that many empty blocks are limited too. */
+/** The bytes that are counted for a block in addition to its text, so that the number of empty blocks is limited too. */
 export const BLOCK_BYTES = 64;
 
 /** A block of text or reasoning. */
@@ -12,7 +12,7 @@ export interface TextBlock {
   readonly type: 'text' | 'reasoning';
   text: string;
   meta: ProviderMeta | undefined;
-  /** True if its protocol has begun and not ended it: at the end of the stream it may be cut off. */
+  /** True if the block was begun explicitly and has not ended. At the end of the stream, such a block may be cut off. */
   isOpen: boolean;
 }
 
@@ -23,9 +23,9 @@ export interface ToolCallBlock {
   name: string;
   /** The arguments as the server sent them. */
   raw: string;
-  /** True if its end has come. Otherwise empty arguments may have been lost. */
+  /** True if the end of the call has arrived. Otherwise, empty arguments may mean that the arguments were lost. */
   hasEnded: boolean;
-  /** True if the server gave it the id of another call of this answer. */
+  /** True if the server used the id of another call of this answer, so that `id` is a new id. */
   readonly isRenamed: boolean;
   meta: ProviderMeta | undefined;
 }
@@ -33,10 +33,13 @@ export interface ToolCallBlock {
 /** One block of an answer. */
 export type AnswerBlock = TextBlock | ToolCallBlock;
 
-/** The key in `meta` for the tags that enclosed a thought in the text. */
-const MARKS_KEY = 'marks';
+/** The key in `meta` for the tags that enclosed a thought in the text. Logs contain it. */
+const TAGS_KEY = 'marks';
 
-/** Converts a block of a finished answer to a message part. Returns an empty list if the block has no content. */
+/**
+ * Converts a block of a finished answer to a message part. Returns an empty list if the block has no content. `isCut`:
+ * true if the answer ended inside the block because of the output limit.
+ */
 export function toAssistantParts(
   block: AnswerBlock,
   { isCut, repair }: { readonly isCut: boolean; readonly repair: (repair: Repair) => void },
@@ -45,9 +48,9 @@ export function toAssistantParts(
   if (block.type === 'call') {
     const { id, name, raw, hasEnded } = block;
     if (name.trim() === '') repair('missing_call_name');
-    // A call that was cut off before its arguments looks like one without any, so the arguments are malformed.
-    const isLost = (isCut || !hasEnded) && raw.trim() === '';
-    const { repair: repaired, ...args } = isLost
+    // A call that was cut off before its arguments looks like a call without arguments, so it is marked as malformed.
+    const areArgumentsLost = (isCut || !hasEnded) && raw.trim() === '';
+    const { repair: repaired, ...args } = areArgumentsLost
       ? { input: raw, malformed: raw, repair: undefined }
       : parseCallArguments(raw);
     if (repaired !== undefined) repair(repaired);
@@ -58,20 +61,20 @@ export function toAssistantParts(
   return [{ type: block.type, text: block.text, ...meta }];
 }
 
-/** Creates the metadata of a thought that was between these tags in the text, so that it can be sent back unchanged. */
-export function toMarksMeta({ before, after }: ThinkingMarks): ProviderMeta {
-  return { [MARKS_KEY]: { before, after } };
+/** Creates the metadata of a thought that was between tags in the text, so that the thought can be sent back unchanged. */
+export function toThoughtTagsMeta({ before, after }: ThoughtTags): ProviderMeta {
+  return { [TAGS_KEY]: { before, after } };
 }
 
 /** Returns the tags that enclosed a thought in the text; null: the server sent it as reasoning. */
-export function findMarks(meta: ProviderMeta | undefined): ThinkingMarks | null {
-  const marks = meta?.[MARKS_KEY];
-  if (!isJsonObject(marks)) return null;
-  const { before, after } = marks;
+export function findThoughtTags(meta: ProviderMeta | undefined): ThoughtTags | null {
+  const tags = meta?.[TAGS_KEY];
+  if (!isJsonObject(tags)) return null;
+  const { before, after } = tags;
   return typeof before === 'string' && typeof after === 'string' ? { before, after } : null;
 }
 
-/** Returns true if the blocks look complete: none is open, and the arguments of each call can be parsed. */
+/** Returns true if the blocks look like a complete answer: no block is open, and the arguments of each call can be parsed. */
 export function areBlocksComplete(blocks: readonly AnswerBlock[]): boolean {
   const hasContent = blocks.some((block) => block.type === 'call' || block.text.trim() !== '');
   return (

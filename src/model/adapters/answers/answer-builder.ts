@@ -21,31 +21,32 @@ import { lazy } from '../../../base/lazy.ts';
 type Finished = Extract<ModelPart, { type: 'finished' }>;
 
 interface BuilderOptions {
-  /** The messages of the request. New call ids must differ from those in them. */
+  /** The messages of the request. The ids of new calls must differ from the call ids in these messages. */
   readonly history: readonly Message[];
   readonly caps: AnswerCaps;
-  /** The key of the provider package's metadata on a part. */
+  /** The key under which the provider package keeps its metadata of a part. */
   readonly metaKey: string;
 }
 
 /**
- * Builds one answer from the parts that a reader finds in its stream. Throws AnswerTooLargeError when the answer
- * exceeds its limit.
+ * Builds one answer from the parts that a reader finds in the stream. The methods throw AnswerTooLargeError when the
+ * answer exceeds the limit on its size.
  */
 export class AnswerBuilder {
   private readonly options: BuilderOptions;
   private readonly blocks: AnswerBlock[] = [];
   private readonly texts: TextBlocks;
+  /** The calls that have not ended, by key. */
   private readonly calls = new Map<string, ToolCallBlock>();
   private readonly ids: CallIds;
-  private keptBytes = 0;
+  private contentBytes = 0;
   private servedBy: string | undefined;
   private readonly usage: { -readonly [field in keyof ReportedUsage]: ReportedUsage[field] } = {};
   private readonly repairCounts = new Map<Repair, number>();
   private progress: ProgressPart[] = [];
   private argumentsGrew = false;
   private reason: FinishReason | null = null;
-  /** The number of parts after a finish reason, which therefore was not the end. */
+  /** The number of parts after the finish reason. If there are any, the finish reason was not the end of the answer. */
   private lateParts = 0;
   private hasEnded = false;
   private error: unknown = null;
@@ -62,19 +63,19 @@ export class AnswerBuilder {
     });
   }
 
-  /** Appends to the text block of that key; without a key, to the last block if it is text. */
+  /** Appends to the open text block with this key; without a key, to the last block if it is text. Begins one if needed. */
   addText(piece: string, key?: string, meta?: JsonObject): void {
     if (piece !== '') this.recordContent();
     this.texts.addText(piece, key, meta);
   }
 
-  /** Appends to the reasoning block of that key; without a key, to the last block if it is reasoning. */
+  /** Appends to the open reasoning block with this key; without a key, to the last block if it is reasoning. Begins one if needed. */
   addReasoning(piece: string, key?: string, meta?: JsonObject): void {
     if (piece !== '') this.recordContent();
     this.texts.addReasoning(piece, key, meta);
   }
 
-  /** Begins a block that will be closed. */
+  /** Begins a block that `closeBlock` ends. */
   openBlock(type: TextBlock['type'], key: string, meta?: JsonObject): void {
     this.texts.openBlock(type, key, meta);
   }
@@ -83,14 +84,14 @@ export class AnswerBuilder {
     this.texts.closeBlock(type, key, meta);
   }
 
-  /** Begins a call. `id`: the id from the server; undefined: it gave none. */
+  /** Begins a call. `id`: the id from the server; undefined: the server sent no id. */
   startCall(key: string, call: { readonly id?: string | undefined; readonly name: string }): void {
     this.recordContent();
     this.texts.endThinking();
     if (call.id === undefined) this.repair('missing_call_id');
     const serverId = this.ids.completeServerId(call.id);
     this.countBytes(BLOCK_BYTES + byteLength(serverId) + byteLength(call.name));
-    const { id, isRenamed } = this.ids.take(serverId);
+    const { id, isRenamed } = this.ids.reserve(serverId);
     const block: ToolCallBlock = {
       type: 'call',
       id,
@@ -105,18 +106,18 @@ export class AnswerBuilder {
     this.progress.push({ type: 'tool_call_started', id, name: call.name });
   }
 
-  /** Sets the name of a call if its first piece came without it. */
+  /** Sets the name of a call whose first piece arrived without its full name. */
   nameCall(key: string, name: string): void {
     const call = this.calls.get(key);
     if (call !== undefined) call.name = name;
   }
 
   /** Returns the raw arguments of a call so far; undefined: there is no such call. */
-  argumentsOf(key: string): string | undefined {
+  getArguments(key: string): string | undefined {
     return this.calls.get(key)?.raw;
   }
 
-  growArguments(key: string, piece: string): void {
+  appendArguments(key: string, piece: string): void {
     const call = this.calls.get(key);
     if (call === undefined || piece === '') return;
     this.recordContent();
@@ -125,7 +126,7 @@ export class AnswerBuilder {
     this.argumentsGrew = true;
   }
 
-  /** Ends a call. `raw`: its complete arguments, if the protocol repeats them. */
+  /** Ends a call. `raw`: the complete arguments, if the protocol repeats them at the end. */
   endCall(
     key: string,
     { raw, meta }: { readonly raw?: string; readonly meta?: JsonObject } = {},
@@ -138,12 +139,12 @@ export class AnswerBuilder {
     }
     call.hasEnded = true;
     call.meta = this.addMeta(call.meta, meta);
-    // A later call with the same key is another call.
+    // The key is released, because a server may use it again for another call.
     this.calls.delete(key);
   }
 
   /** Adds metadata to the last block of any type. */
-  annotateLast(meta: JsonObject): void {
+  addMetaToLastBlock(meta: JsonObject): void {
     const last = this.blocks.at(-1);
     if (last !== undefined) last.meta = this.addMeta(last.meta, meta);
   }
@@ -152,7 +153,7 @@ export class AnswerBuilder {
     if (typeof model === 'string' && isModelId(model)) this.servedBy = model;
   }
 
-  /** Takes a usage report. Its fields replace those of earlier reports, but a zero does not replace a number. */
+  /** Merges a usage report into earlier reports. A later number replaces an earlier one, but a zero replaces nothing. */
   setUsage(usage: ReportedUsage): void {
     const fields = Object.entries(usage) as [keyof ReportedUsage, number | undefined][];
     for (const [field, value] of fields) {
@@ -160,7 +161,7 @@ export class AnswerBuilder {
     }
   }
 
-  /** Sets the finish reason. More may come after it, such as the usage. */
+  /** Sets the finish reason. The usage and other events may still follow. */
   finish(reason: FinishReason): void {
     this.reason = reason;
   }
@@ -171,8 +172,8 @@ export class AnswerBuilder {
   }
 
   /**
-   * Ends the answer with an error. The first error is kept. An error event after the finish reason does not
-   * invalidate a complete answer, unless content came in between: then the reason was not the end.
+   * Ends the answer with an error. Only the first error counts. An error event after the finish reason does not
+   * invalidate a complete answer, unless content arrived in between: the finish reason was not the end then.
    */
   fail(error: unknown): void {
     const isComplete = this.reason !== null && this.lateParts === 0 && this.error === null;
@@ -214,7 +215,7 @@ export class AnswerBuilder {
     return this.repairCounts.size === 0 ? undefined : Object.fromEntries(this.repairCounts);
   }
 
-  /** The usage that the server reported; undefined: it is incomplete and has to be estimated. */
+  /** The usage that the server has reported; undefined: the usage is incomplete and has to be estimated. */
   get usageSoFar(): Usage | undefined {
     const { usage, missing } = toUsage(this.usage);
     return missing === null ? usage : undefined;
@@ -238,7 +239,7 @@ export class AnswerBuilder {
 
   build(): Finished {
     this.texts.endThinking();
-    // A server that states how the answer ended has sent all of its calls.
+    // The answer has a finish reason, so all calls are complete.
     for (const key of this.calls.keys()) this.endCall(key);
     const { blocks, hasTags } = separateThoughts(this.blocks, this.reason ?? 'stop');
     if (!hasTags) this.repairCounts.delete('thinking_in_text');
@@ -262,7 +263,7 @@ export class AnswerBuilder {
     };
   }
 
-  /** Adds metadata. A later field wins: a signature comes with the end of a block, an item id with its start. */
+  /** Merges metadata into earlier metadata. A later value of a field replaces an earlier value. */
   private addMeta(
     before: ProviderMeta | undefined,
     meta: JsonObject | undefined,
@@ -280,13 +281,14 @@ export class AnswerBuilder {
   }
 
   private countBytes(bytes: number): void {
-    this.keptBytes += bytes;
+    this.contentBytes += bytes;
     const { contentBytes } = this.options.caps;
-    if (this.keptBytes > contentBytes) throw new AnswerTooLargeError('answer_bytes', contentBytes);
+    if (this.contentBytes > contentBytes)
+      throw new AnswerTooLargeError('answer_bytes', contentBytes);
   }
 }
 
-/** Corrects the finish reason of an answer with tool calls, for which many servers say `stop`. */
+/** Corrects the finish reason of an answer with tool calls, for which many servers send `stop`. */
 function correctReason(reason: FinishReason, content: readonly AssistantPart[]): FinishReason {
   if (reason !== 'stop') return reason;
   return content.some((part) => part.type === 'tool_call') ? 'tool_calls' : 'stop';
@@ -295,7 +297,7 @@ function correctReason(reason: FinishReason, content: readonly AssistantPart[]):
 const ASCII = /^[!-~][ -~]{0,255}$/;
 const PRINTABLE = lazy(() => /^[^\s\p{C}][^\p{C}]{0,255}$/u);
 
-/** Returns true for a text that can be the id of a model. The id is shown in every log, table and result. */
+/** Returns true for a text that can be the id of a model. Other texts are ignored, because the id is displayed in many places. */
 function isModelId(text: string): boolean {
   return ASCII.test(text) || PRINTABLE().test(text);
 }
@@ -303,22 +305,25 @@ function isModelId(text: string): boolean {
 /** Gives each call of an answer an id that is unique in the answer and the history. */
 export class CallIds {
   private readonly history: readonly Message[];
-  /** The server's ids of the calls of this answer. */
+  /** The ids that the server sent for the calls of this answer. */
   private readonly serverIds = new Set<string>();
-  /** The ids of calls in the history and in this answer. */
+  /** The ids of the calls in the history and in this answer; null: the history has not been read yet. */
   private used: Set<string> | null = null;
 
   constructor(history: readonly Message[]) {
     this.history = history;
   }
 
-  /** Returns the server's id, or creates one if the server gave none. */
+  /** Returns the id from the server, or creates an id if the server sent none. */
   completeServerId(id: string | undefined): string {
     return id ?? `call_${this.serverIds.size}`;
   }
 
-  /** Reserves an id for a call, with a suffix if it is in use. `isRenamed`: true if another call of the answer has it. */
-  take(serverId: string): { readonly id: string; readonly isRenamed: boolean } {
+  /**
+   * Reserves an id for a call, and adds a suffix if the id is in use. `isRenamed`: true if another call of this answer
+   * has the same id from the server.
+   */
+  reserve(serverId: string): { readonly id: string; readonly isRenamed: boolean } {
     this.used ??= collectCallIds(this.history);
     let id = serverId;
     for (let n = 2; this.used.has(id); n += 1) id = `${serverId}_${n}`;

@@ -1,13 +1,13 @@
 import { AnswerTooLargeError } from '../errors/answer-errors.ts';
 
 /**
- * The limits on the size of one answer. They are far above the output limit of any model, and stop servers that
- * never end and models that repeat themselves for ever.
+ * The limits on the size of one answer. They are far above the output limit of any model. They stop servers that send
+ * without end and models that repeat themselves without end.
  */
 export interface AnswerCaps {
   /** `answer_bytes`: text, reasoning and arguments of calls together, in UTF-8. */
   readonly contentBytes: number;
-  /** `answer_event_bytes`: one line of the stream, which is kept until it is complete. */
+  /** `answer_event_bytes`: one line of the stream, which is held in memory until it is complete. */
   readonly eventBytes: number;
   /** `answer_stream_bytes`: all bytes of the response, including pings. */
   readonly streamBytes: number;
@@ -23,7 +23,7 @@ export const ANSWER_CAPS: AnswerCaps = {
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 
-/** Counts the bytes of one response, chunk by chunk, without keeping them. */
+/** Counts the bytes of one response and of its longest line, chunk by chunk. */
 export class StreamMeter {
   private totalBytes = 0;
   private lineBytes = 0;
@@ -33,11 +33,11 @@ export class StreamMeter {
     this.caps = caps;
   }
 
-  /** Counts a chunk. Returns the error if a limit is exceeded; null: none is. */
+  /** Counts a chunk. Returns an error if a limit is exceeded, or else null. */
   add(chunk: Uint8Array): AnswerTooLargeError | null {
     const { eventBytes, streamBytes } = this.caps;
     this.totalBytes += chunk.length;
-    // Few servers end lines with CR alone, so CR is searched for only after a line has grown long.
+    // Few servers end lines with CR alone, so a CR is searched for only if the line is already long.
     const end =
       this.lineBytes > eventBytes / 2 && !chunk.includes(LINE_FEED) ? CARRIAGE_RETURN : LINE_FEED;
     const firstEnd = chunk.indexOf(end);

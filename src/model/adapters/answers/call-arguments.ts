@@ -5,16 +5,17 @@ import { parseLenientJson } from './lenient-json.ts';
 
 /** The parsed arguments of a call. */
 export interface CallArguments {
-  /** The arguments, or the raw text if it can't be parsed. */
+  /** The arguments, or the raw text if the arguments can't be parsed. */
   readonly input: JsonValue;
-  /** The raw text, if it can't be parsed. The model is told so. */
+  /** The raw text, if the arguments can't be parsed. The model receives an error then. */
   readonly malformed?: string;
+  /** The repair that the arguments needed. Default: no repair. */
   readonly repair?: Repair;
 }
 
 /**
- * Parses the arguments of a call. Some servers encode them twice, leave raw line breaks in them, or begin with an
- * empty object, which is repaired. Arguments that are cut off are never completed.
+ * Parses the arguments of a call. It repairs arguments that a server has encoded twice, that contain raw line breaks, or
+ * that begin with an additional empty object. It never completes arguments that are cut off.
  */
 export function parseCallArguments(raw: string): CallArguments {
   const text = raw.trim();
@@ -42,7 +43,7 @@ export function isCompleteJsonObject(text: string): boolean {
   return parsed.ok && isJsonObject(parsed.value);
 }
 
-/** Returns true if two texts are the same arguments, regardless of blanks and the order of fields. */
+/** Returns true if two texts contain the same arguments, regardless of blanks and of the order of fields. */
 export function areSameArguments(one: string, other: string): boolean {
   if (one.trim() === other.trim()) return true;
   if (!isCompleteJsonObject(one) || !isCompleteJsonObject(other)) return false;

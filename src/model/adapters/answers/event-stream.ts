@@ -2,13 +2,13 @@ import type { JsonValue } from '../../../base/json.ts';
 import type { Repair } from '../../../protocol/repair.ts';
 import { parseEventJson, type LenientJson } from './lenient-json.ts';
 
-/** One event of a body, or a complete body that is no stream. */
+/** One event of a stream. */
 export type WireEvent =
-  /** `name`: from the `event:` line before it; null: there was none. */
+  /** `name`: the name in the `event:` line before the event; null: there was no such line. */
   | { readonly type: 'json'; readonly value: JsonValue; readonly name: string | null }
-  /** The `[DONE]` that ends a stream of the OpenAI protocols. */
+  /** The text `[DONE]`, which ends a stream of the OpenAI protocols. */
   | { readonly type: 'done' }
-  /** Invalid JSON, with which a part of the answer may be lost. `isCut`: true if the body ended in it. */
+  /** Invalid JSON, so that a part of the answer may be lost. `isCut`: true if the body ended inside the JSON text. */
   | { readonly type: 'unreadable'; readonly text: string; readonly isCut: boolean };
 
 interface EventListener {
@@ -20,25 +20,28 @@ const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
  * Splits the text of a server-sent event stream into events. It is tolerant: lines may end with LF, CR or CRLF,
- * events need no empty line between them, comments and empty data lines are ignored, and a line may be plain JSON.
- * A data line that is complete JSON is an event at once; other lines are joined until they are complete, including
- * empty lines inside a string. The standard: https://html.spec.whatwg.org/multipage/server-sent-events.html
+ * events need no empty line between them, comments and empty data lines are ignored, and a line may be plain JSON
+ * without a field name. A data line that is complete JSON is an event at once. Other lines are joined until they are
+ * complete JSON, including empty lines inside a string. The standard: https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 export class EventStreamParser {
   private readonly listener: EventListener;
+  /** The text after the last complete line. */
   private unread = '';
   /** The index in `unread` at which the search for the end of the line continues. */
   private searchFrom = 0;
   private isFirst = true;
+  /** True if the last piece ended with CR, so that a line feed at the beginning of the next piece belongs to that CR. */
   private skipsLineFeed = false;
+  /** The name for the next event, from an `event:` line. */
   private name: string | null = null;
-  /** The data lines that are no complete JSON yet. */
+  /** The data lines that are not complete JSON yet. */
   private pending: string | null = null;
   /** True if the end of `pending` is inside a string. */
   private isInString = false;
-  /** True if an empty line came inside that string. It is part of the string, or the event was cut off there. */
+  /** True if that string contains an empty line, which either is part of the string or follows a cut-off event. */
   private hasEmptyLine = false;
-  /** The length of `pending` at which it is parsed again. It doubles, which keeps the work linear. */
+  /** The length that `pending` must reach before it is parsed again. It doubles each time, so the work remains linear. */
   private nextAttemptLength = 0;
 
   constructor(listener: EventListener) {
@@ -112,14 +115,14 @@ export class EventStreamParser {
     this.listener.onRepair('not_an_event');
   }
 
-  /** Takes an error from the field `error`, which llama.cpp sends instead of `data`. */
+  /** Takes an error from the field `error`, which llama.cpp sends instead of the field `data`. */
   private takeError(value: string): void {
     this.dispatch({ isCut: false });
     this.name = ERROR_NAME;
     this.takeData(value);
   }
 
-  /** Removes the space after a field name, and field names that a proxy has added again. */
+  /** Removes the space after a field name, and repetitions of the field name that a proxy has added. */
   private removeDoubledField(value: string): string {
     const doubled = this.pending === null ? DOUBLED_FIELD.exec(value)?.[0] : undefined;
     if (doubled === undefined) return value.replace(/^ /, '');
@@ -179,13 +182,13 @@ export class EventStreamParser {
   }
 }
 
-/** The name of an event that reports an error, whose data may be plain text. */
+/** The name of an event that reports an error. The data of such an event may be plain text. */
 const ERROR_NAME = 'error';
-/** Matches a line that begins an event, even if the string of the event before it has not ended. */
+/** Matches a line that begins a new event, even if the previous event ends inside a string. */
 const NEXT_EVENT = /^(?:data:\s*(?:[{[]|$)|event:\s*[\w.]+\s*$)/;
 const DOUBLED_FIELD = /^(?:\s*data:)+/;
 
-/** Returns true if a JSON text ends inside a string. `isInString`: true if the text before it does. */
+/** Returns true if a piece of JSON ends inside a string. `isInString`: true if the JSON before the piece does. */
 function endsInString(text: string, isInString: boolean): boolean {
   let isInside = isInString;
   for (const [token] of text.matchAll(/\\[^]|"/g)) if (token === '"') isInside = !isInside;

@@ -15,13 +15,13 @@ export type AnswerEnding = FinishReason | 'overflow' | 'malformed';
 const REASONS: readonly (readonly [ending: AnswerEnding, names: string])[] = [
   ['stop', 'stop end end_turn pause_turn eos eos_token stop_sequence complete completed'],
   ['tool_calls', 'tool_calls tool_call tool_use function_call function_calls'],
-  // Mistral says `model_length`.
+  // Mistral sends `model_length`.
   ['length', 'length max_tokens max_length max_output_tokens max_completion_tokens model_length'],
   ['content_filter', 'content_filter content_filtered guardrail_intervened refusal language'],
-  // z.ai says `sensitive`.
+  // z.ai sends `sensitive`.
   ['content_filter', 'sensitive safety image_safety recitation blocklist prohibited_content spii'],
   ['overflow', 'model_context_window_exceeded context_length_exceeded'],
-  // DeepSeek says `insufficient_system_resource`.
+  // DeepSeek sends `insufficient_system_resource`.
   ['malformed', 'insufficient_system_resource unexpected_tool_call too_many_tool_calls'],
   ['malformed', 'missing_thought_signature'],
 ];
@@ -29,7 +29,7 @@ const ENDINGS: ReadonlyMap<string, AnswerEnding> = new Map(
   REASONS.flatMap(([ending, names]) => listNames(names).map((name) => [name, ending] as const)),
 );
 
-/** The endings of reasons that are not in the table, by a part of their name. The first match counts. */
+/** The endings for reasons that are not in `REASONS`, by a part of the name of the reason. The first match counts. */
 const ENDINGS_BY_WORD: readonly (readonly [pattern: RegExp, ending: AnswerEnding])[] = [
   [/context_(?:window|length|size)/, 'overflow'],
   [/malformed/, 'malformed'],
@@ -37,8 +37,8 @@ const ENDINGS_BY_WORD: readonly (readonly [pattern: RegExp, ending: AnswerEnding
   [/(?:^|_)(?:error|abort(?:ed)?|timeout|timed_out|cancell?ed|fail(?:ed|ure)?)$/, 'malformed'],
 ];
 
-/** The maximum number of characters of a finish reason that an error shows. */
-const MAX_SHOWN = 100;
+/** The maximum number of characters of a finish reason that an error quotes. */
+const MAX_REASON_LENGTH = 100;
 
 /** Classifies a finish reason in any spelling. */
 export function classifyFinishReason(reason: string): AnswerEnding {
@@ -51,19 +51,19 @@ export function classifyFinishReason(reason: string): AnswerEnding {
   return ENDINGS_BY_WORD.find(([pattern]) => pattern.test(name))?.[1] ?? 'other';
 }
 
-/** Ends the answer with its finish reason. `hasRefused`: true if the model refused in its text. */
+/** Ends the answer with its finish reason. `hasRefused`: true if the text of the answer is a refusal of the model. */
 export function finishAnswer(
   answer: AnswerBuilder,
   reason: string,
   { hasRefused = false }: { readonly hasRefused?: boolean } = {},
 ): void {
   const ending = classifyFinishReason(reason);
-  const shown = reason.slice(0, MAX_SHOWN);
+  const quoted = reason.slice(0, MAX_REASON_LENGTH);
   switch (ending) {
     case 'overflow':
-      return answer.fail(new ReportedError({ code: 'context_length_exceeded', message: shown }));
+      return answer.fail(new ReportedError({ code: 'context_length_exceeded', message: quoted }));
     case 'malformed':
-      return answer.fail(new MalformedAnswerError(`the answer ended with ${shown}`));
+      return answer.fail(new MalformedAnswerError(`the answer ended with ${quoted}`));
     case 'stop':
       return answer.finish(hasRefused ? 'content_filter' : 'stop');
     default:

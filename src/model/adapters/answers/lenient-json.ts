@@ -9,8 +9,8 @@ export type LenientJson =
 const UNREADABLE = { ok: false } as const;
 
 /**
- * Parses JSON in which strings may contain raw line breaks and other control characters, which must be escaped in
- * valid JSON. Nothing else is repaired: JSON that is cut off is not completed.
+ * Parses JSON in which strings may contain raw line breaks and other control characters, although
+ * valid JSON must escape them. Nothing else is repaired: JSON that is cut off is not completed.
  */
 export function parseLenientJson(text: string): LenientJson {
   const strict = parse(text);
@@ -20,8 +20,8 @@ export function parseLenientJson(text: string): LenientJson {
 }
 
 /**
- * Parses the JSON of an event or a document. In addition to raw line breaks it accepts `NaN` and `Infinity`, which
- * Python writes although JSON does not have them. They become null, as in JavaScript.
+ * Parses the JSON of an event or a document. In addition to raw line breaks, `NaN` and `Infinity` are accepted, which
+ * Python writes although they are not valid JSON. They become null, as `JSON.stringify` writes them.
  */
 export function parseEventJson(text: string): LenientJson {
   const parsed = parseLenientJson(text);
@@ -39,21 +39,21 @@ function parse(text: string): LenientJson {
     const value: JsonValue = JSON.parse(text);
     return { ok: true, value, repairs: [] };
   } catch {
-    // This is no error here: the caller decides what invalid JSON means.
+    // Invalid JSON is not an error here, because the caller decides what it means.
     return UNREADABLE;
   }
 }
 
-// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+// oxlint-disable-next-line no-control-regex -- the pattern searches for control characters
 const CONTROL = /[\u0000-\u001f]/;
-/** Matches a complete string literal. The text between literals needs no change. */
+/** Matches a complete string literal. Only the control characters inside literals are escaped. */
 const STRING = /"(?:[^"\\]|\\[^])*"/g;
 // oxlint-disable-next-line no-control-regex -- as above
 const CONTROLS = /[\u0000-\u001f]/g;
 
 function escapeControls(text: string): string {
   return text.replace(STRING, (literal) =>
-    literal.replace(CONTROLS, (sign) => JSON.stringify(sign).slice(1, -1)),
+    literal.replace(CONTROLS, (character) => JSON.stringify(character).slice(1, -1)),
   );
 }
 

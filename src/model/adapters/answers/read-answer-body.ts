@@ -17,18 +17,19 @@ import type { AnswerReader } from '../protocol-adapter.ts';
 import { findReportedError, findDocumentError } from './reported-errors.ts';
 import { createBodyError } from '../errors/error-body.ts';
 
-/** The time to wait for the usage after the finish reason, in milliseconds. */
-const TRAILING_MS = 2000;
-/** The same time for a server that has sent content after a finish reason. */
-const LONG_TRAILING_MS = 15_000;
-/** The time to read on after the end of the answer, so that the connection can be used again. */
-const DRAIN_MS = 1000;
-/** The maximum number of characters of an invalid event that its error shows. */
-const MAX_SHOWN = 200;
-/** The maximum number of characters of a body that are kept to describe it if it contains no event. */
-const MAX_BEGINNING = 4000;
+/** The maximum wait for the usage after the finish reason. */
+const TRAILING_WAIT_MS = 2000;
+/** The maximum wait after the finish reason for a server that has sent content after it. */
+const LONG_TRAILING_WAIT_MS = 15_000;
+/** The maximum time to read the rest of the body after the end of the answer, so that the connection can be reused. */
+const DRAIN_TIMEOUT_MS = 1000;
+/** The maximum number of characters of an invalid event that an error quotes. */
+const MAX_EVENT_LENGTH = 200;
+/** The maximum number of characters of a body that are remembered, to describe a body without an event. */
+const MAX_BEGINNING_LENGTH = 4000;
 
-interface Reading {
+/** The options of `readAnswerBody`. */
+interface BodyOptions {
   readonly body: ResponseBody;
   /** The host of the server, for messages. */
   readonly host: string;
@@ -39,21 +40,23 @@ interface Reading {
 }
 
 /**
- * Reads the body of one answer to its end. It yields after each piece of the body, so that the caller can take the
- * progress from the builder. It returns when the answer is complete, and throws the reason of a failure.
+ * Reads the body of one answer to its end. Yields after each piece of the body, so that the caller can take the progress
+ * from the builder. Returns when the answer is complete, and throws the cause of a failure.
  */
-export async function* readAnswerBody(reading: Reading): AsyncGenerator<'piece', void, undefined> {
-  const { body, answer, caps, deadlines } = reading;
+export async function* readAnswerBody(
+  options: BodyOptions,
+): AsyncGenerator<'piece', void, undefined> {
+  const { body, answer, caps, deadlines } = options;
   const meter = new StreamMeter(caps);
-  const text = new BodyText(reading);
+  const text = new BodyText(options);
   const trailing = new TrailingWait(deadlines);
-  let isOver = false;
+  let isFinished = false;
   try {
     while (!answer.isEnded) {
-      const isDecided = answer.finishReason !== null || answer.failure !== null;
-      const next = await readNext(body, isDecided ? trailing : null);
+      const hasOutcome = answer.finishReason !== null || answer.failure !== null;
+      const next = await readNext(body, hasOutcome ? trailing : null);
       if (next instanceof BrokenConnection) {
-        takeBrokenEnd(reading, text, next);
+        handleBrokenConnection(answer, text, next);
         break;
       }
       if (next === 'over') break;
@@ -65,12 +68,12 @@ export async function* readAnswerBody(reading: Reading): AsyncGenerator<'piece',
       yield 'piece';
     }
     text.end();
-    conclude(reading, text);
-    isOver = true;
+    finishBody(options, text);
+    isFinished = true;
   } finally {
     trailing.cancel();
-    if (isOver) drain(body, deadlines);
-    // The consumer stopped early, so the request is closed.
+    if (isFinished) drain(body, deadlines);
+    // An error occurred or the consumer stopped early, so the transfer is cancelled.
     else body.cancel().catch(() => {});
   }
 }
@@ -84,7 +87,7 @@ class BrokenConnection {
   }
 }
 
-/** Reads the next piece. Returns `over` at the end of the body, or when the wait for more has ended. */
+/** Reads the next piece. Returns `over` at the end of the body, or when the trailing wait has ended. */
 async function readNext(
   body: ResponseBody,
   trailing: TrailingWait | null,
@@ -92,7 +95,7 @@ async function readNext(
   try {
     const next = await (trailing === null
       ? body.read()
-      : Promise.race([body.read(), trailing.late()]));
+      : Promise.race([body.read(), trailing.waitUntilLate()]));
     return next === 'late' || next === null ? 'over' : next;
   } catch (thrown) {
     return new BrokenConnection(thrown);
@@ -100,20 +103,24 @@ async function readNext(
 }
 
 /**
- * Takes the text before the connection broke, since only the line end of the last line may be missing. Throws the
- * connection error unless this text completes the answer or reports an error.
+ * Takes the text that arrived before the connection broke, because only the end of its last line may be missing. Throws
+ * the error of the connection unless this text completes the answer or reports an error.
  */
-function takeBrokenEnd({ answer }: Reading, text: BodyText, { thrown }: BrokenConnection): void {
+function handleBrokenConnection(
+  answer: AnswerBuilder,
+  text: BodyText,
+  { thrown }: BrokenConnection,
+): void {
   text.end();
   if (answer.failure instanceof IncompleteAnswerError) throw thrown;
   if (answer.failure !== null) return;
-  // A server that sends content after a finish reason may not have been finished.
+  // A server that sends content after a finish reason may not have sent the full answer.
   if (answer.finishReason === null || answer.partsAfterReason > 0) throw thrown;
   answer.repair('broken_connection_after_end');
 }
 
-/** Ends the answer, and throws unless it is complete. */
-function conclude({ answer, reader, host }: Reading, text: BodyText): void {
+/** Ends the answer. Throws unless the answer is complete. */
+function finishBody({ answer, reader, host }: BodyOptions, text: BodyText): void {
   if (answer.failure !== null) throw answer.failure;
   if (answer.finishReason !== null) return;
   if (text.unusable !== null) throw new NotAStreamError(text.unusable);
@@ -126,7 +133,7 @@ function conclude({ answer, reader, host }: Reading, text: BodyText): void {
 
 /** The text of a body: a stream of events, or one JSON document in place of a stream. */
 class BodyText {
-  /** The beginning of a document that is no answer; null: the body is none. */
+  /** The beginning of a JSON document that is not an answer; null: the body is not such a document. */
   unusable: string | null = null;
   /** True if the body contained an event. */
   hasEvents = false;
@@ -136,11 +143,11 @@ class BodyText {
   private readonly answer: AnswerBuilder;
   private readonly decoder = new TextDecoder();
   private readonly events: EventStreamParser;
-  /** The document so far; null: the body is a stream; undefined: nothing has come. */
+  /** The pieces of the document so far; null: the body is a stream; undefined: no text has arrived yet. */
   private document: string[] | null | undefined = undefined;
   private hasEnded = false;
 
-  constructor({ reader, answer }: Reading) {
+  constructor({ reader, answer }: BodyOptions) {
     this.reader = reader;
     this.answer = answer;
     this.events = new EventStreamParser({
@@ -153,7 +160,7 @@ class BodyText {
     this.add(this.decoder.decode(bytes, { stream: true }));
   }
 
-  /** Takes the text after the last line end. Does nothing if the answer or the text has ended. */
+  /** Takes the text after the end of the last line. Does nothing if the answer or the text has ended. */
   end(): void {
     if (this.hasEnded || this.answer.isEnded) return;
     this.hasEnded = true;
@@ -163,7 +170,7 @@ class BodyText {
   }
 
   private add(text: string): void {
-    if (!this.hasEvents) this.beginning = (this.beginning + text).slice(0, MAX_BEGINNING);
+    if (!this.hasEvents) this.beginning = (this.beginning + text).slice(0, MAX_BEGINNING_LENGTH);
     if (this.document === undefined) {
       const [first] = text.trimStart();
       if (first === undefined) return;
@@ -175,7 +182,7 @@ class BodyText {
 
   private takeDocument(document: string): void {
     const parsed = parseEventJson(document);
-    // Several documents, one per line, are a stream without field names.
+    // Several JSON documents, one on each line, are a stream without field names.
     if (!parsed.ok) return this.takeLines(document);
     for (const repair of parsed.repairs) this.answer.repair(repair);
     if (Array.isArray(parsed.value)) {
@@ -187,9 +194,9 @@ class BodyText {
     const error = findReportedError(parsed.value);
     if (error !== undefined) return this.answer.fail(new ReportedError(error));
     if (!this.reader.takeDocument(parsed.value)) {
-      const plain = findDocumentError(parsed.value);
-      if (plain !== undefined) return this.answer.fail(new ReportedError(plain));
-      this.unusable = document.slice(0, MAX_BEGINNING);
+      const documentError = findDocumentError(parsed.value);
+      if (documentError !== undefined) return this.answer.fail(new ReportedError(documentError));
+      this.unusable = document.slice(0, MAX_BEGINNING_LENGTH);
       return;
     }
     this.answer.repair('json_instead_of_stream');
@@ -199,7 +206,7 @@ class BodyText {
 
   private takeLines(document: string): void {
     if (!document.trim().includes('\n')) {
-      this.unusable = document.slice(0, MAX_BEGINNING);
+      this.unusable = document.slice(0, MAX_BEGINNING_LENGTH);
       return;
     }
     this.answer.repair('json_instead_of_stream');
@@ -220,11 +227,11 @@ class BodyText {
   }
 
   private takeUnreadable({ text, isCut }: Extract<WireEvent, { type: 'unreadable' }>): void {
-    // A complete answer loses nothing.
+    // After the finish reason, nothing of the answer can be lost.
     if (this.answer.finishReason !== null) return this.answer.repair('not_an_event');
     if (isCut) return this.answer.fail(new IncompleteAnswerError());
-    const shown = text.slice(0, MAX_SHOWN);
-    this.answer.fail(new MalformedAnswerError(`the server sent invalid JSON: ${shown}`));
+    const quoted = text.slice(0, MAX_EVENT_LENGTH);
+    this.answer.fail(new MalformedAnswerError(`the server sent invalid JSON: ${quoted}`));
   }
 
   private takeDone(): void {
@@ -242,26 +249,27 @@ class BodyText {
   }
 }
 
-/** Limits the wait for the rest of a decided answer. It starts again after further content. */
+/** Limits the wait for the rest of the body after the finish reason. The wait starts again after further content. */
 class TrailingWait {
   private readonly deadlines: Deadlines;
   private readonly isLate = deferred<'late'>();
   private deadline: Deadline | null = null;
-  private wait = TRAILING_MS;
+  private waitMs = TRAILING_WAIT_MS;
 
   constructor(deadlines: Deadlines) {
     this.deadlines = deadlines;
   }
 
-  late(): Promise<'late'> {
-    this.deadline ??= this.deadlines.after(this.wait, () => this.isLate.resolve('late'));
+  /** Starts the wait if it has not started. Resolves when the wait has ended. */
+  waitUntilLate(): Promise<'late'> {
+    this.deadline ??= this.deadlines.after(this.waitMs, () => this.isLate.resolve('late'));
     return this.isLate.promise;
   }
 
   restart(): void {
     this.cancel();
     this.deadline = null;
-    this.wait = LONG_TRAILING_MS;
+    this.waitMs = LONG_TRAILING_WAIT_MS;
   }
 
   cancel(): void {
@@ -269,16 +277,16 @@ class TrailingWait {
   }
 }
 
-/** Reads a body to its end, so that its connection can be used for the next request. */
+/** Reads a body to its end in the background, so that the connection can be used for the next request. */
 function drain(body: ResponseBody, deadlines: Deadlines): void {
-  // The answer is complete, so errors of the connection are ignored from here on.
-  const deadline = deadlines.after(DRAIN_MS, () => void body.cancel().catch(() => {}));
-  const rest = async (): Promise<void> => {
+  // The answer is complete, so errors of the connection are ignored.
+  const deadline = deadlines.after(DRAIN_TIMEOUT_MS, () => void body.cancel().catch(() => {}));
+  const readRest = async (): Promise<void> => {
     try {
       while ((await body.read()) !== null);
     } finally {
       deadline.cancel();
     }
   };
-  rest().catch(() => {});
+  readRest().catch(() => {});
 }

@@ -2,30 +2,30 @@ import { listNames } from '../../../base/text.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { asNumber, asObject, asText } from './json-fields.ts';
 
-/** The fields for parts of an answer. An event with one of them is no plain error. */
+/** The fields for parts of an answer. An event with content in one of these fields is not a plain error. */
 const ANSWER_FIELDS = listNames(`
   choices candidates content content_block delta item output part response text usage
   usageMetadata promptFeedback
 `);
 
-/** The fields that distinguish a progress report from an error. */
+/** The fields in which a progress report names its kind. Some progress reports otherwise look like errors. */
 const KIND_FIELDS = ['type', 'event', 'status', 'level', 'object'];
 const PROGRESS =
   /ping|keep.?alive|heartbeat|progress|process|queue|pending|running|start|info|debug|^log|^ok$|success/i;
 
-/** Finds the error that an event or a response of any protocol reports; undefined: none. */
+/** Finds the error that an event or a response of any protocol reports; undefined: it reports no error. */
 export function findReportedError(event: JsonObject): JsonObject | undefined {
   const { error } = event;
   if (isJsonObject(error) && !isBlank(error)) return error;
   if (typeof error === 'string' && error !== '') return { message: error, ...event };
-  // Mistral and vLLM put the fields of an error next to `object`.
+  // In errors of Mistral and vLLM, the fields of the error are next to `object`.
   if (event['object'] === 'error') return event;
   // MiniMax: https://platform.minimax.io/docs/api-reference/errorcode
-  const base = asObject(event['base_resp']);
-  return (asNumber(base?.['status_code']) ?? 0) === 0 ? undefined : base;
+  const status = asObject(event['base_resp']);
+  return (asNumber(status?.['status_code']) ?? 0) === 0 ? undefined : status;
 }
 
-/** Finds the error that an event reports, also if only its name or its plain fields say so. */
+/** Finds the error that an event reports, even if only the name of the event or its plain fields show that it is an error. */
 export function findEventError(event: JsonObject, name: string | null): JsonObject | undefined {
   const error = findReportedError(event);
   if (error !== undefined) return error;
@@ -37,7 +37,7 @@ export function findEventError(event: JsonObject, name: string | null): JsonObje
   return isPlainError(event) && !isProgress ? event : undefined;
 }
 
-/** Returns the document if its status says that it is an error. */
+/** Returns the document if it contains the status of an error, or else undefined. */
 export function findDocumentError(document: JsonObject): JsonObject | undefined {
   return (findCode(document) ?? 0) >= 400 ? document : undefined;
 }
@@ -62,7 +62,7 @@ function hasContent(value: JsonValue | undefined): boolean {
   return typeof value !== 'object' || Object.keys(value).length > 0;
 }
 
-/** Returns true if an error object is empty: some servers put one into every event. */
+/** Returns true if an error object has no content: some servers put an empty error into every event. */
 function isBlank(error: JsonObject): boolean {
   return Object.values(error).every((value) =>
     isJsonObject(value) ? isBlank(value) : !value || value === '0',

@@ -2,9 +2,9 @@ import { toCount, type Usage, type UsageMissing } from '../../../protocol/model.
 import type { JsonObject } from '../../../base/json.ts';
 import { asNumber, asObject } from './json-fields.ts';
 
-/** The token counts that a server reports. A field that it did not send is absent. */
+/** The token counts that a server reports. A field that the server did not send is absent. */
 export interface ReportedUsage {
-  /** The full prompt, including the tokens read from and written to the cache. */
+  /** The tokens of the full prompt, including those that were read from or written to the cache. */
   readonly prompt?: number | undefined;
   /** The tokens of the prompt that were neither read from nor written to the cache. */
   readonly uncached?: number | undefined;
@@ -16,8 +16,8 @@ export interface ReportedUsage {
 }
 
 /**
- * Converts reported counts to the usage that budgets count, and returns what is missing. A server that reports only
- * zeros counts as reporting nothing, since no request uses no tokens.
+ * Converts reported counts to the usage that budgets count, and returns which counts are missing. If a server reports
+ * only zeros, all counts are missing, because every request uses tokens.
  */
 export function toUsage(reported: ReportedUsage): {
   readonly usage: Usage;
@@ -38,12 +38,12 @@ export function toUsage(reported: ReportedUsage): {
   return { usage, missing: reported.output === undefined ? 'output' : null };
 }
 
-/** Limits a count: a negative number would raise a budget, and sums have to stay finite. */
+/** Limits a count to the range of safe integers. A negative number would raise a budget, and sums must remain finite. */
 function clampCount(tokens: number | undefined): number {
   return Math.min(toCount(tokens), Number.MAX_SAFE_INTEGER);
 }
 
-/** Reads a usage object, also with the field names of other protocols, which gateways pass on. */
+/** Reads a usage object of the OpenAI protocols. The names of both protocols are accepted, because gateways mix them. */
 export function readChatUsage(usage: JsonObject): ReportedUsage {
   const promptDetails = asObject(usage['prompt_tokens_details'] ?? usage['input_tokens_details']);
   const outputDetails = asObject(

@@ -1,7 +1,12 @@
 import type { FinishReason } from '../../../protocol/model.ts';
-import { toMarksMeta, findMarks, type AnswerBlock, type TextBlock } from './answer-blocks.ts';
+import {
+  toThoughtTagsMeta,
+  findThoughtTags,
+  type AnswerBlock,
+  type TextBlock,
+} from './answer-blocks.ts';
 import { lazy } from '../../../base/lazy.ts';
-import { OPENING_TAGS, TAG_PAIRS, tagsPattern, type ThinkingMarks } from './thinking-tags.ts';
+import { OPENING_TAGS, TAG_PAIRS, createTagsPattern, type ThoughtTags } from './thinking-tags.ts';
 
 type Blocks = readonly AnswerBlock[];
 
@@ -12,39 +17,41 @@ interface SeparatedBlocks {
   readonly hasTags: boolean;
 }
 
-/** Separates the thoughts from the text of a finished answer, and restores tags that enclose no thought. */
+/** Separates the thoughts from the text of a finished answer. Tags that do not enclose a thought become text again. */
 export function separateThoughts(blocks: Blocks, reason: FinishReason): SeparatedBlocks {
-  const known = restoreNamedTags(restoreOpenTag(blocks, reason));
-  const settled = splitAtLoneTag(known) ?? removeStrayTag(known) ?? known;
-  const hasTags = settled !== known || settled.some((block) => findTagMarks(block) !== null);
-  return { blocks: removeEndTags(settled), hasTags };
+  const restored = restoreNamedTags(restoreOpenTag(blocks, reason));
+  const separated = splitAtLoneTag(restored) ?? removeStrayTag(restored) ?? restored;
+  const isChanged = separated !== restored;
+  const hasTags = isChanged || separated.some((block) => findBlockTags(block) !== null);
+  return { blocks: removeEndTags(separated), hasTags };
 }
 
-function findTagMarks(block: AnswerBlock | undefined) {
-  return block?.type === 'reasoning' ? findMarks(block.meta) : null;
+/** Returns the tags around a thought; null: the block is not a thought that was between tags. */
+function findBlockTags(block: AnswerBlock | undefined) {
+  return block?.type === 'reasoning' ? findThoughtTags(block.meta) : null;
 }
 
-/** Converts the last thought to text if its tag was never closed and the answer is about that tag. */
+/** Converts the last thought to text if its tag was never closed and the answer only mentions the tag. */
 function restoreOpenTag(blocks: Blocks, reason: FinishReason): Blocks {
-  const at = blocks.findLastIndex((block) => findTagMarks(block)?.after === '');
+  const at = blocks.findLastIndex((block) => findBlockTags(block)?.after === '');
   const [thought, ...others] = blocks.slice(at);
-  const marks = findTagMarks(thought);
+  const tags = findBlockTags(thought);
   const isAlone = others.every((block) => block.type === 'text' && block.text === '');
-  if (at === -1 || thought?.type !== 'reasoning' || marks === null) return blocks;
+  if (at === -1 || thought?.type !== 'reasoning' || tags === null) return blocks;
   if (reason !== 'stop' || !isAlone || !isTextAboutTag(thought.text)) return blocks;
-  return [...blocks.slice(0, at), toText(marks.before + thought.text, others[0])];
+  return [...blocks.slice(0, at), toText(tags.before + thought.text, others[0])];
 }
 
-/** Converts a thought to text if it only joins the names of its two tags: "<think> and </think> are …". */
+/** Converts a thought to text if it only connects the two tags of a sentence about them: "<think> and </think> are …". */
 function restoreNamedTags(blocks: Blocks): Blocks {
   const at = blocks.findIndex(
     (block) => block.type === 'reasoning' && isBetweenNamedTags(block.text),
   );
   const [thought, next] = blocks.slice(at);
-  const marks = findTagMarks(thought);
-  if (at === -1 || thought?.type !== 'reasoning' || marks === null) return blocks;
+  const tags = findBlockTags(thought);
+  if (at === -1 || thought?.type !== 'reasoning' || tags === null) return blocks;
   const following = next?.type === 'text' ? next : undefined;
-  const text = marks.before + thought.text + marks.after + (following?.text ?? '');
+  const text = tags.before + thought.text + tags.after + (following?.text ?? '');
   const after = blocks.slice(at + (following === undefined ? 1 : 2));
   return [...blocks.slice(0, at), toText(text, following), ...after];
 }
@@ -54,26 +61,26 @@ function toText(text: string, block: AnswerBlock | undefined): TextBlock {
   return { type: 'text', text, meta: block?.meta, isOpen: false };
 }
 
-/** Splits the first text at a closing tag without an opening one; null: there is none. */
+/** Splits the first text at a closing tag without an opening tag; null: there is no such tag. */
 function splitAtLoneTag(blocks: Blocks): Blocks | null {
   const at = blocks.findIndex((block) => block.type === 'text');
   const block = blocks[at];
   if (block?.type !== 'text' || blocks.some(({ type }) => type === 'reasoning')) return null;
   const split = splitAtClosingTag(block.text);
   if (split === null) return null;
-  // A full answer is a thought only if it contains calls, or if the tag is on a line of its own.
+  // If no text follows the tag, the text is a thought only if the answer has calls or the tag begins a line.
   const hasCall = blocks.some(({ type }) => type === 'call');
   if (split.rest === '' && !hasCall && !/(?:^|\n)[ \t]*$/.test(split.thought)) return null;
   const thought: TextBlock = {
     ...block,
     type: 'reasoning',
     text: split.thought,
-    meta: toMarksMeta(split.marks),
+    meta: toThoughtTagsMeta(split.tags),
   };
   return [...blocks.slice(0, at), thought, { ...block, text: split.rest }, ...blocks.slice(at + 1)];
 }
 
-/** Removes the closing tag at the beginning of the text after a thought; null: there is none. */
+/** Removes the closing tag at the beginning of the text after a thought; null: there is no such tag. */
 function removeStrayTag(blocks: Blocks): Blocks | null {
   const at = blocks.findIndex(({ type }) => type === 'text');
   const block = blocks[at];
@@ -84,23 +91,23 @@ function removeStrayTag(blocks: Blocks): Blocks | null {
 
 function removeEndTags(blocks: Blocks): Blocks {
   return blocks.map((block, index) => {
-    const marks = findTagMarks(blocks[index - 1]);
-    if (block.type !== 'text' || marks === null) return block;
-    return { ...block, text: removeEndTag(block.text, marks) };
+    const tags = findBlockTags(blocks[index - 1]);
+    if (block.type !== 'text' || tags === null) return block;
+    return { ...block, text: removeEndTag(block.text, tags) };
   });
 }
 
 /** Returns the pattern for any closing tag, except `<|end|>`, which ends every message of gpt-oss and Phi. */
-function closingTagsPattern(): string {
-  return tagsPattern(
+function createClosingTagsPattern(): string {
+  return createTagsPattern(
     TAG_PAIRS.flatMap(({ closes }) => closes).filter((close) => close !== '<|end|>'),
   );
 }
-const OPEN = lazy(() => new RegExp(tagsPattern(OPENING_TAGS.map(({ open }) => open))));
+const OPEN = lazy(() => new RegExp(createTagsPattern(OPENING_TAGS.map(({ open }) => open))));
 
-/** Matches a closing tag that is not quoted: at an end of a line, directly between words, or between two sentences. */
+/** Matches a closing tag that is not quoted: at the beginning or end of a line, directly between words, or between sentences. */
 const LONE_CLOSE = lazy(() => {
-  const close = closingTagsPattern();
+  const close = createClosingTagsPattern();
   const patterns = [
     String.raw`(?:^|\n)[ \t]*${close}`,
     String.raw`${close}[ \t]*(?=\n|$)`,
@@ -110,7 +117,7 @@ const LONE_CLOSE = lazy(() => {
   return new RegExp(patterns.join('|'), 'u');
 });
 const CLOSE_AT_START = lazy(() => {
-  const close = closingTagsPattern();
+  const close = createClosingTagsPattern();
   return new RegExp(
     String.raw`^\s*${close}(?:\s*$|[ \t]*\n\s*|(?=[\p{L}\p{N}*#])|[ \t]+(?=[^\p{Ll}\p{P}\s]))`,
     'u',
@@ -120,13 +127,13 @@ const CLOSE_AT_START = lazy(() => {
 /** A text that was split at a closing tag. */
 interface SplitThought {
   readonly thought: string;
-  readonly marks: ThinkingMarks;
+  readonly tags: ThoughtTags;
   readonly rest: string;
 }
 
 /**
- * Splits a complete text that contains only a closing tag, because the template of its model opens the thought in
- * the prompt. Returns null if it contains none, or only a quoted one.
+ * Splits a complete text at a closing tag that has no opening tag, because the template of the model puts the opening
+ * tag into the prompt. Returns null if the text contains no closing tag, or only a quoted one.
  */
 export function splitAtClosingTag(text: string): SplitThought | null {
   const found = LONE_CLOSE().exec(text);
@@ -138,7 +145,7 @@ export function splitAtClosingTag(text: string): SplitThought | null {
   if (OPEN().test(thought) || isQuoted(thought)) return null;
   const rest = text.slice(end).trimStart();
   const after = text.slice(at, text.length - rest.length);
-  return { thought, marks: { before: '', after }, rest };
+  return { thought, tags: { before: '', after }, rest };
 }
 
 /** Returns true if the text ends in a code block or in a quoted line. */
@@ -147,14 +154,14 @@ function isQuoted(text: string): boolean {
   return fences % 2 === 1 || /(?:^|\n)[ \t]*>[^\n]*$/.test(text);
 }
 
-/** Removes the closing tag at the beginning of a text if its thought came as reasoning; null: there is no tag. */
+/** Removes the closing tag at the beginning of a text whose thought arrived as reasoning; null: there is no tag. */
 export function removeClosingTag(text: string): string | null {
   const tag = CLOSE_AT_START().exec(text)?.[0];
   return tag === undefined ? null : text.slice(tag.length);
 }
 
-/** Removes the tag with which gpt-oss and Command end an answer. `after`: the tag that closed its thought. */
-function removeEndTag(text: string, { after }: ThinkingMarks): string {
+/** Removes the tag with which gpt-oss and Command end an answer. `after`: the tag that closed the thought before the text. */
+function removeEndTag(text: string, { after }: ThoughtTags): string {
   if (!after.startsWith('<|')) return text;
   return text.replace(/<\|(?:return|end|END_RESPONSE|end_response)\|>\s*$/, '');
 }
@@ -167,7 +174,7 @@ function isTextAboutTag(thought: string): boolean {
   return /^(?:[ \t]+\p{Ll}|[ \t]*[,.;:)"'`/])/u.test(thought) || thought.includes('<|channel|>');
 }
 
-/** Returns true if a thought is only the text between the names of two tags ("<think> and </think>"). */
+/** Returns true if a thought is only the word or sign between two mentioned tags ("<think> and </think>"). */
 function isBetweenNamedTags(thought: string): boolean {
   return /^[ \t"'`]*(?:and|or|to|&|\/|,|…|\.{3})[ \t"'`]*$/i.test(thought);
 }

@@ -3,14 +3,19 @@ import { byteLength } from '../../../base/text.ts';
 import type { ProviderMeta } from '../../../protocol/message.ts';
 import type { ProgressPart } from '../../../protocol/model.ts';
 import type { Repair } from '../../../protocol/repair.ts';
-import { BLOCK_BYTES, toMarksMeta, type AnswerBlock, type TextBlock } from './answer-blocks.ts';
+import {
+  BLOCK_BYTES,
+  toThoughtTagsMeta,
+  type AnswerBlock,
+  type TextBlock,
+} from './answer-blocks.ts';
 import { ThinkingSplitter, type TaggedPiece } from './thinking-splitter.ts';
 
-/** The answer to which the text blocks belong. */
+/** The functions of the answer builder to which the text blocks belong. */
 interface AnswerOwner {
   /** All blocks of the answer in order. */
   readonly blocks: AnswerBlock[];
-  /** Counts the kept bytes, and throws if they exceed the limit. */
+  /** Counts bytes of content. Throws AnswerTooLargeError if the answer exceeds the limit on its size. */
   countBytes(bytes: number): void;
   addMeta(before: ProviderMeta | undefined, meta: JsonObject | undefined): ProviderMeta | undefined;
   addProgress(part: ProgressPart): void;
@@ -20,9 +25,9 @@ interface AnswerOwner {
 /** Builds the text and reasoning blocks of an answer, and separates thoughts between tags from the text. */
 export class TextBlocks {
   private readonly owner: AnswerOwner;
-  /** The blocks that have a key and are not closed, by type and key. */
+  /** The open blocks that have a key, by type and key. */
   private readonly open = new Map<string, TextBlock>();
-  /** Finds thoughts in the text. Null when none can follow. */
+  /** Finds thoughts in the text; null: no thought can follow. */
   private splitter: ThinkingSplitter | null = new ThinkingSplitter();
   /** The thoughts that were between tags in the text. */
   private readonly thoughts: TextBlock[] = [];
@@ -31,7 +36,7 @@ export class TextBlocks {
     this.owner = owner;
   }
 
-  /** Appends to the text block of that key; without a key, to the last block if it is text. */
+  /** Appends to the open text block with this key; without a key, to the last block if it is text. Begins one if needed. */
   addText(piece: string, key?: string, meta?: JsonObject): void {
     const { splitter } = this;
     if (splitter === null || piece === '') return this.append('text', piece, key, meta);
@@ -39,9 +44,9 @@ export class TextBlocks {
     if (splitter.isDecided) this.endThinking();
   }
 
-  /** Appends to the reasoning block of that key; without a key, to the last block if it is reasoning. */
+  /** Appends to the open reasoning block with this key; without a key, to the last block if it is reasoning. Begins one if needed. */
   addReasoning(piece: string, key?: string, meta?: JsonObject): void {
-    // A server that sends reasoning has a parser for tags, so tags in its text are text.
+    // A server that sends reasoning has a parser for thinking tags, so tags in its text do not enclose thoughts.
     if (piece !== '') this.endThinking();
     this.append('reasoning', piece, key, meta);
   }
@@ -58,16 +63,16 @@ export class TextBlocks {
     this.open.delete(`${type} ${key}`);
   }
 
-  /** Ends the search for thoughts: all later text is text. */
+  /** Ends the search for thoughts. Tags in later text do not enclose thoughts. */
   endThinking(): void {
     const { splitter } = this;
     if (splitter === null) return;
     this.splitter = null;
     for (const tagged of splitter.end()) this.appendTagged(tagged, undefined, undefined);
-    if (splitter.marks.length > 0) this.owner.repair('thinking_in_text');
-    for (const [index, marks] of splitter.marks.entries()) {
+    if (splitter.tags.length > 0) this.owner.repair('thinking_in_text');
+    for (const [index, tags] of splitter.tags.entries()) {
       const thought = this.thoughts[index];
-      if (thought !== undefined) thought.meta = { ...thought.meta, ...toMarksMeta(marks) };
+      if (thought !== undefined) thought.meta = { ...thought.meta, ...toThoughtTagsMeta(tags) };
     }
   }
 
@@ -110,7 +115,7 @@ export class TextBlocks {
     return block;
   }
 
-  /** Begins a thought that was found in the text block of that key, and puts it before the text. */
+  /** Begins a thought that was found in the text block with this key, and places the thought before that block. */
   private beginThought(key: string | undefined): TextBlock {
     const thought = this.create('reasoning');
     const { blocks } = this.owner;

@@ -2,16 +2,16 @@ import { lazy } from '../../../base/lazy.ts';
 import {
   OPENING_TAGS,
   TAG_PAIRS,
-  tagsPattern,
+  createTagsPattern,
   type TagPair,
-  type ThinkingMarks,
+  type ThoughtTags,
 } from './thinking-tags.ts';
 
 const CLOSE_PATTERNS = lazy(
-  () => new Map(TAG_PAIRS.map((pair) => [pair, new RegExp(tagsPattern(pair.closes))])),
+  () => new Map(TAG_PAIRS.map((pair) => [pair, new RegExp(createTagsPattern(pair.closes))])),
 );
 const MAX_OPEN_LENGTH = Math.max(...OPENING_TAGS.map(({ open }) => open.length));
-/** The maximum number of characters of blank space before a tag that are held back. */
+/** The maximum number of blank characters before a tag that are held back until the tag is complete. */
 const MAX_GAP = 1000;
 
 export type TaggedPiece =
@@ -20,7 +20,7 @@ export type TaggedPiece =
   | { readonly type: 'reasoning'; readonly text: string; readonly thought: number };
 
 type State =
-  /** At the beginning of the text, or directly after a thought. */
+  /** At the beginning of the text, or directly after a thought. `held`: text that may be the beginning of a tag. */
   | { readonly at: 'start'; readonly held: string }
   | { readonly at: 'thought'; readonly pair: TagPair; readonly held: string }
   | { readonly at: 'text' };
@@ -28,14 +28,14 @@ type State =
 /** Splits the text of an answer that begins with thinking tags into thinking and text, piece by piece. */
 export class ThinkingSplitter {
   private state: State = { at: 'start', held: '' };
-  private readonly thoughtMarks: { before: string; after: string }[] = [];
+  private readonly thoughtTags: { before: string; after: string }[] = [];
 
   /** The tags of each thought in order. */
-  get marks(): readonly ThinkingMarks[] {
-    return this.thoughtMarks;
+  get tags(): readonly ThoughtTags[] {
+    return this.thoughtTags;
   }
 
-  /** True if all that follows is text. */
+  /** True if all following pieces are text. */
   get isDecided(): boolean {
     return this.state.at === 'text';
   }
@@ -70,10 +70,10 @@ export class ThinkingSplitter {
     const tag = OPENING_TAGS.find(({ open }) => rest.startsWith(open));
     if (tag !== undefined) {
       const end = lead + tag.open.length;
-      // The blank space between two thoughts belongs to the end of the first one.
+      // The blank space between two thoughts belongs to the end of the first thought.
       this.closeThought(text.slice(0, lead));
-      this.thoughtMarks.push({
-        before: text.slice(this.thoughtMarks.length > 0 ? lead : 0, end),
+      this.thoughtTags.push({
+        before: text.slice(this.thoughtTags.length > 0 ? lead : 0, end),
         after: '',
       });
       return [this.thought(''), ...this.think(text.slice(end), tag.pair)];
@@ -99,32 +99,34 @@ export class ThinkingSplitter {
     return [...pieces, ...this.start(text.slice(end.at + end.length))];
   }
 
-  /** Returns text. The blank space between a thought and the text belongs to neither of them. */
+  /** Returns a piece of text. The blank space between a thought and the text is stored with the closing tag. */
   private text(text: string): readonly TaggedPiece[] {
-    if (this.thoughtMarks.length === 0) return [{ type: 'text', text }];
+    if (this.thoughtTags.length === 0) return [{ type: 'text', text }];
     const rest = text.trimStart();
     this.closeThought(text.slice(0, text.length - rest.length));
     return rest === '' ? [] : [{ type: 'text', text: rest }];
   }
 
   private thought(text: string): TaggedPiece {
-    return { type: 'reasoning', text, thought: this.thoughtMarks.length - 1 };
+    return { type: 'reasoning', text, thought: this.thoughtTags.length - 1 };
   }
 
-  private closeThought(mark: string): void {
-    const last = this.thoughtMarks.at(-1);
-    if (last !== undefined) last.after += mark;
+  /** Appends a closing tag, or blank space next to it, to the tags of the last thought. */
+  private closeThought(text: string): void {
+    const last = this.thoughtTags.at(-1);
+    if (last !== undefined) last.after += text;
   }
 }
 
+/** The position of a closing tag, or of the beginning of a closing tag at the end of the text. */
 interface ThoughtEnd {
   readonly at: number;
   readonly length: number;
-  /** Default: it may be only the beginning of a tag. False: it is a tag, but a longer one may follow. */
+  /** True for a complete tag; false for a complete tag that may be the beginning of a longer tag. Absent for the beginning of a tag. */
   readonly isCertain?: boolean;
 }
 
-/** Finds the end of a thought; null: all of the text belongs to the thought. */
+/** Finds the end of a thought; null: the full text belongs to the thought. */
 function findEnd(text: string, pair: TagPair): ThoughtEnd | null {
   const { closes } = pair;
   const found = CLOSE_PATTERNS().get(pair)?.exec(text);

@@ -5,8 +5,8 @@ export interface TagPair {
 }
 
 /**
- * The tags that enclose the thoughts of models. A server with a parser for its model converts them to reasoning;
- * others leave them in the text. Sources: the chat templates of DeepSeek, Qwen, MiniMax, Seed, Magistral, Kimi,
+ * The tags that enclose the thoughts of models. A server with a parser for the model converts such
+ * thoughts to reasoning; other servers leave them in the text. Sources: the chat templates of DeepSeek, Qwen, MiniMax, Seed, Magistral, Kimi,
  * Command, Gemma and gpt-oss.
  */
 export const TAG_PAIRS: readonly TagPair[] = [
@@ -34,14 +34,14 @@ export const TAG_PAIRS: readonly TagPair[] = [
 /** The opening tags, each with its pair. */
 export const OPENING_TAGS = TAG_PAIRS.flatMap((pair) => pair.opens.map((open) => ({ open, pair })));
 
-/** The tags around a thought, exactly as they were in the text, with the blank space next to them. */
-export interface ThinkingMarks {
+/** The tags around a thought, exactly as they were in the text, including the blank space next to them. */
+export interface ThoughtTags {
   readonly before: string;
   readonly after: string;
 }
 
-/** Returns a pattern for any of the tags in any case. It matches the longest tag at a position. */
-export function tagsPattern(tags: readonly string[]): string {
+/** Creates the source of a pattern for any of the tags in any case. The pattern matches the longest tag at a position. */
+export function createTagsPattern(tags: readonly string[]): string {
   const longestFirst = tags.toSorted((a, b) => b.length - a.length);
   const patterns = longestFirst.map((tag) =>
     tag

@@ -7,24 +7,27 @@ import type { AnswerReader } from '../protocol-adapter.ts';
 import { findReportedError, findEventError } from '../answers/reported-errors.ts';
 import type { ReportedUsage } from '../answers/reported-usage.ts';
 
+/** A block of the answer that has begun and has not ended. */
 interface OpenBlock {
   readonly type: BlockKind;
+  /** The key of the block in the builder. */
   readonly key: string;
-  /** The server's id of a call. */
+  /** The id of a call that the server sent. */
   readonly id?: string | undefined;
-  /** True if a delta has come for it. */
+  /** True if a delta for the block has arrived. */
   hasDeltas: boolean;
-  /** The arguments in the start of a call, which are used if no delta follows. */
+  /** The arguments in the start event of a call, which are used if no delta follows. */
   readonly input?: JsonObject;
 }
 
 /** Reads answers of Anthropic's Messages API: https://docs.claude.com/en/docs/build-with-claude/streaming */
 export class AnthropicReader implements AnswerReader {
   private readonly answer: AnswerBuilder;
+  /** The open blocks by index. */
   private readonly open = new Map<number, OpenBlock>();
   private blockCount = 0;
-  /** True if the event for the finish reason has come, with or without a reason. */
-  private isEnding = false;
+  /** True if the event `message_delta` has arrived, which contains the finish reason. */
+  private hasMessageDelta = false;
   private lastIndex = -1;
 
   constructor(answer: AnswerBuilder) {
@@ -32,7 +35,7 @@ export class AnthropicReader implements AnswerReader {
   }
 
   get awaitsEnd(): boolean {
-    return !this.isEnding;
+    return !this.hasMessageDelta;
   }
 
   takeEvent(event: JsonObject, name: string | null): void {
@@ -46,11 +49,11 @@ export class AnthropicReader implements AnswerReader {
       case 'message':
         return this.takeMessage(event);
       case 'content_block_start':
-        return this.takeStart(this.indexOf(event), asObject(event['content_block']) ?? {});
+        return this.takeStart(this.findIndex(event), asObject(event['content_block']) ?? {});
       case 'content_block_delta':
-        return this.takeDelta(this.indexOf(event), asObject(event['delta']) ?? {});
+        return this.takeDelta(this.findIndex(event), asObject(event['delta']) ?? {});
       case 'content_block_stop':
-        return this.stopBlock(this.indexOf(event));
+        return this.stopBlock(this.findIndex(event));
       case 'message_delta':
         return this.endMessage(asObject(event['delta']) ?? {}, asObject(event['usage']));
       case 'message_stop':
@@ -78,18 +81,18 @@ export class AnthropicReader implements AnswerReader {
     return true;
   }
 
-  /** Takes a complete message that came instead of its events. */
+  /** Takes a complete message that arrived instead of its events. */
   private takeMessage(message: JsonObject): void {
     this.answer.repair('message_instead_of_delta');
     if (!this.answer.hasContent) this.takeDocument(message);
   }
 
   private startMessage(message: JsonObject): void {
-    // At its start, a message has no content yet.
+    // A regular start event has no content. If it has content, it is the complete message.
     if (asObjects(message['content']).length > 0) return this.takeMessage(message);
     this.answer.setServedBy(message['model']);
     const usage = asObject(message['usage']);
-    // The output is not complete yet, so its count is left out.
+    // The count of the output is left out, because the output is not complete yet.
     if (usage !== undefined) this.answer.setUsage({ ...readUsage(usage), output: undefined });
   }
 
@@ -97,20 +100,20 @@ export class AnthropicReader implements AnswerReader {
     this.lastIndex = index;
     const open = this.open.get(index);
     const type = findBlockType(block);
-    // Without a type, or a field that implies it, the first delta determines the type of the block.
+    // If the start has neither a type nor a field that implies it, the first delta determines the type of the block.
     if (type === undefined) {
       this.answer.repair('missing_block_start');
-      if (open?.hasDeltas === true) this.closeUnended(index);
+      if (open?.hasDeltas === true) this.closeUnendedBlock(index);
       return;
     }
     if (open !== undefined) {
       const isSame =
         open.type === (BLOCK_KINDS.get(type) ?? 'unknown') && open.id === asText(block['id']);
-      // The same start came twice.
+      // The server sent the same start event twice.
       if (isSame && (!open.hasDeltas || open.id !== undefined)) {
         return this.answer.repair('repeated_part');
       }
-      this.closeUnended(index);
+      this.closeUnendedBlock(index);
     }
     this.startBlock(index, { ...block, type });
   }
@@ -136,7 +139,7 @@ export class AnthropicReader implements AnswerReader {
         this.answer.openBlock('reasoning', key);
         const thought = asText(block['thinking']);
         this.startText(thought, { isComplete }, (text) => this.answer.addReasoning(text, key));
-        this.sign(key, block['signature']);
+        this.addSignature(key, block['signature']);
         return;
       }
       case 'redacted_thinking':
@@ -169,7 +172,7 @@ export class AnthropicReader implements AnswerReader {
     const hasInput = args !== undefined && Object.keys(args).length > 0;
     const open: OpenBlock = { type: 'call', key, id, hasDeltas: false };
     this.open.set(index, hasInput ? { ...open, input: args } : open);
-    if (typeof input === 'string') this.answer.growArguments(key, input);
+    if (typeof input === 'string') this.answer.appendArguments(key, input);
   }
 
   private takeDelta(index: number, delta: JsonObject): void {
@@ -183,9 +186,9 @@ export class AnthropicReader implements AnswerReader {
       case 'thinking_delta':
         return this.addText(block, 'reasoning', asText(delta['thinking']) ?? '');
       case 'signature_delta':
-        return this.sign(block.key, delta['signature']);
+        return this.addSignature(block.key, delta['signature']);
       case 'input_json_delta':
-        if (block.type === 'call') this.growCall(block.key, delta['partial_json']);
+        if (block.type === 'call') this.appendArguments(block.key, delta['partial_json']);
         return;
       case 'citations_delta':
         return;
@@ -194,7 +197,7 @@ export class AnthropicReader implements AnswerReader {
     }
   }
 
-  /** Adds text to a block, or to a new block behind it if the delta has another type. */
+  /** Adds text to a block, or to another block after it if the delta has another type. */
   private addText(block: OpenBlock, type: 'text' | 'reasoning', piece: string): void {
     const key = block.type === type ? block.key : undefined;
     if (key === undefined) this.answer.repair('missing_block_start');
@@ -202,7 +205,7 @@ export class AnthropicReader implements AnswerReader {
     else this.answer.addReasoning(piece, key);
   }
 
-  /** Begins the block of a delta without a start, since some servers leave it out. */
+  /** Begins the block of a delta that has no start event, because some servers leave out this event. */
   private inferBlock(index: number, delta: JsonObject): OpenBlock | undefined {
     const type = findDeltaType(delta);
     if (type !== 'text_delta' && type !== 'thinking_delta') {
@@ -214,14 +217,14 @@ export class AnthropicReader implements AnswerReader {
     return this.open.get(index);
   }
 
-  private growCall(key: string, piece: JsonValue | undefined): void {
-    if (typeof piece === 'string') return this.answer.growArguments(key, piece);
+  private appendArguments(key: string, piece: JsonValue | undefined): void {
+    if (typeof piece === 'string') return this.answer.appendArguments(key, piece);
     if (piece === undefined || piece === null) return;
     this.answer.repair('arguments_as_object');
-    this.answer.growArguments(key, JSON.stringify(piece));
+    this.answer.appendArguments(key, JSON.stringify(piece));
   }
 
-  private sign(key: string, signature: JsonValue | undefined): void {
+  private addSignature(key: string, signature: JsonValue | undefined): void {
     const text = asText(signature);
     if (text !== undefined) this.answer.addReasoning('', key, { signature: text });
   }
@@ -233,22 +236,22 @@ export class AnthropicReader implements AnswerReader {
     const { type, key, input } = block;
     if (type === 'text' || type === 'reasoning') return this.answer.closeBlock(type, key);
     if (type === 'unknown') return;
-    const hasDeltas = (this.answer.argumentsOf(key) ?? '') !== '';
+    const hasDeltas = (this.answer.getArguments(key) ?? '') !== '';
     const isComplete = input !== undefined && !hasDeltas;
     this.answer.endCall(key, isComplete ? { raw: JSON.stringify(input) } : {});
   }
 
   private endMessage(delta: JsonObject, usage: JsonObject | undefined): void {
     this.takeUsage(usage);
-    this.isEnding = true;
+    this.hasMessageDelta = true;
     const reason = asText(delta['stop_reason']);
     if (reason === undefined) return;
-    this.closeAll();
+    this.closeOpenBlocks();
     finishAnswer(this.answer, reason);
   }
 
   private stopMessage(): void {
-    this.closeAll();
+    this.closeOpenBlocks();
     if (this.answer.finishReason === null && this.answer.failure === null) {
       this.answer.repair('missing_finish_reason');
       this.answer.finish('stop');
@@ -256,16 +259,16 @@ export class AnthropicReader implements AnswerReader {
     this.answer.end();
   }
 
-  private closeAll(): void {
-    for (const index of this.open.keys()) this.closeUnended(index);
+  private closeOpenBlocks(): void {
+    for (const index of this.open.keys()) this.closeUnendedBlock(index);
   }
 
-  private closeUnended(index: number): void {
+  private closeUnendedBlock(index: number): void {
     this.answer.repair('missing_block_end');
     this.stopBlock(index);
   }
 
-  private indexOf(event: JsonObject): number {
+  private findIndex(event: JsonObject): number {
     const index = asNumber(event['index']);
     if (index !== undefined) return index;
     this.answer.repair('missing_index');
@@ -280,7 +283,7 @@ export class AnthropicReader implements AnswerReader {
 
 type BlockKind = 'text' | 'reasoning' | 'call' | 'unknown';
 
-/** Finds the type of a block, from its other fields if it states none; undefined: it is not known. */
+/** Finds the type of a block, which follows from other fields if the type is missing; undefined: the type is not known. */
 function findBlockType(block: JsonObject): string | undefined {
   const type = asText(block['type']);
   if (type !== undefined) return type;
@@ -297,7 +300,7 @@ const BLOCK_KINDS: ReadonlyMap<string, BlockKind> = new Map<string, BlockKind>([
   ['tool_use', 'call'],
 ]);
 
-/** Finds the type of a delta, from its other fields if it states none. */
+/** Finds the type of a delta, which follows from other fields if the type is missing; undefined: the type is not known. */
 function findDeltaType(delta: JsonObject): string | undefined {
   const type = asText(delta['type']);
   if (type !== undefined) return type;
@@ -306,7 +309,7 @@ function findDeltaType(delta: JsonObject): string | undefined {
   return delta['partial_json'] === undefined ? undefined : 'input_json_delta';
 }
 
-/** Reads a usage object of the protocol. Some servers use the field names of Chat. */
+/** Reads a usage object of the protocol. Some servers use the field names of OpenAI's Chat Completions. */
 function readUsage(usage: JsonObject): ReportedUsage {
   return {
     uncached: asNumber(usage['input_tokens'] ?? usage['prompt_tokens']),

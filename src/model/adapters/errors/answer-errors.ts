@@ -14,9 +14,10 @@ export class MalformedAnswerError extends Error {
   override readonly name = 'MalformedAnswerError';
 }
 
-/** An error that the server reported inside an answer, after it had accepted the request. */
+/** An error that the server reported inside an answer, after a response with a successful status. */
 export class ReportedError extends Error {
   override readonly name = 'ReportedError';
+  /** The error object as the server sent it. */
   readonly error: JsonObject;
 
   constructor(error: JsonObject) {
@@ -28,6 +29,7 @@ export class ReportedError extends Error {
 /** The server sent a JSON body that is not a complete answer, instead of a stream of events. */
 export class NotAStreamError extends Error {
   override readonly name = 'NotAStreamError';
+  /** The beginning of the body. */
   readonly body: string;
 
   constructor(body: string) {
@@ -36,40 +38,41 @@ export class NotAStreamError extends Error {
   }
 }
 
-/** The server does not implement the API that the configuration names. */
+/** The server does not implement the API that the configuration names. It sent a web page or other text, for example. */
 export class WrongServerError extends Error {
   override readonly name = 'WrongServerError';
 }
 
-/** A response with an unsuccessful status. */
+/** The server sent a response with a status other than 2xx. */
 export class HttpStatusError extends Error {
   override readonly name = 'HttpStatusError';
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** The beginning of the response body. */
-  readonly body: string;
+  readonly responseBody: string;
   /** The body of the refused request. */
   readonly requestBody: string;
   /** The address of the request, without its query. */
   readonly url: string;
 
   constructor(
-    response: Pick<HttpStatusError, 'url' | 'status' | 'headers' | 'body' | 'requestBody'>,
+    response: Pick<HttpStatusError, 'url' | 'status' | 'headers' | 'responseBody' | 'requestBody'>,
     statusText: string,
   ) {
     super(statusText);
     this.status = response.status;
     this.headers = response.headers;
-    this.body = response.body;
+    this.responseBody = response.responseBody;
     this.requestBody = response.requestBody;
     this.url = response.url;
   }
 }
 
-/** The answer exceeds a limit. The same request would lead to the same result. */
+/** The answer exceeds a limit on its size. The request is not repeated, because the next answer would be as large. */
 export class AnswerTooLargeError extends Error {
   override readonly name = 'AnswerTooLargeError';
 
+  /** `limitName`: the configuration key of the limit. */
   constructor(limitName: string, max: number) {
     super(`the answer exceeds the limit ${limitName} = ${max} and was stopped`);
   }

@@ -1,13 +1,13 @@
 import { isOutputLimitError } from './output-limit-errors.ts';
 
 /**
- * The messages with which the known vendors and servers say that a request is longer than its model accepts. Each
- * has an example in the tests.
+ * The patterns for the errors of vendors and servers that a request is longer than the model accepts. The tests have an
+ * example for each of them.
  */
 export const OVERFLOW_WORDINGS: readonly (readonly [vendor: string, pattern: RegExp])[] = [
   // https://docs.claude.com/en/api/errors, https://github.com/anthropics/claude-code/issues/42
   ['Anthropic', /prompt is too long|input length and `?max_tokens`? exceed context limit/i],
-  // The stop reason of answers, which gateways send as an error, too:
+  // The stop reason of an answer, which gateways also send as an error:
   // https://docs.claude.com/en/api/handling-stop-reasons
   ['Anthropic (stop reason)', /model_context_window_exceeded/i],
   // https://platform.openai.com/docs/guides/error-codes
@@ -20,8 +20,8 @@ export const OVERFLOW_WORDINGS: readonly (readonly [vendor: string, pattern: Reg
   // https://github.com/vllm-project/vllm/issues/20409, https://github.com/MoonshotAI/kimi-code/issues/476
   // https://github.com/anomalyco/models.dev/pull/4422, https://github.com/ogx-ai/ogx/issues/697
   ['vLLM', /maximum context length|context length is only [\d,]+ tokens/i],
-  // "Request too large for gpt-4o … on tokens per min (TPM): Limit 30000, Requested 30601." Waiting does not make
-  // such a request small enough: https://github.com/Aider-AI/aider/issues/1880
+  // "Request too large for gpt-4o … on tokens per min (TPM): Limit 30000, Requested 30601." Waiting does
+  // not help, because this single request exceeds the limit: https://github.com/Aider-AI/aider/issues/1880
   [
     'OpenAI, Groq (one request above the limit of a minute)',
     /request too large for .{1,200}\blimit [\d,]+, requested [\d,]+/i,
@@ -98,7 +98,7 @@ export const OVERFLOW_WORDINGS: readonly (readonly [vendor: string, pattern: Reg
     'Volcengine Ark',
     /input length [\d,]+ exceeds the maximum length|tokens .{0,40}exceed max message tokens/i,
   ],
-  // The code of a prompt that is too long is the same in every language.
+  // The messages are translated, but the code for a prompt that is too long is the same in every language.
   ['Zhipu', /prompt\s*超长|\bcode: 1261\b/i],
   ['llama.cpp (older)', /too big compared to KV size/i],
   ['LM Studio (while it answers)', /reached context length of [\d,]+ tokens|context overflow/i],
@@ -114,13 +114,13 @@ export const OVERFLOW_WORDINGS: readonly (readonly [vendor: string, pattern: Reg
   ['watsonx', /number of input tokens [\d,]+ cannot exceed/i],
   ['Baidu', /prompt tokens too long|max length of current question is/i],
   ['SambaNova', /maximum supported sequence length is/i],
-  // Chinese servers in their own language: input or context "too long", or "over" the context or its length.
+  // Messages in Chinese: the input or context is "too long", or exceeds the context or the maximum length.
   [
     'Chinese servers',
     /(?:输入|上下文|提示词).{0,40}(?:超长|过长|超过|超出)|(?:超过|超出).{0,20}(?:上下文|最大长度|长度限制)/i,
   ],
   ['any other (too long)', /\b(?:input|prompt)(?: text| length| tokens)?(?: is| are)? too long/i],
-  // Other messages, also of servers that are not known yet.
+  // General wordings, for servers that are not in this list.
   [
     'any other',
     /context[ _-]?(?:length|window|size|limit)\b.{0,40}\b(?:exceed|overflow|too (?:long|large|small))|(?:exceed|longer than|larger than)[^.]{0,40}context[ _-]?(?:length|window|size|limit)|configured context size is|too many tokens|token limit exceeded|(?:input|prompt|messages?)\b[^.]{0,60}exceeds?[^.]{0,40}tokens/i,
@@ -128,8 +128,8 @@ export const OVERFLOW_WORDINGS: readonly (readonly [vendor: string, pattern: Reg
 ];
 
 /**
- * Matches limits per time, spent credits and busy servers. Waiting or paying helps there, and a shorter
- * conversation does not.
+ * Matches errors about rate limits, spent credits and busy servers. Such errors are solved by waiting or paying, and not
+ * by a shorter conversation.
  */
 const OTHER_LIMIT = new RegExp(
   [

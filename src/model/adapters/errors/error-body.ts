@@ -3,13 +3,13 @@ import { listNames, truncate } from '../../../base/text.ts';
 import { isWebPage, stripMarkup, findPageTitle, findXmlError } from './markup.ts';
 import { ReportedError, WrongServerError } from './answer-errors.ts';
 
-/** The role of a field in an error. */
+/** The kind of information in a field of an error. */
 type ErrorFieldKind = 'message' | 'code' | 'location';
 
 /**
- * The fields in which servers put their errors, in lower case and without underscores, since servers write
- * `error_msg`, `errorMessage`, `Message` and `Response.Error`. They are read in this order. Cloudflare and watsonx
- * write `errors`, Baidu `errormsg`, MiniMax `baseresp`, Apigee `fault`, Tencent and the Responses protocol
+ * The fields in which servers put their errors. The names are in lower case and without underscores, because servers
+ * write `error_msg`, `errorMessage`, `Message` and `Response.Error`. The fields are read in this order. Cloudflare and
+ * watsonx write `errors`, Baidu `errormsg`, MiniMax `baseresp`, Apigee `fault`, Tencent and the Responses protocol
  * `response`, and problem details (RFC 9457) `title`. The last group names the wrong part of the request, or
  * contains the error of the server behind a gateway.
  */
@@ -44,12 +44,12 @@ function listErrorFields(error: unknown): readonly ErrorField[] {
   );
 }
 
-/** Returns the value of a JSON text, and any other text unchanged, since plain text is itself the message. */
+/** Parses a JSON text. Returns any other text unchanged, because a plain text is itself the message. */
 function parseJsonOrText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // It is not JSON but a web page or plain text, which is the message then.
+    // The text is not JSON: it is a web page or plain text.
     return text;
   }
 }
@@ -58,36 +58,38 @@ const MAX_DEPTH = 8;
 const MAX_TEXT_LENGTH = 4_000;
 
 /**
- * Returns all texts of an error body that say what is wrong: messages, codes and names of refused parts. Other
- * fields are left out, since some servers send the refused request back, which may contain anything.
+ * Extracts all texts of an error body that describe the error: messages, codes and names of refused parts. Other fields
+ * are left out, because some servers send the refused request back, which may contain any text.
  */
-export function errorText(body: string): string {
+export function extractErrorText(body: string): string {
   const texts: string[] = [];
-  collect(parseJsonOrText(body), texts, { depth: 0, kind: 'message' });
+  collectTexts(parseJsonOrText(body), texts, { depth: 0, kind: 'message' });
   return texts.join(' ').slice(0, MAX_TEXT_LENGTH);
 }
 
+/** The position of a value in an error body. */
 interface Position {
   readonly depth: number;
-  /** The role of the field that contains the value. */
+  /** The kind of the field that contains the value. */
   readonly kind: ErrorFieldKind;
 }
 
-function collect(value: unknown, texts: string[], { depth, kind }: Position): void {
+function collectTexts(value: unknown, texts: string[], { depth, kind }: Position): void {
   if (depth > MAX_DEPTH) return;
   if (kind === 'code' && isNumericCode(value)) {
-    // A code is marked, since a number in a message means something else.
+    // A code is marked, because a plain number in the text could be anything.
     texts.push(`code: ${value}`);
   } else if (typeof value === 'string') {
-    // Gateways pass on the error of the server behind them as JSON in a string.
+    // Gateways include the error of the server behind them as JSON in a string.
     const inner = /^\s*[{[]/.test(value) ? parseJsonOrText(value) : value;
     if (typeof inner === 'string') texts.push(inner);
-    else collect(inner, texts, { depth: depth + 1, kind });
+    else collectTexts(inner, texts, { depth: depth + 1, kind });
   } else if (Array.isArray(value)) {
-    for (const one of value.slice(0, MAX_DEPTH)) collect(one, texts, { depth: depth + 1, kind });
+    for (const one of value.slice(0, MAX_DEPTH))
+      collectTexts(one, texts, { depth: depth + 1, kind });
   } else {
     for (const field of listErrorFields(value)) {
-      collect(field.value, texts, { depth: depth + 1, kind: field.kind });
+      collectTexts(field.value, texts, { depth: depth + 1, kind: field.kind });
     }
   }
 }
@@ -99,19 +101,19 @@ function isNumericCode(value: unknown): value is string | number {
 const MAX_MESSAGE_LENGTH = 500;
 
 /**
- * Describes an error body in one line for people. Vendors nest the message differently. For a web page, the line
- * contains its title and `host`, which should have answered. Markup inside the message is removed.
+ * Describes an error body in one line for people. The message is found in the fields of any vendor, and markup is removed
+ * from it. For a web page, the line contains the title and `host`, from which an answer was expected.
  */
 export function describeErrorBody(body: string, host: string): string {
   if (isWebPage(body) && findXmlError(body) === null) return toErrorLine(describePage(body, host));
   return toErrorLine(stripMarkup(findErrorMessage(parseJsonOrText(body)) ?? body));
 }
 
-/** Describes a web page that came instead of an answer. */
+/** Describes a web page that a server sent instead of an answer. */
 export function describePage(page: string, host: string): string {
   const title = findPageTitle(page);
-  const shownTitle = title === null ? 'without a title' : `"${title}"`;
-  return `a web page instead of an answer from ${host}: ${shownTitle}`;
+  const quotedTitle = title === null ? 'without a title' : `"${title}"`;
+  return `a web page instead of an answer from ${host}: ${quotedTitle}`;
 }
 
 /** Finds the message in a decoded error of any known form. */
@@ -131,7 +133,7 @@ export function findErrorMessage(value: unknown): string | undefined {
   return undefined;
 }
 
-/** Adds the message of the server behind OpenRouter, whose own message is only "Provider returned error". */
+/** Adds the message of the server behind OpenRouter, because the message of OpenRouter is only "Provider returned error". */
 function withCause(message: string, error: Readonly<Record<string, unknown>>): string {
   const { metadata } = error;
   if (!isJsonObject(metadata) || typeof metadata['raw'] !== 'string') return message;
@@ -139,26 +141,26 @@ function withCause(message: string, error: Readonly<Record<string, unknown>>): s
   return message.includes(raw) ? message : `${message}: ${raw}`;
 }
 
-/** Shortens a text to one line without control characters, with which a server could write to the terminal. */
+/** Shortens a text to one line. Removes control characters, with which a server could control the terminal. */
 export function toErrorLine(text: string): string {
   const line = text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
   const short = truncate(line, MAX_MESSAGE_LENGTH);
   return short === line ? line : `${short}…`;
 }
 
-/** The lines of a stream without content: comments, and fields other than `data`. */
+/** Matches the lines of a stream without content: comments, fields other than `data`, and empty data. */
 const EMPTY_LINES = /^(?::.*|(?:event|id|retry)\s*:.*|data\s*:\s*|\s*)$/gm;
 
 /**
- * Matches the texts with which gateways say that the server behind them is unavailable for now: those of Envoy,
- * nginx, HAProxy, Cloudflare, AWS and Google's load balancers.
+ * Matches messages of gateways that the server behind them is temporarily unavailable. The gateways are Envoy, nginx,
+ * HAProxy, Cloudflare, AWS, and Google's load balancers.
  */
 const TRANSIENT =
   /upstream|\b(?:bad gateway|gateway time-?out|gateway error|service (?:is )?(?:temporarily )?unavailable|temporarily|try again|overloaded|no healthy|no server is available|too many requests|rate.?limit|connection (?:reset|refused|terminated|timed out|failure)|timed? ?out|internal server error|server error|50[0234]|52\d)\b/i;
 
 /**
- * Creates the error for a body that contains neither an event nor an answer. Returns null if the body is empty,
- * which means that the connection broke before the answer.
+ * Creates the error for a body that contains neither an event nor an answer. Returns null if the body has no content,
+ * because the connection then broke before the answer.
  */
 export function createBodyError(body: string, host: string): Error | null {
   const text = body.replaceAll(EMPTY_LINES, '').trim();
@@ -169,7 +171,7 @@ export function createBodyError(body: string, host: string): Error | null {
   return isTransient(message) ? new ReportedError({ message }) : new WrongServerError(message);
 }
 
-/** Returns true for the message of a gateway whose server is unavailable for now: the request can be sent again. */
+/** Returns true for a message about a temporary problem, after which the request can be sent again. */
 export function isTransient(message: string): boolean {
   return TRANSIENT.test(message);
 }

@@ -1,27 +1,28 @@
-/** A web page inside a text: gateways put the page of the server behind them into their own message. */
+/** Matches the beginning of a web page inside a text: gateways put the page of the server behind them into their message. */
 const EMBEDDED_PAGE = /<(?:!doctype\s+html|html)(?:\s[^<>]{0,500})?>/i;
 const PAGE_END = /<\/html\s*>/i;
 
-/** HTML elements that format a message which is no web page. */
+/** Matches tags of HTML elements that format a message inside an error body. */
 const TAG =
   /<\/?(?:a|b|blockquote|br|center|code|div|em|font|h[1-6]|hr|i|li|ol|p|pre|small|span|strong|table|tbody|td|th|tr|u|ul)(?:\s[^<>]{0,500})?\s?\/?>/gi;
-const HAS_MARKUP =
+/** Matches tags that occur only in formatted messages. Only such messages are stripped of their tags. */
+const MARKUP =
   /<\/(?:a|b|center|code|div|em|font|h[1-6]|i|li|p|pre|small|span|strong|td|u|ul)>|<br\s?\/?>/i;
 
-/** The elements for the message of XML errors (Amazon, Azure, SOAP). */
+/** Matches the element with the message of an XML error (Amazon, Azure, SOAP). */
 const XML_MESSAGE =
   /<(?:\w{1,20}:)?(?:message|faultstring|description|reason|detail)(?:\s[^<>]{0,200})?>(?:<!\[CDATA\[)?([^<\]]{1,500})/i;
 const XML_CODE = /<(?:\w{1,20}:)?(?:code|faultcode)(?:\s[^<>]{0,200})?>([^<]{1,100})</i;
 
 /**
- * Removes the markup from a message. A web page inside it is replaced by its title, and an XML error by its
+ * Removes the markup from a message. A web page inside the message is replaced by its title, and an XML error by its
  * message and code.
  */
 export function stripMarkup(text: string): string {
   const xml = findXmlError(text);
   if (xml !== null) return xml;
   const start = text.search(EMBEDDED_PAGE);
-  if (start === -1) return HAS_MARKUP.test(text) ? removeTags(text) : text;
+  if (start === -1) return MARKUP.test(text) ? removeTags(text) : text;
   const page = text.slice(start);
   const end = PAGE_END.exec(page);
   const after = end === null ? '' : page.slice(end.index + end[0].length);
@@ -30,7 +31,7 @@ export function stripMarkup(text: string): string {
   return `${text.slice(0, start)}${replacement}${after}`;
 }
 
-/** Finds the message and code of an error in XML; null: the text is no such error. */
+/** Finds the message and code of an XML error; null: the text is not an XML error. */
 export function findXmlError(text: string): string | null {
   if (
     !/^\uFEFF?\s*<(?:\?xml|(?:\w{1,20}:)?(?:error|fault|envelope|exception|response)\w{0,20}[\s>])/i.test(
@@ -49,7 +50,7 @@ function removeTags(text: string): string {
   return decodeEntities(text.replace(TAG, ' ')).trim();
 }
 
-/** The elements that say what a page is about, the best first. */
+/** Matches the elements that can serve as the title of a page, in order of preference. */
 const HEADINGS = ['title', 'h1', 'h2', 'p'].map(
   (name) => new RegExp(`<${name}(?:\\s[^<>]{0,500})?>([^<]{1,300})<`, 'i'),
 );
@@ -59,7 +60,7 @@ export function isWebPage(body: string): boolean {
   return /^\uFEFF?\s*<(?:!doctype|html|head|body|title|h1|center|\?xml|!--)/i.test(body);
 }
 
-/** Finds the title of a web page, or else its first heading; null: it has neither. */
+/** Finds the title of a web page, or else its first heading or paragraph; null: the page has none of these. */
 export function findPageTitle(page: string): string | null {
   for (const heading of HEADINGS) {
     const text = heading.exec(page)?.[1]?.replace(/\s+/g, ' ').trim();
@@ -79,13 +80,13 @@ const ENTITIES: Readonly<Record<string, string>> = {
   mdash: '—',
 };
 
-const HIGHEST_CODE_POINT = 0x10_ff_ff;
+const MAX_CODE_POINT = 0x10_ff_ff;
 
 /** Replaces the character references in a text by their characters. */
 function decodeEntities(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|([a-z]{2,5}));/gi, (match, code?: string, name?: string) => {
     if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? match;
     const point = Number(code);
-    return point > 0 && point <= HIGHEST_CODE_POINT ? String.fromCodePoint(point) : match;
+    return point > 0 && point <= MAX_CODE_POINT ? String.fromCodePoint(point) : match;
   });
 }

@@ -11,8 +11,9 @@ import {
   WrongServerError,
   AnswerTooLargeError,
 } from './answer-errors.ts';
-import { errorText, findErrorMessage, toErrorLine } from './error-body.ts';
+import { extractErrorText, findErrorMessage, toErrorLine } from './error-body.ts';
 import { isContextOverflow } from './context-overflow.ts';
+import { hideKey } from '../../providers/provider-key.ts';
 import { findStatedKind } from './known-refusals.ts';
 import type { ErrorRule } from '../../settings/provider-quirks.ts';
 import type { Endpoint } from '../protocol-adapter.ts';
@@ -25,24 +26,24 @@ import {
 } from './read-refusal.ts';
 import { isJsonObject } from '../../../base/json.ts';
 
-/** The circumstances of a failure, for its message. */
+/** The request that failed, as far as its failure depends on it. */
 export interface FailureContext {
-  /** The model as `provider/model`. */
+  /** The model as `provider/id`. */
   readonly model: string;
   readonly server: Endpoint;
-  /** True if the answer had begun: an error without a known cause is then a fault of the answer. */
+  /** True if the answer had begun. An error without a known cause is then a malformed answer. */
   readonly isAnswering: boolean;
-  /** The time in milliseconds since the epoch, for dates in Retry-After. */
+  /** The current time in milliseconds since the epoch, for dates in Retry-After. */
   readonly now: number;
 }
 
-/** Converts anything that a request can throw to a failure, from which the engine decides what to do. */
+/** Converts any value that a request can throw to a failure. */
 export function toModelFailure(thrown: unknown, context: FailureContext): ModelFailure {
   const { kind, text, retryable, status, retryAfterMs } = readThrown(thrown, context);
   const code = status === undefined ? '' : `HTTP ${status}: `;
   return {
     kind,
-    message: redactKey(`${context.model}: ${code}${toErrorLine(text)}`, context.server.apiKey),
+    message: hideKey(`${context.model}: ${code}${toErrorLine(text)}`, context.server.apiKey),
     retryable,
     ...(status === undefined ? {} : { status }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
@@ -50,10 +51,11 @@ export function toModelFailure(thrown: unknown, context: FailureContext): ModelF
 }
 
 /** Creates the failure of a request that was cancelled. */
-export function cancelledFailure(context: FailureContext): ModelFailure {
+export function createCancelledFailure(context: FailureContext): ModelFailure {
   return { kind: 'cancelled', message: `${context.model}: stopped`, retryable: false };
 }
 
+/** Returns the details of a failure from the thrown value. */
 function readThrown(thrown: unknown, context: FailureContext): FailureDetails {
   if (thrown instanceof ReportedError) return readReportedError(thrown.error, context);
   const answerError = readAnswerError(thrown);
@@ -84,13 +86,13 @@ function readAnswerError(thrown: unknown): FailureDetails | null {
   return null;
 }
 
-/** Reads an error event inside a stream. */
+/** Reads the failure from an error event inside a stream. */
 function readReportedError(error: object, context: FailureContext): FailureDetails {
   const text = stripMarkup(findErrorMessage(error) ?? JSON.stringify(error));
   const body = JSON.stringify(error);
   const status = findErrorStatus(error);
   const rules = context.server.quirks?.errors;
-  if (status === undefined) return readUnknownError(text, errorText(body), rules);
+  if (status === undefined) return readUnknownError(text, extractErrorText(body), rules);
   return classifyStatus(status, {
     text,
     body,
@@ -120,7 +122,8 @@ function classifyText(text: string): FailureKind {
   return 'server';
 }
 
-function rootCause(thrown: unknown): unknown {
+/** Returns the innermost cause of an error, at most eight levels deep. */
+function findRootCause(thrown: unknown): unknown {
   let cause = thrown;
   for (let depth = 0; depth < 8; depth += 1) {
     if (!(cause instanceof Error) || cause.cause === undefined) return cause;
@@ -129,17 +132,19 @@ function rootCause(thrown: unknown): unknown {
   return cause;
 }
 
-/** Errors of the certificate chain, which a new attempt does not change. */
+/** Matches the codes of certificate errors, for which the request is not sent again. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/;
+/** Errors of a certificate whose dates do not fit the clock, which is often the one that is wrong. */
+const CERTIFICATE_DATE = /^CERT_(?:NOT_YET_VALID|HAS_EXPIRED)$/;
 /** Errors of a server that does not use TLS, which a new attempt does not change. */
 const NO_TLS = /wrong[ _]version[ _]number|packet[ _]length[ _]too[ _]long|:http[ _]request/i;
 
 function readConnectionError(thrown: unknown, context: FailureContext): FailureDetails {
-  const cause = rootCause(thrown);
+  const cause = findRootCause(thrown);
   const message = errorMessage(thrown);
   const answerError = readAnswerError(cause);
   if (answerError !== null) return answerError;
-  const code = systemErrorCode(cause) ?? firstCode(cause);
+  const code = systemErrorCode(cause) ?? findFirstCode(cause);
   const causeMessage = errorMessage(cause) || message;
   if (/redirect/.test(causeMessage)) {
     const text = 'the server redirects: set its base URL to the address that it redirects to';
@@ -155,7 +160,9 @@ function readConnectionError(thrown: unknown, context: FailureContext): FailureD
   const text =
     code === undefined || causeMessage.includes(code) ? causeMessage : `${causeMessage} (${code})`;
   if (code !== undefined && CERTIFICATE.test(code)) {
-    const hint = 'for your own certificates, set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE';
+    const hint = CERTIFICATE_DATE.test(code)
+      ? `the clock of this machine says ${new Date(context.now).toISOString().slice(0, 10)}`
+      : 'for your own certificates, set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE';
     return { kind: 'connect', text: `no trusted connection: ${text}; ${hint}`, retryable: false };
   }
   if (NO_TLS.test(`${code} ${causeMessage}`)) {
@@ -165,22 +172,14 @@ function readConnectionError(thrown: unknown, context: FailureContext): FailureD
   return { kind: 'connect', text: `no connection: ${text}`, retryable: true };
 }
 
-/** Returns the code of the first error of several: a host with several addresses fails with one error for each. */
-function firstCode(cause: unknown): string | undefined {
+/** Returns the code of the first of several errors: a host with several addresses fails with one error for each address. */
+function findFirstCode(cause: unknown): string | undefined {
   return cause instanceof AggregateError ? systemErrorCode(cause.errors[0]) : undefined;
 }
 
-/** Shorter keys are no secrets: local servers accept any text as a key, which may be a common word. */
-const MIN_SECRET_LENGTH = 8;
-
-function redactKey(message: string, apiKey: string | null): string {
-  if (apiKey === null || apiKey.length < MIN_SECRET_LENGTH) return message;
-  return message.replaceAll(apiKey, '[key]');
-}
-
 /**
- * The HTTP statuses of the vendors' error codes. An error event inside a stream has no HTTP status, and only some
- * events name one. Anthropic: https://docs.claude.com/en/api/errors; OpenAI, and the servers compatible with it:
+ * The HTTP status for each error code of the vendors. An error event inside a stream has no HTTP status, and only some
+ * events contain one as a number. Anthropic: https://docs.claude.com/en/api/errors; OpenAI, and the servers compatible with it:
  * https://platform.openai.com/docs/guides/error-codes; Google: https://google.aip.dev/193
  */
 const ERROR_CODES: readonly (readonly [status: number, codes: string])[] = [
@@ -201,10 +200,10 @@ const STATUSES: ReadonlyMap<string, number> = new Map(
   ERROR_CODES.flatMap(([status, codes]) => listNames(codes).map((code) => [code, status] as const)),
 );
 
-/** The fields of an error event with a status or a code, the most specific first. */
+/** The fields of an error event with a status or a code, in most specific first. */
 const CODE_FIELDS = ['statusCode', 'status_code', 'http_code', 'status', 'code', 'type'];
 
-/** Finds the HTTP status of an error event by its number or its vendor's code; undefined: it has none. */
+/** Finds the HTTP status of an error event by a number or an error code in its fields; undefined: the event has neither. */
 function findErrorStatus(event: object): number | undefined {
   const inner: unknown = Reflect.get(event, 'data');
   for (const source of isJsonObject(inner) ? [inner, event] : [event]) {

@@ -1,12 +1,12 @@
-/** The token counts in a refusal. A field is absent if the refusal does not name it. */
+/** The token counts in a refusal. A field is absent if the refusal does not state the count. */
 interface StatedSizes {
   /** The size of the context window, including the answer. */
   readonly window?: number;
-  /** The tokens of the refused request. */
+  /** The tokens of the refused request, without the answer. */
   readonly input?: number;
 }
 
-/** The source of a pattern with a group for a number as servers write it. */
+/** The source of a pattern with a group for a number, which may contain commas or underscores. */
 const NUMBER = '(\\d[\\d,_]*)';
 
 const WINDOW_PATTERNS = [
@@ -28,16 +28,16 @@ const INPUT_PATTERNS = [
   `provided prompt is ${NUMBER} tokens`,
 ].map(ignoreCase);
 
-/** OpenRouter counts the definitions of tools separately. */
+/** Matches the tokens of the tool definitions, which OpenRouter counts separately from the input. */
 const TOOL_INPUT = ignoreCase(`${NUMBER} of tool input`);
 
 /** Finds the token counts in the text of a refusal. */
 function findStatedSizes(text: string): StatedSizes {
-  const window = firstNumber(WINDOW_PATTERNS, text);
-  const input = firstNumber(INPUT_PATTERNS, text);
+  const window = findFirstNumber(WINDOW_PATTERNS, text);
+  const input = findFirstNumber(INPUT_PATTERNS, text);
   return {
     ...(window === undefined ? {} : { window }),
-    ...(input === undefined ? {} : { input: input + (firstNumber([TOOL_INPUT], text) ?? 0) }),
+    ...(input === undefined ? {} : { input: input + (findFirstNumber([TOOL_INPUT], text) ?? 0) }),
   };
 }
 
@@ -45,12 +45,12 @@ function ignoreCase(source: string): RegExp {
   return new RegExp(source, 'i');
 }
 
-/** Parses a match of `NUMBER`. */
+/** Parses a number that `NUMBER` matched. */
 function parseNumber(found: string): number {
   return Number(found.replace(/[,_]/g, ''));
 }
 
-function firstNumber(patterns: readonly RegExp[], text: string): number | undefined {
+function findFirstNumber(patterns: readonly RegExp[], text: string): number | undefined {
   for (const pattern of patterns) {
     const found = pattern.exec(text)?.[1];
     if (found !== undefined) return parseNumber(found);
@@ -58,36 +58,37 @@ function firstNumber(patterns: readonly RegExp[], text: string): number | undefi
   return undefined;
 }
 
+/** The source of a pattern for the field names of the output limit. */
 const FIELD = 'max_?(?:completion_|output_?|new_)?tokens';
 
-/** A form of refusal that names the highest limit on an answer that the model accepts. */
+/** A form of refusal that states the highest output limit that the model accepts. */
 interface Wording {
   readonly pattern: RegExp;
-  /** True if the named number itself is too high. */
+  /** True if the stated number itself is too high. */
   readonly isExclusive?: true;
 }
 
 const WORDINGS: readonly Wording[] = [
   // Anthropic: "max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens for …"
-  wording(`${FIELD}: \\d+ > ${NUMBER}`),
+  createWording(`${FIELD}: \\d+ > ${NUMBER}`),
   // OpenAI: "max_tokens is too large: 50000. This model supports at most 16384 completion tokens, …"
-  wording(`supports at most ${NUMBER} completion tokens`),
+  createWording(`supports at most ${NUMBER} completion tokens`),
   // OpenAI, Responses: "Invalid 'max_output_tokens': integer above maximum value. Expected a value <= 32768, …"
-  wording(`${FIELD}\\W.{0,80}expected a value <= ${NUMBER}`),
+  createWording(`${FIELD}\\W.{0,80}expected a value <= ${NUMBER}`),
   // Groq: "`max_tokens` must be less than or equal to `16384`, …"
   // https://github.com/anomalyco/opencode/issues/1000
-  wording(`${FIELD}\\W.{0,40}must be less than or equal to \\W?${NUMBER}`),
+  createWording(`${FIELD}\\W.{0,40}must be less than or equal to \\W?${NUMBER}`),
   // Cohere: "too many tokens: max tokens must be less than or equal to 4096, the maximum output for this model …"
-  wording(`max tokens must be less than or equal to ${NUMBER}`),
+  createWording(`max tokens must be less than or equal to ${NUMBER}`),
   // DeepSeek: "Invalid max_tokens value, the valid range of max_tokens is [1, 393216]"
   // https://github.com/MoonshotAI/kimi-code/issues/1055
   // DashScope: "Range of max_tokens should be [1, 8192]"
-  wording(`range of ${FIELD} (?:is|should be) \\[\\d+, ?${NUMBER}\\]`),
+  createWording(`range of ${FIELD} (?:is|should be) \\[\\d+, ?${NUMBER}\\]`),
   // Bedrock: "The maximum tokens you requested exceeds the model limit of 4096. …"
   // https://github.com/google-deepmind/concordia/pull/73
-  wording(`maximum tokens you requested exceeds the model limit of ${NUMBER}`),
+  createWording(`maximum tokens you requested exceeds the model limit of ${NUMBER}`),
   // Bedrock: "Malformed input request: #/max_tokens: 100000 is not less or equal to 4096, …"
-  wording(`${FIELD}: \\d+ is not less or equal to ${NUMBER}`),
+  createWording(`${FIELD}: \\d+ is not less or equal to ${NUMBER}`),
   // Vertex: "… a maxOutputTokens value of 65536 but the supported range is from 1 (inclusive) to 65536 (exclusive)."
   // https://github.com/BerriAI/litellm/pull/10548
   {
@@ -96,12 +97,12 @@ const WORDINGS: readonly Wording[] = [
   },
 ];
 
-/** Returns true if a refusal is only about the limit on the answer. */
+/** Returns true if a refusal is only about the output limit. */
 export function isOutputLimitError(text: string): boolean {
-  return WORDINGS.some(({ pattern }) => pattern.test(text)) || limitForWindow(text) !== null;
+  return WORDINGS.some(({ pattern }) => pattern.test(text)) || chooseLimitForWindow(text) !== null;
 }
 
-/** Finds the limit on an answer that a refusal allows; null: the refusal is about something else. */
+/** Finds the output limit that a refusal allows; null: the refusal is about something else. */
 export function findAllowedOutput(text: string): number | null {
   for (const { pattern, isExclusive } of WORDINGS) {
     const stated = pattern.exec(text)?.[1];
@@ -109,20 +110,20 @@ export function findAllowedOutput(text: string): number | null {
     const limit = parseNumber(stated) - (isExclusive === true ? 1 : 0);
     return limit > 0 ? limit : null;
   }
-  return limitForWindow(text);
+  return chooseLimitForWindow(text);
 }
 
 /**
- * Chooses a limit on the answer for a server that refuses requests whose input and output limit together exceed
- * the window. If the input takes at most half of the window, the limit is a quarter of it, so that the
- * conversation can grow. Returns null if the input takes more, since the conversation is too long then.
+ * Chooses an output limit for a server that refuses requests whose input and output limit together exceed the context
+ * window. If the input takes at most half of the window, the limit is a quarter of the window, so that the conversation
+ * can still grow. Returns null if the input takes more, because the conversation itself is then too long.
  */
-function limitForWindow(text: string): number | null {
+function chooseLimitForWindow(text: string): number | null {
   const { window, input } = findStatedSizes(text);
   if (window === undefined || input === undefined || input > window / 2) return null;
   return Math.floor(window / 4);
 }
 
-function wording(source: string): Wording {
+function createWording(source: string): Wording {
   return { pattern: ignoreCase(source) };
 }

@@ -1,7 +1,7 @@
 import type { FailureKind } from '../../../protocol/model.ts';
 import type { HttpStatusError } from './answer-errors.ts';
 import type { Endpoint } from '../protocol-adapter.ts';
-import { errorText, describeErrorBody } from './error-body.ts';
+import { extractErrorText, describeErrorBody } from './error-body.ts';
 import { isContextOverflow } from './context-overflow.ts';
 import { findRetiredProvider } from '../../settings/retired-providers.ts';
 import { findStatedKind } from './known-refusals.ts';
@@ -24,37 +24,37 @@ interface StatusDetails {
   /** The meaning of errors of this provider. Default: none is known. */
   readonly rules?: readonly ErrorRule[] | undefined;
   /** The length of the refused request in characters. Default: it is not known. */
-  readonly sentLength?: number;
+  readonly requestLength?: number;
 }
 
-/** Reads the failure from a response with an unsuccessful status. `now`: milliseconds since the epoch. */
+/** Reads the failure from a response with an unsuccessful status. `now`: the current time in milliseconds since the epoch. */
 export function readRefusal(
   refusal: HttpStatusError,
   server: Endpoint,
   now: number,
 ): FailureDetails {
-  const { status, headers, body, requestBody: sent } = refusal;
+  const { status, headers, responseBody: body, requestBody } = refusal;
   const { host } = new URL(server.baseUrl);
   const retryAfterMs = readRetryAfter(headers, body, now);
   const text = describeErrorBody(body, host) || refusal.message;
   const rules = server.quirks?.errors;
-  const stated = { text, body, retryAfterMs, rules, sentLength: sent.length };
+  const stated = { text, body, retryAfterMs, rules, requestLength: requestBody.length };
   const details = classifyStatus(status, stated);
   const hint = findHint(refusal, details, server);
   return hint === '' ? details : { ...details, text: `${text} (${hint})` };
 }
 
-/** Some gateways refuse a request that is too long with an empty body. From this length on, that is assumed. */
-const LONG_REQUEST = 32_000;
+/** Some gateways refuse a request that is too long with an empty body. A request of this length is assumed to be too long. */
+const MIN_LONG_REQUEST_LENGTH = 32_000;
 
 /**
  * Classifies a failure by its HTTP status, which a response or an error inside an answer has, and by its text.
  * Gateways and many vendors use a status for several meanings, so a text that tells the meaning comes first.
  */
 export function classifyStatus(status: number, details: StatusDetails): FailureDetails {
-  const { text, body, retryAfterMs, sentLength = 0 } = details;
+  const { text, body, retryAfterMs, requestLength = 0 } = details;
   const common = { text, status, retryAfterMs };
-  const stated = errorText(body);
+  const stated = extractErrorText(body);
   const rule = details.rules?.find((each) => each.text.test(stated));
   if (rule !== undefined) return { ...common, kind: rule.kind, retryable: rule.isTransient };
   if (status === 402) {
@@ -72,7 +72,7 @@ export function classifyStatus(status: number, details: StatusDetails): FailureD
   }
   if (
     isContextOverflow(stated) ||
-    (status === 400 && body.trim() === '' && sentLength > LONG_REQUEST)
+    (status === 400 && body.trim() === '' && requestLength > MIN_LONG_REQUEST_LENGTH)
   ) {
     return { ...common, kind: 'context_overflow', retryable: false };
   }
@@ -88,12 +88,12 @@ export function classifyStatus(status: number, details: StatusDetails): FailureD
 
 /** Returns a hint about the cause for the user; empty: the server's own message is enough. */
 function findHint(
-  { url, body, status }: HttpStatusError,
+  { url, responseBody: body, status }: HttpStatusError,
   { kind, retryable }: FailureDetails,
   server: Endpoint,
 ): string {
   if (status === 413 && isWebPage(body)) {
-    return 'a proxy before the server takes no request of this size: raise its limit (nginx: client_max_body_size)';
+    return 'a proxy before the server refuses requests of this size: raise its limit (nginx: client_max_body_size)';
   }
   const retired = findRetiredProvider(new URL(url).hostname);
   if (retired !== undefined) return retired.notice;
@@ -110,18 +110,18 @@ function describeKey({ apiKey, keyFrom }: Endpoint): string {
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * Reads the wait in milliseconds that a server asks for. Sources in order of priority: `retry-after-ms`;
- * `retry-after` as seconds or as a date; Google's `retryDelay` in the body; OpenAI's "try again in …" in the
- * message, which is all that an error inside a stream has. The wait is at most a year. Returns undefined if the
- * server asks for none in a known form.
+ * Reads the wait in milliseconds that a server asks for. The sources in order of priority are the header
+ * `retry-after-ms`; the header `retry-after` as seconds or as a date; Google's `retryDelay` in the body; and OpenAI's
+ * "try again in …" in the message, which is the only source in an error inside a stream. The wait is at most a year.
+ * Returns undefined if the server states no wait in a known form.
  */
 export function readRetryAfter(headers: Headers, body: string, now: number): number | undefined {
   const ms = findStatedWait(headers, body, now);
-  return ms === undefined ? undefined : Math.min(ms, YEAR_MS);
+  return ms === undefined ? undefined : Math.min(ms, MAX_RETRY_AFTER_MS);
 }
 
-/** The longest wait. A server may state any number, and later dates would be invalid. */
-const YEAR_MS = 365 * 24 * 3_600_000;
+/** The maximum wait: one year. A server may state any number, and the end of a huge wait would not be a valid date. */
+const MAX_RETRY_AFTER_MS = 365 * 24 * 3_600_000;
 
 function findStatedWait(headers: Headers, body: string, now: number): number | undefined {
   const ms = parseDecimal(headers['retry-after-ms']);
@@ -133,7 +133,7 @@ function parseRetryAfter(header: string | undefined, now: number): number | unde
   const after = header?.trim();
   const seconds = parseDecimal(after);
   if (seconds !== undefined) return seconds * 1000;
-  // `Date.parse` takes numbers for years.
+  // Only a text with letters is parsed as a date, because `Date.parse` would read a number as a year.
   const date = after === undefined || !/[a-z]/i.test(after) ? Number.NaN : Date.parse(after);
   return Number.isNaN(date) ? undefined : Math.max(date - now, 0);
 }

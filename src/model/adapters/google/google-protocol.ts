@@ -20,9 +20,9 @@ class GoogleReader implements AnswerReader {
     this.answer = answer;
   }
 
-  takeEvent(sent: JsonObject, name: string | null): void {
-    // The servers behind Google's own command line wrap each chunk.
-    const chunk = withCamelCaseNames(asObject(sent['response']) ?? sent);
+  takeEvent(event: JsonObject, name: string | null): void {
+    // The servers behind Gemini CLI wrap each chunk in an object with the field `response`.
+    const chunk = withCamelCaseNames(asObject(event['response']) ?? event);
     const error = findEventError(chunk, name);
     if (error !== undefined) return this.answer.fail(new ReportedError(error));
     this.answer.setServedBy(chunk['modelVersion']);
@@ -43,7 +43,7 @@ class GoogleReader implements AnswerReader {
     this.takeUsage(usage);
   }
 
-  /** Takes the usage. Before the finish reason, the count of the output is not complete. */
+  /** Takes the usage. The counts of the output are ignored before the finish reason, because they are still incomplete. */
   private takeUsage(usage: JsonObject | undefined): void {
     if (usage === undefined) return;
     const isFinal = this.answer.finishReason !== null;
@@ -69,18 +69,18 @@ class GoogleReader implements AnswerReader {
     if (call !== undefined) return this.takeCall(call, meta);
     const { text } = part;
     if (typeof text !== 'string') {
-      // A signature may come in a part without any content.
-      if (meta !== undefined && Object.keys(part).length <= 2) return this.annotate(meta);
+      // A signature may arrive in a part without other content.
+      if (meta !== undefined && Object.keys(part).length <= 2) return this.addSignature(meta);
       return this.answer.repair('unknown_block');
     }
-    if (text === '') return meta === undefined ? undefined : this.annotate(meta);
+    if (text === '') return meta === undefined ? undefined : this.addSignature(meta);
     if (part['thought'] === true) this.answer.addReasoning(text, undefined, meta);
     else this.answer.addText(text, undefined, meta);
   }
 
   /** Adds the signature of an empty part to the part before it. */
-  private annotate(meta: JsonObject): void {
-    if (this.answer.hasContent) this.answer.annotateLast(meta);
+  private addSignature(meta: JsonObject): void {
+    if (this.answer.hasContent) this.answer.addMetaToLastBlock(meta);
     else this.answer.addText('', undefined, meta);
   }
 
@@ -115,26 +115,26 @@ function readUsage(usage: JsonObject): ReportedUsage {
   };
 }
 
-/** The fields that contain further fields of the protocol. Arguments of calls are not among them. */
+/** The fields whose objects contain further fields of the protocol. The arguments of calls must not be renamed. */
 const NESTED_FIELDS = new Set(
   listNames('candidates content parts functionCall usageMetadata promptFeedback'),
 );
 
 /**
- * Converts the field names of a chunk to camel case, since gateways that use Google's Python types send
- * `finish_reason` and `function_call`. If a field has both names, the value in camel case is kept.
+ * Converts the field names of a chunk to camel case, because gateways that use Google's Python types send
+ * `finish_reason` and `function_call`. If a field is present under both names, the value under the name in camel case is used.
  */
 function withCamelCaseNames(chunk: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(chunk).flatMap(([name, value]) => {
       const camel = name.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
       if (value === undefined || (camel !== name && chunk[camel] !== undefined)) return [];
-      return [[camel, NESTED_FIELDS.has(camel) ? renameBelow(value) : value] as const];
+      return [[camel, NESTED_FIELDS.has(camel) ? withCamelCaseFields(value) : value] as const];
     }),
   );
 }
 
-function renameBelow(value: JsonValue): JsonValue {
+function withCamelCaseFields(value: JsonValue): JsonValue {
   if (Array.isArray(value)) {
     return value.map((item) => (isJsonObject(item) ? withCamelCaseNames(item) : item));
   }
@@ -147,16 +147,16 @@ const THINKING = /("thinkingConfig":\{"thinkingBudget":)(\d+)/;
 export const googleProtocol: ProtocolAdapter = {
   rules: {
     metaKey: 'google',
-    joinSystem: false,
-    plainReasoning: false,
+    joinsSystemMessages: false,
+    sendsReasoningWithoutMetadata: false,
     cacheMarker: null,
-    filesInResults: true,
-    acceptedIds: /^[\x21-\x7e]{1,64}$/,
-    signsBlankText: true,
+    acceptsFilesInResults: true,
+    acceptedCallIds: /^[\x21-\x7e]{1,64}$/,
+    sendsSignedBlankText: true,
   },
-  languageModel: (modelId, { baseUrl: baseURL, apiKey }, fetch) =>
+  createLanguageModel: (modelId, { baseUrl: baseURL, apiKey }, fetch) =>
     createGoogle({ baseURL, apiKey: apiKey ?? '', fetch }).languageModel(modelId),
   createReader: (answer) => new GoogleReader(answer),
-  // The limit includes thinking in this protocol.
-  limitOutput: (body, maxOutputTokens) => capThinkingBudget(body, THINKING, maxOutputTokens),
+  // In this protocol, the output limit already includes thinking, so only the thinking budget is lowered.
+  setOutputLimit: (body, maxOutputTokens) => capThinkingBudget(body, THINKING, maxOutputTokens),
 };

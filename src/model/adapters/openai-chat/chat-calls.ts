@@ -3,17 +3,18 @@ import type { AnswerBuilder } from '../answers/answer-builder.ts';
 import { areSameArguments, isCompleteJsonObject } from '../answers/call-arguments.ts';
 import { asNumber, asObject, asObjects, asText } from '../answers/json-fields.ts';
 
+/** A call of the answer. */
 interface OpenCall {
   /** The key of the call in the builder. */
   readonly key: string;
   readonly id: string | undefined;
   name: string;
   readonly index: number | undefined;
-  /** The number of the message or delta with its last piece. */
-  batch: number;
-  /** True if its name came again after its complete arguments: later arguments belong to another call. */
+  /** The number of the message or delta that contained the last piece of the call. */
+  messageNumber: number;
+  /** True if the name arrived again after the complete arguments. Later arguments then belong to another call. */
   isNamedAgain: boolean;
-  /** True if it came again from its beginning under the same id: later arguments are a repetition. */
+  /** True if the call arrived again from its beginning with the same id. Later arguments are then a repetition. */
   isRepeated: boolean;
 }
 
@@ -32,7 +33,8 @@ interface CallPiece {
 export class ChatCalls {
   private readonly answer: AnswerBuilder;
   private readonly calls: OpenCall[] = [];
-  private batch = 0;
+  /** The number of messages and deltas so far. */
+  private messageNumber = 0;
 
   constructor(answer: AnswerBuilder) {
     this.answer = answer;
@@ -40,13 +42,13 @@ export class ChatCalls {
 
   /** Takes the calls of a delta. */
   take(delta: JsonObject): void {
-    this.batch += 1;
+    this.messageNumber += 1;
     for (const call of listCalls(delta)) this.takeCall(call);
   }
 
   /** Takes the calls of a message, which may repeat calls that were streamed before it. */
   takeMessage(message: JsonObject): void {
-    this.batch += 1;
+    this.messageNumber += 1;
     const unrepeated = new Set(this.calls);
     for (const sent of listCalls(message)) {
       const repeated = this.findRepeatedCall(this.readPiece(sent), unrepeated);
@@ -58,26 +60,26 @@ export class ChatCalls {
     }
   }
 
-  /** Finds the call that a message repeats: it has the same name and arguments, and the same id if there is one. */
+  /** Finds the call that a message repeats: a call with the same name, arguments and, if there is an id, the same id. */
   private findRepeatedCall(
     { id, name, args }: CallPiece,
     calls: ReadonlySet<OpenCall>,
   ): OpenCall | undefined {
-    const isSame = (call: OpenCall): boolean =>
-      call.name === name && areSameArguments(this.argumentsOf(call), args);
-    const same = [...calls].filter(isSame);
-    return same.find((call) => call.id === id) ?? (id === undefined ? same[0] : undefined);
+    const matches = [...calls].filter(
+      (call) => call.name === name && areSameArguments(this.getArguments(call), args),
+    );
+    return matches.find((call) => call.id === id) ?? (id === undefined ? matches[0] : undefined);
   }
 
   private takeCall(sent: JsonObject): void {
     const piece = this.readPiece(sent);
     const call = this.findOrStart(piece);
-    if (call !== null) this.grow(call, piece);
-    // Google's compatible server puts the signature of the thought into this field.
+    if (call !== null) this.appendPiece(call, piece);
+    // Google's compatible server sends the signature of the thought in the field `extra_content`.
     const signature = asText(
       asObject(asObject(sent['extra_content'])?.['google'])?.['thought_signature'],
     );
-    if (signature !== undefined) this.answer.annotateLast({ thoughtSignature: signature });
+    if (signature !== undefined) this.answer.addMetaToLastBlock({ thoughtSignature: signature });
   }
 
   private readPiece(sent: JsonObject): CallPiece {
@@ -86,18 +88,18 @@ export class ChatCalls {
       index: asNumber(sent['index']),
       id: asText(sent['id'])?.trim() || undefined,
       name: typeof inner['name'] === 'string' ? inner['name'] : undefined,
-      args: this.argumentText(inner['arguments'] ?? inner['parameters']),
+      args: this.toArgumentText(inner['arguments'] ?? inner['parameters']),
     };
   }
 
-  private argumentText(args: JsonValue | undefined): string {
+  private toArgumentText(args: JsonValue | undefined): string {
     if (typeof args === 'string') return args;
     if (args === undefined || args === null) return '';
     this.answer.repair('arguments_as_object');
     return JSON.stringify(args);
   }
 
-  /** Returns the call that a piece belongs to, and starts it if it is new; null: the piece is empty. */
+  /** Returns the call to which a piece belongs, and starts the call if it is new; null: the piece is empty. */
   private findOrStart(piece: CallPiece): OpenCall | null {
     const known = this.findCall(piece);
     if (known !== undefined) {
@@ -106,7 +108,7 @@ export class ChatCalls {
     }
     if (piece.name === undefined && piece.id === undefined && piece.args.trim() === '') return null;
     if (piece.index === undefined) this.answer.repair('missing_index');
-    // Arguments after a repeated name belong to a new call of that name.
+    // Arguments after a repeated name belong to a new call with that name.
     const before = this.findByIndexOrLast(piece.index);
     const name = piece.name || (before?.isNamedAgain === true ? before.name : '');
     const call: OpenCall = {
@@ -114,7 +116,7 @@ export class ChatCalls {
       id: piece.id,
       name,
       index: piece.index,
-      batch: this.batch,
+      messageNumber: this.messageNumber,
       isNamedAgain: false,
       isRepeated: false,
     };
@@ -123,66 +125,67 @@ export class ChatCalls {
     return call;
   }
 
-  /** Finds the call that a piece continues; undefined: it begins a call. */
+  /** Finds the call that a piece continues; undefined: the piece begins a new call. */
   private findCall(piece: CallPiece): OpenCall | undefined {
     const call = hasName(piece) ? this.findCallByName(piece) : this.findCallWithoutName(piece);
     const isNext = call?.isNamedAgain === true && piece.args.trim() !== '';
     return isNext ? undefined : call;
   }
 
-  /** Finds the call that a piece without a name continues: the one with its id or its index, or the last one. */
+  /** Finds the call that a piece without a name continues: the call with the same id or index, or else the last call. */
   private findCallWithoutName(piece: CallPiece): OpenCall | undefined {
-    const byPlace = this.findById(piece) ?? this.findByIndex(piece.index);
-    if (byPlace !== undefined || piece.index !== undefined) return byPlace;
+    const known = this.findById(piece) ?? this.findByIndex(piece.index);
+    if (known !== undefined || piece.index !== undefined) return known;
     const last = this.calls.at(-1);
-    // A new id after a complete call begins another call, of which the name is missing.
-    const isStray = piece.id !== undefined && last !== undefined && this.hasCompleteArguments(last);
-    return isStray ? undefined : last;
+    // A new id after a complete call begins another call, whose name is missing.
+    const isNew = piece.id !== undefined && last !== undefined && this.hasCompleteArguments(last);
+    return isNew ? undefined : last;
   }
 
   /** Finds the call that a piece continues although it contains a name. */
   private findCallByName(piece: CallPiece): OpenCall | undefined {
     const byId = this.findById(piece);
-    const byPlace = this.findByIndexOrLast(piece.index);
-    const known = byId ?? byPlace;
+    const known = byId ?? this.findByIndexOrLast(piece.index);
     if (known === undefined) return undefined;
     const hasNewId = byId === undefined && piece.id !== undefined;
-    // The name of the call was missing so far.
+    // The name of the known call was missing so far, so this is its name.
     if (known.name === '') return hasNewId && piece.index === undefined ? undefined : known;
     if (known.name !== piece.name) return this.isNameContinued(known, piece) ? known : undefined;
-    // The same name with a new id: the server makes up an id for each piece, or this is another call.
+    // With the same name and a new id, either the server invents an id for each piece, or this is another call.
     if (hasNewId) return this.isInsideArguments(known, piece) ? known : undefined;
     // A second call with the same name in one list is another call.
-    const isInSameList = known.batch === this.batch && byId === undefined;
+    const isInSameList = known.messageNumber === this.messageNumber && byId === undefined;
     if (isInSameList && this.hasCompleteArguments(known)) return undefined;
-    return startsLikeValue(piece.args) && this.isFollowedBy(known, piece.args) ? undefined : known;
+    return startsLikeValue(piece.args) && this.isFollowedByOtherCall(known, piece.args)
+      ? undefined
+      : known;
   }
 
   /**
-   * Returns true if a name comes in pieces or grows: the call has an index, and no arguments yet or only their
-   * beginning (Fireworks).
+   * Returns true if a different name continues the name of a call: the piece has an index, and no arguments have
+   * arrived or only their beginning (Fireworks).
    */
   private isNameContinued(call: OpenCall, piece: CallPiece): boolean {
     const hasOtherId = piece.id !== undefined && piece.id !== call.id;
     if (piece.index === undefined || hasOtherId) return false;
-    if (this.argumentsOf(call) !== '') {
+    if (this.getArguments(call) !== '') {
       return piece.id === undefined && call.id !== undefined && this.isInsideArguments(call, piece);
     }
     return call.id !== undefined || piece.args === '';
   }
 
-  /** Returns true if a piece can only be the next part of the arguments of a call. */
+  /** Returns true if a piece can only continue the arguments of a call. */
   private isInsideArguments(call: OpenCall, piece: CallPiece): boolean {
-    const before = this.argumentsOf(call);
+    const before = this.getArguments(call);
     if (before === '') return piece.index !== undefined && piece.args !== '';
     if (isCompleteJsonObject(before)) return false;
-    // An object inside the arguments can begin only where a value is expected.
+    // A piece with a new object continues the arguments only if they end where a value is expected.
     return !/^\s*\{/.test(piece.args) || /[:,[]\s*$/.test(before.slice(-64));
   }
 
-  /** Returns true if a call is complete and these arguments do not repeat its own. */
-  private isFollowedBy(call: OpenCall, args: string): boolean {
-    const before = this.argumentsOf(call);
+  /** Returns true if the arguments of a call are complete and `args` does not repeat them. */
+  private isFollowedByOtherCall(call: OpenCall, args: string): boolean {
+    const before = this.getArguments(call);
     return isCompleteJsonObject(before) && !areSameArguments(before, args);
   }
 
@@ -201,16 +204,16 @@ export class ChatCalls {
   }
 
   private hasCompleteArguments(call: OpenCall): boolean {
-    return isCompleteJsonObject(this.argumentsOf(call));
+    return isCompleteJsonObject(this.getArguments(call));
   }
 
-  /** Returns true if the arguments are complete. An empty object is often only their beginning. */
-  private hasArguments(call: OpenCall): boolean {
-    return this.hasCompleteArguments(call) && this.argumentsOf(call).trim() !== '{}';
+  /** Returns true if the arguments are complete and not an empty object, which is often only their beginning. */
+  private hasNonEmptyArguments(call: OpenCall): boolean {
+    return this.hasCompleteArguments(call) && this.getArguments(call).trim() !== '{}';
   }
 
-  private argumentsOf({ key }: OpenCall): string {
-    return this.answer.argumentsOf(key) ?? '';
+  private getArguments({ key }: OpenCall): string {
+    return this.answer.getArguments(key) ?? '';
   }
 
   private continueName(call: OpenCall, { name }: CallPiece): void {
@@ -219,24 +222,24 @@ export class ChatCalls {
     this.answer.nameCall(call.key, call.name);
   }
 
-  private grow(call: OpenCall, piece: CallPiece): void {
+  private appendPiece(call: OpenCall, piece: CallPiece): void {
     const { args } = piece;
-    call.batch = this.batch;
+    call.messageNumber = this.messageNumber;
     const isEmpty = args.trim() === '';
-    // The arguments are parsed only if the piece may repeat them: parsing them for each piece would take too long.
+    // Arguments are parsed only if the piece may repeat them, because parsing them for each piece would take too long.
     const mayRepeat = call.isRepeated || startsLikeValue(args) || (isEmpty && hasName(piece));
-    if (mayRepeat && this.hasArguments(call)) {
+    if (mayRepeat && this.hasNonEmptyArguments(call)) {
       if (isEmpty && hasName(piece)) {
         if (piece.id === undefined) call.isNamedAgain = true;
         else call.isRepeated = true;
         return;
       }
-      if (call.isRepeated || areSameArguments(this.argumentsOf(call), args)) {
+      if (call.isRepeated || areSameArguments(this.getArguments(call), args)) {
         this.answer.repair('repeated_part');
         return;
       }
     }
-    this.answer.growArguments(call.key, args);
+    this.answer.appendArguments(call.key, args);
   }
 }
 

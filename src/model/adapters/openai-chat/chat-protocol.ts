@@ -17,16 +17,16 @@ import {
 import type { ProviderQuirks } from '../../settings/provider-quirks.ts';
 import { findReportedError, findEventError } from '../answers/reported-errors.ts';
 
-/** Reads answers of OpenAI's Chat Completions, and the variants that compatible servers send. */
+/** Reads answers of OpenAI's Chat Completions, and the variants of compatible servers. */
 class ChatReader implements AnswerReader {
   readonly awaitsEnd = false;
   private readonly answer: AnswerBuilder;
   private readonly calls: ChatCalls;
-  /** The visible text so far, to recognize what a complete message repeats. */
+  /** The visible text so far, to recognize the text that a complete message repeats. */
   private visibleText = '';
-  /** The thinking so far. */
+  /** The thinking so far, for the same reason. */
   private thinking = '';
-  /** True if content came in deltas, so that a final message repeats it. */
+  /** True if content has arrived in deltas, so that a final message repeats it. */
   private hasDeltas = false;
   private hasRefused = false;
   /** True if the response is one document, in which a message is expected. */
@@ -47,7 +47,7 @@ class ChatReader implements AnswerReader {
     if (choices.length === 0 && !Array.isArray(chunk['choices'])) {
       this.answer.repair('missing_choices');
     }
-    // All choices are one answer: GitHub Copilot puts its text into one choice and its calls into the next.
+    // All choices belong to one answer: GitHub Copilot sends the text in one choice and the calls in the next.
     for (const choice of choices) this.takeChoice(choice);
     for (const choice of choices) this.takeReason(choice['finish_reason']);
   }
@@ -84,8 +84,8 @@ class ChatReader implements AnswerReader {
   }
 
   /**
-   * Takes a message that came instead of a delta: the complete answer, the answer so far, or a piece of it. Text
-   * that has come before is not added again.
+   * Takes a message that arrived instead of a delta: the complete answer, the answer so far, or a piece of it. Text that
+   * has already arrived is not added again.
    */
   private takeMessage(message: JsonObject, { isLast }: { readonly isLast: boolean }): void {
     if (!this.isDocument) this.answer.repair('message_instead_of_delta');
@@ -151,9 +151,12 @@ class ChatReader implements AnswerReader {
   }
 }
 
-/** Returns the part of a message that is new. Messages come complete, growing or in pieces. */
+/**
+ * Returns the part of a message's text that is new. `before`: the text so far. A message contains the complete text, the
+ * text so far with an addition, or only a new piece.
+ */
 function findNewText(text: string, before: string): string {
-  // Some servers trim the message that repeats what they streamed.
+  // Some servers trim the message that repeats the streamed text.
   if (before !== '' && text.trim() === before.trim()) return '';
   return text.startsWith(before) ? text.slice(before.length) : text;
 }
@@ -170,15 +173,15 @@ function splitContent(content: JsonValue | undefined): readonly ContentPart[] {
     const { thinking } = part;
     if (part['type'] === 'thinking' || thinking !== undefined) {
       const text =
-        typeof thinking === 'string' ? thinking : asObjects(thinking).map(partText).join('');
+        typeof thinking === 'string' ? thinking : asObjects(thinking).map(getPartText).join('');
       return text === '' ? [] : [{ type: 'reasoning', text }];
     }
-    const text = partText(part);
+    const text = getPartText(part);
     return text === '' ? [] : [{ type: 'text', text }];
   });
 }
 
-function partText(part: JsonObject): string {
+function getPartText(part: JsonObject): string {
   return asText(part['text']) ?? '';
 }
 
@@ -191,12 +194,12 @@ function createRules(
     metaKey: CHAT_META_KEY,
     // The package reads only the signature of the call under this key.
     callMetaKey: 'google',
-    joinSystem: true,
-    plainReasoning: true,
+    joinsSystemMessages: true,
+    sendsReasoningWithoutMetadata: true,
     cacheMarker,
-    filesInResults: false,
+    acceptsFilesInResults: false,
     // OpenAI: "string too long. Expected a string with maximum length 40".
-    acceptedIds: /^[\x21-\x7e]{1,40}$/,
+    acceptedCallIds: /^[\x21-\x7e]{1,40}$/,
     thoughtFields: (content) => toThoughtFields(content, thoughts),
   };
 }
@@ -221,13 +224,13 @@ function findRules(quirks: ProviderQuirks, modelId: string): PromptRules {
   return quirks.cacheMarks?.test(modelId) === true ? known.marked : known.plain;
 }
 
-/** The rules for Google, which defines a signature for calls without one: https://ai.google.dev/gemini-api/docs/thought-signatures */
+/** The rules for Google, which defines a substitute for missing signatures: https://ai.google.dev/gemini-api/docs/thought-signatures */
 const GOOGLE_RULES: PromptRules = {
   ...RULES,
-  missingSignature: 'skip_thought_signature_validator',
+  substituteSignature: 'skip_thought_signature_validator',
 };
 
-/** Matches Gemini from version 3 on, which accepts no call without a signature, and names without a version. */
+/** Matches models that accept no call without a signature: Gemini from version 3 on, and names without a version. */
 const NEEDS_SIGNATURES = /(?:^|\/)gemini-(?![12]\b|exp-|pro(?:-vision)?$)/;
 
 /** The field of a mark as it is in a body. Inside a text it would be escaped. */
@@ -254,11 +257,11 @@ function moveMark(message: JsonValue): JsonValue {
 /** OpenAI's Chat Completions protocol, which many other servers imitate. */
 export const chatProtocol: ProtocolAdapter = {
   rules: RULES,
-  rulesOf: ({ baseUrl, quirks }, modelId) => {
+  selectRules: ({ baseUrl, quirks }, modelId) => {
     if (isGoogleHost(baseUrl) && NEEDS_SIGNATURES.test(modelId)) return GOOGLE_RULES;
     return quirks === undefined ? RULES : findRules(quirks, modelId);
   },
-  languageModel: (modelId, endpoint, fetch) =>
+  createLanguageModel: (modelId, endpoint, fetch) =>
     createOpenAICompatible({
       // The name is fixed, since it is also the key of the package's metadata.
       name: CHAT_META_KEY,

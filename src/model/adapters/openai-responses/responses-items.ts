@@ -3,7 +3,7 @@ import { areSameArguments } from '../answers/call-arguments.ts';
 import { asNumber, asObject, asObjects, asText } from '../answers/json-fields.ts';
 
 /** The events that only repeat or describe the content of other events. */
-const REDUNDANT = new Set([
+const REDUNDANT_EVENTS = new Set([
   'keepalive',
   'response.queued',
   'response.content_part.added',
@@ -15,15 +15,16 @@ const REDUNDANT = new Set([
 
 /** Returns true if an event only repeats or describes the content of other events. */
 export function isRedundantEvent(type: string): boolean {
-  return REDUNDANT.has(type);
+  return REDUNDANT_EVENTS.has(type);
 }
 
 /** The type of an output item. */
 export type OutputItemType = 'message' | 'reasoning' | 'function_call' | 'unknown';
 
-/** An output item as far as it has come. */
+/** An output item, as far as it has arrived. */
 export interface OutputItem {
   readonly type: OutputItemType;
+  /** The key of the item in the reader and the builder. */
   readonly key: string;
   id: string | undefined;
   readonly callId: string | undefined;
@@ -32,13 +33,13 @@ export interface OutputItem {
   readonly start: JsonObject;
   /** Its text so far, or the arguments of a call. */
   text: string;
-  /** The parts of its content for which text has come. */
+  /** The keys (see `createPartKey`) of the parts for which text has arrived. */
   readonly receivedParts: Set<string>;
-  /** The index of the current part of its summary. */
+  /** The index of the current part of the summary of a reasoning item. */
   summaryIndex: number;
 }
 
-/** Returns the type of an item, from its other fields if it states none. */
+/** Returns the type of an item, which follows from other fields if the type is missing. */
 export function classifyItem(item: JsonObject): OutputItemType {
   const { type } = item;
   if (type === 'message' || type === 'reasoning' || type === 'function_call') return type;
@@ -50,8 +51,8 @@ export function classifyItem(item: JsonObject): OutputItemType {
 }
 
 /**
- * Finds the item that an item of the final response repeats: by its id, by the id of its call, by its content, or
- * by its key. Gateways number the items differently in the final response, and make up other ids.
+ * Finds the earlier item that an item of the final response repeats. The items are compared by id, by call id, by
+ * content, and by key, because some gateways use other indexes and ids in the final response.
  */
 export function findRepeatedItem(
   sent: JsonObject,
@@ -60,16 +61,16 @@ export function findRepeatedItem(
 ): OutputItem | undefined {
   const type = classifyItem(sent);
   const [id, callId] = [asText(sent['id']), asText(sent['call_id'])];
-  const same = items.filter((item) => item.type === type);
+  const candidates = items.filter((item) => item.type === type);
   return (
-    same.find((item) => id !== undefined && item.id === id) ??
-    same.find((item) => callId !== undefined && item.callId === callId) ??
-    same.find((item) => hasSameContent(item, sent)) ??
-    same.find((item) => item.key === key && canBeSameCall(type, item, sent))
+    candidates.find((item) => id !== undefined && item.id === id) ??
+    candidates.find((item) => callId !== undefined && item.callId === callId) ??
+    candidates.find((item) => hasSameContent(item, sent)) ??
+    candidates.find((item) => item.key === key && canBeSameCall(type, item, sent))
   );
 }
 
-/** Returns true if an item with the same key can be the same one, even if its content differs. */
+/** Returns true if an item with the same key can be the same item although its content differs. */
 function canBeSameCall(type: OutputItemType, item: OutputItem, sent: JsonObject): boolean {
   if (type !== 'function_call') return true;
   return item.callId === undefined || asText(sent['call_id']) === undefined;
@@ -90,14 +91,14 @@ function hasSameContent(item: OutputItem, sent: JsonObject): boolean {
   }
 }
 
-/** Finds the raw arguments of a call; undefined: it has none. */
+/** Finds the raw arguments of a call; undefined: the call has no arguments. */
 export function findArguments(sent: JsonObject): string | undefined {
   const args = sent['arguments'];
   return isJsonObject(args) ? JSON.stringify(args) : asText(args);
 }
 
-/** Returns a key for the part of an item that an event is about. */
-export function partKey(event: JsonObject): string {
+/** Creates a key for the part of an item to which an event belongs. */
+export function createPartKey(event: JsonObject): string {
   return `${asNumber(event['summary_index']) ?? ''}:${asNumber(event['content_index']) ?? 0}`;
 }
 
@@ -107,8 +108,8 @@ export function toNameField(name: JsonValue | undefined): JsonObject {
   return text === undefined ? {} : { name: text };
 }
 
-/** Returns the key in the builder of the current part of a reasoning item. */
-export function reasoningKey({ key, summaryIndex }: OutputItem): string {
+/** Creates the key for the builder of the current part of a reasoning item. */
+export function createReasoningKey({ key, summaryIndex }: OutputItem): string {
   return `${key}:${summaryIndex}`;
 }
 
@@ -139,7 +140,7 @@ export function toReasoningMeta({ id, encrypted_content: encrypted }: JsonObject
   };
 }
 
-/** Joins the texts and refusals of a content. */
+/** Joins the texts and refusals in the content of an item. */
 export function joinTexts(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content;
   return asObjects(content)
@@ -147,7 +148,7 @@ export function joinTexts(content: JsonValue | undefined): string {
     .join('');
 }
 
-/** Creates an item for which no content has come yet. */
+/** Creates an item for which no content has arrived yet. */
 export function createOutputItem(key: string, sent: JsonObject): OutputItem {
   return {
     type: classifyItem(sent),
@@ -162,7 +163,7 @@ export function createOutputItem(key: string, sent: JsonObject): OutputItem {
   };
 }
 
-/** Finds the text of a part with visible output; undefined: it is another kind of part. */
+/** Finds the text of a part with visible output; undefined: it has another kind of part. */
 export function findPartText(part: JsonValue | undefined): JsonValue | undefined {
   const fields = asObject(part);
   const type = fields?.['type'];

@@ -15,8 +15,8 @@ import {
   toCallMeta,
   toMessageMeta,
   toNameField,
-  partKey,
-  reasoningKey,
+  createPartKey,
+  createReasoningKey,
   toReasoningMeta,
   findRepeatedItem,
   findPartText,
@@ -28,8 +28,9 @@ import {
 export class ResponsesReader implements AnswerReader {
   readonly awaitsEnd = true;
   private readonly answer: AnswerBuilder;
+  /** The items that have begun and have not ended, by key. */
   private readonly open = new Map<string, OutputItem>();
-  /** The items that have ended, by key. The final response repeats them. */
+  /** The items that have ended, by key. The final response repeats these items. */
   private readonly ended = new Map<string, OutputItem>();
   private itemCount = 0;
   private lastKey = '';
@@ -49,10 +50,10 @@ export class ResponsesReader implements AnswerReader {
       case 'response.in_progress':
         return this.answer.setServedBy(asObject(event['response'])?.['model']);
       case 'response.output_item.added':
-        this.startItem(this.keyOf(event, event['item']), asObject(event['item']) ?? {});
+        this.startItem(this.findItemKey(event, event['item']), asObject(event['item']) ?? {});
         return;
       case 'response.output_item.done':
-        return this.endItem(this.keyOf(event, event['item']), asObject(event['item']) ?? {});
+        return this.endItem(this.findItemKey(event, event['item']), asObject(event['item']) ?? {});
       case 'response.output_text.delta':
         return this.takeTextDelta(event);
       case 'response.output_text.done':
@@ -76,11 +77,11 @@ export class ResponsesReader implements AnswerReader {
       case 'response.reasoning_text.delta':
         return this.takeThinkingDelta(event);
       case 'response.function_call_arguments.delta':
-        return this.growCall(event);
+        return this.appendArguments(event);
       case 'response.completed':
       case 'response.incomplete':
       case 'response.done':
-        return this.complete(asObject(event['response']) ?? {});
+        return this.takeCompleteResponse(asObject(event['response']) ?? {});
       case 'response.cancelled':
         finishAnswer(this.answer, 'cancelled');
         return this.answer.end();
@@ -94,8 +95,8 @@ export class ResponsesReader implements AnswerReader {
         }
         const error = findEventError(event, name);
         if (error !== undefined) this.answer.fail(new ReportedError(error));
-        // This is a complete response without a type.
-        else if (Array.isArray(event['output'])) this.complete(event);
+        // The event is a complete response without a type.
+        else if (Array.isArray(event['output'])) this.takeCompleteResponse(event);
         else this.answer.repair('unknown_event');
       }
     }
@@ -107,23 +108,23 @@ export class ResponsesReader implements AnswerReader {
     this.isDocument = true;
     this.answer.setServedBy(inner['model']);
     if (inner['status'] === 'failed') this.fail({ response: inner });
-    else this.complete(inner);
+    else this.takeCompleteResponse(inner);
     return true;
   }
 
-  /** Returns the key of an item: its index in the output, since some gateways change its id between events. */
-  private keyOf(event: JsonObject, item?: JsonValue): string {
+  /** Returns the key of an item: its index in the output, because some gateways change the id of an item between events. */
+  private findItemKey(event: JsonObject, item?: JsonValue): string {
     const index = asNumber(event['output_index']);
     if (index !== undefined) return `#${index}`;
     const id = asText(event['item_id']) ?? asText(asObject(item)?.['id']);
-    const known = this.openItemOf(id);
+    const known = this.findOpenItem(id);
     if (known !== undefined) return known.key;
     if (id !== undefined) return id;
     this.answer.repair('missing_index');
     return item === undefined ? this.lastKey : `new ${this.itemCount}`;
   }
 
-  private openItemOf(id: string | undefined): OutputItem | undefined {
+  private findOpenItem(id: string | undefined): OutputItem | undefined {
     if (id === undefined) return undefined;
     for (const item of this.open.values()) if (item.id === id) return item;
     return undefined;
@@ -134,7 +135,7 @@ export class ResponsesReader implements AnswerReader {
     const type = classifyItem(sent);
     if (known !== undefined && (known.type === type || type === 'unknown')) return known;
     if (known !== undefined) {
-      // Another item has the key of one that has not ended.
+      // The key belongs to another item that has not ended, so this item is ended first.
       this.answer.repair('missing_block_end');
       this.endItem(key, {});
     }
@@ -147,7 +148,7 @@ export class ResponsesReader implements AnswerReader {
         this.answer.openBlock('text', key, toMessageMeta(sent));
         break;
       case 'reasoning':
-        this.answer.openBlock('reasoning', reasoningKey(item), toReasoningMeta(sent));
+        this.answer.openBlock('reasoning', createReasoningKey(item), toReasoningMeta(sent));
         break;
       case 'function_call': {
         const id = asText(sent['call_id']) ?? asText(sent['id']);
@@ -160,8 +161,8 @@ export class ResponsesReader implements AnswerReader {
     return item;
   }
 
-  private openItem(event: JsonObject, type: OutputItemType): OutputItem {
-    const key = this.keyOf(event);
+  private findOrStartItem(event: JsonObject, type: OutputItemType): OutputItem {
+    const key = this.findItemKey(event);
     const known = this.open.get(key);
     if (known !== undefined) return known;
     this.answer.repair('missing_block_start');
@@ -169,54 +170,54 @@ export class ResponsesReader implements AnswerReader {
   }
 
   private takeTextDelta(event: JsonObject): void {
-    const item = this.openItem(event, 'message');
+    const item = this.findOrStartItem(event, 'message');
     if (item.type === 'message') this.addText(item, event, asText(event['delta']) ?? '');
   }
 
   private addText(item: OutputItem, event: JsonObject, text: string): void {
     item.text += text;
-    item.receivedParts.add(partKey(event));
+    item.receivedParts.add(createPartKey(event));
     if (item.type === 'message') this.answer.addText(text, item.key);
-    else this.answer.addReasoning(text, reasoningKey(item));
+    else this.answer.addReasoning(text, createReasoningKey(item));
   }
 
-  /** Takes the complete text of a part. Most servers have sent it in deltas before. */
+  /** Takes the complete text of a part. It is ignored if the text has already arrived in deltas, as from most servers. */
   private completePart(
     event: JsonObject,
     type: 'message' | 'reasoning',
     value: JsonValue | undefined,
   ): void {
     const text = asText(value);
-    if (text === undefined || this.hasEnded(event)) return;
-    const item = this.openItem(event, type);
-    if (item.type !== type || item.receivedParts.has(partKey(event))) return;
+    if (text === undefined || this.isItemEnded(event)) return;
+    const item = this.findOrStartItem(event, type);
+    if (item.type !== type || item.receivedParts.has(createPartKey(event))) return;
     if (type === 'reasoning') this.moveToSummary(item, asNumber(event['summary_index']) ?? 0);
     this.addText(item, event, text);
   }
 
-  /** Takes the complete arguments of a call. Most servers have sent them in deltas before. */
+  /** Takes the complete arguments of a call. Only the end that has not arrived in deltas is added. */
   private completeArguments(event: JsonObject): void {
-    if (this.hasEnded(event)) return;
-    const item = this.openItem(event, 'function_call');
+    if (this.isItemEnded(event)) return;
+    const item = this.findOrStartItem(event, 'function_call');
     const raw = findArguments(event);
     if (item.type !== 'function_call' || raw === undefined) return;
-    const before = this.answer.argumentsOf(item.key) ?? '';
-    if (raw.startsWith(before)) this.answer.growArguments(item.key, raw.slice(before.length));
+    const before = this.answer.getArguments(item.key) ?? '';
+    if (raw.startsWith(before)) this.answer.appendArguments(item.key, raw.slice(before.length));
   }
 
   /** Returns true if an event repeats content of an item that has ended. */
-  private hasEnded(event: JsonObject): boolean {
-    const key = this.keyOf(event);
+  private isItemEnded(event: JsonObject): boolean {
+    const key = this.findItemKey(event);
     return this.ended.has(key) && !this.open.has(key);
   }
 
   private startSummary(event: JsonObject): void {
-    const item = this.openItem(event, 'reasoning');
+    const item = this.findOrStartItem(event, 'reasoning');
     if (item.type === 'reasoning') this.moveToSummary(item, asNumber(event['summary_index']) ?? 0);
   }
 
   private takeThinkingDelta(event: JsonObject): void {
-    const item = this.openItem(event, 'reasoning');
+    const item = this.findOrStartItem(event, 'reasoning');
     if (item.type !== 'reasoning') return;
     this.moveToSummary(item, asNumber(event['summary_index']) ?? item.summaryIndex);
     this.addText(item, event, asText(event['delta']) ?? '');
@@ -226,13 +227,13 @@ export class ResponsesReader implements AnswerReader {
   private moveToSummary(item: OutputItem, summaryIndex: number): void {
     if (summaryIndex <= item.summaryIndex) return;
     item.summaryIndex = summaryIndex;
-    this.answer.openBlock('reasoning', reasoningKey(item), toReasoningMeta({ id: item.id }));
+    this.answer.openBlock('reasoning', createReasoningKey(item), toReasoningMeta({ id: item.id }));
   }
 
-  private growCall(event: JsonObject): void {
-    const item = this.openItem(event, 'function_call');
+  private appendArguments(event: JsonObject): void {
+    const item = this.findOrStartItem(event, 'function_call');
     if (item.type === 'function_call')
-      this.answer.growArguments(item.key, asText(event['delta']) ?? '');
+      this.answer.appendArguments(item.key, asText(event['delta']) ?? '');
   }
 
   private endItem(key: string, sent: JsonObject): void {
@@ -248,7 +249,7 @@ export class ResponsesReader implements AnswerReader {
         if (item.text === '') {
           this.addText(item, {}, joinTexts(sent['summary']) || joinTexts(sent['content']));
         }
-        // The encrypted thought is complete only now. It belongs to all parts of the summary.
+        // The encrypted thought is complete only when the item ends. It belongs to all parts of the summary.
         for (let index = 0; index <= item.summaryIndex; index += 1) {
           const meta = toReasoningMeta({ id: item.id, ...sent });
           this.answer.closeBlock('reasoning', `${key}:${index}`, meta);
@@ -265,7 +266,7 @@ export class ResponsesReader implements AnswerReader {
     if (isJsonObject(sent['arguments'])) this.answer.repair('arguments_as_object');
     const raw = findArguments(sent);
     const name = asText(sent['name']);
-    item.text = raw ?? this.answer.argumentsOf(item.key) ?? '';
+    item.text = raw ?? this.answer.getArguments(item.key) ?? '';
     if (name !== undefined) this.answer.nameCall(item.key, name);
     this.answer.endCall(item.key, {
       ...(raw === undefined ? {} : { raw }),
@@ -273,7 +274,7 @@ export class ResponsesReader implements AnswerReader {
     });
   }
 
-  private complete(response: JsonObject): void {
+  private takeCompleteResponse(response: JsonObject): void {
     this.answer.setServedBy(response['model']);
     this.takeUsage(response);
     this.takeOutput(asObjects(response['output']));
@@ -295,7 +296,7 @@ export class ResponsesReader implements AnswerReader {
         if (this.open.has(known.key)) this.endItem(known.key, sent);
         continue;
       }
-      // A thought must not come after the content that followed from it.
+      // A thought that was not streamed is left out, because it must not come after the content that followed it.
       if (hadContent && classifyItem(sent) === 'reasoning') continue;
       if (!this.isDocument) this.answer.repair('message_instead_of_delta');
       this.endItem(`final ${index}`, sent);
@@ -305,7 +306,7 @@ export class ResponsesReader implements AnswerReader {
   /** Ends the calls whose arguments were complete at their start, which some servers send without any further event. */
   private completeStartedCalls(): void {
     for (const { type, key, start } of this.open.values()) {
-      if (type !== 'function_call' || this.answer.argumentsOf(key) !== '') continue;
+      if (type !== 'function_call' || this.answer.getArguments(key) !== '') continue;
       if ((findArguments(start) ?? '') !== '') this.endItem(key, start);
     }
   }
@@ -313,7 +314,7 @@ export class ResponsesReader implements AnswerReader {
   private finish(response: JsonObject): void {
     const reason = asText(asObject(response['incomplete_details'])?.['reason']);
     if (reason !== undefined) return finishAnswer(this.answer, reason);
-    // An incomplete response without a reason may have been cut off, so it is treated like that.
+    // An incomplete response without a reason may have been cut off, so it is treated as cut off.
     const isIncomplete = response['status'] === 'incomplete';
     finishAnswer(this.answer, isIncomplete ? 'length' : 'stop', { hasRefused: this.hasRefused });
   }

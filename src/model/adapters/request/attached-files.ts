@@ -7,18 +7,19 @@ import {
 import type { TextPart, ToolResultPart } from '../../../protocol/message.ts';
 import type { ModelRequest } from '../../../protocol/model.ts';
 
-/** The attachments of one part: files in the form of the provider packages, and a note for each that can't be sent. */
+/** The attachments of one part: files in the form of the provider packages, and a note for each file that can't be sent. */
 export interface AttachedFiles {
   readonly files: readonly LanguageModelV4FilePart[];
   readonly notes: readonly string[];
 }
 
-/** The attachments of a request by the part that has them. */
+/** The attachments of a request by the part to which they belong. */
 export type FilesByPart = ReadonlyMap<ToolResultPart | TextPart, AttachedFiles>;
 
 /**
- * Collects the images and documents of a request that its model accepts; an earlier model of the conversation may
- * have accepted others. The same conversation gives the same bytes each time. `rules`: null if they are not known.
+ * Collects the images and documents of a request. Each file that the model does not accept becomes a note, because an
+ * earlier model of the conversation may have accepted other types. The same conversation always gives the same bytes.
+ * `rules`: null if the rules of the model are not known.
  */
 export function collectAttachedFiles(
   request: ModelRequest,
@@ -54,7 +55,7 @@ function toFiles(
 }
 
 function toFilePart({ type }: Attachment, bytes: Uint8Array): LanguageModelV4FilePart {
-  // The bytes are encoded here, since the packages encode them one by one.
+  // The bytes are encoded here, because the packages would encode them byte by byte, which is slow.
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
   return {
     type: 'file',

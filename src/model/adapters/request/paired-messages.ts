@@ -10,9 +10,9 @@ import {
 const MISSING_RESULT = 'The call has no result: it was interrupted.';
 
 /**
- * Makes each answer with calls be followed directly by one result for each call, in the same order, since no API
- * accepts a call without its result or a result without its call. Returns the same array if nothing changes, as
- * is the case for any undamaged history.
+ * Places one result for each call directly after the answer with the calls, in the same order, because no API accepts a
+ * call without its result or a result without its call. Missing results are replaced, and results without a call are
+ * dropped. Returns the same array if nothing changes, as for every undamaged conversation.
  */
 export function pairCallsWithResults(messages: readonly Message[]): readonly Message[] {
   if (
@@ -65,8 +65,8 @@ function collectResults(answer: AssistantMessage, later: readonly Message[]): To
     .flatMap((message) => (message.role === 'tool' ? message.content : []));
   const unused = [...results];
   const content = calls.map((call): ToolResultPart => {
-    const at = unused.findIndex(({ callId }) => callId === call.id);
-    const [result] = at === -1 ? [] : unused.splice(at, 1);
+    const index = unused.findIndex(({ callId }) => callId === call.id);
+    const [result] = index === -1 ? [] : unused.splice(index, 1);
     return result ?? createMissingResult(call);
   });
   return { role: 'tool', content };

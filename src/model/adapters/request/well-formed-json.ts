@@ -1,7 +1,8 @@
 /**
- * Replaces lone surrogates in a JSON request body. A strict server refuses them, and one in the conversation would
- * make it refuse every later request. The log keeps them. In serialized JSON only lone surrogates are escaped in
- * this form; an escape that is quoted in a text begins with an escaped backslash.
+ * Replaces lone surrogates in a JSON request body. A strict server refuses them, so that a single lone surrogate in a
+ * conversation would make the server refuse every later request. The log keeps them. `JSON.stringify` writes the escape
+ * `\ud…` only for lone surrogates. If a text itself contains such an escape, its backslash is escaped too, so the
+ * pattern consumes the pair `\\` first.
  */
 export function replaceLoneSurrogates(body: string): string {
   if (!body.includes('\\ud')) return body;

@@ -1,16 +1,16 @@
-import { wellFormedText, type StrictRule } from '../rule.ts';
+import { createWellFormedTextRule, type StrictRule } from '../rule.ts';
 import { isList, readString, readObject } from '../../wire/read-json.ts';
-import { quoteNames, placedObjects } from '../read.ts';
-import { allBlocks, type AnthropicRequest } from './request.ts';
+import { quoteNames, locateObjects } from '../read.ts';
+import { listAllBlocks, type AnthropicRequest } from './request.ts';
 
-/** The types of blocks that a message of a role may contain and a client can write. */
+/** The types of blocks that a client may send in a message, by role. */
 const BLOCKS_OF_ROLE: Readonly<Record<string, readonly string[]>> = {
   user: ['text', 'image', 'document', 'search_result', 'tool_result'],
   assistant: ['text', 'thinking', 'redacted_thinking', 'tool_use'],
 };
 
-/** Matches the models that continue an answer which the client has begun. Later models refuse that. */
-const TAKES_PREFILL =
+/** Matches the models that continue an answer which the client has begun (a prefill). Later models refuse such requests. */
+const PREFILL_MODELS =
   /claude-(?:[23]\b|instant|(?:opus|sonnet|haiku)-4(?:-[0-5])?(?:-\d{8}|@\d{8}|-latest)?$)/;
 
 const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
@@ -86,8 +86,8 @@ export const ANTHROPIC_CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = 
     requirement: 'No block of text is empty, also inside a result.',
     source: 'https://github.com/anthropics/claude-code/issues/59812',
     *find(request) {
-      for (const { path, type, value } of allBlocks(request)) {
-        // A message whose whole content is the empty text has a rule of its own.
+      for (const { path, type, value } of listAllBlocks(request)) {
+        // A message whose full content is the empty text breaks another rule: `anthropic/message-not-empty`.
         if (type !== 'text' || readString(value['text']) !== '' || path.endsWith('.content'))
           continue;
         yield { path: `${path}.text`, message: 'messages: text content blocks must be non-empty' };
@@ -129,7 +129,7 @@ export const ANTHROPIC_CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = 
     source: 'https://github.com/ericc-ch/copilot-api/pull/261',
     *find({ model, messages }) {
       if (messages.at(-1)?.role !== 'assistant') return;
-      if (!model.includes('claude-') || TAKES_PREFILL.test(model)) return;
+      if (!model.includes('claude-') || PREFILL_MODELS.test(model)) return;
       const message =
         'This model does not support assistant message prefill. The conversation must end with a user message.';
       yield { path: `messages.${messages.length - 1}.role`, message };
@@ -140,17 +140,17 @@ export const ANTHROPIC_CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = 
     requirement: 'An image is a JPEG, PNG, GIF or WebP in base64, a document in base64 is a PDF.',
     source: 'https://platform.claude.com/docs/en/build-with-claude/vision',
     *find(request) {
-      for (const { path, type, value } of allBlocks(request)) {
+      for (const { path, type, value } of listAllBlocks(request)) {
         const source = readObject(value['source']);
         if ((type !== 'image' && type !== 'document') || source['type'] !== 'base64') continue;
         const known = type === 'image' ? IMAGE_TYPES : ['application/pdf'];
-        const place = `${path}.${type}.source.base64`;
+        const vendorPath = `${path}.${type}.source.base64`;
         if (!known.includes(readString(source['media_type']))) {
-          const message = `${place}.media_type: Input should be ${quoteNames(known, ' or ')}`;
+          const message = `${vendorPath}.media_type: Input should be ${quoteNames(known, ' or ')}`;
           yield { path: `${path}.source.media_type`, message };
         }
         if (!/^[A-Za-z0-9+/]+={0,2}$/.test(readString(source['data']))) {
-          const message = `${place}.data: Input should be a valid base64 string`;
+          const message = `${vendorPath}.data: Input should be a valid base64 string`;
           yield { path: `${path}.source.data`, message };
         }
       }
@@ -163,7 +163,7 @@ export const ANTHROPIC_CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = 
     *find({ body }) {
       const { system } = body;
       const blocks = isList(system)
-        ? placedObjects(system, (index) => `system.${index}`)
+        ? locateObjects(system, (index) => `system.${index}`)
         : [{ path: 'system', value: { type: 'text', text: system ?? 'none' } }];
       for (const { path, value } of blocks) {
         const text = readString(value['text']);
@@ -173,7 +173,7 @@ export const ANTHROPIC_CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = 
       }
     },
   },
-  wellFormedText(
+  createWellFormedTextRule(
     'anthropic',
     'https://github.com/anthropics/claude-code/issues/60394',
     'The request body is not valid JSON: no low surrogate in string: line 1 column 1 (char 0)',

@@ -1,12 +1,17 @@
 import { listNames } from '../../../base/text.ts';
 import { isJsonObject, type JsonObject } from '../../../base/json.ts';
 import { isList, readNumber, readObject, readString } from '../../wire/read-json.ts';
-import { placedObjects, repeatedItems, unknownKeys, type Placed } from '../read.ts';
+import {
+  locateObjects,
+  selectRepeatedItems,
+  findUnknownKeys,
+  type LocatedObject,
+} from '../read.ts';
 import type { Breach, StrictRule } from '../rule.ts';
-import { allBlocks, type AnthropicRequest } from './request.ts';
-import { NAME } from './tool-calls.ts';
+import { listAllBlocks, type AnthropicRequest } from './request.ts';
+import { TOOL_NAME } from './tool-calls.ts';
 
-/** https://platform.claude.com/docs/en/api/messages; without what needs a beta header. */
+/** The parameters of https://platform.claude.com/docs/en/api/messages that need no beta header. */
 const PARAMETERS = listNames(`
   model max_tokens messages system tools tool_choice stream temperature top_k top_p stop_sequences
   thinking output_config metadata service_tier cache_control container inference_geo
@@ -27,7 +32,7 @@ const TOOL_FIELDS = listNames(`
   defer_loading allowed_callers
 `);
 
-const MAX_CACHE_MARKS = 4;
+const MAX_CACHE_MARKERS = 4;
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
 /** The rules for the parameters of a request other than its messages. */
@@ -39,9 +44,10 @@ export const ANTHROPIC_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] 
     *find({ body }) {
       if (readString(body['model']) === '')
         yield { path: 'model', message: 'model: Field required' };
-      const most = body['max_tokens'];
-      if (most === undefined) yield { path: 'max_tokens', message: 'max_tokens: Field required' };
-      else if (!Number.isInteger(most) || Number(most) < 1) {
+      const maxTokens = body['max_tokens'];
+      if (maxTokens === undefined)
+        yield { path: 'max_tokens', message: 'max_tokens: Field required' };
+      else if (!Number.isInteger(maxTokens) || Number(maxTokens) < 1) {
         const message = 'max_tokens: Input should be greater than or equal to 1';
         yield { path: 'max_tokens', message };
       }
@@ -52,14 +58,16 @@ export const ANTHROPIC_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] 
     requirement: 'All fields are known to the API.',
     source: 'https://platform.claude.com/docs/en/api/messages',
     *find(request) {
-      yield* unexpected({ path: '', value: request.body }, PARAMETERS);
-      for (const message of request.messages) yield* unexpected(message, ['role', 'content']);
-      for (const block of allBlocks(request)) {
+      yield* checkUnknownFields({ path: '', value: request.body }, PARAMETERS);
+      for (const message of request.messages)
+        yield* checkUnknownFields(message, ['role', 'content']);
+      for (const block of listAllBlocks(request)) {
         const known = BLOCK_FIELDS[block.type];
-        if (known !== undefined) yield* unexpected(block, known, `${block.path}.${block.type}`);
+        if (known !== undefined)
+          yield* checkUnknownFields(block, known, `${block.path}.${block.type}`);
       }
-      for (const tool of clientTools(request)) {
-        yield* unexpected(tool, TOOL_FIELDS, `${tool.path}.custom`);
+      for (const tool of locateClientTools(request)) {
+        yield* checkUnknownFields(tool, TOOL_FIELDS, `${tool.path}.custom`);
       }
     },
   },
@@ -69,17 +77,17 @@ export const ANTHROPIC_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] 
     source: 'https://github.com/continuedev/continue/pull/6937',
     *find(request) {
       const { tools, system } = request.body;
-      const places = [
-        ...placedObjects(tools, (index) => `tools.${index}`),
-        ...placedObjects(system, (index) => `system.${index}`),
-        ...allBlocks(request),
+      const marked = [
+        ...locateObjects(tools, (index) => `tools.${index}`),
+        ...locateObjects(system, (index) => `system.${index}`),
+        ...listAllBlocks(request),
       ].filter(({ value }) => isJsonObject(value['cache_control']));
-      const marks = places.length + (isJsonObject(request.body['cache_control']) ? 1 : 0);
-      if (marks > MAX_CACHE_MARKS) {
-        const message = `A maximum of ${MAX_CACHE_MARKS} blocks with cache_control may be provided. Found ${marks}.`;
-        yield { path: places.at(-1)?.path ?? 'cache_control', message };
+      const markerCount = marked.length + (isJsonObject(request.body['cache_control']) ? 1 : 0);
+      if (markerCount > MAX_CACHE_MARKERS) {
+        const message = `A maximum of ${MAX_CACHE_MARKERS} blocks with cache_control may be provided. Found ${markerCount}.`;
+        yield { path: marked.at(-1)?.path ?? 'cache_control', message };
       }
-      for (const { path, value } of places) {
+      for (const { path, value } of marked) {
         if (value['type'] !== 'text' || value['text'] !== '') continue;
         const message = `${path}.text: cache_control cannot be set for empty text blocks`;
         yield { path: `${path}.cache_control`, message };
@@ -91,9 +99,9 @@ export const ANTHROPIC_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] 
     requirement: 'The name of a tool has 1 to 128 letters, digits, _ and -.',
     source: 'https://github.com/home-assistant/core/issues/147760',
     *find(request) {
-      for (const { path, value } of clientTools(request)) {
-        if (NAME.test(readString(value['name']))) continue;
-        const message = `${path}.custom.name: String should match pattern '${NAME.source}'`;
+      for (const { path, value } of locateClientTools(request)) {
+        if (TOOL_NAME.test(readString(value['name']))) continue;
+        const message = `${path}.custom.name: String should match pattern '${TOOL_NAME.source}'`;
         yield { path: `${path}.name`, message };
       }
     },
@@ -103,7 +111,10 @@ export const ANTHROPIC_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] 
     requirement: 'No two tools have the same name.',
     source: 'https://github.com/danny-avila/LibreChat/issues/13162',
     *find(request) {
-      for (const { path } of repeatedItems(clientTools(request), ({ value }) => value['name'])) {
+      for (const { path } of selectRepeatedItems(
+        locateClientTools(request),
+        ({ value }) => value['name'],
+      )) {
         yield { path: `${path}.name`, message: 'tools: Tool names must be unique.' };
       }
     },
@@ -114,27 +125,27 @@ export const ANTHROPIC_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] 
       'The schema of a tool is of the type object, without oneOf, allOf and anyOf at its top, and its properties have plain names.',
     source: 'https://github.com/anthropics/claude-code/issues/40075',
     *find(request) {
-      for (const { path, value } of clientTools(request)) {
+      for (const { path, value } of locateClientTools(request)) {
         const schema = value['input_schema'];
-        const place = `${path}.custom.input_schema`;
-        const at = `${path}.input_schema`;
+        const vendorPath = `${path}.custom.input_schema`;
+        const schemaPath = `${path}.input_schema`;
         if (!isJsonObject(schema)) {
-          yield { path: at, message: `${place}: Field required` };
+          yield { path: schemaPath, message: `${vendorPath}: Field required` };
           continue;
         }
         if (schema['type'] !== 'object') {
           const wrong =
             schema['type'] === undefined ? 'Field required' : "Input should be 'object'";
-          yield { path: `${at}.type`, message: `${place}.type: ${wrong}` };
+          yield { path: `${schemaPath}.type`, message: `${vendorPath}.type: ${wrong}` };
         }
         if (['oneOf', 'allOf', 'anyOf'].some((key) => schema[key] !== undefined)) {
-          const message = `${place}: input_schema does not support oneOf, allOf, or anyOf at the top level`;
-          yield { path: at, message };
+          const message = `${vendorPath}: input_schema does not support oneOf, allOf, or anyOf at the top level`;
+          yield { path: schemaPath, message };
         }
         for (const name of Object.keys(readObject(schema['properties']))) {
           if (PROPERTY_NAME.test(name)) continue;
-          const message = `${place}.properties: Property keys should match pattern '${PROPERTY_NAME.source}'`;
-          yield { path: `${at}.properties.${name}`, message };
+          const message = `${vendorPath}.properties: Property keys should match pattern '${PROPERTY_NAME.source}'`;
+          yield { path: `${schemaPath}.properties.${name}`, message };
         }
       }
     },
@@ -152,9 +163,10 @@ export const ANTHROPIC_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] 
   },
 ];
 
-/** The page about thinking and its limits. */
+/** The documentation of thinking and its limits. */
 const THINKING_PAGE = 'https://platform.claude.com/docs/en/build-with-claude/extended-thinking';
 
+/** The rules for parameters in a request with thinking. */
 export const ANTHROPIC_THINKING_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] = [
   {
     id: 'anthropic/thinking-budget',
@@ -197,20 +209,21 @@ export const ANTHROPIC_THINKING_PARAMETER_RULES: readonly StrictRule<AnthropicRe
   },
 ];
 
-/** Returns the tools that the client runs. Tools of the vendor have a type. */
-function clientTools({ body }: AnthropicRequest): readonly Placed[] {
-  return placedObjects(body['tools'], (index) => `tools.${index}`).filter(
+/** Returns the tools that the client runs. Other tools are run by the vendor and have a type. */
+function locateClientTools({ body }: AnthropicRequest): readonly LocatedObject[] {
+  return locateObjects(body['tools'], (index) => `tools.${index}`).filter(
     ({ value }) => value['type'] === undefined || value['type'] === 'custom',
   );
 }
 
-function* unexpected(
+/** Yields a breach for each unknown field. `vendorPath`: the path of the object in the message, if it differs. */
+function* checkUnknownFields(
   { path, value }: { readonly path: string; readonly value: JsonObject },
   known: readonly string[],
-  place = path,
+  vendorPath = path,
 ): Generator<Breach> {
-  for (const key of unknownKeys(value, known)) {
-    const message = `${place === '' ? '' : `${place}.`}${key}: Extra inputs are not permitted`;
+  for (const key of findUnknownKeys(value, known)) {
+    const message = `${vendorPath === '' ? '' : `${vendorPath}.`}${key}: Extra inputs are not permitted`;
     yield { path: path === '' ? key : `${path}.${key}`, message };
   }
 }

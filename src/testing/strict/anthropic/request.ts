@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../../base/json.ts';
 import { readObject, readString } from '../../wire/read-json.ts';
-import { placedObjects, type Placed } from '../read.ts';
+import { locateObjects, type LocatedObject } from '../read.ts';
 
 /** A content block of a message. */
-export interface Block extends Placed {
+export interface Block extends LocatedObject {
   readonly type: string;
-  /** The index of the message that it is part of. */
+  /** The index of the message that contains the block. */
   readonly message: number;
 }
 
@@ -17,7 +17,7 @@ export interface AnthropicMessage {
   readonly blocks: readonly Block[];
 }
 
-/** Successive messages of one role, which the API joins: https://platform.claude.com/docs/en/api/messages. */
+/** Successive messages with the same role, which the API joins: https://platform.claude.com/docs/en/api/messages. */
 export interface Turn {
   readonly role: string;
   readonly firstMessage: number;
@@ -35,7 +35,7 @@ export interface AnthropicRequest {
 }
 
 export function readAnthropic(body: JsonObject): AnthropicRequest {
-  const messages = placedObjects(body['messages'], (index) => `messages.${index}`).map(readMessage);
+  const messages = locateObjects(body['messages'], (index) => `messages.${index}`).map(readMessage);
   return {
     body,
     model: readString(body['model']),
@@ -45,12 +45,12 @@ export function readAnthropic(body: JsonObject): AnthropicRequest {
   };
 }
 
-function readMessage({ path, value }: Placed, index: number): AnthropicMessage {
+function readMessage({ path, value }: LocatedObject, index: number): AnthropicMessage {
   const { content } = value;
   const blocks =
     typeof content === 'string'
       ? [{ path: `${path}.content`, value: { type: 'text', text: content } }]
-      : placedObjects(content, (at) => `${path}.content.${at}`);
+      : locateObjects(content, (at) => `${path}.content.${at}`);
   return {
     index,
     path,
@@ -60,7 +60,7 @@ function readMessage({ path, value }: Placed, index: number): AnthropicMessage {
   };
 }
 
-function readBlock({ path, value }: Placed, message: number): Block {
+function readBlock({ path, value }: LocatedObject, message: number): Block {
   return { path, value, type: readString(value['type']), message };
 }
 
@@ -75,21 +75,22 @@ function joinTurns(messages: readonly AnthropicMessage[]): readonly Turn[] {
   return turns;
 }
 
-/** Returns the content blocks inside a tool's result. */
-function resultBlocks({ path, type, value, message }: Block): readonly Block[] {
+/** Returns the content blocks inside the result of a call. */
+function listResultBlocks({ path, type, value, message }: Block): readonly Block[] {
   if (type !== 'tool_result') return [];
-  return placedObjects(value['content'], (at) => `${path}.content.${at}`).map((inner) =>
+  return locateObjects(value['content'], (at) => `${path}.content.${at}`).map((inner) =>
     readBlock(inner, message),
   );
 }
 
 /** Returns all content blocks of all messages, including those inside results. */
-export function allBlocks({ messages }: AnthropicRequest): readonly Block[] {
+export function listAllBlocks({ messages }: AnthropicRequest): readonly Block[] {
   return messages.flatMap(({ blocks }) =>
-    blocks.flatMap((block) => [block, ...resultBlocks(block)]),
+    blocks.flatMap((block) => [block, ...listResultBlocks(block)]),
   );
 }
 
-export function blocksOf(request: AnthropicRequest, type: string): readonly Block[] {
+/** Selects the content blocks of a type, without those inside results. */
+export function selectBlocks(request: AnthropicRequest, type: string): readonly Block[] {
   return request.messages.flatMap(({ blocks }) => blocks.filter((block) => block.type === type));
 }

@@ -1,15 +1,15 @@
 import { readString } from '../../wire/read-json.ts';
 import type { StrictRule } from '../rule.ts';
-import { blocksOf, type AnthropicRequest, type Block, type Turn } from './request.ts';
+import { selectBlocks, type AnthropicRequest, type Block, type Turn } from './request.ts';
 
-/** The rules for the thoughts that go back to the model. */
+/** The rules for the thoughts that are sent back to the model. */
 export const ANTHROPIC_THINKING_RULES: readonly StrictRule<AnthropicRequest>[] = [
   {
     id: 'anthropic/thinking-signed',
     requirement: 'A block of thinking has its signature.',
     source: 'https://github.com/code-yeongyu/oh-my-openagent/issues/2775',
     *find(request) {
-      for (const { path, value } of blocksOf(request, 'thinking')) {
+      for (const { path, value } of selectBlocks(request, 'thinking')) {
         if (readString(value['signature']) !== '') continue;
         const message =
           value['signature'] === undefined
@@ -25,9 +25,9 @@ export const ANTHROPIC_THINKING_RULES: readonly StrictRule<AnthropicRequest>[] =
       'With a thinking budget, the answer whose calls are being worked on begins with thinking.',
     source: 'https://github.com/deepset-ai/haystack-core-integrations/issues/2146',
     *find({ thinking, turns }) {
-      // This does not hold for adaptive thinking: https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking.
+      // The rule does not apply to adaptive thinking: https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking.
       if (thinking !== 'enabled') return;
-      const first = firstTurnOfCalls(turns)?.blocks[0];
+      const first = findFirstTurnOfCalls(turns)?.blocks[0];
       if (first === undefined || isThinking(first)) return;
       const message = `${first.path}.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${first.type}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable \`thinking\`.`;
       yield { path: first.path, message };
@@ -67,10 +67,9 @@ function isThinking({ type }: Block): boolean {
 }
 
 /**
- * Finds the answer with which the current calls began; undefined if the request does not end with their
- * results.
+ * Finds the first answer of the current series of calls; undefined: the request does not end with results of calls.
  */
-function firstTurnOfCalls(turns: readonly Turn[]): Turn | undefined {
+function findFirstTurnOfCalls(turns: readonly Turn[]): Turn | undefined {
   let first: Turn | undefined;
   for (let at = turns.length - 1; at > 0; at -= 2) {
     const isResults = turns[at]?.blocks.some(({ type }) => type === 'tool_result') === true;

@@ -1,11 +1,11 @@
 import { isJsonObject } from '../../../base/json.ts';
 import { readString } from '../../wire/read-json.ts';
-import { repeatedItems } from '../read.ts';
+import { selectRepeatedItems } from '../read.ts';
 import type { Breach, StrictRule } from '../rule.ts';
-import { blocksOf, type AnthropicRequest, type Block, type Turn } from './request.ts';
+import { selectBlocks, type AnthropicRequest, type Block, type Turn } from './request.ts';
 
-const ID = /^[a-zA-Z0-9_-]+$/;
-export const NAME = /^[a-zA-Z0-9_-]{1,128}$/;
+const CALL_ID = /^[a-zA-Z0-9_-]+$/;
+export const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 
 /** The rules for calls of tools and for their results. */
 export const ANTHROPIC_TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] = [
@@ -14,8 +14,8 @@ export const ANTHROPIC_TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] 
     requirement: 'The id of a call is not empty and has only letters, digits, _ and -.',
     source: 'https://github.com/anomalyco/opencode/issues/1279',
     *find(request) {
-      yield* mismatches(blocksOf(request, 'tool_use'), 'id', ID);
-      yield* mismatches(blocksOf(request, 'tool_result'), 'tool_use_id', ID);
+      yield* checkFieldPattern(selectBlocks(request, 'tool_use'), 'id', CALL_ID);
+      yield* checkFieldPattern(selectBlocks(request, 'tool_result'), 'tool_use_id', CALL_ID);
     },
   },
   {
@@ -23,7 +23,7 @@ export const ANTHROPIC_TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] 
     requirement: 'No two calls of a conversation have the same id.',
     source: 'https://github.com/anthropics/claude-code/issues/20901',
     *find(request) {
-      for (const { path } of repeatedItems(blocksOf(request, 'tool_use'), idOf)) {
+      for (const { path } of selectRepeatedItems(selectBlocks(request, 'tool_use'), readCallId)) {
         yield { path: `${path}.id`, message: `${path}: \`tool_use\` ids must be unique` };
       }
     },
@@ -32,14 +32,14 @@ export const ANTHROPIC_TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] 
     id: 'anthropic/tool-use-name-form',
     requirement: 'The name of a called tool has 1 to 128 letters, digits, _ and -.',
     source: 'https://github.com/home-assistant/core/issues/140005',
-    find: (request) => mismatches(blocksOf(request, 'tool_use'), 'name', NAME),
+    find: (request) => checkFieldPattern(selectBlocks(request, 'tool_use'), 'name', TOOL_NAME),
   },
   {
     id: 'anthropic/tool-use-input-object',
     requirement: 'The input of a call is an object.',
     source: 'https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls',
     *find(request) {
-      for (const { path, value } of blocksOf(request, 'tool_use')) {
+      for (const { path, value } of selectBlocks(request, 'tool_use')) {
         if (isJsonObject(value['input'])) continue;
         const message = `${path}.tool_use.input: Input should be a valid dictionary`;
         yield { path: `${path}.input`, message };
@@ -53,8 +53,10 @@ export const ANTHROPIC_TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] 
     *find({ turns }) {
       for (const [index, turn] of turns.entries()) {
         if (turn.role !== 'assistant') continue;
-        const results = new Set(resultsOf(turns[index + 1]).map(resultIdOf));
-        yield* unanswered(callsOf(turn).filter((call) => !results.has(idOf(call))));
+        const results = new Set(selectResults(turns[index + 1]).map(readResultCallId));
+        yield* refuseUnansweredCalls(
+          selectCalls(turn).filter((call) => !results.has(readCallId(call))),
+        );
       }
     },
   },
@@ -67,8 +69,12 @@ export const ANTHROPIC_TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] 
         const blocks = turns[index + 1]?.blocks ?? [];
         const firstOther = blocks.findIndex(({ type }) => type !== 'tool_result');
         if (firstOther === -1) continue;
-        const late = new Set(resultsOf({ blocks: blocks.slice(firstOther) }).map(resultIdOf));
-        yield* unanswered(callsOf(turn).filter((call) => late.has(idOf(call))));
+        const late = new Set(
+          selectResults({ blocks: blocks.slice(firstOther) }).map(readResultCallId),
+        );
+        yield* refuseUnansweredCalls(
+          selectCalls(turn).filter((call) => late.has(readCallId(call))),
+        );
       }
     },
   },
@@ -78,10 +84,10 @@ export const ANTHROPIC_TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] 
     source: 'https://github.com/anthropics/claude-code/issues/18947',
     *find({ turns }) {
       for (const [index, turn] of turns.entries()) {
-        const calls = index === 0 ? [] : callsOf(turns[index - 1]).map(idOf);
-        for (const result of resultsOf(turn)) {
-          if (calls.includes(resultIdOf(result))) continue;
-          const message = `${result.path}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${resultIdOf(result)}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`;
+        const calls = index === 0 ? [] : selectCalls(turns[index - 1]).map(readCallId);
+        for (const result of selectResults(turn)) {
+          if (calls.includes(readResultCallId(result))) continue;
+          const message = `${result.path}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${readResultCallId(result)}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`;
           yield { path: `${result.path}.tool_use_id`, message };
         }
       }
@@ -92,10 +98,10 @@ export const ANTHROPIC_TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] 
     requirement: 'A call has one result.',
     source: 'https://github.com/QwenLM/qwen-code/pull/8163',
     *find({ turns }) {
-      for (const results of turns.map(resultsOf)) {
-        for (const repeated of repeatedItems(results, resultIdOf)) {
+      for (const results of turns.map(selectResults)) {
+        for (const repeated of selectRepeatedItems(results, readResultCallId)) {
           const { path } = repeated;
-          const message = `${path}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${resultIdOf(repeated)}`;
+          const message = `${path}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${readResultCallId(repeated)}`;
           yield { path: `${path}.tool_use_id`, message };
         }
       }
@@ -110,14 +116,20 @@ export const ANTHROPIC_TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] 
     *find({ turns }) {
       for (const turn of turns.filter(({ role }) => role === 'assistant')) {
         const lastOther = turn.blocks.findLastIndex(({ type }) => type !== 'tool_use');
-        yield* unanswered(callsOf({ blocks: turn.blocks.slice(0, Math.max(lastOther, 0)) }));
+        yield* refuseUnansweredCalls(
+          selectCalls({ blocks: turn.blocks.slice(0, Math.max(lastOther, 0)) }),
+        );
       }
     },
   },
 ];
 
-/** Refuses the blocks in which a field does not match its pattern. */
-function* mismatches(blocks: readonly Block[], field: string, pattern: RegExp): Generator<Breach> {
+/** Yields a breach for each block in which a field does not match a pattern. */
+function* checkFieldPattern(
+  blocks: readonly Block[],
+  field: string,
+  pattern: RegExp,
+): Generator<Breach> {
   for (const { path, type, value } of blocks) {
     if (pattern.test(readString(value[field]))) continue;
     const message = `${path}.${type}.${field}: String should match pattern '${pattern.source}'`;
@@ -125,26 +137,27 @@ function* mismatches(blocks: readonly Block[], field: string, pattern: RegExp): 
   }
 }
 
-function idOf({ value }: Block): string {
+function readCallId({ value }: Block): string {
   return readString(value['id']);
 }
 
-function resultIdOf({ value }: Block): string {
+function readResultCallId({ value }: Block): string {
   return readString(value['tool_use_id']);
 }
 
-function callsOf(turn: Pick<Turn, 'blocks'> | undefined): readonly Block[] {
+function selectCalls(turn: Pick<Turn, 'blocks'> | undefined): readonly Block[] {
   return (turn?.blocks ?? []).filter(({ type }) => type === 'tool_use');
 }
 
-function resultsOf(turn: Pick<Turn, 'blocks'> | undefined): readonly Block[] {
+function selectResults(turn: Pick<Turn, 'blocks'> | undefined): readonly Block[] {
   return (turn?.blocks ?? []).filter(({ type }) => type === 'tool_result');
 }
 
-function* unanswered(calls: readonly Block[]): Generator<Breach> {
+/** Yields one breach for all calls without a result. */
+function* refuseUnansweredCalls(calls: readonly Block[]): Generator<Breach> {
   const [first] = calls;
   if (first === undefined) return;
-  const ids = calls.map(idOf).join(', ');
+  const ids = calls.map(readCallId).join(', ');
   const message = `messages.${first.message}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`;
   yield { path: first.path, message };
 }

@@ -1,7 +1,7 @@
 import { isList } from '../../wire/read-json.ts';
-import { wellFormedText, type StrictRule } from '../rule.ts';
-import { unsupportedParts, unsupportedValue, emptyList } from '../openai-refusal.ts';
-import { placedObjects } from '../read.ts';
+import { createWellFormedTextRule, type StrictRule } from '../rule.ts';
+import { checkPartTypes, checkSupportedValue, checkListIsNotEmpty } from '../openai-refusal.ts';
+import { locateObjects } from '../read.ts';
 import type { ChatRequest } from './request.ts';
 
 const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer'];
@@ -22,7 +22,7 @@ export const CHAT_CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
     source: 'https://platform.openai.com/docs/api-reference/chat/create',
     *find({ body, messages }) {
       if (messages.length > 0) return;
-      if (isList(body['messages'])) yield* emptyList('messages', body['messages']);
+      if (isList(body['messages'])) yield* checkListIsNotEmpty('messages', body['messages']);
       else yield { path: 'messages', message: "Missing required parameter: 'messages'." };
     },
   },
@@ -32,7 +32,7 @@ export const CHAT_CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
     source: 'https://platform.openai.com/docs/api-reference/chat/create',
     *find({ messages }) {
       for (const { path, role } of messages) {
-        yield* unsupportedValue(`${path}.role`, role, ROLES, ', and ');
+        yield* checkSupportedValue(`${path}.role`, role, ROLES, ', and ');
       }
     },
   },
@@ -56,10 +56,10 @@ export const CHAT_CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
     *find({ messages }) {
       for (const { path, role, value } of messages) {
         const { content } = value;
-        const mayLack = role === 'assistant' && value['tool_calls'] !== undefined;
-        if (typeof content === 'string' || isList(content) || mayLack) continue;
-        const given = content === undefined || content === null ? 'null' : typeof content;
-        const message = `Invalid value for 'content': expected a string, got ${given}.`;
+        const isOptional = role === 'assistant' && value['tool_calls'] !== undefined;
+        if (typeof content === 'string' || isList(content) || isOptional) continue;
+        const type = content === undefined || content === null ? 'null' : typeof content;
+        const message = `Invalid value for 'content': expected a string, got ${type}.`;
         yield { path: `${path}.content`, message };
       }
     },
@@ -70,7 +70,7 @@ export const CHAT_CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
     source: 'https://github.com/langchain-ai/langchainjs/pull/11419',
     *find({ messages }) {
       for (const { path, value } of messages) {
-        yield* emptyList(`${path}.content`, value['content']);
+        yield* checkListIsNotEmpty(`${path}.content`, value['content']);
       }
     },
   },
@@ -86,7 +86,7 @@ export const CHAT_CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
         if (known === undefined) continue;
         // Mistral sends thoughts as parts, and takes them back: https://docs.mistral.ai/capabilities/reasoning
         const others = isMistral && role === 'assistant' ? ['thinking'] : [];
-        yield* unsupportedParts(`${path}.content`, value['content'], [...known, ...others]);
+        yield* checkPartTypes(`${path}.content`, value['content'], [...known, ...others]);
       }
     },
   },
@@ -98,7 +98,7 @@ export const CHAT_CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
     *find({ messages }) {
       for (const { path, role, value } of messages) {
         if (role !== 'user') continue;
-        for (const part of placedObjects(value['content'], (at) => `${path}.content[${at}]`)) {
+        for (const part of locateObjects(value['content'], (at) => `${path}.content[${at}]`)) {
           if (part.value['type'] !== 'text' || part.value['text'] !== '') continue;
           const message =
             'Unable to submit request because it must include at least one parts field, which describes the prompt input.';
@@ -107,7 +107,7 @@ export const CHAT_CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
       }
     },
   },
-  wellFormedText(
+  createWellFormedTextRule(
     'chat',
     'https://platform.openai.com/docs/guides/error-codes',
     'We could not parse the JSON body of your request. (HINT: This likely means you aren’t using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)',

@@ -1,18 +1,18 @@
 import { listNames } from '../../../base/text.ts';
 import { readObject, readString } from '../../wire/read-json.ts';
 import {
-  toolChoiceRule,
-  emptyList,
-  toolsOf,
-  wrongFunctionName,
-  wrongParameters,
-  wrongType,
+  createToolChoiceRule,
+  checkListIsNotEmpty,
+  locateTools,
+  checkFunctionName,
+  checkFunctionParameters,
+  checkJsonType,
 } from '../openai-refusal.ts';
-import { repeatedItems, type Placed, unknownKeys } from '../read.ts';
+import { selectRepeatedItems, type LocatedObject, findUnknownKeys } from '../read.ts';
 import type { StrictRule } from '../rule.ts';
 import type { ChatRequest } from './request.ts';
 
-/** https://platform.openai.com/docs/api-reference/chat/create */
+/** The parameters of https://platform.openai.com/docs/api-reference/chat/create. */
 const PARAMETERS = listNames(`
   model messages audio frequency_penalty function_call functions logit_bias logprobs
   max_completion_tokens max_tokens metadata modalities n parallel_tool_calls prediction
@@ -26,14 +26,15 @@ const MESSAGE_FIELDS = listNames(`
 `);
 
 /**
- * The fields that vendors of open models have added, which most servers accept or ignore, but not OpenAI's own.
+ * The fields that vendors of open models have added. Most servers accept or ignore these fields, but OpenAI's server
+ * refuses them.
  */
 const VENDOR_MESSAGE_FIELDS = ['reasoning_content'];
 
 const CALL_FIELDS = ['id', 'type', 'function'];
 const FUNCTION_FIELDS = ['name', 'arguments'];
 
-/** The field in which Google's server, and gateways to it, expect the signature of a call. */
+/** The field in which Google's server and its gateways expect the signature of a call. */
 const VENDOR_CALL_FIELDS = ['extra_content'];
 
 /** The rules for the parameters of a request other than its messages. */
@@ -52,12 +53,12 @@ export const CHAT_PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
     requirement: 'All fields are known to the server.',
     source: 'https://github.com/coroot/coroot/issues/698',
     *find({ body, messages, options: { chatServer } }) {
-      for (const key of unknownKeys(body, PARAMETERS)) {
+      for (const key of findUnknownKeys(body, PARAMETERS)) {
         yield { path: key, message: `Unrecognized request argument supplied: ${key}` };
       }
       const vendors = chatServer === 'openai' ? [] : VENDOR_MESSAGE_FIELDS;
       for (const { path, index, value } of messages) {
-        for (const key of unknownKeys(value, [...MESSAGE_FIELDS, ...vendors])) {
+        for (const key of findUnknownKeys(value, [...MESSAGE_FIELDS, ...vendors])) {
           const message = `Additional properties are not allowed ('${key}' was unexpected) - 'messages.${index}'`;
           yield { path: `${path}.${key}`, message };
         }
@@ -72,8 +73,8 @@ export const CHAT_PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
       const vendors = chatServer === 'openai' ? [] : VENDOR_CALL_FIELDS;
       for (const call of messages.flatMap(({ calls }) => calls)) {
         const unknown = [
-          ...unknownKeys(call.value, [...CALL_FIELDS, ...vendors]),
-          ...unknownKeys(call.function, FUNCTION_FIELDS).map((key) => `function.${key}`),
+          ...findUnknownKeys(call.value, [...CALL_FIELDS, ...vendors]),
+          ...findUnknownKeys(call.function, FUNCTION_FIELDS).map((key) => `function.${key}`),
         ];
         for (const key of unknown) {
           const path = `${call.path}.${key}`;
@@ -107,16 +108,20 @@ export const CHAT_PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
       'The list of tools is not empty, and each is a function whose parameters are the schema of an object.',
     source: 'https://github.com/streamnative/streamnative-mcp-server/issues/26',
     *find({ body }) {
-      yield* emptyList('tools', body['tools']);
-      for (const { path, value } of toolsOf(body)) {
+      yield* checkListIsNotEmpty('tools', body['tools']);
+      for (const { path, value } of locateTools(body)) {
         const spec = readObject(value['function']);
         if (value['type'] !== 'function') {
           const given = readString(value['type']);
           const message = `Invalid value: '${given}'. Supported values are: 'function' and 'custom'.`;
           yield { path: `${path}.type`, message, code: 'invalid_value' };
         }
-        const place = `${path}.function.parameters`;
-        yield* wrongParameters(place, readString(spec['name']), spec['parameters']);
+        const parametersPath = `${path}.function.parameters`;
+        yield* checkFunctionParameters(
+          parametersPath,
+          readString(spec['name']),
+          spec['parameters'],
+        );
       }
     },
   },
@@ -125,9 +130,9 @@ export const CHAT_PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
     requirement: 'The name of a tool has 1 to 64 letters, digits, _ and -.',
     source: 'https://github.com/home-assistant/core/issues/121325',
     *find({ body }) {
-      for (const { path, value } of toolsOf(body)) {
+      for (const { path, value } of locateTools(body)) {
         const { name } = readObject(value['function']);
-        yield* wrongFunctionName(`${path}.function.name`, name);
+        yield* checkFunctionName(`${path}.function.name`, name);
       }
     },
   },
@@ -136,20 +141,20 @@ export const CHAT_PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
     requirement: 'No two tools have the same name.',
     source: 'https://github.com/decolua/9router/pull/3333',
     *find({ body }) {
-      const nameOf = ({ value }: Placed) => readObject(value['function'])['name'];
-      for (const { path } of repeatedItems(toolsOf(body), nameOf)) {
+      const readName = ({ value }: LocatedObject) => readObject(value['function'])['name'];
+      for (const { path } of selectRepeatedItems(locateTools(body), readName)) {
         yield { path: `${path}.function.name`, message: 'Tool names must be unique.' };
       }
     },
   },
-  toolChoiceRule('chat', 'https://platform.openai.com/docs/api-reference/chat/create'),
+  createToolChoiceRule('chat', 'https://platform.openai.com/docs/api-reference/chat/create'),
   {
     id: 'chat/stream-options-with-stream',
     requirement: 'Options of the stream come only with a stream.',
     source: 'https://platform.openai.com/docs/api-reference/chat/create',
     *find({ body }) {
       if (body['stream_options'] === undefined) return;
-      yield* wrongType('stream_options', body['stream_options'], 'object');
+      yield* checkJsonType('stream_options', body['stream_options'], 'object');
       if (body['stream'] === true) return;
       const message = "The 'stream_options' parameter is only allowed when 'stream' is enabled.";
       yield { path: 'stream_options', message };

@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../../base/json.ts';
 import { readObject, readString } from '../../wire/read-json.ts';
 import type { StrictOptions } from '../options.ts';
-import { placedObjects, type Placed } from '../read.ts';
+import { locateObjects, type LocatedObject } from '../read.ts';
 
-export interface ChatCall extends Placed {
+export interface ChatCall extends LocatedObject {
   readonly id: string;
   readonly function: JsonObject;
 }
 
-export interface ChatMessage extends Placed {
+export interface ChatMessage extends LocatedObject {
   readonly index: number;
   readonly role: string;
   readonly calls: readonly ChatCall[];
@@ -23,21 +23,21 @@ export interface ChatRequest {
 }
 
 export function readChat(body: JsonObject, options: StrictOptions): ChatRequest {
-  const messages = placedObjects(body['messages'], (index) => `messages[${index}]`);
+  const messages = locateObjects(body['messages'], (index) => `messages[${index}]`);
   return { body, model: readString(body['model']), messages: messages.map(readMessage), options };
 }
 
-function readMessage({ path, value }: Placed, index: number): ChatMessage {
-  const calls = placedObjects(value['tool_calls'], (at) => `${path}.tool_calls[${at}]`);
+function readMessage({ path, value }: LocatedObject, index: number): ChatMessage {
+  const calls = locateObjects(value['tool_calls'], (at) => `${path}.tool_calls[${at}]`);
   return { path, value, index, role: readString(value['role']), calls: calls.map(readCall) };
 }
 
-function readCall({ path, value }: Placed): ChatCall {
+function readCall({ path, value }: LocatedObject): ChatCall {
   return { path, value, id: readString(value['id']), function: readObject(value['function']) };
 }
 
-/** Returns the tool messages that directly follow a message. */
-export function resultsAfter(
+/** Lists the tool messages that directly follow a message. */
+export function listResultsAfter(
   messages: readonly ChatMessage[],
   index: number,
 ): readonly ChatMessage[] {
@@ -46,8 +46,8 @@ export function resultsAfter(
   return end === -1 ? following : following.slice(0, end);
 }
 
-/** Returns the last message before a tool message that is no tool message itself. */
-export function beforeResults(
+/** Returns the last message before a tool message that is not a tool message itself. */
+export function findMessageBeforeResults(
   messages: readonly ChatMessage[],
   index: number,
 ): ChatMessage | undefined {

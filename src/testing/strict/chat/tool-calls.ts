@@ -1,9 +1,14 @@
 import { isJsonObject } from '../../../base/json.ts';
 import { parseOrKeep, readString } from '../../wire/read-json.ts';
-import { emptyList, wrongFunctionName, wrongLength, wrongType } from '../openai-refusal.ts';
-import { repeatedItems, type Placed } from '../read.ts';
+import {
+  checkListIsNotEmpty,
+  checkFunctionName,
+  checkLength,
+  checkJsonType,
+} from '../openai-refusal.ts';
+import { selectRepeatedItems, type LocatedObject } from '../read.ts';
 import type { StrictRule } from '../rule.ts';
-import { beforeResults, resultsAfter, type ChatRequest } from './request.ts';
+import { findMessageBeforeResults, listResultsAfter, type ChatRequest } from './request.ts';
 
 const MAX_CALL_ID_LENGTH = 40;
 
@@ -17,7 +22,7 @@ export const CHAT_CALL_RULES: readonly StrictRule<ChatRequest>[] = [
     *find({ messages }) {
       for (const { path, index, calls } of messages) {
         const answered = new Set(
-          resultsAfter(messages, index).map(({ value }) => value['tool_call_id']),
+          listResultsAfter(messages, index).map(({ value }) => value['tool_call_id']),
         );
         const missing = calls.filter(({ id }) => !answered.has(id));
         if (missing.length === 0) continue;
@@ -34,7 +39,7 @@ export const CHAT_CALL_RULES: readonly StrictRule<ChatRequest>[] = [
     *find({ messages }) {
       for (const { path, index, role, value } of messages) {
         if (role !== 'tool') continue;
-        const calls = beforeResults(messages, index)?.calls ?? [];
+        const calls = findMessageBeforeResults(messages, index)?.calls ?? [];
         if (calls.some(({ id }) => id === value['tool_call_id'])) continue;
         const message =
           calls.length === 0
@@ -51,10 +56,14 @@ export const CHAT_CALL_RULES: readonly StrictRule<ChatRequest>[] = [
     *find({ messages }) {
       for (const { index, calls } of messages) {
         if (calls.length === 0) continue;
-        const results = resultsAfter(messages, index);
-        const idOf = ({ value }: Placed) => readString(value['id'] ?? value['tool_call_id']);
-        for (const each of [...repeatedItems(calls, idOf), ...repeatedItems(results, idOf)]) {
-          const message = `Duplicate value for 'tool_call_id' of ${idOf(each)} in message[${index}]`;
+        const results = listResultsAfter(messages, index);
+        const readId = ({ value }: LocatedObject) =>
+          readString(value['id'] ?? value['tool_call_id']);
+        for (const each of [
+          ...selectRepeatedItems(calls, readId),
+          ...selectRepeatedItems(results, readId),
+        ]) {
+          const message = `Duplicate value for 'tool_call_id' of ${readId(each)} in message[${index}]`;
           yield { path: each.path, message };
         }
       }
@@ -68,12 +77,12 @@ export const CHAT_CALL_RULES: readonly StrictRule<ChatRequest>[] = [
       const length = { min: 1, max: MAX_CALL_ID_LENGTH };
       for (const { path, role, value, calls } of messages) {
         for (const call of calls) {
-          yield* wrongType(`${call.path}.id`, call.value['id'], 'string');
-          yield* wrongLength(`${call.path}.id`, call.value['id'], length);
+          yield* checkJsonType(`${call.path}.id`, call.value['id'], 'string');
+          yield* checkLength(`${call.path}.id`, call.value['id'], length);
         }
         if (role !== 'tool') continue;
-        yield* wrongType(`${path}.tool_call_id`, value['tool_call_id'], 'string');
-        yield* wrongLength(`${path}.tool_call_id`, value['tool_call_id'], length);
+        yield* checkJsonType(`${path}.tool_call_id`, value['tool_call_id'], 'string');
+        yield* checkLength(`${path}.tool_call_id`, value['tool_call_id'], length);
       }
     },
   },
@@ -83,7 +92,7 @@ export const CHAT_CALL_RULES: readonly StrictRule<ChatRequest>[] = [
     source: 'https://github.com/mcp-use/mcp-use/issues/90',
     *find({ messages }) {
       for (const call of messages.flatMap(({ calls }) => calls)) {
-        yield* wrongFunctionName(`${call.path}.function.name`, call.function['name']);
+        yield* checkFunctionName(`${call.path}.function.name`, call.function['name']);
       }
     },
   },
@@ -96,7 +105,7 @@ export const CHAT_CALL_RULES: readonly StrictRule<ChatRequest>[] = [
       for (const call of messages.flatMap(({ calls }) => calls)) {
         const path = `${call.path}.function.arguments`;
         const given = call.function['arguments'];
-        if (typeof given !== 'string') yield* wrongType(path, given, 'string');
+        if (typeof given !== 'string') yield* checkJsonType(path, given, 'string');
         else if (!isJsonObject(parseOrKeep(given))) {
           yield { path, message: 'Can only get item pairs from a mapping.', status: 500 };
         }
@@ -109,7 +118,7 @@ export const CHAT_CALL_RULES: readonly StrictRule<ChatRequest>[] = [
     source: 'https://github.com/openai/openai-node/pull/1341',
     *find({ messages }) {
       for (const { path, value } of messages) {
-        yield* emptyList(`${path}.tool_calls`, value['tool_calls']);
+        yield* checkListIsNotEmpty(`${path}.tool_calls`, value['tool_calls']);
       }
     },
   },

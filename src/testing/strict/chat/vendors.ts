@@ -1,15 +1,19 @@
 import { listNames } from '../../../base/text.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import { readObject, readString } from '../../wire/read-json.ts';
-import { placedObjects, unknownKeys } from '../read.ts';
+import { locateObjects, findUnknownKeys } from '../read.ts';
 import type { Breach, StrictRule } from '../rule.ts';
 import type { ChatRequest } from './request.ts';
 import type { ChatServer } from '../options.ts';
-import { parametersOfOtherModels, REASONS, unsupported } from '../openai-refusal.ts';
+import {
+  checkModelParameters,
+  REASONING_MODELS,
+  createUnsupportedBreach,
+} from '../openai-refusal.ts';
 
 const MISTRAL_CALL_ID = /^[a-zA-Z0-9]{9}$/;
 
-/** https://docs.mistral.ai/api/endpoint/chat */
+/** The parameters of https://docs.mistral.ai/api/endpoint/chat. */
 const MISTRAL_PARAMETERS = listNames(`
   model messages temperature top_p max_tokens stream stop random_seed metadata response_format
   tools tool_choice presence_penalty frequency_penalty n prediction parallel_tool_calls
@@ -33,10 +37,10 @@ const MISTRAL_RULES: readonly StrictRule<ChatRequest>[] = [
         if (role === 'tool') {
           ids.push({ path: `${path}.tool_call_id`, id: readString(value['tool_call_id']) });
         }
-        for (const { path: place, id } of ids) {
+        for (const { path: idPath, id } of ids) {
           if (MISTRAL_CALL_ID.test(id)) continue;
           const message = `Tool call id was ${id} but must be a-z, A-Z, 0-9, with a length of 9.`;
-          yield mistral({ path: place, message }, 'invalid_function_call', '3280');
+          yield createMistralBreach({ path: idPath, message }, 'invalid_function_call', '3280');
         }
       }
     },
@@ -50,7 +54,11 @@ const MISTRAL_RULES: readonly StrictRule<ChatRequest>[] = [
       for (const [index, { path, role }] of messages.entries()) {
         if (role !== 'user' || messages[index - 1]?.role !== 'tool') continue;
         const message = "Unexpected role 'user' after role 'tool'";
-        yield mistral({ path: `${path}.role`, message }, 'invalid_request_message_order', '3230');
+        yield createMistralBreach(
+          { path: `${path}.role`, message },
+          'invalid_request_message_order',
+          '3230',
+        );
       }
     },
   },
@@ -64,7 +72,7 @@ const MISTRAL_RULES: readonly StrictRule<ChatRequest>[] = [
         const { content } = value;
         if (content !== undefined && content !== null && content !== '') continue;
         const message = 'Assistant message must have either content or tool_calls, but not none.';
-        yield mistral({ path, message }, 'invalid_request_assistant_message', '3240');
+        yield createMistralBreach({ path, message }, 'invalid_request_assistant_message', '3240');
       }
     },
   },
@@ -77,7 +85,7 @@ const MISTRAL_RULES: readonly StrictRule<ChatRequest>[] = [
       if (last?.role !== 'assistant' || last.value['prefix'] === true) return;
       const message =
         'Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant';
-      yield mistral(
+      yield createMistralBreach(
         { path: `${last.path}.role`, message },
         'invalid_request_message_order',
         '3230',
@@ -90,24 +98,25 @@ const MISTRAL_RULES: readonly StrictRule<ChatRequest>[] = [
       'There are no fields that Mistral does not know, stream_options and reasoning_content among them.',
     source: 'https://github.com/vybestack/llxprt-code/issues/114',
     *find({ body, messages }) {
-      for (const key of unknownKeys(body, MISTRAL_PARAMETERS)) yield extraField(key, ['body', key]);
+      for (const key of findUnknownKeys(body, MISTRAL_PARAMETERS))
+        yield createExtraFieldBreach(key, ['body', key]);
       for (const { path, index, role, value } of messages) {
         const known = MISTRAL_MESSAGE_FIELDS[role];
         if (known === undefined) continue;
-        for (const key of unknownKeys(value, known)) {
-          yield extraField(`${path}.${key}`, ['body', 'messages', index, role, key]);
+        for (const key of findUnknownKeys(value, known)) {
+          yield createExtraFieldBreach(`${path}.${key}`, ['body', 'messages', index, role, key]);
         }
       }
     },
   },
 ];
 
-function mistral(breach: Breach, type: string, code: string): Breach {
+function createMistralBreach(breach: Breach, type: string, code: string): Breach {
   const body: JsonObject = { object: 'error', message: breach.message, type, param: null, code };
   return { ...breach, body };
 }
 
-function extraField(path: string, loc: readonly (string | number)[]): Breach {
+function createExtraFieldBreach(path: string, loc: readonly (string | number)[]): Breach {
   const message = 'Extra inputs are not permitted';
   const body: JsonObject = { detail: [{ type: 'extra_forbidden', loc, msg: message }] };
   return { path, message, status: 422, body };
@@ -134,7 +143,7 @@ const DEEPSEEK_RULES: readonly StrictRule<ChatRequest>[] = [
     source: 'https://github.com/nesquena/hermes-webui/issues/2297',
     *find({ messages }) {
       for (const { path, index, value } of messages) {
-        for (const part of placedObjects(value['content'], (at) => `${path}.content[${at}]`)) {
+        for (const part of locateObjects(value['content'], (at) => `${path}.content[${at}]`)) {
           const type = readString(part.value['type']);
           if (type === 'text') continue;
           const message = `Failed to deserialize the JSON body into the target type: messages[${index}]: unknown variant \`${type}\`, expected \`text\` at line 1 column 1`;
@@ -145,7 +154,8 @@ const DEEPSEEK_RULES: readonly StrictRule<ChatRequest>[] = [
   },
 ];
 
-const CHECKS_SIGNATURES = /(?:^|\/)gemini-(?:[3-9]|[1-9]\d)/;
+/** Matches the models that check the signatures of their calls: Gemini 3 and later. */
+const SIGNATURE_MODELS = /(?:^|\/)gemini-(?:[3-9]|[1-9]\d)/;
 
 /** The rules of Gemini's server for the Chat protocol. */
 const GOOGLE_CHAT_RULES: readonly StrictRule<ChatRequest>[] = [
@@ -155,7 +165,7 @@ const GOOGLE_CHAT_RULES: readonly StrictRule<ChatRequest>[] = [
       'After the last user message, the first call of each answer of Gemini 3 and later has its signature.',
     source: 'https://ai.google.dev/gemini-api/docs/thought-signatures',
     *find({ model, messages }) {
-      if (!CHECKS_SIGNATURES.test(model)) return;
+      if (!SIGNATURE_MODELS.test(model)) return;
       const turn = messages.findLastIndex(({ role }) => role === 'user');
       for (const { calls, index } of messages.slice(turn + 1)) {
         const [first] = calls;
@@ -176,9 +186,9 @@ const OPENAI_RULES: readonly StrictRule<ChatRequest>[] = [
     requirement: 'The requested model supports all parameters.',
     source: 'https://github.com/griptape-ai/ComfyUI-Griptape/issues/312',
     *find({ body, model }) {
-      yield* parametersOfOtherModels(body);
-      if (body['max_tokens'] === undefined || !REASONS.test(model)) return;
-      const { path, message, code } = unsupported('max_tokens');
+      yield* checkModelParameters(body);
+      if (body['max_tokens'] === undefined || !REASONING_MODELS.test(model)) return;
+      const { path, message, code } = createUnsupportedBreach('max_tokens');
       yield { path, message: `${message} Use 'max_completion_tokens' instead.`, code };
     },
   },
@@ -198,7 +208,7 @@ const COMPATIBLE_RULES: readonly StrictRule<ChatRequest>[] = [
   },
 ];
 
-/** The rules that a server has in addition to those of all servers. */
+/** The rules of each server in addition to the rules of all servers with the protocol. */
 export const CHAT_SERVER_RULES: Readonly<Record<ChatServer, readonly StrictRule<ChatRequest>[]>> = {
   openai: OPENAI_RULES,
   compatible: COMPATIBLE_RULES,

@@ -1,23 +1,24 @@
-import { wellFormedText, type StrictRule } from '../rule.ts';
+import { createWellFormedTextRule, type StrictRule } from '../rule.ts';
 import { listNames } from '../../../base/text.ts';
 import { isJsonObject } from '../../../base/json.ts';
 import { readObject, readString } from '../../wire/read-json.ts';
-import { placedObjects } from '../read.ts';
-import { functionOf, type GoogleRequest } from './request.ts';
+import { locateObjects } from '../read.ts';
+import { readFunction, type GoogleRequest } from './request.ts';
 
-/** The fields of a part that hold data. The other fields only describe it. */
-const DATA = listNames(`
+/** The fields of a part that contain data. The other fields only describe the data. */
+const DATA_FIELDS = listNames(`
   text inlineData fileData functionCall functionResponse executableCode codeExecutionResult
 `);
 
-export const FUNCTION_NAME = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/;
-export const NAME_MESSAGE =
+export const FUNCTION_NAME_PATTERN = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/;
+export const INVALID_NAME_MESSAGE =
   'Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64.';
 
-/** https://ai.google.dev/gemini-api/docs/image-understanding#supported-formats; no GIF. */
-const MEDIA = /^(image\/(png|jpeg|webp|heic|heif)|application\/pdf|text\/.+|audio\/.+|video\/.+)$/;
+/** Matches the accepted media types: https://ai.google.dev/gemini-api/docs/image-understanding#supported-formats. */
+const MEDIA_TYPES =
+  /^(image\/(png|jpeg|webp|heic|heif)|application\/pdf|text\/.+|audio\/.+|video\/.+)$/;
 
-/** The rules for contents and for the parts that they hold. */
+/** The rules for contents and their parts. */
 export const GOOGLE_CONTENT_RULES: readonly StrictRule<GoogleRequest>[] = [
   {
     id: 'google/contents-present',
@@ -81,16 +82,16 @@ export const GOOGLE_CONTENT_RULES: readonly StrictRule<GoogleRequest>[] = [
     *find({ body, contents }) {
       const { parts } = readObject(body['systemInstruction']);
       const all = [
-        ...placedObjects(parts, (at) => `system_instruction.parts[${at}]`),
+        ...locateObjects(parts, (at) => `system_instruction.parts[${at}]`),
         ...contents.flatMap((content) => content.parts),
       ];
       for (const { path, value } of all) {
-        const held = DATA.filter((key) => value[key] !== undefined);
+        const dataFields = DATA_FIELDS.filter((key) => value[key] !== undefined);
         const isEmptyText = value['text'] === '' && value['thoughtSignature'] === undefined;
-        if (held.length === 1 && !isEmptyText) continue;
+        if (dataFields.length === 1 && !isEmptyText) continue;
         const message =
-          held.length > 1
-            ? `Invalid value at '${path}' (oneof), oneof field 'data' is already set. Cannot set '${held[1]}'`
+          dataFields.length > 1
+            ? `Invalid value at '${path}' (oneof), oneof field 'data' is already set. Cannot set '${dataFields[1]}'`
             : `* GenerateContentRequest.${path}.data: required oneof field 'data' must have one initialized field\n`;
         yield { path, message };
       }
@@ -98,13 +99,13 @@ export const GOOGLE_CONTENT_RULES: readonly StrictRule<GoogleRequest>[] = [
   },
   {
     id: 'google/media-type',
-    requirement: 'Inline data is of a type that Gemini takes: no GIF.',
+    requirement: 'Inline data has a media type that Gemini accepts. It does not accept GIF.',
     source: 'https://github.com/microsoft/vscode/issues/286628',
     *find({ contents }) {
       for (const { path, parts } of contents) {
         const inner = parts.flatMap((part) =>
-          placedObjects(
-            functionOf(part)['parts'],
+          locateObjects(
+            readFunction(part)['parts'],
             (at) => `${part.path}.function_response.parts[${at}]`,
           ),
         );
@@ -112,13 +113,13 @@ export const GOOGLE_CONTENT_RULES: readonly StrictRule<GoogleRequest>[] = [
           const data = part.value['inlineData'];
           if (!isJsonObject(data)) continue;
           const type = readString(data['mimeType']);
-          if (MEDIA.test(type)) continue;
+          if (MEDIA_TYPES.test(type)) continue;
           yield { path: part.path || path, message: `Unsupported MIME type: ${type}` };
         }
       }
     },
   },
-  wellFormedText(
+  createWellFormedTextRule(
     'google',
     'https://protobuf.dev/programming-guides/json/',
     'Invalid JSON payload received. Invalid UTF-8 in string.',

@@ -1,16 +1,16 @@
 import { isJsonObject } from '../../../base/json.ts';
 import { readString } from '../../wire/read-json.ts';
 import type { Breach, StrictRule } from '../rule.ts';
-import { FUNCTION_NAME, NAME_MESSAGE } from './contents.ts';
-import { functionOf, type Content, type GoogleRequest } from './request.ts';
+import { FUNCTION_NAME_PATTERN, INVALID_NAME_MESSAGE } from './contents.ts';
+import { readFunction, type Content, type GoogleRequest } from './request.ts';
 
 /** Matches the models that check the signatures of their calls: Gemini 3 and later. */
-const CHECKS_SIGNATURES = /^gemini-(?:[3-9]|[1-9]\d)/;
+const SIGNATURE_MODELS = /^gemini-(?:[3-9]|[1-9]\d)/;
 
 /** Matches base64 in both alphabets, with or without padding, as protocol buffers accept it. */
 const BASE64 = /^(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2,3}={0,2})?$/;
 
-/** The rules for calls of functions and for what these returned. */
+/** The rules for calls of functions and for their responses. */
 export const GOOGLE_FUNCTION_RULES: readonly StrictRule<GoogleRequest>[] = [
   {
     id: 'google/call-after-user',
@@ -18,7 +18,7 @@ export const GOOGLE_FUNCTION_RULES: readonly StrictRule<GoogleRequest>[] = [
     source: 'https://github.com/google-gemini/gemini-cli/issues/26486',
     *find({ contents }) {
       for (const { path, index, calls } of contents) {
-        // Another rule requires that the first content is the user's.
+        // For the first content, the rule `google/first-content-of-user` applies.
         if (calls.length === 0 || index === 0 || contents[index - 1]?.role === 'user') continue;
         const message =
           'Please ensure that function call turn comes immediately after a user turn or after a function response turn.';
@@ -65,10 +65,10 @@ export const GOOGLE_FUNCTION_RULES: readonly StrictRule<GoogleRequest>[] = [
           ['function_response', responses],
         ] as const) {
           for (const part of parts) {
-            const name = readString(functionOf(part)['name']);
-            if (FUNCTION_NAME.test(name)) continue;
+            const name = readString(readFunction(part)['name']);
+            if (FUNCTION_NAME_PATTERN.test(name)) continue;
             const path = `${part.path}.${field}.name`;
-            const wrong = name === '' ? 'Name cannot be empty.' : NAME_MESSAGE;
+            const wrong = name === '' ? 'Name cannot be empty.' : INVALID_NAME_MESSAGE;
             yield { path, message: `* GenerateContentRequest.${path}: ${wrong}\n` };
           }
         }
@@ -82,14 +82,14 @@ export const GOOGLE_FUNCTION_RULES: readonly StrictRule<GoogleRequest>[] = [
     *find({ contents }) {
       for (const { calls, responses } of contents) {
         for (const part of calls) {
-          const { args } = functionOf(part);
+          const { args } = readFunction(part);
           if (args !== undefined && !isJsonObject(args)) {
-            yield noStruct(`${part.path}.function_call.args`);
+            yield createStructBreach(`${part.path}.function_call.args`);
           }
         }
         for (const part of responses) {
-          if (isJsonObject(functionOf(part)['response'])) continue;
-          yield noStruct(`${part.path}.function_response.response`);
+          if (isJsonObject(readFunction(part)['response'])) continue;
+          yield createStructBreach(`${part.path}.function_response.response`);
         }
       }
     },
@@ -103,9 +103,9 @@ export const GOOGLE_FUNCTION_RULES: readonly StrictRule<GoogleRequest>[] = [
         const signature = value['thoughtSignature'];
         if (signature === undefined) continue;
         if (typeof signature === 'string' && BASE64.test(signature)) continue;
-        const place = `${path}.thought_signature`;
-        const message = `Invalid value at '${place}' (TYPE_BYTES), Base64 decoding failed for "${readString(signature).slice(0, 100)}"`;
-        yield { path: place, message };
+        const signaturePath = `${path}.thought_signature`;
+        const message = `Invalid value at '${signaturePath}' (TYPE_BYTES), Base64 decoding failed for "${readString(signature).slice(0, 100)}"`;
+        yield { path: signaturePath, message };
       }
     },
   },
@@ -115,12 +115,12 @@ export const GOOGLE_FUNCTION_RULES: readonly StrictRule<GoogleRequest>[] = [
       'After the last user message, the first call of each answer of Gemini 3 and later has its signature.',
     source: 'https://ai.google.dev/gemini-api/docs/thought-signatures',
     *find({ model, contents }) {
-      if (!CHECKS_SIGNATURES.test(model)) return;
-      const turn = contents.findLastIndex(isOfPerson);
+      if (!SIGNATURE_MODELS.test(model)) return;
+      const turn = contents.findLastIndex(isMessageOfPerson);
       for (const { calls, index } of contents.slice(turn + 1)) {
         const [first] = calls;
         if (first === undefined || first.value['thoughtSignature'] !== undefined) continue;
-        const name = readString(functionOf(first)['name']);
+        const name = readString(readFunction(first)['name']);
         const message = `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call \`default_api:${name}\` , position ${index + 1}. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more details.`;
         yield { path: first.path, message };
       }
@@ -128,12 +128,12 @@ export const GOOGLE_FUNCTION_RULES: readonly StrictRule<GoogleRequest>[] = [
   },
 ];
 
-/** Returns true if a content contains more than responses of functions, so that a turn begins with it. */
-function isOfPerson({ role, parts, responses }: Content): boolean {
+/** Returns true if a user content contains more than responses of functions: a person wrote it, and a new turn begins. */
+function isMessageOfPerson({ role, parts, responses }: Content): boolean {
   return role === 'user' && parts.length > responses.length;
 }
 
-function noStruct(path: string): Breach {
+function createStructBreach(path: string): Breach {
   const message = `Invalid value at '${path}' (type.googleapis.com/google.protobuf.Struct)`;
   return { path, message };
 }

@@ -1,18 +1,18 @@
 import { listNames } from '../../../base/text.ts';
 import { isJsonObject, type JsonObject } from '../../../base/json.ts';
 import { isList, readObject, readString } from '../../wire/read-json.ts';
-import { eachSchema, repeatedItems, unknownKeys } from '../read.ts';
+import { iterateSchemas, selectRepeatedItems, findUnknownKeys } from '../read.ts';
 import type { Breach, StrictRule } from '../rule.ts';
-import { FUNCTION_NAME, NAME_MESSAGE } from './contents.ts';
+import { FUNCTION_NAME_PATTERN, INVALID_NAME_MESSAGE } from './contents.ts';
 import type { GoogleRequest } from './request.ts';
 
-/** https://ai.google.dev/api/generate-content */
+/** The parameters of https://ai.google.dev/api/generate-content. */
 const PARAMETERS = listNames(`
   model contents tools toolConfig safetySettings systemInstruction generationConfig cachedContent
   serviceTier store
 `);
 
-/** The fields of a Schema, which is less than JSON Schema: https://ai.google.dev/api/caching#Schema */
+/** The fields of a Schema, which are fewer than those of JSON Schema: https://ai.google.dev/api/caching#Schema */
 const SCHEMA_FIELDS = listNames(`
   type format title description nullable enum maxItems minItems properties required minProperties
   maxProperties minLength maxLength pattern example anyOf propertyOrdering default items minimum
@@ -26,7 +26,7 @@ export const GOOGLE_PARAMETER_RULES: readonly StrictRule<GoogleRequest>[] = [
     requirement: 'All parameters are known to the API.',
     source: 'https://ai.google.dev/api/generate-content',
     *find({ body }) {
-      for (const key of unknownKeys(body, PARAMETERS)) {
+      for (const key of findUnknownKeys(body, PARAMETERS)) {
         const message = `Invalid JSON payload received. Unknown name "${key}": Cannot find field.`;
         yield { path: key, message };
       }
@@ -39,8 +39,8 @@ export const GOOGLE_PARAMETER_RULES: readonly StrictRule<GoogleRequest>[] = [
     source: 'https://github.com/kaitranntt/ccs/issues/25',
     *find({ functions }) {
       for (const { path, value } of functions) {
-        if (FUNCTION_NAME.test(readString(value['name']))) continue;
-        const message = `* GenerateContentRequest.${path}.name: ${NAME_MESSAGE}\n`;
+        if (FUNCTION_NAME_PATTERN.test(readString(value['name']))) continue;
+        const message = `* GenerateContentRequest.${path}.name: ${INVALID_NAME_MESSAGE}\n`;
         yield { path: `${path}.name`, message };
       }
     },
@@ -50,7 +50,7 @@ export const GOOGLE_PARAMETER_RULES: readonly StrictRule<GoogleRequest>[] = [
     requirement: 'No two functions have the same name.',
     source: 'https://github.com/google-gemini/gemini-cli/pull/22207',
     *find({ functions }) {
-      for (const { path, value } of repeatedItems(functions, (each) => each.value['name'])) {
+      for (const { path, value } of selectRepeatedItems(functions, (each) => each.value['name'])) {
         const message = `Duplicate function declaration found: ${readString(value['name'])}`;
         yield { path: `${path}.name`, message };
       }
@@ -78,17 +78,18 @@ export const GOOGLE_PARAMETER_RULES: readonly StrictRule<GoogleRequest>[] = [
       for (const { path, value } of functions) {
         const { parameters } = value;
         if (!isJsonObject(parameters)) continue;
-        for (const inner of eachSchema(parameters)) {
-          const place = [`${path}.parameters`, ...inner.path].join('.');
-          yield* wrongSchema(place, inner.schema);
+        for (const inner of iterateSchemas(parameters)) {
+          const schemaPath = [`${path}.parameters`, ...inner.path].join('.');
+          yield* checkSchema(schemaPath, inner.schema);
         }
       }
     },
   },
 ];
 
-function* wrongSchema(path: string, schema: JsonObject): Generator<Breach> {
-  for (const key of unknownKeys(schema, SCHEMA_FIELDS)) {
+/** Yields the breaches in one schema, without the schemas inside it. */
+function* checkSchema(path: string, schema: JsonObject): Generator<Breach> {
+  for (const key of findUnknownKeys(schema, SCHEMA_FIELDS)) {
     const message = `Invalid JSON payload received. Unknown name "${key}" at '${path}': Cannot find field.`;
     yield { path: `${path}.${key}`, message };
   }

@@ -1,14 +1,15 @@
 import type { JsonObject } from '../../../base/json.ts';
 import { readObject, readString } from '../../wire/read-json.ts';
-import { placedObjects, type Placed } from '../read.ts';
+import { locateObjects, type LocatedObject } from '../read.ts';
 
-export interface Content extends Placed {
+export interface Content extends LocatedObject {
   readonly index: number;
   readonly role: string;
-  readonly parts: readonly Placed[];
-  /** The parts with a call of a function. `responses`: the parts with the result of a call. */
-  readonly calls: readonly Placed[];
-  readonly responses: readonly Placed[];
+  readonly parts: readonly LocatedObject[];
+  /** The parts that contain the call of a function. */
+  readonly calls: readonly LocatedObject[];
+  /** The parts that contain the response to a call. */
+  readonly responses: readonly LocatedObject[];
 }
 
 /** The parsed body of a request to generateContent, with the model from the path of the request. */
@@ -16,17 +17,17 @@ export interface GoogleRequest {
   readonly body: JsonObject;
   readonly model: string;
   readonly contents: readonly Content[];
-  readonly functions: readonly Placed[];
+  readonly functions: readonly LocatedObject[];
 }
 
 export function readGoogle(body: JsonObject, model: string): GoogleRequest {
   return {
     body,
     model,
-    contents: placedObjects(body['contents'], (index) => `contents[${index}]`).map(readContent),
-    functions: placedObjects(body['tools'], (index) => `tools[${index}]`).flatMap(
+    contents: locateObjects(body['contents'], (index) => `contents[${index}]`).map(readContent),
+    functions: locateObjects(body['tools'], (index) => `tools[${index}]`).flatMap(
       ({ path, value }) =>
-        placedObjects(
+        locateObjects(
           value['functionDeclarations'],
           (at) => `${path}.function_declarations[${at}]`,
         ),
@@ -34,8 +35,8 @@ export function readGoogle(body: JsonObject, model: string): GoogleRequest {
   };
 }
 
-function readContent({ path, value }: Placed, index: number): Content {
-  const parts = placedObjects(value['parts'], (at) => `${path}.parts[${at}]`);
+function readContent({ path, value }: LocatedObject, index: number): Content {
+  const parts = locateObjects(value['parts'], (at) => `${path}.parts[${at}]`);
   return {
     path,
     value,
@@ -47,7 +48,7 @@ function readContent({ path, value }: Placed, index: number): Content {
   };
 }
 
-/** Returns the call or the response in a part. */
-export function functionOf({ value }: Placed): JsonObject {
+/** Reads the call or the response in a part. */
+export function readFunction({ value }: LocatedObject): JsonObject {
   return readObject(value['functionCall'] ?? value['functionResponse']);
 }

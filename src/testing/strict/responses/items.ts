@@ -1,19 +1,19 @@
-import { wellFormedText, type StrictRule } from '../rule.ts';
+import { createWellFormedTextRule, type StrictRule } from '../rule.ts';
 import { isJsonObject } from '../../../base/json.ts';
 import { isList, parseOrKeep, readString } from '../../wire/read-json.ts';
 import {
-  unsupportedParts,
-  unsupportedValue,
-  emptyList,
-  wrongFunctionName,
-  wrongLength,
-  wrongType,
+  checkPartTypes,
+  checkSupportedValue,
+  checkListIsNotEmpty,
+  checkFunctionName,
+  checkLength,
+  checkJsonType,
 } from '../openai-refusal.ts';
-import { repeatedItems, unknownKeys } from '../read.ts';
-import { itemsOf, type ResponsesRequest } from './request.ts';
+import { selectRepeatedItems, findUnknownKeys } from '../read.ts';
+import { selectItems, type ResponsesRequest } from './request.ts';
 
 /**
- * The fields of the items that a client with tools of its own sends:
+ * The fields of the items that a client sends if it runs its tools itself:
  * https://platform.openai.com/docs/api-reference/responses/create
  */
 const ITEM_FIELDS: Readonly<Record<string, readonly string[]>> = {
@@ -51,8 +51,8 @@ export const RESPONSES_ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
     *find({ items }) {
       for (const { path, type, value } of items) {
         const known = ITEM_FIELDS[type];
-        yield* unsupportedValue(`${path}.type`, type, Object.keys(ITEM_FIELDS));
-        for (const key of known === undefined ? [] : unknownKeys(value, known)) {
+        yield* checkSupportedValue(`${path}.type`, type, Object.keys(ITEM_FIELDS));
+        for (const key of known === undefined ? [] : findUnknownKeys(value, known)) {
           const message = `Unknown parameter: '${path}.${key}'.`;
           yield { path: `${path}.${key}`, message, code: 'unknown_parameter' };
         }
@@ -64,8 +64,8 @@ export const RESPONSES_ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
     requirement: 'The role of a message is user, assistant, system or developer.',
     source: 'https://platform.openai.com/docs/api-reference/responses/create',
     *find(request) {
-      for (const { path, role } of itemsOf(request, 'message')) {
-        yield* unsupportedValue(`${path}.role`, role, ROLES, ', and ');
+      for (const { path, role } of selectItems(request, 'message')) {
+        yield* checkSupportedValue(`${path}.role`, role, ROLES, ', and ');
       }
     },
   },
@@ -75,7 +75,7 @@ export const RESPONSES_ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
     source: 'https://github.com/1CatAI/1Cat-vLLM/issues/493',
     *find(request) {
       const { refusedRoles = [] } = request.options;
-      for (const { path, role } of itemsOf(request, 'message')) {
+      for (const { path, role } of selectItems(request, 'message')) {
         if (!refusedRoles.includes(role)) continue;
         yield { path: `${path}.role`, message: 'Unexpected message role.' };
       }
@@ -87,14 +87,14 @@ export const RESPONSES_ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
       'A message contains text or parts that its role may have, and no empty list of parts.',
     source: 'https://platform.openai.com/docs/api-reference/responses/create',
     *find(request) {
-      for (const { path, role, value } of itemsOf(request, 'message')) {
+      for (const { path, role, value } of selectItems(request, 'message')) {
         const { content } = value;
         if (typeof content === 'string') continue;
-        yield* wrongType(`${path}.content`, content, 'array');
-        yield* emptyList(`${path}.content`, content);
+        yield* checkJsonType(`${path}.content`, content, 'array');
+        yield* checkListIsNotEmpty(`${path}.content`, content);
         const known = PARTS_OF_ROLE[role];
         if (known === undefined) continue;
-        yield* unsupportedParts(`${path}.content`, content, known, ' and ');
+        yield* checkPartTypes(`${path}.content`, content, known, ' and ');
       }
     },
   },
@@ -107,9 +107,9 @@ export const RESPONSES_ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
       for (const { path, type, value } of items) {
         const { id } = value;
         if (id === undefined) continue;
-        yield* wrongType(`${path}.id`, id, 'string');
+        yield* checkJsonType(`${path}.id`, id, 'string');
         if (typeof id !== 'string') continue;
-        yield* wrongLength(`${path}.id`, id, { max: MAX_ID_LENGTH });
+        yield* checkLength(`${path}.id`, id, { max: MAX_ID_LENGTH });
         const prefix = ID_PREFIX[type] ?? '';
         if (!/^[a-zA-Z0-9_-]+$/.test(id)) {
           const message = `Invalid '${path}.id': '${id}'. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters.`;
@@ -127,7 +127,7 @@ export const RESPONSES_ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
     source: 'https://github.com/vercel/ai/issues/7883',
     *find({ items }) {
       const named = items.filter(({ value }) => value['id'] !== undefined);
-      for (const { path, value } of repeatedItems(named, (item) => item.value['id'])) {
+      for (const { path, value } of selectRepeatedItems(named, (item) => item.value['id'])) {
         const message = `Duplicate item found with id ${readString(value['id'])}. Remove duplicate items from your input and try again.`;
         yield { path: `${path}.id`, message };
       }
@@ -138,9 +138,9 @@ export const RESPONSES_ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
     requirement: 'The id by which a call and its output are matched has 1 to 64 characters.',
     source: 'https://github.com/AnswerDotAI/fastllm/issues/45',
     *find(request) {
-      for (const { path, value } of itemsOf(request, 'function_call', 'function_call_output')) {
-        yield* wrongType(`${path}.call_id`, value['call_id'], 'string');
-        yield* wrongLength(`${path}.call_id`, value['call_id'], { min: 1, max: MAX_ID_LENGTH });
+      for (const { path, value } of selectItems(request, 'function_call', 'function_call_output')) {
+        yield* checkJsonType(`${path}.call_id`, value['call_id'], 'string');
+        yield* checkLength(`${path}.call_id`, value['call_id'], { min: 1, max: MAX_ID_LENGTH });
       }
     },
   },
@@ -149,8 +149,8 @@ export const RESPONSES_ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
     requirement: 'The name of a called function has 1 to 64 letters, digits, _ and -.',
     source: 'https://github.com/NousResearch/hermes-agent/issues/31666',
     *find(request) {
-      for (const { path, value } of itemsOf(request, 'function_call')) {
-        yield* wrongFunctionName(`${path}.name`, value['name']);
+      for (const { path, value } of selectItems(request, 'function_call')) {
+        yield* checkFunctionName(`${path}.name`, value['name']);
       }
     },
   },
@@ -159,13 +159,13 @@ export const RESPONSES_ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
     requirement: 'The arguments of a call are the text of a JSON object.',
     source: 'https://platform.openai.com/docs/guides/function-calling',
     *find(request) {
-      for (const { path, value } of itemsOf(request, 'function_call')) {
+      for (const { path, value } of selectItems(request, 'function_call')) {
         const given = value['arguments'];
-        const place = `${path}.arguments`;
-        if (typeof given !== 'string') yield* wrongType(place, given, 'string');
+        const argumentsPath = `${path}.arguments`;
+        if (typeof given !== 'string') yield* checkJsonType(argumentsPath, given, 'string');
         else if (!isJsonObject(parseOrKeep(given))) {
-          const message = `Invalid '${place}': expected the JSON text of an object.`;
-          yield { path: place, message, code: 'invalid_value' };
+          const message = `Invalid '${argumentsPath}': expected the JSON text of an object.`;
+          yield { path: argumentsPath, message, code: 'invalid_value' };
         }
       }
     },
@@ -175,16 +175,16 @@ export const RESPONSES_ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
     requirement: 'The output of a call is text, or parts of text, images and files.',
     source: 'https://platform.openai.com/docs/api-reference/responses/create',
     *find(request) {
-      for (const { path, value } of itemsOf(request, 'function_call_output')) {
+      for (const { path, value } of selectItems(request, 'function_call_output')) {
         const { output } = value;
         if (typeof output === 'string') continue;
-        if (!isList(output)) yield* wrongType(`${path}.output`, output, 'string');
-        yield* emptyList(`${path}.output`, output);
-        yield* unsupportedParts(`${path}.output`, output, OUTPUT_PARTS, ', and ');
+        if (!isList(output)) yield* checkJsonType(`${path}.output`, output, 'string');
+        yield* checkListIsNotEmpty(`${path}.output`, output);
+        yield* checkPartTypes(`${path}.output`, output, OUTPUT_PARTS, ', and ');
       }
     },
   },
-  wellFormedText(
+  createWellFormedTextRule(
     'responses',
     'https://platform.openai.com/docs/guides/error-codes',
     'We could not parse the JSON body of your request.',

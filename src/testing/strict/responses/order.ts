@@ -1,12 +1,12 @@
 import { readString } from '../../wire/read-json.ts';
-import { repeatedItems } from '../read.ts';
+import { selectRepeatedItems } from '../read.ts';
 import type { Breach, StrictRule } from '../rule.ts';
-import { itemsOf, type InputItem, type ResponsesRequest } from './request.ts';
+import { selectItems, type InputItem, type ResponsesRequest } from './request.ts';
 
 /**
  * The rules for the order of items. The API also refuses an answer without its reasoning
- * (https://github.com/openai/openai-dotnet/issues/1050), but that can't be checked, since only the API knows
- * which reasoning belongs to an answer.
+ * (https://github.com/openai/openai-dotnet/issues/1050), but that can't be checked, because only the API
+ * knows which reasoning belongs to an answer.
  */
 export const RESPONSES_ORDER_RULES: readonly StrictRule<ResponsesRequest>[] = [
   {
@@ -14,8 +14,8 @@ export const RESPONSES_ORDER_RULES: readonly StrictRule<ResponsesRequest>[] = [
     requirement: 'Each call is followed by its output.',
     source: 'https://github.com/openai/openai-agents-python/issues/673',
     *find(request) {
-      const outputs = itemsOf(request, 'function_call_output');
-      for (const { path, index, value } of itemsOf(request, 'function_call')) {
+      const outputs = selectItems(request, 'function_call_output');
+      for (const { path, index, value } of selectItems(request, 'function_call')) {
         const id = value['call_id'];
         if (outputs.some((output) => output.value['call_id'] === id && output.index > index))
           continue;
@@ -29,8 +29,8 @@ export const RESPONSES_ORDER_RULES: readonly StrictRule<ResponsesRequest>[] = [
     requirement: 'Each output belongs to a call before it.',
     source: 'https://github.com/continuedev/continue/issues/10092',
     *find(request) {
-      const calls = itemsOf(request, 'function_call');
-      for (const { path, index, value } of itemsOf(request, 'function_call_output')) {
+      const calls = selectItems(request, 'function_call');
+      for (const { path, index, value } of selectItems(request, 'function_call_output')) {
         const id = value['call_id'];
         if (calls.some((call) => call.value['call_id'] === id && call.index < index)) continue;
         const message = `No tool call found for function call output with call_id ${readString(id)}.`;
@@ -44,8 +44,8 @@ export const RESPONSES_ORDER_RULES: readonly StrictRule<ResponsesRequest>[] = [
     source: 'https://platform.openai.com/docs/guides/function-calling',
     *find(request) {
       for (const type of ['function_call', 'function_call_output']) {
-        const items = itemsOf(request, type);
-        for (const { path, value } of repeatedItems(items, (item) => item.value['call_id'])) {
+        const items = selectItems(request, type);
+        for (const { path, value } of selectRepeatedItems(items, (item) => item.value['call_id'])) {
           const message = `Duplicate ${type} found with call_id ${readString(value['call_id'])}.`;
           yield { path: `${path}.call_id`, message };
         }
@@ -58,8 +58,8 @@ export const RESPONSES_ORDER_RULES: readonly StrictRule<ResponsesRequest>[] = [
       'Reasoning is followed by its result: more reasoning, a call or an assistant message.',
     source: 'https://github.com/continuedev/continue/issues/8933',
     *find(request) {
-      for (const { path, index, value } of itemsOf(request, 'reasoning')) {
-        if (isOfAnswer(request.items[index + 1])) continue;
+      for (const { path, index, value } of selectItems(request, 'reasoning')) {
+        if (isPartOfAnswer(request.items[index + 1])) continue;
         const message = `Item '${readString(value['id'])}' of type 'reasoning' was provided without its required following item.`;
         yield { path, message };
       }
@@ -70,7 +70,7 @@ export const RESPONSES_ORDER_RULES: readonly StrictRule<ResponsesRequest>[] = [
     requirement: 'Reasoning has its summary, which may be an empty list.',
     source: 'https://github.com/newo-ether/Agora/issues/141',
     *find(request) {
-      for (const { path, value } of itemsOf(request, 'reasoning')) {
+      for (const { path, value } of selectItems(request, 'reasoning')) {
         if (Array.isArray(value['summary'])) continue;
         const message = `Missing required parameter: '${path}.summary'.`;
         yield { path: `${path}.summary`, message, code: 'missing_required_parameter' };
@@ -84,21 +84,23 @@ export const RESPONSES_ORDER_RULES: readonly StrictRule<ResponsesRequest>[] = [
     source: 'https://github.com/vercel/ai/issues/7543',
     *find(request) {
       if (request.body['store'] !== false) return;
-      for (const { path, value } of itemsOf(request, 'item_reference'))
-        yield notStored(path, value['id']);
-      for (const { path, value } of itemsOf(request, 'reasoning')) {
-        if (readString(value['encrypted_content']) === '') yield notStored(path, value['id']);
+      for (const { path, value } of selectItems(request, 'item_reference'))
+        yield createNotStoredBreach(path, value['id']);
+      for (const { path, value } of selectItems(request, 'reasoning')) {
+        if (readString(value['encrypted_content']) === '')
+          yield createNotStoredBreach(path, value['id']);
       }
     },
   },
 ];
 
-function notStored(path: string, id: unknown): Breach {
+function createNotStoredBreach(path: string, id: unknown): Breach {
   const message = `Item with id '${String(id ?? '')}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`;
   return { path, message, status: 404 };
 }
 
-function isOfAnswer(item: InputItem | undefined): boolean {
+/** Returns true if an item is a part of an answer of the model. */
+function isPartOfAnswer(item: InputItem | undefined): boolean {
   if (item === undefined) return false;
   const { type, role } = item;
   return (

@@ -1,19 +1,19 @@
 import { listNames } from '../../../base/text.ts';
 import { isList, readString } from '../../wire/read-json.ts';
 import {
-  toolChoiceRule,
-  emptyList,
-  toolsOf,
-  wrongFunctionName,
-  wrongLength,
-  wrongParameters,
-  parametersOfOtherModels,
+  createToolChoiceRule,
+  checkListIsNotEmpty,
+  locateTools,
+  checkFunctionName,
+  checkLength,
+  checkFunctionParameters,
+  checkModelParameters,
 } from '../openai-refusal.ts';
-import { unknownKeys } from '../read.ts';
+import { findUnknownKeys } from '../read.ts';
 import type { StrictRule } from '../rule.ts';
 import type { ResponsesRequest } from './request.ts';
 
-/** https://platform.openai.com/docs/api-reference/responses/create */
+/** The parameters of https://platform.openai.com/docs/api-reference/responses/create. */
 const PARAMETERS = listNames(`
   background context_management conversation include input instructions max_output_tokens
   max_tool_calls metadata model parallel_tool_calls previous_response_id prompt prompt_cache_key
@@ -35,7 +35,7 @@ export const RESPONSES_PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] 
         yield { path: 'model', message: "Missing required parameter: 'model'.", code };
       }
       const { input } = body;
-      if (isList(input)) yield* emptyList('input', input);
+      if (isList(input)) yield* checkListIsNotEmpty('input', input);
       else if (typeof input !== 'string' || input === '') {
         yield { path: 'input', message: "Missing required parameter: 'input'.", code };
       }
@@ -46,7 +46,7 @@ export const RESPONSES_PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] 
     requirement: 'All parameters are known to the API.',
     source: 'https://platform.openai.com/docs/api-reference/responses/create',
     *find({ body }) {
-      for (const key of unknownKeys(body, PARAMETERS)) {
+      for (const key of findUnknownKeys(body, PARAMETERS)) {
         yield { path: key, message: `Unknown parameter: '${key}'.`, code: 'unknown_parameter' };
       }
     },
@@ -67,24 +67,24 @@ export const RESPONSES_PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] 
     id: 'responses/parameters-of-model',
     requirement: 'The requested model supports all parameters.',
     source: 'https://github.com/BerriAI/litellm/pull/38842',
-    find: ({ body }) => parametersOfOtherModels(body),
+    find: ({ body }) => checkModelParameters(body),
   },
   {
     id: 'responses/cache-key-length',
     requirement: 'The key of the prompt cache has at most 64 characters.',
     source: 'https://github.com/earendil-works/pi/issues/4720',
     find: ({ body }) =>
-      wrongLength('prompt_cache_key', body['prompt_cache_key'], { max: MAX_CACHE_KEY_LENGTH }),
+      checkLength('prompt_cache_key', body['prompt_cache_key'], { max: MAX_CACHE_KEY_LENGTH }),
   },
   {
     id: 'responses/least-output-tokens',
     requirement: 'An answer may have at least 16 tokens.',
     source: 'https://github.com/vectorize-io/hindsight/issues/58',
     *find({ body }) {
-      const most = body['max_output_tokens'];
-      if (typeof most !== 'number' || most >= MIN_OUTPUT_TOKENS) return;
+      const maxTokens = body['max_output_tokens'];
+      if (typeof maxTokens !== 'number' || maxTokens >= MIN_OUTPUT_TOKENS) return;
       const path = 'max_output_tokens';
-      const message = `Invalid '${path}': integer below minimum value. Expected a value >= ${MIN_OUTPUT_TOKENS}, but got ${most} instead.`;
+      const message = `Invalid '${path}': integer below minimum value. Expected a value >= ${MIN_OUTPUT_TOKENS}, but got ${maxTokens} instead.`;
       yield { path, message, code: 'integer_below_min_value' };
     },
   },
@@ -94,10 +94,10 @@ export const RESPONSES_PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] 
       'The list of tools is not empty, and the parameters of a function are the schema of an object.',
     source: 'https://github.com/zed-industries/zed/pull/47578',
     *find({ body }) {
-      yield* emptyList('tools', body['tools']);
-      for (const { path, value } of toolsOf(body)) {
+      yield* checkListIsNotEmpty('tools', body['tools']);
+      for (const { path, value } of locateTools(body)) {
         if (value['type'] !== 'function') continue;
-        yield* wrongParameters(
+        yield* checkFunctionParameters(
           `${path}.parameters`,
           readString(value['name']),
           value['parameters'],
@@ -110,11 +110,14 @@ export const RESPONSES_PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] 
     requirement: 'The name of a function has 1 to 64 letters, digits, _ and -.',
     source: 'https://github.com/anomalyco/opencode/issues/43714',
     *find({ body }) {
-      for (const { path, value } of toolsOf(body)) {
+      for (const { path, value } of locateTools(body)) {
         if (value['type'] !== 'function') continue;
-        yield* wrongFunctionName(`${path}.name`, value['name']);
+        yield* checkFunctionName(`${path}.name`, value['name']);
       }
     },
   },
-  toolChoiceRule('responses', 'https://platform.openai.com/docs/api-reference/responses/create'),
+  createToolChoiceRule(
+    'responses',
+    'https://platform.openai.com/docs/api-reference/responses/create',
+  ),
 ];

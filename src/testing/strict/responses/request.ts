@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../../base/json.ts';
 import { readString } from '../../wire/read-json.ts';
 import type { StrictOptions } from '../options.ts';
-import { placedObjects, type Placed } from '../read.ts';
+import { locateObjects, type LocatedObject } from '../read.ts';
 
-export interface InputItem extends Placed {
+export interface InputItem extends LocatedObject {
   readonly index: number;
-  /** The type of the item. It is `message` also if a message leaves it out. */
+  /** The type of the item. For a message it is `message`, even if the field is missing. */
   readonly type: string;
   readonly role: string;
 }
@@ -18,16 +18,17 @@ export interface ResponsesRequest {
 }
 
 export function readResponses(body: JsonObject, options: StrictOptions): ResponsesRequest {
-  const items = placedObjects(body['input'], (index) => `input[${index}]`);
+  const items = locateObjects(body['input'], (index) => `input[${index}]`);
   return { body, items: items.map(readItem), options };
 }
 
-function readItem({ path, value }: Placed, index: number): InputItem {
+function readItem({ path, value }: LocatedObject, index: number): InputItem {
   const role = readString(value['role']);
   const type = readString(value['type']) || (role === '' ? '' : 'message');
   return { path, value, index, type, role };
 }
 
-export function itemsOf({ items }: ResponsesRequest, ...types: readonly string[]) {
+/** Selects the items of these types. */
+export function selectItems({ items }: ResponsesRequest, ...types: readonly string[]) {
   return items.filter(({ type }) => types.includes(type));
 }

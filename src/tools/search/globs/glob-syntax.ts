@@ -1,34 +1,39 @@
 import { MusterError } from '../../../base/errors.ts';
 
-/** A part of the glob for a single name. */
+/** A part of the glob for a single name (a file or directory name without `/`). */
 export type GlobNode =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'one' }
   | { readonly kind: 'star' }
-  /** `[a-z]`: one character, or the text itself, because directories may be called `[id]`. */
+  /** `[a-z]` matches one character. It also matches the text itself, because a directory may have the name `[id]`. */
   | { readonly kind: 'class'; readonly text: string; readonly has: (character: string) => boolean }
   | GroupNode;
 
 /** A group with alternatives, such as `+(a|b)` or `{a,b}`. */
 export interface GroupNode {
   readonly kind: 'group';
-  /** The mark in `+(a|b)`. Braces and parentheses without a mark count as `@`. */
+  /**
+   * The character before the parenthesis in `+(a|b)`. Braces, and parentheses without such a character, count as `@`.
+   */
   readonly mark: '@' | '?' | '*' | '+' | '!';
   readonly alternatives: readonly GlobSequence[];
-  /** The group read as plain text, because directories may be called `(a)` or `{a,b}`. */
+  /** The group read as plain text, because a directory may have the name `(a)` or `{a,b}`. */
   readonly asText: GlobSequence;
 }
 
 /** Parts of a glob that follow each other. */
 export type GlobSequence = readonly GlobNode[];
 
-const MAX_DEPTH = 4;
-const MAX_RANGE = 1000;
+const MAX_GROUP_DEPTH = 4;
+const MAX_RANGE_LENGTH = 1000;
 
 /** Parses the glob for a single name. Throws INVALID_PARAM for groups that are nested too deeply. */
 export function parseName(glob: string, depth = 0): GlobSequence {
-  if (depth > MAX_DEPTH) {
-    throw new MusterError('INVALID_PARAM', `glob: groups are nested more than ${MAX_DEPTH} deep`);
+  if (depth > MAX_GROUP_DEPTH) {
+    throw new MusterError(
+      'INVALID_PARAM',
+      `glob: groups are nested more than ${MAX_GROUP_DEPTH} deep`,
+    );
   }
   const nodes: GlobNode[] = [];
   let text = '';
@@ -38,29 +43,30 @@ export function parseName(glob: string, depth = 0): GlobSequence {
     nodes.push(node);
   };
   for (let at = 0; at < glob.length;) {
-    const found = specialAt(glob, at, depth);
-    if (found === undefined) {
+    const special = parseSpecial(glob, at, depth);
+    if (special === undefined) {
       const isEscape = glob[at] === '\\' && at + 1 < glob.length;
       text += isEscape ? glob[at + 1] : glob[at];
       at += isEscape ? 2 : 1;
     } else {
-      add(found.node);
-      at = found.end;
+      add(special.node);
+      at = special.end;
     }
   }
   if (text !== '') nodes.push({ kind: 'text', text });
   return nodes;
 }
 
+/** A part of a glob that is not plain text, and the position after it. */
 interface Special {
   readonly node: GlobNode;
   readonly end: number;
 }
 
-/** Parses the group, wildcard or class that begins at a position; undefined where a plain character stands. */
-function specialAt(glob: string, at: number, depth: number): Special | undefined {
+/** Parses the group, wildcard or class that begins at a position. Returns undefined if there is a plain character. */
+function parseSpecial(glob: string, at: number, depth: number): Special | undefined {
   const group = findGroup(glob, at);
-  if (group !== undefined) return { node: groupNode(group, depth), end: group.end };
+  if (group !== undefined) return { node: createGroupNode(group, depth), end: group.end };
   switch (glob[at]) {
     case '*': {
       let end = at + 1;
@@ -70,7 +76,7 @@ function specialAt(glob: string, at: number, depth: number): Special | undefined
     case '?':
       return { node: { kind: 'one' }, end: at + 1 };
     case '[':
-      return classAt(glob, at);
+      return parseClass(glob, at);
     default:
       return undefined;
   }
@@ -79,12 +85,14 @@ function specialAt(glob: string, at: number, depth: number): Special | undefined
 /** A group with alternatives, as it is written in a glob. */
 export interface GlobGroup {
   readonly mark: GroupNode['mark'];
-  /** The mark as it is written; empty without one. */
+  /** The mark as it is written, or an empty text without a mark. */
   readonly lead: string;
-  /** The opening bracket, also that after a mark. */
+  /** The opening bracket, which follows the mark if there is one. */
   readonly bracket: '(' | '{';
+  /** The text between the brackets. */
   readonly inside: string;
   readonly alternatives: readonly string[];
+  /** The position after the group. */
   readonly end: number;
 }
 
@@ -94,14 +102,17 @@ function isMark(character: string | undefined): character is GroupNode['mark'] {
   return character !== undefined && MARKS.includes(character);
 }
 
-/** Finds the group that begins at a position: `+(a|b)`, `(a|b)`, `{a,b}` or `{1..3}`. A bare `(a)` is text. */
+/**
+ * Finds the group that begins at a position: `+(a|b)`, `(a|b)`, `{a,b}` or `{1..3}`. An `(a)` without a mark is text,
+ * not a group.
+ */
 export function findGroup(glob: string, at: number): GlobGroup | undefined {
   const first = glob[at];
   const mark = isMark(first) && glob[at + 1] === '(' ? first : undefined;
   const open = mark === undefined ? at : at + 1;
   const bracket = glob[open];
   if (bracket !== '(' && bracket !== '{') return undefined;
-  const close = closingBracket(glob, open);
+  const close = findClosingBracket(glob, open);
   if (close === -1) return undefined;
   const inside = glob.slice(open + 1, close);
   const listed = splitOutsideBrackets(inside, bracket === '(' ? '|' : ',');
@@ -110,16 +121,16 @@ export function findGroup(glob: string, at: number): GlobGroup | undefined {
   return { mark: mark ?? '@', lead: mark ?? '', bracket, inside, alternatives, end: close + 1 };
 }
 
-/** Finds the bracket that closes the one at `open`; -1 if there is none. */
-function closingBracket(glob: string, open: number): number {
-  const waiting: string[] = [];
+/** Finds the bracket that closes the bracket at `open`. Returns -1 if there is none. */
+function findClosingBracket(glob: string, open: number): number {
+  const expectedBrackets: string[] = [];
   for (let at = open; at < glob.length; at += 1) {
     const character = glob[at];
     if (character === '\\') at += 1;
-    else if (character === '(') waiting.push(')');
-    else if (character === '{') waiting.push('}');
-    else if (character === waiting.at(-1)) waiting.pop();
-    if (waiting.length === 0) return at;
+    else if (character === '(') expectedBrackets.push(')');
+    else if (character === '{') expectedBrackets.push('}');
+    else if (character === expectedBrackets.at(-1)) expectedBrackets.pop();
+    if (expectedBrackets.length === 0) return at;
   }
   return -1;
 }
@@ -131,8 +142,9 @@ export function splitOutsideBrackets(text: string, separators: string): readonly
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at] ?? '';
     if (character === '\\') at += 1;
-    else if (character === '(' || character === '{') at = Math.max(at, closingBracket(text, at));
-    else if (character === '[') at = Math.max(at, (classAt(text, at)?.end ?? 0) - 1);
+    else if (character === '(' || character === '{')
+      at = Math.max(at, findClosingBracket(text, at));
+    else if (character === '[') at = Math.max(at, (parseClass(text, at)?.end ?? 0) - 1);
     else if (separators.includes(character)) {
       parts.push(text.slice(start, at));
       start = at + 1;
@@ -149,12 +161,12 @@ function expandRange(inside: string): readonly string[] {
   if (ends === null) return [];
   const asNumber = (text = ''): number => (numbers === null ? text.charCodeAt(0) : Number(text));
   const [from, to] = [asNumber(ends[1]), asNumber(ends[2])].toSorted((a, b) => a - b);
-  if (from === undefined || to === undefined || to - from >= MAX_RANGE) return [];
+  if (from === undefined || to === undefined || to - from >= MAX_RANGE_LENGTH) return [];
   const all = Array.from({ length: to - from + 1 }, (_, index) => from + index);
   return all.map((each) => (numbers === null ? String.fromCharCode(each) : String(each)));
 }
 
-function groupNode(group: GlobGroup, depth: number): GroupNode {
+function createGroupNode(group: GlobGroup, depth: number): GroupNode {
   const { mark, lead, bracket, inside, alternatives } = group;
   const [open, close] = bracket === '(' ? ['(', ')'] : ['{', '}'];
   const asText: GlobSequence = [
@@ -182,8 +194,8 @@ const NAMED_CLASSES: Readonly<Record<string, RegExp>> = {
   xdigit: /[0-9a-f]/i,
 };
 
-/** Parses `[a-z]`, `[!a]`, `[^a]` or `[[:digit:]]`; undefined where no bracket closes the class. */
-function classAt(glob: string, at: number): Special | undefined {
+/** Parses `[a-z]`, `[!a]`, `[^a]` or `[[:digit:]]`. Returns undefined if no bracket closes the class. */
+function parseClass(glob: string, at: number): Special | undefined {
   const parts = /^\[([!^]?)((?:\]|\[:[a-z]+:\]|\\.|[^\]\\])(?:\[:[a-z]+:\]|\\.|[^\]\\])*)\]/su.exec(
     glob.slice(at),
   );

@@ -1,16 +1,17 @@
 import { parseName, type GlobNode, type GlobSequence, type GroupNode } from './glob-syntax.ts';
 
-/** Tests one name of a path. */
+/** Returns whether one name of a path matches. */
 export type NameMatcher = (name: string) => boolean;
 
 /**
- * The maximum number of variants of a glob that are matched one by one, which is faster than following its groups.
+ * The maximum number of variants to which the groups of a glob are expanded. Matching the variants one by one is faster
+ * than following the groups.
  */
 const MAX_VARIANTS = 32;
 
 /** Creates a matcher for the glob of a single name. Throws INVALID_PARAM for groups that are nested too deeply. */
 export function createNameMatcher(glob: string): NameMatcher {
-  const matchers = expandGroups(parseName(glob)).map(sequenceMatcher);
+  const matchers = expandGroups(parseName(glob)).map(createSequenceMatcher);
   const [first] = matchers;
   return first !== undefined && matchers.length === 1
     ? first
@@ -18,15 +19,15 @@ export function createNameMatcher(glob: string): NameMatcher {
 }
 
 /**
- * Writes out the groups of a glob: `*.{ts,tsx}` becomes `*.ts`, `*.tsx` and, with its braces as text, `*.{ts,tsx}`. A
- * glob with other groups, or with too many variants, stays as it is.
+ * Expands the groups of a glob: `*.{ts,tsx}` becomes `*.ts`, `*.tsx` and, with its braces as text, `*.{ts,tsx}`. Only
+ * groups with the mark `@` and plain alternatives are expanded. A glob with too many variants is returned unchanged.
  */
 function expandGroups(nodes: GlobSequence): readonly GlobSequence[] {
   let variants: readonly GlobSequence[] = [[]];
   for (const node of nodes) {
     const isPlain = node.kind === 'group' && node.mark === '@' && node.alternatives.every(isText);
     const choices = isPlain ? [...node.alternatives, node.asText] : [[node]];
-    variants = variants.flatMap((before) => choices.map((choice) => joined(before, choice)));
+    variants = variants.flatMap((before) => choices.map((choice) => joinSequences(before, choice)));
     if (variants.length > MAX_VARIANTS) return [nodes];
   }
   return variants;
@@ -36,7 +37,7 @@ function isText(nodes: GlobSequence): boolean {
   return nodes.every(({ kind }) => kind === 'text');
 }
 
-function joined(before: GlobSequence, after: GlobSequence): GlobSequence {
+function joinSequences(before: GlobSequence, after: GlobSequence): GlobSequence {
   const all: GlobNode[] = [...before];
   for (const node of after) {
     const last = all.at(-1);
@@ -49,7 +50,7 @@ function joined(before: GlobSequence, after: GlobSequence): GlobSequence {
   return all;
 }
 
-function sequenceMatcher(nodes: GlobSequence): NameMatcher {
+function createSequenceMatcher(nodes: GlobSequence): NameMatcher {
   const [first, second, third] = nodes;
   if (first === undefined) return (name) => name === '';
   if (first.kind === 'text' && second === undefined) return (name) => name === first.text;
@@ -70,19 +71,22 @@ function sequenceMatcher(nodes: GlobSequence): NameMatcher {
 }
 
 /**
- * Matches a pattern against a name with a set of positions, so that every pattern takes polynomial time. A regular
- * expression for the same glob could run for hours.
+ * Matches a pattern against a name by following all possible positions at once, so that every pattern takes polynomial
+ * time. A regular expression for the same glob could run for hours.
  */
 class NameMatch {
   readonly #name: string;
-  /** The ends of each negated group by its start. Without this cache, nested negations take exponential time. */
+  /**
+   * The possible ends of each negated group, by its start. Without this cache, nested negations would take exponential
+   * time.
+   */
   readonly #negationCache = new Map<GroupNode, Map<number, readonly number[]>>();
 
   constructor(name: string) {
     this.#name = name;
   }
 
-  /** Returns the positions at which a sequence can end that begins at one of `starts`. */
+  /** Returns the positions at which a sequence can end if it begins at one of `starts`. */
   follow(nodes: GlobSequence, starts: readonly number[]): readonly number[] {
     let at = starts;
     for (const node of nodes) {
@@ -142,22 +146,22 @@ class NameMatch {
 
   #repeat(group: GroupNode, starts: readonly number[]): readonly number[] {
     const reached = new Set(starts);
-    for (let fresh = starts; fresh.length > 0;) {
-      fresh = this.#alternativeEnds(group, fresh).filter((at) => !reached.has(at));
-      for (const at of fresh) reached.add(at);
+    for (let newPositions = starts; newPositions.length > 0;) {
+      newPositions = this.#alternativeEnds(group, newPositions).filter((at) => !reached.has(at));
+      for (const at of newPositions) reached.add(at);
     }
     return [...reached];
   }
 
   #negationEnds(group: GroupNode, at: number): readonly number[] {
-    const known = this.#negationCache.get(group) ?? new Map<number, readonly number[]>();
-    this.#negationCache.set(group, known);
-    const before = known.get(at);
+    const endsByStart = this.#negationCache.get(group) ?? new Map<number, readonly number[]>();
+    this.#negationCache.set(group, endsByStart);
+    const before = endsByStart.get(at);
     if (before !== undefined) return before;
-    const taken = new Set(this.#alternativeEnds(group, [at]));
+    const matched = new Set(this.#alternativeEnds(group, [at]));
     const rest = Array.from({ length: this.#name.length - at + 1 }, (_, index) => at + index);
-    const found = rest.filter((each) => !taken.has(each));
-    known.set(at, found);
+    const found = rest.filter((each) => !matched.has(each));
+    endsByStart.set(at, found);
     return found;
   }
 }

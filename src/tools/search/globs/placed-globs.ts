@@ -11,19 +11,23 @@ import { createNameMatcher, type NameMatcher } from './name-matcher.ts';
 
 const MAX_GLOB_CHARACTERS = 4096;
 const MAX_GLOBS = 100;
-/** The maximum number of patterns to which alternatives with a `/` in them are expanded. */
+/** The maximum number of patterns to which a glob is expanded because of alternatives that contain a `/`. */
 const MAX_ALTERNATIVES = 256;
 
-/** One glob of a list with the directory in which it begins. */
+/** One glob of a list, with the directory in which the glob begins. */
 export interface PlacedGlob extends ListedGlob, SplitGlob {}
 
-/** Throws INVALID_PARAM, with the reason, for a glob that no file could match. `field` names the argument. */
+/**
+ * Throws INVALID_PARAM for a glob that no file could match.
+ *
+ * @param field the name of the argument, for the message
+ */
 export function requireUsableGlob(glob: string, field: string): void {
-  const problem = globProblem(glob);
+  const problem = describeGlobProblem(glob);
   if (problem !== undefined) throw new MusterError('INVALID_PARAM', `${field}: ${problem}`);
 }
 
-function globProblem(glob: string): string | undefined {
+function describeGlobProblem(glob: string): string | undefined {
   if (glob.trim() === '') return 'is empty; valid: a glob like *.ts or src/**';
   if (glob.includes('\0')) return 'contains a NUL character, which no file name has';
   if (!glob.isWellFormed()) return 'contains half a character (a lone surrogate)';
@@ -34,13 +38,13 @@ function globProblem(glob: string): string | undefined {
 
 /** Parses a list such as `*.ts,!*.test.ts` and finds the directory in which each glob begins. Never throws. */
 export function placeGlobs(text: string, directory: string): readonly PlacedGlob[] {
-  const placed = parseGlobList(text).map((glob) => placedGlob(glob, directory));
+  const placed = parseGlobList(text).map((glob) => placeGlob(glob, directory));
   const bases = new Set(placed.filter((glob) => !glob.isFullList).map(({ base }) => base));
-  // The full list read as one glob must not begin in another directory.
+  // The list read as one glob is dropped if it would begin in a directory in which no other glob begins.
   return placed.filter(({ isFullList, base }) => !isFullList || bases.has(base));
 }
 
-/** The path that a glob without wildcards names; undefined for a glob with wildcards. */
+/** Returns the path that a glob without wildcards names, or undefined for a glob with wildcards. */
 export function literalPath({ base, glob }: SplitGlob): string | undefined {
   if (glob === '/**') return base;
   return isLiteralGlob(glob) ? join(base, glob) : undefined;
@@ -51,16 +55,20 @@ export function literalPath({ base, glob }: SplitGlob): string | undefined {
  * INVALID_PARAM for a glob that cannot be used.
  */
 export function createPathFilter(globs: readonly PlacedGlob[], directory: string): PathFilter {
-  const wanted = globs.filter((glob) => !glob.excludes).map((glob) => filterFor(glob, directory));
-  const excluded = globs.filter((glob) => glob.excludes).map((glob) => filterFor(glob, directory));
+  const wanted = globs
+    .filter((glob) => !glob.excludes)
+    .map((glob) => createFilter(glob, directory));
+  const excluded = globs
+    .filter((glob) => glob.excludes)
+    .map((glob) => createFilter(glob, directory));
   return (path) =>
     (wanted.length === 0 || wanted.some((matches) => matches(path))) &&
     !excluded.some((matches) => matches(path));
 }
 
 /**
- * Creates a filter from a list of globs for `directory`. A glob without a `/` matches names in every directory, any
- * other one paths from `directory`, whether or not it begins with a `/`.
+ * Creates a filter from a list of globs for `directory`. A glob without a `/` matches names in every directory. Any
+ * other glob matches paths relative to `directory`, even if the glob begins with a `/`.
  */
 export function createGlobFilter(list: string, directory = '/'): PathFilter {
   return createPathFilter(placeGlobsWithin(list, directory), directory);
@@ -70,19 +78,22 @@ export function createGlobFilter(list: string, directory = '/'): PathFilter {
 export function placeGlobsWithin(list: string, directory: string): readonly PlacedGlob[] {
   return parseGlobList(list).map((glob) => {
     const isOutside = glob.text.startsWith('/') && !glob.text.startsWith(`${directory}/`);
-    return placedGlob(isOutside ? { ...glob, text: `.${glob.text}` } : glob, directory);
+    return placeGlob(isOutside ? { ...glob, text: `.${glob.text}` } : glob, directory);
   });
 }
 
-function placedGlob(glob: ListedGlob, directory: string): PlacedGlob {
+function placeGlob(glob: ListedGlob, directory: string): PlacedGlob {
   return { ...glob, ...splitGlob(glob.text, directory) };
 }
 
-function filterFor({ base, glob, excludes }: PlacedGlob, directory: string): PathFilter {
-  const itself = pathMatcher(glob);
-  // A glob without wildcards, and an exclusion, may name a directory: then they match everything in it.
-  const below = excludes || isLiteralGlob(glob) ? pathMatcher(`${glob}/**`) : undefined;
-  const matches: PathFilter = below ? (path) => itself(path) || below(path) : itself;
+function createFilter({ base, glob, excludes }: PlacedGlob, directory: string): PathFilter {
+  const matchesPath = createPathMatcher(glob);
+  // A glob without wildcards, or an exclusion, may name a directory. Then it matches everything in that directory.
+  const matchesBelow =
+    excludes || isLiteralGlob(glob) ? createPathMatcher(`${glob}/**`) : undefined;
+  const matches: PathFilter = matchesBelow
+    ? (path) => matchesPath(path) || matchesBelow(path)
+    : matchesPath;
   if (base === directory) return matches;
   if (isInside(base, directory)) {
     const lead = directory.slice(base === '/' ? 1 : base.length + 1);
@@ -93,23 +104,25 @@ function filterFor({ base, glob, excludes }: PlacedGlob, directory: string): Pat
   return (path) => path.startsWith(lead) && matches(path.slice(lead.length));
 }
 
-/** A matcher for one name, or `**` for any number of directories. */
+/** A part of a path pattern: a matcher for one name, or `**` for any number of directories. */
 type Segment = '**' | NameMatcher;
 
 /**
  * Creates a matcher for paths. `*`, `?`, `[a-z]`, `{a,b}` and groups such as `+(a|b)` match within one name, `**`
  * matches directories. Hidden names match, too. Brackets and braces also match themselves.
  */
-function pathMatcher(glob: string): PathFilter {
+function createPathMatcher(glob: string): PathFilter {
   const rooted = glob.startsWith('/') ? glob.slice(1) : `**/${glob}`;
-  const matchers = expandSlashGroups(rooted).map((each) => segmentsMatcher(segmentsOf(each)));
+  const matchers = expandSlashGroups(rooted).map((each) =>
+    createSegmentsMatcher(parseSegments(each)),
+  );
   const [first] = matchers;
   return first !== undefined && matchers.length === 1
     ? first
     : (path) => matchers.some((matches) => matches(path));
 }
 
-function segmentsOf(glob: string): readonly Segment[] {
+function parseSegments(glob: string): readonly Segment[] {
   const names = glob.split('/').filter((name) => name !== '' && name !== '.');
   const segments = names.map((name): Segment =>
     /^\*{2,}$/.test(name) ? '**' : createNameMatcher(name),
@@ -118,8 +131,11 @@ function segmentsOf(glob: string): readonly Segment[] {
   return segments.at(-1) === '**' ? [...segments, () => true] : segments;
 }
 
-/** Backtracks only to the last `**`, which is enough, so that the time is at most the product of both lengths. */
-function segmentsMatcher(segments: readonly Segment[]): PathFilter {
+/**
+ * Creates a matcher for the segments of a path. It backtracks only to the last `**`, which is sufficient. So the time
+ * is at most proportional to the product of both lengths.
+ */
+function createSegmentsMatcher(segments: readonly Segment[]): PathFilter {
   const last = segments.at(-1);
   if (last === undefined || last === '**') return () => false;
   const matchesNameOnly = segments.length === 2 && segments[0] === '**';
@@ -132,26 +148,26 @@ function segmentsMatcher(segments: readonly Segment[]): PathFilter {
 function matchNames(segments: readonly Segment[], names: readonly string[]): boolean {
   let segment = 0;
   let name = 0;
-  let back: { segment: number; name: number } | undefined;
+  let backtrack: { segment: number; name: number } | undefined;
   while (name < names.length) {
     const wanted = segments[segment];
     if (wanted === '**') {
       segment += 1;
-      back = { segment, name };
+      backtrack = { segment, name };
     } else if (wanted?.(names[name] ?? '') === true) {
       segment += 1;
       name += 1;
-    } else if (back === undefined) {
+    } else if (backtrack === undefined) {
       return false;
     } else {
-      back.name += 1;
-      ({ segment, name } = back);
+      backtrack.name += 1;
+      ({ segment, name } = backtrack);
     }
   }
   return segment === segments.length;
 }
 
-/** Expands the groups with a `/` in them: `{src/a,lib}/*.ts` becomes two patterns. */
+/** Expands the groups that contain a `/`: `{src/a,lib}/*.ts` becomes two patterns. */
 function expandSlashGroups(glob: string): readonly string[] {
   const done: string[] = [];
   const pending = [glob];
@@ -190,21 +206,28 @@ function expandFirstSlashGroup(glob: string): readonly string[] | undefined {
 interface SplitGlob {
   /** The absolute path of the directory that contains everything the glob can match. */
   readonly base: string;
-  /** The rest of the glob. With a leading `/` it matches paths from `base`, otherwise names anywhere below. */
+  /**
+   * The rest of the glob. With a leading `/`, it matches paths relative to `base`. Otherwise it matches names in any
+   * directory below `base`.
+   */
   readonly glob: string;
 }
 
-/** Last names that make a path a directory, so that a glob ending in one matches everything in it. */
+/**
+ * Last names that show that a path is a directory. A glob that ends with such a name matches everything in the
+ * directory.
+ */
 const DIRECTORY_NAMES: ReadonlySet<string> = new Set(['', '.', '..', '~']);
 
 /**
- * Separates the leading names without wildcards from a glob: `src/ui/*.ts` is `*.ts` directly in `src/ui`, and `src/`
- * is everything in `src`. Globs may be absolute or begin with `../`; the permission rules decide on their base.
+ * Separates the leading names without wildcards from a glob. `src/ui/*.ts` becomes `/*.ts` in `src/ui`, and `src/`
+ * becomes everything in `src`. Globs may be absolute or begin with `../`, because the permission rules decide whether
+ * their base may be read.
  */
 export function splitGlob(glob: string, directory: string): SplitGlob {
-  const text = withSlashes(glob.trim());
+  const text = convertBackslashes(glob.trim());
   const names = text.split('/');
-  const wildcard = firstWildcard(text);
+  const wildcard = findFirstWildcard(text);
   const isDirectory = DIRECTORY_NAMES.has(names.at(-1) ?? '');
   if (names.length === 1 && !isDirectory) return { base: directory, glob: text };
   const fixedCount =
@@ -212,20 +235,20 @@ export function splitGlob(glob: string, directory: string): SplitGlob {
   const fixed = names.slice(0, wildcard === -1 && isDirectory ? names.length : fixedCount);
   const rest = names.slice(fixed.length).filter((name) => name !== '' && name !== '.');
   const leading = fixed.join('/');
-  const here = text.startsWith('/') ? '/' : '.';
+  const defaultBase = text.startsWith('/') ? '/' : '.';
   return {
-    base: toAbsolutePath(leading === '' ? here : leading, directory),
+    base: toAbsolutePath(leading === '' ? defaultBase : leading, directory),
     glob: `/${[...rest, ...(isDirectory ? ['**'] : [])].join('/')}`,
   };
 }
 
-/** Whether a glob has no wildcards. */
+/** Returns whether a glob has no wildcards. */
 export function isLiteralGlob(glob: string): boolean {
-  return firstWildcard(glob) === -1;
+  return findFirstWildcard(glob) === -1;
 }
 
-/** Finds the first wildcard, group or escape; -1 if there is none. */
-function firstWildcard(glob: string): number {
+/** Finds the first wildcard, group or escape. Returns -1 if there is none. */
+function findFirstWildcard(glob: string): number {
   for (let at = 0; at < glob.length; at += 1) {
     if ('*?[]{}\\'.includes(glob[at] ?? '') || findGroup(glob, at) !== undefined) return at;
   }
@@ -233,16 +256,16 @@ function firstWildcard(glob: string): number {
 }
 
 /** Replaces the separators of a Windows path such as `src\ui\*.ts`. A backslash before a bracket is an escape. */
-function withSlashes(glob: string): string {
+function convertBackslashes(glob: string): string {
   return !glob.includes('/') && /\\[\w.*$ -]/.test(glob) ? glob.replaceAll('\\', '/') : glob;
 }
 
 /** One glob of a list. */
 interface ListedGlob {
   readonly text: string;
-  /** Whether it was written with a leading `!`, so that the files it matches are excluded. */
+  /** Whether the glob has a leading `!`, so that the files that it matches are excluded. */
   readonly excludes: boolean;
-  /** Whether it is the full list read as one glob, because `a,b.ts` may be the name of a file. */
+  /** Whether this is the full list read as one glob, because `a,b.ts` may be the name of a file. */
   readonly isFullList: boolean;
 }
 
@@ -252,7 +275,7 @@ interface ListedGlob {
  * spaces.
  */
 function parseGlobList(text: string): readonly ListedGlob[] {
-  const parts = jsonList(text) ?? splitOutsideBrackets(text, ',;|\n').flatMap(splitAtBlanks);
+  const parts = parseJsonList(text) ?? splitOutsideBrackets(text, ',;|\n').flatMap(splitAtBlanks);
   const globs = parts
     .map((part) => part.trim())
     .filter((part) => part !== '')
@@ -263,10 +286,10 @@ function parseGlobList(text: string): readonly ListedGlob[] {
 
 /** Formats a list for a message. */
 export function formatGlobList(text: string): string {
-  return jsonList(text)?.join(', ') ?? text;
+  return parseJsonList(text)?.join(', ') ?? text;
 }
 
-function jsonList(text: string): readonly string[] | undefined {
+function parseJsonList(text: string): readonly string[] | undefined {
   if (!text.trimStart().startsWith('["')) return undefined;
   // Text that is not JSON is one glob: a character class that begins with a quote.
   const parsed = parseJsonLine(text);
@@ -274,7 +297,7 @@ function jsonList(text: string): readonly string[] | undefined {
   return isList ? parsed : undefined;
 }
 
-/** Splits at blanks only where every part looks like a glob or a file name: `My Notes/*.md` is one glob. */
+/** Splits a text at blanks if every part looks like a glob or a file name. `My Notes/*.md` stays one glob. */
 function splitAtBlanks(text: string): readonly string[] {
   const parts = splitOutsideBrackets(text.trim(), ' \t').filter((part) => part !== '');
   return parts.every((part) => /[*?.[{/]/.test(part)) ? parts : [text];
@@ -287,8 +310,7 @@ function toListedGlob(glob: string): ListedGlob {
 }
 
 /**
- * Returns the tool with a parser that also accepts lists of globs in the named arguments and joins each to one
- * string.
+ * Returns a tool whose parser also accepts a list of globs in the named arguments, and joins each list to one string.
  */
 export function acceptGlobLists<I>(tool: Tool<I>, names: readonly string[]): Tool<I> {
   return {

@@ -50,7 +50,9 @@ export const deleteFileTool = defineTool({
   },
 });
 
-/** Deletes the entries of a tree. When it fails, the output names the files that were deleted before. */
+/**
+ * Deletes the entries of a tree. If an entry cannot be deleted, the output names the files that were deleted before it.
+ */
 async function deleteTree(
   top: HeldEntry,
   tree: readonly TreeEntry[],
@@ -74,13 +76,13 @@ async function deleteTree(
     await syncDirectory(top.directory.at('.'));
   } catch (thrown) {
     if (changed.length === 0) throw thrown;
-    return partlyDone(thrown, changed, context);
+    return createPartialOutput(thrown, changed, context);
   }
   const shown = displayPath(top.real, context.cwd);
   return { text: `Deleted ${describeFileTree(tree)} ${shown}.`, facts: { changed } };
 }
 
-function partlyDone(
+function createPartialOutput(
   thrown: unknown,
   changed: readonly FileChange[],
   { signal, cwd }: ToolContext,
@@ -88,8 +90,8 @@ function partlyDone(
   const error = signal.aborted
     ? new MusterError('CANCELLED', 'DeleteFile was cancelled')
     : errorInfo(thrown);
-  const gone = changed.map(({ path }) => displayPath(path, cwd)).join(', ');
-  return failure(error.code, `${error.message}. Deleted before that: ${gone}.`, { changed });
+  const deleted = changed.map(({ path }) => displayPath(path, cwd)).join(', ');
+  return failure(error.code, `${error.message}. Deleted before that: ${deleted}.`, { changed });
 }
 
 function remove(top: HeldEntry, entry: TreeEntry): void {
@@ -117,7 +119,10 @@ function removeFrom(directory: HeldDirectory, { real, stats }: TreeEntry): void 
   }
 }
 
-/** Whether an entry is still the same. A directory has changed because its content was deleted. */
+/**
+ * Returns whether an entry is still the same. For a directory, only its identity is compared, because deleting its
+ * content has changed it.
+ */
 function isSameEntry(found: TreeEntry['stats'], stats: TreeEntry['stats']): boolean {
   if (!stats.isDirectory()) return isSameFile(found, stats);
   return found.isDirectory() && found.ino === stats.ino && found.dev === stats.dev;

@@ -45,9 +45,9 @@ export const fileInfoTool = defineTool({
 async function describePath(path: string, context: ToolContext): Promise<string> {
   const shown = displayPath(path, context.cwd);
   const { real } = requirePathInRoots(path, context, { mayBeMissing: true });
-  const target = linkTarget(path, context);
+  const target = readLinkTarget(path, context);
   const link = target === undefined ? [] : [`${shown}: a link -> ${displayName(target)}`];
-  const stats = statsOf(real, context);
+  const stats = readStats(real, context);
   if (stats === undefined) {
     if (target !== undefined) return [...link, 'Its target does not exist.'].join('\n');
     throw new MusterError('NOT_FOUND', `${path} does not exist`);
@@ -61,10 +61,10 @@ async function describePath(path: string, context: ToolContext): Promise<string>
 }
 
 /**
- * The target of a link as stored in it; undefined for anything else, and for a link that was reached through another
- * one.
+ * Returns the target of a link as it is stored. Returns undefined for anything that is not a link, and for a link that
+ * is reached through another link.
  */
-function linkTarget(path: string, { roots }: ToolContext): string | undefined {
+function readLinkTarget(path: string, { roots }: ToolContext): string | undefined {
   if (roots.includes(path)) return undefined;
   try {
     return withHeldDirectory(dirname(path), { roots }, (directory, real) => {
@@ -73,13 +73,14 @@ function linkTarget(path: string, { roots }: ToolContext): string | undefined {
       return isLink && real === dirname(path) ? readlinkSync(entry) : undefined;
     });
   } catch (thrown) {
-    // Its directory is missing or outside the roots; the caller describes the target of the path, or the error.
+    // The directory of the path is missing or outside the roots. The caller describes the target of the path, or the
+    // error.
     if (thrown instanceof MusterError) return undefined;
     throw thrown;
   }
 }
 
-function statsOf(real: string, { roots }: ToolContext): BigIntStats | undefined {
+function readStats(real: string, { roots }: ToolContext): BigIntStats | undefined {
   if (roots.includes(real)) {
     return withHeldDirectory(real, { roots }, (root) => statSync(root.at('.'), { bigint: true }));
   }
@@ -94,11 +95,11 @@ function describeEntry(shown: string, stats: BigIntStats): readonly string[] {
   const names = stats.isFile() && stats.nlink > 1n ? `, ${stats.nlink} names (hard links)` : '';
   return [
     `${shown}: ${describeFileType(stats)}${size}`,
-    `changed ${timeOf(stats)}, mode ${mode}, owner ${stats.uid}:${stats.gid}${names}`,
+    `changed ${formatTime(stats)}, mode ${mode}, owner ${stats.uid}:${stats.gid}${names}`,
   ];
 }
 
-function timeOf({ mtimeMs }: BigIntStats): string {
+function formatTime({ mtimeMs }: BigIntStats): string {
   const time = new Date(Number(mtimeMs));
   return Number.isNaN(time.getTime()) ? `${mtimeMs} ms after 1970` : time.toISOString();
 }
@@ -126,12 +127,12 @@ function countEntries(path: string, context: ToolContext): string {
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
-/** Describes the content of a file without showing it: a line about its text, and one with its hash. */
+/** Describes the content of a file without showing it: one line about its text, and one line with its hash. */
 async function describeContent(file: OpenFile, signal: AbortSignal): Promise<readonly string[]> {
   const isHashed = file.stats.size <= BigInt(MAX_EDIT_BYTES);
   const hash = createHash('sha256');
   let text = new TextCount();
-  let wide = new Transcoder('UTF-8');
+  let transcoder = new Transcoder('UTF-8');
   let kind: string | undefined;
   let size = 0;
   for await (const chunk of fileChunks(file, signal)) {
@@ -139,12 +140,12 @@ async function describeContent(file: OpenFile, signal: AbortSignal): Promise<rea
     if (size === 0) kind = detectBinaryKind(chunk.subarray(0, SAMPLE_BYTES));
     if (marked !== null) {
       text = new TextCount(marked);
-      wide = new Transcoder(marked);
+      transcoder = new Transcoder(marked);
     }
     size += chunk.length;
     if (!isHashed) break;
     hash.update(chunk);
-    text.add(text.encoding === null ? chunk : wide.push(chunk));
+    text.add(text.encoding === null ? chunk : transcoder.push(chunk));
   }
   if (size === 0) return ['empty'];
   if (!isHashed) {
@@ -154,16 +155,21 @@ async function describeContent(file: OpenFile, signal: AbortSignal): Promise<rea
   return [kind ?? text.describe(), `sha256 ${hash.digest('hex')}`];
 }
 
-/** Counts the lines and line ends of a file that comes in chunks, and detects its encoding. */
+/** Counts the lines and line ends of a file that is passed in chunks, and detects its encoding. */
 class TextCount {
   private readonly decoder = new TextDecoder('utf-8', { fatal: true });
   private isUtf8 = true;
   private hasMark = false;
   private size = 0;
   private newlines = 0;
+  /** The number of line ends that are CRLF. */
   private returns = 0;
+  /** The last byte so far. */
   private last = 0;
-  /** The encoding of a UTF-16 file, whose chunks were converted to UTF-8; null when chunks are the file's own bytes. */
+  /**
+   * The encoding of a UTF-16 file, whose chunks are converted to UTF-8 before they are added. Null for any other file,
+   * whose bytes are added unchanged.
+   */
   readonly encoding: string | null;
 
   constructor(encoding: string | null = null) {

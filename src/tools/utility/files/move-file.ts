@@ -62,8 +62,8 @@ export const moveFileTool = defineTool({
         if (from.stats === undefined) {
           throw new MusterError('NOT_FOUND', `${source} does not exist`);
         }
-        const asked = { source, destination, overwrite, recursive };
-        return await moveTo({ ...from, stats: from.stats }, asked, context);
+        const move = { source, destination, overwrite, recursive };
+        return await moveEntry({ ...from, stats: from.stats }, move, context);
       });
     } catch (thrown) {
       throw addPathSuggestion(thrown, source, context);
@@ -72,8 +72,9 @@ export const moveFileTool = defineTool({
 });
 
 interface RequestedMove {
-  /** Both paths are absolute. */
+  /** The absolute path of the entry to move. */
   readonly source: string;
+  /** The absolute new path. */
   readonly destination: string;
   readonly overwrite: boolean;
   readonly recursive: boolean;
@@ -81,12 +82,12 @@ interface RequestedMove {
 
 type FoundEntry = HeldEntry & { readonly stats: BigIntStats };
 
-async function moveTo(
+async function moveEntry(
   from: FoundEntry,
-  asked: RequestedMove,
+  move: RequestedMove,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const { source, destination, overwrite, recursive } = asked;
+  const { source, destination, overwrite, recursive } = move;
   const realTo = context.judged.get(destination)?.real ?? destination;
   if (isInside(from.real, realTo)) {
     const message = `destination: ${destination} is source itself, or lies in it`;
@@ -97,11 +98,11 @@ async function moveTo(
     context.excludedPathsBelow({ asked: destination, real: realTo }),
   ];
   const tree = await readFileTree(from, { recursive, withheld }, context);
-  const use = async (to: HeldEntry): Promise<ToolOutput> => {
+  const moveInto = async (to: HeldEntry): Promise<ToolOutput> => {
     const before = await prepareReplacement(from, to, { destination, overwrite }, context);
-    return await rename(from, to, { tree, before }, context);
+    return await renameTree(from, to, { tree, before }, context);
   };
-  return await withHeldEntry(destination, context, use, { makeParents: true });
+  return await withHeldEntry(destination, context, moveInto, { makeParents: true });
 }
 
 /** The file that a move replaces. */
@@ -110,7 +111,7 @@ interface ReplacedTarget {
   readonly mode: number;
 }
 
-/** Checks the file that a move replaces and saves its content; null when there is none. */
+/** Checks the file that a move replaces, and saves its content. Returns null if there is no such file. */
 async function prepareReplacement(
   from: FoundEntry,
   to: HeldEntry,
@@ -120,7 +121,9 @@ async function prepareReplacement(
   if (to.stats === undefined) return null;
   const shown = displayPath(destination, context.cwd);
   if (!to.stats.isFile() || !from.stats.isFile()) {
-    const hint = to.stats.isDirectory() ? ': destination is the whole new path' : '';
+    const hint = to.stats.isDirectory()
+      ? ': destination is the full new path, including the name'
+      : '';
     const message = `${shown} exists already and is ${describeFileType(to.stats)}${hint}`;
     throw new MusterError('CONFLICT', message);
   }
@@ -142,7 +145,7 @@ interface ReadyMove {
   readonly before: ReplacedTarget | null;
 }
 
-async function rename(
+async function renameTree(
   from: FoundEntry,
   to: HeldEntry,
   { tree, before }: ReadyMove,
@@ -164,18 +167,19 @@ async function rename(
   for (const { real, hash, to: path } of moved) {
     if (hash !== null && context.files.seen(real) === hash) context.files.remember(path, hash);
   }
-  const over = before === null ? { before } : { before: before.hash, mode: before.mode };
+  const replaced = before === null ? { before } : { before: before.hash, mode: before.mode };
   const changes = moved.flatMap(({ real, hash, stats, to: path }): FileChange[] => {
     if (hash === null) return [];
-    // The new name comes first, because whether the task knows it depends on what it knows of the old one.
+    // The change of the new path comes first: whether the task has read the new path follows from the record of the old
+    // path, which the second change ends.
     return [
-      { path, ...over, after: hash, movedFrom: real },
+      { path, ...replaced, after: hash, movedFrom: real },
       { path: real, before: hash, after: null, mode: permissionBits(stats) },
     ];
   });
   const [shownFrom, shownTo] = [from.real, to.real].map((path) => displayPath(path, context.cwd));
-  const place = before === null ? '' : ', replacing the file that was there';
-  const text = `Moved ${describeFileTree(tree)} ${shownFrom} to ${shownTo}${place}.`;
+  const replacement = before === null ? '' : ', replacing the file that was there';
+  const text = `Moved ${describeFileTree(tree)} ${shownFrom} to ${shownTo}${replacement}.`;
   return { text, facts: { changed: changes } };
 }
 

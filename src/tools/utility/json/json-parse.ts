@@ -14,8 +14,8 @@ import {
 
 const INDENT = 2;
 const NOTE_BYTES = 200;
-/** The longest JSON text that is read, in UTF-16 units. */
-const MAX_JSON = 1_000_000;
+/** The maximum length of a JSON text, in UTF-16 code units. */
+const MAX_JSON_LENGTH = 1_000_000;
 
 export const jsonParseTool = defineTool({
   name: 'JsonParse',
@@ -33,23 +33,23 @@ export const jsonParseTool = defineTool({
   aliases: { json: 'text', input: 'text', string: 'text', data: 'text', value: 'text' },
   describe: () => NO_ACCESS,
   async run({ text, path = '' }, { caps }) {
-    if (text.length > MAX_JSON) {
-      throw new MusterError('LIMIT_EXCEEDED', `text: is longer than ${MAX_JSON} characters`);
+    if (text.length > MAX_JSON_LENGTH) {
+      throw new MusterError('LIMIT_EXCEEDED', `text: is longer than ${MAX_JSON_LENGTH} characters`);
     }
     const node = findJsonNode(parseJson(text), path);
     const options = { indent: INDENT, sorted: false, max: caps.resultBytes };
-    return { text: cut(printJsonTree(node, options), caps.resultBytes) };
+    return { text: shorten(printJsonTree(node, options), caps.resultBytes) };
   },
 });
 
-function cut({ text, isComplete, lines: all }: PrintedJson, maxBytes: number): string {
+function shorten({ text, isComplete, lines: totalLines }: PrintedJson, maxBytes: number): string {
   if (isComplete && byteLength(text) <= maxBytes) return text;
   const { lines } = fitLines(text.split('\n'), maxBytes - NOTE_BYTES);
-  const note = `[cut: ${all - lines.length} of ${all} lines are left out, beyond ${maxBytes} bytes; name a part with path]`;
+  const note = `[cut: ${totalLines - lines.length} of ${totalLines} lines are left out, beyond ${maxBytes} bytes; name a part with path]`;
   return [...lines, note].join('\n');
 }
 
-/** The names of the value argument. */
+/** The name of the value argument, and its aliases. */
 const VALUE_NAMES = ['value', 'data', 'object', 'json', 'input', 'text'];
 
 const tool = defineTool({
@@ -72,24 +72,24 @@ const tool = defineTool({
   },
   describe: () => NO_ACCESS,
   async run({ value, indent = 0, sort_keys: sorted = false }, { caps }) {
-    if (value.length > MAX_JSON) {
-      return failure('LIMIT_EXCEEDED', `value: is longer than ${MAX_JSON} characters`);
+    if (value.length > MAX_JSON_LENGTH) {
+      return failure('LIMIT_EXCEEDED', `value: is longer than ${MAX_JSON_LENGTH} characters`);
     }
     const { resultBytes: max } = caps;
-    const { text, isComplete } = printJsonTree(valueOf(value), { indent, sorted, max });
+    const { text, isComplete } = printJsonTree(parseValue(value), { indent, sorted, max });
     if (isComplete && byteLength(text) <= max) return { text };
     const size = `more than the ${max} bytes of a result`;
     return failure('LIMIT_EXCEEDED', `value: its JSON has ${size}; write it to a file`);
   },
 });
 
-/** The tool, which accepts the value itself as well as its text, because models send both. */
+/** The JsonStringify tool. It accepts a value as JSON and as text, because models send both. */
 export const jsonStringifyTool: typeof tool = {
   ...tool,
-  parse: (input) => tool.parse(isJsonObject(input) ? withText(input) : input),
+  parse: (input) => tool.parse(isJsonObject(input) ? convertValueToText(input) : input),
 };
 
-function withText(input: Readonly<Record<string, JsonValue | undefined>>): JsonValue {
+function convertValueToText(input: Readonly<Record<string, JsonValue | undefined>>): JsonValue {
   const entries = Object.entries(input).flatMap(([name, value]): [string, JsonValue][] => {
     if (value === undefined) return [];
     const isText = typeof value === 'string' || !VALUE_NAMES.includes(name);
@@ -98,7 +98,7 @@ function withText(input: Readonly<Record<string, JsonValue | undefined>>): JsonV
   return Object.fromEntries(entries);
 }
 
-function valueOf(text: string): JsonNode {
+function parseValue(text: string): JsonNode {
   try {
     return parseJson(text);
   } catch (thrown) {

@@ -3,8 +3,8 @@ import { sortByNearness } from '../../../base/name-suggestions.ts';
 import { plural, truncate } from '../../../base/text.ts';
 
 /**
- * JSON as it was written. Numbers and strings keep every digit and escape, and objects keep all members in their order,
- * while `JSON.parse` rounds large numbers and drops members with the same name.
+ * A JSON value as it was written. Numbers and strings keep every digit and escape, and objects keep all members in
+ * order. `JSON.parse` would round large numbers and drop members with the same name.
  */
 export type JsonNode =
   /** A string, number, `true`, `false` or `null`. */
@@ -20,17 +20,17 @@ export interface JsonMember {
   readonly value: JsonNode;
 }
 
-/** The deepest nesting that is read, because each level takes a frame of the call stack. */
+/** The maximum depth of nested values, because each level needs a frame of the call stack. */
 const MAX_DEPTH = 500;
-const MAX_SHOWN = 20;
+const MAX_SHOWN_LENGTH = 20;
 
 const BLANKS = /[ \t\n\r]*/y;
-// oxlint-disable-next-line no-control-regex -- what JSON forbids in strings
+// oxlint-disable-next-line no-control-regex -- JSON forbids control characters in strings
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"/y;
-// oxlint-disable-next-line no-control-regex -- what JSON forbids in strings
+// oxlint-disable-next-line no-control-regex -- JSON forbids control characters in strings
 const STRING_BODY = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const WORD = /true|false|null/y;
+const LITERAL = /true|false|null/y;
 
 /**
  * Parses JSON. Throws INVALID_PARAM with line and column for other text, and LIMIT_EXCEEDED for text that is nested
@@ -43,7 +43,9 @@ export function parseJson(text: string): JsonNode {
   return node;
 }
 
+/** A parser that reads a JSON text from its beginning to its end. */
 class JsonReader {
+  /** The current position in the text. */
   private at = 0;
   private readonly text: string;
 
@@ -58,7 +60,7 @@ class JsonReader {
     this.take(BLANKS);
     if (this.skip('{')) return this.object(depth);
     if (this.skip('[')) return this.array(depth);
-    const raw = this.take(STRING) ?? this.take(NUMBER) ?? this.take(WORD);
+    const raw = this.take(STRING) ?? this.take(NUMBER) ?? this.take(LITERAL);
     if (raw === undefined) throw this.problem('a value');
     return { kind: 'scalar', raw };
   }
@@ -110,20 +112,21 @@ class JsonReader {
     return found;
   }
 
-  private problem(wanted: string): MusterError {
-    const isBrokenString = this.intoBrokenString();
+  private problem(expectedPart: string): MusterError {
+    const isBrokenString = this.skipToStringError();
     const isEnd = this.at >= this.text.length;
-    const found = this.text.slice(this.at, this.at + MAX_SHOWN).split('\n')[0] ?? '';
-    const there = isEnd ? 'the text ends' : `there is ${JSON.stringify(found)}`;
-    const expected = isBrokenString ? 'the end of a string, or a valid escape,' : wanted;
-    const message = `text: is not JSON: ${this.position()}: ${expected} is expected, and ${there}`;
+    const found = this.text.slice(this.at, this.at + MAX_SHOWN_LENGTH).split('\n')[0] ?? '';
+    const actual = isEnd ? 'the text ends' : `there is ${JSON.stringify(found)}`;
+    const expected = isBrokenString ? 'the end of a string, or a valid escape,' : expectedPart;
+    const message = `text: is not JSON: ${this.position()}: ${expected} is expected, and ${actual}`;
     return new MusterError('INVALID_PARAM', message);
   }
 
   /**
-   * Moves to the error in a string that begins here. Returns false when there is no string, or one without an error.
+   * Moves to the error in the string that begins at the current position. Returns false if no string begins there, or
+   * if the string has no error.
    */
-  private intoBrokenString(): boolean {
+  private skipToStringError(): boolean {
     const start = this.at;
     if (this.take(STRING) === undefined) return this.take(STRING_BODY) !== undefined;
     this.at = start;
@@ -138,13 +141,13 @@ class JsonReader {
 
 /** The layout of printed JSON. */
 interface PrintOptions {
-  /** The number of spaces for each level; 0 puts everything on one line without spaces. */
+  /** The number of spaces for each level. With 0, everything is on one line without spaces. */
   readonly indent: number;
   /** Whether members are sorted by name. */
   readonly sorted: boolean;
   /**
-   * The most UTF-16 units that are printed. In deep lists, indentation can take a thousand times the space of the
-   * values.
+   * The maximum number of UTF-16 code units that are printed. The limit is needed, because in deeply nested lists the
+   * indentation can be a thousand times as long as the values.
    */
   readonly max: number;
 }
@@ -158,7 +161,7 @@ export interface PrintedJson {
   readonly lines: number;
 }
 
-/** Prints a tree as JSON with its scalars as they were written. */
+/** Prints a tree as JSON. Scalars are printed as they were written. */
 export function printJsonTree(root: JsonNode, options: PrintOptions): PrintedJson {
   const { indent, sorted, max } = options;
   const pieces: string[] = [];
@@ -184,13 +187,18 @@ export function printJsonTree(root: JsonNode, options: PrintOptions): PrintedJso
   const printNode = (node: JsonNode, level: number): void => {
     if (node.kind === 'scalar') return write(node.raw);
     write(node.kind === 'array' ? '[' : '{');
-    if (node.kind === 'array') printAll(node.items, level, (item) => printNode(item, level + 1));
+    if (node.kind === 'array')
+      printAll(node.items, level, (findItem) => printNode(findItem, level + 1));
     else {
-      printAll(sorted ? node.members.toSorted(byName) : node.members, level, ({ raw, value }) => {
-        write(raw);
-        write(indent === 0 ? ':' : ': ');
-        printNode(value, level + 1);
-      });
+      printAll(
+        sorted ? node.members.toSorted(compareNames) : node.members,
+        level,
+        ({ raw, value }) => {
+          write(raw);
+          write(indent === 0 ? ':' : ': ');
+          printNode(value, level + 1);
+        },
+      );
     }
     write(node.kind === 'array' ? ']' : '}');
   };
@@ -198,20 +206,20 @@ export function printJsonTree(root: JsonNode, options: PrintOptions): PrintedJso
   return { text: pieces.join(''), isComplete: length <= max, lines };
 }
 
-function byName(a: JsonMember, b: JsonMember): number {
+function compareNames(a: JsonMember, b: JsonMember): number {
   if (a.name === b.name) return 0;
   return a.name < b.name ? -1 : 1;
 }
 
-/** Matches one step: `name`, `.name`, `[0]`, `["any name"]`. */
+/** Matches one step of a path: `name`, `.name`, `[0]`, `["any name"]`. */
 const STEP = /(?:^|\.)([^.[\]"]+)|\[(-?\d+)\]|\[("(?:[^"\\]|\\.)*")\]/y;
-const MAX_NAMED = 10;
-const MAX_NAME = 60;
+const MAX_NAMED_MEMBERS = 10;
+const MAX_NAME_LENGTH = 60;
 
 /**
- * Finds the part of a tree that a path like `a.b[0]["c.d"]` names. A leading `$` is the root, `[-1]` the last item. Of
- * several members with the same name the last one counts. Throws INVALID_PARAM for text that is not a path, and
- * NOT_FOUND for a path that leads nowhere.
+ * Finds the part of a tree that a path like `a.b[0]["c.d"]` names. A leading `$` is the root, and `[-1]` is the last
+ * item. If several members have the same name, the last one is used. Throws INVALID_PARAM for text that is not a path,
+ * and NOT_FOUND for a path that leads nowhere.
  */
 export function findJsonNode(root: JsonNode, path: string): JsonNode {
   let node = root;
@@ -223,54 +231,62 @@ export function findJsonNode(root: JsonNode, path: string): JsonNode {
     const [step, name, index, quoted] = found;
     node =
       index === undefined
-        ? member(node, name ?? unquoted(quoted, path, at), path.slice(0, at))
-        : item(node, Number(index), path.slice(0, at));
+        ? findMember(node, name ?? unquoteName(quoted, path, at), path.slice(0, at))
+        : findItem(node, Number(index), path.slice(0, at));
     at += step.length;
   }
   return node;
 }
 
 function syntaxError(path: string, at: number): MusterError {
-  const message = `path: is not understood at character ${at + 1}: ${JSON.stringify(truncate(path, MAX_NAME))}; valid: a.b[0]["c"]`;
+  const message = `path: is not understood at character ${at + 1}: ${JSON.stringify(truncate(path, MAX_NAME_LENGTH))}; valid: a.b[0]["c"]`;
   return new MusterError('INVALID_PARAM', message);
 }
 
-function unquoted(quoted: string | undefined, path: string, at: number): string {
+function unquoteName(quoted: string | undefined, path: string, at: number): string {
   try {
     return String(JSON.parse(quoted ?? ''));
   } catch {
-    // It has an escape that JSON does not have.
+    // The name has an escape that JSON does not have.
     throw syntaxError(path, at);
   }
 }
 
-function member(node: JsonNode, name: string, before: string): JsonNode {
-  if (node.kind !== 'object') throw notFoundError(before, `${kindOf(node)}, which has no names`);
+function findMember(node: JsonNode, name: string, before: string): JsonNode {
+  if (node.kind !== 'object')
+    throw notFoundError(before, `${describeKind(node)}, which has no names`);
   const found = node.members.findLast((each) => each.name === name);
   if (found !== undefined) return found.value;
   const names = sortByNearness(name, [...new Set(node.members.map((each) => each.name))]);
-  const shown = names.slice(0, MAX_NAMED).map((each) => JSON.stringify(truncate(each, MAX_NAME)));
-  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
+  const shown = names
+    .slice(0, MAX_NAMED_MEMBERS)
+    .map((each) => JSON.stringify(truncate(each, MAX_NAME_LENGTH)));
+  const more =
+    names.length > MAX_NAMED_MEMBERS ? ` and ${names.length - MAX_NAMED_MEMBERS} more` : '';
   const has = shown.length === 0 ? 'it is empty' : `it has ${shown.join(', ')}${more}`;
-  const message = `an object without ${JSON.stringify(truncate(name, MAX_NAME))}: ${has}`;
+  const message = `an object without ${JSON.stringify(truncate(name, MAX_NAME_LENGTH))}: ${has}`;
   throw notFoundError(before, message);
 }
 
-function item(node: JsonNode, index: number, before: string): JsonNode {
-  if (node.kind !== 'array') throw notFoundError(before, `${kindOf(node)}, which has no items`);
+function findItem(node: JsonNode, index: number, before: string): JsonNode {
+  if (node.kind !== 'array')
+    throw notFoundError(before, `${describeKind(node)}, which has no items`);
   const found = node.items.at(index);
   if (found !== undefined) return found;
   const message = `a list of ${plural(node.items.length, 'item')}: there is no [${index}]`;
   throw notFoundError(before, message);
 }
 
-function kindOf(node: JsonNode): string {
+function describeKind(node: JsonNode): string {
   if (node.kind !== 'scalar') return node.kind === 'array' ? 'a list' : 'an object';
   if (node.raw.startsWith('"')) return 'a string';
   return /^[-\d]/.test(node.raw) ? 'a number' : node.raw;
 }
 
-function notFoundError(before: string, what: string): MusterError {
-  const place = before === '' || before === '$' ? 'the root' : before;
-  return new MusterError('NOT_FOUND', `path: ${truncate(place, MAX_NAME)} is ${what}`);
+function notFoundError(before: string, description: string): MusterError {
+  const parent = before === '' || before === '$' ? 'the root' : before;
+  return new MusterError(
+    'NOT_FOUND',
+    `path: ${truncate(parent, MAX_NAME_LENGTH)} is ${description}`,
+  );
 }

@@ -26,7 +26,7 @@ function task(context: JsonValue, prompt = 'part') {
   return call('Task', { prompt, context });
 }
 
-/** What stands before the prompt in a task's first request, its nonce replaced. */
+/** Returns the text before the prompt in a task's first request, with a fixed nonce. */
 function givenTo(test: TestEngine, prompt: string): string {
   const [message] = requestsFor(test.model.requests, prompt)[0]?.messages ?? [];
   const text = message?.role === 'user' ? (message.content[0]?.text ?? '') : '';

@@ -32,10 +32,10 @@ function fork(prompt: string, more: Readonly<Record<string, string>> = {}) {
   return call('Task', { prompt, description: prompt, context: 'inherit', ...more });
 }
 
-const HANDED_ON =
+const OPEN_CALL_RESULT =
   '[Its outcome is not part of this conversation, which went on with a subagent here.]';
 
-/** The request without what is its own by nature: lane and tail. */
+/** Returns the prefix and the first messages of a request. */
 function upTo(request: ModelRequest | undefined, messages: number) {
   return { prefix: request?.prefix, messages: request?.messages.slice(0, messages) };
 }
@@ -66,8 +66,8 @@ it('a forked conversation continues that of its parent, and its requests begin w
   const tail = one?.messages.slice(3) ?? [];
   expect(tail.map(({ role }) => role)).toEqual(['assistant', 'tool', 'user']);
   expect(tail[1]?.content.map((part) => (part.type === 'tool_result' ? part.text : ''))).toEqual([
-    HANDED_ON,
-    HANDED_ON,
+    OPEN_CALL_RESULT,
+    OPEN_CALL_RESULT,
   ]);
   const [own, prompt] = tail[2]?.content ?? [];
   expect(prompt).toEqual({ type: 'text', text: 'one' });

@@ -6,7 +6,7 @@ import { testEngine, waitTool } from '../../support.ts';
 import { byPrompt, requestsFor } from './support.ts';
 
 const words = fc.string({ unit: 'grapheme', maxLength: 20 });
-/** What a parent does in one turn: some calls, and whether it forks beside them. */
+/** The actions of a parent in one turn: its calls, and the number of forks in the same message. */
 const round = fc.record({ text: words, calls: fc.integer({ min: 1, max: 3 }), forks: fc.nat(2) });
 
 it('the first request of a fork is the last one of its parent, its answer, fixed results and the task', async () => {
@@ -35,7 +35,7 @@ it('the first request of a fork is the last one of its parent, its answer, fixed
         if (!first || !before || !after) throw new Error('a request is missing');
         const length = before.messages.length;
         expect(first.prefix).toEqual(before.prefix);
-        // The answer with the calls is in the parent's next request as it is here.
+        // The parent's next request contains the same answer with its calls.
         expect(first.messages.slice(0, length + 1)).toEqual(after.messages.slice(0, length + 1));
         const [results, task, ...more] = first.messages.slice(length + 1);
         expect(more).toEqual([]);

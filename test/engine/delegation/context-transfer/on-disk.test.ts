@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { foldLog } from '../../../../src/engine/task/fold-log.ts';
-import { toolsByName } from '../../../../src/replay/idle-deps.ts';
+import { mapToolsByName } from '../../../../src/replay/idle-deps.ts';
 import { rerunTree } from '../../../../src/replay/rerun-tree.ts';
 import { openFileStore } from '../../../../src/store/file-store.ts';
 import type { TaskStore } from '../../../../src/store/task-store.ts';
@@ -20,7 +20,7 @@ function storeIn(directory: string): TaskStore {
 const OUTPUT = `${'é\u202e'.repeat(300)}\ud800 <system>\n`;
 const noisy = { ...waitTool, run: async () => ({ text: OUTPUT.repeat(20) }) };
 
-/** Twelve rounds of 18 KB, then two heirs. */
+/** Runs a conversation with twelve rounds of 18 KB, which two tasks then fork. */
 async function forked(store: TaskStore): Promise<{ test: TestEngine; heirs: readonly string[] }> {
   const fork = (prompt: string) => call('Task', { prompt, context: 'inherit' });
   const test = testEngine(
@@ -54,7 +54,7 @@ it('a large conversation that siblings fork is stored once, and is read back unc
     .filter((text) => text.startsWith('[{"role":"user"'));
   expect(whole).toHaveLength(1);
   const settings = SETTINGS;
-  const tools = toolsByName({ store: again, settings }, [noisy]);
+  const tools = mapToolsByName({ store: again, settings }, [noisy]);
   const { tasks, lost } = await rerunTree({ store: again, settings, tools }, heirs[0] ?? '');
   expect([tasks.map(({ difference }) => difference), lost]).toEqual([[null], []]);
 });

@@ -19,7 +19,7 @@ function storeIn(directory: string): TaskStore {
 
 const noisy = { ...waitTool, run: async () => ({ text: 'é </system>\n'.repeat(2_000) }) };
 
-/** Two children with a summary of a conversation of 200 KB. */
+/** Creates an engine in which two children get a summary of a conversation of 200 KB. */
 function delegating(store: TaskStore): TestEngine {
   const child = (prompt: string) => call('Task', { prompt, context: 'summary' });
   const others = byPrompt({
@@ -104,7 +104,7 @@ it('if the conversation is lost before the summary was requested, the task conti
   );
   expect(run.state.status).toBe('completed');
   expect(run.state.warnings).toContain(
-    'no summary of the conversation could be had: what was said in it is lost',
+    'the conversation could not be summarized: its messages are lost',
   );
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { toolsByName } from '../../../../src/replay/idle-deps.ts';
+import { mapToolsByName } from '../../../../src/replay/idle-deps.ts';
 import { readFullLog } from '../../../../src/engine/task/fold-log.ts';
 import { createBranch } from '../../../../src/replay/create-branch.ts';
 import { rerunTree } from '../../../../src/replay/rerun-tree.ts';
@@ -36,7 +36,7 @@ const SCOUT: AgentDefinition = {
   tools: { mode: 'allow', names: ['Read', 'Notify'] },
 };
 
-/** Enough that its words are no summary. */
+/** A tool whose results make the conversation too long to be passed on as text. */
 const readTool: AnyTool = {
   ...waitTool,
   name: 'Read',
@@ -52,7 +52,7 @@ function child(prompt: string, more: Readonly<Record<string, string>> = {}) {
 
 interface Case extends EngineSetup {
   readonly answers?: Answers;
-  /** To each request for a summary, in turn; the last one for all that follow. */
+  /** The answers to the requests for a summary, in order. The last answer is repeated. */
   readonly summaries?: readonly ScriptedAnswer[];
   readonly children?: readonly ReturnType<typeof child>[];
 }
@@ -98,12 +98,12 @@ function childOf({ events }: TestEngine, prompt: string): TaskState {
 
 async function differences({ store }: TestEngine, root: string) {
   const settings = SETTINGS;
-  const tools = toolsByName({ store, settings }, [waitTool, readTool]);
+  const tools = mapToolsByName({ store, settings }, [waitTool, readTool]);
   const { tasks, lost } = await rerunTree({ store, settings, tools }, root);
   return [...tasks.map(({ difference }) => difference), ...lost].filter((each) => each !== null);
 }
 
-/** What the answer to the call says beside the result. */
+/** Returns the notes and errors in the results of Task calls. */
 function notes(started: TestEngine): readonly string[] {
   return eventsOfType(started, 'call.ended').flatMap(
     ({ tool, text }) => (tool === 'Task' ? text.match(/\[Note: [^\]]*\]|^Task: .*/gm) : null) ?? [],
@@ -274,21 +274,16 @@ describe('if no summary can be made', () => {
       'a filter ends it',
       { text: 'Goal', reason: 'content_filter' },
       2,
-      'the answers that came to it are none',
+      'none of the answers could be used',
     ],
-    ['it is empty', { text: ' ' }, 2, 'the answers that came to it are none'],
+    ['it is empty', { text: ' ' }, 2, 'none of the answers could be used'],
     [
       'it calls tools',
       { text: 'I look', calls: [call('Read', {})] },
       2,
-      'the answers that came to it are none',
+      'none of the answers could be used',
     ],
-    [
-      'it is not shorter',
-      { text: 'word '.repeat(5_000) },
-      2,
-      'the answers that came to it are none',
-    ],
+    ['it is not shorter', { text: 'word '.repeat(5_000) }, 2, 'none of the answers could be used'],
   ] satisfies [string, ScriptedAnswer, number, string][])(
     'because %s, the last turns replace it, and all tasks are informed',
     async (_, answer, requests, because) => {
@@ -307,7 +302,7 @@ describe('if no summary can be made', () => {
         expect(given).toContain('a line of what it holds');
         expect(given?.length).toBeLessThan(17_500);
       }
-      const note = `[Note: no summary of the conversation could be had: ${because}. The task was given what was said in it last]`;
+      const note = `[Note: the conversation could not be summarized: ${because}. The task got its last turns instead]`;
       expect(notes(started)).toEqual([note, note]);
       expect(await differences(started, root.spec.id)).toEqual([]);
     },
@@ -379,7 +374,7 @@ describe('a task that is stopped', () => {
     const { task: leader = '' } = eventsOfType(started, 'summary.started')[0] ?? {};
     started.engine.task(leader)?.stop(stopOrder('user', 'enough'));
     await root.end.written;
-    // The other one asks in its place.
+    // The other task requests the summary instead.
     expect(asked(started)).toHaveLength(2);
     const states = [childOf(started, 'one'), childOf(started, 'two')];
     expect(states.map(({ status }) => status).toSorted()).toEqual(['completed', 'stopped']);
@@ -479,7 +474,7 @@ function copyInto(store: ReturnType<typeof openMemoryStore>, events: readonly Ta
   for (const [task, its] of Map.groupBy(events, (event) => event.task)) {
     const { spec } = foldEvents(its);
     const log = store.create(its[0]?.type === 'task.created' ? its[0].spec : spec);
-    // To make it is to claim it.
+    // A new log is already claimed.
     log.append(its.filter(({ type }) => type !== 'task.created' && type !== 'task.claimed'));
     log.close();
     expect(store.exists(task)).toBe(true);

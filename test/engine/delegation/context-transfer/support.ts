@@ -5,7 +5,7 @@ export type Answers = Readonly<
   Record<string, readonly (ScriptedAnswer | ((request: ModelRequest) => ScriptedAnswer))[]>
 >;
 
-/** The last thing that people or other agents said in a request. */
+/** Returns the last text of a person or another agent in a request. Notices do not count. */
 function lastSaid({ messages }: ModelRequest): string {
   const said = messages.findLast(
     (message) => message.role === 'user' && !isNotice(message.content.at(-1)?.text),
@@ -17,7 +17,7 @@ function isNotice(text = ''): boolean {
   return text.startsWith('<notice>');
 }
 
-/** Each task's answers in order, by its prompt, whatever stands before it. */
+/** Creates a script that answers each task by its prompt, in order. Texts before the prompt do not matter. */
 export function byPrompt(answers: Answers): ModelScript {
   return async (request) => {
     const prompt = lastSaid(request);

@@ -202,7 +202,7 @@ describe('agents check', () => {
       '  warning  line 4: Its description says that it only looks at things, but its tools include Write. [too-wide-tools]',
       '           → List the tools that it needs, for example `tools: Read, Grep, Glob`, or write `permission-mode: plan`.',
       '',
-      'note: 1 file (.muster/agents/r.md): It does not act here. Not trusted yet. Look at it, then run `muster trust add`. [untrusted]',
+      'note: 1 file (.muster/agents/r.md): It has no effect in this project. Not trusted yet. Look at it, then run `muster trust add`. [untrusted]',
       '',
       '7 agents checked: 1 error, 1 warning, 1 note',
       '',
@@ -235,7 +235,7 @@ describe('agents check', () => {
       '.claude/agents/out.md',
       expect.stringMatching(/^ {2}warning {2}It is skipped\. A link out of .* \[link-outside\]$/),
       '',
-      'note: 5 files (.claude/agents/a.md, .claude/agents/b.md, .claude/agents/c.md and 2 more): It does not act here. Not trusted yet. Look at it, then run `muster trust add`. [untrusted]',
+      'note: 5 files (.claude/agents/a.md, .claude/agents/b.md, .claude/agents/c.md and 2 more): It has no effect in this project. Not trusted yet. Look at it, then run `muster trust add`. [untrusted]',
       '',
       '11 agents checked: 0 errors, 2 warnings, 5 notes',
       '',
@@ -301,7 +301,7 @@ describe('agents import', () => {
       '.muster/agents/rust-expert.md': 'mine',
     });
     expect(await failure(run('import', 'y/s.md', 'x/r.md'))).toMatch(
-      /rust-expert\.md is there already; --force replaces it$/,
+      /rust-expert\.md already exists; --force replaces it$/,
     );
     expect(file('.muster/agents/rust-expert.md')).toBe('mine');
     expect(() => file('.muster/agents/reviewer.md')).toThrow('ENOENT');
@@ -323,14 +323,18 @@ describe('agents import', () => {
   });
 
   it.each<[string, readonly string[], RegExp]>([
-    ['nothing named', [], /^name what is to be imported/],
-    ['one name for several', ['x/a.md', 'x/b.md', '--name', 'n'], /^--name goes with one agent/],
+    ['nothing named', [], /^nothing to import: name files or agents/],
+    [
+      'one name for several',
+      ['x/a.md', 'x/b.md', '--name', 'n'],
+      /^--name can only be used with one agent/,
+    ],
     ['two of one name', ['x/a.md', 'x/c.md'], /would all be written to .*rust-expert\.md/],
-    ['no tools', ['x/unusable.md'], /can't be imported: None of the tools/],
+    ['no tools', ['x/unusable.md'], /cannot be imported: None of the tools/],
     ['no agent', ['x/text.md'], /There is no front matter/],
     ['no file', ['x/no.md'], /no\.md: There is no such file\.$/],
-    ['a directory', ['./x'], /x is a directory; for all below it: --dir .*x$/],
-    ['no directory', ['x/a.md', '--to', 'x/b.md/y'], /^--to .*: can't be made/],
+    ['a directory', ['./x'], /x is a directory: use --dir .*x for all agents below it$/],
+    ['no directory', ['x/a.md', '--to', 'x/b.md/y'], /^--to .*: cannot be created/],
   ])('is refused with %s', async (_, argv, message) => {
     const { run, place } = makeWorld({
       'x/a.md': FOREIGN,
@@ -357,7 +361,9 @@ describe('agents import', () => {
     const { run, environment } = makeWorld({ 'x/a.md': FOREIGN });
     environment[TASK_VARIABLE] = 'abc';
     for (const to of ['user', '../home/.claude/agents']) {
-      expect(await failure(run('import', 'x/a.md', '--to', to))).toMatch(/^an agent cannot write/);
+      expect(await failure(run('import', 'x/a.md', '--to', to))).toMatch(
+        /^an agent must not write/,
+      );
     }
     expect((await run('import', 'x/a.md')).code).toBe(0);
   });
@@ -443,8 +449,12 @@ describe('agents new', () => {
       ['new', 'a', '--prompt-file', '/dev/zero'],
       /\/dev\/zero is a device, and not a file$/,
     ],
-    ['in a place that takes none', [...COPY, '--to', '/proc/agents'], /^--to .*: can't be made /],
-    ['in a file', [...COPY, '--to', '/dev/null/a'], /^--to .*: can't be made /],
+    [
+      'in a place that takes none',
+      [...COPY, '--to', '/proc/agents'],
+      /^--to .*: cannot be created /,
+    ],
+    ['in a file', [...COPY, '--to', '/dev/null/a'], /^--to .*: cannot be created /],
     ['from nobody', ['new', 'a', '--from', 'Explor'], /Did you mean `Explore`/],
   ])('is refused %s, and writes nothing', async (_, argv, message) => {
     const { run, place } = makeWorld();

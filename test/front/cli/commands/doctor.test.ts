@@ -13,9 +13,11 @@ import {
   findProgram,
   nodeCheck,
   sandboxCheck,
+  shellCheck,
+  type Check,
 } from '../../../../src/front/cli/commands/doctor/machine-checks.ts';
 import { modelsCommand } from '../../../../src/front/cli/commands/models.ts';
-import type { Environment } from '../../../../src/sys/env.ts';
+import { NO_HOME, type Environment } from '../../../../src/sys/env.ts';
 import { createUnavailableSandbox } from '../../../../src/sys/sandbox/sandbox.ts';
 import { makePlace } from '../../../config/support.ts';
 import { reportModels } from '../../../../src/api/setup/models-report.ts';
@@ -33,6 +35,7 @@ function makeContext(place: ReturnType<typeof makePlace>, environment: Environme
     cwd: place.cwd,
     confirm: null,
     questions: null,
+    secret: null,
     commands: () => Promise.resolve([]),
     help: async () => '',
   };
@@ -105,10 +108,14 @@ describe('config show', () => {
 });
 
 describe('models', () => {
+  const ALL = { ...PLAIN, provider: null, search: null, isRefresh: false };
+  /** An address at which nothing listens. */
+  const NOWHERE = { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' };
+
   it('lists the providers and the model of each tier, and never a key', async () => {
-    const environment = { ANTHROPIC_API_KEY: SECRET };
+    const environment = { ANTHROPIC_API_KEY: SECRET, ...NOWHERE };
     const { context, written } = makeContext(makePlace(), environment);
-    expect(await modelsCommand.run({ ...PLAIN, json: true }, context)).toBe(0);
+    expect(await modelsCommand.run({ ...ALL, json: true }, context)).toBe(0);
     const shown = JSON.parse(written.out);
     expect(shown.providers).toEqual([
       expect.objectContaining({ name: 'anthropic', missingKey: null }),
@@ -126,14 +133,17 @@ describe('models', () => {
   it('explains how to configure a model', async () => {
     const { context, written } = makeContext(makePlace());
     const flags = [{ key: 'models.default', flag: '--model', text: 'offline' }] as const;
-    expect(await modelsCommand.run({ ...PLAIN, flags }, context)).toBe(0);
+    expect(await modelsCommand.run({ ...ALL, flags }, context)).toBe(0);
     expect(written.out).toMatch(/^No provider is configured: set ANTHROPIC_API_KEY/);
   });
 
   it('fails if the named model cannot be used', async () => {
-    const { context, written } = makeContext(makePlace(), { ANTHROPIC_API_KEY: SECRET });
+    const { context, written } = makeContext(makePlace(), {
+      ANTHROPIC_API_KEY: SECRET,
+      ...NOWHERE,
+    });
     const flags = [{ key: 'models.default', flag: '--model', text: 'openai/x' }] as const;
-    expect(await modelsCommand.run({ ...PLAIN, flags }, context)).toBe(1);
+    expect(await modelsCommand.run({ ...ALL, flags }, context)).toBe(1);
     expect(written.out).toContain('OPENAI_API_KEY');
   });
 });
@@ -241,17 +251,37 @@ describe('the data directory', () => {
   ])('of mode %o', (mode, expected) => {
     const { home } = makePlace();
     chmodSync(home, mode);
-    expect(dataDirCheck(home, uid)).toMatchObject({ name: 'data directory', ...expected });
+    expect(dataDirCheck(home, uid, { isChosen: false })).toMatchObject({
+      name: 'data directory',
+      ...expected,
+    });
   });
 
   it('must be a directory of the same user', () => {
     const { root, home } = makePlace();
     chmodSync(home, 0o700);
     writeFileSync(join(root, 'file'), '');
-    expect(dataDirCheck(join(root, 'file'), uid)).toMatchObject({ status: 'fail' });
-    expect(dataDirCheck(join(root, 'file', 'below'), uid)).toMatchObject({ status: 'fail' });
-    expect(dataDirCheck(home, 4_000_000)).toMatchObject({ status: 'fail' });
-    expect(dataDirCheck(join(home, 'a', 'b'), uid)).toMatchObject({ status: 'ok' });
+    const check = (path: string, user = uid) => dataDirCheck(path, user, { isChosen: false });
+    expect(check(join(root, 'file'))).toMatchObject({ status: 'fail' });
+    expect(check(home, 4_000_000)).toMatchObject({ status: 'fail' });
+    expect(check(join(home, 'a', 'b'))).toMatchObject({ status: 'ok' });
+  });
+
+  it('only has to be writable if it was chosen', () => {
+    const { root } = makePlace();
+    writeFileSync(join(root, 'file'), '');
+    const path = join(root, 'file', 'below');
+    expect(dataDirCheck(path, uid, { isChosen: true })).toMatchObject({ status: 'fail' });
+    const statusAndDetail = (check: Check) => [check.status, check.detail];
+    expect(statusAndDetail(dataDirCheck(path, uid, { isChosen: false }))).toEqual([
+      'warn',
+      `${path}: EACCES: nothing can be written, so runs keep no log`,
+    ]);
+    const homeless = join(NO_HOME, '.local/share/muster');
+    expect(statusAndDetail(dataDirCheck(homeless, uid, { isChosen: false }))).toEqual([
+      'warn',
+      'there is no home directory: nothing can be written, so runs keep no log',
+    ]);
   });
 });
 
@@ -262,6 +292,18 @@ it.each([
   ['21.99.0', 'fail'],
 ])('Node %s is %s', (version, status) => {
   expect(nodeCheck(version).status).toBe(status);
+});
+
+it('reports a missing shell only', () => {
+  expect(shellCheck(process.execPath)).toEqual([]);
+  expect(shellCheck('/no/bash')).toEqual([
+    {
+      name: 'shell',
+      status: 'warn',
+      detail: '/no/bash is missing: agents cannot run shell commands',
+      fix: 'install bash',
+    },
+  ]);
 });
 
 it('looks for programs in absolute entries of PATH only', () => {

@@ -95,6 +95,11 @@ describe('a reply of the terminal', () => {
   });
 });
 
+it('an Esc after a reply that was cut off is a key', () => {
+  const pieces = ['\u001b', ']', '1', '1', ';', '\u001b', 'z'];
+  expect(heard(asked().answers, pieces).keys).toEqual(['\u001b', '\u001b', 'z']);
+});
+
 it('no key is lost, with or without a reply between keys', () => {
   const typed = array(constantFrom('\u001b', ']', '1', ';', 'r', 'x', '\r', '\u001b[A'));
   assert(
@@ -110,7 +115,7 @@ it('no key is lost, with or without a reply between keys', () => {
 
 /** Who types all of an answer's beginning within a second of Esc, at the start, has typed an answer. */
 function withoutAnswers(text: string): string {
-  return text.replaceAll(new RegExp(`(?<=${ESC})\\]11(?:;r*)?`, 'g'), '');
+  return text.replaceAll(new RegExp(`(?<=${ESC})\\]11(?:;[1r]*)?`, 'g'), '');
 }
 
 describe('on the screen', () => {

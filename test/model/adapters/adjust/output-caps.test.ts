@@ -58,7 +58,7 @@ function refusal(limit: number, message: string): HttpStatusError {
       url: 'http://127.0.0.1/v1',
       status: 400,
       headers: {},
-      body: JSON.stringify({ error: { message } }),
+      responseBody: JSON.stringify({ error: { message } }),
       requestBody: JSON.stringify({ max_tokens: limit }),
     },
     'Bad Request',

@@ -149,7 +149,7 @@ function refusal(status: number, body: string, sent: object): HttpStatusError {
       url: `${URL}/chat/completions`,
       status,
       headers: {},
-      body,
+      responseBody: body,
       requestBody: JSON.stringify(sent),
     },
     'Bad Request',

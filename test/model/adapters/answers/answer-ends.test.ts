@@ -172,7 +172,9 @@ async function failureOver(body: string, contentType = 'text/plain') {
     response.end(body);
   });
   const endpoint = { name: 'test', baseUrl: server.url, apiKey: 'key' };
-  const asked = request([userMessage('Hi')], { model: { provider: 'test', id: 'm', chain: [] } });
+  const asked = request([userMessage('Hi')], {
+    model: { provider: 'test', id: 'm', chain: [] },
+  });
   return failed(await collect(createAdapter(chat, endpoint, adapterDeps()), asked));
 }
 

@@ -40,7 +40,9 @@ async function readEnd(dialect: ProtocolAdapter, model: string, body: string) {
     response.end(body);
   });
   const endpoint = { name: 'test', baseUrl: server.url, apiKey: 'key' };
-  const asked = request([userMessage('Hi')], { model: { provider: 'test', id: model, chain: [] } });
+  const asked = request([userMessage('Hi')], {
+    model: { provider: 'test', id: model, chain: [] },
+  });
   return (await collect(createAdapter(dialect, endpoint, adapterDeps()), asked)).at(-1);
 }
 

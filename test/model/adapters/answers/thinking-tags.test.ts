@@ -25,7 +25,7 @@ function split(text: string, size: number) {
   };
   for (let at = 0; at < text.length; at += size) take(splitter.take(text.slice(at, at + size)));
   take(splitter.end());
-  const before = splitter.marks.map((marks, index) => marks.before + thoughts[index] + marks.after);
+  const before = splitter.tags.map((marks, index) => marks.before + thoughts[index] + marks.after);
   return { thoughts, said, whole: before.join('') + said };
 }
 
@@ -100,7 +100,7 @@ it.each([
 ])('%j is the thought %j before the text %j', (text, thought, rest) => {
   const found = splitAtClosingTag(text);
   expect(found).toMatchObject({ thought, rest });
-  expect(`${found?.thought}${found?.marks.after}${found?.rest}`).toBe(text);
+  expect(`${found?.thought}${found?.tags.after}${found?.rest}`).toBe(text);
 });
 
 it.each([
@@ -250,7 +250,9 @@ it.each([
 ])('thoughts in a text come before it, whatever began its block: %#', async (wire) => {
   await using server = await serve(answerWith(wire.events));
   const endpoint = { name: 'test', baseUrl: server.url, apiKey: 'key' };
-  const asked = request([userMessage('Hi')], { model: { provider: 'test', id: 'm', chain: [] } });
+  const asked = request([userMessage('Hi')], {
+    model: { provider: 'test', id: 'm', chain: [] },
+  });
   const parts = await collect(createAdapter(wire.dialect, endpoint, adapterDeps()), asked);
   expect(finished(parts).message.content).toEqual(CONTENT);
 });

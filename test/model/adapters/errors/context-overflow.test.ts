@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { errorText } from '../../../../src/model/adapters/errors/error-body.ts';
+import { extractErrorText } from '../../../../src/model/adapters/errors/error-body.ts';
 import {
   OVERFLOW_WORDINGS,
   isContextOverflow,
@@ -628,13 +628,15 @@ describe('a refusal', () => {
 
   test('of a long request with an empty body is about its length', () => {
     const details = { text: '', body: '', retryAfterMs: undefined };
-    expect(classifyStatus(400, { ...details, sentLength: 100_000 }).kind).toBe('context_overflow');
-    expect(classifyStatus(400, { ...details, sentLength: 1_000 }).kind).toBe('bad_request');
+    expect(classifyStatus(400, { ...details, requestLength: 100_000 }).kind).toBe(
+      'context_overflow',
+    );
+    expect(classifyStatus(400, { ...details, requestLength: 1_000 }).kind).toBe('bad_request');
   });
 });
 
 test.each(OVERFLOW_WORDINGS)('the wording of %s has an example', (_vendor, pattern) => {
-  const words = OVERFLOWS.map(({ body }) => errorText(JSON.stringify(body)));
+  const words = OVERFLOWS.map(({ body }) => extractErrorText(JSON.stringify(body)));
   expect(words.some((one) => pattern.test(one) && isContextOverflow(one))).toBe(true);
 });
 
@@ -648,9 +650,9 @@ test('a long hostile error is read quickly', () => {
   ];
   for (const part of parts) {
     const body = JSON.stringify({ error: { message: part.repeat(50_000) } });
-    expect(errorText(body).length).toBeLessThanOrEqual(4_000);
+    expect(extractErrorText(body).length).toBeLessThanOrEqual(4_000);
     expect(kindOf({ vendor: '', status: 400, body })).toMatch(/bad_request|context_overflow/);
   }
   const nested = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
-  expect(errorText(nested)).toBe('');
+  expect(extractErrorText(nested)).toBe('');
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { errorText } from '../../../../src/model/adapters/errors/error-body.ts';
+import { extractErrorText } from '../../../../src/model/adapters/errors/error-body.ts';
 import {
   SPENT_CREDIT,
   UNKNOWN_MODEL,
@@ -89,7 +89,7 @@ describe.each([
 
   test.each(wordings)('the wording of %s has an example: %s', (_server, pattern) => {
     const texts = examples.map(([, message, fields]) =>
-      errorText(JSON.stringify({ error: { message, ...fields } })),
+      extractErrorText(JSON.stringify({ error: { message, ...fields } })),
     );
     expect(texts.some((text) => pattern.test(text))).toBe(true);
   });

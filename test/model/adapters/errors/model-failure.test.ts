@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createAdapter } from '../../../../src/model/adapters/adapter.ts';
+import { toModelFailure } from '../../../../src/model/adapters/errors/model-failure.ts';
 import { readRetryAfter } from '../../../../src/model/adapters/errors/read-refusal.ts';
 import { describeErrorBody } from '../../../../src/model/adapters/errors/error-body.ts';
 import { userMessage } from '../../../../src/protocol/message.ts';
@@ -310,4 +311,26 @@ test.each([
   ['\uFEFF <html><h1></h1><p>Blocked by policy</p>', `${FROM}: "Blocked by policy"`],
 ])('a web page is reduced to its title: %#', (page, says) => {
   expect(describeErrorBody(page, 'api.example.com')).toBe(says);
+});
+
+test.each([
+  ['CERT_NOT_YET_VALID', 'the clock of this machine says 2006-12-02'],
+  ['CERT_HAS_EXPIRED', 'the clock of this machine says 2006-12-02'],
+  [
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'for your own certificates, set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE',
+  ],
+])('the error %s says what may be wrong', (code, hint) => {
+  const cause = Object.assign(new Error('bad certificate'), { code });
+  const context = {
+    model: 'p/m',
+    server: { name: 'p', baseUrl: 'https://p.test', apiKey: null },
+    isAnswering: false,
+    now: Date.parse('2006-12-02T03:04:05Z'),
+  };
+  expect(toModelFailure(new TypeError('fetch failed', { cause }), context)).toEqual({
+    kind: 'connect',
+    message: `p/m: no trusted connection: bad certificate (${code}); ${hint}`,
+    retryable: false,
+  });
 });

@@ -450,7 +450,7 @@ test.each([1, 9, 10, 30])(
     const ask = async (messages: readonly Message[]) => {
       const body = await bodyOf('anthropic', { messages });
       if (!isJsonObject(body)) throw new Error('no body');
-      const blocks = CODECS.anthropic.blocks(body);
+      const blocks = CODECS.anthropic.listBlocks(body);
       expect(blocks.filter(({ breakpoint }) => breakpoint)).toHaveLength(3);
       const { usage, commit } = cache.lookup('', blocks, 'breakpoints');
       commit();

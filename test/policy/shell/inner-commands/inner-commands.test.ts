@@ -1,3 +1,4 @@
+import { measureCpuMs } from '../../../cpu-time.ts';
 import { describe, expect, test } from 'vitest';
 import { allows, denies } from './support.ts';
 
@@ -408,12 +409,13 @@ describe('a deny rule does not apply to a text that is not run', () => {
 });
 
 test('absurdly long lines are analysed quickly', () => {
-  const began = performance.now();
-  expect(allows('env '.repeat(4000), 'env:*', 'env *', 'env x*')).toBe(false);
-  expect(denies('find . -exec '.repeat(1000), 'rm:*')).toBe(true);
-  expect(denies('find $X '.repeat(1000), 'rm:*')).toBe(true);
-  expect(denies(`npm --zz ${'exec --yy '.repeat(1000)}`, 'rm:*')).toBe(true);
-  expect(denies('parallel x '.repeat(1000), 'rm:*')).toBe(true);
-  expect(allows('sed -e p '.repeat(1500), 'sed:*')).toBe(true);
-  expect(performance.now() - began).toBeLessThan(5000);
+  const cpuMs = measureCpuMs(() => {
+    expect(allows('env '.repeat(4000), 'env:*', 'env *', 'env x*')).toBe(false);
+    expect(denies('find . -exec '.repeat(1000), 'rm:*')).toBe(true);
+    expect(denies('find $X '.repeat(1000), 'rm:*')).toBe(true);
+    expect(denies(`npm --zz ${'exec --yy '.repeat(1000)}`, 'rm:*')).toBe(true);
+    expect(denies('parallel x '.repeat(1000), 'rm:*')).toBe(true);
+    expect(allows('sed -e p '.repeat(1500), 'sed:*')).toBe(true);
+  });
+  expect(cpuMs).toBeLessThan(5000);
 });

@@ -1,3 +1,4 @@
+import { measureCpuMs } from '../../../cpu-time.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseOptionTable } from '../../../../src/policy/shell/options/option-table.ts';
@@ -152,14 +153,15 @@ test.each([
 });
 
 test('long lines are analysed quickly', () => {
-  const began = performance.now();
-  for (const line of ['-x y '.repeat(3000), 'a '.repeat(8000), '-C . '.repeat(3000)]) {
-    expect(denies(`git ${line} push`, 'git push:*')).toBe(!line.startsWith('a'));
-    denies(`git ${line} push`, 'git * --force');
-    denies(`prettier ${line}`, '*x*y*z*');
-    allows(`git ${line} push`, 'git push:*', 'git * main');
-  }
-  expect(performance.now() - began).toBeLessThan(5000);
+  const cpuMs = measureCpuMs(() => {
+    for (const line of ['-x y '.repeat(3000), 'a '.repeat(8000), '-C . '.repeat(3000)]) {
+      expect(denies(`git ${line} push`, 'git push:*')).toBe(!line.startsWith('a'));
+      denies(`git ${line} push`, 'git * --force');
+      denies(`prettier ${line}`, '*x*y*z*');
+      allows(`git ${line} push`, 'git push:*', 'git * main');
+    }
+  });
+  expect(cpuMs).toBeLessThan(5000);
 });
 
 describe('the table', () => {

@@ -115,7 +115,11 @@ describe('MoveFile', () => {
   test.each([
     ['a.txt', 'a.txt', 'is source itself, or lies in it'],
     ['d', 'd/e/f', 'is source itself, or lies in it'],
-    ['a.txt', 'd', 'd exists already and is a directory: destination is the whole new path'],
+    [
+      'a.txt',
+      'd',
+      'd exists already and is a directory: destination is the full new path, including the name',
+    ],
     ['d', 'a.txt', 'a.txt exists already and is a file'],
     ['a.txt', 'link', 'link exists already and is a link'],
     ['a.txt', '../out.txt', 'is outside the workspace'],

@@ -1,13 +1,13 @@
-import { homedir } from 'node:os';
 import { relative } from 'node:path';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { collapseWhitespace, plural, truncate } from '../../../../base/text.ts';
 import { listedTools, type AgentDefinition, type AgentScope } from '../../../../protocol/agent.ts';
 import type { PermissionMode } from '../../../../protocol/permission.ts';
+import { homeDirectory } from '../../../../sys/env.ts';
 import { isInside } from '../../../../sys/files/paths.ts';
 
 /** Shortens a path for a person, on one line: relative to the project or the home directory. */
-export function formatShortPath(path: string, cwd: string, home = homedir()): string {
+export function formatShortPath(path: string, cwd: string, home = homeDirectory()): string {
   if (isInside(cwd, path)) return sanitizeLine(relative(cwd, path) || '.');
   if (home !== '/' && isInside(home, path)) return sanitizeLine(`~/${relative(home, path)}`);
   return sanitizeLine(path);

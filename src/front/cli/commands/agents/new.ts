@@ -68,8 +68,13 @@ export const agentsNewCommand = defineReportCommand({
   parse: parseNewAgent,
   run: async (options, context) => {
     const { to, force } = options;
-    const wish = await completeRequest(options, context);
-    const created = await createAgent({ ...agentsLocation(options, context), wish, to, force });
+    const newAgent = await completeRequest(options, context);
+    const created = await createAgent({
+      ...agentsLocation(options, context),
+      newAgent,
+      to,
+      force,
+    });
     const lines = [
       `${sanitizeLine(created.name)}: ${formatShortPath(created.path, context.cwd, context.home)}`,
       ...created.findings.map(({ message }) => `  ! ${sanitizeLine(message)}`),

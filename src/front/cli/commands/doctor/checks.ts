@@ -24,15 +24,16 @@ import {
   ok,
   ripgrepCheck,
   sandboxCheck,
+  shellCheck,
   warn,
   type Check,
 } from './machine-checks.ts';
 import type { ConfigFile } from '../../../../config/files.ts';
 import { readConfig, type ConfigReading } from '../../../../config/load.ts';
-import { dataDirectory } from '../../../../config/paths.ts';
+import { dataDirectory, isDataDirectoryChosen } from '../../../../config/paths.ts';
 import { describeConfigProblem } from '../../../../config/setting.ts';
 import type { RepairsByModel } from '../../../../report/repairs.ts';
-import { untrustedSummary, type UnusedFiles } from '../../../../trust/untrusted-notice.ts';
+import { summarizeUntrusted, type UnusedFiles } from '../../../../trust/untrusted-notice.ts';
 
 /** The facts about this process and machine that the checks look at. */
 export interface DoctorProbes {
@@ -114,12 +115,15 @@ async function allChecks(
   return [
     nodeCheck(probes.nodeVersion),
     ...configChecks(reading),
-    dataDirCheck(data, probes.uid),
+    dataDirCheck(data, probes.uid, {
+      isChosen: isDataDirectoryChosen(context, options.dataDir ?? undefined),
+    }),
     ...(await checkModels(reading, data, probes)),
     ...(await checkAnswers(data, probes)),
     ...agents.checks,
     ...trustChecks({ files: reading.files, skipped: agents.skipped }),
     await ripgrepCheck(probes.ripgrep),
+    ...shellCheck('/bin/bash'),
     gitCheck(environment),
     sandboxCheck(await probes.sandbox(sandboxLocation)),
   ];
@@ -257,7 +261,7 @@ function agentChecks({ loaded, problems }: AgentsReport): readonly Check[] {
 
 /** Reports files of the project that are not used because nobody has trusted them. */
 function trustChecks(unused: UnusedFiles): readonly Check[] {
-  const summary = untrustedSummary(unused);
+  const summary = summarizeUntrusted(unused);
   if (summary === null) return [];
   return [warn('trust', summary, 'look with "muster trust list", then "muster trust add"')];
 }

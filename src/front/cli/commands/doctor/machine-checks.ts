@@ -2,7 +2,8 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { errorMessage, systemErrorCode } from '../../../../base/errors.ts';
 import { sanitizeForTerminal } from '../../../../base/terminal-text.ts';
-import type { Environment } from '../../../../sys/env.ts';
+import { NO_HOME, type Environment } from '../../../../sys/env.ts';
+import { isInside } from '../../../../sys/files/paths.ts';
 import type { SandboxState } from '../../../../sys/sandbox/sandbox.ts';
 
 /** One line of `muster doctor`. */
@@ -41,8 +42,15 @@ const DATA_DIR = 'data directory';
 const WRITABLE_BY_OTHERS = 0o022;
 const OPEN_TO_OTHERS = 0o077;
 
-/** Checks that the user, and nobody else, can write logs to the data directory. Changes nothing. */
-export function dataDirCheck(path: string, uid: number | undefined): Check {
+/**
+ * Checks that the user, and nobody else, can write logs to the data directory. Changes nothing. `isChosen`: a flag or
+ * `MUSTER_DATA_DIR` names the directory; otherwise, runs that cannot write to it keep no log.
+ */
+export function dataDirCheck(
+  path: string,
+  uid: number | undefined,
+  { isChosen }: { readonly isChosen: boolean },
+): Check {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return absentCheck(path);
@@ -67,16 +75,21 @@ export function dataDirCheck(path: string, uid: number | undefined): Check {
     }
     return ok(DATA_DIR, `${path}, writable, ${shownMode}`);
   } catch (error) {
-    return fail(
-      DATA_DIR,
-      `${path}: ${systemErrorCode(error) ?? errorMessage(error)}`,
-      'choose another: --data-dir',
-    );
+    const detail = `${path}: ${systemErrorCode(error) ?? errorMessage(error)}`;
+    return isChosen
+      ? fail(DATA_DIR, detail, 'choose another: --data-dir')
+      : unwritableCheck(detail);
   }
+}
+
+function unwritableCheck(detail: string): Check {
+  const remedy = 'choose another: --data-dir or MUSTER_DATA_DIR';
+  return warn(DATA_DIR, `${detail}: nothing can be written, so runs keep no log`, remedy);
 }
 
 /** Checks that the first run can create the directory: the nearest existing parent directory must be writable. */
 function absentCheck(path: string): Check {
+  if (isInside(NO_HOME, path)) return unwritableCheck('there is no home directory');
   let parent = dirname(path);
   while (statSync(parent, { throwIfNoEntry: false }) === undefined && parent !== dirname(parent)) {
     parent = dirname(parent);
@@ -95,6 +108,13 @@ export function nodeCheck(version: string): Check {
   return isNewEnough
     ? ok('node', `${version} (${needed} or newer is needed)`)
     : fail('node', `${version} is too old`, `install Node ${needed} or newer`);
+}
+
+/** Checks that the shell of the Bash tool exists. Returns no check if it does. */
+export function shellCheck(shell: string): readonly Check[] {
+  return isExecutable(shell)
+    ? []
+    : [warn('shell', `${shell} is missing: agents cannot run shell commands`, 'install bash')];
 }
 
 export function gitCheck(environment: Environment): Check {

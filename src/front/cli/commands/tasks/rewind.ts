@@ -61,10 +61,10 @@ async function rewind(
   context: CommandContext,
 ): Promise<number> {
   const { id, wish, yes, json } = options;
-  const { rewindLines } = await import('../../../../report/rewind-lines.ts');
+  const { describeRewind } = await import('../../../../report/rewind-lines.ts');
   const plan = await tasks.planRewind(id, wish);
   const { refused, isThere } = plan;
-  if (!json) printLines(...rewindLines(plan, process.cwd()));
+  if (!json) printLines(...describeRewind(plan, process.cwd()));
   if (refused.length > 0 || isThere) {
     if (json) printJsonDocument(asJson(plan, null));
     return refused.length > 0 ? 1 : 0;

@@ -7,15 +7,15 @@ import { printLines } from './print.ts';
 import { isTaskAtWork } from './rows.ts';
 import { timeLines, timelineLines } from './show-timeline.ts';
 import { treeLines } from './show-tree.ts';
-import { receiptRows } from '../../../../report/receipt-rows.ts';
+import { listReceiptRows } from '../../../../report/receipt-rows.ts';
 import type { TaskReport } from '../../../../report/task-report.ts';
 import type { TreeReport } from '../../../../report/tree-report.ts';
-import { turnLines } from '../../../../report/turn-lines.ts';
+import { formatTurnLines } from '../../../../report/turn-lines.ts';
 import type { TaskState } from '../../../../protocol/state/task-state.ts';
 import { systemClock } from '../../../../base/clock.ts';
 import { taskAgeMs, steadyNow } from '../../../../protocol/state/steady-time.ts';
 import { activityText, reusedText } from '../../../../api/index.ts';
-import { costText } from '../../../../report/cost-text.ts';
+import { formatCost } from '../../../../report/cost-text.ts';
 import { openQuestions } from '../../../../protocol/state/questions.ts';
 import { sumLedger, type UsageTotal, knownCost } from '../../../../protocol/state/ledger.ts';
 import type { TurnRow } from '../../../../report/turn-rows.ts';
@@ -63,7 +63,7 @@ function printSection(title: string, lines: readonly string[]): void {
 
 /** Lists what happened according to the log. Each kind of items is named once, and its items have a line each. */
 function receiptLines({ receipt }: TaskReport): readonly string[] {
-  return receiptRows(receipt).flatMap(({ name, items }) => {
+  return listReceiptRows(receipt).flatMap(({ name, items }) => {
     // If nothing went wrong, the receipt does not mention it.
     if (items.length === 0 && (name === 'faults' || name === 'claims')) return [];
     const shown = items.slice(0, SHOWN_ITEMS).map(sanitizeLine);
@@ -80,7 +80,7 @@ function newestTurns({ turns }: TaskReport, from: number): readonly string[] {
   const shown = turns.slice(-SHOWN_ITEMS);
   const more = turns.length - shown.length;
   const head = more === 0 ? [] : [`(${plural(more, 'turn')} before these: --json shows them)`];
-  return [...head, ...turnLines(shown, from).map(sanitizeLine)];
+  return [...head, ...formatTurnLines(shown, from).map(sanitizeLine)];
 }
 
 /** Lists the facts that are printed first. */
@@ -104,7 +104,7 @@ function summaryFacts(
     ['turns', String(data.turns)],
     ['tools', tools || 'none'],
     ['tokens', tokensText(reported)],
-    ['cost', costText(reported)],
+    ['cost', formatCost(reported)],
     ['estimate', estimated.answers === 0 ? null : useText(estimated)],
     ['tree', treeText(tree)],
     [
@@ -140,7 +140,7 @@ function rewindText({ rows: [top] }: TreeReport): string | null {
 function treeText({ rows, reported, estimated }: TreeReport): string | null {
   if (rows.length === 1) return null;
   const about = estimated.answers === 0 ? '' : `; and about ${useText(estimated)}`;
-  return `${plural(rows.length, 'task')}: ${tokensText(reported)}, ${costText(reported)}${about}`;
+  return `${plural(rows.length, 'task')}: ${tokensText(reported)}, ${formatCost(reported)}${about}`;
 }
 
 function tokensText({ usage }: UsageTotal): string {
@@ -150,7 +150,7 @@ function tokensText({ usage }: UsageTotal): string {
 /** Describes usage that no provider reported. */
 function useText(use: UsageTotal): string {
   const answers = plural(use.answers, 'answer');
-  return `${tokensText(use)}, ${costText(use)} (estimated: ${answers} without usage)`;
+  return `${tokensText(use)}, ${formatCost(use)} (estimated: ${answers} without usage)`;
 }
 
 /** Describes what a task is doing, or how it ended and who ended it. */

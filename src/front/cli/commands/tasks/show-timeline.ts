@@ -1,8 +1,8 @@
-import { shortDuration, utcText } from '../../../../report/figures.ts';
+import { formatShortDuration, formatUtc } from '../../../../report/figures.ts';
 import {
   SPAN_KINDS,
   SPAN_NAMES,
-  timeByKind,
+  sumTimeByKind,
   type Span,
   type SpanKind,
 } from '../../../../report/span.ts';
@@ -41,13 +41,15 @@ export function timelineLines({ rows, from, to }: TreeReport): readonly string[]
     used.map((kind) => `${SIGNS[kind]} ${SPAN_NAMES[kind]}`),
     ' · ',
   );
-  const scale = `${utcText(from)}, ${formatDuration(to - from)}, a cell ${formatDuration((to - from) / CELLS)}`;
+  const scale = `${formatUtc(from)}, ${formatDuration(to - from)}, a cell ${formatDuration((to - from) / CELLS)}`;
   return [`from ${scale}`, ...bars, ...leftOut(rows.length), ...legend];
 }
 
 /** Lists what the time of one task was spent on. */
 export function timeLines({ id, spans }: TaskReport): readonly string[] {
-  const sums = timeByKind(spans).map(({ kind, ms }) => `${SPAN_NAMES[kind]} ${shortDuration(ms)}`);
+  const sums = sumTimeByKind(spans).map(
+    ({ kind, ms }) => `${SPAN_NAMES[kind]} ${formatShortDuration(ms)}`,
+  );
   return inLines([`time of ${id}: ${sums[0] ?? 'none'}`, ...sums.slice(1)], ', ');
 }
 
@@ -62,7 +64,10 @@ function inLines(words: readonly string[], between: string): readonly string[] {
   return lines;
 }
 
-/** Fills each cell with the kind of span that took most of its time. Time without a span does not count, so that even a short span is visible. */
+/**
+ * Fills each cell with the kind of span that took most of its time. Time without a span does not count, so that even a
+ * short span is visible.
+ */
 function bar(
   spans: readonly Span[],
   { from, to }: { readonly from: number; readonly to: number },

@@ -1,4 +1,4 @@
-import { useFigures, shortDuration } from '../../../../report/figures.ts';
+import { formatUsage, formatShortDuration } from '../../../../report/figures.ts';
 import { flagText } from '../../../../report/receipt-rows.ts';
 import type { TreeReport, TreeRow } from '../../../../report/tree-report.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
@@ -41,9 +41,9 @@ function rowLine({ id, level, report }: TreeRow): string {
   const indent = ' '.repeat(Math.min(level, 6));
   if (report === null) return line([id, `${indent}(log unusable)`, ''], []);
   const title = `${indent}${collapseWhitespace(report.description)} (${report.agent})`;
-  const { tokens, cost } = useFigures(report);
+  const { tokens, cost } = formatUsage(report);
   const numbers = [String(report.turns.length), String(report.toolCalls), tokens, cost];
-  const time = shortDuration(report.until - report.createdAt);
+  const time = formatShortDuration(report.until - report.createdAt);
   return line([id, title, report.status], [...numbers, time]);
 }
 

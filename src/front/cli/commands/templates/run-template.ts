@@ -29,7 +29,11 @@ export async function runTemplate(
   action: Start | Continue,
 ): Promise<number> {
   const out = outFile(options);
-  const muster = await createMuster(await musterOptions(options));
+  const session = await musterOptions(options);
+  // A run can only continue in its log.
+  const muster = await createMuster(
+    action.kind === 'continue' ? { ...session, log: true } : session,
+  );
   try {
     const { runItems } = await import('../../../headless/run-items.ts');
     const begin = (onEvent: EventListener, signal: AbortSignal) =>
@@ -72,7 +76,7 @@ async function startRun(
     argument: action.items,
     path: resolve(action.items),
     cwd: muster.cwd,
-    readStdin: () => readAll(signal),
+    readStdin: () => readAll('--items -', signal),
     signal,
   });
   noticeUnfinished(muster, action.template);
@@ -99,7 +103,7 @@ async function continueRun(muster: Muster, action: Continue, onEvent: EventListe
   if (prefix === null) {
     throw new UsageError('no run of a template of this directory is in the logs');
   }
-  const { id, failed, changed } = await muster.templateRunLeft(prefix);
+  const { id, failed, itemChanges: changed } = await muster.templateRunLeft(prefix);
   if (changed !== null) printNotice(changed);
   if (failed > 0 && !action.retryFailed) {
     printNotice(

@@ -1,5 +1,5 @@
 import type { ItemRow, TemplateReport } from '../../../../api/index.ts';
-import { countText } from '../../../../report/cost-text.ts';
+import { formatCount } from '../../../../report/cost-text.ts';
 import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { sanitizeLine, sanitizeForTerminal } from '../../../../base/terminal-text.ts';
 import { formatDuration, collapseWhitespace, truncate } from '../../../../base/text.ts';
@@ -36,7 +36,7 @@ function tableText(rows: readonly ItemRow[]): string {
       row.status,
       row.taskId?.slice(0, 8) ?? '-',
       String(row.turns),
-      countText(row.tokens),
+      formatCount(row.tokens),
       row.costUsd === null ? '?' : `$${row.costUsd.toFixed(4)}`,
       formatDuration(row.durationMs),
       shown(itemText(row), SHOWN_ITEM),

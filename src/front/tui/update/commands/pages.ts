@@ -134,7 +134,9 @@ export function taskPage({ tree, now: clock }: PageSource, typed: string): Page 
       `mode     ${row.mode}`,
       `model    ${row.model}`,
       `used     ${used(row, now)}`,
-      ...(row.asks === 0 ? [] : [`asks     ${plural(row.asks, 'question')} of it waits for you`]),
+      ...(row.openQuestionCount === 0
+        ? []
+        : [`asks     ${plural(row.openQuestionCount, 'question')} of it waits for you`]),
       ...(row.lastLine === '' ? [] : [`said     ${row.lastLine}`]),
     ],
   };

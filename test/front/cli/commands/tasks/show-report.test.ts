@@ -7,7 +7,7 @@ import {
 } from '../../../../../src/front/cli/commands/tasks/show-timeline.ts';
 import { treeLines } from '../../../../../src/front/cli/commands/tasks/show-tree.ts';
 import { turnEnded } from '../../../../store/fixture-data.ts';
-import { treeReport } from '../../../../../src/report/tree-report.ts';
+import { createTreeReport } from '../../../../../src/report/tree-report.ts';
 import {
   asked,
   BEGIN,
@@ -66,7 +66,7 @@ function smallTree() {
       ),
     ],
   ]);
-  return treeReport(sourceOf(logs), ROOT, { now: BEGIN + 100_000 });
+  return createTreeReport(sourceOf(logs), ROOT, { now: BEGIN + 100_000 });
 }
 
 describe('a report on a terminal', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recordedAgent } from '../../../src/engine/delegation/create-task.ts';
+import { redactAgent } from '../../../src/engine/delegation/create-task.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { REDACTED } from '../../../src/protocol/redaction.ts';
 import { calls, call, eventsOfType, play } from '../play.ts';
@@ -36,7 +36,7 @@ describe('the definition in a log', () => {
   });
 
   it('is the definition itself if nothing has to be removed, and is otherwise built once', () => {
-    expect(recordedAgent(WORKER)).toBe(WORKER);
-    expect(recordedAgent(keeper)).toBe(recordedAgent(keeper));
+    expect(redactAgent(WORKER)).toBe(WORKER);
+    expect(redactAgent(keeper)).toBe(redactAgent(keeper));
   });
 });
