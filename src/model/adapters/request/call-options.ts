@@ -63,7 +63,10 @@ function createSystemMessages(
 ): LanguageModelV4Prompt {
   const parts = system.filter((part) => part.trim() !== '');
   if (parts.length === 0) return [];
-  if (rules.joinsSystemMessages) return [{ role: 'system', content: parts.join('\n\n') }];
+  if (rules.joinsSystemMessages) {
+    const message: LanguageModelV4Message = { role: 'system', content: parts.join('\n\n') };
+    return [Object.assign(message, createCacheMarkerField(rules))];
+  }
   // The last part is specific to the task. Tasks with the same agent share everything before it.
   const marked = Math.max(parts.length - 2, 0);
   return parts.map((content, index) => {
