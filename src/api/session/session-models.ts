@@ -64,7 +64,10 @@ export async function openSessionModels(
     readOpenFileLimit(),
   );
   if (limits.notice !== null) onNotice(limits.notice);
-  const chooser = createModelChooser(setup, { allowOverride: config.taskTool.allowModelOverride });
+  const chooser = createModelChooser(setup, {
+    allowOverride: config.taskTool.allowModelOverride,
+    findListed: createLazyFinder(directory, onNotice),
+  });
   const keys = loadKeyReader({
     environment,
     home: state.home,
