@@ -1,5 +1,4 @@
 import { reportModels, type ModelsReport } from '../../../api/index.ts';
-import { stateDirectory } from '../../../trust/state-directory.ts';
 import { defineReportCommand } from '../command.ts';
 import { columns } from '../layout.ts';
 import { configOptions, PROJECT_FLAGS } from '../run-options.ts';
@@ -14,6 +13,7 @@ export const modelsCommand = defineReportCommand({
   parse: ({ flags }) => ({ json: flags.has('json'), ...configOptions(flags) }),
   run: async (options, context) => {
     const { loadConfiguration, stateLocation } = await import('../configuration.ts');
+    const { stateDirectory } = await import('../../../trust/state-directory.ts');
     const loaded = await loadConfiguration(options, context);
     const report = await reportModels(loaded, {
       environment: context.environment,
