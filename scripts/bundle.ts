@@ -47,7 +47,7 @@ const CHUNKS = [
         String.raw`src/protocol/(agent|outside-text|stream-line|state/(ledger|steady-time))\.ts$`,
         // Node's own module, which otherwise would be in one of the chunks that use it.
         String.raw`builtin:os$`,
-        String.raw`src/(sys/files/file-errors|report/cost-text|agents/example-agents)\.ts$`,
+        String.raw`src/(sys/(files/file-errors|processes/core-dumps)|report/cost-text|agents/example-agents)\.ts$`,
       ].join('|'),
     ),
     priority: 4,

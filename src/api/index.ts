@@ -69,6 +69,18 @@ export const checkSkillsIn = loadAtFirstCall(
 export const reportModels = loadAtFirstCall(
   async () => (await import('./setup/models-report.ts')).reportModels,
 );
+export const prepareSignIn = loadAtFirstCall(
+  async () => (await import('./setup/sign-in.ts')).prepareSignIn,
+);
+export const listProvidersToSignIn = loadAtFirstCall(
+  async () => (await import('./setup/account-list.ts')).listProvidersToSignIn,
+);
+export const listAccounts = loadAtFirstCall(
+  async () => (await import('./setup/account-list.ts')).listAccounts,
+);
+export const signOut = loadAtFirstCall(
+  async () => (await import('./setup/account-list.ts')).signOut,
+);
 export const openConfiguredSandbox = loadAtFirstCall(
   async () => (await import('./setup/sandbox.ts')).openConfiguredSandbox,
 );
@@ -129,6 +141,8 @@ export type {
 } from './session/contract.ts';
 export type { MusterOptions, ResumeRequest, RunRequest } from './setup/options.ts';
 export type { ModelsReport } from './setup/models-report.ts';
+export type { AccountOptions, AccountReport, ProviderToSignIn } from './setup/account-list.ts';
+export type { KeyStoreChoice, SignIn, StoredKey } from './setup/sign-in.ts';
 export type { SandboxOptions } from './setup/sandbox.ts';
 export type { AgentsLocation } from './agents/load-agents.ts';
 export type { AgentDetails, ListAgentsOptions } from './agents/list-agents.ts';

@@ -35,6 +35,7 @@ function makeContext(place: ReturnType<typeof makePlace>, environment: Environme
     cwd: place.cwd,
     confirm: null,
     questions: null,
+    secret: null,
     commands: () => Promise.resolve([]),
     help: async () => '',
   };
