@@ -112,6 +112,9 @@ const ADVICE: Readonly<Record<string, string>> = {
   EMFILE: 'this process has too many files open: raise `ulimit -n`',
 };
 
+/** Errors that say that this user may not write there. */
+const DENIED = new Set(['EACCES', 'EPERM', 'EROFS']);
+
 /**
  * An error of the file system as a MusterError that names the path, the cause and what to do. `action` is a verb phrase
  * such as `write`. A MusterError is returned as it is.
@@ -122,7 +125,7 @@ export function storageError(action: string, path: string, thrown: unknown): Mus
   const advice = code === undefined ? undefined : ADVICE[code];
   const message = `cannot ${action} ${path}: ${errorMessage(thrown)}`;
   return new MusterError(
-    'INTERNAL_ERROR',
+    code !== undefined && DENIED.has(code) ? 'PERMISSION_DENIED' : 'INTERNAL_ERROR',
     advice === undefined ? message : `${message}; ${advice}`,
     { retryable: code === 'ENOSPC' || code === 'EDQUOT' || code === 'EMFILE', cause: thrown },
   );
