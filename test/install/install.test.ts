@@ -167,7 +167,7 @@ describe.runIf(CAN_RUN).each(NODES)('under Node $version', ({ node }) => {
         'muster-agent',
       ]);
       expect(await succeeds(user.run(['muster', 'login', 'anthropic'], { stdin: KEY }))).toMatch(
-        /^Anthropic accepts the key\.\nThe keychain is not used: [^\n]+\nThe key is in .*, which only you can read\./,
+        /^Anthropic accepts the key\.\nThe keychain is not used: no Secret Service, [^\n]+\nThe key is in .*, which only you can read\./,
       );
       expect(await delegatedAnswer(user)).toBe('');
       expect(new Set(internet.reached)).toEqual(new Set([REGISTRY, PROVIDER]));
@@ -265,9 +265,7 @@ describe.runIf(CAN_RUN).each(NODES)('under Node $version', ({ node }) => {
       const login = ['muster', 'login', 'anthropic'];
       const refused = await user.run(login, { home: 'read-only', stdin: KEY });
       expect([refused.code, refused.stdout]).toEqual([1, 'Anthropic accepts the key.\n']);
-      expect(refused.stderr).toMatch(
-        /EROFS.*The key is not stored\. Choose another data directory/,
-      );
+      expect(refused.stderr).toMatch(/EROFS.*The key is not stored: it needs a data directory/);
       const temporary = mkdtempSync(join(directory, 'temporary-'));
       const other = {
         home: 'read-only',
