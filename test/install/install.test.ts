@@ -143,7 +143,46 @@ async function delegatedAnswer(
   return stderr;
 }
 
+/** Prints the user, the rights, the network and the programs of the machine. */
+const DESCRIBE_MACHINE = `
+const fs = require('node:fs');
+const names = (path) => (fs.existsSync(path) ? fs.readdirSync(path).sort() : []);
+console.log(JSON.stringify({
+  user: process.getuid(),
+  rights: fs.readFileSync('/proc/self/status', 'utf8').match(/CapEff:\\t(.*)/)[1],
+  devices: Object.keys(require('node:os').networkInterfaces()),
+  root: names('/'),
+  programs: [...names('/bin'), ...names('/usr/bin')],
+  settings: names('/etc'),
+  libraries: names('/lib/' + process.argv[1]).map((name) => name.split('.')[0]),
+}));`;
+
 describe.runIf(CAN_RUN).each(NODES)('under Node $version', ({ node }) => {
+  it('the machine has an ordinary user, Node, the C library and nothing else', async () => {
+    const libraries = process.arch === 'x64' ? 'x86_64-linux-gnu' : 'aarch64-linux-gnu';
+    const shown = await succeeds(
+      newUser(node, {}).run(['node', '-e', DESCRIBE_MACHINE, libraries]),
+    );
+    const machine = JSON.parse(shown);
+    expect(machine).toEqual({
+      user: 1000,
+      rights: '0000000000000000',
+      devices: ['lo'],
+      root: expect.any(Array),
+      programs: ['env'],
+      settings: ['authority.pem', 'hosts', 'late-clock.so', 'passwd'],
+      libraries: expect.any(Array),
+    });
+    const directories = ['dev', 'etc', 'home', 'lib', 'lib64', 'proc', 'tmp', 'usr'];
+    expect(directories).toEqual(expect.arrayContaining(machine.root));
+    expect(
+      machine.libraries.filter(
+        (name: string) =>
+          !/^(?:ld-linux|lib(?:atomic|gcc_s|stdc\+\+|c|dl|m|pthread|resolv|rt|util)$)/.test(name),
+      ),
+    ).toEqual([]);
+  });
+
   describe.each([
     ['a plain home directory', '/home/user'],
     ['a home directory with spaces and other letters', '/home/José Müller/日本 “x”'],
