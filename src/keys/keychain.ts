@@ -141,8 +141,12 @@ function run(
 /** Matches the errors of a session on Linux in which no program keeps keys. */
 const NO_SECRET_SERVICE = /DBus error|not provided by any \.service|ServiceUnknown/;
 
+/** Matches the error of the package for a native part that is missing or needs a library that is. It blames npm. */
+const NO_NATIVE_PART = /^Cannot find native binding/;
+
 /** Describes an error of the package in words that do not presume a desktop. */
 function describeProblem(problem: string): string {
+  if (NO_NATIVE_PART.test(problem)) return `the native part of ${PACKAGE} does not load here`;
   return NO_SECRET_SERVICE.test(problem)
     ? 'no Secret Service, such as GNOME Keyring or KWallet, runs in this session'
     : collapseWhitespace(problem);

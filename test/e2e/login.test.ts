@@ -281,7 +281,7 @@ describe.concurrent('muster login', () => {
     const run = await login(sandbox, server, RIGHT, '--data-dir', '/proc/muster');
     expect(run.code).toBe(1);
     expect(run.stderr).toMatch(
-      /cannot create directory .*The key is not stored\. Choose another data directory with --data-dir or MUSTER_DATA_DIR, or set the key in a variable of the environment\n$/,
+      /cannot create directory .*The key is not stored: it needs a data directory that can be written, or a variable of the environment\n$/,
     );
     const keychain = await login(sandbox, server, RIGHT, '--store', 'keychain');
     expect(keychain.code).toBe(1);

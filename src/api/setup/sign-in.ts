@@ -194,7 +194,7 @@ function addAccount(account: StoredAccount, store: AccountStore): void {
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
     const remedy =
-      'The key is not stored. Choose another data directory with --data-dir or MUSTER_DATA_DIR, or set the key in a variable of the environment';
+      'The key is not stored: it needs a data directory that can be written, or a variable of the environment';
     throw new MusterError(thrown.code, `${thrown.message}. ${remedy}`, { cause: thrown });
   }
 }
