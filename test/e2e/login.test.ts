@@ -302,7 +302,7 @@ describe.concurrent('muster login', () => {
       join(sandbox.workspace, 'data'),
     );
     expect(inside.code).toBe(2);
-    expect(inside.stderr).toContain('lies in the project');
+    expect(inside.stderr).toContain('is inside the project');
     const args = ['login', 'corp', '--base-url', server.url];
     const agent = await muster(sandbox, args, { stdin: RIGHT, env: { MUSTER_TASK: 'abc' } });
     expect([agent.code, agent.stderr]).toEqual([
