@@ -61,8 +61,15 @@ export function chatTurns(turns: ChatTurns): [Turn, Turn] {
   const { model, fields, ids, isMarked = false, thoughts, answers } = turns;
   const marked = (text: string): JsonValue =>
     isMarked ? [{ type: 'text', text, cache_control: { type: 'ephemeral' } }] : text;
+  const system = isMarked
+    ? SYSTEM.split('\n\n').map((text, index) =>
+        index === 0
+          ? { type: 'text', text, cache_control: { type: 'ephemeral' } }
+          : { type: 'text', text },
+      )
+    : SYSTEM;
   const first = [
-    { role: 'system', content: marked(SYSTEM) },
+    { role: 'system', content: system },
     { role: 'user', content: marked(QUESTION) },
   ];
   const calls = PATHS.map((path, index) => ({
@@ -71,7 +78,7 @@ export function chatTurns(turns: ChatTurns): [Turn, Turn] {
     function: { name: 'Read', arguments: JSON.stringify({ path }) },
   }));
   const second = [
-    { role: 'system', content: marked(SYSTEM) },
+    { role: 'system', content: system },
     { role: 'user', content: QUESTION },
     { role: 'assistant', content: null, tool_calls: calls, ...thoughts },
     ...RESULTS.map((content, index) => ({

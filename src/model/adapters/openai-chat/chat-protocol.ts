@@ -1,7 +1,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { isGoogleHost } from '../../providers/vendors.ts';
 import type { PromptRules, ProtocolAdapter, AnswerReader } from '../protocol-adapter.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
+import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { ReportedError } from '../errors/answer-errors.ts';
 import type { AnswerBuilder } from '../answers/answer-builder.ts';
 import { ChatCalls } from './chat-calls.ts';
@@ -194,7 +194,8 @@ function createRules(
     metaKey: CHAT_META_KEY,
     // The package reads only the signature of the call under this key.
     callMetaKey: 'google',
-    joinsSystemMessages: true,
+    // The part that tasks with the same agent share is marked.
+    joinsSystemMessages: cacheMarker === null,
     sendsReasoningWithoutMetadata: true,
     cacheMarker,
     acceptsFilesInResults: false,
@@ -237,21 +238,30 @@ const NEEDS_SIGNATURES = /(?:^|\/)gemini-(?![12]\b|exp-|pro(?:-vision)?$)/;
 const MARK = '"cache_control":{';
 
 /**
- * Moves the marks for the cache, which the provider package writes into messages, into the last part of their content,
- * where OpenRouter expects them: https://openrouter.ai/docs/guides/best-practices/prompt-caching
+ * Moves the marks for the cache, which the provider package writes into messages, into the parts of their content, where
+ * OpenRouter expects them: https://openrouter.ai/docs/guides/best-practices/prompt-caching. The system messages become
+ * parts of one, since chat templates accept no second one.
  */
 function moveCacheMarks(body: string): string {
   if (!body.includes(MARK)) return body;
   const { messages, ...rest }: JsonObject = JSON.parse(body);
-  if (!Array.isArray(messages)) return body;
-  return JSON.stringify({ ...rest, messages: messages.map(moveMark) });
+  const all = asObjects(messages);
+  const system = all.filter(({ role }) => role === 'system');
+  const joined = { role: 'system', content: system.flatMap(listParts) };
+  const others = all.slice(system.length).map(moveMark);
+  const changed = system.length === 0 ? others : [joined, ...others];
+  return JSON.stringify({ ...rest, messages: changed });
 }
 
-function moveMark(message: JsonValue): JsonValue {
-  if (!isJsonObject(message)) return message;
-  const { cache_control: mark, content, ...rest } = message;
-  if (mark === undefined || typeof content !== 'string') return message;
-  return { ...rest, content: [{ type: 'text', text: content, cache_control: mark }] };
+function moveMark(message: JsonObject): JsonObject {
+  const { cache_control: mark, ...rest } = message;
+  return mark === undefined ? message : { ...rest, content: listParts(message) };
+}
+
+/** Returns the content of a message as parts, with the mark of the message. */
+function listParts({ cache_control: mark, content }: JsonObject): readonly JsonObject[] {
+  if (typeof content !== 'string') return asObjects(content);
+  return [{ type: 'text', text: content, ...(mark === undefined ? {} : { cache_control: mark }) }];
 }
 
 /** OpenAI's Chat Completions protocol, which many other servers imitate. */

@@ -63,10 +63,7 @@ function createSystemMessages(
 ): LanguageModelV4Prompt {
   const parts = system.filter((part) => part.trim() !== '');
   if (parts.length === 0) return [];
-  if (rules.joinsSystemMessages) {
-    const message: LanguageModelV4Message = { role: 'system', content: parts.join('\n\n') };
-    return [Object.assign(message, createCacheMarkerField(rules))];
-  }
+  if (rules.joinsSystemMessages) return [{ role: 'system', content: parts.join('\n\n') }];
   // The last part is specific to the task. Tasks with the same agent share everything before it.
   const marked = Math.max(parts.length - 2, 0);
   return parts.map((content, index) => {
