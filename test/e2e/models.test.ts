@@ -8,6 +8,7 @@ import { hashAccount } from '../../src/model/listing/stored-list.ts';
 import { discoverProviders } from '../../src/model/providers/providers.ts';
 import { unknownModel } from '../../src/protocol/listed-model.ts';
 import { envelopeOf, runMuster, Sandbox, type Finished, type RunOptions } from './muster.ts';
+import { startProxy } from './proxy.ts';
 import { openWorld } from './world.ts';
 
 const KEY = 'sk-SECRET-OF-THE-USER';
@@ -172,6 +173,16 @@ describe.concurrent('muster models', () => {
     expect(server.requests.at(-1)?.headers['authorization']).toBe(`Bearer ${KEY}`);
     expect(stdout).toMatch(/^mine: 1 model, listed just now\n.*\n\]0;ownedevil /m);
     expect(readFileSync(join(sandbox.data, 'model-lists.json'), 'utf8')).not.toContain(KEY);
+  });
+
+  it('asks through a proxy', async () => {
+    await using server = await modelServer(MODELS);
+    await using proxy = await startProxy(new URL(server.url));
+    using sandbox = configured({ mine: 'http://models.example.test' });
+    const { code, stdout } = await models(sandbox, ['mine'], { env: { HTTP_PROXY: proxy.url } });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^mine: 3 models, listed just now$/m);
+    expect(proxy.asked.length).toBeGreaterThan(0);
   });
 
   it('lists what it can when nothing can be stored', async () => {

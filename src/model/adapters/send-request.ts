@@ -56,7 +56,13 @@ export async function sendRequest(
   const address = attempt.toAddress(url);
   const { method = 'GET', signal } = init;
   const body = typeof init.body === 'string' ? adjustBody(init.body) : '';
-  const request = { method, headers, body, ...(signal instanceof AbortSignal && { signal }) };
+  const request = {
+    method,
+    headers,
+    // A client for proxies refuses a GET request with a body, even with an empty one.
+    ...(typeof init.body === 'string' && { body }),
+    ...(signal instanceof AbortSignal && { signal }),
+  };
   const response = await fetch(address, request, observer);
   observer?.responded?.(response.headers);
   if (!response.ok) {
