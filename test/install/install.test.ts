@@ -355,7 +355,7 @@ describe.runIf(CAN_RUN).each(NODES)('under Node $version', ({ node }) => {
     it('a umask of 077 and a limit of 64 open files are enough', async () => {
       const before = 'umask 077; ulimit -n 64';
       expect(await delegatedAnswer(user, { environment, before })).toMatch(
-        /^muster: the open files limit of 64 \(ulimit -n\) lets 2 tasks of a tree work at a time.*\n$/,
+        /^muster: the limit of 64 open files \(ulimit -n\) allows only 2 tasks of a tree at a time.*\n$/,
       );
     });
 
