@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { ProviderSettings } from '../../../src/model/settings/model-settings.ts';
-import type { AssistantPart } from '../../../src/protocol/message.ts';
+import { userMessage, type AssistantPart } from '../../../src/protocol/message.ts';
 import type { Usage } from '../../../src/protocol/model.ts';
 import { collect, failed, finished } from '../adapters/support.ts';
 import { ask, askWithoutEffort, connect, expectedEnd } from './connect.ts';
 import { block, callBlock } from './messages.ts';
-import { namedEvents, thought, usage } from './wire.ts';
+import { data, namedEvents, thought, usage } from './wire.ts';
 
 // Providers at addresses with another protocol than that of their preset, and at the addresses of plans and regions.
 
@@ -133,6 +133,28 @@ describe.each(OTHERS)('$name', ({ provider, model, url, body, ...answer }) => {
     const [sent] = server.sent;
     expect(sent?.body).not.toHaveProperty('tool_stream');
     expect(sent?.body).not.toHaveProperty('include');
+  });
+});
+
+test.each([
+  ['reasoning', { reasoning: 'Hm.' }],
+  ['reasoning_content', { reasoning_content: 'Hm.' }],
+  ['reasoning_details', { reasoning_details: [{ type: 'reasoning.text', text: 'Hm.', index: 0 }] }],
+])('an unknown server gets thoughts back as %s if it sent them so', async (_field, fields) => {
+  const settings = { mine: { baseUrl: 'https://llm.example/v1' } };
+  const chunk = (delta: object, finish_reason: string | null = null) => ({
+    choices: [{ index: 0, delta, finish_reason }],
+  });
+  const body = data([chunk(fields), chunk({ content: 'Hi' }, 'stop')]);
+  await using server = await connect({ settings, reply: () => ({ body }) });
+  const first = finished(await collect(server.port, ask('mine', { model: 'qwen' })));
+  const answer = { ...first.message, model: 'mine/qwen' };
+  const history = [userMessage('Hi'), answer, userMessage('And then?')];
+  finished(await collect(server.port, ask('mine', { model: 'qwen' }, history)));
+  expect(server.sent[1]?.body['messages']).toContainEqual({
+    role: 'assistant',
+    content: 'Hi',
+    ...fields,
   });
 });
 
