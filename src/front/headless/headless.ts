@@ -9,7 +9,12 @@ import { paidTokens } from '../../protocol/model.ts';
 import { resultLine } from '../../protocol/stream-line.ts';
 import type { OutputFormat } from '../../protocol/output-format.ts';
 import { formatCost, formatCount } from '../../report/cost-text.ts';
-import { addUsageTotals, sumLedger, type Ledger } from '../../protocol/state/ledger.ts';
+import {
+  addUsageTotals,
+  sumLedger,
+  type Ledger,
+  type UsageTotal,
+} from '../../protocol/state/ledger.ts';
 
 export interface HeadlessOptions {
   readonly format: OutputFormat;
@@ -91,7 +96,7 @@ function lastLine({ data, stats }: ResultEnvelope, ledgers: ReadonlyMap<string, 
   const paid = data.usage.input + data.usage.cache_write + data.usage.output;
   const cost = data.cost_usd === null ? '' : `, $${data.cost_usd.toFixed(4)}`;
   const tree = ledgers.size < 2 ? '' : `; ${treeUseText([...ledgers.values()])}`;
-  return `${data.model_used}, ${data.turns} turns, ${paid} tokens${cost}, ${formatDuration(stats.time_ms)}, task ${data.task_id}${tree}`;
+  return `${data.model_used}, ${plural(data.turns, 'turn')}, ${paid} tokens${cost}, ${formatDuration(stats.time_ms)}, task ${data.task_id}${tree}`;
 }
 
 /** Describes what the main task and its subagents have used together. */
@@ -102,7 +107,12 @@ function treeUseText(ledgers: readonly Ledger[]): string {
   const about =
     estimated.answers === 0
       ? ''
-      : ` and about ${formatCount(paidTokens(estimated.usage))} tokens, ${formatCost(estimated)}, of ${plural(estimated.answers, 'answer')} that ended without usage`;
+      : ` and about ${formatCount(paidTokens(estimated.usage))} tokens, ${costText(estimated)}, of ${plural(estimated.answers, 'answer')} that ended without usage`;
   const below = plural(ledgers.length - 1, 'subagent');
-  return `with ${below} ${formatCount(paidTokens(use.usage))} tokens, ${formatCost(use)}${about}`;
+  return `with ${below} ${formatCount(paidTokens(use.usage))} tokens, ${costText(use)}${about}`;
+}
+
+function costText(use: UsageTotal): string {
+  const cost = formatCost(use);
+  return cost === 'unknown' ? 'cost unknown' : cost;
 }
