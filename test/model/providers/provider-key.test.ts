@@ -29,7 +29,7 @@ describe('the key that settings name', () => {
         apiKey: null,
         keyFrom: 'BROKEN',
         keyProblem:
-          'BROKEN holds no key that can be sent: its character 4 of 4 is a typographic quote (U+2019); copy the key again',
+          "BROKEN contains a key that can't be sent: its character 4 of 4 is a typographic quote (U+2019); copy the key again",
       },
     ],
     [
