@@ -38,6 +38,8 @@ export class Internet implements Disposable {
   ) {
     this.#provider = createServer(forwardWithKey(servers.model));
     this.#registry = createServer(servers.registry.answer);
+    // An idle connection that is closed while a program uses it again makes npm wait for 10 s.
+    for (const each of [this.#registry, this.#provider]) each.keepAliveTimeout = 0;
     const { server } = servers.certificates;
     this.#hosts = createTlsServer(server, (socket) => {
       const host = socket.servername || '';
