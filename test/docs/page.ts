@@ -105,5 +105,5 @@ export function expectShown(output: string, shown: readonly string[]): void {
   const wanted = expected.filter((line) => line !== '…');
   let next = 0;
   const found = printed.filter((line) => line === wanted[next] && (next += 1) > 0);
-  expect({ found, printed }).toEqual({ found: wanted, printed });
+  expect(found, printed.join('\n')).toEqual(wanted);
 }
