@@ -35,7 +35,7 @@ const EXTERNAL = ['@vscode/ripgrep', '@napi-rs/keyring'];
  * other commands is one file. Groups take along what their modules import statically.
  */
 const CHUNKS = [
-  { name: 'boot', test: /src\/sys\/env\.ts$/, priority: 5 },
+  { name: 'boot', test: /src\/(sys\/env|base\/version)\.ts$/, priority: 5 },
   {
     name: 'cli',
     // Modules that commands share with a run are here, so that the help does not load the run
@@ -45,6 +45,8 @@ const CHUNKS = [
         String.raw`src/front/cli/(main|stdin|new-file)\.ts$`,
         String.raw`src/base/(clock|control-tags|drop-missing|ids|local-time)\.ts$`,
         String.raw`src/protocol/(agent|outside-text|stream-line|state/(ledger|steady-time))\.ts$`,
+        // Node's own module, which otherwise would be in one of the chunks that use it.
+        String.raw`builtin:os$`,
         String.raw`src/(sys/(files/file-errors|processes/core-dumps)|report/cost-text|agents/example-agents)\.ts$`,
       ].join('|'),
     ),

@@ -1,6 +1,8 @@
 /** `muster-agent/events`: the data of Muster, for whoever reads its logs and streams. */
 export { ERROR_CODES, type ErrorCode, type ErrorInfo } from './base/errors.ts';
 export type * from './protocol/agent.ts';
+/** An earlier name. */
+export type { requestedModels as modelWishes } from './protocol/agent.ts';
 export type * from './protocol/end-reason.ts';
 export { LOG_VERSION } from './protocol/events/event.ts';
 export type * from './protocol/events/event.ts';

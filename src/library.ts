@@ -64,3 +64,9 @@ export type {
   WaitingQuestion,
   WatchListener,
 } from './api/index.ts';
+/** Earlier names, which programs may still import. */
+export type {
+  AnswerOutcome as Answered,
+  DeletedTask as Deleted,
+  RewindRequest as RewindWish,
+} from './api/index.ts';

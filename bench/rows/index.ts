@@ -14,7 +14,7 @@ import { offline, offlineLarge } from './offline.ts';
 import { prefix } from './prefix.ts';
 import { requestSize } from './request-size.ts';
 import { sandbox } from './sandbox.ts';
-import { start, startInRepository } from './start.ts';
+import { start, startInRepository, version } from './start.ts';
 import { stop } from './stop.ts';
 import { terminal } from './terminal.ts';
 import { thousand } from './thousand.ts';
@@ -22,6 +22,7 @@ import { workingChildren } from './working-children.ts';
 
 /** All rows, in the order in which the table shows them. */
 export const ROWS: readonly Row[] = [
+  version,
   start,
   startInRepository,
   terminal,

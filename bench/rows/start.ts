@@ -20,6 +20,7 @@ import type { Row } from '../harness/row.ts';
 import { writeSourceTree } from '../harness/source-tree.ts';
 
 const ROUNDS = 15;
+const VERSION_ROUNDS = 40;
 const REPOSITORY_FILES = 600;
 const REFERENCE = 'Node, one fetch';
 
@@ -54,6 +55,36 @@ export const start: Row = {
       },
       ...cpuMeasurements('one-turn run, warm', warm),
       startMeasurement('start → first request, nothing compiled yet', cold, exchanges),
+    ];
+  },
+};
+
+/** The time from the start of `muster --version` to its end. */
+export const version: Row = {
+  name: 'version',
+  canCompare: true,
+  async measure({ bin, baselineBin, rounds }): Promise<readonly Measurement[]> {
+    using fixture = new Fixture();
+    const [home, baselineHome] = [fixture.newHome(), fixture.newHome()];
+    const run = async (args: readonly string[], inHome: string) => {
+      const options = { cwd: fixture.workspace, env: fixture.environment(inHome, {}) };
+      const { startedAt, endedAt } = await runProgram(args, options);
+      return endedAt - startedAt;
+    };
+    const runs = await interleave(rounds ?? VERSION_ROUNDS, {
+      reference: () => run([programPath('nothing.mjs')], home),
+      current: () => run([bin, '--version'], home),
+      baseline: baselineSide(baselineBin, (path) => run([path, '--version'], baselineHome)),
+    });
+    return [
+      {
+        title: 'muster --version',
+        unit: 'ms',
+        samples: runs.current,
+        baseline: runs.baseline,
+        reference: { title: 'Node, an empty program', samples: runs.reference },
+        bound: { kind: 'ratio', max: 1.2, goal: 1.1 },
+      },
     ];
   },
 };

@@ -1,3 +1,4 @@
+import { PRESETS } from './settings/presets.ts';
 import { systemClock } from '../base/clock.ts';
 import type { StoredAccount } from '../protocol/api-key.ts';
 import { hasNoFacts, isForChat, type ListedModel } from '../protocol/listed-model.ts';
@@ -19,28 +20,31 @@ export interface ModelSources {
 }
 
 /**
- * Finds the providers and their models in the settings and the environment. If no provider is configured, it
- * looks for local servers (at most 50 ms, and 100 ms more for what one that is there states about its models). If no model is named and no provider has a default model, it asks the
- * configured local servers for their models (at most 2 s). Throws UsageError for invalid settings.
+ * Finds the providers and their models in the settings and the environment. If no provider is configured, it looks for
+ * local servers (at most 50 ms, and 100 ms more for what one that is there states about its models). If no model is named
+ * and no provider has a default model, it asks the configured local servers for their models (at most 2 s). Throws
+ * UsageError for invalid settings.
  */
 export async function discoverModels(
   settings: ModelSettings,
   sources: ModelSources,
 ): Promise<ModelSetup> {
-  const problems = describeUnusedVariables(sources.env);
-  const providers = await findProviders(settings, sources);
+  const problems = [...describeUnusedVariables(sources.env)];
+  const addProblem = (problem: string): void => void problems.push(problem);
+  const providers = await findProviders(settings, sources, addProblem);
   return { settings, providers, ...(problems.length > 0 && { problems }) };
 }
 
 async function findProviders(
   settings: ModelSettings,
   { env, fetch, accounts }: ModelSources,
+  addProblem: (problem: string) => void,
 ): Promise<readonly ConfiguredProvider[]> {
   const configured = discoverProviders(settings, env, accounts);
   const named = settings.flag ?? settings.default;
   if (configured.length === 0) {
     const offline = named?.trim().toLowerCase() === OFFLINE;
-    return offline ? [] : discoverLocalServers(fetch);
+    return offline ? [] : discoverLocalServers(fetch, addProblem);
   }
   if (named !== undefined || configured.some(hasDefaultModel)) return configured;
   return Promise.all(configured.map((provider) => addServedModels(provider, fetch)));
@@ -61,15 +65,16 @@ const PORTS = { ollama: OLLAMA_PORT, lmStudio: LM_STUDIO_PORT };
 
 /**
  * Finds Ollama and LM Studio on this machine if they answer within 50 ms and serve a model. Call it only when no
- * provider is configured. Never rejects.
+ * provider is configured. Never rejects. `addProblem` takes a sentence about each server that has no model.
  */
 export async function discoverLocalServers(
   fetch: HttpFetch,
+  addProblem: (problem: string) => void,
   ports: Readonly<typeof PORTS> = PORTS,
 ): Promise<readonly ConfiguredProvider[]> {
   const found = await Promise.all([
-    probeLocalServer('ollama', ports.ollama, fetch),
-    probeLocalServer('lmstudio', ports.lmStudio, fetch),
+    probeLocalServer('ollama', ports.ollama, fetch, addProblem),
+    probeLocalServer('lmstudio', ports.lmStudio, fetch, addProblem),
   ]);
   return found.filter((provider) => provider !== null);
 }
@@ -78,11 +83,18 @@ async function probeLocalServer(
   name: 'ollama' | 'lmstudio',
   port: string,
   fetch: HttpFetch,
+  addProblem: (problem: string) => void,
 ): Promise<ConfiguredProvider | null> {
   const url = { url: new URL(`http://127.0.0.1:${port}/v1`), endpoint: 'openai-chat' as const };
   const provider = createKeylessProvider(name, url, `found on port ${port}`);
   const models = await listModels(provider, fetch, LOCAL_PROBE_TIMEOUT_MS);
-  return models === null || models.length === 0 ? null : addModels(provider, models);
+  if (models === null) return null;
+  if (models.length === 0) {
+    const { title } = PRESETS[name];
+    addProblem(`${title} runs on port ${port} but has no model. Download one in ${title} first.`);
+    return null;
+  }
+  return addModels(provider, models);
 }
 
 /**

@@ -1,5 +1,3 @@
-import { userInfo } from 'node:os';
-
 /** Environment variables as a value. They are read in this module only, and passed on from the entry points. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -22,7 +20,8 @@ export function homeDirectory(environment: Environment = readEnvironment()): str
 
 function homeInUserDatabase(): string {
   try {
-    const { homedir } = userInfo();
+    // An import would load the module on each start, and fail on a Node that is too old to say so.
+    const { homedir } = process.getBuiltinModule('node:os').userInfo();
     return homedir.startsWith('/') ? homedir : NO_HOME;
   } catch {
     // In a container, the user often has no entry in the database.

@@ -9,6 +9,7 @@ function namesFor(...args: readonly string[]): readonly string[] {
 }
 
 const ALL = [
+  'version',
   'start',
   'start-repository',
   'terminal',
@@ -37,6 +38,7 @@ const ALL = [
 const LONG = new Set(['thousand', 'limits', 'offline-large']);
 
 const COMPARABLE = [
+  'version',
   'start',
   'start-repository',
   'delegation',

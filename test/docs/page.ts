@@ -83,7 +83,7 @@ export async function runTranscript(
 }
 
 /** Replaces what differs from run to run: times, dates, ids, numbers of tokens and their cost, and the width of columns. */
-export function steadyLine(line: string): string {
+function steadyLine(line: string): string {
   return line
     .replaceAll(/(?:\d+ min )?\b\d[\d.]* m?s\b/g, 'TIME')
     .replaceAll(/\d{4}-\d\d-\d\d/g, 'DATE')

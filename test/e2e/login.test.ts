@@ -47,9 +47,8 @@ describe.concurrent('muster login', () => {
         'The keychain is not used: no Secret Service, such as GNOME Keyring or KWallet, runs in this session.',
         `The key is in ${sandbox.data}/credentials.json, which only you can read.`,
         '',
-        'Next:',
-        '  muster models                           the models that you can use',
-        "  muster -p 'What does this project do?'  a first task",
+        'Next: "muster models" lists the models, and this asks one of them:',
+        '  muster -p "What does this project do?" --model corp/MODEL',
         '',
       ].join('\n'),
     );
@@ -282,7 +281,7 @@ describe.concurrent('muster login', () => {
     const run = await login(sandbox, server, RIGHT, '--data-dir', '/proc/muster');
     expect(run.code).toBe(1);
     expect(run.stderr).toMatch(
-      /cannot create directory .*The key is not stored\. Choose another data directory with --data-dir or MUSTER_DATA_DIR, or set the key in a variable of the environment\n$/,
+      /cannot create directory .*The key is not stored: it needs a data directory that can be written, or a variable of the environment\n$/,
     );
     const keychain = await login(sandbox, server, RIGHT, '--store', 'keychain');
     expect(keychain.code).toBe(1);
@@ -303,7 +302,7 @@ describe.concurrent('muster login', () => {
       join(sandbox.workspace, 'data'),
     );
     expect(inside.code).toBe(2);
-    expect(inside.stderr).toContain('lies in the project');
+    expect(inside.stderr).toContain('is inside the project');
     const args = ['login', 'corp', '--base-url', server.url];
     const agent = await muster(sandbox, args, { stdin: RIGHT, env: { MUSTER_TASK: 'abc' } });
     expect([agent.code, agent.stderr]).toEqual([

@@ -26,9 +26,44 @@ function loadedFiles(...argv: readonly string[]): readonly string[] {
   return [...new Set(names.filter((name) => name !== undefined))].toSorted();
 }
 
+const HELP_FILES = ['boot', 'cli', 'commands', 'help', 'main', 'muster'];
+
 it.each([
-  [['--version'], ['boot', 'cli', 'main', 'muster']],
-  [['--help'], ['boot', 'cli', 'commands', 'help', 'main', 'muster']],
+  [['--version'], ['boot', 'muster']],
+  [['-v'], ['boot', 'muster']],
+  [['--help'], HELP_FILES],
+  [['-h'], HELP_FILES],
+  [['help'], HELP_FILES],
+  [['tasks', '--help'], HELP_FILES],
 ])('muster %j loads no part of the engine', (argv, expected) => {
   expect(loadedFiles(...argv)).toEqual(expected);
+});
+
+/** What the program meets on a Node that lacks what it is built on. */
+const OLD_NODE = `data:text/javascript,${encodeURIComponent(`
+  delete process.getBuiltinModule;
+  Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.0.0' } });
+`)}`;
+
+it('a Node that is too old is told so before anything is loaded', () => {
+  const { status, stderr } = spawnSync(process.execPath, ['--import', OLD_NODE, BIN], {
+    encoding: 'utf8',
+  });
+  expect([status, stderr]).toEqual([
+    2,
+    `muster needs Node 22.19 or newer; this is 18.0.0 (${process.execPath}).\n`,
+  ]);
+});
+
+it.each([
+  ['a closed pipe', '| true'],
+  ['a closed stdout', '>&-'],
+])('muster --version says nothing more to %s', (_, to) => {
+  using sandbox = new Sandbox();
+  const { stderr, stdout } = spawnSync(
+    '/bin/bash',
+    ['-c', `"$0" "$1" --version ${to}; echo "\${PIPESTATUS[0]}"`, process.execPath, BIN],
+    { encoding: 'utf8', env: sandbox.environment() },
+  );
+  expect([stderr, stdout]).toEqual(['', '0\n']);
 });

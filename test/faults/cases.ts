@@ -80,7 +80,7 @@ const closed = (url: URL): URL => new URL(url.pathname, 'http://127.0.0.1:1');
 const REFUSALS: readonly FaultCase[] = [
   status(400, failed(['bad_request'], 'HTTP 400')),
   status(401, failed(['auth'], 'HTTP 401')),
-  status(402, failed(['auth'], 'HTTP 402')),
+  status(402, failed(['rate_limit'], 'HTTP 402')),
   status(403, failed(['auth'], 'HTTP 403')),
   status(404, failed(['not_found'], 'HTTP 404')),
   status(413, failed(['context_overflow'], 'HTTP 413')),

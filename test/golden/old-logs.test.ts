@@ -13,7 +13,7 @@ import { openWorld } from '../e2e/world.ts';
  */
 const LOGS = join(import.meta.dirname, 'logs-v4');
 
-/** Trees that a rerun with the settings of another machine may leave at a retry or a change of model. */
+/** Trees whose rerun depends on the settings and the load of the machine: it may differ at a retry or a change of model. */
 const NOT_RERUN = new Set(['zkmly8e43wbe', 'tzxqjhqshnud', 'dc3b7b1o1oap']);
 
 const digest = (text: string): string =>

@@ -16,7 +16,7 @@ import { needs } from '../needs.ts';
 import { expectNoViolations } from '../no-violations.ts';
 import { NODE_VERSIONS, nodeProgram } from '../package/nodes.ts';
 import { createCertificates, type Certificates } from './certificates.ts';
-import { Internet, PORTS, PROVIDER, PROXY, PROXY_USER } from './internet.ts';
+import { Internet, KEY, PORTS, PROVIDER, PROXY, PROXY_USER } from './internet.ts';
 import { PrivateNetwork } from './network.ts';
 import { Registry, REGISTRY } from './registry.ts';
 import { UserRoot, type CommandOptions, type Ended } from './user-root.ts';
@@ -32,7 +32,6 @@ const CAN_RUN =
   process.platform === 'linux' &&
   Object.entries(PROGRAMS).every(([program, name]) => needs(program, name));
 
-const KEY = 'sk-ant-the-key-of-a-person';
 const AUTHORITY = '/etc/authority.pem';
 const CLOCK = '/etc/late-clock.so';
 const ANSWER = 'The notes say hello.\n';
@@ -144,7 +143,46 @@ async function delegatedAnswer(
   return stderr;
 }
 
+/** Prints the user, the rights, the network and the programs of the machine. */
+const DESCRIBE_MACHINE = `
+const fs = require('node:fs');
+const names = (path) => (fs.existsSync(path) ? fs.readdirSync(path).sort() : []);
+console.log(JSON.stringify({
+  user: process.getuid(),
+  rights: fs.readFileSync('/proc/self/status', 'utf8').match(/CapEff:\\t(.*)/)[1],
+  devices: Object.keys(require('node:os').networkInterfaces()),
+  root: names('/'),
+  programs: [...names('/bin'), ...names('/usr/bin')],
+  settings: names('/etc'),
+  libraries: names('/lib/' + process.argv[1]).map((name) => name.split('.')[0]),
+}));`;
+
 describe.runIf(CAN_RUN).each(NODES)('under Node $version', ({ node }) => {
+  it('the machine has an ordinary user, Node, the C library and nothing else', async () => {
+    const libraries = process.arch === 'x64' ? 'x86_64-linux-gnu' : 'aarch64-linux-gnu';
+    const shown = await succeeds(
+      newUser(node, {}).run(['node', '-e', DESCRIBE_MACHINE, libraries]),
+    );
+    const machine = JSON.parse(shown);
+    expect(machine).toEqual({
+      user: 1000,
+      rights: '0000000000000000',
+      devices: ['lo'],
+      root: expect.any(Array),
+      programs: ['env'],
+      settings: ['authority.pem', 'hosts', 'late-clock.so', 'passwd'],
+      libraries: expect.any(Array),
+    });
+    const directories = ['dev', 'etc', 'home', 'lib', 'lib64', 'proc', 'tmp', 'usr'];
+    expect(directories).toEqual(expect.arrayContaining(machine.root));
+    expect(
+      machine.libraries.filter(
+        (name: string) =>
+          !/^(?:ld-linux|lib(?:atomic|gcc_s|stdc\+\+|c|dl|m|pthread|resolv|rt|util)$)/.test(name),
+      ),
+    ).toEqual([]);
+  });
+
   describe.each([
     ['a plain home directory', '/home/user'],
     ['a home directory with spaces and other letters', '/home/José Müller/日本 “x”'],
@@ -167,25 +205,48 @@ describe.runIf(CAN_RUN).each(NODES)('under Node $version', ({ node }) => {
         `@vscode/ripgrep-${platform}`,
         'muster-agent',
       ]);
-      expect(await delegatedAnswer(user, { environment: WITH_KEY })).toBe('');
+      expect(await succeeds(user.run(['muster', 'login', 'anthropic'], { stdin: KEY }))).toMatch(
+        /^Anthropic accepts the key\.\nThe keychain is not used: no Secret Service, [^\n]+\nThe key is in .*, which only you can read\./,
+      );
+      expect(await delegatedAnswer(user)).toBe('');
       expect(new Set(internet.reached)).toEqual(new Set([REGISTRY, PROVIDER]));
     });
 
+    it('a wrong key is not stored, and the right one can be typed in a terminal', async () => {
+      const wrong = await user.run(['muster', 'login', 'anthropic'], { stdin: 'sk-ant-wrong' });
+      expect([wrong.code, wrong.stdout]).toEqual([1, '']);
+      expect(wrong.stderr).toMatch(
+        /^muster: Anthropic refuses the key: .*\nmuster: Nothing was stored/,
+      );
+      using sandbox = new Sandbox();
+      const command = ['muster', 'login', 'anthropic', '--account', 'second'];
+      const program = user.commandLine(command, { environment: { TERM: 'screen-256color' } });
+      using terminal = new TmuxTerminal(sandbox, [], { env: {}, program });
+      await terminal.sees('API key of Anthropic');
+      terminal.type(KEY);
+      terminal.press('Enter');
+      expect(await terminal.sees('exit 0')).not.toContain(KEY);
+      const accounts = await succeeds(user.run(['muster', 'login', '--list']));
+      expect(accounts).toMatch(/^anthropic +default +key in the file .*\nanthropic +second /);
+      expect(statSync(user.inHome('.local/share/muster/credentials.json')).mode & 0o777).toBe(
+        0o600,
+      );
+    });
+
     it('`muster --version`, `doctor` and `models` find everything', async () => {
-      const environment = WITH_KEY;
       expect(await succeeds(user.run(['muster', '--version']))).toMatch(/^\d+\.\d+\.\d+\n$/);
-      const doctor = await succeeds(user.run(['muster', 'doctor'], { environment }));
+      const doctor = await succeeds(user.run(['muster', 'doctor']));
       expect(doctor).not.toMatch(/^fail/m);
       expect(doctor).toMatch(/^ok +model +anthropic\//m);
       expect(doctor).toMatch(/^ok +ripgrep +\S/m);
-      const models = await succeeds(user.run(['muster', 'models'], { environment }));
+      const models = await succeeds(user.run(['muster', 'models']));
       expect(models).toMatch(/^anthropic +\S+ +ready/m);
     });
 
     it('`muster` shows its screen in a terminal', async () => {
       using sandbox = new Sandbox();
       const program = user.commandLine(['muster'], {
-        environment: { ...WITH_KEY, TERM: 'screen-256color' },
+        environment: { TERM: 'screen-256color' },
       });
       using terminal = new TmuxTerminal(sandbox, [], { env: {}, program });
       expect(await terminal.sees('/help')).toContain('anthropic/');
@@ -239,6 +300,24 @@ describe.runIf(CAN_RUN).each(NODES)('under Node $version', ({ node }) => {
       expect(readdirSync(user.inHome('.'))).not.toContain('.local');
     });
 
+    it('in a read-only home directory, a key needs another place, and a stored one is used', async () => {
+      const login = ['muster', 'login', 'anthropic'];
+      const refused = await user.run(login, { home: 'read-only', stdin: KEY });
+      expect([refused.code, refused.stdout]).toEqual([1, 'Anthropic accepts the key.\n']);
+      expect(refused.stderr).toMatch(/EROFS.*The key is not stored: it needs a data directory/);
+      const temporary = mkdtempSync(join(directory, 'temporary-'));
+      const other = {
+        home: 'read-only',
+        temporary,
+        environment: { MUSTER_DATA_DIR: '/tmp/kept' },
+      } as const;
+      await succeeds(user.run(login, { ...other, stdin: KEY }));
+      expect(await delegatedAnswer(user, other)).toBe('');
+      await succeeds(user.run(login, { stdin: KEY }));
+      expect(reason(await delegatedAnswer(user, { home: 'read-only' }))).toMatch(/EROFS/);
+      await succeeds(user.run(['muster', 'logout', 'anthropic']));
+    });
+
     it.each(['MUSTER_DATA_DIR', 'XDG_DATA_HOME'])(
       'in a read-only home directory, %s names the place for logs',
       async (variable) => {
@@ -276,7 +355,7 @@ describe.runIf(CAN_RUN).each(NODES)('under Node $version', ({ node }) => {
     it('a umask of 077 and a limit of 64 open files are enough', async () => {
       const before = 'umask 077; ulimit -n 64';
       expect(await delegatedAnswer(user, { environment, before })).toMatch(
-        /^muster: the open files limit of 64 \(ulimit -n\) lets 2 tasks of a tree work at a time.*\n$/,
+        /^muster: the limit of 64 open files \(ulimit -n\) allows only 2 tasks of a tree at a time.*\n$/,
       );
     });
 
@@ -310,13 +389,14 @@ describe.runIf(CAN_RUN).each(NODES)('under Node $version', ({ node }) => {
     ['http', `http://${PROXY_USER}@${PROXY}:${PORTS.proxy}`],
     ['https', `https://${PROXY_USER}@${PROXY}:${PORTS.tlsProxy}`],
   ])('behind an %s proxy whose authority the system does not know', (_, HTTPS_PROXY) => {
-    const environment = { ...WITH_KEY, HTTPS_PROXY };
+    const environment = { HTTPS_PROXY };
     let user: UserRoot;
     beforeAll(() => void (user = newUser(node, { hosts: [PROXY] })));
 
     it('the three commands work with NODE_EXTRA_CA_CERTS', async () => {
       internet.tunnels.length = 0;
       await succeeds(user.run(['npm', 'install', '-g', 'muster-agent'], { environment }));
+      await succeeds(user.run(['muster', 'login', 'anthropic'], { environment, stdin: KEY }));
       expect(await delegatedAnswer(user, { environment })).toBe('');
       expect(new Set(internet.tunnels)).toEqual(new Set([`${REGISTRY}:443`, `${PROVIDER}:443`]));
     });

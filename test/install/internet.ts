@@ -1,5 +1,5 @@
-import { createServer, type Server as HttpServer } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { createServer, request, type RequestListener, type Server as HttpServer } from 'node:http';
+import type { Socket } from 'node:net';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import type { Certificates } from './certificates.ts';
 import type { PrivateNetwork } from './network.ts';
@@ -12,13 +12,16 @@ export const PROXY_USER = 'user:p%40ss';
 /** `direct`: the TLS port of all hosts. `local`: a model server without TLS. The others belong to `PROXY`. */
 export const PORTS = { direct: 443, local: 8080, proxy: 3128, tlsProxy: 3129 } as const;
 
+/** The key that the provider accepts. */
+export const KEY = 'sk-ant-the-key-of-a-person';
+
 /** The hosts that a program reaches: the registry of npm and the provider, directly or through a proxy. */
 export class Internet implements Disposable {
   /** The names of hosts, in the order of the connections to them. */
   readonly reached: string[] = [];
   /** The targets of tunnels through the proxy, in their order. */
   readonly tunnels: string[] = [];
-  readonly #modelPort: number;
+  readonly #provider: HttpServer;
   readonly #registry: HttpServer;
   readonly #hosts: TlsServer;
   readonly #proxy = createServer((_, response) => response.writeHead(405).end());
@@ -33,14 +36,16 @@ export class Internet implements Disposable {
       readonly model: string;
     },
   ) {
-    this.#modelPort = Number(new URL(servers.model).port);
+    this.#provider = createServer(forwardWithKey(servers.model));
     this.#registry = createServer(servers.registry.answer);
+    // An idle connection that is closed while a program uses it again makes npm wait for 10 s.
+    for (const each of [this.#registry, this.#provider]) each.keepAliveTimeout = 0;
     const { server } = servers.certificates;
     this.#hosts = createTlsServer(server, (socket) => {
       const host = socket.servername || '';
       this.reached.push(host);
       if (host === REGISTRY) this.#registry.emit('connection', socket);
-      else if (host === PROVIDER) this.#toModel(socket);
+      else if (host === PROVIDER) this.#provider.emit('connection', socket);
       else socket.destroy();
     });
     this.#tlsProxy = createTlsServer(server, (socket) => this.#proxy.emit('connection', socket));
@@ -58,22 +63,35 @@ export class Internet implements Disposable {
       this.#hosts.emit('connection', socket);
     });
     network.serve(PORTS.direct, (socket) => this.#hosts.emit('connection', socket));
-    network.serve(PORTS.local, (socket) => this.#toModel(socket));
+    network.serve(PORTS.local, (socket) => this.#provider.emit('connection', socket));
     network.serve(PORTS.proxy, (socket) => this.#proxy.emit('connection', socket));
     network.serve(PORTS.tlsProxy, (socket) => this.#tlsProxy.emit('connection', socket));
   }
 
-  #toModel(socket: Socket): void {
-    const onward = connect(this.#modelPort, '127.0.0.1');
-    socket.pipe(onward).pipe(socket);
-    // One side that breaks takes the other with it.
-    onward.on('error', () => socket.destroy());
-    socket.on('error', () => onward.destroy());
-    socket.once('close', () => onward.destroy());
-  }
-
   [Symbol.dispose](): void {
-    this.#registry.closeAllConnections();
-    this.#proxy.closeAllConnections();
+    for (const server of [this.#registry, this.#provider, this.#proxy])
+      server.closeAllConnections();
   }
+}
+
+/** Brings requests with the right key to the model server, and refuses the others as Anthropic does. */
+function forwardWithKey(model: string): RequestListener {
+  return (incoming, response) => {
+    const { headers, method, url = '/' } = incoming;
+    if (headers['x-api-key'] !== KEY) {
+      const error = { type: 'authentication_error', message: 'invalid x-api-key' };
+      response.writeHead(401, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ type: 'error', error }));
+      return;
+    }
+    const onward = request(new URL(url, model), { method, headers });
+    onward.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    // One side that breaks takes the other with it.
+    onward.on('error', () => response.destroy());
+    response.once('close', () => onward.destroy());
+    incoming.pipe(onward);
+  };
 }

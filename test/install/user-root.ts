@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -56,7 +56,8 @@ export class UserRoot {
   constructor(options: RootOptions) {
     const { directory, home, node } = options;
     this.#options = options;
-    this.#libraries = [...new Set([node, '/usr/bin/env', '/bin/sh'].flatMap(librariesOf))];
+    const needed = [node, '/usr/bin/env', '/bin/sh'].flatMap(librariesOf);
+    this.#libraries = [...new Set([...needed, ...needed.flatMap(restOfCLibrary)])];
     this.workspace = join(home, 'my work');
     mkdirSync(join(directory, 'home', 'my work'), { recursive: true });
     const programs = join(directory, 'home', NODE, 'bin');
@@ -153,6 +154,13 @@ function shellFirst(commands: string): readonly string[] {
 function librariesOf(program: string): readonly string[] {
   const listed = execFileSync('ldd', [program], { encoding: 'utf8' });
   return [...listed.matchAll(/(?:=> |^\s*)(\/\S+) \(0x/gm)].map(([, path = '']) => path);
+}
+
+/** The other parts of the C library, which are always installed with it. */
+function restOfCLibrary(library: string): readonly string[] {
+  if (!library.endsWith('/libc.so.6')) return [];
+  const names = ['libdl.so.2', 'libpthread.so.0', 'libresolv.so.2', 'librt.so.1', 'libutil.so.1'];
+  return names.map((name) => join(dirname(library), name)).filter((path) => existsSync(path));
 }
 
 function npmDirectory(): string {

@@ -31,3 +31,13 @@ it.runIf(process.platform === 'linux')(
     }
   },
 );
+
+it.runIf(process.platform === 'linux')(
+  'a native part that does not load is named, and npm is not blamed',
+  async () => {
+    const keychain = createKeychain({ NAPI_RS_NATIVE_LIBRARY_PATH: '/no/library.node' });
+    await expect(keychain.read('openrouter', 'work')).rejects.toMatchObject({
+      reason: 'the native part of @napi-rs/keyring does not load here',
+    });
+  },
+);

@@ -177,10 +177,14 @@ function port(url: string): string {
 test('finds local servers with their first chat model', async () => {
   await using ollama = await modelServer(['nomic-embed-text', 'qwen3:8b', 'llama3']);
   await using empty = await modelServer([]);
-  const found = await discoverLocalServers(fetch, {
+  const problems: string[] = [];
+  const found = await discoverLocalServers(fetch, (problem) => void problems.push(problem), {
     ollama: port(ollama.url),
     lmStudio: port(empty.url),
   });
+  expect(problems).toEqual([
+    `LM Studio runs on port ${port(empty.url)} but has no model. Download one in LM Studio first.`,
+  ]);
   expect(found).toEqual([
     {
       name: 'ollama',
@@ -213,7 +217,10 @@ test('keeps what a local server states about its models', async () => {
     response.writeHead(answers[url] === undefined ? 404 : 200);
     response.end(JSON.stringify(answers[url] ?? {}));
   });
-  const [found] = await discoverLocalServers(fetch, { ollama: port(ollama.url), lmStudio: '9' });
+  const [found] = await discoverLocalServers(fetch, () => {}, {
+    ollama: port(ollama.url),
+    lmStudio: '9',
+  });
   expect(found).toMatchObject({
     tiers: { balanced: 'small' },
     models: ['big', 'small'],
@@ -262,8 +269,8 @@ test('a server that is slow, silent, strange or missing is not a local server', 
   const gone = await modelServer(['x']);
   await gone[Symbol.asyncDispose]();
   const [a, b, c] = [silent, odd, gone].map(({ url }) => port(url));
-  expect(await discoverLocalServers(fetch, { ollama: a!, lmStudio: b! })).toEqual([]);
-  expect(await discoverLocalServers(fetch, { ollama: c!, lmStudio: a! })).toEqual([]);
+  expect(await discoverLocalServers(fetch, () => {}, { ollama: a!, lmStudio: b! })).toEqual([]);
+  expect(await discoverLocalServers(fetch, () => {}, { ollama: c!, lmStudio: a! })).toEqual([]);
 });
 
 test('a configured local server is asked for its models, and others are not', async () => {

@@ -2,6 +2,7 @@ import { MusterError } from '../../base/errors.ts';
 import { AccountStore } from '../../keys/account-store.ts';
 import type { KeyReaderOptions } from '../../keys/key-reader.ts';
 import type { KeyReader, StoredAccount } from '../../protocol/api-key.ts';
+import { statIfPresent } from '../../sys/files/path-lookup.ts';
 import { approvalDirectory, type StateOptions } from '../../trust/state-directory.ts';
 
 /**
@@ -22,9 +23,15 @@ export function readAccounts(
     return accounts;
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
+    // A data directory that cannot be used has no such file, and is reported where it is opened.
+    if (!hasAccounts(directory)) return [];
     onNotice(`No stored key is used: ${thrown.message}`);
     return [];
   }
+}
+
+function hasAccounts(directory: string): boolean {
+  return statIfPresent(new AccountStore(directory).path) !== undefined;
 }
 
 /** Creates a reader of keys that is loaded when the first key is read: most runs have theirs in the environment. */

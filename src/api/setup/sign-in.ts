@@ -49,6 +49,8 @@ export interface SignIn {
   readonly account: string;
   /** The address to which the key will be sent. */
   readonly baseUrl: string;
+  /** True if Muster can choose a model of the provider by itself. */
+  readonly hasDefaultModel: boolean;
   /** Sentences that a person should read before the key is typed. */
   readonly warnings: readonly string[];
   /** Returns the key in a typed or piped text. Throws UsageError if there is none that can be sent. */
@@ -82,6 +84,7 @@ export function prepareSignIn(
     provider: describeProvider(name),
     account: identity.account,
     baseUrl: server.baseUrl,
+    hasDefaultModel: Object.keys(server.tiers).length > 0,
     warnings: findWarnings(server.baseUrl),
     parse: parseTypedKey,
     async check(key) {
@@ -191,7 +194,7 @@ function addAccount(account: StoredAccount, store: AccountStore): void {
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
     const remedy =
-      'The key is not stored. Choose another data directory with --data-dir or MUSTER_DATA_DIR, or set the key in a variable of the environment';
+      'The key is not stored: it needs a data directory that can be written, or a variable of the environment';
     throw new MusterError(thrown.code, `${thrown.message}. ${remedy}`, { cause: thrown });
   }
 }

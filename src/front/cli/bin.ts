@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // This file runs first. The file and its imports must load on any version of Node, so that the version can be checked.
+import { VERSION } from '../../base/version.ts';
 import { homeDirectory, readEnvironment } from '../../sys/env.ts';
 
 const WRITABLE_BY_OTHERS = 0o022;
@@ -12,12 +13,30 @@ if (major < 22 || (major === 22 && minor < 19)) {
     `muster needs Node 22.19 or newer; this is ${process.versions.node} (${process.execPath}).\n`,
   );
   process.exitCode = 2;
-} else {
+} else if (!isVersionAsked(process.argv.slice(2)) || !printVersion()) {
   const cache = compileCacheDirectory();
   if (cache !== null) keepCompiledCode(cache);
   const { tuneCompilersSoon, main } = await import('./main.ts');
   tuneCompilersSoon();
   await main(process.argv.slice(2));
+}
+
+function isVersionAsked([first, ...others]: readonly string[]): boolean {
+  return (first === '--version' || first === '-v') && others.length === 0;
+}
+
+/**
+ * Prints the version without loading the command line, which takes longer than all else. Returns whether stdout took it
+ * at once; if not, the command line prints it and handles a pipe that is closed or full.
+ */
+function printVersion(): boolean {
+  try {
+    // `process.stdout` would load the code for streams.
+    process.getBuiltinModule('node:fs').writeSync(1, `${VERSION}\n`);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

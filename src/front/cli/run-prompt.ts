@@ -17,7 +17,7 @@ import { readMessage, readPrompt } from './stdin.ts';
 import { dropMissing } from '../../base/drop-missing.ts';
 
 const OFFLINE_NOTICE =
-  'no model is configured: the offline search engine answers. For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see `muster models`.';
+  'no model is configured: the offline search engine answers. For a real model run `muster login`, set a key such as ANTHROPIC_API_KEY, or start Ollama or LM Studio with a model.';
 
 /** Reports on stderr that no model answers. */
 export function reportOffline({ offlineByDefault }: Muster): void {

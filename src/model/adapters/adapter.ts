@@ -268,7 +268,7 @@ function findDefaultLimit(
 function finishBody(built: string, request: ModelRequest, protocol: ProtocolAdapter): string {
   const { maxOutputTokens } = request;
   const written = replaceLoneSurrogates(built);
-  const body = protocol.signCalls?.(written, request) ?? written;
+  const body = protocol.finishBody?.(written, request) ?? written;
   if (maxOutputTokens === undefined) return body;
   return protocol.setOutputLimit?.(body, maxOutputTokens) ?? body;
 }

@@ -105,8 +105,8 @@ export interface ProtocolAdapter {
    * require these thoughts. Default: the package sends them anyway, or the protocol has no signatures.
    */
   signUnsignedThinking?(messages: readonly Message[]): readonly Message[];
-  /** Returns the body with what the package leaves out of calls. Default: it leaves nothing out. */
-  signCalls?(body: string, request: ModelRequest): string;
+  /** Returns the body with what the package leaves out, or writes in another place. Default: nothing is to be done. */
+  finishBody?(body: string, request: ModelRequest): string;
   /** Returns the limit in tokens for requests that name none. Default: the provider's own limit holds. */
   findDefaultOutputLimit?(modelId: string): number | undefined;
   /**

@@ -31,10 +31,11 @@ interface HeaderPair {
  * as `6m0s`; servers that imitate OpenAI also send seconds.
  */
 const LIMIT_HEADERS: readonly HeaderPair[] = [
-  ...(['requests', 'tokens'] as const).map((unit) => ({
-    unit,
-    remainingHeader: `x-ratelimit-remaining-${unit}`,
-    resetHeader: `x-ratelimit-reset-${unit}`,
+  // Cerebras adds the period of the limit.
+  ...(['requests', 'tokens', 'requests-day', 'tokens-minute'] as const).map((name) => ({
+    unit: name.startsWith('requests') ? ('requests' as const) : ('tokens' as const),
+    remainingHeader: `x-ratelimit-remaining-${name}`,
+    resetHeader: `x-ratelimit-reset-${name}`,
   })),
   ...(['requests', 'tokens', 'input-tokens', 'output-tokens'] as const).map((name) => ({
     unit: name === 'requests' ? name : ('tokens' as const),

@@ -189,6 +189,7 @@ const KNOWN_PATHS: readonly (readonly [host: RegExp, written: RegExp, path?: str
   [/^api\.cohere\.(?:ai|com)$/, /^(?:\/compatibility)?$/, '/compatibility/v1'],
   [/^models\.github\.ai$/, /^(?:\/inference)?$/, '/inference'],
   [/^api\.perplexity\.ai$/, /^$/, '/v1'],
+  [/^api\.deepseek\.com$/, /^$/],
   [/^api\.[a-z.]*githubcopilot\.com$/, /^$/],
   [/^gateway\.ai\.cloudflare\.com$/, /^\/v1\/[^/]+\/[^/]+\/compat$/],
 ];

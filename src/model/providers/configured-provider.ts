@@ -46,6 +46,8 @@ export interface ProviderDraft extends Pick<ConfiguredProvider, 'name' | 'protoc
   readonly preset: PresetName | null;
   /** The kind of the server, whose requests and answers it has if its host is not known. Default: `preset`. */
   readonly kind?: ProviderKind;
+  /** Default: the known provider, if it is a vendor. */
+  readonly vendor?: Vendor | null;
   readonly url: ParsedBaseUrl;
   readonly key: ProviderKey;
   /** Default: those of the known provider. */
@@ -65,7 +67,7 @@ export function createProvider(draft: ProviderDraft): ConfiguredProvider {
     tiers: draft.tiers ?? (preset === null ? {} : PRESETS[preset].tiers),
     models: draft.models ?? null,
     ...wireDetailsOf(draft),
-    vendor: isVendor(preset) ? preset : null,
+    vendor: draft.vendor ?? (isVendor(preset) ? preset : null),
     ...urls,
     ...key,
     ...keyHeaderOf(draft),

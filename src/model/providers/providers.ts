@@ -31,6 +31,7 @@ import {
   VENDOR_NAMES,
   isPrivateHost,
   findVendorByUrl,
+  isVendor,
 } from './vendors.ts';
 
 /**
@@ -93,9 +94,20 @@ function fromSettings(
     source: setting,
     preset,
     kind,
+    vendor: findVendorOfKind(kind, { preset, url }),
   });
   if (settings.omit === undefined) return provider;
   return { ...provider, omit: [...(provider.omit ?? []), ...settings.omit] };
+}
+
+/** Returns the vendor whose models a server has. It may be a server of the user's own with the vendor's protocol. */
+function findVendorOfKind(
+  kind: ProviderKind,
+  { preset, url }: { readonly preset: PresetName | null; readonly url: ParsedBaseUrl },
+): Vendor | null {
+  const isKnown = preset !== null || findPresetByHost(url.url.hostname) !== null;
+  const vendor = isKnown ? preset : kind === 'openai-responses' ? 'openai' : kind;
+  return isVendor(vendor) ? vendor : null;
 }
 
 function guessKind(name: string, configured: ParsedBaseUrl | null): ProviderKind {

@@ -14,6 +14,8 @@ export const PRESET_QUIRKS: Readonly<Partial<Record<PresetName, ProviderQuirks>>
   openrouter: {
     // All pieces are sent back unchanged: https://openrouter.ai/docs/use-cases/reasoning-tokens
     thoughts: 'reasoning_details',
+    // https://openrouter.ai/docs/guides/best-practices/prompt-caching
+    cacheMarks: /^~?(?:anthropic|qwen)\//,
     efforts: [
       {
         fields: reasoningEfforts(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']),

@@ -187,7 +187,7 @@ const TABLE = {
     baseUrl: 'https://api.moonshot.ai/v1',
     keys: ['MOONSHOT_API_KEY'],
     keyPage: 'https://platform.kimi.ai/console/api-keys',
-    hosts: /^api\.moonshot\.(?:ai|cn)$/,
+    hosts: /^api\.(?:moonshot\.(?:ai|cn)|kimi\.com)$/,
     tiers: { balanced: 'kimi-k3.1-pro' },
     // "invalid temperature: only 1 is allowed for this model"; `max_tokens` stands for the limit of the older API.
     omit: ['calls_without_reasoning', 'max_tokens', 'temperature', 'top_p', 'strict'],

@@ -28,6 +28,8 @@ export interface ErrorRule {
 export interface ProviderQuirks {
   /** Default: the field in which the thoughts came. */
   readonly thoughts?: ThoughtsField;
+  /** Matches the ids of the models that cache only what is marked, as Anthropic's do. Default: none does. */
+  readonly cacheMarks?: RegExp;
   /** The fields that are added to every request. */
   readonly body?: JsonObject;
   /** The fields that are added to requests with tools. */

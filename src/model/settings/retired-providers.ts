@@ -12,8 +12,7 @@ const RETIRED_PROVIDERS: readonly RetiredProvider[] = [
     name: 'github-models',
     hosts: /^models\.(?:github\.ai|inference\.ai\.azure\.com)$/,
     // https://github.blog/changelog/2026-07-30-github-models-is-now-retired/
-    notice:
-      'GitHub Models was retired on 2026-07-30; choose another provider (GitHub names Microsoft Foundry and GitHub Copilot)',
+    notice: 'GitHub Models was retired on 2026-07-30; choose another provider',
   },
 ];
 

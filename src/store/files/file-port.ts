@@ -115,6 +115,9 @@ const ADVICE: Readonly<Record<string, string>> = {
   EMFILE: 'this process has too many files open: raise `ulimit -n`',
 };
 
+/** Errors that say that this user may not write there. */
+const DENIED = new Set(['EACCES', 'EPERM', 'EROFS']);
+
 /**
  * Converts an error of the file system to a MusterError that names the path, the cause and what to do. `action` is a
  * verb phrase such as `write`. A MusterError is returned as it is.
@@ -125,7 +128,7 @@ export function storageError(action: string, path: string, thrown: unknown): Mus
   const advice = code === undefined ? undefined : ADVICE[code];
   const message = `cannot ${action} ${path}: ${errorMessage(thrown)}`;
   return new MusterError(
-    'INTERNAL_ERROR',
+    code !== undefined && DENIED.has(code) ? 'PERMISSION_DENIED' : 'INTERNAL_ERROR',
     advice === undefined ? message : `${message}; ${advice}`,
     { retryable: code === 'ENOSPC' || code === 'EDQUOT' || code === 'EMFILE', cause: thrown },
   );

@@ -103,7 +103,12 @@ async function writeTemporary(
   { content, expected: replaced, mode }: WriteRequest,
 ): Promise<readonly LostProperty[]> {
   const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
-  const fd = fs.openSync(directory.at(name), flags, replaced === 'nothing' ? 0o666 : 0o600);
+  // The file has its final mode from the start: nobody else may open it in between.
+  const fd = fs.openSync(
+    directory.at(name),
+    flags,
+    replaced === 'nothing' ? (mode ?? 0o666) : 0o600,
+  );
   try {
     directory.verify({ name, stats: fs.fstatSync(fd, { bigint: true }) });
     const lost = replaced === 'nothing' ? [] : keepProperties(fd, replaced);

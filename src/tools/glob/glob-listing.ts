@@ -124,7 +124,12 @@ async function describeIgnoredFiles(
     return { ...base, scope: { ...base.scope, includesIgnored: true, accepts } };
   });
   const listed = await listBases(basesWithIgnored, createListLimits(IGNORED_TIMEOUT_MS, context));
-  const paths = [...new Set(listed.flatMap((each) => each.paths))];
+  // Between the listing and this note, another process may have replaced a directory by a link to another place.
+  const existing = confirmExisting(
+    listed.flatMap((each) => each.paths),
+    listed,
+  );
+  const paths = [...existing];
   const isComplete = listed.every(({ stopped }) => stopped === undefined);
   if (paths.length === 0) {
     const seconds = IGNORED_TIMEOUT_MS / 1000;

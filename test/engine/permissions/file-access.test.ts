@@ -222,7 +222,7 @@ describe('a question is asked', () => {
       );
       await run(engine, 'main');
       const told = toldTo(engine, 'main').join('\n');
-      expect(told.match(/is obeyed by git/g)).toHaveLength(2);
+      expect(told.match(/is used by git/g)).toHaveLength(2);
       expect(fs.existsSync(hook)).toBe(false);
       expect(fs.readFileSync(join(root, 'shared.ini'), 'utf8')).toContain('hooksPath');
       expect(fs.readFileSync(join(root, 'scripts/other'), 'utf8')).toBe('x');

@@ -55,6 +55,16 @@ it.each<[string, Record<string, string>, ReturnType<typeof findExhaustedLimit>]>
     { unit: 'tokens', resetInMs: 3_000 },
   ],
   [
+    'Cerebras, no requests left on this day',
+    {
+      'x-ratelimit-remaining-requests-day': '0',
+      'x-ratelimit-reset-requests-day': '33.5',
+      'x-ratelimit-remaining-tokens-minute': '57000',
+      'x-ratelimit-reset-tokens-minute': '11.38',
+    },
+    { unit: 'requests', resetInMs: 33_500 },
+  ],
+  [
     'Anthropic',
     {
       'anthropic-ratelimit-requests-remaining': '0',

@@ -74,11 +74,13 @@ const ROWS: readonly (readonly [string, ProtocolName, string, string?])[] = [
   ['https://openrouter.ai/api/v1', 'openai-chat', 'https://openrouter.ai/api/v1'],
   ['https://openrouter.ai/api/v1/chat/completions', 'openai-chat', 'https://openrouter.ai/api/v1'],
   ['https://openrouter.ai', 'openai-chat', 'https://openrouter.ai/api/v1'],
+  // The vendor's own address has no version. It also accepts one.
+  ['https://api.deepseek.com', 'openai-chat', 'https://api.deepseek.com'],
   [
-    'https://api.deepseek.com',
-    'openai-chat',
     'https://api.deepseek.com/v1',
+    'openai-chat',
     'https://api.deepseek.com',
+    'https://api.deepseek.com/v1',
   ],
   ['https://api.z.ai/api/paas/v4', 'openai-chat', 'https://api.z.ai/api/paas/v4'],
   ['https://api.z.ai/api/paas/v4/chat/completions', 'openai-chat', 'https://api.z.ai/api/paas/v4'],

@@ -259,7 +259,7 @@ test.each([
   ['gemini-3.8-flash', undefined, 'google', 'https://generativelanguage.googleapis.com/v1beta'],
   ['gpt-6-sol', undefined, 'openai-responses', 'https://api.openai.com/v1'],
   ['anything', undefined, 'openai-responses', 'https://api.openai.com/v1'],
-  ['deepseek-chat', 'https://api.deepseek.com', 'openai-chat', 'https://api.deepseek.com/v1'],
+  ['deepseek-chat', 'https://api.deepseek.com', 'openai-chat', 'https://api.deepseek.com'],
   ['claude-x', 'https://gate.example/v1', 'openai-chat', 'https://gate.example/v1'],
 ])('LLM_MODEL_ID=%s at %s', (id, url, protocol, baseUrl) => {
   const env = { LLM_MODEL_ID: id, LLM_API_KEY: 'k', LLM_BASE_URL: url };

@@ -1,5 +1,4 @@
 import { reportListedModels, type ModelsReport } from '../../../api/index.ts';
-import { stateDirectory } from '../../../trust/state-directory.ts';
 import { defineReportCommand } from '../command.ts';
 import { columns } from '../layout.ts';
 import { configOptions, PROJECT_FLAGS } from '../run-options.ts';
@@ -21,6 +20,7 @@ export const modelsCommand = defineReportCommand({
   }),
   run: async ({ provider, search, isRefresh, ...options }, context) => {
     const { loadConfiguration, stateLocation } = await import('../configuration.ts');
+    const { stateDirectory } = await import('../../../trust/state-directory.ts');
     const { modelListTexts } = await import('./models/list-texts.ts');
     const loaded = await loadConfiguration(options, context);
     const { environment, home } = context;

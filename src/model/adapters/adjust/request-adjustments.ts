@@ -56,7 +56,11 @@ const ADJUSTMENTS: Readonly<Record<AdjustmentName, Adjustment>> = {
   temperature: createRemoval('temperature', 'model'),
   top_p: createRemoval('top_p', 'model'),
   prompt_cache_key: createRemoval('prompt_cache_key', 'server'),
-  tool_choice: createRemoval('tool_choice', 'model'),
+  // Z.ai: "Tool choice must be auto"
+  tool_choice: {
+    ...createRemoval('tool_choice', 'model'),
+    isRefused: /\btool_choice\b|tool choice must be/i,
+  },
   store: { ...createRemoval('store', 'server'), isRefused: createCommonNamePattern('store') },
   include: { ...createRemoval('include', 'server'), isRefused: createCommonNamePattern('include') },
   strict: {

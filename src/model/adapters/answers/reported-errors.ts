@@ -17,7 +17,7 @@ const PROGRESS =
 export function findReportedError(event: JsonObject): JsonObject | undefined {
   const { error } = event;
   if (isJsonObject(error) && !isBlank(error)) return error;
-  if (typeof error === 'string' && error !== '') return { ...event, message: error };
+  if (typeof error === 'string' && error !== '') return { message: error, ...event };
   // In errors of Mistral and vLLM, the fields of the error are next to `object`.
   if (event['object'] === 'error') return event;
   // MiniMax: https://platform.minimax.io/docs/api-reference/errorcode

@@ -121,6 +121,11 @@ export function findErrorMessage(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return findErrorMessage(value[0]);
   if (!isJsonObject(value)) return undefined;
+  const { error, message: said } = value;
+  // Fireworks: one of them is only the name of the status, and the other one says what happened.
+  if (typeof error === 'string' && typeof said === 'string') {
+    return said.length > error.length ? said : error;
+  }
   for (const field of listErrorFields(value)) {
     const message = field.kind === 'message' ? findErrorMessage(field.value) : undefined;
     if (message !== undefined && message !== '') return withCause(message, value);

@@ -161,10 +161,16 @@ export class ChatCalls {
       : known;
   }
 
-  /** Returns true if a different name continues the name of a call: the piece has an index, and no arguments have arrived. */
+  /**
+   * Returns true if a different name continues the name of a call: the piece has an index, and no arguments have
+   * arrived or only their beginning (Fireworks).
+   */
   private isNameContinued(call: OpenCall, piece: CallPiece): boolean {
     const hasOtherId = piece.id !== undefined && piece.id !== call.id;
-    if (piece.index === undefined || hasOtherId || this.getArguments(call) !== '') return false;
+    if (piece.index === undefined || hasOtherId) return false;
+    if (this.getArguments(call) !== '') {
+      return piece.id === undefined && call.id !== undefined && this.isInsideArguments(call, piece);
+    }
     return call.id !== undefined || piece.args === '';
   }
 

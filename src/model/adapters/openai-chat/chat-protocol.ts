@@ -14,7 +14,7 @@ import {
   toThoughtFields,
   type ThoughtPiece,
 } from './chat-thoughts.ts';
-import type { ThoughtsField } from '../../settings/provider-quirks.ts';
+import type { ProviderQuirks } from '../../settings/provider-quirks.ts';
 import { findReportedError, findEventError } from '../answers/reported-errors.ts';
 
 /** Reads answers of OpenAI's Chat Completions, and the variants of compatible servers. */
@@ -185,15 +185,19 @@ function getPartText(part: JsonObject): string {
   return asText(part['text']) ?? '';
 }
 
-/** The rules for servers that expect thoughts in this field; undefined: in the field in which they came. */
-function createRules(thoughts: ThoughtsField | undefined): PromptRules {
+/** The rules of a server with these differences for one of its models. */
+function createRules(
+  { thoughts }: ProviderQuirks,
+  cacheMarker: PromptRules['cacheMarker'],
+): PromptRules {
   return {
     metaKey: CHAT_META_KEY,
     // The package reads only the signature of the call under this key.
     callMetaKey: 'google',
-    joinsSystemMessages: true,
+    // The part that tasks with the same agent share is marked.
+    joinsSystemMessages: cacheMarker === null,
     sendsReasoningWithoutMetadata: true,
-    cacheMarker: null,
+    cacheMarker,
     acceptsFilesInResults: false,
     // OpenAI: "string too long. Expected a string with maximum length 40".
     acceptedCallIds: /^[\x21-\x7e]{1,40}$/,
@@ -201,16 +205,25 @@ function createRules(thoughts: ThoughtsField | undefined): PromptRules {
   };
 }
 
-/** The rules for servers of which no field for thoughts is known. */
-const RULES = createRules(undefined);
+/** The rules for servers of which no difference is known. */
+const RULES = createRules({}, null);
 
-/** The rules by the field for thoughts. They are created once, since converted tools are kept for each of them. */
-const RULES_BY_FIELD: Readonly<Record<ThoughtsField, PromptRules>> = {
-  reasoning_content: createRules('reasoning_content'),
-  reasoning: createRules('reasoning'),
-  reasoning_details: createRules('reasoning_details'),
-  content: createRules('content'),
-};
+const CACHE_MARKER = { [CHAT_META_KEY]: { cache_control: { type: 'ephemeral' } } };
+
+/** The rules for models without and with marks for the cache. */
+type RulesByMarks = Readonly<Record<'plain' | 'marked', PromptRules>>;
+
+/** The rules by the differences of a server. They are kept, since converted tools are kept for each of them. */
+const rulesByQuirks = new WeakMap<ProviderQuirks, RulesByMarks>();
+
+function findRules(quirks: ProviderQuirks, modelId: string): PromptRules {
+  const known = rulesByQuirks.get(quirks) ?? {
+    plain: createRules(quirks, null),
+    marked: createRules(quirks, CACHE_MARKER),
+  };
+  rulesByQuirks.set(quirks, known);
+  return quirks.cacheMarks?.test(modelId) === true ? known.marked : known.plain;
+}
 
 /** The rules for Google, which defines a substitute for missing signatures: https://ai.google.dev/gemini-api/docs/thought-signatures */
 const GOOGLE_RULES: PromptRules = {
@@ -221,12 +234,42 @@ const GOOGLE_RULES: PromptRules = {
 /** Matches models that accept no call without a signature: Gemini from version 3 on, and names without a version. */
 const NEEDS_SIGNATURES = /(?:^|\/)gemini-(?![12]\b|exp-|pro(?:-vision)?$)/;
 
+/** The field of a mark as it is in a body. Inside a text it would be escaped. */
+const MARK = '"cache_control":{';
+
+/**
+ * Moves the marks for the cache, which the provider package writes into messages, into the parts of their content, where
+ * OpenRouter expects them: https://openrouter.ai/docs/guides/best-practices/prompt-caching. The system messages become
+ * parts of one, since chat templates accept no second one.
+ */
+function moveCacheMarks(body: string): string {
+  if (!body.includes(MARK)) return body;
+  const { messages, ...rest }: JsonObject = JSON.parse(body);
+  const all = asObjects(messages);
+  const system = all.filter(({ role }) => role === 'system');
+  const joined = { role: 'system', content: system.flatMap(listParts) };
+  const others = all.slice(system.length).map(moveMark);
+  const changed = system.length === 0 ? others : [joined, ...others];
+  return JSON.stringify({ ...rest, messages: changed });
+}
+
+function moveMark(message: JsonObject): JsonObject {
+  const { cache_control: mark, ...rest } = message;
+  return mark === undefined ? message : { ...rest, content: listParts(message) };
+}
+
+/** Returns the content of a message as parts, with the mark of the message. */
+function listParts({ cache_control: mark, content }: JsonObject): readonly JsonObject[] {
+  if (typeof content !== 'string') return asObjects(content);
+  return [{ type: 'text', text: content, ...(mark === undefined ? {} : { cache_control: mark }) }];
+}
+
 /** OpenAI's Chat Completions protocol, which many other servers imitate. */
 export const chatProtocol: ProtocolAdapter = {
   rules: RULES,
   selectRules: ({ baseUrl, quirks }, modelId) => {
     if (isGoogleHost(baseUrl) && NEEDS_SIGNATURES.test(modelId)) return GOOGLE_RULES;
-    return quirks?.thoughts === undefined ? RULES : RULES_BY_FIELD[quirks.thoughts];
+    return quirks === undefined ? RULES : findRules(quirks, modelId);
   },
   createLanguageModel: (modelId, endpoint, fetch) =>
     createOpenAICompatible({
@@ -238,4 +281,5 @@ export const chatProtocol: ProtocolAdapter = {
       includeUsage: true,
     }).chatModel(modelId),
   createReader: (answer) => new ChatReader(answer),
+  finishBody: moveCacheMarks,
 };

@@ -24,7 +24,7 @@ export const responsesProtocol: ProtocolAdapter = {
   createLanguageModel: (modelId, { baseUrl: baseURL, apiKey }, fetch) =>
     createOpenAI({ baseURL, apiKey: apiKey ?? '', fetch }).responses(modelId),
   createReader: (answer) => new ResponsesReader(answer),
-  signCalls: addCallSignatures,
+  finishBody: addCallSignatures,
   // The provider stores nothing, so reasoning is sent with the conversation in encrypted form (the package
   // requests that for models that reason). Summaries are available only to verified organizations.
   createProviderOptions: (request) => ({

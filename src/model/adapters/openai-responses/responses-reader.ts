@@ -89,9 +89,10 @@ export class ResponsesReader implements AnswerReader {
       case 'error':
         return this.fail(event);
       default: {
-        // Perplexity sends thoughts in events of their own, of which no item follows.
-        const thought = type.startsWith('response.reasoning.') ? event['thought'] : undefined;
-        if (thought !== undefined) return this.answer.addReasoning(asText(thought) ?? '');
+        // Perplexity sends thoughts in events of their own, after which no item follows.
+        if (type.startsWith('response.reasoning.')) {
+          return this.answer.addReasoning(asText(event['thought']) ?? '');
+        }
         const error = findEventError(event, name);
         if (error !== undefined) this.answer.fail(new ReportedError(error));
         // The event is a complete response without a type.
