@@ -44,7 +44,7 @@ export interface ShellRun {
   readonly output: string;
 }
 
-/** Runs a line of a shell in the workspace. The command `muster` is the built program. */
+/** Runs a line of bash in the workspace. The command `muster` is the built program. */
 export async function runInShell(
   sandbox: Sandbox,
   line: string,
@@ -55,7 +55,7 @@ export async function runInShell(
   const start = `#!/bin/sh\nexec '${process.execPath}' '${BIN}' "$@"\n`;
   writeFileSync(join(programs, 'muster'), start, { mode: 0o755 });
   const base = sandbox.environment(env);
-  const child = spawn('/bin/sh', ['-c', `exec 2>&1\n${line}`], {
+  const child = spawn('/bin/bash', ['-c', `exec 2>&1\n${line}`], {
     cwd: sandbox.workspace,
     env: { ...base, PATH: `${programs}:${base['PATH']}` },
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -105,5 +105,5 @@ export function expectShown(output: string, shown: readonly string[]): void {
   const wanted = expected.filter((line) => line !== '…');
   let next = 0;
   const found = printed.filter((line) => line === wanted[next] && (next += 1) > 0);
-  expect({ found, printed }).toEqual({ found: wanted, printed });
+  expect(found, printed.join('\n')).toEqual(wanted);
 }
