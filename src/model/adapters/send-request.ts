@@ -56,7 +56,13 @@ export async function sendRequest(
   const address = attempt.toAddress(url);
   const { method = 'GET', signal } = init;
   const body = typeof init.body === 'string' ? adjustBody(init.body) : '';
-  const request = { method, headers, body, ...(signal instanceof AbortSignal && { signal }) };
+  const request = {
+    method,
+    headers,
+    // The client for proxies refuses GET with a body, even with an empty one.
+    ...(body !== '' && { body }),
+    ...(signal instanceof AbortSignal && { signal }),
+  };
   const response = await fetch(address, request, observer);
   observer?.responded?.(response.headers);
   if (!response.ok) {

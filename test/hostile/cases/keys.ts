@@ -259,7 +259,7 @@ export const KEY_CASES = ofClass('secrets', [
     },
     env: { MUSTER_DATA_DIR: '@ws@/data', MUSTER_MODELS_DEFAULT: 'mine/x' },
     program: [
-      { args: ['-p', 'go'], exit: 2, says: [/No stored key is used: .* lies in the project/] },
+      { args: ['-p', 'go'], exit: 2, says: [/No stored key is used: .* is inside the project/] },
     ],
     expect: { changesBelow: ['ws/data'] },
   },
