@@ -1,10 +1,10 @@
 import { isJsonObject } from '../base/json.ts';
-import { parseJsonLine } from '../base/jsonl.ts';
 import { UsageError } from '../base/errors.ts';
 import type { ModelFailure } from '../protocol/model.ts';
-import type { HttpResponse } from '../sys/http/http-types.ts';
+import { HttpStatusError, WrongServerError } from './adapters/errors/answer-errors.ts';
 import { describeErrorBody } from './adapters/errors/error-body.ts';
 import { toModelFailure } from './adapters/errors/model-failure.ts';
+import { ListConnection } from './listing/list-connection.ts';
 import { createModelPort, type ModelPortDeps } from './model-port.ts';
 import type { ConfiguredProvider } from './providers/configured-provider.ts';
 import { hideKey } from './providers/provider-key.ts';
@@ -27,8 +27,6 @@ type CheckDeps = Omit<ModelPortDeps, 'providers' | 'localPorts' | 'keys'>;
 
 /** The time limit of one request for a list. */
 const LIST_MS = 20_000;
-/** The maximum size of a list that is read. */
-const MAX_LIST_BYTES = 4_194_304;
 /** Some servers refuse a smaller limit, for which a model that thinks has no room. */
 const MAX_OUTPUT_TOKENS = 16;
 
@@ -54,15 +52,19 @@ export async function checkKey(provider: KeyedProvider, deps: CheckDeps): Promis
 
 /** The response to a request for a list. */
 interface ListResponse {
-  readonly status: number;
+  /** The HTTP status; null: it is a page or another text that is no list. */
+  readonly status: number | null;
+  /** The body of an unsuccessful response. */
   readonly body: string;
+  /** The decoded body of a successful response. */
+  readonly list: unknown;
 }
 
-function isSuccess({ status, body }: ListResponse): boolean {
-  return status >= 200 && status < 300 && parseJsonLine(body) !== undefined;
+function isSuccess({ status }: ListResponse): boolean {
+  return status === 200;
 }
 
-/** Sends a request with the key, or without one. Tries both addresses if it is not clear which one is right. */
+/** Sends a request with the key of the provider. Tries both addresses if it is not clear which one is right. */
 async function request(
   provider: ConfiguredProvider,
   path: string,
@@ -70,7 +72,7 @@ async function request(
 ): Promise<ListResponse> {
   const { baseUrl, otherBaseUrl } = provider;
   const first = await get(provider, `${baseUrl}${path}`, deps);
-  const isWrongAddress = first.status === 404 || first.status === 405 || first.body.startsWith('<');
+  const isWrongAddress = first.status === null || first.status === 404 || first.status === 405;
   if (otherBaseUrl === undefined || !isWrongAddress) return first;
   const other = await get(provider, `${otherBaseUrl}${path}`, deps);
   return isSuccess(other) || other.status === 401 ? other : first;
@@ -79,46 +81,17 @@ async function request(
 async function get(
   provider: ConfiguredProvider,
   address: string,
-  { fetch, version }: CheckDeps,
+  { fetch }: CheckDeps,
 ): Promise<ListResponse> {
-  const { query } = provider;
-  const headers = {
-    ...provider.headers,
-    'user-agent': `muster/${version}`,
-    ...keyHeaders(provider),
-  };
-  const signal = AbortSignal.timeout(LIST_MS);
-  const response = await fetch(query === undefined ? address : `${address}?${query}`, {
-    headers,
-    signal,
-  });
-  return { status: response.status, body: await readBody(response) };
-}
-
-/** Returns the headers with which a protocol expects a key. */
-function keyHeaders({ protocol, apiKey, keyHeader }: ConfiguredProvider): Record<string, string> {
-  const versions = protocol === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {};
-  if (apiKey === null) return versions;
-  const own = { anthropic: 'x-api-key', google: 'x-goog-api-key' } as const;
-  const name =
-    keyHeader ??
-    (protocol === 'anthropic' || protocol === 'google' ? own[protocol] : 'authorization');
-  return { ...versions, [name]: name === 'authorization' ? `Bearer ${apiKey}` : apiKey };
-}
-
-async function readBody({ body }: HttpResponse): Promise<string> {
-  if (body === null) return '';
-  const decoder = new TextDecoder();
-  let text = '';
-  let remaining = MAX_LIST_BYTES;
-  while (remaining > 0) {
-    const piece = await body.read();
-    if (piece === null) return (text + decoder.decode()).trim();
-    text += decoder.decode(piece, { stream: true });
-    remaining -= piece.length;
+  const server = { fetch, protocol: provider.protocol, endpoint: provider };
+  try {
+    const list = await new ListConnection(server, LIST_MS).requestJson(address);
+    return { status: 200, body: '', list };
+  } catch (thrown) {
+    if (thrown instanceof WrongServerError) return { status: null, body: '', list: null };
+    if (!(thrown instanceof HttpStatusError)) throw thrown;
+    return { status: thrown.status, body: thrown.responseBody, list: null };
   }
-  await body.cancel();
-  return text.trim();
 }
 
 /** Matches a message about a key, for servers that answer a wrong key with status 400. */
@@ -128,6 +101,7 @@ const ABOUT_CREDIT = /insufficient_quota|quota|billing|credits?\b|balance/i;
 
 /** Judges a key by a response; null: the response says nothing about the key. */
 function judge({ status, body }: ListResponse, provider: KeyedProvider): KeyCheck | null {
+  if (status === null) return null;
   const { host } = new URL(provider.baseUrl);
   const text = hideKey(describeErrorBody(body, host), provider.apiKey);
   return judgeStatus(status, { text: `HTTP ${status}: ${text}`, body });
@@ -158,9 +132,8 @@ async function isPublic(provider: ConfiguredProvider, deps: CheckDeps): Promise<
 /** Matches the names of models that do not chat. */
 const NO_CHAT = /embed|rerank|whisper|bge-|tts|image|moderation/i;
 
-function chooseModel({ tiers }: ConfiguredProvider, { body }: ListResponse): string | null {
+function chooseModel({ tiers }: ConfiguredProvider, { list }: ListResponse): string | null {
   if (tiers.fast !== undefined) return tiers.fast;
-  const list = parseJsonLine(body);
   const entries = isJsonObject(list) && Array.isArray(list['data']) ? list['data'] : [];
   const ids = entries.flatMap((entry) =>
     isJsonObject(entry) && typeof entry['id'] === 'string' ? [entry['id']] : [],

@@ -33,7 +33,7 @@ export function approvalDirectory(options: StateOptions): string {
   const holdsHome = isInside(root, resolveInRoots(options.home, []).real);
   if (directory === defaultDirectory || holdsHome || !isInside(root, directory)) return directory;
   throw new UsageError(
-    `the data directory ${directory} is inside the project and may have come with it, so it cannot hold your approvals; choose a directory outside of the project with --data-dir`,
+    `the data directory ${directory} is inside the project and may have come with it, so it cannot hold your approvals and keys; choose a directory outside of the project with --data-dir`,
   );
 }
 

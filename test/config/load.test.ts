@@ -7,6 +7,29 @@ import { TRUST_ALL } from '../../src/sys/files/project-file.ts';
 import { loadConfig, readConfig } from '../../src/config/load.ts';
 import { makePlace, problemsIn, write } from './support.ts';
 
+it('denies agents the files that hold the keys of providers', async () => {
+  const user = `
+    [permissions]
+    deny = ["LS"]
+    [models.providers.a]
+    api_key_file = "/keys/a (1) [b].txt"
+    base_url = "https://a.example"
+    [models.providers.b]
+    api_key_file = "~/keys/b"
+    base_url = "https://b.example"
+    [models.providers.c]
+    api_key_env = "C"
+    base_url = "https://c.example"`;
+  const { rules } = await loadConfig(makePlace({ user }).inputs());
+  expect(rules.deny.map(({ text }) => text)).toEqual([
+    'LS',
+    'Read(//keys/a (1) \\[b\\].txt)',
+    'Edit(//keys/a (1) \\[b\\].txt)',
+    'Read(~/keys/b)',
+    'Edit(~/keys/b)',
+  ]);
+});
+
 describe('layers', () => {
   it('apply in the order defaults, files, environment, flags', async () => {
     const place = makePlace({

@@ -59,8 +59,8 @@ export async function sendRequest(
   const request = {
     method,
     headers,
-    // A client for proxies refuses a GET request with a body, even with an empty one.
-    ...(typeof init.body === 'string' && { body }),
+    // The client for proxies refuses GET with a body, even with an empty one.
+    ...(body !== '' && { body }),
     ...(signal instanceof AbortSignal && { signal }),
   };
   const response = await fetch(address, request, observer);

@@ -54,7 +54,12 @@ export const loginCommand = defineCommand({
     for (const warning of signIn.warnings) context.err(`muster: ${warning}\n`);
     const key = signIn.parse(await readKey(signIn, context));
     if (options.isChecked && !(await isAccepted(key, signIn, context))) return 1;
-    const stored = await signIn.store(key, options.store);
+    const storing = signIn.store(key, options.store);
+    const stored = await announceSlowWork(
+      storing,
+      'Waiting for the keychain. It may have to be unlocked.',
+      context,
+    );
     context.out(outcome(signIn, stored));
     return 0;
   },
@@ -195,7 +200,7 @@ async function isAccepted(
   { provider: { title }, check }: SignIn,
   { out, err, secret, confirm }: CommandContext,
 ): Promise<boolean> {
-  const checked = await check(key);
+  const checked = await announceSlowWork(check(key), `Waiting for ${title} …`, { err });
   switch (checked.kind) {
     case 'accepted':
       out(`${title} accepts the key.${checked.note === null ? '' : ` It adds: ${checked.note}`}\n`);
@@ -244,4 +249,21 @@ function describeOverride(provider: string, account: string, overriddenBy: strin
     ? `to use this account, set account = "${account}" in [models.providers.${provider}]`
     : 'remove it to use this account';
   return `${overriddenBy} comes first: ${remedy}.`;
+}
+
+/** The time after which a line says what Muster is waiting for. */
+const SLOW_MS = 2_000;
+
+/** Settles like `work`, and writes a line to stderr if that takes long. */
+async function announceSlowWork<T>(
+  work: Promise<T>,
+  line: string,
+  { err }: Pick<CommandContext, 'err'>,
+): Promise<T> {
+  const timer = setTimeout(() => err(`${line}\n`), SLOW_MS);
+  try {
+    return await work;
+  } finally {
+    clearTimeout(timer);
+  }
 }
