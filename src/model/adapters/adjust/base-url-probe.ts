@@ -17,6 +17,12 @@ export class BaseUrlProbe {
     this.isSettled = server.otherBaseUrl === undefined;
   }
 
+  /** The base URL that seems right now. */
+  get baseUrl(): string {
+    const { baseUrl, otherBaseUrl } = this.server;
+    return this.firstFailure === null ? baseUrl : (otherBaseUrl ?? baseUrl);
+  }
+
   /** Begins an attempt under the base URL that seems right now. */
   attempt(): BaseUrlAttempt {
     const usesOther = this.firstFailure !== null;

@@ -1,4 +1,9 @@
-import type { ModelFailure, ModelRequest, Effort } from '../../../protocol/model.ts';
+import {
+  EFFORTS,
+  type ModelFailure,
+  type ModelRequest,
+  type Effort,
+} from '../../../protocol/model.ts';
 
 /** The nearest of the three levels (low, medium, high) that nearly every server with levels knows. */
 const NEAREST_COMMON_LEVEL: Readonly<Record<Effort, Effort>> = {
@@ -27,6 +32,15 @@ export class EffortFallbacks {
     if (known === null) return [null];
     const first = known ?? effort;
     return [...new Set([first, NEAREST_COMMON_LEVEL[first], null])];
+  }
+
+  /** Returns the efforts of a model that were refused, each with the accepted one; null: none is sent. */
+  replacements(model: string): ReadonlyMap<Effort, Effort | null> {
+    const found = EFFORTS.flatMap((effort) => {
+      const accepted = this.accepted.get(keyOf(model, effort));
+      return accepted === undefined ? [] : [[effort, accepted] as const];
+    });
+    return new Map(found);
   }
 
   /** Records the accepted effort, with which the next request of this model is sent at once. */

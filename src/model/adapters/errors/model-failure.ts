@@ -128,8 +128,9 @@ function readConnectionError(thrown: unknown, context: FailureContext): FailureD
   if (answerError !== null) return answerError;
   const code = systemErrorCode(cause) ?? firstCode(cause);
   const causeMessage = errorMessage(cause) || message;
-  if (/redirect/.test(causeMessage)) {
-    const text = 'the server redirects: set its base URL to the address that it redirects to';
+  const redirect = /redirect(?: to (\S+))?/.exec(causeMessage);
+  if (redirect !== null) {
+    const text = `the server redirects to ${redirect[1] ?? 'another address'}: set its base URL to that address`;
     return { kind: 'bad_request', text, retryable: false };
   }
   if (
