@@ -69,6 +69,9 @@ export const checkSkillsIn = loadAtFirstCall(
 export const reportModels = loadAtFirstCall(
   async () => (await import('./setup/models-report.ts')).reportModels,
 );
+export const reportListedModels = loadAtFirstCall(
+  async () => (await import('./setup/listed-models.ts')).reportListedModels,
+);
 export const openConfiguredSandbox = loadAtFirstCall(
   async () => (await import('./setup/sandbox.ts')).openConfiguredSandbox,
 );
@@ -128,6 +131,7 @@ export type {
   StopRequest,
 } from './session/contract.ts';
 export type { MusterOptions, ResumeRequest, RunRequest } from './setup/options.ts';
+export type { ListedModelsReport } from './setup/listed-models.ts';
 export type { ModelsReport } from './setup/models-report.ts';
 export type { SandboxOptions } from './setup/sandbox.ts';
 export type { AgentsLocation } from './agents/load-agents.ts';

@@ -1,4 +1,6 @@
+import { systemClock } from '../base/clock.ts';
 import type { StoredAccount } from '../protocol/api-key.ts';
+import { hasNoFacts, isForChat, type ListedModel } from '../protocol/listed-model.ts';
 import type { Environment } from '../sys/env.ts';
 import type { ModelSettings } from './settings/model-settings.ts';
 import { hasUsableKey } from './providers/provider-key.ts';
@@ -6,7 +8,6 @@ import { type ConfiguredProvider, createKeylessProvider } from './providers/conf
 import { discoverProviders, describeUnusedVariables } from './providers/providers.ts';
 import { OFFLINE, type ModelSetup } from './selection/choose-model.ts';
 import type { HttpFetch } from '../sys/http/http-types.ts';
-import { isJsonObject } from '../base/json.ts';
 import { LM_STUDIO_PORT, OLLAMA_PORT } from './providers/vendors.ts';
 
 /** The sources in which providers are looked for. */
@@ -51,6 +52,8 @@ function hasDefault(provider: ConfiguredProvider): boolean {
 
 /** The time limit for probing both local servers: a server that is not there must not delay the start. */
 const LOCAL_PROBE_MS = 50;
+/** The time limit for what a server that is there states about its models, beside their list. */
+const LOCAL_FACTS_MS = 100;
 /** The time limit for the model list of a configured server. */
 const LIST_MS = 2000;
 
@@ -64,10 +67,9 @@ export async function discoverLocalServers(
   fetch: HttpFetch,
   ports: Readonly<typeof PORTS> = PORTS,
 ): Promise<readonly ConfiguredProvider[]> {
-  const signal = AbortSignal.timeout(LOCAL_PROBE_MS);
   const found = await Promise.all([
-    askLocal('ollama', ports.ollama, fetch, signal),
-    askLocal('lmstudio', ports.lmStudio, fetch, signal),
+    askLocal('ollama', ports.ollama, fetch),
+    askLocal('lmstudio', ports.lmStudio, fetch),
   ]);
   return found.filter((one) => one !== null);
 }
@@ -76,11 +78,10 @@ async function askLocal(
   name: string,
   port: string,
   fetch: HttpFetch,
-  signal: AbortSignal,
 ): Promise<ConfiguredProvider | null> {
   const url = { url: new URL(`http://127.0.0.1:${port}/v1`), endpoint: 'openai-chat' as const };
   const provider = createKeylessProvider(name, url, `found on port ${port}`);
-  const models = await listModels(provider, fetch, signal);
+  const models = await listModels(provider, fetch, LOCAL_PROBE_MS);
   return models === null || models.length === 0 ? null : addModels(provider, models);
 }
 
@@ -94,35 +95,42 @@ export async function addServedModels(
 ): Promise<ConfiguredProvider> {
   const isNeedless = provider.models !== null || Object.keys(provider.tiers).length > 0;
   if (isNeedless || provider.protocol !== 'openai-chat' || !provider.isPrivate) return provider;
-  const models = await listModels(provider, fetch, AbortSignal.timeout(LIST_MS));
+  const models = await listModels(provider, fetch, LIST_MS);
   return models === null ? provider : addModels(provider, models);
 }
 
-function addModels(provider: ConfiguredProvider, models: readonly string[]): ConfiguredProvider {
-  const chat = models.find((id) => !/embed|rerank|whisper|bge-/i.test(id));
-  return { ...provider, models, tiers: chat === undefined ? {} : { balanced: chat } };
+function addModels(
+  provider: ConfiguredProvider,
+  listed: readonly ListedModel[],
+): ConfiguredProvider {
+  const balanced = chooseServedModel(listed);
+  return {
+    ...provider,
+    models: listed.map(({ id }) => id),
+    tiers: balanced === null ? {} : { balanced },
+    ...(listed.every(hasNoFacts) ? {} : { listed }),
+  };
 }
 
-/** Requests `GET /v1/models`, which Ollama, LM Studio, llama.cpp and vLLM answer. Returns null if that fails. */
+/**
+ * Chooses the default model of a local server: the first one that can call tools, if possible one that is loaded, since
+ * loading another one takes minutes. Returns null if there is none for conversations.
+ */
+export function chooseServedModel(listed: readonly ListedModel[]): string | null {
+  const rank = ({ tools, loaded }: ListedModel): number =>
+    (tools === false ? 0 : 2) + (loaded === true ? 1 : 0);
+  const [best] = listed.filter(isForChat).toSorted((a, b) => rank(b) - rank(a));
+  return best?.id ?? null;
+}
+
+/** Requests the list of a local server. Returns null if that fails. A key that is read late is not used. */
 async function listModels(
-  { baseUrl, apiKey, query }: ConfiguredProvider,
+  provider: ConfiguredProvider,
   fetch: HttpFetch,
-  signal: AbortSignal,
-): Promise<readonly string[] | null> {
-  try {
-    const headers: Record<string, string> =
-      apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
-    const address = `${baseUrl}/models${query === undefined ? '' : `?${query}`}`;
-    const response = await fetch(address, { signal, headers });
-    const body: unknown = await response.json();
-    const list = isJsonObject(body) && Array.isArray(body.data) ? body.data : null;
-    return (
-      list?.flatMap((entry) =>
-        isJsonObject(entry) && typeof entry.id === 'string' ? [entry.id] : [],
-      ) ?? null
-    );
-  } catch {
-    // There is no server, it is too slow, or it is no model server: each means that there is no list.
-    return null;
-  }
+  timeoutMs: number,
+): Promise<readonly ListedModel[] | null> {
+  const { requestModels } = await import('./listing/request-models.ts');
+  const options = { timeoutMs, factsMs: LOCAL_FACTS_MS, isDetailed: false };
+  const outcome = await requestModels(provider, { fetch, clock: systemClock }, options);
+  return 'models' in outcome ? outcome.models : null;
 }

@@ -123,7 +123,16 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'sweep-record.ts',
     'export',
   ],
-  model: ['limiter', 'settings', 'providers', 'catalogue', 'selection', 'adapters', 'offline'],
+  model: [
+    'limiter',
+    'settings',
+    'providers',
+    'catalogue',
+    'selection',
+    'adapters',
+    'listing',
+    'offline',
+  ],
   api: ['setup', 'context', 'agents', 'templates', 'tasks', 'session', 'explain'],
 };
 

@@ -33,7 +33,9 @@ function configured(
   return { sandbox, file, [Symbol.dispose]: () => sandbox[Symbol.dispose]() };
 }
 
-const WITH_KEY = { env: { LOCAL_KEY: KEY, GEMINI_API_KEY: `${KEY}-2` } };
+/** Nothing listens at either address, so that no request leaves this machine. */
+const GOOGLE = { GEMINI_API_KEY: `${KEY}-2`, GOOGLE_GEMINI_BASE_URL: 'http://127.0.0.1:9' };
+const WITH_KEY = { env: { LOCAL_KEY: KEY, ...GOOGLE } };
 
 function clean(run: Finished): string {
   expect([run.code, run.stderr]).toEqual([0, '']);

@@ -6,6 +6,7 @@ import { createModelPort, type ConnectedModels } from '../../src/model/model-por
 import {
   discoverLocalServers,
   addServedModels,
+  chooseServedModel,
   discoverModels,
 } from '../../src/model/discover-models.ts';
 import { discoverProviders } from '../../src/model/providers/providers.ts';
@@ -13,6 +14,7 @@ import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import { resolveMainModel } from '../../src/model/selection/resolve-model.ts';
 import { createScriptedModel } from '../scripted-model.ts';
 import { userMessage } from '../../src/protocol/message.ts';
+import { unknownModel } from '../../src/protocol/listed-model.ts';
 import type { ModelPort } from '../../src/protocol/model.ts';
 import type { Environment } from '../../src/sys/env.ts';
 import {
@@ -195,9 +197,10 @@ test('setting everything up loads no provider package, no undici and no catalogu
 const fetch = createHttpFetch({});
 
 function modelServer(ids: readonly string[]) {
-  return serve((response) => {
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ data: ids.map((id) => ({ id })) }));
+  return serve((response, { url }) => {
+    const isList = url === '/v1/models';
+    response.writeHead(isList ? 200 : 404, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(isList ? { data: ids.map((id) => ({ id })) } : {}));
   });
 }
 
@@ -230,6 +233,60 @@ test('finds local servers with their first chat model', async () => {
     { agent: MAIN_AGENT, prompt: '' },
   );
   expect(main).toMatchObject({ provider: 'ollama', id: 'qwen3:8b' });
+});
+
+test('keeps what a local server states about its models', async () => {
+  await using ollama = await serve((response, { url }) => {
+    const names = [{ name: 'big' }, { name: 'small' }];
+    const answers: Readonly<Record<string, object>> = {
+      '/v1/models': { data: names.map(({ name }) => ({ id: name, owned_by: 'library' })) },
+      '/api/tags': { models: names },
+      '/api/ps': { models: [{ name: 'small', context_length: 4096 }] },
+    };
+    response.writeHead(answers[url] === undefined ? 404 : 200);
+    response.end(JSON.stringify(answers[url] ?? {}));
+  });
+  const [found] = await discoverLocalServers(fetch, { ollama: port(ollama.url), lmStudio: '9' });
+  expect(found).toMatchObject({
+    tiers: { balanced: 'small' },
+    models: ['big', 'small'],
+    listed: [
+      { ...unknownModel('big'), loaded: false },
+      { ...unknownModel('small'), contextWindow: 4096, loaded: true },
+    ],
+  });
+});
+
+test.each([
+  [[{ id: 'a' }, { id: 'b' }], 'a'],
+  [[{ id: 'nomic-embed-text' }, { id: 'b' }], 'b'],
+  [
+    [
+      { id: 'a', chat: false },
+      { id: 'my-embed', chat: true },
+    ],
+    'my-embed',
+  ],
+  [
+    [
+      { id: 'a', tools: false, loaded: true },
+      { id: 'b', tools: true },
+    ],
+    'b',
+  ],
+  [
+    [
+      { id: 'a', tools: true },
+      { id: 'b', loaded: true },
+    ],
+    'b',
+  ],
+  [[{ id: 'a', tools: false }], 'a'],
+  [[{ id: 'whisper' }], null],
+  [[], null],
+])('of %j, a local server answers with %s by default', (models, expected) => {
+  const listed = models.map((model) => ({ ...unknownModel(''), ...model }));
+  expect(chooseServedModel(listed)).toBe(expected);
 });
 
 test('a server that is slow, silent, strange or missing is not a local server', async () => {

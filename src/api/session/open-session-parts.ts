@@ -55,7 +55,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     agents: agents.current.items,
   });
   const engine = await createEngine(options, { session, models, definitions, storage, inbox });
-  const { directory, environment, loaded, onNotice, redact, roots } = session;
+  const { directory, loaded, onNotice, redact, roots } = session;
   const { config, settings } = loaded;
   const { store, router, signals, sandbox } = storage;
   const { mode } = config.permissions;
@@ -93,7 +93,6 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     maxTurns: options.maxTurns ?? null,
     modeFlag: settings.get('permissions.mode')?.source.kind === 'flag' ? mode : null,
     verbose: config.taskTool.enableVerboseLogging,
-    environment,
     typed: canWriteDataDir
       ? openPromptHistory({ directory, cwd: roots[0], redact, onProblem: onNotice })
       : NO_HISTORY,

@@ -5,6 +5,7 @@ import type { ModelChooser } from '../../engine/task/deps.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { limitByOpenFiles } from '../setup/parallel-limits.ts';
 import { loadKeyReader, readAccounts } from '../setup/accounts.ts';
+import { createLazyFinder } from '../setup/listed-finder.ts';
 import { listSecretForms } from '../setup/secrets.ts';
 import { connectLimits, modelSettings } from '../setup/settings.ts';
 import type { SessionConfig } from './session-config.ts';
@@ -49,7 +50,10 @@ export async function openSessionModels(
     readOpenFileLimit(),
   );
   if (limits.notice !== null) onNotice(limits.notice);
-  const chooser = createModelChooser(setup, { allowOverride: config.taskTool.allowModelOverride });
+  const chooser = createModelChooser(setup, {
+    allowOverride: config.taskTool.allowModelOverride,
+    findListed: createLazyFinder(directory, onNotice),
+  });
   const port = createModelPort({
     fetch,
     clock: systemClock,

@@ -6,7 +6,6 @@ import { type RootGrant } from '../../policy/attenuate.ts';
 import type { Notify } from '../../protocol/notify.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import type { Environment } from '../../sys/env.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import type { KeyBinding } from '../../config/key-bindings.ts';
 import type { ControlChannel } from './control-channel.ts';
@@ -44,7 +43,6 @@ export interface SessionParts {
   /** The mode that a flag of this start requests, or null. */
   readonly modeFlag: PermissionMode | null;
   readonly verbose: boolean;
-  readonly environment: Environment;
   readonly typed: PromptHistory;
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
   readonly notify: Notify;

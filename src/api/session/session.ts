@@ -55,7 +55,7 @@ export function createSession(parts: SessionParts): Muster {
     },
     async contextOf(id) {
       const { contextOfTask } = await import('../tasks/task-context.ts');
-      return contextOfTask(store, { id, turn: null }, parts.environment);
+      return contextOfTask(store, { id, turn: null }, parts.models);
     },
     sandboxState: () => parts.sandbox.state(),
     async listFiles(signal) {

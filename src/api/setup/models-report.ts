@@ -11,9 +11,10 @@ import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import { readAccounts } from './accounts.ts';
 import { modelSettings } from './settings.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import type { HttpFetch } from '../../sys/http/http-types.ts';
 
 /** A provider without its key. */
-interface ProviderReport {
+export interface ProviderReport {
   readonly name: string;
   readonly protocol: string;
   readonly baseUrl: string;
@@ -58,13 +59,29 @@ export interface ModelsReportOptions {
  */
 export async function reportModels(
   loaded: LoadedConfig,
-  { environment: env, directory }: ModelsReportOptions,
+  options: ModelsReportOptions,
 ): Promise<ModelsReport> {
+  return (await readModels(loaded, options)).report;
+}
+
+/** The configured models, with the parts that are needed to ask their providers. */
+export interface ReadModels {
+  readonly setup: ModelSetup;
+  readonly fetch: HttpFetch;
+  readonly report: ModelsReport;
+}
+
+/** Finds the configured models, and reports them. Throws UsageError for settings that contradict each other. */
+export async function readModels(
+  loaded: LoadedConfig,
+  { environment: env, directory }: ModelsReportOptions,
+): Promise<ReadModels> {
   const notices: string[] = [];
   const accounts = readAccounts(directory, (notice) => notices.push(notice));
-  const sources = { env, fetch: createHttpFetch(env), accounts };
-  const report = modelsReport(await discoverModels(modelSettings(loaded), sources));
-  return { ...report, problems: [...notices, ...report.problems] };
+  const fetch = createHttpFetch(env);
+  const setup = await discoverModels(modelSettings(loaded), { env, fetch, accounts });
+  const report = modelsReport(setup);
+  return { setup, fetch, report: { ...report, problems: [...notices, ...report.problems] } };
 }
 
 function modelsReport(setup: ModelSetup): ModelsReport {

@@ -1,5 +1,6 @@
 import { MusterError } from '../../base/errors.ts';
 import { requestPrefix } from '../../engine/delegation/create-task.ts';
+import type { ModelChooser } from '../../engine/task/deps.ts';
 import { readFullLog } from '../../engine/task/fold-log.ts';
 import { PrefixCache } from '../../engine/prompt/prefix.ts';
 import { createModelChooser } from '../../model/selection/model-chooser.ts';
@@ -10,6 +11,8 @@ import { homeDirectory, type Environment } from '../../sys/env.ts';
 import { TRUST_NOTHING } from '../../sys/files/project-file.ts';
 import { loadConfig } from '../../config/load.ts';
 import { requestContext, type RequestContext } from '../../report/request-context.ts';
+import { readAccounts } from '../setup/accounts.ts';
+import { createLazyFinder } from '../setup/listed-finder.ts';
 import { modelSettings } from '../setup/settings.ts';
 
 /** A request with the context window of its model. */
@@ -36,7 +39,7 @@ export interface ContextQuery {
 export async function contextOfTask(
   store: TaskStore,
   { id, turn }: ContextQuery,
-  environment: Environment,
+  models: Pick<ModelChooser, 'details'>,
 ): Promise<TaskContext> {
   const events = readFullLog(store, id);
   const [created] = events;
@@ -50,7 +53,9 @@ export async function contextOfTask(
     );
   }
   const context = requestContext(events, { turn, prefix: recordedPrefix(store, spec) });
-  const window = await windowOf(context.model, environment);
+  const slash = context.model.indexOf('/');
+  const [provider, name] = [context.model.slice(0, slash), context.model.slice(slash + 1)];
+  const { contextWindow: window } = await models.details({ provider, id: name, chain: [] });
   const taken = context.counted?.total ?? context.tokens;
   return { ...context, window, left: window === null ? null : window - taken };
 }
@@ -64,15 +69,27 @@ function recordedPrefix(store: TaskStore, spec: TaskSpec) {
   );
 }
 
-/** Returns the context window of a model by the present settings. No server is asked. */
-async function windowOf(model: string, environment: Environment): Promise<number | null> {
-  const home = homeDirectory(environment);
-  const cwd = process.cwd();
-  const loaded = await loadConfig({ environment, home, cwd, trust: TRUST_NOTHING, flags: [] });
-  const settings = modelSettings(loaded);
-  const providers = discoverProviders(settings, environment);
-  const slash = model.indexOf('/');
-  const [provider, name] = [model.slice(0, slash), model.slice(slash + 1)];
-  const chooser = createModelChooser({ settings, providers }, { allowOverride: true });
-  return (await chooser.details({ provider, id: name, chain: [] })).contextWindow;
+/**
+ * Returns the details of models by the present settings of the user, for a process that runs no task. No server is
+ * asked. The settings are read at the first call.
+ *
+ * @param directory the state directory
+ */
+export function createSettingsDetails(
+  environment: Environment,
+  directory: string,
+): Pick<ModelChooser, 'details'> {
+  return {
+    async details(model) {
+      const home = homeDirectory(environment);
+      const cwd = process.cwd();
+      const loaded = await loadConfig({ environment, home, cwd, trust: TRUST_NOTHING, flags: [] });
+      const settings = modelSettings(loaded);
+      const accounts = readAccounts(directory, () => {});
+      const providers = discoverProviders(settings, environment, accounts);
+      const findListed = createLazyFinder(directory, () => {});
+      const options = { allowOverride: true, findListed };
+      return createModelChooser({ settings, providers }, options).details(model);
+    },
+  };
 }

@@ -85,8 +85,9 @@ function storedTasks(
       return treeReport(source, id, { now: Date.now(), ...(visit === undefined ? {} : { visit }) });
     },
     async context(prefix, turn) {
-      const { contextOfTask } = await import('./task-context.ts');
-      return contextOfTask(store, { id: store.resolveId(prefix), turn }, environment);
+      const { contextOfTask, createSettingsDetails } = await import('./task-context.ts');
+      const details = createSettingsDetails(environment, place.dataDir);
+      return contextOfTask(store, { id: store.resolveId(prefix), turn }, details);
     },
     events: (prefix, fromSeq = 0) => store.streamEvents(store.resolveId(prefix), fromSeq),
     async watch(prefix, options) {

@@ -134,6 +134,8 @@ const FLAGS = {
       help: 'a model to use when the chosen one fails; several with commas, or repeated',
       completes: MODEL_VALUES,
     },
+    search: { value: 'TEXT', help: 'only the models with these words in their id' },
+    refresh: { help: 'ask the providers again, even if they were asked less than a day ago' },
     agent: { value: 'NAME', help: 'the agent that runs as main agent', completes: AGENT_VALUES },
     name: { value: 'NAME', help: 'the name of the agent' },
     description: { value: 'TEXT', help: 'what the agent does and when to use it' },

@@ -75,9 +75,19 @@ export interface AttachmentModel {
   readonly configured?: readonly AttachmentKind[] | undefined;
 }
 
+/** Returns the kinds of attachments that a model accepts by its id; null: its family is not known. */
+export function findKnownAttachments(id: string): readonly AttachmentKind[] | null {
+  const types = findFamilyTypes(stripVendor(id));
+  if (types === null) return null;
+  return [
+    ...(types.some((type) => isImage({ type })) ? (['image'] as const) : []),
+    ...(types.includes('application/pdf') ? (['pdf'] as const) : []),
+  ];
+}
+
 /** Returns the rules for images and documents of a model. An unknown model accepts none. */
 export function createAttachmentRules(model: AttachmentModel): AttachmentRules {
-  const id = model.id.slice(model.id.lastIndexOf('/') + 1).toLowerCase();
+  const id = stripVendor(model.id);
   const family = FAMILIES.find(({ ids }) => ids.test(id));
   const types = model.configured === undefined ? knownTypes(model, id) : configuredTypes(model);
   const formula =
@@ -89,10 +99,19 @@ export function createAttachmentRules(model: AttachmentModel): AttachmentRules {
 }
 
 function knownTypes({ protocol }: AttachmentModel, id: string): AttachmentTypes {
-  const family = FAMILIES.find(({ ids }) => ids.test(id));
-  const types = family?.accepts.find(([ids]) => ids.test(id))?.[1] ?? NONE;
+  const types = findFamilyTypes(id) ?? NONE;
   // Servers that imitate OpenAI's older protocol agree only about images.
   return protocol === 'openai-chat' ? types.filter((type) => isImage({ type })) : types;
+}
+
+/** Returns the types that the family of a model accepts; null: the family is not known. */
+function findFamilyTypes(id: string): AttachmentTypes | null {
+  const family = FAMILIES.find(({ ids }) => ids.test(id));
+  return family?.accepts.find(([ids]) => ids.test(id))?.[1] ?? null;
+}
+
+function stripVendor(id: string): string {
+  return id.slice(id.lastIndexOf('/') + 1).toLowerCase();
 }
 
 function configuredTypes({ configured = [], protocol }: AttachmentModel): AttachmentTypes {

@@ -1,6 +1,7 @@
 import type { MatchLogic } from '@pydantic/genai-prices';
+import type { ListedModel } from '../../protocol/listed-model.ts';
 import type { ModelDetails, ModelPrice, TokenPrices } from '../../protocol/model.ts';
-import { findOutputLimit } from './output-limits.ts';
+import { DEFAULT_LIMIT, findOutputLimit } from './output-limits.ts';
 import { type ModelOverride, OVERRIDE_SOURCE } from '../settings/model-settings.ts';
 import type { ConfiguredProvider } from '../providers/configured-provider.ts';
 import type { Vendor } from '../providers/vendors.ts';
@@ -11,15 +12,56 @@ export const CATALOGUE = { name: '@pydantic/genai-prices', version: '0.1.8', asO
 /** The details of a model that is not known. */
 export const UNKNOWN_DETAILS: ModelDetails = { contextWindow: null, maxOutput: null, price: null };
 
+type CatalogueProvider = Pick<ConfiguredProvider, 'protocol' | 'vendor' | 'baseUrl' | 'isPrivate'>;
+
+/** A model in the list of its provider. */
+export interface ListedDetails {
+  readonly model: ListedModel;
+  /** The name of the list, as the source of a price. */
+  readonly source: string;
+  /** The day on which the provider was asked, `YYYY-MM-DD`. */
+  readonly askedOn: string;
+}
+
 /**
- * Loads the details of a provider's model from the bundled catalogue. The first call loads the catalogue, which
- * takes about 40 ms, so it should be made while an answer is on its way. Never rejects for an unknown model, the
- * details of which are null.
+ * Loads the details of a provider's model: as configured, or else from the bundled catalogue, or else from the list of
+ * the provider. The first call loads the catalogue, which takes about 40 ms, so it should be made while an answer is on
+ * its way. Never rejects for an unknown model, the details of which are null.
+ *
+ * @param findListed finds the model in the list of the provider; called only for details that nothing else states
  */
 export async function loadModelDetails(
-  provider: Pick<ConfiguredProvider, 'protocol' | 'vendor' | 'baseUrl' | 'isPrivate'>,
+  provider: CatalogueProvider,
   id: string,
   override: ModelOverride = {},
+  findListed?: () => Promise<ListedDetails | null>,
+): Promise<ModelDetails> {
+  const known = await loadCatalogueDetails(provider, id, override);
+  const { contextWindow, maxOutput, price } = known;
+  if (contextWindow !== null && maxOutput !== null && price !== null) return known;
+  const listed = (await findListed?.()) ?? null;
+  return listed === null ? known : addListedDetails(known, listed);
+}
+
+function addListedDetails(
+  known: ModelDetails,
+  { model, source, askedOn }: ListedDetails,
+): ModelDetails {
+  const { contextWindow, outputLimit, price } = model;
+  // More is hardly ever used, and a budget would reserve it for each request.
+  const maxOutput = outputLimit === null ? null : Math.min(outputLimit, DEFAULT_LIMIT);
+  return {
+    ...known,
+    contextWindow: known.contextWindow ?? contextWindow,
+    maxOutput: known.maxOutput ?? maxOutput,
+    price: known.price ?? (price === null ? null : { ...price, source, asOf: askedOn }),
+  };
+}
+
+async function loadCatalogueDetails(
+  provider: CatalogueProvider,
+  id: string,
+  override: ModelOverride,
 ): Promise<ModelDetails> {
   const { vendor, baseUrl, isPrivate } = provider;
   const maxOutput = override.outputLimit ?? findOutputLimit(provider, id);

@@ -5,7 +5,7 @@ import type { ConfiguredProvider } from '../providers/configured-provider.ts';
  * The default limit. It is enough for any file that a model should write at once, below the limit of each
  * current model (64,000 and more), and low enough that a budget does not reserve far more than a request costs.
  */
-const DEFAULT_LIMIT = 32_000;
+export const DEFAULT_LIMIT = 32_000;
 
 /**
  * The models of each vendor with a lower limit, and the highest limit that the vendor accepts for them: it refuses

@@ -1,3 +1,4 @@
+import type { ListedModel } from '../../protocol/listed-model.ts';
 import type { Tier } from '../../protocol/model.ts';
 import type { AdjustmentName } from '../settings/adjustment-names.ts';
 import type { ProviderKind } from '../settings/model-settings.ts';
@@ -26,6 +27,8 @@ export interface ConfiguredProvider extends CandidateUrls, ProviderKey {
   readonly tiers: Readonly<Partial<Record<Tier, string>>>;
   /** The ids that it is known to serve in addition to the vendor's; null: they are not known. */
   readonly models: readonly string[] | null;
+  /** The facts about its models, if it was asked at the start. Default: it was not asked, or stated none. */
+  readonly listed?: readonly ListedModel[];
   /** True for a server on this machine or network. */
   readonly isPrivate: boolean;
   /** The parts that are left out of its requests. Default: none, until the server refuses one. */

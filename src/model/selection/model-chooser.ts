@@ -12,6 +12,7 @@ import {
   loadModelDetails,
   UNKNOWN_DETAILS,
   type FindKnownId,
+  type ListedDetails,
 } from '../catalogue/catalogue.ts';
 import {
   isDisplayName,
@@ -19,6 +20,7 @@ import {
   resolveTaskModel,
   type TaskModelRequest,
 } from './resolve-model.ts';
+import type { ConfiguredProvider } from '../providers/configured-provider.ts';
 import { OFFLINE, type ModelSetup } from './choose-model.ts';
 import { selectFallbacks, hasNamedModel, resolveFallbacks } from './fallbacks.ts';
 import { findOutputLimit } from '../catalogue/output-limits.ts';
@@ -35,19 +37,32 @@ const OFFLINE_DETAILS: ModelDetails = {
   price: { ...FREE, source: 'offline is free', asOf: null },
 };
 
+/** Finds a model in the list of its provider. Called only when something about a model is needed that nothing else states. */
+export type FindListedModel = (
+  provider: ConfiguredProvider,
+  id: string,
+) => Promise<ListedDetails | null>;
+
+interface ChooserOptions {
+  /** True if calls may name another model than the definition of an agent. */
+  readonly allowOverride: boolean;
+  /** Default: no provider has a list. */
+  readonly findListed?: FindListedModel;
+}
+
 /**
  * Creates the chooser of the models for delegated tasks, which also returns the properties of models. Throws
  * UsageError for a fallback model that can't be used.
  */
 export function createModelChooser(
   setup: ModelSetup,
-  { allowOverride }: { readonly allowOverride: boolean },
+  { allowOverride, findListed }: ChooserOptions,
 ) {
   const fallbacks = resolveFallbacks(setup);
   const cache = new Map<string, Promise<ModelDetails>>();
   const detailsOf = (model: ModelId): Promise<ModelDetails> => {
     const name = modelName(model);
-    const found = cache.get(name) ?? loadDetails(setup, model);
+    const found = cache.get(name) ?? loadDetails(setup, model, findListed);
     // A server may return any id, and another one each time.
     if (cache.size < MAX_CACHED) cache.set(name, found);
     return found;
@@ -82,10 +97,15 @@ export function createModelChooser(
     async attachments(model: ResolvedModel): Promise<AttachmentRules | null> {
       const { provider, override } = findConfigured(setup, model);
       if (provider === undefined) return null;
-      const { createAttachmentRules } = await import('../catalogue/attachment-rules.ts');
+      const { createAttachmentRules, findKnownAttachments } =
+        await import('../catalogue/attachment-rules.ts');
       const { protocol } = provider;
-      const configured = override?.attachments;
-      return createAttachmentRules({ name: modelName(model), id: model.id, protocol, configured });
+      const { id } = model;
+      const isKnown = override?.attachments !== undefined || findKnownAttachments(id) !== null;
+      const listed = isKnown ? null : await findListed?.(provider, id);
+      const configured =
+        listed?.model.images === true ? (['image'] as const) : override?.attachments;
+      return createAttachmentRules({ name: modelName(model), id, protocol, configured });
     },
     /**
      * Returns the details of a model. `servedBy`: the id under which the server has answered, which may be another
@@ -101,10 +121,17 @@ export function createModelChooser(
   };
 }
 
-async function loadDetails(setup: ModelSetup, model: ModelId): Promise<ModelDetails> {
+async function loadDetails(
+  setup: ModelSetup,
+  model: ModelId,
+  findListed: FindListedModel | undefined,
+): Promise<ModelDetails> {
   if (model.provider === OFFLINE) return OFFLINE_DETAILS;
   const { provider, override } = findConfigured(setup, model);
-  return provider === undefined ? UNKNOWN_DETAILS : loadModelDetails(provider, model.id, override);
+  if (provider === undefined) return UNKNOWN_DETAILS;
+  const { id } = model;
+  const find = findListed === undefined ? undefined : () => findListed(provider, id);
+  return loadModelDetails(provider, id, override, find);
 }
 
 function findConfigured({ providers, settings }: ModelSetup, model: ModelId) {

@@ -1,4 +1,4 @@
-import { reportModels, type ModelsReport } from '../../../api/index.ts';
+import { reportListedModels, type ModelsReport } from '../../../api/index.ts';
 import { stateDirectory } from '../../../trust/state-directory.ts';
 import { defineReportCommand } from '../command.ts';
 import { columns } from '../layout.ts';
@@ -7,24 +7,37 @@ import { configOptions, PROJECT_FLAGS } from '../run-options.ts';
 /** `muster models`: the exit code is 1 if no model can be chosen for the main agent. */
 export const modelsCommand = defineReportCommand({
   words: 'models',
-  summary: 'the configured providers and the model of each tier',
-  operands: [],
-  flags: ['json', 'model', 'fallback-model', ...PROJECT_FLAGS, 'data-dir'],
-  examples: ['muster models'],
-  parse: ({ flags }) => ({ json: flags.has('json'), ...configOptions(flags) }),
-  run: async (options, context) => {
+  summary:
+    'the configured providers, the model of each tier, and the models that each provider has',
+  operands: [{ name: '[PROVIDER]' }],
+  flags: ['search', 'refresh', 'json', 'model', 'fallback-model', ...PROJECT_FLAGS, 'data-dir'],
+  examples: ['muster models', 'muster models openrouter --search "claude sonnet"'],
+  parse: ({ operands: [provider = null], flags }) => ({
+    json: flags.has('json'),
+    provider,
+    search: flags.text('search'),
+    isRefresh: flags.has('refresh'),
+    ...configOptions(flags),
+  }),
+  run: async ({ provider, search, isRefresh, ...options }, context) => {
     const { loadConfiguration, stateLocation } = await import('../configuration.ts');
+    const { modelListTexts } = await import('./models/list-texts.ts');
     const loaded = await loadConfiguration(options, context);
-    const report = await reportModels(loaded, {
-      environment: context.environment,
-      directory: stateDirectory(stateLocation(options, context)),
-    });
+    const { environment, home } = context;
+    const directory = stateDirectory(stateLocation(options, context));
+    const wanted = { provider, search, isRefresh };
+    const report = await reportListedModels(loaded, { environment, directory, home, ...wanted });
     const isMissing = report.choices.some(({ wish, model }) => wish === 'main' && model === null);
-    return { json: report, text: asText(report), code: isMissing ? 1 : 0 };
+    const lists = modelListTexts(report, { search, now: Date.now() });
+    return {
+      json: report,
+      text: [overviewText(report), ...lists].join('\n'),
+      code: isMissing ? 1 : 0,
+    };
   },
 });
 
-function asText({ providers, choices, problems }: ModelsReport): string {
+function overviewText({ providers, choices, problems }: ModelsReport): string {
   const found =
     providers.length === 0
       ? 'No provider is configured: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or add [models.providers.NAME] to the configuration.\n'

@@ -105,10 +105,14 @@ describe('config show', () => {
 });
 
 describe('models', () => {
+  const ALL = { ...PLAIN, provider: null, search: null, isRefresh: false };
+  /** An address at which nothing listens. */
+  const NOWHERE = { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' };
+
   it('lists the providers and the model of each tier, and never a key', async () => {
-    const environment = { ANTHROPIC_API_KEY: SECRET };
+    const environment = { ANTHROPIC_API_KEY: SECRET, ...NOWHERE };
     const { context, written } = makeContext(makePlace(), environment);
-    expect(await modelsCommand.run({ ...PLAIN, json: true }, context)).toBe(0);
+    expect(await modelsCommand.run({ ...ALL, json: true }, context)).toBe(0);
     const shown = JSON.parse(written.out);
     expect(shown.providers).toEqual([
       expect.objectContaining({ name: 'anthropic', missingKey: null }),
@@ -126,14 +130,17 @@ describe('models', () => {
   it('explains how to configure a model', async () => {
     const { context, written } = makeContext(makePlace());
     const flags = [{ key: 'models.default', flag: '--model', text: 'offline' }] as const;
-    expect(await modelsCommand.run({ ...PLAIN, flags }, context)).toBe(0);
+    expect(await modelsCommand.run({ ...ALL, flags }, context)).toBe(0);
     expect(written.out).toMatch(/^No provider is configured: set ANTHROPIC_API_KEY/);
   });
 
   it('fails if the named model cannot be used', async () => {
-    const { context, written } = makeContext(makePlace(), { ANTHROPIC_API_KEY: SECRET });
+    const { context, written } = makeContext(makePlace(), {
+      ANTHROPIC_API_KEY: SECRET,
+      ...NOWHERE,
+    });
     const flags = [{ key: 'models.default', flag: '--model', text: 'openai/x' }] as const;
-    expect(await modelsCommand.run({ ...PLAIN, flags }, context)).toBe(1);
+    expect(await modelsCommand.run({ ...ALL, flags }, context)).toBe(1);
     expect(written.out).toContain('OPENAI_API_KEY');
   });
 });

@@ -1,0 +1,242 @@
+import type { Clock } from '../../base/clock.ts';
+import { MusterError } from '../../base/errors.ts';
+import type { KeyReader } from '../../protocol/api-key.ts';
+import type { ListedModel } from '../../protocol/listed-model.ts';
+import type { HttpFetch } from '../../sys/http/http-types.ts';
+import { EndpointKey } from '../adapters/endpoint-key.ts';
+import { HttpStatusError, WrongServerError } from '../adapters/errors/answer-errors.ts';
+import { toModelFailure } from '../adapters/errors/model-failure.ts';
+import type { ConfiguredProvider } from '../providers/configured-provider.ts';
+import type { ProtocolName } from '../settings/presets.ts';
+import { ListConnection } from './list-connection.ts';
+import { findNativeServer, recognizeServer, type NativeServer } from './native-lists.ts';
+import { findEntries, findNextPage, ModelRows } from './read-list.ts';
+import { requestLlamaProperties, requestNativeModels } from './request-native.ts';
+
+export interface ListDeps {
+  readonly fetch: HttpFetch;
+  readonly clock: Clock;
+  /** Reads keys that are not known from the start. Default: no provider has one. */
+  readonly keys?: KeyReader;
+}
+
+export interface ListOptions {
+  /** The time limit for the requests to the provider, in milliseconds. */
+  readonly timeoutMs: number;
+  /** The time limit for those that follow the list, if they have one of their own. */
+  readonly factsMs?: number;
+  /** True to ask also for the details of single models, each with a request of its own. */
+  readonly isDetailed: boolean;
+}
+
+/** The list of a provider, or the reason why it could not be had. */
+export type ListOutcome =
+  | {
+      readonly models: readonly ListedModel[];
+      /** True if the provider has more models than these. */
+      readonly isCut: boolean;
+    }
+  | { readonly problem: string };
+
+/**
+ * Requests the list of the models of a provider, with all facts that the provider states. A server that is known to
+ * state more at an address of its own is asked there, too. Never rejects.
+ */
+export async function requestModels(
+  provider: ConfiguredProvider,
+  deps: ListDeps,
+  options: ListOptions,
+): Promise<ListOutcome> {
+  const key = new EndpointKey(provider, deps.keys);
+  const request = async (): Promise<ListOutcome> => {
+    const { protocol } = provider;
+    const server = { fetch: deps.fetch, protocol, endpoint: key.endpoint };
+    const connection = new ListConnection(server, options.timeoutMs);
+    const rows = await requestAll(provider, connection, options);
+    return { models: withoutKey(rows.models, key.endpoint.apiKey), isCut: rows.isCut };
+  };
+  try {
+    await key.read();
+    try {
+      return await request();
+    } catch (thrown) {
+      if (!(await key.renew(thrown))) throw thrown;
+      return await request();
+    }
+  } catch (thrown) {
+    if (isTimeout(thrown)) {
+      return { problem: `no answer within ${options.timeoutMs / 1000} s` };
+    }
+    return { problem: describeProblem(thrown, { provider, key, now: deps.clock.now() }) };
+  }
+}
+
+function isTimeout(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.name === 'TimeoutError';
+}
+
+/** Shorter keys are no secrets: local servers accept any text as a key, which may be a common word. */
+const MIN_SECRET_LENGTH = 8;
+
+/** Removes the models with which a server sends the key back, which would then be printed and stored. */
+function withoutKey(models: readonly ListedModel[], apiKey: string | null): readonly ListedModel[] {
+  if (apiKey === null || apiKey.length < MIN_SECRET_LENGTH) return models;
+  return models.filter((model) => !JSON.stringify(model).includes(apiKey));
+}
+
+interface ProblemContext {
+  readonly provider: ConfiguredProvider;
+  readonly key: EndpointKey;
+  readonly now: number;
+}
+
+function describeProblem(thrown: unknown, { provider, key, now }: ProblemContext): string {
+  const { name } = provider;
+  const context = { model: name, server: key.endpoint, isAnswering: false, now };
+  const message =
+    thrown instanceof MusterError
+      ? thrown.message
+      : toModelFailure(thrown, context).message.slice(`${name}: `.length);
+  return isMissing(thrown) ? `the server has no list of models: ${message}` : message;
+}
+
+function isMissing(thrown: unknown): boolean {
+  return thrown instanceof HttpStatusError && (thrown.status === 404 || thrown.status === 405);
+}
+
+async function requestAll(
+  provider: ConfiguredProvider,
+  connection: ListConnection,
+  options: ListOptions,
+): Promise<ModelRows> {
+  const known = findNativeServer(provider);
+  const { rows, entries } = await requestList(provider, connection).catch(async (thrown) => {
+    if (known === null || isRefusal(thrown) || connection.signal.aborted) throw thrown;
+    return { rows: await requestNativeRows(known, provider, connection, thrown), entries: [] };
+  });
+  const server = known ?? recognizeServer(entries);
+  if (server !== null && entries.length > 0) {
+    const { factsMs, isDetailed } = options;
+    const following = factsMs === undefined ? connection : connection.withTimeout(factsMs);
+    await addNativeFacts(rows, server, { provider, connection: following, isDetailed });
+  }
+  return rows;
+}
+
+/** Requests the own list of a server that has no other one. Rejects with `failure` if it has none either. */
+async function requestNativeRows(
+  server: NativeServer,
+  { baseUrl }: ConfiguredProvider,
+  connection: ListConnection,
+  failure: unknown,
+): Promise<ModelRows> {
+  const rows = new ModelRows();
+  try {
+    const options = { baseUrl, isDetailed: true };
+    const { models } = await requestNativeModels(server, connection, options);
+    for (const model of models) rows.add(model);
+  } catch {
+    // The failure of the usual list is the one that a person can do something about.
+  }
+  if (rows.size === 0) throw failure;
+  return rows;
+}
+
+interface NativeRequest {
+  readonly provider: ConfiguredProvider;
+  readonly connection: ListConnection;
+  readonly isDetailed: boolean;
+}
+
+/** Adds what a server states at addresses of its own. Without an answer, the rows stay as they are. */
+async function addNativeFacts(
+  rows: ModelRows,
+  server: NativeServer,
+  { provider: { baseUrl }, connection, isDetailed }: NativeRequest,
+): Promise<void> {
+  try {
+    const { models, addsModels } = await requestNativeModels(server, connection, {
+      baseUrl,
+      isDetailed,
+    });
+    for (const model of models) {
+      if (!rows.refine(model) && addsModels) rows.add(model);
+    }
+  } catch {
+    // Older servers have no such list, and the account may not use it. What the usual list states stays.
+  }
+  const [only, other] = rows.models;
+  // With several models it is a router, which would load a model to answer.
+  if (server === 'llamacpp' && only !== undefined && other === undefined && only.loaded === null) {
+    const properties = await requestLlamaProperties(only.id, connection, baseUrl);
+    if (properties !== null) rows.refine(properties);
+  }
+}
+
+/** Returns true if a server refuses the key, the account or its use, which no other address changes. */
+function isRefusal(thrown: unknown): boolean {
+  return thrown instanceof HttpStatusError && [401, 402, 403, 429].includes(thrown.status);
+}
+
+interface RequestedList {
+  readonly rows: ModelRows;
+  /** The entries of the first page. */
+  readonly entries: readonly unknown[];
+}
+
+/** Requests the list of the protocol under the first base URL that has one. */
+async function requestList(
+  { baseUrl, otherBaseUrl, protocol }: ConfiguredProvider,
+  connection: ListConnection,
+): Promise<RequestedList> {
+  try {
+    return await requestPages(`${baseUrl}/models`, protocol, connection);
+  } catch (thrown) {
+    const isWrong = thrown instanceof WrongServerError || isMissing(thrown);
+    if (otherBaseUrl === undefined || !isWrong || connection.signal.aborted) throw thrown;
+    try {
+      return await requestPages(`${otherBaseUrl}/models`, protocol, connection);
+    } catch {
+      // The first address is the one that the person has written.
+      throw thrown;
+    }
+  }
+}
+
+/** The largest pages that the protocols allow. Other servers send all models at once. */
+const FIRST_QUERY: Readonly<Partial<Record<ProtocolName, string>>> = {
+  anthropic: 'limit=1000',
+  google: 'pageSize=1000',
+};
+const MAX_PAGES = 20;
+
+async function requestPages(
+  address: string,
+  protocol: ProtocolName,
+  connection: ListConnection,
+): Promise<RequestedList> {
+  const rows = new ModelRows();
+  const firstQuery = FIRST_QUERY[protocol];
+  const url = firstQuery === undefined ? address : `${address}?${firstQuery}`;
+  const cursorName = protocol === 'anthropic' ? 'after_id' : 'after';
+  let document = await connection.requestJson(url);
+  const entries = findEntries(document);
+  if (entries === null) throw new WrongServerError(`the answer is no list of models: ${address}`);
+  let isGrowing = rows.addEntries(entries);
+  for (let pages = 1; isGrowing && !rows.isCut; pages += 1) {
+    const next = findNextPage(document, cursorName);
+    if (next === null) break;
+    const [name, cursor] = next;
+    const parameter = `${name}=${encodeURIComponent(cursor)}`;
+    try {
+      if (pages === MAX_PAGES) throw new Error('too many pages');
+      document = await connection.requestJson(`${url}${url.includes('?') ? '&' : '?'}${parameter}`);
+    } catch {
+      // The pages so far are a list, too.
+      rows.isCut = true;
+      break;
+    }
+    isGrowing = rows.addEntries(findEntries(document) ?? []);
+  }
+  return { rows, entries };
+}
