@@ -72,6 +72,9 @@ export const reportModels = loadAtFirstCall(
 export const reportListedModels = loadAtFirstCall(
   async () => (await import('./setup/listed-models.ts')).reportListedModels,
 );
+export const reportProviderProbe = loadAtFirstCall(
+  async () => (await import('./setup/probe-report.ts')).reportProviderProbe,
+);
 export const openConfiguredSandbox = loadAtFirstCall(
   async () => (await import('./setup/sandbox.ts')).openConfiguredSandbox,
 );
@@ -132,6 +135,7 @@ export type {
 } from './session/contract.ts';
 export type { MusterOptions, ResumeRequest, RunRequest } from './setup/options.ts';
 export type { ListedModelsReport } from './setup/listed-models.ts';
+export type { PlannedProbe, ProviderProbeReport } from './setup/probe-report.ts';
 export type { ModelsReport } from './setup/models-report.ts';
 export type { SandboxOptions } from './setup/sandbox.ts';
 export type { AgentsLocation } from './agents/load-agents.ts';

@@ -88,8 +88,8 @@ test('the peculiarities of a server that refusals have taught can be read', asyn
     [400, { error: { message: 'reasoning_effort must be low, medium or high' } }],
   ] as const;
   await using server = await serve(async (response, seen, index) => {
-    const refusal = refusals[index];
-    const respond = refusal === undefined ? answerWith(wire.answer) : refuseWith(...refusal);
+    const [status, body] = refusals[index] ?? [200, ''];
+    const respond = status === 200 ? answerWith(wire.answer) : refuseWith(status, body);
     await respond(response, seen, index);
   });
   const port = connect({ OPENAI_API_KEY: 'k', OPENAI_BASE_URL: server.url });

@@ -41,7 +41,7 @@ function rejectRedirect(url: URL, response: HttpResponse): HttpResponse {
   if (response.status < 300 || response.status >= 400 || target === null) return response;
   void response.body?.cancel();
   // The query may contain a key or a token of a login.
-  const address = URL.parse(target, url);
+  const address = URL.parse(target, url.href);
   const shown = address === null ? '' : ` to ${address.origin}${address.pathname}`;
   throw new TypeError('fetch failed', { cause: new Error(`unexpected redirect${shown}`) });
 }

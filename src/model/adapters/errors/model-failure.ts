@@ -121,36 +121,56 @@ const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/;
 /** Errors of a server that does not use TLS, which a new attempt does not change. */
 const NO_TLS = /wrong[ _]version[ _]number|packet[ _]length[ _]too[ _]long|:http[ _]request/i;
 
+/** The cause of a failed connection. */
+export interface ConnectionError {
+  readonly kind: 'redirect' | 'certificate' | 'no_tls' | 'other';
+  readonly text: string;
+  /** The next step of the user; null: it depends on the circumstances. */
+  readonly hint: string | null;
+  /** The code of the system error, such as `ENOTFOUND`; undefined: it has none. */
+  readonly code: string | undefined;
+}
+
+/** Finds the cause of an exception of `fetch`. */
+export function explainConnectionError(thrown: unknown): ConnectionError {
+  const cause = rootCause(thrown);
+  const code = systemErrorCode(cause) ?? firstCode(cause);
+  const message = errorMessage(cause) || errorMessage(thrown);
+  const redirect = /redirect(?: to (\S+))?/.exec(message);
+  if (redirect !== null) {
+    const text = `the server redirects to ${redirect[1] ?? 'another address'}`;
+    return { kind: 'redirect', text, hint: 'set its base URL to that address', code };
+  }
+  const text = code === undefined || message.includes(code) ? message : `${message} (${code})`;
+  if (code !== undefined && CERTIFICATE.test(code)) {
+    const hint = 'for your own certificates, set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE';
+    return { kind: 'certificate', text: `no trusted connection: ${text}`, hint, code };
+  }
+  if (NO_TLS.test(`${code} ${message}`)) {
+    const hint = 'the server does not use TLS: should its base URL begin with http://?';
+    return { kind: 'no_tls', text: `no connection: ${text}`, hint, code };
+  }
+  return { kind: 'other', text: `no connection: ${text}`, hint: null, code };
+}
+
 function readConnectionError(thrown: unknown, context: FailureContext): FailureDetails {
   const cause = rootCause(thrown);
-  const message = errorMessage(thrown);
   const answerError = readAnswerError(cause);
   if (answerError !== null) return answerError;
-  const code = systemErrorCode(cause) ?? firstCode(cause);
-  const causeMessage = errorMessage(cause) || message;
-  const redirect = /redirect(?: to (\S+))?/.exec(causeMessage);
-  if (redirect !== null) {
-    const text = `the server redirects to ${redirect[1] ?? 'another address'}: set its base URL to that address`;
-    return { kind: 'bad_request', text, retryable: false };
+  const { kind, text, hint, code } = explainConnectionError(thrown);
+  if (kind === 'redirect') {
+    return { kind: 'bad_request', text: `${text}: ${hint}`, retryable: false };
   }
+  const causeMessage = errorMessage(cause) || errorMessage(thrown);
   if (
     code === undefined &&
-    !/terminated|fetch failed|cannot connect/i.test(`${message} ${causeMessage}`)
+    !/terminated|fetch failed|cannot connect/i.test(`${errorMessage(thrown)} ${causeMessage}`)
   ) {
     if (context.isAnswering) return { kind: 'malformed', text: causeMessage, retryable: true };
     return { kind: 'bad_request', text: causeMessage, retryable: false };
   }
-  const text =
-    code === undefined || causeMessage.includes(code) ? causeMessage : `${causeMessage} (${code})`;
-  if (code !== undefined && CERTIFICATE.test(code)) {
-    const hint = 'for your own certificates, set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE';
-    return { kind: 'connect', text: `no trusted connection: ${text}; ${hint}`, retryable: false };
-  }
-  if (NO_TLS.test(`${code} ${causeMessage}`)) {
-    const hint = 'the server does not use TLS: should its base URL begin with http://?';
-    return { kind: 'connect', text: `no connection: ${text}; ${hint}`, retryable: false };
-  }
-  return { kind: 'connect', text: `no connection: ${text}`, retryable: true };
+  if (hint !== null) return { kind: 'connect', text: `${text}; ${hint}`, retryable: false };
+  return { kind: 'connect', text, retryable: true };
 }
 
 /** Returns the code of the first error of several: a host with several addresses fails with one error for each. */
