@@ -45,7 +45,7 @@ const CHUNKS = [
         String.raw`src/front/cli/(main|stdin|new-file)\.ts$`,
         String.raw`src/base/(clock|control-tags|drop-missing|ids|local-time)\.ts$`,
         String.raw`src/protocol/(agent|outside-text|stream-line|state/(ledger|steady-time))\.ts$`,
-        String.raw`src/(sys/files/file-errors|report/cost-text|agents/example-agents)\.ts$`,
+        String.raw`src/(sys/(files/file-errors|processes/core-dumps)|report/cost-text|agents/example-agents)\.ts$`,
       ].join('|'),
     ),
     priority: 4,

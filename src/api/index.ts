@@ -75,6 +75,18 @@ export const reportListedModels = loadAtFirstCall(
 export const reportProviderProbe = loadAtFirstCall(
   async () => (await import('./setup/probe-report.ts')).reportProviderProbe,
 );
+export const prepareSignIn = loadAtFirstCall(
+  async () => (await import('./setup/sign-in.ts')).prepareSignIn,
+);
+export const listProvidersToSignIn = loadAtFirstCall(
+  async () => (await import('./setup/account-list.ts')).listProvidersToSignIn,
+);
+export const listAccounts = loadAtFirstCall(
+  async () => (await import('./setup/account-list.ts')).listAccounts,
+);
+export const signOut = loadAtFirstCall(
+  async () => (await import('./setup/account-list.ts')).signOut,
+);
 export const openConfiguredSandbox = loadAtFirstCall(
   async () => (await import('./setup/sandbox.ts')).openConfiguredSandbox,
 );
@@ -137,6 +149,8 @@ export type { MusterOptions, ResumeRequest, RunRequest } from './setup/options.t
 export type { ListedModelsReport } from './setup/listed-models.ts';
 export type { PlannedProbe, ProviderProbeReport } from './setup/probe-report.ts';
 export type { ModelsReport } from './setup/models-report.ts';
+export type { AccountOptions, AccountReport, ProviderToSignIn } from './setup/account-list.ts';
+export type { KeyStoreChoice, SignIn, StoredKey } from './setup/sign-in.ts';
 export type { SandboxOptions } from './setup/sandbox.ts';
 export type { AgentsLocation } from './agents/load-agents.ts';
 export type { AgentDetails, ListAgentsOptions } from './agents/list-agents.ts';

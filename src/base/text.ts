@@ -42,3 +42,8 @@ export function withoutQuotes(text: string): string {
   const inner = /^(["'])(.*)\1$/s.exec(text)?.[2];
   return inner === undefined ? text : inner.trim();
 }
+
+/** Quotes a text as one word for a POSIX shell. */
+export function quoteForShell(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -17,6 +17,7 @@ import {
 } from './setting.ts';
 import { dirname } from 'node:path';
 import { readClaudeSettings } from './claude-settings.ts';
+import { denyKeyFiles } from './providers.ts';
 import { readProjectConfig } from './project-layer.ts';
 import { parseToml } from './parse-toml.ts';
 import { ALL_KEYS, type KeyEntry } from './key-entry.ts';
@@ -66,10 +67,11 @@ export async function readConfig(inputs: ConfigInputs): Promise<ConfigReading> {
   ];
   const settings = settle(layers);
   const { rules, problems } = readRules(settings);
+  const config = buildConfig(settings, own.at(-1) ?? EMPTY_LAYER);
   return {
-    config: buildConfig(settings, own.at(-1) ?? EMPTY_LAYER),
+    config,
     settings,
-    rules,
+    rules: { ...rules, deny: [...rules.deny, ...denyKeyFiles(config.models.providers)] },
     files: [...user, ...project].map(({ file }) => file),
     notices: [...layers.flatMap((layer) => layer.notices), ...autonomyNotice(settings, inputs)],
     problems: [...layers.flatMap((layer) => layer.problems), ...problems],

@@ -5,6 +5,9 @@ import {
 } from '../model/settings/adjustment-names.ts';
 import { PROVIDER_KINDS, type ProviderSettings } from '../model/settings/model-settings.ts';
 import type { JsonObject } from '../base/json.ts';
+import { escapePathPattern } from '../policy/rules/path-pattern.ts';
+import { printRule } from '../policy/rules/rules.ts';
+import type { PermissionRule } from '../protocol/permission.ts';
 import type { ConfigProblem, ValueSource } from './setting.ts';
 import { escapeLine, quoteValue } from './message-text.ts';
 import type { TomlFile } from './parse-toml.ts';
@@ -136,6 +139,23 @@ function isBaseUrl(value: unknown): value is string {
   if (typeof value !== 'string' || !URL.canParse(value)) return false;
   const url = new URL(value);
   return /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+}
+
+/** Returns rules that keep agents from reading and changing the files that hold the keys of providers. */
+export function denyKeyFiles(
+  providers: ReadonlyMap<string, ProviderConfig>,
+): readonly PermissionRule[] {
+  return [...providers.values()].flatMap(({ apiKeyFile, source }) => {
+    if (apiKeyFile === undefined) return [];
+    // One more slash makes a pattern absolute.
+    const specifier = `${apiKeyFile.startsWith('/') ? '/' : ''}${escapePathPattern(apiKeyFile)}`;
+    return ['Read', 'Edit'].map((tool) => ({
+      text: printRule({ tool, specifier }),
+      tool,
+      specifier,
+      source,
+    }));
+  });
 }
 
 export interface ProvidersReading {

@@ -16,19 +16,21 @@ const ACCOUNTS: ListFormat<AccountEntry> = {
   // The name is one that no tool reads or writes (sys/files/secret-paths.ts).
   fileName: 'credentials.json',
   remedy: 'sign in again with "muster login"',
+  isSecret: true,
   listName: 'accounts',
   keyOf: ({ provider, account }) => JSON.stringify([provider, account]),
   describeInvalid: (position) => `entry ${position} is no account`,
-  read({ provider, account, key, addedOn }: JsonObject) {
+  read({ provider, account, key, baseUrl, addedOn }: JsonObject) {
     if (
       typeof provider !== 'string' ||
       typeof account !== 'string' ||
       (typeof key !== 'string' && key !== null) ||
+      (typeof baseUrl !== 'string' && baseUrl !== undefined) ||
       typeof addedOn !== 'string'
     ) {
       return undefined;
     }
-    return { provider, account, key, addedOn };
+    return { provider, account, key, ...(baseUrl !== undefined && { baseUrl }), addedOn };
   },
 };
 
@@ -54,10 +56,8 @@ export class AccountStore {
     this.#list.add([{ ...account, addedOn: now.toISOString() }]);
   }
 
-  /** Removes an account, or all accounts of a provider, and returns them. */
-  remove(provider: string, account: string | null): readonly StoredAccount[] {
-    return this.#list.remove(
-      (each) => each.provider === provider && (account === null || each.account === account),
-    );
+  /** Removes an account. Does nothing if there is none of this name. */
+  remove({ provider, account }: Pick<StoredAccount, 'provider' | 'account'>): void {
+    this.#list.remove((each) => each.provider === provider && each.account === account);
   }
 }

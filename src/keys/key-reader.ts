@@ -1,20 +1,24 @@
-import { readFile } from 'node:fs/promises';
-import { errorMessage, systemErrorCode } from '../base/errors.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { errorMessage, MusterError } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
 import { sanitizeForTerminal } from '../base/terminal-text.ts';
 import { findKeyProblem, parseKey } from '../model/providers/provider-key.ts';
 import { KeyUnavailableError, type KeyReader, type KeySource } from '../protocol/api-key.ts';
 import type { Environment } from '../sys/env.ts';
+import { readNamedFile } from '../sys/files/named-file.ts';
 import { expandHome } from '../sys/files/paths.ts';
-import { spawnProcessGroup } from '../sys/processes/process-group.ts';
-import { openKeychain } from './keychain.ts';
+import { spawnProcessGroup, type ProcessGroup } from '../sys/processes/process-group.ts';
+import { createKeychain } from './keychain.ts';
 
-/** The time limit of a command, in which a person may have to unlock a password manager. */
-const COMMAND_MS = 60_000;
-/** No key is longer. More output is not read. */
+const READ_MS = 60_000;
+/** The time after the end of a command in which its last output is read. */
+const LAST_OUTPUT_MS = 250;
+/** No key is longer. A command that prints more is ended. */
 const MAX_BYTES = 65_536;
 /** The maximum length of the first line of an error message of a command. */
 const MAX_REASON = 200;
+/** The time in which a key is read again only once, however many requests were refused with it. */
+const RENEWAL_MS = 5_000;
 
 export interface KeyReaderOptions {
   /** The environment of commands: that of Muster, since password managers need their variables. */
@@ -24,12 +28,17 @@ export interface KeyReaderOptions {
   readonly clock: Clock;
   /** Takes each key before it is used, so that it is removed from logs. */
   readonly onKey: (key: string) => void;
+  /** The time limit of a command or file in milliseconds. Default: a minute, so that a person can unlock something. */
+  readonly readMs?: number;
 }
 
 interface ReadKey {
   readonly key: Promise<string>;
-  /** The time in milliseconds since the epoch at which the key is read again. */
-  expiresAt: number;
+  /** The times are in milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly expiresAt: number;
+  /** True if it was read because a server had refused the key before. */
+  readonly isRenewal: boolean;
 }
 
 /**
@@ -38,31 +47,50 @@ interface ReadKey {
  */
 export function createKeyReader(options: KeyReaderOptions): KeyReader {
   const known = new Map<string, ReadKey>();
+  const start = (name: string, source: KeySource, isRenewal: boolean): Promise<string> => {
+    const startedAt = options.clock.now();
+    const ttlMs = source.kind === 'keychain' ? Number.POSITIVE_INFINITY : source.ttlMs;
+    const key = readKey(source, options);
+    const entry = { key, startedAt, expiresAt: startedAt + ttlMs, isRenewal };
+    known.set(name, entry);
+    // A failure is not kept: the next request tries again.
+    key.catch(() => {
+      if (known.get(name) === entry) known.delete(name);
+    });
+    return key;
+  };
   return {
-    read(source, { isFresh } = { isFresh: false }) {
+    async read(source, { refused } = {}) {
       const name = JSON.stringify(source);
-      const now = options.clock.now();
-      const before = known.get(name);
-      if (before !== undefined && !isFresh && now < before.expiresAt) return before.key;
-      const ttlMs = source.kind === 'keychain' ? Number.POSITIVE_INFINITY : source.ttlMs;
-      const entry = { key: readKey(source, options), expiresAt: now + ttlMs };
-      known.set(name, entry);
-      // A failure is not kept: the next request tries again.
-      entry.key.catch(() => known.delete(name));
-      return entry.key;
+      for (;;) {
+        const entry = known.get(name);
+        if (entry === undefined || options.clock.now() >= entry.expiresAt) {
+          return start(name, source, false);
+        }
+        const key = await entry.key;
+        if (key !== refused) return key;
+        // Another request with the same key may have begun to read it again meanwhile.
+        if (known.get(name) !== entry) continue;
+        const isNew = entry.isRenewal && options.clock.now() < entry.startedAt + RENEWAL_MS;
+        return isNew ? key : start(name, source, true);
+      }
     },
   };
 }
 
 async function readKey(source: KeySource, options: KeyReaderOptions): Promise<string> {
   const { name, text } = await readText(source, options);
-  // Password managers print further fields below the key.
-  const key = parseKey(text.trimStart().split(/\r?\n/, 1)[0] ?? '');
+  const key = readFirstLine(text);
   if (key === '') throw new KeyUnavailableError(`${name} gives no key: its output is empty`);
   const problem = findKeyProblem(key);
   if (problem !== null) throw new KeyUnavailableError(`${name} ${problem}`);
   options.onKey(key);
   return key;
+}
+
+/** Returns the key in the first line with text, since password managers print further fields below the key. */
+function readFirstLine(text: string): string {
+  return parseKey(text.trimStart().split(/\r?\n/, 1)[0] ?? '');
 }
 
 interface KeyText {
@@ -78,38 +106,32 @@ async function readText(source: KeySource, options: KeyReaderOptions): Promise<K
     case 'file':
       return { name: source.setting, text: await readKeyFile(source, options) };
     case 'keychain':
-      return readKeychain(source);
+      return readKeychain(source, options);
   }
 }
 
 async function readKeyFile(
   { path, setting }: Extract<KeySource, { kind: 'file' }>,
-  { home }: KeyReaderOptions,
+  { home, readMs = READ_MS }: KeyReaderOptions,
 ): Promise<string> {
   try {
-    return await readFile(expandHome(path, home), { encoding: 'utf8', flag: 'r' });
+    const limits = { maxBytes: MAX_BYTES, signal: AbortSignal.timeout(readMs) };
+    return (await readNamedFile(expandHome(path, home), limits)).toString('utf8');
   } catch (thrown) {
-    const code = systemErrorCode(thrown);
-    const reason = code === 'ENOENT' ? 'there is no such file' : errorMessage(thrown);
-    throw new KeyUnavailableError(`${setting}: ${path} cannot be read: ${reason}`);
+    if (!(thrown instanceof MusterError)) throw thrown;
+    throw new KeyUnavailableError(`${setting} cannot be read: ${thrown.message}`);
   }
 }
 
-async function readKeychain({
-  provider,
-  account,
-}: Extract<KeySource, { kind: 'keychain' }>): Promise<KeyText> {
+async function readKeychain(
+  { provider, account }: Extract<KeySource, { kind: 'keychain' }>,
+  { environment }: KeyReaderOptions,
+): Promise<KeyText> {
   const name = `the account "${account}" of ${provider}`;
-  const keychain = await openKeychain();
-  if ('missing' in keychain) {
-    throw new KeyUnavailableError(
-      `${name} is in the keychain, which cannot be used: ${keychain.missing}. Sign in again with "muster login ${provider} --store file"`,
-    );
-  }
-  const text = await keychain.read(provider, account);
+  const text = await createKeychain(environment).read(provider, account);
   if (text === null) {
     throw new KeyUnavailableError(
-      `${name} is no longer in the keychain: run "muster login ${provider}"`,
+      `${name} is no longer in the keychain: run "muster login ${provider} --account ${account}"`,
     );
   }
   return { name, text };
@@ -117,46 +139,75 @@ async function readKeychain({
 
 async function runCommand(
   { command, setting }: Extract<KeySource, { kind: 'command' }>,
-  { environment, home }: KeyReaderOptions,
+  { environment, home, readMs = READ_MS }: KeyReaderOptions,
 ): Promise<string> {
   const [file = '', ...args] = typeof command === 'string' ? ['/bin/sh', '-c', command] : command;
-  const group = spawnProcessGroup(file, args, { cwd: home, env: environment });
-  const timeout = { hasPassed: false };
-  const timer = setTimeout(() => {
-    timeout.hasPassed = true;
-    void group.end({ graceMs: 0 });
-  }, COMMAND_MS);
+  let group: ProcessGroup;
   try {
-    const [output, errors, { code, signal }] = await Promise.all([
-      readStart(group.stdout),
-      readStart(group.stderr),
-      group.exited,
-    ]);
-    if (code === 0) return output;
-    const end = timeout.hasPassed
-      ? `did not end within ${COMMAND_MS / 1000} s`
-      : `ended with ${code === null ? signal : `exit code ${code}`}`;
-    const reason = sanitizeForTerminal(errors.trim().split('\n', 1)[0] ?? '', 'exact');
-    const cause = reason === '' ? '' : `: ${reason.slice(0, MAX_REASON)}`;
-    throw new KeyUnavailableError(`the command in ${setting} ${end}${cause}`);
+    group = spawnProcessGroup(file, args, { cwd: home, env: environment });
+    await group.started;
   } catch (thrown) {
-    if (thrown instanceof KeyUnavailableError) throw thrown;
     throw new KeyUnavailableError(
-      `the command in ${setting} cannot be started: ${errorMessage(thrown)}`,
+      `the command in ${setting} cannot be started in ${home}: ${errorMessage(thrown)}`,
     );
-  } finally {
-    clearTimeout(timer);
-    await group.end({ graceMs: 0 });
   }
+  const { output, errors, problem } = await watchCommand(group, readMs);
+  if (problem === null) return output;
+  // A script that prints each of its commands would print the key among its errors.
+  const key = readFirstLine(output);
+  const [line = ''] = (key === '' ? errors : errors.replaceAll(key, '[key]')).trim().split('\n', 1);
+  const reason = sanitizeForTerminal(line, 'exact').slice(0, MAX_REASON);
+  throw new KeyUnavailableError(
+    `the command in ${setting} ${problem}${reason === '' ? '' : `: ${reason}`}`,
+  );
 }
 
-/** Reads a stream to its end, and returns the first bytes as text. */
-async function readStart(stream: AsyncIterable<Buffer>): Promise<string> {
+interface CommandEnd {
+  readonly output: string;
+  readonly errors: string;
+  /** The reason why the output is not used; null: the command has succeeded. */
+  readonly problem: string | null;
+}
+
+/** Waits for the end of a command. Ends it with all its processes if it takes too long or prints too much. */
+async function watchCommand(group: ProcessGroup, readMs: number): Promise<CommandEnd> {
+  let problem: string | null = null;
+  const stop = (reason: string): void => {
+    problem ??= reason;
+    void group.end({ graceMs: 0 });
+  };
+  const timer = setTimeout(() => stop(`did not end within ${readMs / 1000} s`), readMs);
+  const printed = (): void => stop(`printed more than ${MAX_BYTES} bytes, so it prints no key`);
+  const output = collectText(group.stdout, printed);
+  const errors = collectText(group.stderr, printed);
+  const { code, signal } = await group.exited;
+  clearTimeout(timer);
+  // A process that the command has left behind may keep the pipes open for ever.
+  await Promise.race([Promise.all([output.ended, errors.ended]), sleep(LAST_OUTPUT_MS)]);
+  if (code !== 0) problem ??= `ended with ${code === null ? signal : `exit code ${code}`}`;
+  if (problem === null) group.release();
+  else await group.end({ graceMs: 0 });
+  for (const stream of [group.stdout, group.stderr]) stream.destroy();
+  return { output: output.text(), errors: errors.text(), problem };
+}
+
+interface CollectedText {
+  readonly ended: Promise<void>;
+  /** Returns the text so far. */
+  text(): string;
+}
+
+/** Collects the output of a command, and calls `onTooMuch` when it exceeds the limit. */
+function collectText(stream: ProcessGroup['stdout'], onTooMuch: () => void): CollectedText {
   const pieces: Buffer[] = [];
   let length = 0;
-  for await (const piece of stream) {
-    if (length < MAX_BYTES) pieces.push(piece);
+  stream.on('data', (piece: Buffer) => {
     length += piece.length;
-  }
-  return Buffer.concat(pieces).subarray(0, MAX_BYTES).toString('utf8');
+    if (length <= MAX_BYTES) pieces.push(piece);
+    else onTooMuch();
+  });
+  return {
+    ended: new Promise((resolve) => stream.once('close', resolve)),
+    text: () => Buffer.concat(pieces).toString('utf8'),
+  };
 }

@@ -1,4 +1,5 @@
 import type { Decision, ModeToGrant } from '../protocol/permission.ts';
+import { quoteForShell } from '../base/text.ts';
 import { explainGrant } from './mode-grants.ts';
 
 /**
@@ -35,8 +36,4 @@ const CONTINUE_WITHOUT =
 /** Returns the flag for `wouldAllow`, which is either a flag or a rule. */
 function toFlag(wouldAllow: string): string {
   return wouldAllow.startsWith('--') ? wouldAllow : `--allow ${quoteForShell(wouldAllow)}`;
-}
-
-function quoteForShell(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -20,9 +20,9 @@ export type KeySource =
     }
   | { readonly kind: 'keychain'; readonly provider: string; readonly account: string };
 
-/** The error for a key that cannot be read. It says what to do and never holds a key. */
+/** The error for a key that cannot be read or stored. It says what to do and never holds a key. */
 export class KeyUnavailableError extends MusterError {
-  override readonly name = 'KeyUnavailableError';
+  override readonly name: string = 'KeyUnavailableError';
 
   constructor(message: string) {
     super('PERMISSION_DENIED', message);
@@ -32,10 +32,10 @@ export class KeyUnavailableError extends MusterError {
 /** The port to keys that are not in the environment. */
 export interface KeyReader {
   /**
-   * Reads a key. `isFresh`: the key that was read before was refused, so it is not used again. Rejects with
-   * KeyUnavailableError.
+   * Reads a key. `refused`: the key that a server has just refused, so that the key is read again unless that has
+   * happened in the meantime. Rejects with KeyUnavailableError.
    */
-  read(source: KeySource, options?: { readonly isFresh: boolean }): Promise<string>;
+  read(source: KeySource, options?: { readonly refused?: string }): Promise<string>;
 }
 
 /** A key that `muster login` has stored. */
@@ -46,4 +46,6 @@ export interface StoredAccount {
   readonly account: string;
   /** The key; null: it is in the keychain of the system. */
   readonly key: string | null;
+  /** The only server to which the key may be sent. Default: that of the known or configured provider. */
+  readonly baseUrl?: string;
 }

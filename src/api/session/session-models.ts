@@ -38,11 +38,13 @@ export async function openSessionModels(
   const fetch = createHttpFetch(environment);
   const deadlines = new Deadlines(systemClock);
   const addSecret = (key: string): void => {
-    secrets.push(...listSecretForms(key));
+    if (!secrets.includes(key)) secrets.push(...listSecretForms(key));
   };
-  const accounts = readAccounts(directory, onNotice);
+  const accounts = readAccounts(directory, onNotice, state);
   for (const { key } of accounts) if (key !== null) addSecret(key);
   const setup = await discoverModels(modelSettings(loaded), { env: environment, fetch, accounts });
+  // The name of a variable in `api_key_env` need not say that it holds a secret.
+  for (const { apiKey } of setup.providers) if (apiKey !== null) addSecret(apiKey);
   const main = resolveMainModel(setup, { agent: MAIN_AGENT, prompt: '' });
   for (const problem of setup.problems ?? []) onNotice(problem);
   const limits = limitByOpenFiles(

@@ -7,11 +7,11 @@ import { userConfigFile } from '../../config/paths.ts';
 import { formatProviderFragment } from '../../config/provider-toml.ts';
 import { requestModels } from '../../model/listing/request-models.ts';
 import { probeProvider, type ProbePlan } from '../../model/probe/probe-provider.ts';
-import type { Check } from '../../protocol/check.ts';
+import { warn, type Check } from '../../protocol/check.ts';
 import type { Usage } from '../../protocol/model.ts';
 import { createRedactor } from '../../store/redact/redactor.ts';
-import type { Environment } from '../../sys/env.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
+import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
 import { loadKeyReader, readAccounts } from './accounts.ts';
 import { createProbeFragment, nextProbeStep } from './probe-fragment.ts';
 import { findProbeTarget, type ProbeWish } from './probe-target.ts';
@@ -22,11 +22,8 @@ import { connectLimits, modelSettings } from './settings.ts';
 const LIST_MS = 20_000;
 
 export interface ProviderProbeOptions extends ProbeWish {
-  readonly environment: Environment;
-  /** The state directory; absolute. */
-  readonly directory: string;
-  /** The home directory, in which commands that print a key run. */
-  readonly home: string;
+  /** The options that locate the state directory. */
+  readonly state: StateOptions;
   /** True to append the configuration to the file of the user. */
   readonly isWritten: boolean;
   /** Takes each check as soon as it is made. */
@@ -79,11 +76,13 @@ export async function reportProviderProbe(
   loaded: LoadedConfig,
   options: ProviderProbeOptions,
 ): Promise<ProviderProbeReport> {
-  const { environment, directory, home } = options;
+  const { environment, home } = options.state;
   const secrets = [...secretValues(environment)];
   const redact = createRedactor({ secrets });
   const onKey = (key: string): void => void secrets.push(...listSecretForms(key));
-  const accounts = readAccounts(directory, () => {});
+  const notices: string[] = [];
+  const addNotice = (notice: string): void => void notices.push(notice);
+  const accounts = readAccounts(stateDirectory(options.state), addNotice, options.state);
   for (const { key } of accounts) if (key !== null) onKey(key);
   const settings = modelSettings(loaded);
   const found = findProbeTarget(options, { settings, environment, accounts });
@@ -93,6 +92,8 @@ export async function reportProviderProbe(
     detail: redact(check.detail),
     fix: check.fix === null ? null : redact(check.fix),
   });
+  const early = notices.map((notice) => clean(warn('accounts', notice, null)));
+  for (const check of early) options.onCheck(check);
   const fetch = createHttpFetch(environment);
   const keys = loadKeyReader({ environment, home, clock: systemClock, onKey });
   const deps = { fetch, clock: systemClock, keys };
@@ -121,7 +122,7 @@ export async function reportProviderProbe(
       protocol: provider.protocol,
     },
     model: model === null ? null : redact(model),
-    checks: checks.map(clean),
+    checks: [...early, ...checks.map(clean)],
     requests,
     usage,
     config: config === '' ? null : config,

@@ -2,7 +2,7 @@ import { toPrintableJson } from '../../base/printable-json.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { FlagReader } from './flag-reader.ts';
 import type { FlagName, FlagSpec } from './flags.ts';
-import type { Questions } from './terminal.ts';
+import type { AskSecret, Questions } from './terminal.ts';
 import type { CompletionValues } from './completion-values.ts';
 import { UsageError } from '../../base/errors.ts';
 import { TASK_VARIABLE } from '../../sys/processes/command-environment.ts';
@@ -58,6 +58,8 @@ export interface CommandContext {
   readonly confirm: ((question: string) => Promise<boolean>) | null;
   /** Starts to ask a person several questions; null if there is no terminal. */
   readonly questions: (() => Promise<Questions>) | null;
+  /** Asks a person for a secret, which is not shown; null if there is no terminal. */
+  readonly secret: AskSecret | null;
   /** Loads all commands with words. */
   readonly commands: LoadCommands;
   /** Returns the help of the program. */

@@ -26,6 +26,8 @@ import { runCommand } from './commands/run.ts';
 import { usageCommand } from './commands/usage.ts';
 import { trustListCommand, trustRevokeCommand } from './commands/trust/list.ts';
 import { trustAddCommand } from './commands/trust/add.ts';
+import { loginCommand } from './commands/keys/login.ts';
+import { logoutCommand } from './commands/keys/logout.ts';
 import { modelsCommand } from './commands/models.ts';
 import { configShowCommand } from './commands/config-show.ts';
 import { sandboxCommand } from './commands/sandbox.ts';
@@ -66,6 +68,8 @@ export const CLI_COMMANDS: readonly Command[] = [
   trustListCommand,
   trustAddCommand,
   trustRevokeCommand,
+  loginCommand,
+  logoutCommand,
   modelsCommand,
   configShowCommand,
   sandboxCommand,

@@ -18,7 +18,10 @@ export type StoredValueKind =
   | 'configured models'
   | 'ended tasks'
   | 'open questions'
+  | 'providers'
   | 'runs of templates'
+  | 'stored accounts'
+  | 'stored providers'
   | 'tasks'
   | 'tasks at work'
   | 'templates';

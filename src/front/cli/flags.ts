@@ -205,6 +205,23 @@ const FLAGS = {
       help: 'subagents of the whole run',
     },
   }),
+  ...inGroup('Keys', {
+    account: {
+      value: 'NAME',
+      help: 'the name of the account, if you have several at a provider (default: default)',
+      completes: { found: 'stored accounts' },
+    },
+    store: {
+      value: 'PLACE',
+      help: 'where the key is kept: keychain (that of the system), file (in the data directory), or auto: the keychain if it works, otherwise the file (the default)',
+      completes: { words: ['auto', 'keychain', 'file'] },
+    },
+    'base-url': {
+      value: 'URL',
+      help: 'the address of the server, for a proxy or a provider of your own; the key is sent to no other server',
+    },
+    'no-check': { help: 'store the key without asking the provider whether it is valid' },
+  }),
   ...inGroup('Directories', {
     cwd: { value: 'DIR', path: 'directories', help: 'the directory to work in' },
     'add-dir': {

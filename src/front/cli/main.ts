@@ -4,15 +4,17 @@ import { errorMessage, MusterError, systemErrorCode, UsageError } from '../../ba
 import { VERSION } from '../../base/version.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import { printError, printText } from '../../sys/print.ts';
+import { excludeSecretsFromDumps } from '../../sys/processes/core-dumps.ts';
 import type { Command, CommandContext } from './command.ts';
 import { watchOutput } from './output.ts';
 import { parseCommandLine } from './parse.ts';
-import { terminalConfirm, terminalQuestions } from './terminal.ts';
+import { terminalConfirm, terminalQuestions, terminalSecret } from './terminal.ts';
 
 export { tuneCompilersSoon } from './tune-compilers.ts';
 
 /** Runs one command line. Sets the exit code; never throws. */
 export async function main(argv: readonly string[]): Promise<void> {
+  excludeSecretsFromDumps();
   watchOutput();
   try {
     process.exitCode = await runCommandLine(argv);
@@ -46,6 +48,9 @@ function processContext(): CommandContext {
     },
     get questions() {
       return terminalQuestions();
+    },
+    get secret() {
+      return terminalSecret();
     },
     commands: loadCommands,
     help: async () => (await import('./help.ts')).helpText([], await loadCommands()),

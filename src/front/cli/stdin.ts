@@ -42,10 +42,13 @@ async function readRequiredPrompt(signal: AbortSignal | undefined): Promise<stri
   return prompt;
 }
 
-/** Reads all of stdin, for the items of a run. The signal ends the waiting at once with a `CANCELLED` error. */
-export async function readAll(signal: AbortSignal): Promise<string> {
+/**
+ * Reads all of stdin. The signal ends the waiting at once with a `CANCELLED` error. `reader`: the flag or command that
+ * reads stdin, for the UsageError if stdin is a terminal.
+ */
+export async function readAll(reader: string, signal?: AbortSignal): Promise<string> {
   if (process.stdin.isTTY === true) {
-    throw new UsageError('--items - reads stdin, and nothing is piped in');
+    throw new UsageError(`${reader} reads stdin, and nothing is piped in`);
   }
   return readStdin({ firstByteMs: null, signal });
 }

@@ -38,6 +38,42 @@ export function terminalQuestions(): (() => Promise<Questions>) | null {
   };
 }
 
+/** Asks a person for a secret. Returns the typed text without blanks around it; null after Ctrl+D. */
+export type AskSecret = (question: string) => Promise<string | null>;
+
+/** Returns a function that asks for a secret and shows nothing of what is typed; null if there is no terminal. */
+export function terminalSecret(): AskSecret | null {
+  if (!hasTerminal()) return null;
+  return async (question) => {
+    const [{ createInterface }, { Writable }] = await Promise.all([
+      import('node:readline'),
+      import('node:stream'),
+    ]);
+    const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+    const lines = createInterface({
+      input: process.stdin,
+      output: nowhere,
+      terminal: true,
+      historySize: 0,
+    });
+    const showQuestion = (): void => printError(sanitizeForTerminal(question, 'exact'));
+    // The process goes on after Ctrl+Z.
+    lines.on('SIGCONT', () => {
+      showQuestion();
+      lines.resume();
+    });
+    const secret = questionsOn(lines);
+    try {
+      showQuestion();
+      const answer = await secret.ask('');
+      if (answer !== null) printError('\n');
+      return answer;
+    } finally {
+      secret.close();
+    }
+  };
+}
+
 function questionsOn(lines: Interface): Questions {
   let isOver = false;
   lines.once('close', () => {

@@ -96,7 +96,7 @@ export function createAdapter(
     }),
     async *stream(request, signal, observer) {
       const progress: Progress = { isAccepted: false, answer: null };
-      const key = new EndpointKey(endpoint, deps.keys);
+      const key = new EndpointKey(endpoint, deps.keys, { signal, observer });
       const failureContext = (): FailureContext => ({
         model: modelName({ provider: endpoint.name, id: request.model.id }),
         server: key.endpoint,
@@ -119,8 +119,9 @@ export function createAdapter(
           yield* streamAnswer(outputCaps.limit(request, defaultLimit), signal, observer, context);
           return;
         } catch (error) {
-          const thrown = signal.aborted ? error : attempt.judgeFailure(error);
-          if (thrown === null || (!signal.aborted && (await key.renew(thrown)))) continue;
+          const judged = signal.aborted ? error : attempt.judgeFailure(error);
+          const thrown = judged === null ? null : await key.renew(judged);
+          if (thrown === null) continue;
           const failure = signal.aborted
             ? cancelledFailure(failureContext())
             : toModelFailure(thrown, failureContext());

@@ -47,7 +47,9 @@ export async function requestModels(
   deps: ListDeps,
   options: ListOptions,
 ): Promise<ListOutcome> {
-  const key = new EndpointKey(provider, deps.keys);
+  // Reading a key has a time limit of its own.
+  const { signal } = new AbortController();
+  const key = new EndpointKey(provider, deps.keys, { signal, observer: undefined });
   const request = async (): Promise<ListOutcome> => {
     const { protocol } = provider;
     const server = { fetch: deps.fetch, protocol, endpoint: key.endpoint };
@@ -60,7 +62,8 @@ export async function requestModels(
     try {
       return await request();
     } catch (thrown) {
-      if (!(await key.renew(thrown))) throw thrown;
+      const failure = await key.renew(thrown);
+      if (failure !== null) throw failure;
       return await request();
     }
   } catch (thrown) {

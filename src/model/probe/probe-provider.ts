@@ -9,7 +9,12 @@ import { checkAbilities } from './check-abilities.ts';
 import { judgeModels } from './choose-model.ts';
 import { describeFailure, failureText, hasNoEndpoint } from './describe-failure.ts';
 import { PROTOCOL_TITLES, SHORT_ANSWER } from './judge-answer.ts';
-import { MAX_PROBE_OUTPUT, MAX_PROBE_REQUESTS, quoteServerText, type ProbeClient } from './probe-client.ts';
+import {
+  MAX_PROBE_OUTPUT,
+  MAX_PROBE_REQUESTS,
+  quoteServerText,
+  type ProbeClient,
+} from './probe-client.ts';
 import { ProbeLog, type ProbeLogDeps } from './probe-log.ts';
 import { reachServer, type ReachDeps } from './reach-server.ts';
 
@@ -79,7 +84,12 @@ export async function probeProvider(target: ProbeTarget, deps: ProbeDeps): Promi
   log.add(step.check);
   if (step.id === null) return report(first);
   const asked = { model: step.id };
-  const plan = { provider: first, model: step.id, maxRequests: MAX_PROBE_REQUESTS, maxOutput: MAX_PROBE_OUTPUT };
+  const plan = {
+    provider: first,
+    model: step.id,
+    maxRequests: MAX_PROBE_REQUESTS,
+    maxOutput: MAX_PROBE_OUTPUT,
+  };
   if (!(await deps.confirm(plan))) {
     log.add(warn('protocol', 'not tested: no request was sent', null));
     return report(first, asked);

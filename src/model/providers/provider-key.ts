@@ -72,24 +72,33 @@ export function configuredKey(
 /** The name of the account of a provider if `muster login` is given none. */
 export const DEFAULT_ACCOUNT = 'default';
 
-/**
- * Returns the key of an account that is signed in. `wanted`: the name of the account; null: the default account, or
- * else the first one.
- */
+/** Names an account in messages. */
+export function describeAccount({ provider, account }: StoredAccount): string {
+  return `the account "${account}" of ${provider}`;
+}
+
+/** Finds an account of a provider. `wanted`: the name of the account; null: the default account, or else the first one. */
+export function findAccount(
+  wanted: string | null,
+  stored: readonly StoredAccount[],
+): StoredAccount | undefined {
+  const found = stored.find(({ account }) => account === (wanted ?? DEFAULT_ACCOUNT));
+  return found ?? (wanted === null ? stored[0] : undefined);
+}
+
+/** Returns the key of the account that `findAccount` finds. */
 export function accountKey(
   provider: string,
   wanted: string | null,
   stored: readonly StoredAccount[],
 ): ProviderKey {
-  const found =
-    stored.find(({ account }) => account === (wanted ?? DEFAULT_ACCOUNT)) ??
-    (wanted === null ? stored[0] : undefined);
+  const found = findAccount(wanted, stored);
   if (found === undefined) {
     const option = wanted === null ? '' : ` --account ${wanted}`;
     const problem = `${provider} has no account "${wanted ?? DEFAULT_ACCOUNT}": run "muster login ${provider}${option}"`;
     return { apiKey: null, keyProblem: problem };
   }
-  const keyFrom = `the account "${found.account}" of ${found.provider}`;
+  const keyFrom = describeAccount(found);
   if (found.key !== null) return { apiKey: found.key, keyFrom };
   const keySource = { kind: 'keychain', provider: found.provider, account: found.account } as const;
   return { apiKey: null, keyFrom, keySource };
@@ -142,6 +151,23 @@ export function findKeyProblem(key: string): string | null {
   const name = CHARACTER_NAMES[found];
   const character = name === undefined ? `U+${code}` : `${name} (U+${code})`;
   return `holds no key that can be sent: its character ${index + 1} of ${characters.length} is ${character}; copy the key again`;
+}
+
+/** Shorter keys are no secrets: local servers accept any text as a key, which may be a common word. */
+const MIN_SECRET_LENGTH = 8;
+/** A part of a key as servers show it in errors, such as `sk-ab****wxyz` and `sk-...wxyz`. */
+const MASKED = /([\w-]*)(?:\*{2,}|\.{3}|…)([\w-]*)/gu;
+/** The minimum length of a part that is recognized. */
+const MIN_PART = 3;
+
+/** Replaces a key in a text of a server, and the parts of it that some servers show. */
+export function hideKey(text: string, key: string | null): string {
+  if (key === null || key.length < MIN_SECRET_LENGTH) return text;
+  return text.replaceAll(key, '[key]').replace(MASKED, (shown, start: string, end: string) => {
+    const isStart = start.length >= MIN_PART && key.startsWith(start);
+    const isEnd = end.length >= MIN_PART && key.endsWith(end);
+    return isStart || isEnd ? '[key]' : shown;
+  });
 }
 
 /** Returns true if the provider has a key that can be sent, or needs none. */

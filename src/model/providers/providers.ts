@@ -17,7 +17,14 @@ import {
   chooseProtocol,
   type ConfiguredProvider,
 } from './configured-provider.ts';
-import { accountKey, configuredKey, type ProviderKey, readProviderKey } from './provider-key.ts';
+import {
+  accountKey,
+  configuredKey,
+  describeAccount,
+  findAccount,
+  type ProviderKey,
+  readProviderKey,
+} from './provider-key.ts';
 import {
   OLLAMA_PORT,
   type Vendor,
@@ -40,9 +47,7 @@ export function discoverProviders(
   const found = [
     ...Object.entries(settings.providers).map(([name, own]) => fromSettings(name, own, sources)),
     ...fromLlmVariables(env),
-    ...accounts.flatMap(({ provider }) =>
-      isPreset(provider) ? [fromPreset(provider, sources)] : [],
-    ),
+    ...accounts.flatMap(({ provider }) => fromAccount(provider, sources)),
     ...PRESET_NAMES.flatMap((preset) => fromVariables(preset, env)),
   ];
   const byName = new Map<string, ConfiguredProvider>();
@@ -153,8 +158,16 @@ function keyOf(name: string, settings: ProviderSettings, target: KeyTarget): Pro
   const own = configuredKey(`models.providers.${name}`, settings, sources.env);
   if (own !== null) return own;
   const names = preset === null || preset === name ? [name] : [name, preset];
-  const stored = sources.accounts.filter(({ provider }) => names.includes(provider));
-  if (settings.account !== undefined) return accountKey(name, settings.account, stored);
+  const all = sources.accounts.filter(({ provider }) => names.includes(provider));
+  const stored = all.filter((account) => isForServer(account, url));
+  if (settings.account !== undefined) {
+    const other = all.find(({ account }) => account === settings.account);
+    if (other === undefined || stored.includes(other)) {
+      return accountKey(name, settings.account, stored);
+    }
+    const keyProblem = `${describeAccount(other)} is for ${other.baseUrl}, and is not sent to ${url.url.origin}`;
+    return { apiKey: null, keyProblem };
+  }
   if (preset === null) {
     return stored.length === 0 ? { apiKey: null } : accountKey(name, null, stored);
   }
@@ -170,16 +183,17 @@ function presetKey(
   stored: readonly StoredAccount[],
   { env, isNeeded }: { readonly env: Environment; readonly isNeeded: boolean },
 ): ProviderKey {
-  const key = readProviderKey(keyVariables(preset), env, { needed: null });
+  const key = readVariableKey(preset, env);
   if (key.keyFrom !== undefined) return key;
   if (stored.length > 0) return accountKey(preset, null, stored);
   const [needed] = PRESETS[preset].keys;
   return isNeeded && needed !== undefined ? { apiKey: null, missingKey: needed } : key;
 }
 
-function keyVariables(preset: PresetName): readonly string[] {
+/** Returns the key of a known provider in the environment. */
+export function readVariableKey(preset: PresetName, env: Environment): ProviderKey {
   const { token, keys } = PRESETS[preset];
-  return token === undefined ? keys : [token, ...keys];
+  return readProviderKey(token === undefined ? keys : [token, ...keys], env, { needed: null });
 }
 
 /** Reads `LLM_*`, which names the main model, and `LIGHT_LLM_*`, which names the fast one. */
@@ -265,7 +279,7 @@ function fromVariables(preset: PresetName, env: Environment): readonly Configure
   if (isLocal === true && !isAddressSet) return [];
   const url = presetUrl(preset, env);
   const key = isAccessTo(preset, { name: preset, url, isDefault: true })
-    ? readProviderKey(keyVariables(preset), env, { needed: null })
+    ? readVariableKey(preset, env)
     : { apiKey: null };
   const hasKey = key.keyFrom !== undefined;
   if (!hasKey && isLocal !== true && !isPrivateHost(url.url.href)) return [];
@@ -276,18 +290,41 @@ function fromVariables(preset: PresetName, env: Environment): readonly Configure
   return [createProvider({ name: preset, protocol, url, key, source, preset: owner })];
 }
 
-/** Returns a known provider for which an account is signed in. */
-function fromPreset(preset: PresetName, { env, accounts }: KeySources): ConfiguredProvider {
+/** Returns true if the key of an account may be sent to a server. */
+function isForServer(account: StoredAccount, { url }: ParsedBaseUrl): boolean {
+  if (account.baseUrl === undefined) return true;
+  return parseAccountUrl(account.baseUrl, account).url.origin === url.origin;
+}
+
+function parseAccountUrl(baseUrl: string, account: StoredAccount): ParsedBaseUrl {
+  return parseBaseUrl(baseUrl, `the base URL of ${describeAccount(account)}`);
+}
+
+/** Returns the provider of an account that is signed in; none if its settings have been removed since. */
+function fromAccount(name: string, sources: KeySources): readonly ConfiguredProvider[] {
+  const stored = sources.accounts.filter(({ provider }) => provider === name);
+  const account = findAccount(null, stored);
+  const hasVariable = isPreset(name) && readVariableKey(name, sources.env).keyFrom !== undefined;
+  if (account?.baseUrl !== undefined && !hasVariable) {
+    const { baseUrl } = account;
+    // A damaged address is reported as that of the account.
+    parseAccountUrl(baseUrl, account);
+    const settings = { baseUrl, account: account.account };
+    return [{ ...fromSettings(name, settings, sources), source: 'muster login' }];
+  }
+  return isPreset(name) ? [fromPreset(name, stored, sources.env)] : [];
+}
+
+/** Returns a known provider at its own address. */
+function fromPreset(
+  preset: PresetName,
+  stored: readonly StoredAccount[],
+  env: Environment,
+): ConfiguredProvider {
   const url = presetUrl(preset, env);
-  const stored = accounts.filter(({ provider }) => provider === preset);
-  const key = presetKey(preset, stored, { env, isNeeded: true });
+  const usable = stored.filter((account) => isForServer(account, url));
+  const key = presetKey(preset, usable, { env, isNeeded: true });
   const source = key.keyFrom ?? 'muster login';
-  return createProvider({
-    name: preset,
-    protocol: chooseProtocol(preset, url),
-    url,
-    key,
-    source,
-    preset,
-  });
+  const protocol = chooseProtocol(preset, url);
+  return createProvider({ name: preset, protocol, url, key, source, preset });
 }

@@ -20,6 +20,8 @@ export interface ProviderPreset {
   readonly isLocal?: true;
   /** The page on which a person creates a key. Default: the provider needs no key. */
   readonly keyPage?: string;
+  /** The path below the base URL that only a valid key can read. Default: `/models`, if it needs a key. */
+  readonly keyPath?: string;
   /** Matches the host names of the provider. Default: it has none of its own. */
   readonly hosts?: RegExp;
   /**
@@ -85,6 +87,8 @@ const TABLE = {
     baseUrlKey: 'OPENROUTER_BASE_URL',
     keys: ['OPENROUTER_API_KEY'],
     keyPage: 'https://openrouter.ai/keys',
+    // The limits of a key; the list of models is public: https://openrouter.ai/docs/api-reference/limits
+    keyPath: '/key',
     hosts: /^openrouter\.ai$/,
     // These names lead to the newest model of a family.
     tiers: {

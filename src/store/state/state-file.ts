@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage, MusterError, systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
+import { quoteForShell } from '../../base/text.ts';
 import { getDataPaths, prepareDataDirectory, checkDataDirectory } from '../files/data-dir.ts';
 import { storageError, writeAllBytes } from '../files/file-port.ts';
 import { nodeFiles } from '../files/node-files.ts';
@@ -11,6 +12,7 @@ import { readWithLimit } from '../../sys/files/read-at-most.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 const WRITABLE_BY_OTHERS = 0o022;
+const USABLE_BY_OTHERS = 0o077;
 /** The longest wait for another process, which holds the lock for one small write. */
 const MAX_WAIT_MS = 10_000;
 const WAIT_MS = 10;
@@ -25,14 +27,21 @@ export class StateFile {
   readonly path: string;
   readonly #directory: string;
   readonly #remedy: string;
+  readonly #isSecret: boolean;
 
   /**
-   * `directory` is absolute. It is created when the file is first written. `remedy`: the next step of a person who has moved
-   * a damaged file away, such as "sign in again".
+   * `directory` is absolute. It is created when the file is first written. `remedy`: the next step of a person who has
+   * moved a damaged file away, such as "sign in again". `isSecret`: the file is not read if others can read it.
    */
-  constructor(directory: string, name: string, remedy: string) {
+  constructor(
+    directory: string,
+    name: string,
+    remedy: string,
+    { isSecret }: { readonly isSecret: boolean } = { isSecret: false },
+  ) {
     this.#directory = directory;
     this.#remedy = remedy;
+    this.#isSecret = isSecret;
     this.path = join(directory, name);
   }
 
@@ -55,9 +64,7 @@ export class StateFile {
       if (uid !== undefined && stats.uid !== uid) {
         throw this.#unusable(`it belongs to user ${stats.uid}, not to you (${uid})`);
       }
-      if ((stats.mode & WRITABLE_BY_OTHERS) !== 0) {
-        throw this.#unusable(`others can write to it (mode ${(stats.mode & 0o777).toString(8)})`);
-      }
+      this.#checkMode(stats.mode & 0o777);
       const bytes = readWithLimit(fd, MAX_BYTES);
       if (bytes === undefined) throw this.#unusable(`it is larger than ${MAX_BYTES} bytes`);
       return bytes.toString('utf8');
@@ -101,6 +108,19 @@ export class StateFile {
       'INVALID_PARAM',
       `${this.path} is damaged (${how}), so nothing in it counts: move it away, then ${this.#remedy}`,
     );
+  }
+
+  #checkMode(mode: number): void {
+    const shown = mode.toString(8);
+    if (this.#isSecret && (mode & USABLE_BY_OTHERS) !== 0) {
+      const command = `chmod 600 ${quoteForShell(this.path)}`;
+      throw this.#unusable(
+        `it holds keys, and others can use it (mode ${shown}). Run: ${command}. If others use this machine, also create new keys`,
+      );
+    }
+    if ((mode & WRITABLE_BY_OTHERS) !== 0) {
+      throw this.#unusable(`others can write to it (mode ${shown})`);
+    }
   }
 
   #acquire(locks: OwnerLocks, lock: string): void {

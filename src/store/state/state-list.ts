@@ -9,6 +9,8 @@ export interface ListFormat<T> {
   readonly fileName: string;
   /** The next step of a person who has moved a damaged file away, such as "sign in again". */
   readonly remedy: string;
+  /** True if the file holds keys or passwords. It is not used then if others can read it. Default: false. */
+  readonly isSecret?: boolean;
   /** The name of the list in the file. */
   readonly listName: string;
   /** Returns the same key for two entries of which the newer one replaces the older one. */
@@ -28,7 +30,8 @@ export class StateList<T> {
   readonly #format: ListFormat<T>;
 
   constructor(directory: string, format: ListFormat<T>) {
-    this.#file = new StateFile(directory, format.fileName, format.remedy);
+    const { fileName, remedy, isSecret = false } = format;
+    this.#file = new StateFile(directory, fileName, remedy, { isSecret });
     this.#format = format;
   }
 

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import type { Environment } from '../env.ts';
+import { spawnWithCoreDumps } from './core-dumps.ts';
 import { stdioWithoutInherited } from './inherited-descriptors.ts';
 import type { Pipe } from './pipes.ts';
 import { findProcesses, readStartTime, type ProcessQuery } from './process-table.ts';
@@ -74,6 +75,11 @@ export interface ProcessGroup {
    * KILL was needed. May be called at any time and more than once.
    */
   end(options?: { readonly graceMs?: number }): Promise<boolean>;
+  /**
+   * Kills the rest of the group after its leader has ended. In contrast to `end`, processes that have left the group
+   * go on, such as the agent that a password manager has started for its next call.
+   */
+  release(): void;
 }
 
 /** A query for the processes to end. */
@@ -106,12 +112,14 @@ export function spawnProcessGroup(
 ): ProcessGroup {
   const mark = newId();
   const { child, stdout } = spawnWithOutput(options.output ?? null, (output) =>
-    spawn(file, args, {
-      cwd: options.cwd,
-      env: { ...options.env, [MARK_VARIABLE]: mark },
-      detached: true,
-      stdio: ['ignore', output, 'pipe', ...buildExtraStdio(options)],
-    }),
+    spawnWithCoreDumps(() =>
+      spawn(file, args, {
+        cwd: options.cwd,
+        env: { ...options.env, [MARK_VARIABLE]: mark },
+        detached: true,
+        stdio: ['ignore', output, 'pipe', ...buildExtraStdio(options)],
+      }),
+    ),
   );
   const checkSocket = options.startCheck === true ? child.stdio[3] : undefined;
   if (checkSocket instanceof Duplex) answerStartCheck(checkSocket);
@@ -137,6 +145,10 @@ export function spawnProcessGroup(
       await exited.catch(ignoreStartFailure);
       unregister();
       return forced;
+    },
+    release() {
+      if (child.pid !== undefined) sendSignal(-child.pid, 'SIGKILL');
+      unregister();
     },
   };
   const unregister = registerForShutdown((graceMs) => group.end({ graceMs }));

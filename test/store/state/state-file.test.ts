@@ -95,6 +95,22 @@ describe('a state file', () => {
     expect(() => file.read()).toThrow(message);
   });
 
+  it('that holds keys is not read if others can read it, and says how to repair that', () => {
+    const directory = join(root, "it's state");
+    const file = new StateFile(directory, 'x.json', 'sign in again', { isSecret: true });
+    file.update(() => 'key');
+    for (const mode of [0o640, 0o604, 0o610, 0o666]) {
+      chmodSync(file.path, mode);
+      const expected = `it holds keys, and others can use it (mode ${mode.toString(8)}). Run: chmod 600 `;
+      expect(() => file.read()).toThrow(expected);
+      expect(() => file.update(() => 'other')).toThrow(expected);
+    }
+    const repair = `chmod 600 '${directory.replace("'", "'\\''")}/x.json'`;
+    expect(() => file.read()).toThrow(repair);
+    execFileSync('/bin/sh', ['-c', repair]);
+    expect(file.read()).toBe('key');
+  });
+
   it('is not read from a directory that others can write to', () => {
     const file = new StateFile(join(root, 'state'), 'x.json', 'start again');
     file.update(() => 'old');

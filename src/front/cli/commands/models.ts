@@ -1,5 +1,4 @@
 import { reportListedModels, type ModelsReport } from '../../../api/index.ts';
-import { stateDirectory } from '../../../trust/state-directory.ts';
 import { defineReportCommand } from '../command.ts';
 import { columns } from '../layout.ts';
 import { configOptions, PROJECT_FLAGS } from '../run-options.ts';
@@ -9,7 +8,7 @@ export const modelsCommand = defineReportCommand({
   words: 'models',
   summary:
     'the configured providers, the model of each tier, and the models that each provider has',
-  operands: [{ name: '[PROVIDER]' }],
+  operands: [{ name: '[PROVIDER]', completes: { found: 'providers' } }],
   flags: ['search', 'refresh', 'json', 'model', 'fallback-model', ...PROJECT_FLAGS, 'data-dir'],
   examples: ['muster models', 'muster models openrouter --search "claude sonnet"'],
   parse: ({ operands: [provider = null], flags }) => ({
@@ -22,6 +21,7 @@ export const modelsCommand = defineReportCommand({
   run: async ({ provider, search, isRefresh, ...options }, context) => {
     const { loadConfiguration, stateLocation } = await import('../configuration.ts');
     const { modelListTexts } = await import('./models/list-texts.ts');
+    const { stateDirectory } = await import('../../../trust/state-directory.ts');
     const loaded = await loadConfiguration(options, context);
     const { environment, home } = context;
     const directory = stateDirectory(stateLocation(options, context));

@@ -114,8 +114,11 @@ async function runToEnd({ file, args, env }: ConfinedCommand, cwd: string): Prom
   const { spawn } = await import('node:child_process');
   const { Duplex } = await import('node:stream');
   const { answerStartCheck } = await import('../../../sys/processes/start-check.ts');
+  const { spawnWithCoreDumps } = await import('../../../sys/processes/core-dumps.ts');
   const stdio = ['inherit', 'inherit', 'inherit', 'pipe'] as const;
-  const child = spawn(file, args, { cwd, env: { ...env }, stdio: [...stdio] });
+  const child = spawnWithCoreDumps(() =>
+    spawn(file, args, { cwd, env: { ...env }, stdio: [...stdio] }),
+  );
   const startCheck = child.stdio[3];
   if (startCheck instanceof Duplex) answerStartCheck(startCheck);
   let received: NodeJS.Signals | null = null;

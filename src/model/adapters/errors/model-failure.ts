@@ -13,6 +13,7 @@ import {
 } from './answer-errors.ts';
 import { errorText, findErrorMessage, toErrorLine } from './error-body.ts';
 import { isContextOverflow } from './context-overflow.ts';
+import { hideKey } from '../../providers/provider-key.ts';
 import type { Endpoint } from '../protocol-adapter.ts';
 import { stripMarkup } from './markup.ts';
 import {
@@ -40,7 +41,7 @@ export function toModelFailure(thrown: unknown, context: FailureContext): ModelF
   const code = status === undefined ? '' : `HTTP ${status}: `;
   return {
     kind,
-    message: redactKey(`${context.model}: ${code}${toErrorLine(text)}`, context.server.apiKey),
+    message: hideKey(`${context.model}: ${code}${toErrorLine(text)}`, context.server.apiKey),
     retryable,
     ...(status === undefined ? {} : { status }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
@@ -176,14 +177,6 @@ function readConnectionError(thrown: unknown, context: FailureContext): FailureD
 /** Returns the code of the first error of several: a host with several addresses fails with one error for each. */
 function firstCode(cause: unknown): string | undefined {
   return cause instanceof AggregateError ? systemErrorCode(cause.errors[0]) : undefined;
-}
-
-/** Shorter keys are no secrets: local servers accept any text as a key, which may be a common word. */
-const MIN_SECRET_LENGTH = 8;
-
-function redactKey(message: string, apiKey: string | null): string {
-  if (apiKey === null || apiKey.length < MIN_SECRET_LENGTH) return message;
-  return message.replaceAll(apiKey, '[key]');
 }
 
 /**

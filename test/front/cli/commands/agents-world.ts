@@ -47,6 +47,7 @@ export function makeWorld(
               close: () => asked.push('closed'),
             }),
     confirm: null,
+    secret: null,
     commands: () => Promise.resolve(CLI_COMMANDS),
     help: async () => '',
   };

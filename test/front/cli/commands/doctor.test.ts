@@ -33,6 +33,7 @@ function makeContext(place: ReturnType<typeof makePlace>, environment: Environme
     cwd: place.cwd,
     confirm: null,
     questions: null,
+    secret: null,
     commands: () => Promise.resolve([]),
     help: async () => '',
   };
@@ -173,6 +174,8 @@ describe('doctor', () => {
       'ok git',
       'ok sandbox',
     ]);
+    expect(shown.next).toMatch(/^everything is ready: start a conversation with muster/);
+    expect(text).toMatch(new RegExp(`\\n\\nnext: ${shown.next.slice(0, 20)}.*\\n$`));
     expect(`${text}${JSON.stringify(shown)}`).not.toContain(SECRET);
   });
 
@@ -225,6 +228,8 @@ describe('doctor', () => {
       expect.stringMatching(
         /^warn sandbox none, .*: bwrap is not installed → apt install bubblewrap$/,
       ),
+      '',
+      'next: node: install Node 22.19 or newer',
       '',
     ]);
   });

@@ -27,6 +27,7 @@ async function run(project: Project, args: readonly string[], asking: Asking = {
     cwd: project.repo,
     confirm: asking.confirm ?? null,
     questions: null,
+    secret: null,
     commands,
     help: async () => '',
   });

@@ -1,8 +1,12 @@
 import {
+  listAccounts,
   listAgentsIn,
+  listProvidersToSignIn,
   loadAgents,
   openTasks,
   listTemplatesIn,
+  type AccountOptions,
+  type AccountReport,
   type TaskSummary,
 } from '../../../../api/index.ts';
 import { grantableModes } from '../../../../trust/mode-grants.ts';
@@ -47,6 +51,12 @@ export async function readCompletionValues(
       return configuredModels(place);
     case 'templates':
       return templates(place);
+    case 'providers':
+      return providers(place);
+    case 'stored providers':
+      return storedAccounts(place, ({ provider }) => provider);
+    case 'stored accounts':
+      return storedAccounts(place, ({ account }) => account);
     default:
       return source satisfies never;
   }
@@ -105,4 +115,27 @@ async function configuredModels(place: CompletionLocation): Promise<readonly Can
 async function templates(place: CompletionLocation): Promise<readonly Candidate[]> {
   const listed = await listTemplatesIn(place);
   return listed.templates.map(({ name, description }) => ({ text: name, about: description }));
+}
+
+/** Returns the options of commands about accounts. */
+async function accountOptions(place: CompletionLocation): Promise<AccountOptions> {
+  const { environment, home, loaded } = await loadAgents(place);
+  const { cwd, dataDir } = place;
+  return { loaded, state: { environment, home, cwd, ...(dataDir !== undefined && { dataDir }) } };
+}
+
+async function providers(place: CompletionLocation): Promise<readonly Candidate[]> {
+  const listed = await listProvidersToSignIn(await accountOptions(place));
+  return listed.map(({ facts: { name, title } }) => ({ text: name, about: title }));
+}
+
+async function storedAccounts(
+  place: CompletionLocation,
+  choose: (account: AccountReport) => string,
+): Promise<readonly Candidate[]> {
+  const { accounts } = await listAccounts(await accountOptions(place));
+  return accounts.map((each) => ({
+    text: choose(each),
+    about: `${each.provider}, account ${each.account}`,
+  }));
 }

@@ -18,7 +18,7 @@ import { columns } from '../../layout.ts';
 import type { ConfigOptions } from '../../run-options.ts';
 import { fail, ok, warn, type Check } from '../../../../protocol/check.ts';
 import { dataDirCheck, gitCheck, nodeCheck, ripgrepCheck, sandboxCheck } from './machine-checks.ts';
-import { nextStep } from './next-step.ts';
+import { nextDoctorStep } from './next-step.ts';
 import type { ConfigFile } from '../../../../config/files.ts';
 import { readConfig, type ConfigReading } from '../../../../config/load.ts';
 import { dataDirectory } from '../../../../config/paths.ts';
@@ -88,7 +88,7 @@ export async function checkMachine(
     name,
     fix === null ? detail : `${detail} → ${fix}`,
   ]);
-  const next = nextStep(checks);
+  const next = nextDoctorStep(checks);
   return {
     json: { ok, checks, next },
     text: `${columns(rows)}\nnext: ${next}\n`,

@@ -4,7 +4,7 @@ import type { Check } from '../../../../protocol/check.ts';
 const FIRST: ReadonlySet<string> = new Set(['node', 'config', 'data directory']);
 
 /** Returns the most important next step of the user after the checks of `muster doctor`, as one line. */
-export function nextStep(checks: readonly Check[]): string {
+export function nextDoctorStep(checks: readonly Check[]): string {
   const failed = checks.filter(({ status }) => status === 'fail');
   const first = failed.find(({ name }) => FIRST.has(name));
   if (first !== undefined) return describeStep(first);
@@ -28,5 +28,5 @@ function isModelMissing(name: string, status: Check['status'], fix: string | nul
 }
 
 function describeStep({ name, fix, detail }: Check): string {
-  return `${name}: ${fix ?? detail}`;
+  return name === 'config' ? `correct the configuration: ${detail}` : `${name}: ${fix ?? detail}`;
 }

@@ -6,7 +6,6 @@ import {
 import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { plural } from '../../../../base/text.ts';
 import type { Check } from '../../../../protocol/check.ts';
-import { stateDirectory } from '../../../../trust/state-directory.ts';
 import { refuseAgents, type CommandContext } from '../../command.ts';
 import { loadConfiguration, stateLocation } from '../../configuration.ts';
 import type { ConfigOptions } from '../../run-options.ts';
@@ -33,14 +32,12 @@ export async function probeAndPrint(
   options: DoctorOptions,
   context: CommandContext,
 ): Promise<number> {
-  const { environment, home, confirm, out } = context;
+  const { environment, confirm, out } = context;
   refuseAgents(environment, 'send requests to a provider with your keys');
   const loaded = await loadConfiguration(options, context);
   const { provider, model, apiKeyEnv, isWritten, isConfirmed } = probe;
   const report = await reportProviderProbe(loaded, {
-    environment,
-    home,
-    directory: stateDirectory(stateLocation(options, context)),
+    state: stateLocation(options, context),
     provider,
     model,
     apiKeyEnv,

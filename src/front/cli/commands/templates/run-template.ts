@@ -72,7 +72,7 @@ async function startRun(
     argument: action.items,
     path: resolve(action.items),
     cwd: muster.cwd,
-    readStdin: () => readAll(signal),
+    readStdin: () => readAll('--items -', signal),
     signal,
   });
   noticeUnfinished(muster, action.template);
