@@ -59,6 +59,8 @@ export interface ProviderProbeReport {
   readonly requests: number;
   /** The tokens that they used, as far as the server reports them. */
   readonly usage: Usage;
+  /** False if the server did not report the usage of an answer. */
+  readonly isUsageComplete: boolean;
   /** The configuration to keep, in TOML; null: no answer came, or the defaults are right. */
   readonly config: string | null;
   /** The configuration file of the user. */
@@ -113,7 +115,7 @@ export async function reportProviderProbe(
   const path = userConfigFile({ environment, home });
   const isWritten = options.isWritten && fragment !== null && config !== '';
   if (isWritten) await appendToConfigFile(path, fragment);
-  const { checks, model, requests, usage, provider } = report;
+  const { checks, model, requests, usage, isUsageComplete, provider } = report;
   return {
     ok: report.findings !== null && checks.every(({ status }) => status !== 'fail'),
     provider: {
@@ -125,6 +127,7 @@ export async function reportProviderProbe(
     checks: [...early, ...checks.map(clean)],
     requests,
     usage,
+    isUsageComplete,
     config: config === '' ? null : config,
     configFile: path,
     written: isWritten ? path : null,

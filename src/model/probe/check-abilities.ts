@@ -5,6 +5,7 @@ import type { Effort } from '../../protocol/model.ts';
 import type { ConfiguredProvider } from '../providers/configured-provider.ts';
 import { hasNoEndpoint } from './describe-failure.ts';
 import {
+  describeOmissions,
   describeRepairs,
   describeThinking,
   isOnlyThought,
@@ -66,6 +67,7 @@ export async function checkAbilities(
   log.add(judgeContextWindow(model));
   await checkLongPrompt(log, client, short);
   log.add(judgeOutputLimit(log.answers, client.learned));
+  log.add(describeOmissions(client.learned));
   log.add(describeRepairs(log.answers));
   return seesImages;
 }
@@ -85,10 +87,9 @@ async function checkCalls(log: ProbeLog, client: ProbeClient): Promise<void> {
   const one = await askIfAllowed(log, 'tool call', client, ONE_CALL);
   if (one === null) return;
   log.add(describeThinking(log.answers, client.effort, client.learned));
-  const check = judgeCall(one);
-  log.add(check);
-  // A server that refuses tools refuses them again.
-  if (one.end.type === 'failed') return;
+  log.add(judgeCall(one));
+  // A model that makes no call makes no two calls, and a server that refuses tools refuses them again.
+  if (!hasCalls(one)) return;
   const two = await askIfAllowed(log, 'parallel calls', client, TWO_CALLS);
   if (two === null) return;
   log.add(judgeTwoCalls(two));

@@ -59,7 +59,7 @@ export interface ModelStep {
 }
 
 const NAME = 'models';
-const NAME_A_MODEL = 'name one with --model ID';
+const NAME_A_MODEL = 'name a model with --model ID';
 
 /** Chooses the model of a probe. `wanted`: the id that the user has named; null: none. */
 export function judgeModels(
@@ -78,13 +78,18 @@ function describeModels(outcome: ListOutcome, wanted: string | null, provider: P
   const use =
     choice === null ? '' : `; ${quoteServerText(choice.id)} is asked, because ${choice.reason}`;
   if ('problem' in outcome) {
-    const detail = `no list: ${quoteServerText(outcome.problem)}${use}`;
+    const problem = quoteServerText(
+      outcome.problem.replace(/^the server has no list of models: /, ''),
+    );
+    const detail = `no list: ${problem}${use}`;
     const isRefused = /^HTTP 40[13]\b/.test(outcome.problem);
     if (wanted !== null || choice !== null) return warn(NAME, detail, null);
     return fail(
       NAME,
       detail,
-      isRefused ? 'name the variable that holds the key: --api-key-env NAME' : NAME_A_MODEL,
+      isRefused
+        ? 'name the variable that holds the key: --api-key-env NAME'
+        : `correct the URL, or ${NAME_A_MODEL}`,
     );
   }
   const { models, isCut } = outcome;

@@ -44,6 +44,9 @@ export function describeOnlyThought(name: string): Check {
   );
 }
 
+/** The time in milliseconds from which on a person notices that nothing is shown. */
+const NOTICEABLE_MS = 500;
+
 /** Judges whether an answer comes piece by piece. */
 export function judgeStream(answer: ProbeAnswer): Check {
   const name = 'streaming';
@@ -61,7 +64,7 @@ export function judgeStream(answer: ProbeAnswer): Check {
       'switch streaming on at the server; until then, answers appear only when they are complete',
     );
   }
-  if (textPieces < 2 || wire.pieces < 2) {
+  if (textPieces < 2 || (wire.pieces < 2 && totalMs > NOTICEABLE_MS)) {
     return warn(
       name,
       `${plural(textPieces, 'piece')} of text came at once after ${formatDuration(totalMs)}`,
@@ -139,6 +142,7 @@ export function judgeOutputLimit(
     );
   }
   const longest = Math.max(...answers.map(({ end }) => end.usage?.output ?? 0));
+  const size = longest === 0 ? '' : `; the longest answer had ${plural(longest, 'token')}`;
   if (longest > MAX_PROBE_OUTPUT + LIMIT_TOLERANCE) {
     return warn(
       name,
@@ -147,7 +151,14 @@ export function judgeOutputLimit(
     );
   }
   const cap = outputCap === null ? '' : `; the highest limit is ${outputCap}`;
-  return ok(name, `${field} is accepted; the longest answer had ${plural(longest, 'token')}${cap}`);
+  return ok(name, `${field} is accepted${size}${cap}`);
+}
+
+/** Lists the parts that requests have to omit; null: there are none. */
+export function describeOmissions({ omit }: LearnedSettings): Check | null {
+  if (omit.length === 0) return null;
+  const detail = `requests are sent without what the server refuses: ${omit.join(', ')}`;
+  return ok('adjustments', detail);
 }
 
 /** The repairs that other checks report. */

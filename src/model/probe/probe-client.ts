@@ -37,6 +37,8 @@ const REQUEST_MS = 180_000;
 export class ProbeBudget {
   sent = 0;
   usage: Usage = NO_USAGE;
+  /** False if the server did not report the usage of an answer. */
+  isUsageComplete = true;
   /** True if a request was not sent because of the limit. */
   wasExceeded = false;
 
@@ -159,6 +161,7 @@ export class ProbeClient {
     if (end === null) throw new Error('the port ended without an answer');
     if (end.type === 'failed') end = { ...end, failure: this.explain(end.failure, signal) };
     if (end.usage !== undefined) budget.usage = addUsage(budget.usage, end.usage);
+    if (end.type === 'finished' && end.usageMissing !== undefined) budget.isUsageComplete = false;
     if ((end.usage?.reasoning ?? 0) > 0) hasThought = true;
     const totalMs = clock.monotonic() - start;
     return { end, textPieces, hasThought, firstMs, totalMs, wire: this.wire };

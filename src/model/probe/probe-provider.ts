@@ -5,6 +5,7 @@ import type { LearnedSettings } from '../adapters/adapter.ts';
 import { completeModel } from '../catalogue/complete-model.ts';
 import type { ListOutcome } from '../listing/request-models.ts';
 import type { ConfiguredProvider } from '../providers/configured-provider.ts';
+import { isPreset, PRESETS } from '../settings/presets.ts';
 import { checkAbilities } from './check-abilities.ts';
 import { judgeModels } from './choose-model.ts';
 import { describeFailure, failureText, hasNoEndpoint } from './describe-failure.ts';
@@ -60,6 +61,8 @@ export interface ProbeReport {
   readonly requests: number;
   /** The tokens of these requests, as the server reports them. */
   readonly usage: Usage;
+  /** False if the server did not report the usage of an answer. */
+  readonly isUsageComplete: boolean;
   /** The settings that were found; null: no answer came. */
   readonly findings: ProbeFindings | null;
 }
@@ -72,8 +75,8 @@ export async function probeProvider(target: ProbeTarget, deps: ProbeDeps): Promi
     provider: ConfiguredProvider,
     { model = null, findings = null }: Partial<Pick<ProbeReport, 'model' | 'findings'>> = {},
   ): ProbeReport => {
-    const { sent: requests, usage } = log.budget;
-    return { checks: log.checks, provider, model, requests, usage, findings };
+    const { sent: requests, usage, isUsageComplete } = log.budget;
+    return { checks: log.checks, provider, model, requests, usage, isUsageComplete, findings };
   };
   const address = await reachServer(first, deps);
   log.add(address);
@@ -153,6 +156,7 @@ async function findProtocol(
 }
 
 function describeKey({
+  name,
   apiKey,
   keyFrom,
   keySource,
@@ -161,7 +165,9 @@ function describeKey({
 }: ConfiguredProvider): Check {
   if (keyProblem !== undefined) return fail('key', keyProblem, 'correct it');
   if (missingKey !== undefined) {
-    return fail('key', `${missingKey} is not set`, `set ${missingKey} to the key`);
+    const isKnown = isPreset(name) && PRESETS[name].keys.includes(missingKey);
+    const signIn = isKnown ? `, or sign in: muster login ${name}` : '';
+    return fail('key', `${missingKey} is not set`, `set ${missingKey} to the key${signIn}`);
   }
   if (apiKey === null && keySource === undefined) return ok('key', 'none is sent');
   return ok('key', `from ${keyFrom ?? 'the configuration'}`);
@@ -173,7 +179,6 @@ function describeProtocol(
   { learned, provider }: ProbeClient,
 ): string {
   const others = missing.length === 0 ? '' : `; it has no ${missing.join(' and no ')}`;
-  const needs = learned.omit.length === 0 ? '' : `; it refuses ${learned.omit.join(', ')}`;
   const at = learned.baseUrl === provider.baseUrl ? '' : ` at ${quoteServerText(learned.baseUrl)}`;
-  return `${title} answers${at}${others}${needs}`;
+  return `${title} answers${at}${others}`;
 }

@@ -121,9 +121,13 @@ export function describeRefusedFeatures(
     ...(some.length === 0 ? [] : [`at least one of ${some.join(', ')}`]),
   ];
   const detail = `refused: ${parts.join('; ')} (${text})`;
-  const isNeeded = [...each, ...some].some((feature) => USED_BY_TOOLS.has(feature));
-  return isNeeded
-    ? fail(NAME, detail, 'update the server or choose another one: the tools of Muster need these')
+  const needed = [...each, ...some].filter((feature) => USED_BY_TOOLS.has(feature));
+  return needed.length > 0
+    ? fail(
+        NAME,
+        detail,
+        `update the server or choose another one: the tools of Muster need ${needed.join(', ')}`,
+      )
     : warn(NAME, detail, 'do without these in the schemas of structured results');
 }
 

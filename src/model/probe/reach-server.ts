@@ -119,7 +119,11 @@ export function judgeAddress(first: SeenAddress, other: SeenAddress | null, prox
     case 'misconfigured':
       return fail(NAME, seen.message, 'correct the variable');
     case 'unreachable':
-      return fail(NAME, `${first.url}: ${seen.error.text}${proxy}`, reachHint(seen.error));
+      return fail(
+        NAME,
+        `${first.url}: ${quoteServerText(seen.error.text)}${proxy}`,
+        reachHint(seen.error),
+      );
     case 'page':
       return fail(
         NAME,

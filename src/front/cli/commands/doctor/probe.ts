@@ -68,12 +68,12 @@ function planQuestion({ baseUrl, model, maxRequests, maxOutput }: PlannedProbe):
 }
 
 function summaryText(report: ProviderProbeReport, { isWritten }: ProbeOptions): string {
-  const { requests, usage, next } = report;
+  const { requests, usage, isUsageComplete, next } = report;
   const input = usage.input + usage.cacheRead + usage.cacheWrite;
   const cost =
     requests === 0
       ? 'No request was sent to a model.'
-      : `${plural(requests, 'request')} to the model used ${plural(input, 'token')} in and ${usage.output} out.`;
+      : `${plural(requests, 'request')} to the model used ${plural(input, 'token')} in and ${usage.output} out${isUsageComplete ? '' : ', as far as the server reports it'}.`;
   return ['', `${cost}\n`, ...configTexts(report, isWritten), `next: ${next}\n`].join('\n');
 }
 
