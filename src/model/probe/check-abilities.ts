@@ -1,9 +1,9 @@
 import { ok, warn } from '../../protocol/check.ts';
 import type { ListedModel } from '../../protocol/listed-model.ts';
-import { toolCalls, type AssistantMessage } from '../../protocol/message.ts';
+import { toolCalls } from '../../protocol/message.ts';
 import type { Effort } from '../../protocol/model.ts';
 import type { ConfiguredProvider } from '../providers/configured-provider.ts';
-import { hasNoEndpoint } from './describe-failure.ts';
+import { hasNoEndpoint, isPassing } from './describe-failure.ts';
 import {
   describeOmissions,
   describeRepairs,
@@ -60,9 +60,9 @@ export async function checkAbilities(
   candidates: readonly ConfiguredProvider[],
 ): Promise<boolean | null> {
   const short = await checkShortAnswer(log, client);
-  await checkCalls(log, client);
+  const acceptsTools = await checkCalls(log, client);
   const seesImages = await checkImages(log, client, model);
-  await checkSchemas(log, client);
+  if (acceptsTools) await checkSchemas(log, client);
   await checkOtherProtocols(log, client, candidates);
   log.add(judgeContextWindow(model));
   await checkLongPrompt(log, client, short);
@@ -83,22 +83,24 @@ async function checkShortAnswer(log: ProbeLog, client: ProbeClient): Promise<Pro
   return short;
 }
 
-async function checkCalls(log: ProbeLog, client: ProbeClient): Promise<void> {
+/** Checks calls of tools. Returns false if the server refuses tools. */
+async function checkCalls(log: ProbeLog, client: ProbeClient): Promise<boolean> {
   const one = await askIfAllowed(log, 'tool call', client, ONE_CALL);
-  if (one === null) return;
+  if (one === null) return true;
   log.add(describeThinking(log.answers, client.effort, client.learned));
   log.add(judgeCall(one));
-  // A model that makes no call makes no two calls, and a server that refuses tools refuses them again.
-  if (!hasCalls(one)) return;
+  if (one.end.type === 'failed') return isPassing(one.end.failure);
+  // A model that makes no call makes no two calls.
+  if (!hasCalls(one)) return true;
   const two = await askIfAllowed(log, 'parallel calls', client, TWO_CALLS);
-  if (two === null) return;
+  if (two === null) return true;
   log.add(judgeTwoCalls(two));
   const [request, called] = hasCalls(two) ? [TWO_CALLS, two] : [ONE_CALL, one];
-  const message = finishedMessage(called);
-  if (message === null || !hasCalls(called)) return;
-  const next = continueWithResults(request, message);
+  if (called.end.type === 'failed') return true;
+  const next = continueWithResults(request, called.end.message);
   const last = await askIfAllowed(log, 'tool results', client, next);
   if (last !== null) log.add(judgeResults(last));
+  return true;
 }
 
 async function checkImages(
@@ -185,11 +187,6 @@ async function askIfAllowed(
   return null;
 }
 
-function finishedMessage({ end }: ProbeAnswer): AssistantMessage | null {
-  return end.type === 'finished' ? end.message : null;
-}
-
-function hasCalls(answer: ProbeAnswer): boolean {
-  const message = finishedMessage(answer);
-  return message !== null && toolCalls(message).length > 0;
+function hasCalls({ end }: ProbeAnswer): boolean {
+  return end.type === 'finished' && toolCalls(end.message).length > 0;
 }

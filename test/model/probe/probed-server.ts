@@ -39,6 +39,8 @@ export interface Abilities {
   /** Uses all tokens of each answer for thinking. */
   readonly onlyThinks?: true;
   readonly pieces?: number;
+  /** The time between pieces. Default: 0. */
+  readonly chunkMs?: number;
   /** The number of tokens after which a prompt is cut. */
   readonly window?: number;
   readonly strict?: FakeModelOptions['strict'];
@@ -58,7 +60,7 @@ export function startProbedModel(abilities: Abilities = {}): Promise<FakeModel> 
 }
 
 function answer(request: RecordedRequest, abilities: Abilities): Answer {
-  const { protocols, toolRefusal, schemaRefusals = [], pieces = 10 } = abilities;
+  const { protocols, toolRefusal, schemaRefusals = [], pieces = 10, chunkMs = 0 } = abilities;
   if (protocols !== undefined && !protocols.includes(request.protocol)) {
     return refuse(404, 'Not Found');
   }
@@ -73,6 +75,7 @@ function answer(request: RecordedRequest, abilities: Abilities): Answer {
   }
   return {
     chunks: pieces,
+    chunkMs,
     ...(thinks !== undefined && { thinking: thinks }),
     ...reply(request, abilities),
   };
@@ -91,10 +94,10 @@ function reply(request: RecordedRequest, abilities: Abilities): Answer {
     if (images === 'crash') return refuse(500, 'panic: height:1 must be larger than factor:32');
     return { text: images === 'blind' ? 'I see no image.' : 'Red.' };
   }
-  if (/^Count from one/.test(text)) {
+  if (text.startsWith('Count from one')) {
     return { text: 'one, two, three, four, five, six, seven, eight, nine, ten' };
   }
-  if (/^Which password/.test(text)) {
+  if (text.startsWith('Which password')) {
     const tokens = Math.ceil(request.system.length / 4);
     const isCut = tokens > window;
     return { text: isCut ? 'None.' : 'harbour', ...(isCut && { usage: { input: window } }) };
