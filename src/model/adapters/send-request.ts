@@ -55,7 +55,13 @@ export async function sendRequest(
   const address = attempt.addressOf(url);
   const { method = 'GET', signal } = init;
   const sent = typeof init.body === 'string' ? adjustBody(init.body) : '';
-  const request = { method, headers, body: sent, ...(signal instanceof AbortSignal && { signal }) };
+  const request = {
+    method,
+    headers,
+    // The client for proxies accepts no body with GET, not even an empty one.
+    ...(method !== 'GET' && { body: sent }),
+    ...(signal instanceof AbortSignal && { signal }),
+  };
   const response = await fetch(address, request, observer);
   observer?.responded?.(response.headers);
   if (!response.ok) {

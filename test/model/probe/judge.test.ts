@@ -1,4 +1,4 @@
-import { assert, asyncProperty, nat, subarray } from 'fast-check';
+import * as fc from 'fast-check';
 import { inflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { chooseProbeModel } from '../../../src/model/probe/choose-model.ts';
@@ -233,11 +233,11 @@ describe('an address', () => {
 });
 
 describe('the features of schemas that a server refuses', () => {
-  const features = subarray([...SCHEMA_FEATURES], { minLength: 1 });
+  const features = fc.subarray([...SCHEMA_FEATURES], { minLength: 1 });
 
   it('are found, whatever they are and whichever ones the refusal names', async () => {
-    await assert(
-      asyncProperty(features, subarray([...SCHEMA_FEATURES]), async (bad, named) => {
+    await fc.assert(
+      fc.asyncProperty(features, fc.subarray([...SCHEMA_FEATURES]), async (bad, named) => {
         const found = await findRefusedFeatures(SCHEMA_FEATURES, named, (asked) =>
           Promise.resolve(!asked.some((feature) => bad.includes(feature))),
         );
@@ -248,8 +248,8 @@ describe('the features of schemas that a server refuses', () => {
   });
 
   it('are among those that are named if no further request can be sent', async () => {
-    await assert(
-      asyncProperty(features, nat(6), async (bad, limit) => {
+    await fc.assert(
+      fc.asyncProperty(features, fc.nat(6), async (bad, limit) => {
         let sent = 0;
         const isAccepted = (asked: readonly SchemaFeature[]): Promise<boolean | null> => {
           if (sent === limit) return Promise.resolve(null);
