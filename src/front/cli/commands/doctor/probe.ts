@@ -68,13 +68,19 @@ function planQuestion({ baseUrl, model, maxRequests, maxOutput }: PlannedProbe):
 }
 
 function summaryText(report: ProviderProbeReport, { isWritten }: ProbeOptions): string {
-  const { requests, usage, isUsageComplete, next } = report;
+  const texts = configTexts(report, isWritten);
+  return ['', `${costText(report)}\n`, ...texts, `next: ${report.next}\n`].join('\n');
+}
+
+function costText({ requests, usage, isUsageComplete }: ProviderProbeReport): string {
+  if (requests === 0) return 'No request was sent to a model.';
   const input = usage.input + usage.cacheRead + usage.cacheWrite;
-  const cost =
-    requests === 0
-      ? 'No request was sent to a model.'
-      : `${plural(requests, 'request')} to the model used ${plural(input, 'token')} in and ${usage.output} out${isUsageComplete ? '' : ', as far as the server reports it'}.`;
-  return ['', `${cost}\n`, ...configTexts(report, isWritten), `next: ${next}\n`].join('\n');
+  const sent = `${plural(requests, 'request')} to the model`;
+  if (!isUsageComplete && input === 0) {
+    return `${sent} of a few hundred tokens each. The server does not report what they used.`;
+  }
+  const rest = isUsageComplete ? '' : ', as far as the server reports it';
+  return `${sent} used ${plural(input, 'token')} in and ${usage.output} out${rest}.`;
 }
 
 function configTexts(
