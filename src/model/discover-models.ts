@@ -19,9 +19,10 @@ export interface ModelSources {
 }
 
 /**
- * Finds the providers and their models in the settings and the environment. If no provider is configured, it
- * looks for local servers (at most 50 ms). If no model is named and no provider has a default model, it asks the
- * configured local servers for their models (at most 2 s). Throws UsageError for invalid settings.
+ * Finds the providers and their models in the settings and the environment. If no provider is configured, it looks for
+ * local servers (at most 50 ms, and 100 ms more for what one that is there states about its models). If no model is named
+ * and no provider has a default model, it asks the configured local servers for their models (at most 2 s). Throws
+ * UsageError for invalid settings.
  */
 export async function discoverModels(
   settings: ModelSettings,

@@ -69,7 +69,7 @@ export function mergeFacts(first: ListedModel, second: ListedModel): ListedModel
 
 /** Matches the ids of models for embeddings, ranking, images, speech and moderation. */
 const OTHER_IDS =
-  /embed|rerank|\bbge-|whisper|transcri|\btts\b|-tts|dall-e|gpt-image|imagen-|\bveo-|\bsora|moderation|guard/i;
+  /embed|rerank|moderation|whisper|transcri|realtime|\b(?:bge|tts|dall-e|gpt-image|imagen|veo|sora|guard)\b/i;
 
 /** Returns true if a model is for conversations, by what is listed or else by its id. */
 export function isForChat({ chat, id }: ListedModel): boolean {

@@ -180,7 +180,7 @@ describe.concurrent('muster models', () => {
     writeFileSync(sandbox.data, 'a file in the way');
     const { code, stdout } = await models(sandbox, []);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^The lists of models are not stored: .* is not a directory$/m);
+    expect(stdout).toMatch(/^No list of models is stored: .* is not a directory$/m);
     expect(stdout).toMatch(/^mine: 3 models, listed just now$/m);
   });
 });

@@ -66,13 +66,10 @@ export async function reportListedModels(
   const store = openModelLists(directory);
   const stored = readStored(store, problems);
   const keys = loadKeyReader({ environment, home, clock: systemClock, onKey: () => {} });
-  const request = { fetch, clock: systemClock, keys, stored, isRefresh };
+  const request = { fetch, clock: systemClock, keys, stored: stored ?? [], isRefresh };
   const results = await Promise.all(wanted.map((one) => listProviderModels(one, request)));
-  saveLists(
-    store,
-    results.flatMap(({ newList }) => newList ?? []),
-    problems,
-  );
+  const newLists = results.flatMap(({ newList }) => newList ?? []);
+  if (stored !== null) saveLists(store, newLists, problems);
   const lists = new Map<string, ModelListReport>();
   for (const [index, provider] of wanted.entries()) {
     const result = results[index];
@@ -116,13 +113,14 @@ function adviceFor(name: string): string {
   return `: set ${variable}, or run "muster login ${name}"`;
 }
 
-function readStored(store: ListStore, problems: string[]): readonly StoredList[] {
+/** Reads the stored lists. Returns null if their file cannot be used, so that it cannot be written either. */
+function readStored(store: ListStore, problems: string[]): readonly StoredList[] | null {
   try {
     return store.all();
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
-    problems.push(`No stored list of models is used: ${thrown.message}`);
-    return [];
+    problems.push(`No list of models is stored: ${thrown.message}`);
+    return null;
   }
 }
 
@@ -132,7 +130,7 @@ function saveLists(store: ListStore, lists: readonly StoredList[], problems: str
     store.save(lists);
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
-    problems.push(`The lists of models are not stored: ${thrown.message}`);
+    problems.push(`No list of models is stored: ${thrown.message}`);
   }
 }
 

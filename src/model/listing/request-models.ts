@@ -11,7 +11,11 @@ import type { ProtocolName } from '../settings/presets.ts';
 import { ListConnection } from './list-connection.ts';
 import { findNativeServer, recognizeServer, type NativeServer } from './native-lists.ts';
 import { findEntries, findNextPage, ModelRows } from './read-list.ts';
-import { requestLlamaProperties, requestNativeModels } from './request-native.ts';
+import {
+  requestLlamaProperties,
+  requestNativeModels,
+  type NativeOptions,
+} from './request-native.ts';
 
 export interface ListDeps {
   readonly fetch: HttpFetch;
@@ -110,32 +114,44 @@ function isMissing(thrown: unknown): boolean {
 async function requestAll(
   provider: ConfiguredProvider,
   connection: ListConnection,
-  options: ListOptions,
+  { factsMs, isDetailed }: ListOptions,
 ): Promise<ModelRows> {
+  const { baseUrl } = provider;
   const known = findNativeServer(provider);
-  const { rows, entries } = await requestList(provider, connection).catch(async (thrown) => {
-    if (known === null || isRefusal(thrown) || connection.signal.aborted) throw thrown;
-    return { rows: await requestNativeRows(known, provider, connection, thrown), entries: [] };
-  });
+  let listed: RequestedList;
+  try {
+    listed = await requestList(provider, connection);
+  } catch (thrown) {
+    if (known === null || !isWrongAnswer(thrown)) throw thrown;
+    return requestNativeRows(known, { baseUrl, connection, isDetailed }, thrown);
+  }
+  const { rows, entries } = listed;
   const server = known ?? recognizeServer(entries);
-  if (server !== null && entries.length > 0) {
-    const { factsMs, isDetailed } = options;
+  if (server !== null) {
     const following = factsMs === undefined ? connection : connection.withTimeout(factsMs);
-    await addNativeFacts(rows, server, { provider, connection: following, isDetailed });
+    await addNativeFacts(rows, server, { baseUrl, connection: following, isDetailed });
   }
   return rows;
+}
+
+/** Returns true if a server has answered, but not with a list, and does not refuse the key or the account. */
+function isWrongAnswer(thrown: unknown): boolean {
+  if (thrown instanceof WrongServerError) return true;
+  return thrown instanceof HttpStatusError && ![401, 402, 403, 429].includes(thrown.status);
+}
+
+interface NativeRequest extends NativeOptions {
+  readonly connection: ListConnection;
 }
 
 /** Requests the own list of a server that has no other one. Rejects with `failure` if it has none either. */
 async function requestNativeRows(
   server: NativeServer,
-  { baseUrl }: ConfiguredProvider,
-  connection: ListConnection,
+  { connection, ...options }: NativeRequest,
   failure: unknown,
 ): Promise<ModelRows> {
   const rows = new ModelRows();
   try {
-    const options = { baseUrl, isDetailed: true };
     const { models } = await requestNativeModels(server, connection, options);
     for (const model of models) rows.add(model);
   } catch {
@@ -145,23 +161,14 @@ async function requestNativeRows(
   return rows;
 }
 
-interface NativeRequest {
-  readonly provider: ConfiguredProvider;
-  readonly connection: ListConnection;
-  readonly isDetailed: boolean;
-}
-
 /** Adds what a server states at addresses of its own. Without an answer, the rows stay as they are. */
 async function addNativeFacts(
   rows: ModelRows,
   server: NativeServer,
-  { provider: { baseUrl }, connection, isDetailed }: NativeRequest,
+  { connection, ...options }: NativeRequest,
 ): Promise<void> {
   try {
-    const { models, addsModels } = await requestNativeModels(server, connection, {
-      baseUrl,
-      isDetailed,
-    });
+    const { models, addsModels } = await requestNativeModels(server, connection, options);
     for (const model of models) {
       if (!rows.refine(model) && addsModels) rows.add(model);
     }
@@ -171,14 +178,9 @@ async function addNativeFacts(
   const [only, other] = rows.models;
   // With several models it is a router, which would load a model to answer.
   if (server === 'llamacpp' && only !== undefined && other === undefined && only.loaded === null) {
-    const properties = await requestLlamaProperties(only.id, connection, baseUrl);
+    const properties = await requestLlamaProperties(only.id, connection, options);
     if (properties !== null) rows.refine(properties);
   }
-}
-
-/** Returns true if a server refuses the key, the account or its use, which no other address changes. */
-function isRefusal(thrown: unknown): boolean {
-  return thrown instanceof HttpStatusError && [401, 402, 403, 429].includes(thrown.status);
 }
 
 interface RequestedList {

@@ -1,6 +1,7 @@
 import { ConcurrencyLimit } from '../../base/concurrency-limit.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { mergeFacts, unknownModel, type ListedModel } from '../../protocol/listed-model.ts';
+import { isPrivateHost } from '../providers/vendors.ts';
 import type { ListConnection } from './list-connection.ts';
 import { nativeList, rootOf, type NativeServer } from './native-lists.ts';
 import { findEntries, ModelRows } from './read-list.ts';
@@ -61,6 +62,8 @@ async function requestRunningModels(
   connection: ListConnection,
   { baseUrl }: NativeOptions,
 ): Promise<ModelRows | null> {
+  // In Ollama's cloud, no model is loaded for anybody in particular.
+  if (!isPrivateHost(baseUrl)) return null;
   try {
     const entries = findEntries(await connection.requestJson(`${rootOf(baseUrl)}/api/ps`));
     if (entries === null) return null;
@@ -68,7 +71,7 @@ async function requestRunningModels(
     rows.addEntries(entries);
     return rows;
   } catch {
-    // Older servers and Ollama's cloud do not have this list, and the rest is right without it.
+    // Older servers do not have this list, and the rest is right without it.
     return null;
   }
 }
@@ -146,7 +149,7 @@ function readOllamaModel(id: string, document: JsonObject): ListedModel {
 export async function requestLlamaProperties(
   id: string,
   connection: ListConnection,
-  baseUrl: string,
+  { baseUrl }: NativeOptions,
 ): Promise<ListedModel | null> {
   try {
     const document = await connection.requestJson(`${rootOf(baseUrl)}/props`);

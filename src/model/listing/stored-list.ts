@@ -28,8 +28,8 @@ export interface ListStore {
 type Account = Pick<ConfiguredProvider, 'baseUrl' | 'apiKey' | 'keySource' | 'query'>;
 
 /**
- * Returns a hash that tells apart the accounts of a provider, since each may have other models. It has 32 bits, so that
- * nothing about a key can be found out with it. A key that is read late counts by its source, which stays the same when
+ * Returns a hash that tells apart the accounts of a provider, since each may have other models. It has only 32 bits,
+ * from which a key cannot be computed. A key that is read late counts by its source, which stays the same when
  * the key is replaced.
  */
 export function hashAccount({ apiKey, keySource, query }: Account): string {

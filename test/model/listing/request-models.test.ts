@@ -278,6 +278,26 @@ describe('LM Studio', () => {
     );
   });
 
+  it('without a loaded model lists those that it could load', async () => {
+    await using server = await listServer({
+      '/v1/models': { data: [] },
+      '/api/v1/models': { models: [{ type: 'llm', key: 'h', loaded_instances: [] }] },
+    });
+    const provider = configure('lmstudio', { baseUrl: `${server.url}/v1` });
+    expect(await ask(provider)).toEqual(listed({ id: 'h', chat: true, loaded: false }));
+  });
+
+  it('that is not there is asked once', async () => {
+    const urls: string[] = [];
+    const fetch: HttpFetch = (address) => {
+      urls.push(String(address));
+      return Promise.reject(new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') }));
+    };
+    const provider = configure('lmstudio', { baseUrl: 'http://127.0.0.1:1234/v1' });
+    expect(await ask(provider, { fetch })).toEqual({ problem: 'no connection: ECONNREFUSED' });
+    expect(urls).toEqual(['http://127.0.0.1:1234/v1/models']);
+  });
+
   it('of an older version is asked at its older address', async () => {
     await using server = await listServer({
       '/v1/models': ids,
