@@ -9,6 +9,6 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   faults: ['test/faults/{anthropic,google,responses}.test.ts'],
   /** Everyday commands with and without the sandbox, of toolchains that are installed for it. */
   everyday: ['test/everyday/everyday.test.ts'],
-  /** The attacks that play through the engine and the built program. */
-  hostile: ['test/hostile/{hostile,effects,program}.test.ts'],
+  /** The attacks that play through the engine and the built program, and keys in a real keychain. */
+  hostile: ['test/hostile/{hostile,effects,program,keychain}.test.ts'],
 };

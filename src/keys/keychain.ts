@@ -5,6 +5,7 @@ import { parseJsonLine } from '../base/jsonl.ts';
 import { collapseWhitespace } from '../base/text.ts';
 import { KeyUnavailableError } from '../protocol/api-key.ts';
 import type { Environment } from '../sys/env.ts';
+import { registerForShutdown } from '../sys/processes/process-group.ts';
 
 /** The error for a keychain that cannot be used. */
 export class KeychainError extends KeyUnavailableError {
@@ -59,10 +60,19 @@ try {
 
 type Operation = 'read' | 'write' | 'delete';
 
-/** Creates the access to the keychain. `environment`: that of the user, which leads to the keychain of the session. */
-export function createKeychain(environment: Environment): Keychain {
+/**
+ * Creates the access to the keychain.
+ *
+ * @param environment the environment of the user, which leads to the keychain of the session
+ * @param options.unlockMs the time limit of each use in milliseconds. Default: a minute.
+ */
+export function createKeychain(
+  environment: Environment,
+  { unlockMs = UNLOCK_MS }: { readonly unlockMs?: number } = {},
+): Keychain {
   const use = async (operation: Operation, provider: string, account: string, key = '') => {
-    const result = await run(operation, `${provider}/${account}`, { environment, key });
+    const request = { environment, key, unlockMs };
+    const result = await run(operation, `${provider}/${account}`, request);
     if (typeof result !== 'string') return result;
     throw new KeychainError(provider, account, result);
   };
@@ -80,11 +90,18 @@ export function createKeychain(environment: Environment): Keychain {
   };
 }
 
+interface KeychainRequest {
+  readonly environment: Environment;
+  /** The key to write. */
+  readonly key: string;
+  readonly unlockMs: number;
+}
+
 /** Runs the program. Resolves to its answer, or to a text that says why there is none. */
 function run(
   operation: Operation,
   name: string,
-  { environment, key }: { readonly environment: Environment; readonly key: string },
+  { environment, key, unlockMs }: KeychainRequest,
 ): Promise<Readonly<Record<string, unknown>> | string> {
   let path: string;
   try {
@@ -100,20 +117,22 @@ function run(
       {
         cwd: '/',
         env: { ...environment, NODE_OPTIONS: '' },
-        timeout: UNLOCK_MS,
+        timeout: unlockMs,
         killSignal: 'SIGKILL',
       },
       (error, output) => {
+        unregister();
         const answer = parseJsonLine(output);
         if (!isJsonObject(answer)) {
           const isLate = error !== null && error.killed === true;
-          resolve(isLate ? `no answer within ${UNLOCK_MS / 1000} s` : 'its helper process failed');
+          resolve(isLate ? `no answer within ${unlockMs / 1000} s` : 'its helper process failed');
         } else {
           const { problem } = answer;
           resolve(typeof problem === 'string' ? describeProblem(problem) : answer);
         }
       },
     );
+    const unregister = registerForShutdown(async () => child.kill('SIGKILL'));
     // The program has ended before it read the key. Its answer says why.
     child.stdin?.on('error', () => {}).end(key);
   });

@@ -130,3 +130,22 @@ it('the models of the configuration are offered with the tiers, except names tha
   const tiers = ['fast', 'balanced', 'powerful', 'auto', 'offline'];
   expect(texts).toEqual([...tiers, 'local/quick', 'local/slow']);
 });
+
+it('the offered providers are those that are known, and the accounts those that are stored', async () => {
+  await using world = await openWorld();
+  const { sandbox } = world;
+  const config = '[models.providers.mine]\nbase_url = "https://mine.example/v1"\n';
+  sandbox.write('../home/.config/muster/config.toml', config);
+  const words = (...line: readonly string[]) => offered(world, [...line, '']);
+  const { texts, lines } = await words('login');
+  expect(texts).toEqual(expect.arrayContaining(['anthropic', 'openrouter', 'ollama', 'mine']));
+  expect(lines).toContain('openrouter\tOpenRouter');
+  expect((await words('logout')).texts).toEqual([]);
+  for (const name of ['default', 'work']) {
+    const args = ['login', 'mine', '--no-check', '--account', name];
+    expect((await world.run(args, { stdin: 'sk-key-of-test' })).code).toBe(0);
+  }
+  expect((await words('logout')).texts).toEqual(['mine']);
+  expect((await words('logout', 'mine', '--account')).texts).toEqual(['default', 'work']);
+  expect((await words('login', 'mine', '--store')).texts).toEqual(['auto', 'keychain', 'file']);
+});

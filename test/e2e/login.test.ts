@@ -47,9 +47,8 @@ describe.concurrent('muster login', () => {
         'The keychain is not used: no Secret Service, such as GNOME Keyring or KWallet, runs in this session.',
         `The key is in ${sandbox.data}/credentials.json, which only you can read.`,
         '',
-        'Next:',
-        '  muster models                           the models that you can use',
-        "  muster -p 'What does this project do?'  a first task",
+        'Next: "muster models" lists the models, and this asks one of them:',
+        '  muster -p "What does this project do?" --model corp/MODEL',
         '',
       ].join('\n'),
     );

@@ -25,7 +25,7 @@ export type HostileClass = (typeof CLASSES)[number];
 /**
  * One attempt, as data. In every string `@ws@`, `@home@`, `@out@`, `@tmp@`, `@data@`, `@root@` stand
  * for directories of the case's own world, `@canary@` for a text that must not leak, `@url@` for a
- * server of its own that counts what comes in.
+ * server of its own that counts what comes in, `@model@` for the model's server.
  */
 export interface HostileCase {
   /** What is tried, with the advisory it is after where there is one. */
@@ -153,6 +153,8 @@ export interface Expectation {
   /** The same of all that is kept in the data directory. */
   readonly kept?: readonly (string | RegExp)[];
   readonly neverKept?: readonly (string | RegExp)[];
+  /** The keys in the headers of the model's requests, in order, without repetitions. No other header has one. */
+  readonly keys?: readonly string[];
   /** Tools that requests of a task (`main`, or its name) have, or don't. */
   readonly offered?: Readonly<Record<string, readonly string[]>>;
   readonly notOffered?: Readonly<Record<string, readonly string[]>>;

@@ -15,6 +15,7 @@ export function check(outcome: Outcome, wanted: Expectation): void {
   checkCalls(outcome, filled);
   checkTexts(outcome, filled);
   checkOffers(outcome, filled);
+  checkKeys(outcome, filled);
   if (filled.asked !== undefined) {
     expect(outcome.asked).toEqual(
       filled.asked.map(({ chain, subject }) => ({
@@ -138,4 +139,19 @@ function checkOffers({ requests }: Outcome, { offered = {}, notOffered = {} }: E
   for (const [task, tools] of Object.entries(notOffered)) {
     expect(toolsOf(task).filter((tool) => tools.includes(tool))).toEqual([]);
   }
+}
+
+/** The names of the headers in which the protocols send keys. */
+const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key'];
+
+function checkKeys({ requests, world }: Outcome, { keys }: Expectation): void {
+  if (keys === undefined) return;
+  const sent = requests.map(({ headers }) =>
+    KEY_HEADERS.flatMap((name) => headers[name] ?? []).join(' '),
+  );
+  expect(sent.filter((key, index) => key !== sent[index - 1])).toEqual(keys);
+  const others = requests.map(({ headers }) =>
+    Object.entries(headers).filter(([name]) => !KEY_HEADERS.includes(name)),
+  );
+  expect(JSON.stringify(others)).not.toContain(world.canary);
 }

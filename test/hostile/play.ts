@@ -52,9 +52,9 @@ export interface Outcome {
 /** Plays a case in a world of its own with the real engine, store, tools and policy. */
 export async function play(each: HostileCase, look: (outcome: Outcome) => void): Promise<void> {
   await using visitor = await startVisited();
-  using world = new HostileWorld(each.files, { url: visitor.url });
-  const player = new ScriptPlayer(each.model ?? {}, world);
   const model = await startFakeModel({ script: (request) => player.answer(request) });
+  using world = new HostileWorld(each.files, { url: visitor.url, model: model.url });
+  const player = new ScriptPlayer(each.model ?? {}, world);
   const environment = environmentOf(world, {
     ...model.env('anthropic'),
     ...world.fill(each.env ?? {}),

@@ -179,7 +179,7 @@ export class HostileWorld {
     );
   }
 
-  /** What was kept in the data directory, names too. */
+  /** What was kept in the data directory, names too. The keys that a person has stored are meant to be there. */
   keptText(): string {
     const texts: string[] = [];
     const collect = (directory: string): void => {
@@ -187,7 +187,9 @@ export class HostileWorld {
         const full = join(directory, entry.name);
         texts.push(entry.name);
         if (entry.isDirectory()) collect(full);
-        else if (entry.isFile()) texts.push(readFileSync(full, 'utf8'));
+        else if (entry.isFile() && entry.name !== 'credentials.json') {
+          texts.push(readFileSync(full, 'utf8'));
+        }
       }
     };
     collect(this.place('data'));

@@ -59,6 +59,8 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   const { config, settings } = loaded;
   const { store, router, signals, sandbox } = storage;
   const { mode } = config.permissions;
+  // The first prompt may contain the key, which is removed from logs and requests only if it is known by then.
+  await models.keyRead;
   return {
     engine,
     inbox,

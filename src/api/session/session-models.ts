@@ -9,6 +9,8 @@ import { createLazyFinder } from '../setup/listed-finder.ts';
 import { listSecretForms } from '../setup/secrets.ts';
 import { connectLimits, modelSettings } from '../setup/settings.ts';
 import type { SessionConfig } from './session-config.ts';
+import type { ConfiguredProvider } from '../../model/providers/configured-provider.ts';
+import type { KeyReader } from '../../protocol/api-key.ts';
 import { OFFLINE, type ModelSetup } from '../../model/selection/choose-model.ts';
 import { createModelPort, type ConnectedModels } from '../../model/model-port.ts';
 import { discoverModels } from '../../model/discover-models.ts';
@@ -24,11 +26,17 @@ export interface SessionModels {
   readonly port: ConnectedModels;
   readonly deadlines: Deadlines;
   readonly maxParallel: number;
+  /** Resolves when the key of the main agent's provider was read, or could not be read. */
+  readonly keyRead: Promise<void>;
 }
 
+/** The time after which a notice says that a key is being read. */
+const KEY_NOTICE_MS = 3_000;
+
 /**
- * Finds the configured models and prepares the connections to their providers. With `preload`, the code that the
- * first request needs is loaded while the rest of the session is opened. Throws UsageError where no model can be used.
+ * Finds the configured models and prepares the connections to their providers. With `preload`, the code and the key
+ * that the first request needs are loaded while the rest of the session is opened. Throws UsageError if no model can be
+ * used.
  */
 export async function openSessionModels(
   { environment, state, directory, loaded, onNotice, secrets }: SessionConfig,
@@ -56,6 +64,12 @@ export async function openSessionModels(
     allowOverride: config.taskTool.allowModelOverride,
     findListed: createLazyFinder(directory, onNotice),
   });
+  const keys = loadKeyReader({
+    environment,
+    home: state.home,
+    clock: systemClock,
+    onKey: addSecret,
+  });
   const port = createModelPort({
     fetch,
     clock: systemClock,
@@ -69,10 +83,28 @@ export async function openSessionModels(
     },
     localPorts: { [OFFLINE]: loadOfflineModel },
     attachments: (model) => chooser.attachments(model),
-    keys: loadKeyReader({ environment, home: state.home, clock: systemClock, onKey: addSecret }),
+    keys,
   });
   if (preload) port.preload(main.provider);
-  return { setup, chooser, port, deadlines, maxParallel: limits.maxParallel };
+  const provider = setup.providers.find(({ name }) => preload && name === main.provider);
+  const keyRead = readKeyEarly(provider, keys, onNotice);
+  return { setup, chooser, port, deadlines, maxParallel: limits.maxParallel, keyRead };
+}
+
+/** Reads the key of a provider that is not known from the start. The first request reports a failure. */
+async function readKeyEarly(
+  provider: ConfiguredProvider | undefined,
+  keys: KeyReader,
+  onNotice: SessionConfig['onNotice'],
+): Promise<void> {
+  if (provider?.keySource === undefined) return;
+  const { keyFrom, keySource } = provider;
+  const timer = setTimeout(
+    () => onNotice(`Waiting for the key from ${keyFrom}. Something may have to be unlocked.`),
+    KEY_NOTICE_MS,
+  );
+  await keys.read(keySource).catch(() => {});
+  clearTimeout(timer);
 }
 
 async function loadOfflineModel() {

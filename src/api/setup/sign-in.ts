@@ -49,6 +49,8 @@ export interface SignIn {
   readonly account: string;
   /** The address to which the key will be sent. */
   readonly baseUrl: string;
+  /** True if Muster can choose a model of the provider by itself. */
+  readonly hasDefaultModel: boolean;
   /** Sentences that a person should read before the key is typed. */
   readonly warnings: readonly string[];
   /** Returns the key in a typed or piped text. Throws UsageError if there is none that can be sent. */
@@ -82,6 +84,7 @@ export function prepareSignIn(
     provider: describeProvider(name),
     account: identity.account,
     baseUrl: server.baseUrl,
+    hasDefaultModel: Object.keys(server.tiers).length > 0,
     warnings: findWarnings(server.baseUrl),
     parse: parseTypedKey,
     async check(key) {

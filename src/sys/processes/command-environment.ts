@@ -3,7 +3,16 @@ import { listNames } from '../../base/text.ts';
 import type { Environment } from '../env.ts';
 import { buildGitEnvironment, type GitLimits } from '../git/git-environment.ts';
 
-const PASSED_ON = new Set(['HOME', 'LANG', 'TMPDIR', 'USER', 'LOGNAME', 'TZ']);
+/**
+ * The variables that every command sees. The names of the locale categories are listed, because `ssh` is often set up to
+ * pass on all variables that begin with `LC_`, so that people also use such names for keys.
+ */
+const PASSED_ON: ReadonlySet<string> = new Set(
+  listNames(`
+    HOME LANG TMPDIR USER LOGNAME TZ LC_ALL LC_ADDRESS LC_COLLATE LC_CTYPE LC_IDENTIFICATION
+    LC_MEASUREMENT LC_MESSAGES LC_MONETARY LC_NAME LC_NUMERIC LC_PAPER LC_TELEPHONE LC_TIME
+  `),
+);
 /** The variable that holds the id of the task that started a process. */
 export const TASK_VARIABLE = 'MUSTER_TASK';
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
@@ -98,7 +107,7 @@ export function listPassedVariables(
 ): Readonly<Record<string, string>> {
   const listed = new Set(further);
   const passed = Object.entries(own).flatMap(([name, value]) =>
-    value !== undefined && (PASSED_ON.has(name) || name.startsWith('LC_') || listed.has(name))
+    value !== undefined && (PASSED_ON.has(name) || listed.has(name))
       ? [[name, value] as const]
       : [],
   );

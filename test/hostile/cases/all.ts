@@ -1,6 +1,7 @@
 import { CRASH_CASES } from './crashes.ts';
 import { INBOX_CASES } from './inbox.ts';
 import { INHERITANCE_CASES } from './inheritance.ts';
+import { KEY_CASES } from './keys.ts';
 import { LINK_CASES } from './links.ts';
 import { MOVE_CASES } from './moves.ts';
 import { PATH_CASES } from './paths.ts';
@@ -26,6 +27,7 @@ export const CASES: readonly HostileCase[] = [
   ...WEB_CASES,
   ...TERMINAL_CASES,
   ...SECRET_CASES,
+  ...KEY_CASES,
   ...RESOURCE_CASES,
   ...PROVIDER_CASES,
   ...CRASH_CASES,

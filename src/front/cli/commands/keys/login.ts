@@ -12,7 +12,6 @@ import {
 import { UsageError } from '../../../../base/errors.ts';
 import { sortByNearness } from '../../../../base/name-suggestions.ts';
 import { toPrintableJson } from '../../../../base/printable-json.ts';
-import { quoteForShell } from '../../../../base/text.ts';
 import {
   defineCommand,
   refuseAgents,
@@ -220,23 +219,21 @@ async function isAccepted(
 }
 
 function outcome(
-  { provider, account }: SignIn,
+  { provider, account, hasDefaultModel }: SignIn,
   { store, file, keychainProblem, isOldKeyLeft, overriddenBy }: StoredKey,
 ): string {
   const place =
     store === 'keychain' ? 'the keychain of the system' : `${file}, which only you can read`;
   const isDefault = account === 'default';
+  const model = hasDefaultModel ? '' : ` --model ${provider.name}/MODEL`;
   return [
     ...(keychainProblem === null ? [] : [`The keychain is not used: ${keychainProblem}.`]),
     `The key is in ${place}${isDefault ? '' : `, as the account "${account}"`}.`,
     ...(isOldKeyLeft ? ['The earlier key of this account is still in the keychain.'] : []),
     ...(overriddenBy === null ? [] : [describeOverride(provider.name, account, overriddenBy)]),
     '',
-    'Next:',
-    columns([
-      ['  muster models', 'the models that you can use'],
-      [`  muster -p ${quoteForShell('What does this project do?')}`, 'a first task'],
-    ]).trimEnd(),
+    'Next: "muster models" lists the models, and this asks one of them:',
+    `  muster -p "What does this project do?"${model}`,
     '',
   ].join('\n');
 }
