@@ -156,10 +156,15 @@ async function checkOtherProtocols(
       maxOutputTokens: MIN_OUTPUT,
     });
     const title = PROTOCOL_TITLES[candidate.protocol];
-    if (answer.end.type === 'finished') found.push(`${title} answers, too`);
-    else found.push(hasNoEndpoint(answer) ? `${title}: no` : `${title}: refused`);
+    found.push(describeOther(title, answer));
   }
   if (found.length > 0) log.add(ok('other protocols', found.join('; ')));
+}
+
+function describeOther(title: string, answer: ProbeAnswer): string {
+  if (answer.end.type === 'finished') return `${title} answers, too`;
+  if (hasNoEndpoint(answer)) return `${title}: no`;
+  return `${title}: ${isPassing(answer.end.failure) ? 'not tested' : 'refused'}`;
 }
 
 /** Sends a long prompt if that is free and fast. */

@@ -25,7 +25,12 @@ export const doctorCommand = defineCommand({
     ...PROJECT_FLAGS,
     'data-dir',
   ],
-  flagDetails: { yes: { help: 'with --provider: send the requests without asking' } },
+  flagDetails: {
+    model: {
+      help: 'the model of a run (provider/model, an id, a tier); with --provider: the id to ask',
+    },
+    yes: { help: 'with --provider: send the requests without asking' },
+  },
   examples: [
     'muster doctor',
     'muster doctor --sandbox container',
