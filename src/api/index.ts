@@ -72,6 +72,9 @@ export const reportModels = loadAtFirstCall(
 export const reportListedModels = loadAtFirstCall(
   async () => (await import('./setup/listed-models.ts')).reportListedModels,
 );
+export const reportProviderProbe = loadAtFirstCall(
+  async () => (await import('./setup/probe-report.ts')).reportProviderProbe,
+);
 export const prepareSignIn = loadAtFirstCall(
   async () => (await import('./setup/sign-in.ts')).prepareSignIn,
 );
@@ -148,6 +151,7 @@ export type {
 } from './session/contract.ts';
 export type { MusterOptions, ResumeRequest, RunRequest } from './setup/options.ts';
 export type { ListedModelsReport } from './setup/listed-models.ts';
+export type { PlannedProbe, ProviderProbeReport } from './setup/probe-report.ts';
 export type { ModelsReport } from './setup/models-report.ts';
 export type { AccountOptions, AccountReport, ProviderToSignIn } from './setup/account-list.ts';
 export type { KeyStoreChoice, SignIn, StoredKey } from './setup/sign-in.ts';

@@ -1,7 +1,13 @@
 import { type ProtocolName } from './settings/presets.ts';
 import { errorMessage } from '../base/errors.ts';
-import type { ModelPart, ModelPort, ModelRequest, AnswerListener } from '../protocol/model.ts';
-import type { AdapterDeps } from './adapters/adapter.ts';
+import type {
+  ModelPart,
+  ModelPort,
+  ModelRequest,
+  AnswerListener,
+  ResolvedModel,
+} from '../protocol/model.ts';
+import type { AdapterDeps, LearnedSettings } from './adapters/adapter.ts';
 import type { ProtocolAdapter } from './adapters/protocol-adapter.ts';
 
 import type { LimiterSettings } from './limiter/allowance.ts';
@@ -29,13 +35,21 @@ export interface ModelPortDeps extends AdapterDeps {
 export interface ConnectedModels extends ModelPort {
   /** Starts to load the modules for the first request to a provider. An unknown name has no effect. */
   preload(provider: string): void;
+  /** Returns the peculiarities of a model's server that its refusals have taught; null: nothing was sent to it. */
+  learned(model: Pick<ResolvedModel, 'provider' | 'id'>): LearnedSettings | null;
+}
+
+/** The port to one provider. */
+interface OpenedPort extends ModelPort {
+  /** Default: the provider has no server. */
+  learned?(model: string): LearnedSettings;
 }
 
 /** Creates the port to all configured models. Each request goes to the provider of its model. */
 export function createModelPort(deps: ModelPortDeps): ConnectedModels {
-  const loading = new Map<string, Promise<ModelPort>>();
-  const loaded = new Map<string, ModelPort>();
-  const load = (name: string): Promise<ModelPort> => {
+  const loading = new Map<string, Promise<OpenedPort>>();
+  const loaded = new Map<string, OpenedPort>();
+  const load = (name: string): Promise<OpenedPort> => {
     const known = loading.get(name);
     if (known !== undefined) return known;
     const opening = openPort(name, deps).then((port) => {
@@ -68,10 +82,11 @@ export function createModelPort(deps: ModelPortDeps): ConnectedModels {
       // The error is ignored, because the first request fails with the same error and reports it.
       load(name).catch(() => {});
     },
+    learned: ({ provider, id }) => loaded.get(provider)?.learned?.(id) ?? null,
   };
 }
 
-async function openPort(name: string, deps: ModelPortDeps): Promise<ModelPort> {
+async function openPort(name: string, deps: ModelPortDeps): Promise<OpenedPort> {
   const loadLocalPort = deps.localPorts?.[name];
   if (loadLocalPort !== undefined) return loadLocalPort();
   const provider = deps.providers.find((each) => each.name === name);
@@ -84,11 +99,9 @@ async function openPort(name: string, deps: ModelPortDeps): Promise<ModelPort> {
   const firstTokenMs = provider.isPrivate ? limits.privateFirstTokenMs : limits.firstTokenMs;
   const limiter = findSharedLimiter(provider, deps.admission, deps);
   const watchdogDeps = { clock: deps.clock, deadlines: deps.deadlines, limiter };
-  return withWatchdog(
-    createAdapter(protocol, provider, deps),
-    { ...limits, firstTokenMs },
-    watchdogDeps,
-  );
+  const adapter = createAdapter(protocol, provider, deps);
+  const port = withWatchdog(adapter, { ...limits, firstTokenMs }, watchdogDeps);
+  return { stream: port.stream, learned: adapter.learned };
 }
 
 /** The functions that load the protocols. Each protocol is loaded only when it is used, because its provider package is large. */

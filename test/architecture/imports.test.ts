@@ -132,6 +132,9 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'adapters',
     'listing',
     'offline',
+    'watchdog.ts',
+    'model-port.ts',
+    'probe',
   ],
   api: ['setup', 'context', 'agents', 'templates', 'tasks', 'session', 'explain'],
 };

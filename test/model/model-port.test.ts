@@ -23,6 +23,7 @@ import {
   collect,
   failed,
   finished,
+  refuseWith,
   request,
   serve,
 } from './adapters/support.ts';
@@ -68,6 +69,39 @@ test.each([
   const { message } = finished(await collect(port, ask(provider, wire.model)));
   expect(message).toEqual(wire.message);
   expect(server.requests[0]?.url).toBe(path);
+});
+
+test('the peculiarities of a server that refusals have taught can be read', async () => {
+  const wire = WIRES.find(({ name }) => name === 'openai-chat')!;
+  const refusals = [
+    [404, 'no such page'],
+    [400, { error: { message: "Unknown parameter: 'stream_options'" } }],
+    [
+      400,
+      {
+        error: {
+          message:
+            'max_tokens is too large: 5000. This model supports at most 1000 completion tokens',
+        },
+      },
+    ],
+    [400, { error: { message: 'reasoning_effort must be low, medium or high' } }],
+  ] as const;
+  await using server = await serve(async (response, seen, index) => {
+    const [status, body] = refusals[index] ?? [200, ''];
+    const respond = status === 200 ? answerWith(wire.answer) : refuseWith(status, body);
+    await respond(response, seen, index);
+  });
+  const port = connect({ OPENAI_API_KEY: 'k', OPENAI_BASE_URL: server.url });
+  const asked = { ...ask('openai', 'm'), maxOutputTokens: 5000, effort: 'none' as const };
+  expect(port.learned(asked.model)).toBeNull();
+  finished(await collect(port, asked));
+  expect(port.learned(asked.model)).toEqual({
+    baseUrl: server.url,
+    omit: ['stream_options'],
+    outputCap: 1000,
+    efforts: new Map([['none', 'low']]),
+  });
 });
 
 test('Google is reached at its usual path', async () => {

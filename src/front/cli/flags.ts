@@ -136,6 +136,13 @@ const FLAGS = {
     },
     search: { value: 'TEXT', help: 'only the models with these words in their id' },
     refresh: { help: 'ask the providers again, even if they were asked less than a day ago' },
+    provider: {
+      value: 'URL|NAME',
+      help: 'the provider to probe with a few small requests: its name, or the base URL of any server',
+      completes: { found: 'providers' },
+    },
+    'api-key-env': { value: 'NAME', help: 'the environment variable that holds the key' },
+    write: { help: 'append the configuration that was found to your configuration file' },
     agent: { value: 'NAME', help: 'the agent that runs as main agent', completes: AGENT_VALUES },
     name: { value: 'NAME', help: 'the name of the agent' },
     description: { value: 'TEXT', help: 'what the agent does and when to use it' },

@@ -9,8 +9,10 @@ import {
   type ModelRequest,
   type ResolvedModel,
   modelName,
+  type Effort,
 } from '../../protocol/model.ts';
 import type { JsonObject } from '../../base/json.ts';
+import type { AdjustmentName } from '../settings/adjustment-names.ts';
 import { RequestAdjustments } from './adjust/request-adjustments.ts';
 import { ANSWER_CAPS, type AnswerCaps } from './answers/answer-caps.ts';
 import { EndpointKey } from './endpoint-key.ts';
@@ -57,6 +59,24 @@ export interface WireModelPort {
   ): AsyncIterable<ModelPart>;
 }
 
+/** The peculiarities of a server that its refusals have taught, so that they can be configured. */
+export interface LearnedSettings {
+  /** The base URL under which the server has its API. */
+  readonly baseUrl: string;
+  /** The adjustments that requests need, without those that were known from the start. */
+  readonly omit: readonly AdjustmentName[];
+  /** The highest output limit that the model accepts; null: it has refused none. */
+  readonly outputCap: number | null;
+  /** The efforts that the model has refused, each with the accepted one; null: none is sent. */
+  readonly efforts: ReadonlyMap<Effort, Effort | null>;
+}
+
+/** The ModelPort of one provider, which remembers the peculiarities of its server. */
+export interface Adapter extends WireModelPort {
+  /** Returns the peculiarities that the requests so far have shown. `model`: the id of the model. */
+  learned(model: string): LearnedSettings;
+}
+
 const ACCEPTED: ModelPart = { type: 'accepted' };
 
 /**
@@ -68,12 +88,18 @@ export function createAdapter(
   protocol: ProtocolAdapter,
   endpoint: Endpoint,
   deps: AdapterDeps,
-): WireModelPort {
+): Adapter {
   const efforts = new EffortFallbacks(endpoint.quirks?.efforts);
   const outputCaps = new OutputCaps();
   const probe = new BaseUrlProbe(endpoint);
   const adjustments = new RequestAdjustments(endpoint.omit);
   return {
+    learned: (model) => ({
+      baseUrl: probe.baseUrl,
+      omit: adjustments.learned,
+      outputCap: outputCaps.capOf(model),
+      efforts: efforts.replacements(model),
+    }),
     async *stream(request, signal, observer) {
       const progress: Progress = { isAccepted: false, answer: null };
       const key = new EndpointKey(endpoint, deps.keys, { signal, observer });

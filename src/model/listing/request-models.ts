@@ -52,7 +52,8 @@ export async function requestModels(
   deps: ListDeps,
   options: ListOptions,
 ): Promise<ListOutcome> {
-  const signal = new AbortController().signal;
+  // Reading a key has a time limit of its own.
+  const { signal } = new AbortController();
   const key = new EndpointKey(provider, deps.keys, { signal, observer: undefined });
   const request = async (): Promise<ListOutcome> => {
     const { protocol } = provider;

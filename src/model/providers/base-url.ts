@@ -34,7 +34,9 @@ const CAPITAL_VERSION = /\/V\d+\w*$/;
 export function parseBaseUrl(text: string, setting: string): ParsedBaseUrl {
   const url = toUrl(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new UsageError(`${setting} must be a URL such as https://host/v1, but is "${text}"`);
+    // The value may contain a password.
+    const shown = text.includes('@') ? 'its value is not' : `is "${text}"`;
+    throw new UsageError(`${setting} must be a URL such as https://host/v1, but ${shown}`);
   }
   if (url.username !== '' || url.password !== '') {
     throw new UsageError(`${setting} must not hold a user name or password`);

@@ -24,9 +24,9 @@ export function createHttpFetch(env: Environment): HttpFetch {
       await trusted;
     }
     const proxy = mayBeProxied ? await findProxy(url, env) : null;
-    if (proxy === null) return rejectRedirect(await direct.fetch(url, request, observer));
+    if (proxy === null) return rejectRedirect(url, await direct.fetch(url, request, observer));
     proxied ??= import('./proxy-client.ts').then(({ createProxyClient }) => createProxyClient());
-    return rejectRedirect(await (await proxied)(url, proxy, { request, observer }));
+    return rejectRedirect(url, await (await proxied)(url, proxy, { request, observer }));
   };
 }
 
@@ -36,11 +36,14 @@ async function findProxy(url: URL, env: Environment): Promise<URL | null> {
   return settings === null ? null : selectProxy(url, settings);
 }
 
-function rejectRedirect(response: HttpResponse): HttpResponse {
+function rejectRedirect(url: URL, response: HttpResponse): HttpResponse {
   const target = response.headers.get('location');
   if (response.status < 300 || response.status >= 400 || target === null) return response;
   void response.body?.cancel();
-  throw new TypeError('fetch failed', { cause: new Error('unexpected redirect') });
+  // The query may contain a key or a token of a login.
+  const address = URL.parse(target, url.href);
+  const shown = address === null ? '' : ` to ${address.origin}${address.pathname}`;
+  throw new TypeError('fetch failed', { cause: new Error(`unexpected redirect${shown}`) });
 }
 
 const MAX_CERTIFICATE_BYTES = 16 * 1024 * 1024;

@@ -396,7 +396,41 @@ describe('a command', () => {
         dataDir: null,
       },
     ],
-    [['doctor'], { words: 'doctor', json: false, ...place, flags: [], dataDir: null }],
+    [['doctor'], { words: 'doctor', json: false, ...place, flags: [], dataDir: null, probe: null }],
+    [
+      ['doctor', '--provider', 'http://h/v1', '--api-key-env', 'ACME_KEY', '--write', '-y'],
+      {
+        words: 'doctor',
+        json: false,
+        ...place,
+        flags: [],
+        dataDir: null,
+        probe: {
+          provider: 'http://h/v1',
+          model: null,
+          apiKeyEnv: 'ACME_KEY',
+          isWritten: true,
+          isConfirmed: true,
+        },
+      },
+    ],
+    [
+      ['doctor', '--provider', 'groq', '--model', 'm'],
+      {
+        words: 'doctor',
+        json: false,
+        ...place,
+        flags: [{ key: 'models.default', flag: '--model', text: 'm' }],
+        dataDir: null,
+        probe: {
+          provider: 'groq',
+          model: 'm',
+          apiKeyEnv: null,
+          isWritten: false,
+          isConfirmed: false,
+        },
+      },
+    ],
   ])('%j', async (argv, { words, ...options }) => {
     expect(await parse(argv)).toEqual({ words, options });
   });
@@ -501,6 +535,11 @@ describe('an error names the wrong argument and what is valid', () => {
     [
       ['tasks', 'show', 'a', 'b'],
       'muster tasks show does not take "b"; see muster tasks show --help',
+    ],
+    [['doctor', '--write'], /^--write needs --provider URL\|NAME$/],
+    [
+      ['doctor', '--provider', 'groq', '--api-key-env', 'gsk_0123-4567'],
+      /^--api-key-env must be the name of a variable, such as ACME_API_KEY$/,
     ],
     [['doctor', '--allow', 'A'], /^--allow does not go with muster doctor; valid/],
     [['tasks', 'list', '--jsn'], /^unknown flag --jsn; valid, nearest first: --json, --all, /],

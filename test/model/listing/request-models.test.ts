@@ -114,7 +114,7 @@ describe('a list is requested', () => {
     const provider = configure('mine', settings);
     const keys: KeyReader = {
       read: (_, options) =>
-        Promise.resolve(options?.refused !== undefined ? 'new-key-1234' : 'old-key-1234'),
+        Promise.resolve(options?.refused === 'old-key-1234' ? 'new-key-1234' : 'old-key-1234'),
     };
     expect(await ask(provider, { keys })).toEqual(listed({ id: 'a' }));
   });

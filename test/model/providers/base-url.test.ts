@@ -287,6 +287,12 @@ test.each([
   );
 });
 
+test('the error about a URL does not repeat a password', () => {
+  expect(() => parseBaseUrl('ftp://me:secret@h/v1', 'X')).toThrow(
+    'X must be a URL such as https://host/v1, but its value is not',
+  );
+});
+
 test('a query is kept, and a fragment is not', () => {
   const given = parseBaseUrl(
     'https://me.openai.azure.com/openai/deployments/d/chat/completions?api-version=2024-10-21#x',

@@ -8,7 +8,7 @@ export const modelsCommand = defineReportCommand({
   words: 'models',
   summary:
     'the configured providers, the model of each tier, and the models that each provider has',
-  operands: [{ name: '[PROVIDER]' }],
+  operands: [{ name: '[PROVIDER]', completes: { found: 'providers' } }],
   flags: ['search', 'refresh', 'json', 'model', 'fallback-model', ...PROJECT_FLAGS, 'data-dir'],
   examples: ['muster models', 'muster models openrouter --search "claude sonnet"'],
   parse: ({ operands: [provider = null], flags }) => ({

@@ -17,6 +17,12 @@ export class BaseUrlProbe {
     this.isDecided = server.otherBaseUrl === undefined;
   }
 
+  /** The base URL that is used at present. */
+  get baseUrl(): string {
+    const { baseUrl, otherBaseUrl } = this.server;
+    return this.firstFailure === null ? baseUrl : (otherBaseUrl ?? baseUrl);
+  }
+
   /** Starts an attempt under the base URL that is used at present. */
   startAttempt(): BaseUrlAttempt {
     const usesOther = this.firstFailure !== null;

@@ -1,5 +1,10 @@
 import type { JsonObject } from '../../../base/json.ts';
-import type { ModelFailure, ModelRequest, Effort } from '../../../protocol/model.ts';
+import {
+  EFFORTS,
+  type ModelFailure,
+  type ModelRequest,
+  type Effort,
+} from '../../../protocol/model.ts';
 import { findNearestEffort, type EffortRule } from '../../settings/provider-quirks.ts';
 
 /** For each effort, the nearest of the levels low, medium and high, which nearly every server with efforts accepts. */
@@ -36,7 +41,7 @@ export class EffortFallbacks {
     this.rules = rules;
   }
 
-  /** Returns the efforts to try in order, at least request; null: none is sent. */
+  /** Returns the efforts to try in order; null: none is sent. */
   listAttempts({ model, effort }: ModelRequest): readonly (SentEffort | null)[] {
     if (effort === undefined) return [null];
     const known = this.accepted.get(createCacheKey(model.id, effort));
@@ -45,6 +50,15 @@ export class EffortFallbacks {
     const first = known?.effort ?? effort;
     const efforts = [...new Set([first, NEAREST_COMMON_LEVEL[first]])];
     return [...efforts.map((each) => ({ effort: each, fields: null })), null];
+  }
+
+  /** Returns the efforts of a model that were refused, each with the accepted one; null: none is sent. */
+  replacements(model: string): ReadonlyMap<Effort, Effort | null> {
+    const found = EFFORTS.flatMap((effort) => {
+      const accepted = this.accepted.get(createCacheKey(model, effort));
+      return accepted === undefined ? [] : [[effort, accepted?.effort ?? null] as const];
+    });
+    return new Map(found);
   }
 
   /** Records the accepted effort, with which the next request of this model is sent at once. */

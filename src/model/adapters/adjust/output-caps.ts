@@ -23,6 +23,11 @@ export class OutputCaps {
     };
   }
 
+  /** Returns the highest limit that a model accepts; null: it has refused none. */
+  capOf(model: string): number | null {
+    return this.caps.get(model) ?? null;
+  }
+
   /** Learns from a refused request. Returns true if the refusal names a limit with which the request can be sent again. */
   learn(model: string, { status, responseBody, requestBody }: HttpStatusError): boolean {
     if (status !== 400 && status !== 422) return false;

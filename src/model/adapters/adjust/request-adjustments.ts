@@ -161,10 +161,17 @@ const KNOWN_MODELS: KnownAdjustments = [
 export class RequestAdjustments {
   private readonly forServer: Set<AdjustmentName>;
   private readonly forModels = new Map<string, Set<AdjustmentName>>();
+  /** The adjustments that refusals have taught. */
+  private readonly learnedNames = new Set<AdjustmentName>();
 
   /** `omit`: the adjustments that are made from the first request on. */
   constructor(omit: readonly AdjustmentName[] = []) {
     this.forServer = new Set(omit);
+  }
+
+  /** The adjustments that refusals have taught, without those that were known from the start. */
+  get learned(): readonly AdjustmentName[] {
+    return [...this.learnedNames];
   }
 
   /** Returns the body with the adjustments for this model; the same string if no adjustment is active. */
@@ -192,6 +199,7 @@ export class RequestAdjustments {
       if (opposite !== undefined && this.isActive(model, opposite)) continue;
       if (scope === 'server') this.forServer.add(name);
       else this.getModelAdjustments(model).add(name);
+      this.learnedNames.add(name);
       return true;
     }
     return false;

@@ -139,37 +139,58 @@ const CERTIFICATE_DATE = /^CERT_(?:NOT_YET_VALID|HAS_EXPIRED)$/;
 /** Errors of a server that does not use TLS, which a new attempt does not change. */
 const NO_TLS = /wrong[ _]version[ _]number|packet[ _]length[ _]too[ _]long|:http[ _]request/i;
 
+/** The cause of a failed connection. */
+export interface ConnectionError {
+  readonly kind: 'redirect' | 'certificate' | 'no_tls' | 'other';
+  readonly text: string;
+  /** The next step of the user; null: it depends on the circumstances. */
+  readonly hint: string | null;
+  /** The code of the system error, such as `ENOTFOUND`; undefined: it has none. */
+  readonly code: string | undefined;
+}
+
+/** Finds the cause of an exception of `fetch`. `now`: milliseconds since the epoch. */
+export function explainConnectionError(thrown: unknown, now: number): ConnectionError {
+  const cause = findRootCause(thrown);
+  const code = systemErrorCode(cause) ?? findFirstCode(cause);
+  const message = errorMessage(cause) || errorMessage(thrown);
+  const redirect = /redirect(?: to (\S+))?/.exec(message);
+  if (redirect !== null) {
+    const text = `the server redirects to ${redirect[1] ?? 'another address'}`;
+    return { kind: 'redirect', text, hint: 'set its base URL to that address', code };
+  }
+  const text = code === undefined || message.includes(code) ? message : `${message} (${code})`;
+  if (code !== undefined && CERTIFICATE.test(code)) {
+    const hint = CERTIFICATE_DATE.test(code)
+      ? `the clock of this machine says ${new Date(now).toISOString().slice(0, 10)}`
+      : 'for your own certificates, set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE';
+    return { kind: 'certificate', text: `no trusted connection: ${text}`, hint, code };
+  }
+  if (NO_TLS.test(`${code} ${message}`)) {
+    const hint = 'the server does not use TLS: should its base URL begin with http://?';
+    return { kind: 'no_tls', text: `no connection: ${text}`, hint, code };
+  }
+  return { kind: 'other', text: `no connection: ${text}`, hint: null, code };
+}
+
 function readConnectionError(thrown: unknown, context: FailureContext): FailureDetails {
   const cause = findRootCause(thrown);
-  const message = errorMessage(thrown);
   const answerError = readAnswerError(cause);
   if (answerError !== null) return answerError;
-  const code = systemErrorCode(cause) ?? findFirstCode(cause);
-  const causeMessage = errorMessage(cause) || message;
-  if (/redirect/.test(causeMessage)) {
-    const text = 'the server redirects: set its base URL to the address that it redirects to';
-    return { kind: 'bad_request', text, retryable: false };
+  const { kind, text, hint, code } = explainConnectionError(thrown, context.now);
+  if (kind === 'redirect') {
+    return { kind: 'bad_request', text: `${text}: ${hint}`, retryable: false };
   }
+  const causeMessage = errorMessage(cause) || errorMessage(thrown);
   if (
     code === undefined &&
-    !/terminated|fetch failed|cannot connect/i.test(`${message} ${causeMessage}`)
+    !/terminated|fetch failed|cannot connect/i.test(`${errorMessage(thrown)} ${causeMessage}`)
   ) {
     if (context.isAnswering) return { kind: 'malformed', text: causeMessage, retryable: true };
     return { kind: 'bad_request', text: causeMessage, retryable: false };
   }
-  const text =
-    code === undefined || causeMessage.includes(code) ? causeMessage : `${causeMessage} (${code})`;
-  if (code !== undefined && CERTIFICATE.test(code)) {
-    const hint = CERTIFICATE_DATE.test(code)
-      ? `the clock of this machine says ${new Date(context.now).toISOString().slice(0, 10)}`
-      : 'for your own certificates, set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE';
-    return { kind: 'connect', text: `no trusted connection: ${text}; ${hint}`, retryable: false };
-  }
-  if (NO_TLS.test(`${code} ${causeMessage}`)) {
-    const hint = 'the server does not use TLS: should its base URL begin with http://?';
-    return { kind: 'connect', text: `no connection: ${text}; ${hint}`, retryable: false };
-  }
-  return { kind: 'connect', text: `no connection: ${text}`, retryable: true };
+  if (hint !== null) return { kind: 'connect', text: `${text}; ${hint}`, retryable: false };
+  return { kind: 'connect', text, retryable: true };
 }
 
 /** Returns the code of the first of several errors: a host with several addresses fails with one error for each address. */

@@ -14,8 +14,8 @@ import {
   nodeCheck,
   sandboxCheck,
   shellCheck,
-  type Check,
 } from '../../../../src/front/cli/commands/doctor/machine-checks.ts';
+import type { Check } from '../../../../src/protocol/check.ts';
 import { modelsCommand } from '../../../../src/front/cli/commands/models.ts';
 import { NO_HOME, type Environment } from '../../../../src/sys/env.ts';
 import { createUnavailableSandbox } from '../../../../src/sys/sandbox/sandbox.ts';
@@ -176,6 +176,8 @@ describe('doctor', () => {
       'ok git',
       'ok sandbox',
     ]);
+    expect(shown.next).toMatch(/^everything is ready: start a conversation with muster/);
+    expect(text).toMatch(new RegExp(`\\n\\nnext: ${shown.next.slice(0, 20)}.*\\n$`));
     expect(`${text}${JSON.stringify(shown)}`).not.toContain(SECRET);
   });
 
@@ -228,6 +230,8 @@ describe('doctor', () => {
       expect.stringMatching(
         /^warn sandbox none, .*: bwrap is not installed → apt install bubblewrap$/,
       ),
+      '',
+      'next: node: install Node 22.19 or newer',
       '',
     ]);
   });

@@ -148,12 +148,14 @@ describe.each(WIRES)('$name', (wire) => {
 
   test('a redirect is not followed, since it would pass on the key', async () => {
     await using server = await serve((response) => {
-      response.writeHead(307, { location: 'http://127.0.0.1:9/' });
+      response.writeHead(307, { location: 'http://me:pw@127.0.0.1:9/login?token=secret#x' });
       response.end();
     });
     const got = await fail(wire, server.url);
     expect(got).toMatchObject({ kind: 'bad_request', retryable: false });
-    expect(got.message).toContain('redirects');
+    expect(got.message).toBe(
+      `test/${wire.model}: the server redirects to http://127.0.0.1:9/login: set its base URL to that address`,
+    );
   });
 
   test("a proxy's page is reported as a refusal", async () => {

@@ -16,18 +16,16 @@ import type { CommandContext, Report } from '../../command.ts';
 import { configInputs } from '../../configuration.ts';
 import { columns } from '../../layout.ts';
 import type { ConfigOptions } from '../../run-options.ts';
+import { fail, ok, warn, type Check } from '../../../../protocol/check.ts';
 import {
   dataDirCheck,
-  fail,
   gitCheck,
   nodeCheck,
-  ok,
   ripgrepCheck,
   sandboxCheck,
   shellCheck,
-  warn,
-  type Check,
 } from './machine-checks.ts';
+import { nextDoctorStep } from './next-step.ts';
 import type { ConfigFile } from '../../../../config/files.ts';
 import { readConfig, type ConfigReading } from '../../../../config/load.ts';
 import { dataDirectory, isDataDirectoryChosen } from '../../../../config/paths.ts';
@@ -80,12 +78,16 @@ export function processProbes({ environment }: CommandContext): DoctorProbes {
   };
 }
 
+interface DoctorReport extends Report {
+  readonly json: { readonly ok: boolean; readonly checks: readonly Check[]; readonly next: string };
+}
+
 /** Runs all checks. The exit code is 1 if a check fails. */
 export async function checkMachine(
   options: ConfigOptions,
   context: CommandContext,
   probes: DoctorProbes,
-): Promise<Report & { readonly json: { ok: boolean; checks: readonly Check[] } }> {
+): Promise<DoctorReport> {
   const checks = await allChecks(options, context, probes);
   const ok = checks.every(({ status }) => status !== 'fail');
   const rows = checks.map(({ status, name, detail, fix }) => [
@@ -93,7 +95,12 @@ export async function checkMachine(
     name,
     fix === null ? detail : `${detail} → ${fix}`,
   ]);
-  return { json: { ok, checks }, text: columns(rows), code: ok ? 0 : 1 };
+  const next = nextDoctorStep(checks);
+  return {
+    json: { ok, checks, next },
+    text: `${columns(rows)}\nnext: ${next}\n`,
+    code: ok ? 0 : 1,
+  };
 }
 
 async function allChecks(

@@ -1,42 +1,10 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { errorMessage, systemErrorCode } from '../../../../base/errors.ts';
-import { sanitizeForTerminal } from '../../../../base/terminal-text.ts';
+import { fail, ok, warn, type Check } from '../../../../protocol/check.ts';
 import { NO_HOME, type Environment } from '../../../../sys/env.ts';
 import { isInside } from '../../../../sys/files/paths.ts';
 import type { SandboxState } from '../../../../sys/sandbox/sandbox.ts';
-
-/** One line of `muster doctor`. */
-export interface Check {
-  readonly name: string;
-  /** `fail`: runs will not work; `warn`: something is missing or worth knowing. */
-  readonly status: 'ok' | 'warn' | 'fail';
-  readonly detail: string;
-  /** The user's next step; null for none. */
-  readonly fix: string | null;
-}
-
-export function ok(name: string, detail: string): Check {
-  return check('ok', name, detail, null);
-}
-
-export function warn(name: string, detail: string, fix: string | null): Check {
-  return check('warn', name, detail, fix);
-}
-
-export function fail(name: string, detail: string, fix: string | null): Check {
-  return check('fail', name, detail, fix);
-}
-
-/** Makes both texts safe for a terminal, since they quote paths, errors and variables. */
-function check(status: Check['status'], name: string, detail: string, fix: string | null): Check {
-  return {
-    name,
-    status,
-    detail: sanitizeForTerminal(detail, 'exact'),
-    fix: fix === null ? null : sanitizeForTerminal(fix, 'exact'),
-  };
-}
 
 const DATA_DIR = 'data directory';
 const WRITABLE_BY_OTHERS = 0o022;
