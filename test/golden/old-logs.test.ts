@@ -13,9 +13,6 @@ import { openWorld } from '../e2e/world.ts';
  */
 const LOGS = join(import.meta.dirname, 'logs-v4');
 
-/** Trees whose rerun depends on the settings and the load of the machine: it may differ at a retry or a change of model. */
-const NOT_RERUN = new Set(['zkmly8e43wbe', 'tzxqjhqshnud', 'dc3b7b1o1oap']);
-
 const digest = (text: string): string =>
   createHash('sha256').update(text).digest('hex').slice(0, 16);
 
@@ -41,7 +38,6 @@ describe('the logs of an earlier version', () => {
         lines.push(`  result ${digest(JSON.stringify(result))}`);
         if (parent !== null) continue;
         lines.push(`  export ${digest(await textOf(tasks.exportTree(id)))}`);
-        if (NOT_RERUN.has(id)) continue;
         const { tasks: runs } = await tasks.rerun(id);
         const differing = runs.flatMap(({ difference }) =>
           difference === null ? [] : [`${difference.task}:${difference.seq}`],
