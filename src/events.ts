@@ -1,7 +1,7 @@
 /** `muster-agent/events`: the data of Muster, for whoever reads its logs and streams. */
 export { ERROR_CODES, type ErrorCode, type ErrorInfo } from './base/errors.ts';
 export type * from './protocol/agent.ts';
-/** An earlier name. */
+/** An earlier name of `requestedModels`, which programs may still import. */
 export type { requestedModels as modelWishes } from './protocol/agent.ts';
 export type * from './protocol/end-reason.ts';
 export { LOG_VERSION } from './protocol/events/event.ts';

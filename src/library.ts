@@ -64,7 +64,7 @@ export type {
   WaitingQuestion,
   WatchListener,
 } from './api/index.ts';
-/** Earlier names, which programs may still import. */
+/** Earlier names of `AnswerOutcome`, `DeletedTask` and `RewindRequest`, which programs may still import. */
 export type {
   AnswerOutcome as Answered,
   DeletedTask as Deleted,

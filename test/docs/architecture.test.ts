@@ -30,6 +30,22 @@ test('every path in docs/architecture.md exists', () => {
   expect(paths.length).toBeGreaterThan(60);
 });
 
+/** Files of the projects in examples. They are not files of this repository. */
+const EXAMPLE_PATHS = /^src\/(?:a|retry)\.ts$|^src\/(?:cart|net|ui)\//;
+
+test('every path below src/ that a page of docs/ names exists', () => {
+  const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' });
+  const paths = pages
+    .filter((name) => name.endsWith('.md'))
+    .flatMap((name) => {
+      const text = readFileSync(join(root, 'docs', name), 'utf8');
+      return [...text.matchAll(/`(src\/[^\s`:]+)[^`]*`/g)].map(([, path = '']) => ({ name, path }));
+    })
+    .filter(({ path }) => !EXAMPLE_PATHS.test(path));
+  expect(paths.filter(({ path }) => !existsSync(join(root, path)))).toEqual([]);
+  expect(paths.length).toBeGreaterThan(40);
+});
+
 test('docs/architecture.md describes every module and every part of the engine', () => {
   expect(namesInTable('Modules').toSorted()).toEqual(directories('src'));
   expect(namesInTable('Rooms of the engine').toSorted()).toEqual(directories('src/engine'));
