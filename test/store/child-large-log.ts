@@ -10,9 +10,13 @@ const [dataDir = '', what = '', megabytes = ''] = process.argv.slice(2);
 const ID = 'task00000001';
 const MEGABYTE = 1024 * 1024;
 
-/** The peak memory of the process, in bytes (Linux). */
+/**
+ * The peak memory of this program, in bytes (Linux). `getrusage` is of no use: its peak includes the memory of the
+ * process that started this one.
+ */
 function peak(): number {
-  return process.resourceUsage().maxRSS * 1024;
+  const status = readFileSync('/proc/self/status', 'utf8');
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
 }
 
 function write(): void {
