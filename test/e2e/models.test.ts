@@ -194,6 +194,23 @@ describe.concurrent('muster models', () => {
     expect(stdout).toMatch(/^No list of models is stored: .* is not a directory$/m);
     expect(stdout).toMatch(/^mine: 3 models, listed just now$/m);
   });
+
+  it('asks no server with an account that the project has brought along', async () => {
+    await using server = await modelServer(MODELS);
+    using sandbox = new Sandbox();
+    const directory = join(sandbox.workspace, 'state');
+    mkdirSync(directory, { mode: 0o700 });
+    const named = { provider: 'corp', account: 'default', addedOn: new Date().toISOString() };
+    const account = { ...named, baseUrl: `${server.url}/v1`, key: KEY };
+    const file = join(directory, 'credentials.json');
+    writeFileSync(file, JSON.stringify({ version: 1, accounts: [account] }), { mode: 0o600 });
+    for (const command of ['models', 'doctor']) {
+      const run = await runMuster(sandbox, [command, '--data-dir', directory]);
+      expect(run.stdout).toContain('No stored key is used: the data directory');
+      expect(run.stdout).toContain('is inside the project and may have come with it');
+    }
+    expect(server.requests).toEqual([]);
+  });
 });
 
 it('a run takes from a stored list what nothing else states about a model', async () => {

@@ -9,12 +9,12 @@ import type { ModelSettings } from '../../model/settings/model-settings.ts';
 import { isPreset, PRESETS } from '../../model/settings/presets.ts';
 import type { ListedModel } from '../../protocol/listed-model.ts';
 import { modelName } from '../../protocol/model.ts';
+import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
 import { loadKeyReader } from './accounts.ts';
 import { openModelLists } from './model-lists.ts';
 import {
   readModels,
   type ModelsReport,
-  type ModelsReportOptions,
   type ProviderReport,
 } from './models-report.ts';
 
@@ -39,9 +39,9 @@ export interface ListedModelsReport extends ModelsReport {
   readonly providers: readonly (ProviderReport & ModelListReport)[];
 }
 
-export interface ListedModelsOptions extends ModelsReportOptions {
-  /** The home directory, in which commands that print a key run. */
-  readonly home: string;
+export interface ListedModelsOptions {
+  /** The options that locate the state directory. Commands that print a key run in its `home`. */
+  readonly state: StateOptions;
   /** The name of the only provider whose models are listed; null: all of them. */
   readonly provider: string | null;
   /** The words that the id of each listed model has, in any order and case; null: all models are listed. */
@@ -59,11 +59,12 @@ export async function reportListedModels(
   loaded: LoadedConfig,
   options: ListedModelsOptions,
 ): Promise<ListedModelsReport> {
-  const { environment, directory, home, isRefresh } = options;
-  const { setup, fetch, report } = await readModels(loaded, options);
+  const { state, isRefresh } = options;
+  const { environment, home } = state;
+  const { setup, fetch, report } = await readModels(loaded, state);
   const wanted = chooseProviders(setup.providers, options.provider);
   const problems: string[] = [];
-  const store = openModelLists(directory);
+  const store = openModelLists(stateDirectory(state));
   const stored = readStored(store, problems);
   const keys = loadKeyReader({ environment, home, clock: systemClock, onKey: () => {} });
   const request = { fetch, clock: systemClock, keys, stored: stored ?? [], isRefresh };

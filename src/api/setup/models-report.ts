@@ -6,12 +6,12 @@ import { OFFLINE, type ModelSetup } from '../../model/selection/choose-model.ts'
 import { resolveMainModel } from '../../model/selection/resolve-model.ts';
 import { discoverModels } from '../../model/discover-models.ts';
 import { modelName, TIERS, type Tier } from '../../protocol/model.ts';
-import type { Environment } from '../../sys/env.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import { readAccounts } from './accounts.ts';
 import { createModelSettings } from './settings.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { HttpFetch } from '../../sys/http/http-types.ts';
+import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
 
 /** A provider without its key. */
 export interface ProviderReport {
@@ -47,21 +47,15 @@ export interface ModelsReport {
   readonly problems: readonly string[];
 }
 
-export interface ModelsReportOptions {
-  readonly environment: Environment;
-  /** The state directory; absolute. */
-  readonly directory: string;
-}
-
 /**
  * Reports the configured models for `models` and `doctor`. Asks local servers for their models. The report contains
  * no API key. Throws UsageError for settings that contradict each other.
  */
 export async function reportModels(
   loaded: LoadedConfig,
-  options: ModelsReportOptions,
+  state: StateOptions,
 ): Promise<ModelsReport> {
-  return (await readModels(loaded, options)).report;
+  return (await readModels(loaded, state)).report;
 }
 
 /** The configured models, with the parts that are needed to ask their providers. */
@@ -74,10 +68,12 @@ export interface ReadModels {
 /** Finds the configured models, and reports them. Throws UsageError for settings that contradict each other. */
 export async function readModels(
   loaded: LoadedConfig,
-  { environment: env, directory }: ModelsReportOptions,
+  state: StateOptions,
 ): Promise<ReadModels> {
   const notices: string[] = [];
-  const accounts = readAccounts(directory, (notice) => notices.push(notice));
+  const env = state.environment;
+  const addNotice = (notice: string): void => void notices.push(notice);
+  const accounts = readAccounts(stateDirectory(state), addNotice, state);
   const fetch = createHttpFetch(env);
   const setup = await discoverModels(createModelSettings(loaded), { env, fetch, accounts });
   const report = createModelsReport(setup);

@@ -20,13 +20,11 @@ export const modelsCommand = defineReportCommand({
   }),
   run: async ({ provider, search, isRefresh, ...options }, context) => {
     const { loadConfiguration, stateLocation } = await import('../configuration.ts');
-    const { stateDirectory } = await import('../../../trust/state-directory.ts');
     const { modelListTexts } = await import('./models/list-texts.ts');
     const loaded = await loadConfiguration(options, context);
-    const { environment, home } = context;
-    const directory = stateDirectory(stateLocation(options, context));
+    const state = stateLocation(options, context);
     const wanted = { provider, search, isRefresh };
-    const report = await reportListedModels(loaded, { environment, directory, home, ...wanted });
+    const report = await reportListedModels(loaded, { state, ...wanted });
     const isMissing = report.choices.some(({ wish, model }) => wish === 'main' && model === null);
     const lists = modelListTexts(report, { search, now: Date.now() });
     return {
@@ -40,7 +38,7 @@ export const modelsCommand = defineReportCommand({
 function overviewText({ providers, choices, problems }: ModelsReport): string {
   const found =
     providers.length === 0
-      ? 'No provider is configured: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or add [models.providers.NAME] to the configuration.\n'
+      ? 'No provider is configured: run "muster login", set a key such as ANTHROPIC_API_KEY, or add [models.providers.NAME] to the configuration.\n'
       : columns(
           providers.map(({ name, baseUrl, missingKey, keyProblem, source }) => [
             name,

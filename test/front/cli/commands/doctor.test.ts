@@ -40,7 +40,7 @@ function makeContext(place: ReturnType<typeof makePlace>, environment: Environme
     help: async () => '',
   };
   const probes: DoctorProbes = {
-    models: (loaded, directory) => reportModels(loaded, { environment, directory }),
+    models: reportModels,
     nodeVersion: '24.1.0',
     uid: process.getuid?.(),
     ripgrep: () => Promise.resolve(process.execPath),
@@ -134,7 +134,7 @@ describe('models', () => {
     const { context, written } = makeContext(makePlace());
     const flags = [{ key: 'models.default', flag: '--model', text: 'offline' }] as const;
     expect(await modelsCommand.run({ ...ALL, flags }, context)).toBe(0);
-    expect(written.out).toMatch(/^No provider is configured: set ANTHROPIC_API_KEY/);
+    expect(written.out).toMatch(/^No provider is configured: run "muster login", set a key such as ANTHROPIC_API_KEY/);
   });
 
   it('fails if the named model cannot be used', async () => {

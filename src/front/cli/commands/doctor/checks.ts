@@ -13,7 +13,7 @@ import { MusterError } from '../../../../base/errors.ts';
 import { plural } from '../../../../base/text.ts';
 import { REPAIRS } from '../../../../protocol/repair.ts';
 import type { CommandContext, Report } from '../../command.ts';
-import { configInputs } from '../../configuration.ts';
+import { configInputs, stateLocation } from '../../configuration.ts';
 import { columns } from '../../layout.ts';
 import type { ConfigOptions } from '../../run-options.ts';
 import { fail, ok, warn, type Check } from '../../../../protocol/check.ts';
@@ -31,6 +31,7 @@ import { readConfig, type ConfigReading } from '../../../../config/load.ts';
 import { dataDirectory, isDataDirectoryChosen } from '../../../../config/paths.ts';
 import { describeConfigProblem } from '../../../../config/setting.ts';
 import type { RepairsByModel } from '../../../../report/repairs.ts';
+import type { StateOptions } from '../../../../trust/state-directory.ts';
 import { summarizeUntrusted, type UnusedFiles } from '../../../../trust/untrusted-notice.ts';
 
 /** The facts about this process and machine that the checks look at. */
@@ -42,7 +43,7 @@ export interface DoctorProbes {
   /** Resolves to the path of the ripgrep that Grep runs; rejects if ripgrep is missing. */
   readonly ripgrep: () => Promise<string>;
   /** Lists the models of this configuration, including those of local servers. May throw UsageError. */
-  readonly models: (loaded: ConfigReading, directory: string) => Promise<ModelsReport>;
+  readonly models: (loaded: ConfigReading, state: StateOptions) => Promise<ModelsReport>;
   readonly agents: (location: DoctorLocation) => Promise<AgentsReport>;
   /** Repairs in the answers of the newest tasks. */
   readonly repairs: (dataDir: string) => Promise<RepairsByModel>;
@@ -66,7 +67,7 @@ export function processProbes({ environment }: CommandContext): DoctorProbes {
     nodeVersion: process.versions.node,
     uid: process.getuid?.(),
     ripgrep: async () => (await import('@vscode/ripgrep')).rgPath,
-    models: (loaded, directory) => reportModels(loaded, { environment, directory }),
+    models: reportModels,
     repairs: (data) => recentRepairs(data, environment),
     sandbox: async (location) =>
       (await openConfiguredSandbox({ ...location, canWriteDataDir: false })).state(),
@@ -125,7 +126,7 @@ async function allChecks(
     dataDirCheck(data, probes.uid, {
       isChosen: isDataDirectoryChosen(context, options.dataDir ?? undefined),
     }),
-    ...(await checkModels(reading, data, probes)),
+    ...(await checkModels(reading, stateLocation(options, context), probes)),
     ...(await checkAnswers(data, probes)),
     ...agents.checks,
     ...trustChecks({ files: reading.files, skipped: agents.skipped }),
@@ -174,10 +175,10 @@ async function resultOrError<Result>(probe: () => Promise<Result>): Promise<Resu
 
 async function checkModels(
   reading: ConfigReading,
-  directory: string,
+  state: StateOptions,
   { models }: DoctorProbes,
 ): Promise<readonly Check[]> {
-  const report = await resultOrError(() => models(reading, directory));
+  const report = await resultOrError(() => models(reading, state));
   return report instanceof MusterError
     ? [fail('model', report.message, null)]
     : modelChecks(report);
@@ -191,7 +192,7 @@ async function checkAnswers(data: string, { repairs }: DoctorProbes): Promise<re
     : answersChecks(counts);
 }
 
-const CONFIGURE = 'set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see "muster models"';
+const CONFIGURE = 'run "muster login", set a key such as ANTHROPIC_API_KEY, or see "muster models"';
 
 /** Lists the providers with the variables of their API keys, but never an API key, and the model of the main agent. */
 function modelChecks({ providers, choices, problems }: ModelsReport): readonly Check[] {
