@@ -12,11 +12,7 @@ import { modelName } from '../../protocol/model.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
 import { loadKeyReader } from './accounts.ts';
 import { openModelLists } from './model-lists.ts';
-import {
-  readModels,
-  type ModelsReport,
-  type ProviderReport,
-} from './models-report.ts';
+import { readModels, type ModelsReport, type ProviderReport } from './models-report.ts';
 
 /** The models that a provider has. */
 interface ModelListReport {

@@ -66,10 +66,7 @@ export interface ReadModels {
 }
 
 /** Finds the configured models, and reports them. Throws UsageError for settings that contradict each other. */
-export async function readModels(
-  loaded: LoadedConfig,
-  state: StateOptions,
-): Promise<ReadModels> {
+export async function readModels(loaded: LoadedConfig, state: StateOptions): Promise<ReadModels> {
   const notices: string[] = [];
   const env = state.environment;
   const addNotice = (notice: string): void => void notices.push(notice);

@@ -134,7 +134,9 @@ describe('models', () => {
     const { context, written } = makeContext(makePlace());
     const flags = [{ key: 'models.default', flag: '--model', text: 'offline' }] as const;
     expect(await modelsCommand.run({ ...ALL, flags }, context)).toBe(0);
-    expect(written.out).toMatch(/^No provider is configured: run "muster login", set a key such as ANTHROPIC_API_KEY/);
+    expect(written.out).toMatch(
+      /^No provider is configured: run "muster login", set a key such as ANTHROPIC_API_KEY/,
+    );
   });
 
   it('fails if the named model cannot be used', async () => {
