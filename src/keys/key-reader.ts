@@ -119,6 +119,9 @@ async function readKeyFile(
     return (await readNamedFile(expandHome(path, home), limits)).toString('utf8');
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
+    if (thrown.code === 'CANCELLED') {
+      throw new KeyUnavailableError(`${setting} gave no key within ${readMs / 1000} s: ${path}`);
+    }
     throw new KeyUnavailableError(`${setting} cannot be read: ${thrown.message}`);
   }
 }

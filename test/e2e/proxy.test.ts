@@ -33,6 +33,22 @@ describe.concurrent('behind a proxy', () => {
     expect(proxy.asked).toEqual(['CONNECT model.example.test:443']);
   });
 
+  it('an error names a proxy that cannot be reached, without its password', async () => {
+    await using world = await openWorld();
+    const run = await world.run(['-p', 'go'], {
+      env: {
+        ANTHROPIC_BASE_URL: FAR,
+        HTTP_PROXY: 'http://user:secret@127.0.0.1:1',
+        MUSTER_PROVIDER_RETRIES: '1',
+      },
+    });
+    expect(run.code).toBe(1);
+    expect(run.stderr).toContain('no connection through the proxy http://127.0.0.1:1: ');
+    expect(run.stderr).toContain('HTTPS_PROXY, HTTP_PROXY or ALL_PROXY names this proxy');
+    expect(run.stderr).toContain('given up after 2 tries');
+    expect(run.stderr).not.toContain('secret');
+  });
+
   it('NO_PROXY bypasses it', async () => {
     await using world = await openWorld();
     await using proxy = await startProxy(new URL(world.model.url));

@@ -207,6 +207,13 @@ function chooseById(id: string, setup: ModelSetup, validNames: readonly string[]
     const names = ready.map(({ name }) => `${name}/${id}`).join(', ');
     return createModelError(`"${id}" is served by more than one provider: choose one of ${names}`);
   }
+  const name = id.toLowerCase();
+  if (setup.providers.some((provider) => provider.name === name)) {
+    return createModelError(
+      `"${id}" is a provider: name one of its models, as in ${name}/MODEL; "muster models ${name}" lists them`,
+    );
+  }
+  if (isPreset(name)) return missingProviderError(id, name);
   const vendor = findVendorByModelId(id);
   if (vendor !== null) return missingProviderError(id, vendor);
   // If the models of the only provider are not known, it may have this one.

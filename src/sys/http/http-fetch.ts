@@ -2,7 +2,7 @@ import { errorMessage, UsageError } from '../../base/errors.ts';
 import type { Environment } from '../env.ts';
 import { DirectClient } from './direct-client.ts';
 import type { ProxyClient } from './proxy-client.ts';
-import type { HttpFetch, HttpResponse } from './http-types.ts';
+import { ProxiedRequestError, type HttpFetch, type HttpResponse } from './http-types.ts';
 
 /**
  * Creates the HTTP client for model providers. It uses the proxies and certificates that the environment names
@@ -26,7 +26,12 @@ export function createHttpFetch(env: Environment): HttpFetch {
     const proxy = mayBeProxied ? await findProxy(url, env) : null;
     if (proxy === null) return rejectRedirect(url, await direct.fetch(url, request, observer));
     proxied ??= import('./proxy-client.ts').then(({ createProxyClient }) => createProxyClient());
-    return rejectRedirect(url, await (await proxied)(url, proxy, { request, observer }));
+    try {
+      return rejectRedirect(url, await (await proxied)(url, proxy, { request, observer }));
+    } catch (thrown) {
+      if (request.signal?.aborted === true) throw thrown;
+      throw new ProxiedRequestError(proxy, thrown);
+    }
   };
 }
 

@@ -44,3 +44,14 @@ export type HttpFetch = (
   request?: HttpRequest,
   observer?: TrafficObserver,
 ) => Promise<HttpResponse>;
+
+/** A request through a proxy that failed. The cause is the error of the connection. */
+export class ProxiedRequestError extends Error {
+  /** The address of the proxy, without a password. */
+  readonly proxy: string;
+
+  constructor({ protocol, host }: URL, cause: unknown) {
+    super('fetch failed', { cause });
+    this.proxy = `${protocol}//${host}`;
+  }
+}

@@ -112,6 +112,18 @@ describe('the main model', () => {
       'valid are inherit, auto, fast, balanced, powerful, offline',
     ],
     [
+      'a provider in place of its model',
+      BOTH,
+      { flag: 'OpenAI' },
+      '--model: "OpenAI" is a provider: name one of its models, as in openai/MODEL; "muster models openai" lists them',
+    ],
+    [
+      'a provider without a key in place of its model',
+      BOTH,
+      { flag: 'openrouter' },
+      '"openrouter" needs a key: set OPENROUTER_API_KEY in the environment, or run "muster login openrouter"',
+    ],
+    [
       'a tier that names a tier',
       BOTH,
       { fast: 'balanced', flag: 'fast' },

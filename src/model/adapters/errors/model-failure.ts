@@ -1,3 +1,4 @@
+import { ProxiedRequestError } from '../../../sys/http/http-types.ts';
 import { KeyUnavailableError } from '../../../protocol/api-key.ts';
 import { listNames } from '../../../base/text.ts';
 import { UsageError, errorMessage, systemErrorCode } from '../../../base/errors.ts';
@@ -122,14 +123,31 @@ function classifyText(text: string): FailureKind {
   return 'server';
 }
 
-/** Returns the innermost cause of an error, at most eight levels deep. */
+/** The maximum number of causes below each other that are looked at. */
+const MAX_CAUSES = 8;
+
+/** Returns the innermost cause of an error. */
 function findRootCause(thrown: unknown): unknown {
   let cause = thrown;
-  for (let depth = 0; depth < 8; depth += 1) {
+  for (let depth = 0; depth < MAX_CAUSES; depth += 1) {
     if (!(cause instanceof Error) || cause.cause === undefined) return cause;
     cause = cause.cause;
   }
   return cause;
+}
+
+/** Returns the first result of `read` for an error or one of its causes; null if there is none. */
+function findInCauses<Result>(
+  thrown: unknown,
+  read: (error: Error) => Result | null,
+): Result | null {
+  let cause = thrown;
+  for (let depth = 0; depth <= MAX_CAUSES && cause instanceof Error; depth += 1) {
+    const found = read(cause);
+    if (found !== null) return found;
+    cause = cause.cause;
+  }
+  return null;
 }
 
 /** Matches the codes of certificate errors, for which the request is not sent again. */
@@ -170,6 +188,13 @@ export function explainConnectionError(thrown: unknown, now: number): Connection
     const hint = 'the server does not use TLS: should its base URL begin with http://?';
     return { kind: 'no_tls', text: `no connection: ${text}`, hint, code };
   }
+  const proxy = findInCauses(thrown, (error) =>
+    error instanceof ProxiedRequestError ? error.proxy : null,
+  );
+  if (proxy !== null) {
+    const hint = 'HTTPS_PROXY, HTTP_PROXY or ALL_PROXY names this proxy; NO_PROXY exempts hosts';
+    return { kind: 'other', text: `no connection through the proxy ${proxy}: ${text}`, hint, code };
+  }
   return { kind: 'other', text: `no connection: ${text}`, hint: null, code };
 }
 
@@ -189,8 +214,9 @@ function readConnectionError(thrown: unknown, context: FailureContext): FailureD
     if (context.isAnswering) return { kind: 'malformed', text: causeMessage, retryable: true };
     return { kind: 'bad_request', text: causeMessage, retryable: false };
   }
-  if (hint !== null) return { kind: 'connect', text: `${text}; ${hint}`, retryable: false };
-  return { kind: 'connect', text, retryable: true };
+  // Certificates stay wrong, but a server or proxy that can't be reached may only be starting.
+  const described = hint === null ? text : `${text}; ${hint}`;
+  return { kind: 'connect', text: described, retryable: kind === 'other' };
 }
 
 /** Returns the code of the first of several errors: a host with several addresses fails with one error for each address. */
