@@ -1,49 +1,82 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { now } from './program.ts';
 
 export interface TerminalOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The text whose appearance completes the first picture. */
-  readonly until: string;
-  /** The keys that end the program. */
-  readonly keys: readonly string[];
 }
 
-const TIME_LIMIT_MS = 20_000;
+/** The time after which the program is killed. */
+const TIME_LIMIT_MS = 60_000;
 const BETWEEN_KEYS_MS = 50;
 
-/**
- * Runs `node ARGS` to its end in a terminal of 80 × 24, which `script` (of util-linux) provides. Resolves to the
- * milliseconds from the start until `until` was drawn.
- */
-export async function measureFirstPaint(
-  args: readonly string[],
-  { cwd, env, until, keys }: TerminalOptions,
-): Promise<number> {
-  const quoted = [process.execPath, ...args].map((argument) => `'${argument}'`).join(' ');
-  const command = `stty rows 24 cols 80; exec ${quoted}`;
-  const startedAt = now();
-  const child = spawn('script', ['-qfec', command, '/dev/null'], { cwd, env, stdio: 'pipe' });
-  const timeLimit = setTimeout(() => child.kill('SIGKILL'), TIME_LIMIT_MS);
-  let drawn = '';
-  let paintedAt: number | null = null;
-  child.stdout.on('data', (chunk: Buffer) => {
-    if (paintedAt !== null) return;
-    drawn += chunk.toString('utf8');
-    if (!drawn.includes(until)) return;
-    paintedAt = now();
-    for (const [index, key] of keys.entries()) {
-      setTimeout(() => child.stdin.write(key), (index + 1) * BETWEEN_KEYS_MS);
+/** A program in a terminal of 80 × 24, which `script` (of util-linux) provides. */
+export class PseudoTerminal implements AsyncDisposable {
+  readonly startedAt = now();
+  private readonly child: ChildProcessWithoutNullStreams;
+  private readonly ended: Promise<void>;
+  private waiting: { readonly text: string; readonly resolve: (at: number) => void } | null = null;
+  private drawn = '';
+
+  /** Starts `node ARGS`. */
+  constructor(args: readonly string[], options: TerminalOptions) {
+    const quoted = [process.execPath, ...args].map((argument) => `'${argument}'`).join(' ');
+    const command = `stty rows 24 cols 80; exec ${quoted}`;
+    this.child = spawn('script', ['-qfec', command, '/dev/null'], { ...options, stdio: 'pipe' });
+    const timeLimit = setTimeout(() => this.child.kill('SIGKILL'), TIME_LIMIT_MS);
+    this.child.stdout.on('data', (chunk: Buffer) => this.draw(chunk.toString('utf8')));
+    // The program may have ended before a key reaches it.
+    this.child.stdin.on('error', () => {});
+    this.ended = new Promise<void>((resolve, reject) => {
+      this.child.once('error', reject);
+      this.child.once('close', () => resolve());
+    }).then(() => clearTimeout(timeLimit));
+  }
+
+  /** The process of `script`, which has started the program. */
+  get pid(): number {
+    return this.child.pid ?? -1;
+  }
+
+  /**
+   * Waits until a text is drawn that was not drawn before this call, and resolves to that time (milliseconds since the
+   * epoch). Rejects if the program ends before. Only one call may wait at a time.
+   */
+  async sees(text: string): Promise<number> {
+    this.drawn = '';
+    const seen = new Promise<number>((resolve) => (this.waiting = { text, resolve }));
+    const ended = this.ended.then(() => {
+      throw new Error(`${text} was never drawn: ${this.drawn.slice(0, 500)}`);
+    });
+    // Once the text was seen, the end of the program is no error.
+    ended.catch(() => {});
+    return Promise.race([seen, ended]);
+  }
+
+  type(keys: string): void {
+    this.child.stdin.write(keys);
+  }
+
+  /** Types keys one after the other, and waits for the end of the program. */
+  async leave(keys: readonly string[]): Promise<void> {
+    for (const key of keys) {
+      await sleep(BETWEEN_KEYS_MS);
+      this.type(key);
     }
-  });
-  // The program may have ended before a key reaches it.
-  child.stdin.on('error', () => {});
-  await new Promise<void>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', () => resolve());
-  });
-  clearTimeout(timeLimit);
-  if (paintedAt === null) throw new Error(`${until} was never drawn: ${drawn.slice(0, 500)}`);
-  return paintedAt - startedAt;
+    await this.ended;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.ended;
+  }
+
+  private draw(text: string): void {
+    if (this.waiting === null) return;
+    this.drawn += text;
+    if (!this.drawn.includes(this.waiting.text)) return;
+    this.waiting.resolve(now());
+    this.waiting = null;
+  }
 }

@@ -17,6 +17,7 @@ import { sandbox } from './sandbox.ts';
 import { start, startInRepository, version } from './start.ts';
 import { stop } from './stop.ts';
 import { terminal } from './terminal.ts';
+import { terminalStream } from './terminal-stream.ts';
 import { thousand } from './thousand.ts';
 import { workingChildren } from './working-children.ts';
 
@@ -26,6 +27,7 @@ export const ROWS: readonly Row[] = [
   start,
   startInRepository,
   terminal,
+  terminalStream,
   delegation,
   firstDelegation,
   workingChildren,

@@ -3,7 +3,7 @@ import { interleave } from '../harness/interleave.ts';
 import type { Measurement } from '../harness/measurement.ts';
 import { startModelServer } from '../harness/model-server.ts';
 import { programPath, runProgram } from '../harness/program.ts';
-import { measureFirstPaint } from '../harness/pseudo-terminal.ts';
+import { PseudoTerminal } from '../harness/pseudo-terminal.ts';
 import type { Row } from '../harness/row.ts';
 import { quantile } from '../harness/statistics.ts';
 
@@ -33,8 +33,12 @@ async function paintMeasurement(bin: string, fixture: Fixture): Promise<Measurem
     ...server.env('anthropic'),
     TERM: 'xterm-256color',
   });
-  const paint = (args: readonly string[], keys: readonly string[]) =>
-    measureFirstPaint(args, { cwd: fixture.workspace, env, until: HELP, keys });
+  const paint = async (args: readonly string[], keys: readonly string[]): Promise<number> => {
+    await using terminal = new PseudoTerminal(args, { cwd: fixture.workspace, env });
+    const drawnAt = await terminal.sees(HELP);
+    await terminal.leave(keys);
+    return drawnAt - terminal.startedAt;
+  };
   const runs = await interleave(PAINTS, {
     reference: () => paint([programPath('one-line.mjs')], []),
     muster: () => paint([bin], [CTRL_C, CTRL_C]),
