@@ -19,6 +19,8 @@ const MAX_BYTES = 65_536;
 const MAX_REASON = 200;
 /** The time in which a key is read again only once, however many requests were refused with it. */
 const RENEWAL_MS = 5_000;
+/** The time in which a source that gave no key is not asked again, because the failure may have taken a minute. */
+const FAILURE_MS = 2_000;
 
 export interface KeyReaderOptions {
   /** The environment of commands: that of Muster, since password managers need their variables. */
@@ -36,6 +38,7 @@ interface ReadKey {
   readonly key: Promise<string>;
   /** The times are in milliseconds since the epoch. */
   readonly startedAt: number;
+  /** The time until which the key or the failure counts; unlimited while it is being read. */
   readonly expiresAt: number;
   /** True if it was read because a server had refused the key before. */
   readonly isRenewal: boolean;
@@ -51,12 +54,16 @@ export function createKeyReader(options: KeyReaderOptions): KeyReader {
     const startedAt = options.clock.now();
     const ttlMs = source.kind === 'keychain' ? Number.POSITIVE_INFINITY : source.ttlMs;
     const key = readKey(source, options);
-    const entry = { key, startedAt, expiresAt: startedAt + ttlMs, isRenewal };
+    const entry = { key, startedAt, expiresAt: Number.POSITIVE_INFINITY, isRenewal };
     known.set(name, entry);
-    // A failure is not kept: the next request tries again.
-    key.catch(() => {
-      if (known.get(name) === entry) known.delete(name);
-    });
+    const expireAfter = (ms: number): void => {
+      if (known.get(name) !== entry) return;
+      known.set(name, { ...entry, expiresAt: options.clock.now() + ms });
+    };
+    key.then(
+      () => expireAfter(ttlMs),
+      () => expireAfter(FAILURE_MS),
+    );
     return key;
   };
   return {

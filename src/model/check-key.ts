@@ -27,6 +27,8 @@ type CheckDeps = Omit<ModelPortDeps, 'providers' | 'localPorts' | 'keys'>;
 
 /** The time limit of one request for a list. */
 const LIST_MS = 20_000;
+/** The time limit of the request to a model. */
+const ANSWER_MS = 60_000;
 /** Some servers refuse a smaller limit, for which a model that thinks has no room. */
 const MAX_OUTPUT_TOKENS = 16;
 
@@ -44,7 +46,11 @@ export async function checkKey(provider: KeyedProvider, deps: CheckDeps): Promis
     const isProof =
       isSuccess(listed) && (keyPath !== undefined || !(await isPublic(provider, deps)));
     if (isProof) return { kind: 'accepted', note: null };
-    return await tryModel(provider, chooseModel(provider, listed), deps);
+    const model = chooseModel(provider, listed);
+    if (model === null) {
+      return { kind: 'undecided', message: describeMissingModel(listed, provider) };
+    }
+    return await tryModel(provider, model, deps);
   } catch (thrown) {
     return { kind: 'undecided', message: describeThrown(thrown, provider) };
   }
@@ -99,12 +105,27 @@ const ABOUT_KEY = /api[\s_-]?key|credential|authenticat|unauthori[sz]ed/i;
 /** Matches a message about money, for servers that answer with status 401 or 403 when an account has none. */
 const ABOUT_CREDIT = /insufficient_quota|quota|billing|credits?\b|balance/i;
 
+/** Matches a message about a wrong key, which may mention money as well. */
+const ABOUT_WRONG_KEY =
+  /(?:invalid|incorrect|wrong|unknown|expired|revoked|malformed|bad)\W+(?:\w+\W+){0,3}?(?:api[\s_-]?key|token|credentials?)|(?:api[\s_-]?key|token|credentials?)\W+(?:\w+\W+){0,3}?(?:invalid|incorrect|wrong|unknown|expired|revoked|malformed|not valid)/i;
+
 /** Judges a key by a response; null: the response says nothing about the key. */
 function judge({ status, body }: ListResponse, provider: KeyedProvider): KeyCheck | null {
   if (status === null) return null;
+  return judgeStatus(status, { text: describeStatus(status, body, provider), body });
+}
+
+function describeStatus(status: number, body: string, provider: KeyedProvider): string {
   const { host } = new URL(provider.baseUrl);
-  const text = hideKey(describeErrorBody(body, host), provider.apiKey);
-  return judgeStatus(status, { text: `HTTP ${status}: ${text}`, body });
+  return `HTTP ${status}: ${hideKey(describeErrorBody(body, host), provider.apiKey)}`;
+}
+
+/** Says why there is no model with which a key could be tried. */
+function describeMissingModel({ status, body }: ListResponse, provider: KeyedProvider): string {
+  const { baseUrl } = provider;
+  if (status === null) return `${baseUrl} answers with a page or another text that is no list`;
+  if (status === 200) return `${baseUrl} lists no model with which the key could be tried`;
+  return `${baseUrl} lists no models: ${describeStatus(status, body, provider)}`;
 }
 
 function judgeStatus(
@@ -112,14 +133,19 @@ function judgeStatus(
   { text, body }: { readonly text: string; readonly body: string },
 ): KeyCheck | null {
   switch (status) {
-    case 401:
-      if (!ABOUT_CREDIT.test(body)) return { kind: 'refused', message: text };
-      return { kind: 'accepted', note: text };
+    case 401: {
+      const isAboutCredit = ABOUT_CREDIT.test(body) && !ABOUT_WRONG_KEY.test(body);
+      return isAboutCredit ? { kind: 'accepted', note: text } : { kind: 'refused', message: text };
+    }
     case 400:
       return ABOUT_KEY.test(body) ? { kind: 'refused', message: text } : null;
     case 402:
-    case 429:
       return { kind: 'accepted', note: text };
+    case 429:
+      // A limit for an address comes before any check of the key.
+      return ABOUT_CREDIT.test(body)
+        ? { kind: 'accepted', note: text }
+        : { kind: 'undecided', message: text };
     default:
       return null;
   }
@@ -141,16 +167,20 @@ function chooseModel({ tiers }: ConfiguredProvider, { list }: ListResponse): str
   return ids.find((id) => !NO_CHAT.test(id)) ?? tiers.balanced ?? null;
 }
 
+/** The parts of an answer that prove that the key was accepted. */
+const PROOFS: ReadonlySet<string> = new Set([
+  'text_delta',
+  'reasoning_delta',
+  'tool_call_started',
+  'finished',
+]);
+
 /** Tries the key with a request for a few tokens. */
 async function tryModel(
   provider: KeyedProvider,
-  model: string | null,
+  model: string,
   deps: CheckDeps,
 ): Promise<KeyCheck> {
-  if (model === null) {
-    const message = `${provider.baseUrl} lists no model with which the key could be tried`;
-    return { kind: 'undecided', message };
-  }
   const port = createModelPort({ ...deps, providers: [provider] });
   const request = {
     model: { provider: provider.name, id: model, chain: [] },
@@ -159,13 +189,23 @@ async function tryModel(
     toolChoice: 'none',
     maxOutputTokens: MAX_OUTPUT_TOKENS,
   } as const;
-  for await (const part of port.stream(request, new AbortController().signal)) {
-    if (part.type === 'failed') return judgeFailure(part.failure);
+  const stopped = new AbortController();
+  const signal = AbortSignal.any([stopped.signal, AbortSignal.timeout(ANSWER_MS)]);
+  let isAccepted = false;
+  for await (const part of port.stream(request, signal)) {
+    if (part.type === 'failed' && !isAccepted) return judgeFailure(part.failure, model);
+    if (!PROOFS.has(part.type)) continue;
+    isAccepted = true;
+    // Some servers ignore the limit of tokens.
+    stopped.abort();
   }
   return { kind: 'accepted', note: null };
 }
 
-function judgeFailure({ kind, message, status }: ModelFailure): KeyCheck {
+function judgeFailure({ kind, message, status }: ModelFailure, model: string): KeyCheck {
+  if (kind === 'cancelled') {
+    return { kind: 'undecided', message: `${model} did not answer within ${ANSWER_MS / 1000} s` };
+  }
   const verdict = judgeStatus(status === 403 ? 401 : status, { text: message, body: message });
   if (verdict !== null) return verdict;
   return kind === 'auth' ? { kind: 'refused', message } : { kind: 'undecided', message };

@@ -7,6 +7,7 @@ import type { ModelSettings } from './settings/model-settings.ts';
 import { hasUsableKey } from './providers/provider-key.ts';
 import { type ConfiguredProvider, createKeylessProvider } from './providers/configured-provider.ts';
 import { discoverProviders, describeUnusedVariables } from './providers/providers.ts';
+import type { ListOutcome } from './listing/request-models.ts';
 import { OFFLINE, type ModelSetup } from './selection/choose-model.ts';
 import type { HttpFetch } from '../sys/http/http-types.ts';
 import { LM_STUDIO_PORT, OLLAMA_PORT } from './providers/vendors.ts';
@@ -87,8 +88,9 @@ async function probeLocalServer(
 ): Promise<ConfiguredProvider | null> {
   const url = { url: new URL(`http://127.0.0.1:${port}/v1`), endpoint: 'openai-chat' as const };
   const provider = createKeylessProvider(name, url, `found on port ${port}`);
-  const models = await listModels(provider, fetch, LOCAL_PROBE_TIMEOUT_MS);
-  if (models === null) return null;
+  const listed = await listModels(provider, fetch, LOCAL_PROBE_TIMEOUT_MS);
+  if ('problem' in listed) return null;
+  const { models } = listed;
   if (models.length === 0) {
     const { title } = PRESETS[name];
     addProblem(`${title} runs on port ${port} but has no model. Download one in ${title} first.`);
@@ -107,8 +109,10 @@ export async function addServedModels(
 ): Promise<ConfiguredProvider> {
   const hasModels = provider.models !== null || Object.keys(provider.tiers).length > 0;
   if (hasModels || provider.protocol !== 'openai-chat' || !provider.isPrivate) return provider;
-  const models = await listModels(provider, fetch, MODEL_LIST_TIMEOUT_MS);
-  return models === null ? provider : addModels(provider, models);
+  const listed = await listModels(provider, fetch, MODEL_LIST_TIMEOUT_MS);
+  return 'problem' in listed
+    ? { ...provider, listProblem: listed.problem }
+    : addModels(provider, listed.models);
 }
 
 function addModels(
@@ -135,14 +139,13 @@ export function chooseServedModel(listed: readonly ListedModel[]): string | null
   return best?.id ?? null;
 }
 
-/** Requests the list of a local server. Returns null if that fails. A key that is read late is not used. */
+/** Requests the list of a local server. A key that is read late is not used. */
 async function listModels(
   provider: ConfiguredProvider,
   fetch: HttpFetch,
   timeoutMs: number,
-): Promise<readonly ListedModel[] | null> {
+): Promise<ListOutcome> {
   const { requestModels } = await import('./listing/request-models.ts');
   const options = { timeoutMs, factsMs: LOCAL_FACTS_MS, isDetailed: false };
-  const outcome = await requestModels(provider, { fetch, clock: systemClock }, options);
-  return 'models' in outcome ? outcome.models : null;
+  return requestModels(provider, { fetch, clock: systemClock }, options);
 }

@@ -100,7 +100,7 @@ describe.concurrent('muster login', () => {
       0,
       'It adds: HTTP 401: You exceeded',
     ],
-    ['with too many requests', 429, 'Slow down', 0, 'It adds: HTTP 429: Slow down'],
+    ['with too many requests', 429, 'Slow down', 1, 'could not be tried: HTTP 429: Slow down'],
     [
       'wrong with 400',
       400,

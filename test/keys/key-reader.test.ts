@@ -236,25 +236,31 @@ describe('reads', () => {
     expect(runs()).toBe(3);
   });
 
-  test('after a failure try again', async () => {
+  test('after a failure try again, but not at once', async () => {
     const path = join(home, 'key');
-    const { reader } = openReader();
-    await messageOf(reader.read(file(path)));
+    const { reader, time } = openReader();
+    const failure = await messageOf(reader.read(file(path)));
     writeFileSync(path, 'sk-1');
+    time.ms += 1_999;
+    expect(await messageOf(reader.read(file(path)))).toBe(failure);
+    time.ms += 1;
     expect(await reader.read(file(path))).toBe('sk-1');
   });
 
-  test('that fail do not remove a newer key', async () => {
+  test('that take longer than the time to live are shared, and count from their end', async () => {
     const path = join(home, 'key');
-    const { reader, time } = openReader({ readMs: 300 });
+    const { reader, time } = openReader();
     execFileSync('mkfifo', [path]);
-    const slow = reader.read(file(path, 1_000));
-    time.ms += 1_000;
-    rmSync(path);
+    const first = reader.read(file(path, 1_000));
+    time.ms += 1_500;
+    const second = reader.read(file(path, 1_000));
     writeFileSync(path, 'sk-1');
-    expect(await reader.read(file(path, 1_000))).toBe('sk-1');
-    await messageOf(slow);
+    expect(await Promise.all([first, second])).toEqual(['sk-1', 'sk-1']);
+    rmSync(path);
     writeFileSync(path, 'sk-2');
+    time.ms += 999;
     expect(await reader.read(file(path, 1_000))).toBe('sk-1');
+    time.ms += 1;
+    expect(await reader.read(file(path, 1_000))).toBe('sk-2');
   });
 });

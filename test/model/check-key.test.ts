@@ -93,7 +93,7 @@ describe('the check of a key', () => {
     ['and the chat fail', { status: 500 }, { status: 500 }, { kind: 'undecided' }],
     ['does not exist, nor the model', { status: 404 }, { status: 404 }, { kind: 'undecided' }],
     ['fails, and there is no credit', { status: 500 }, { status: 402 }, { kind: 'accepted' }],
-    ['fails, and the limit is reached', { status: 500 }, { status: 429 }, { kind: 'accepted' }],
+    ['fails, and the limit is reached', { status: 500 }, { status: 429 }, { kind: 'undecided' }],
   ])('asks a model if the list %s', async (_, list, chat, expected) => {
     const answer = { choices: [{ message: { content: 'ok' }, finish_reason: 'stop' }] };
     const { checked, sent } = await check('groq', ({ method }) =>
@@ -110,6 +110,36 @@ describe('the check of a key', () => {
   ])('says that it did not reach the server: %s', async (error, message) => {
     const { checked } = await check('groq', () => error);
     expect(checked).toEqual({ kind: 'undecided', message: expect.stringMatching(message) });
+  });
+
+  it.each<[message: string, kind: KeyCheck['kind']]>([
+    ['You exceeded your current quota, please check your plan and billing details', 'accepted'],
+    ['Your credit balance is too low', 'accepted'],
+    ['Invalid API key. Check your key and billing settings', 'refused'],
+    ['The API key you provided is not valid; see your account balance', 'refused'],
+    ['Incorrect API key provided', 'refused'],
+    ['Your token has expired. Add credits to continue', 'refused'],
+    ['No', 'refused'],
+  ])('reads HTTP 401 with "%s"', async (message, kind) => {
+    const { checked } = await check('groq', () => ({ status: 401, body: { error: { message } } }));
+    expect(checked).toMatchObject({ kind });
+  });
+
+  it('says what the server answered if no model is known', async () => {
+    const messages: string[] = [];
+    for (const answer of [
+      { status: 500, body: { error: { message: 'on fire' } } },
+      { status: 403, body: { error: { message: 'not in this country' } } },
+      { status: 200, body: { data: [] } },
+    ]) {
+      const { checked } = await check('litellm', () => answer);
+      messages.push(checked.kind === 'undecided' ? checked.message : checked.kind);
+    }
+    expect(messages).toEqual([
+      expect.stringMatching(/lists no models: HTTP 500: on fire$/),
+      expect.stringMatching(/lists no models: HTTP 403: not in this country$/),
+      expect.stringMatching(/lists no model with which the key could be tried$/),
+    ]);
   });
 
   it('repeats nothing of the key', async () => {

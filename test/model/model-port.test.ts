@@ -317,7 +317,10 @@ test('a configured local server is asked for its models, and others are not', as
   await discoverModels({ providers: {} }, { env: gateway, fetch, accounts: [] });
   expect(other.requests).toEqual([]);
   const [bare] = discoverProviders({ providers: {} }, { OLLAMA_HOST: 'http://127.0.0.1:9' });
-  expect(await addServedModels(bare!, fetch)).toEqual(bare);
+  expect(await addServedModels(bare!, fetch)).toEqual({
+    ...bare,
+    listProblem: 'no connection: connect ECONNREFUSED 127.0.0.1:9',
+  });
 });
 
 test('a dead local server causes no wait if a model is named or known', async () => {

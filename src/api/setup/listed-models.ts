@@ -58,7 +58,7 @@ export async function reportListedModels(
   const { state, isRefresh } = options;
   const { environment, home } = state;
   const { setup, fetch, report } = await readModels(loaded, state);
-  const wanted = chooseProviders(setup.providers, options.provider);
+  const wanted = chooseProviders(setup.providers, options.provider, report.problems);
   const problems: string[] = [];
   const store = openModelLists(stateDirectory(state));
   const stored = readStored(store, problems);
@@ -91,13 +91,18 @@ const NOT_ASKED: ModelListReport = {
 function chooseProviders(
   providers: readonly ConfiguredProvider[],
   name: string | null,
+  problems: readonly string[],
 ): readonly ConfiguredProvider[] {
   if (name === null) return providers;
   const found = providers.filter((one) => one.name === name.toLowerCase());
   if (found.length > 0) return found;
   const names = providers.map((one) => one.name).join(', ');
   const others = names === '' ? 'no provider is' : `configured: ${names}`;
-  throw new UsageError(`the provider "${name}" is not configured (${others})${adviceFor(name)}`);
+  throw new UsageError(
+    [`the provider "${name}" is not configured (${others})${adviceFor(name)}`, ...problems].join(
+      '\n',
+    ),
+  );
 }
 
 /** Returns how a known provider is configured, to be appended to a message. */

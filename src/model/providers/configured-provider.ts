@@ -32,6 +32,8 @@ export interface ConfiguredProvider extends CandidateUrls, ProviderKey {
   readonly models: readonly string[] | null;
   /** The facts about its models, if it was asked at the start. Default: it was not asked, or stated none. */
   readonly listed?: readonly ListedModel[];
+  /** The reason why the models of the server could not be listed at the start. Default: it was not asked, or they were. */
+  readonly listProblem?: string;
   /** True for a server on this machine or network. */
   readonly isPrivate: boolean;
   /** The parts that are left out of its requests. Default: none, until the server refuses one. */

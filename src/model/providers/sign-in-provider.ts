@@ -4,6 +4,7 @@ import type { StoredAccount } from '../../protocol/api-key.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { ModelSettings, ProviderSettings } from '../settings/model-settings.ts';
 import { isPreset, PRESET_NAMES, PRESETS } from '../settings/presets.ts';
+import { findRetiredProvider } from '../settings/retired-providers.ts';
 import type { ConfiguredProvider } from './configured-provider.ts';
 import { discoverProviders } from './providers.ts';
 
@@ -45,6 +46,8 @@ function selectAddresses(env: Environment): Environment {
 }
 
 function unknownProvider(name: string, { providers }: ModelSettings): UsageError {
+  const retired = findRetiredProvider(name);
+  if (retired !== undefined) return new UsageError(retired.notice);
   const known = sortByNearness(name, [...PRESET_NAMES, ...Object.keys(providers)]).join(', ');
   return new UsageError(
     `there is no provider ${JSON.stringify(name)}; known, nearest first: ${known}. For another server, add its address: --base-url https://host/v1`,

@@ -171,8 +171,9 @@ function chooseMainModel(setup: ModelSetup, main: ConfiguredProvider): ChoiceRes
   if (named !== null) return chooseNamedModel(named, setup);
   const id = main.tiers.fast ?? main.tiers.powerful ?? main.models?.[0];
   if (id !== undefined) return chooseFromProvider(main, id);
+  const because = main.listProblem === undefined ? '' : ` (${main.listProblem})`;
   return createModelError(
-    `${main.name} (${main.source}) is configured, but none of its models is known: name a model with --model ${main.name}/MODEL or [models] default`,
+    `${main.name} (${main.source}) is configured, but none of its models is known${because}: name a model with --model ${main.name}/MODEL or [models] default`,
   );
 }
 

@@ -224,7 +224,7 @@ async function isAccepted(
 }
 
 function outcome(
-  { provider, account, hasDefaultModel }: SignIn,
+  { provider, account, baseUrl, hasDefaultModel }: SignIn,
   { store, file, keychainProblem, isOldKeyLeft, overriddenBy }: StoredKey,
 ): string {
   const place =
@@ -235,7 +235,9 @@ function outcome(
     ...(keychainProblem === null ? [] : [`The keychain is not used: ${keychainProblem}.`]),
     `The key is in ${place}${isDefault ? '' : `, as the account "${account}"`}.`,
     ...(isOldKeyLeft ? ['The earlier key of this account is still in the keychain.'] : []),
-    ...(overriddenBy === null ? [] : [describeOverride(provider.name, account, overriddenBy)]),
+    ...(overriddenBy === null
+      ? []
+      : [describeOverride({ provider, account, baseUrl }, overriddenBy)]),
     '',
     'Next: "muster models" lists the models, and this asks one of them:',
     `  muster -p "What does this project do?"${model}`,
@@ -243,10 +245,15 @@ function outcome(
   ].join('\n');
 }
 
-function describeOverride(provider: string, account: string, overriddenBy: string): string {
+function describeOverride(
+  { provider, account, baseUrl }: Pick<SignIn, 'provider' | 'account' | 'baseUrl'>,
+  overriddenBy: string,
+): string {
   const isAccount = overriddenBy.startsWith('the account ');
+  // A provider that is not known has no address before the configuration names it.
+  const address = provider.keyPage === null ? `base_url = "${baseUrl}" and ` : '';
   const remedy = isAccount
-    ? `to use this account, set account = "${account}" in [models.providers.${provider}]`
+    ? `to use this account, set ${address}account = "${account}" in [models.providers.${provider.name}]`
     : 'remove it to use this account';
   return `${overriddenBy} comes first: ${remedy}.`;
 }
