@@ -210,6 +210,7 @@ describe('the provider to sign in to', () => {
 
   it.each([
     ['anthropc', /there is no provider "anthropc"; known, nearest first: anthropic,/],
+    ['github-models', /^GitHub Models was retired on 2026-07-30; choose another provider$/],
     ['my', /nearest first: mine,/],
   ])('must be known: %s', (name, message) => {
     const settings = { providers: { mine: { baseUrl: 'https://mine.example/v1' } } };
