@@ -152,9 +152,11 @@ function headingLine(picker: Picker, width: number, pen: Pen): string {
   const { kind, matches, items, isLoading, isWide, note, query, selected } = picker;
   const { title, scopes } = TEXTS[kind];
   const total = isWide ? items.length : items.filter((item) => item.isElsewhere !== true).length;
-  const count = query.trim() === '' ? String(total) : `${matches.length} of ${total}`;
   const position = matches.length === 0 ? '' : `${selected + 1} of `;
-  const shown = query.trim() === '' ? `${position}${count}` : count;
+  const shown =
+    query.trim() === ''
+      ? `${position}${total}`
+      : `${plural(matches.length, 'match', 'matches')} of ${total}`;
   const right = [
     ...(isLoading ? ['loading…'] : []),
     ...(note === '' ? [] : [note]),
