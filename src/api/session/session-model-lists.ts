@@ -21,7 +21,7 @@ export interface ListedModels {
   readonly provider: string;
   /** Sorted by id. */
   readonly models: readonly ListedModel[];
-  /** False if the provider may have more models: it never answered, or its list was cut. */
+  /** False if the provider may have more models: it never answered, its list was cut, or it could not be asked again. */
   readonly isComplete: boolean;
   /** The reason why the provider could not be asked now, or null. */
   readonly problem: string | null;
@@ -85,7 +85,8 @@ async function describeList(
     return completeModel(provider, model, settings.catalogue?.get(name));
   });
   const sorted = (await Promise.all(complete)).toSorted((a, b) => COLLATOR.compare(a.id, b.id));
-  const isComplete = askedAt !== null && !isCut;
+  // An old list of a provider that cannot be asked now may lack its newest models.
+  const isComplete = askedAt !== null && !isCut && problem === null;
   return { provider: provider.name, models: sorted, isComplete, problem };
 }
 

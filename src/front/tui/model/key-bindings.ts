@@ -133,6 +133,9 @@ const OWN_BINDINGS = {
   'search-here': { keys: ['/'], scope: 'entries' },
   'search-next': { keys: ['enter', 'ctrl+n', 'down'], scope: 'search' },
   'search-previous': { keys: ['ctrl+p', 'up'], scope: 'search' },
+  // These two must stand before the actions with the same keys that act anywhere.
+  'completion-page-up': { keys: ['pageUp'], scope: 'completion' },
+  'completion-page-down': { keys: ['pageDown'], scope: 'completion' },
   'page-up': anywhere('scroll up; {page-down} down; {line-up} {line-down} by a line', 'pageUp'),
   'page-down': { keys: ['pageDown'], scope: 'anywhere' },
   'line-up': { keys: ['shift+up'], scope: 'anywhere' },

@@ -45,7 +45,8 @@ export function createAutocomplete(
       const before = (lines[line] ?? '').slice(0, column);
       if (line === 0 && /^\/[\w-]*$/.test(before)) {
         const commands = COMMANDS.map(({ name, help }) => ({ text: `/${name}`, help }));
-        return matching(commands, before);
+        // Enter runs the chosen command, so a command is found by its name only, and not by its description.
+        return matching(commands, before, { isByName: true });
       }
       const [, name, argument] = /^\/([\w-]+) (\S*)$/.exec(before) ?? [];
       if (line === 0 && name !== undefined && argument !== undefined) {
@@ -72,10 +73,14 @@ export function createAutocomplete(
   };
 }
 
-function matching(all: readonly Completion[], prefix: string): AutocompleteSuggestions | null {
+function matching(
+  all: readonly Completion[],
+  prefix: string,
+  { isByName = false }: { readonly isByName?: boolean } = {},
+): AutocompleteSuggestions | null {
   const typed = prefix.replace(/^[/@]/, '');
   const items = filterByText(all, typed, ({ text, help }) =>
-    searchedText(text.replace(/^[/@]/, ''), help),
+    searchedText(text.replace(/^[/@]/, ''), isByName ? '' : help),
   ).map(({ text, help }) => ({ value: text, label: text, description: help }));
   return items.length === 0 ? null : { items, prefix };
 }

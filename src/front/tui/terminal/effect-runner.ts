@@ -10,7 +10,7 @@ import type { Transcript } from '../model/transcript.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
 import { conversationsPage } from '../update/commands/conversations.ts';
 import type { UiEffect } from '../update/step.ts';
-import type { UiMessage } from '../update/message.ts';
+import type { Direction, UiMessage } from '../update/message.ts';
 import type { ConversationPort } from './conversation-runner.ts';
 import {
   readConversation,
@@ -29,6 +29,7 @@ import { contextLines, type QuotedItems } from '../../../api/index.ts';
 export interface Surface {
   setEditorText?(text: string): void;
   addToHistory?(text: string): void;
+  pageCompletions?(by: Direction): void;
   redraw?(): void;
   suspend?(): void;
   /** Notifies a user who looks at another window. */
@@ -153,6 +154,8 @@ export class EffectRunner {
         return void images.takeClipboard();
       case 'set-editor-text':
         return surface.setEditorText?.(effect.text);
+      case 'page-completions':
+        return surface.pageCompletions?.(effect.by);
       case 'remember-input':
         surface.addToHistory?.(effect.text);
         return library.typed.add(effect.text);

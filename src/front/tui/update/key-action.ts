@@ -60,6 +60,7 @@ export function keyAction(key: string, context: KeyContext, bindings: Bindings):
 function isMeant(action: Action, key: string, context: KeyContext, bindings: Bindings): boolean {
   const { keys, scope, needsEmptyEditor, editorAction } = bindings[action];
   if (editorAction !== undefined || !keys.includes(key)) return false;
+  if (scope === 'completion') return context.isCompleting && context.focus === 'editor';
   if (scope !== 'anywhere' && scope !== context.focus) return false;
   if (context.focus === 'picker' && !worksInPicker(action, scope)) return false;
   if (needsEmptyEditor === true && !context.isEditorEmpty) return false;

@@ -27,7 +27,7 @@ import { taskItems, UNDO_SCOPES } from './picker-items.ts';
 import { planUndo } from './rewind.ts';
 import { openTask } from './tasks.ts';
 
-/** The handlers of the keys of the picker, and of the key that opens the history. */
+/** The handlers of the keys of the picker and of completions, and of the key that opens the history. */
 export const PICKER_ACTIONS = {
   'picker-up': (state) => moveBy(state, -1),
   'picker-down': (state) => moveBy(state, 1),
@@ -36,6 +36,8 @@ export const PICKER_ACTIONS = {
   'picker-take': takeSelected,
   'picker-toggle': (state) =>
     changePicker(state, (picker) => (TOGGLED.has(picker.kind) ? toggleWide(picker) : picker)),
+  'completion-page-up': (state) => next(state, { type: 'page-completions', by: -1 }),
+  'completion-page-down': (state) => next(state, { type: 'page-completions', by: 1 }),
   history: (state) => openPicker(state, createPicker('history', null), { type: 'list-history' }),
 } satisfies ActionHandlers;
 

@@ -68,6 +68,8 @@ interface EffectFields {
   'paste-image': object;
 
   'set-editor-text': { text: string };
+  /** Selects the completion that is a page further down (1) or up (-1). */
+  'page-completions': { by: Direction };
   'remember-input': { text: string };
   'call-attention': { text: string };
   redraw: object;

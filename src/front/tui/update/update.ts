@@ -222,6 +222,7 @@ function pressKey(state: AppState, meaning: KeyMeaning, context: UpdateContext):
 function hasScope(action: OwnAction, state: AppState): boolean {
   const { scope } = DEFAULT_BINDINGS[action];
   if (state.picker !== null) return worksInPicker(action, scope);
+  if (scope === 'completion') return state.focus === 'editor';
   return action === 'back' || scope === 'anywhere' || scope === keyFocus(state);
 }
 
