@@ -47,3 +47,15 @@ export function withoutQuotes(text: string): string {
 export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Returns an age in words: `3 hours ago`. An age below a minute, and one in the future, is `just now`. */
+export function formatAge(ms: number): string {
+  if (ms < MINUTE_MS) return 'just now';
+  if (ms < HOUR_MS) return `${plural(Math.floor(ms / MINUTE_MS), 'minute')} ago`;
+  if (ms < DAY_MS) return `${plural(Math.floor(ms / HOUR_MS), 'hour')} ago`;
+  return `${plural(Math.floor(ms / DAY_MS), 'day')} ago`;
+}

@@ -35,7 +35,7 @@ import {
   type Delegator,
 } from './delegation/plan-child.ts';
 import { PrefixCache } from './prompt/prefix.ts';
-import { describePrompt } from './prompt/prompt.ts';
+import { titleOf } from '../base/title.ts';
 import { answerRecordedQuestion, answerQuestion } from './questions/record-answer.ts';
 import { buildResultEnvelope } from './results/result.ts';
 import {
@@ -102,7 +102,7 @@ export class Engine {
       personText: request.personText ?? request.prompt,
       setup,
       limits: combineLimits({ config: settings.rootLimits, definition: agent.limits, call: {} }),
-      description: request.description ?? describePrompt(request.prompt),
+      description: request.description ?? titleOf(request.prompt),
       handed: [],
       background: false,
       parent: null,

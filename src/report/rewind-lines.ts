@@ -19,7 +19,9 @@ export function describeRewind(plan: RewindPlan, cwd: string): readonly string[]
     ];
   }
   if (isThere) return [`task ${task} is already at event ${to}: nothing to do`];
-  const lines = [...describeHead(plan), ...describeFiles(plan, cwd), ...describeCommands(plan)];
+  const files =
+    plan.only === 'conversation' ? ['  files: they stay as they are'] : describeFiles(plan, cwd);
+  const lines = [...describeHead(plan), ...files, ...describeCommands(plan)];
   if (refused.length === 0) return lines;
   return [
     ...lines,
@@ -32,6 +34,7 @@ function describeHead({
   task,
   agent,
   wish,
+  only,
   to,
   toTime,
   undoes,
@@ -40,12 +43,17 @@ function describeHead({
   tasks,
   dropped,
 }: RewindPlan): readonly string[] {
+  if (only === 'files' && wish !== 'undo') {
+    const head = `the files of task ${task} (${sanitizeLine(agent)}) go back to event ${wish.to}`;
+    const isKept = before.messages === after.messages && before.turns === after.turns;
+    return [head, isKept ? '  conversation: it stays as it is' : conversationLine(before, after)];
+  }
   const adjustment =
     wish === 'undo' || wish.to === to ? '' : ` (the conversation is not whole at event ${wish.to})`;
   const reason = undoes === null ? adjustment : ` (before the rewind of event ${undoes})`;
   return [
     `task ${task} (${sanitizeLine(agent)}) goes back to event ${to} of ${formatLocalMinute(toTime)}${reason}`,
-    `  conversation: ${plural(before.messages, 'message')} → ${after.messages}, ${plural(before.turns, 'turn')} → ${after.turns}, ${before.end ?? 'no end'} → ${after.end ?? 'no end'}`,
+    conversationLine(before, after),
     ...(tasks.length === 0
       ? []
       : [`  tasks created since then are removed from it: ${tasks.join(', ')}`]),
@@ -53,6 +61,10 @@ function describeHead({
       ? []
       : [`  tasks that were running then are not continued: ${dropped.join(', ')}`]),
   ];
+}
+
+function conversationLine(before: RewindPlan['before'], after: RewindPlan['after']): string {
+  return `  conversation: ${plural(before.messages, 'message')} → ${after.messages}, ${plural(before.turns, 'turn')} → ${after.turns}, ${before.end ?? 'no end'} → ${after.end ?? 'no end'}`;
 }
 
 function describeFiles({ files }: RewindPlan, cwd: string): readonly string[] {

@@ -8,6 +8,7 @@ import type { ResultEnvelope } from '../../protocol/result.ts';
 import type { TaskStore, TaskSummary } from '../../store/task-store.ts';
 import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan-rewind.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
+import type { ListedModels, ModelListOptions } from './session-model-lists.ts';
 import type { PromptHistory } from './prompt-history.ts';
 import type { TaskContext } from '../tasks/task-context.ts';
 import type { SandboxState } from '../../sys/sandbox/sandbox.ts';
@@ -87,6 +88,17 @@ export interface Muster {
    * that the flag `--model` accepts. Throws MusterError if there is no model with this name.
    */
   setModel(name: string): ResolvedModel;
+  /**
+   * Lists the models of all configured providers. With `isAsking`, providers are asked whose list is older than a day;
+   * this takes at most some seconds. Without it, only what is stored and configured is read.
+   */
+  listModels(options: ModelListOptions): Promise<readonly ListedModels[]>;
+  /**
+   * Finds the model that a name means, and checks in the list of its provider that it exists. The name of a tier, `auto`
+   * and `inherit` are valid, too. Resolves to a name for `setModel`. Rejects with MusterError `INVALID_PARAM`, which
+   * names the nearest models, if no provider has it.
+   */
+  findModel(name: string): Promise<string>;
   /** Plans a rewind of a conversation that has ended, with all its descendants. */
   planRewind(id: string, request: RewindRequest): Promise<RewindPlan>;
   /**

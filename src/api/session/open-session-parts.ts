@@ -74,6 +74,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     sandbox,
     modelSetup: models.setup,
     models: models.chooser,
+    modelListing: models.listing,
     agents,
     skills,
     templates: loadTemplates,

@@ -16,10 +16,16 @@ export interface PromptHistory {
   /** Returns the entries, the oldest first. */
   entries(): readonly string[];
   add(text: string): void;
+  /** Returns the entries of all other directories: those of the directory that was used last come last. */
+  elsewhere(): readonly string[];
 }
 
 /** The history of a run that keeps no log. */
-export const NO_HISTORY: PromptHistory = { entries: () => [], add: () => {} };
+export const NO_HISTORY: PromptHistory = {
+  entries: () => [],
+  add: () => {},
+  elsewhere: () => [],
+};
 
 interface HistoryOptions {
   /** The state directory; absolute. */
@@ -54,6 +60,11 @@ export function openPromptHistory(options: HistoryOptions): PromptHistory {
         if (entries.length > MAX_ENTRIES * 2) replace(path, entries.slice(-MAX_ENTRIES));
         return entries.slice(-MAX_ENTRIES);
       }),
+    elsewhere: () =>
+      withProblemReport([], () => {
+        const others = listFiles(historyDirectory).filter((other) => other !== path);
+        return others.flatMap((other) => parseEntries(read(other)).slice(-MAX_ENTRIES));
+      }),
     add: (text) =>
       withProblemReport(undefined, () => {
         fs.mkdirSync(historyDirectory, { recursive: true, mode: 0o700 });
@@ -61,6 +72,22 @@ export function openPromptHistory(options: HistoryOptions): PromptHistory {
         write(path, O_APPEND, formatEntry(redact(text).slice(0, MAX_ENTRY_CHARACTERS)));
       }),
   };
+}
+
+/** The maximum number of directories whose entries are read. */
+const MAX_DIRECTORIES = 200;
+
+/** Lists the newest histories, the oldest first. */
+function listFiles(directory: string): readonly string[] {
+  if (!fs.existsSync(directory)) return [];
+  return fs
+    .readdirSync(directory)
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => join(directory, name))
+    .map((file) => ({ file, time: fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
+    .toSorted((a, b) => a.time - b.time)
+    .slice(-MAX_DIRECTORIES)
+    .map(({ file }) => file);
 }
 
 function formatEntry(entry: string): string {

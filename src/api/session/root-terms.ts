@@ -54,6 +54,13 @@ export class RootDefaults {
     }
   }
 
+  /** Returns the model that a name means, without choosing it. Throws MusterError if there is none. */
+  findModel(name: string): ResolvedModel {
+    const { modelSetup: setup } = this.parts;
+    const named = { ...setup, settings: { ...setup.settings, flag: name } };
+    return resolveRootModel(named, { agent: null, prompt: '' });
+  }
+
   private get setup(): ModelSetup {
     const { modelSetup: setup } = this.parts;
     if (this.chosenModel === null) return setup;

@@ -5,7 +5,7 @@ import { UsageError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
-import { describePrompt } from '../../engine/prompt/prompt.ts';
+import { titleOf } from '../../base/title.ts';
 import { stopOrder } from '../../engine/task/stop-order.ts';
 import { buildResultEnvelope } from '../../engine/results/result.ts';
 import type { TaskRun } from '../../engine/task/task-run.ts';
@@ -44,7 +44,7 @@ export class Runs {
         personText: personText ?? '',
         ...dropMissing({
           enclosed: enclosed?.enclosures,
-          description: personText === undefined ? null : describePrompt(personText),
+          description: personText === undefined ? null : titleOf(personText),
           outputSchema,
         }),
         agent: agent ?? MAIN_AGENT,

@@ -8,6 +8,7 @@ import { loadKeyReader, readAccounts } from '../setup/accounts.ts';
 import { createLazyFinder } from '../setup/listed-finder.ts';
 import { listSecretForms } from '../setup/secrets.ts';
 import { createModelPortLimits, createModelSettings } from '../setup/settings.ts';
+import type { ModelListDeps } from './session-model-lists.ts';
 import type { SessionConfig } from './session-config.ts';
 import type { ConfiguredProvider } from '../../model/providers/configured-provider.ts';
 import type { KeyReader } from '../../protocol/api-key.ts';
@@ -26,6 +27,8 @@ export interface SessionModels {
   readonly port: ConnectedModels;
   readonly deadlines: Deadlines;
   readonly maxParallel: number;
+  /** The parts that are needed to list the models of the providers. */
+  readonly listing: ModelListDeps;
   /** Resolves when the key of the main agent's provider was read, or could not be read. */
   readonly keyRead: Promise<void>;
 }
@@ -92,7 +95,8 @@ export async function openSessionModels(
   if (preload) port.preload(main.provider);
   const provider = setup.providers.find(({ name }) => preload && name === main.provider);
   const keyRead = readKeyEarly(provider, keys, onNotice);
-  return { setup, chooser, port, deadlines, maxParallel: limits.maxParallel, keyRead };
+  const listing = { setup, fetch, keys, directory };
+  return { setup, chooser, port, deadlines, maxParallel: limits.maxParallel, listing, keyRead };
 }
 
 /** Reads the key of a provider that is not known from the start. The first request reports a failure. */

@@ -12,6 +12,7 @@ import type { ControlChannel } from './control-channel.ts';
 import type { EventRouter } from './event-router.ts';
 import type { PromptHistory } from './prompt-history.ts';
 import type { Retention } from '../setup/retention.ts';
+import type { ModelListDeps } from './session-model-lists.ts';
 import type { SignalRouter } from './event-router.ts';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
@@ -31,6 +32,7 @@ export interface SessionParts {
   /** The settings and providers from which `models` chooses. */
   readonly modelSetup: ModelSetup;
   readonly models: ModelChooser;
+  readonly modelListing: ModelListDeps;
   readonly agents: { readonly current: DiscoveryResult<AgentDefinition> };
   readonly skills: { readonly current: DiscoveryResult<SkillDefinition> };
   /** Loads the templates that can be used now. */

@@ -45,6 +45,14 @@ export function createSession(parts: SessionParts): Muster {
     mainModel: () => defaults.resolveModel(null),
     setMode: (id, mode) => engine.setMode(id, mode),
     setModel: (name) => defaults.chooseModel(name),
+    async listModels(options) {
+      const { listSessionModels } = await import('./session-model-lists.ts');
+      return listSessionModels(parts.modelListing, options);
+    },
+    async findModel(name) {
+      const { findSessionModel } = await import('./session-model-lists.ts');
+      return findSessionModel(name, parts.modelListing, (each) => defaults.findModel(each));
+    },
     async planRewind(id, request) {
       const { planIdleRewind } = await import('../tasks/rewind.ts');
       return planIdleRewind(store, id, request);

@@ -18,8 +18,14 @@ import { isSecretPath } from '../../sys/files/secret-paths.ts';
 import { MAX_EDIT_BYTES } from '../../tools/shared/file-text.ts';
 import { findFileAbove, hasForm, readPathContent, type PathContent } from './restore-file.ts';
 
-/** The requested target of a rewind: the state after the event `to`, or the state before the last rewind. */
-export type RewindRequest = { readonly to: number } | 'undo';
+/** The part of a task to which a rewind is limited. */
+export type RewindScope = 'files' | 'conversation';
+
+/**
+ * The requested target of a rewind: the state after the event `to`, or the state before the last rewind. With `only`,
+ * the files go back and the conversation stays, or the reverse.
+ */
+export type RewindRequest = { readonly to: number; readonly only?: RewindScope } | 'undo';
 
 /** The size of a conversation. */
 interface ConversationSize {
@@ -37,7 +43,12 @@ export interface RewindPlan {
   readonly agent: string;
   /** The request that this plan answers. */
   readonly wish: RewindRequest;
-  /** The target: the last event, up to the requested one, after which the conversation is complete. */
+  /** The part to which the rewind is limited, or null. */
+  readonly only: RewindScope | null;
+  /**
+   * The target: the last event, up to the requested one, after which the conversation is complete. For a rewind of only
+   * the files, the last such event of all.
+   */
   readonly to: number;
   /** The time of the target event, in milliseconds since the epoch. */
   readonly toTime: number;
@@ -92,8 +103,14 @@ export async function planRewind(
   const toTime = events.findLast(({ seq }) => seq <= target.to)?.ts ?? now.createdAt;
   const since = readTreeSince(store, id, { seq: target.to, ts: toTime });
   const pending = target.ends === null ? null : now.rewinding;
+  const only = request === 'undo' || pending !== null ? null : (request.only ?? null);
+  const filesSince = only === 'files' ? readFilesSince(store, events, request) : since;
   const { files, refused } =
-    pending === null ? await planFiles(store, since) : { files: pending.files, refused: [] };
+    pending !== null
+      ? { files: pending.files, refused: [] }
+      : only === 'conversation'
+        ? { files: [], refused: since.unreadableLogs }
+        : await planFiles(store, filesSince);
   const continued = [...then.openChildren].filter((child) => since.continuedTasks.has(child));
   const hasFiles = files.length > 0 || refused.length > 0;
   const isThere = pending === null && !hasFiles && isAlreadyAt(events, target.to);
@@ -101,6 +118,7 @@ export async function planRewind(
     task: id,
     agent: now.spec.agent.name,
     wish: request,
+    only,
     ...target,
     toTime,
     isThere,
@@ -110,11 +128,23 @@ export async function planRewind(
     dropped: pending === null && target.undoes === null ? continued : [],
     files,
     refused,
-    commands: pending === null ? since.commands : [],
-    unknownCalls: pending === null ? since.unknownCalls : 0,
+    commands: pending === null ? filesSince.commands : [],
+    unknownCalls: pending === null ? filesSince.unknownCalls : 0,
     roots: since.roots,
     logs: since.logs,
   };
+}
+
+/** Reads what a tree has changed since the requested event, for a rewind that leaves the conversation as it is. */
+function readFilesSince(
+  store: TaskStore,
+  events: readonly TaskEvent[],
+  request: RewindRequest,
+): TreeSince {
+  const [first] = events;
+  const to = findBranchPoint(events, request === 'undo' ? 0 : request.to);
+  const ts = events.findLast(({ seq }) => seq <= to)?.ts ?? first?.ts ?? 0;
+  return readTreeSince(store, first?.task ?? '', { seq: to, ts });
 }
 
 type Target = Pick<RewindPlan, 'to' | 'undoes' | 'ends'>;
@@ -138,7 +168,8 @@ function findTarget(events: readonly TaskEvent[], request: RewindRequest, now: T
       `--to: must be an event of task ${id}, from 0 to ${last}`,
     );
   }
-  return { to: findBranchPoint(events, request.to), undoes: null, ends: null };
+  const at = request.only === 'files' ? last : request.to;
+  return { to: findBranchPoint(events, at), undoes: null, ends: null };
 }
 
 function findRewindToUndo(events: readonly TaskEvent[], id: string): number {

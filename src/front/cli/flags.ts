@@ -115,7 +115,8 @@ const FLAGS = {
     resume: {
       short: 'r',
       value: 'ID',
-      help: 'continue this task, or the newest conversation of this directory (last)',
+      hasOptionalValue: true,
+      help: 'continue this task, or the newest conversation of this directory (last); without ID, choose one in the terminal UI',
       completes: { words: ['last'], found: 'tasks' },
     },
     'no-log': { help: 'keep nothing of this run after it ends' },

@@ -2,29 +2,40 @@ import { createMuster, type Muster } from '../../api/index.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { CommandContext } from './command.ts';
-import { type RunOptions, type PromptOptions, NO_PROMPT } from './run-options.ts';
+import { type RunOptions, type PromptOptions, NO_PROMPT, NO_RESUMED_ID } from './run-options.ts';
 import { musterOptions, runPrompt } from './run-prompt.ts';
 
 /** Opens the terminal UI. Without a terminal it continues a conversation, or prints the help. */
 export async function runInteractive(
-  { run, hasFlags }: PromptOptions,
+  { run, hasFlags, isChoosing }: PromptOptions,
   context: CommandContext,
 ): Promise<number> {
   const { help, out } = context;
-  if (process.stdin.isTTY === true && process.stdout.isTTY === true) return openUi(run, context);
+  if (process.stdin.isTTY === true && process.stdout.isTTY === true) {
+    return openUi(run, isChoosing, context);
+  }
+  if (isChoosing) throw new UsageError(NO_RESUMED_ID);
   if (run.resume !== null) return runPrompt(run);
   if (hasFlags) throw new UsageError(NO_PROMPT);
   out(await help());
   return 0;
 }
 
-async function openUi(run: RunOptions, context: CommandContext): Promise<number> {
-  const { agent, resume } = run;
+async function openUi(
+  run: RunOptions,
+  isChoosing: boolean,
+  context: CommandContext,
+): Promise<number> {
+  const { agent } = run;
+  const resume = isChoosing ? 'choose' : run.resume;
   const loading = loadUi(run.screenReader || wantsPlainLines(context.environment));
   for (;;) {
     const notices: string[] = [];
     const listener = { add: (line: string): void => void notices.push(line) };
-    const [muster, open] = await Promise.all([createSession(run, listener), loading]);
+    const [muster, open] = await Promise.all([
+      createSession(run, isChoosing || run.resume !== null, listener),
+      loading,
+    ]);
     try {
       if (resume === null && muster.offlineByDefault) {
         const { offerModel } = await import('./first-run.ts');
@@ -48,14 +59,15 @@ async function openUi(run: RunOptions, context: CommandContext): Promise<number>
 
 async function createSession(
   run: RunOptions,
+  isResuming: boolean,
   listener: { readonly add: (line: string) => void },
 ): Promise<Muster> {
-  const { maxTurns, resume } = run;
+  const { maxTurns } = run;
   return createMuster({
     ...(await musterOptions(run)),
     ...(maxTurns === null ? {} : { maxTurns }),
     // A conversation can only continue in its log.
-    ...(resume === null ? {} : { log: true }),
+    ...(isResuming ? { log: true } : {}),
     questions: 'wait',
     attended: true,
     // Draw the screen first: what preloading prepares is needed only after the user has typed a message.

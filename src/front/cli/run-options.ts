@@ -151,9 +151,13 @@ export interface PromptOptions {
   /** Whether to open the terminal UI. Without a terminal, a conversation continues or the help is printed instead. */
   readonly isInteractive: boolean;
   readonly hasFlags: boolean;
+  /** Whether the user chooses the conversation to continue in the terminal UI. Then `run.resume` is null. */
+  readonly isChoosing: boolean;
   readonly run: RunOptions;
 }
 
+export const NO_RESUMED_ID =
+  '--resume needs an ID here: `muster tasks list --here` shows the conversations of this directory, and --continue takes the newest';
 export const NO_PROMPT = 'a run needs -p and a prompt: muster -p "…"';
 
 /** The forms in which the results of a template run are printed. */

@@ -49,6 +49,7 @@ export class App {
         setEditorText: (text) => this.screen.editor.setText(text),
         insertIntoEditor: (text) => this.screen.editor.insertTextAtCursor(text),
         addToHistory: (text) => this.screen.editor.addToHistory(text),
+        pageCompletions: (by) => this.screen.pageCompletions(by),
         redraw: () => this.screen.redraw(),
         suspend: () => this.screen.suspend(),
         callAttention: (text) => {

@@ -13,8 +13,11 @@ import { themeFor } from './view/theme.ts';
 export interface TuiRequest {
   /** The agent definition that the conversation runs as; null for the main agent. */
   readonly agent: string | null;
-  /** The conversation to continue, by its id or the beginning of the id, or the newest one; null for a new conversation. */
-  readonly resume: { readonly id: string } | 'newest' | null;
+  /**
+   * The conversation to continue, by its id or the beginning of the id, or the newest one, or the one that the user will
+   * choose from a list; null for a new conversation.
+   */
+  readonly resume: { readonly id: string } | 'newest' | 'choose' | null;
   /** Messages of the start, one line each. */
   readonly notices: readonly string[];
   /** Called when the UI is open. It gets the function that receives all later messages. */
@@ -52,9 +55,12 @@ export async function runInterface(
   const now = systemClock.monotonic;
   const attention = findAttentionMethod(muster.notify, readEnvironment());
   const app = open({ library: muster, agent, notices, now, attention, onLeave });
-  const id = resume === 'newest' ? muster.newestConversation() : resume?.id;
+  const id = findResumedId(muster, resume);
   if (id === null) throw new UsageError('no conversation of this directory is in the logs');
   if (id !== undefined) app.session.open(muster.store.resolveId(id));
+  if (resume === 'choose') {
+    app.session.dispatch({ type: 'run-command', name: 'resume', argument: '' });
+  }
   onOpened((line) => app.session.note('warning', line));
   const code = await holdTerminal(app, left.promise, (signal) => {
     if (signal === 'SIGINT' && app.onInterrupt !== undefined) app.onInterrupt();
@@ -68,6 +74,12 @@ export async function runInterface(
     printText(`To continue this conversation: muster --resume ${shown.slice(0, 8)}\n`);
   }
   return code;
+}
+
+/** Returns the id of the conversation to continue; null if there is none, and undefined for a new conversation. */
+function findResumedId(muster: Muster, resume: TuiRequest['resume']): string | null | undefined {
+  if (resume === null || resume === 'choose') return undefined;
+  return resume === 'newest' ? muster.newestConversation() : resume.id;
 }
 
 /** Shows a UI until `left` resolves, and gives the terminal back in any case, even after a crash. */

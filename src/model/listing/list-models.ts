@@ -59,6 +59,19 @@ export async function listProviderModels(
   return { models: namedModels(provider), askedAt: null, isCut: false, ...outcome };
 }
 
+/** Returns the models of a provider as they were stored last, or those that the configuration and the presets name. */
+export function readStoredModels(
+  provider: ConfiguredProvider,
+  stored: readonly StoredList[],
+): ProviderModels {
+  const last = findStoredList(stored, provider);
+  const known =
+    last === undefined
+      ? { models: namedModels(provider), askedAt: null, isCut: false }
+      : toModels(last);
+  return { ...known, problem: null };
+}
+
 function toModels({ models, askedAt, isCut }: StoredList) {
   return { models, askedAt, isCut };
 }

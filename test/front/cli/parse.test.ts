@@ -100,9 +100,11 @@ describe('without a prompt', () => {
     [['--model', 'x'], { flags: [flag('model', 'models.default', 'x')] }, true],
     [['--continue'], { resume: 'newest' }, true],
     [['--resume', '4f2k9x'], { resume: { id: '4f2k9x' } }, true],
+    [['--resume'], { resume: null }, true],
   ])('%j opens the terminal UI', async (argv, expected, hasFlags) => {
     const run = { ...RUN, prompt: null, readsStdin: false, ...expected };
-    const options = { isInteractive: true, run, hasFlags };
+    const isChoosing = argv.length === 1 && argv[0] === '--resume';
+    const options = { isInteractive: true, isChoosing, run, hasFlags };
     expect(await parse(argv)).toEqual({ words: '', options });
   });
 });
@@ -440,6 +442,9 @@ describe('a command', () => {
   });
 });
 
+/** The flags whose value may be left out. */
+const OPTIONAL: ReadonlySet<string> = new Set(['print', 'resume']);
+
 describe('an error names the wrong argument and what is valid', () => {
   it.each([
     [['-p', 'x', '--modl', 'y'], /^unknown flag --modl; valid, nearest first: --model, /],
@@ -448,7 +453,8 @@ describe('an error names the wrong argument and what is valid', () => {
     [['-p', 'x', '--continue', '--resume', 'a'], /^--continue and --resume name two/],
     [['-p', 'x', '--continue', '--agent', 'Plan'], /^--agent does not go with a conversation/],
     [['-p', 'x', '--continue', '--no-log'], /^--no-log does not go with a conversation/],
-    [['--resume'], '--resume needs a value'],
+    [['--resume', '-p', 'x'], /^--resume needs an ID here: `muster tasks list --here`/],
+    [['--resume', '--continue'], /^--continue and --resume name two conversations/],
     [['tasks', 'delete'], 'muster tasks delete needs ID…: muster tasks delete ID…'],
     [['tasks', 'stop', 'a', 'b'], /^muster tasks stop does not take "b"/],
     [['tasks', 'send', 'a', ' '], 'the message is empty'],
@@ -551,7 +557,7 @@ describe('an error names the wrong argument and what is valid', () => {
     expect(message).not.toContain('\n');
   });
 
-  it.each(FLAG_NAMES.filter((name) => 'value' in flagSpec(name) && name !== 'print'))(
+  it.each(FLAG_NAMES.filter((name) => 'value' in flagSpec(name) && !OPTIONAL.has(name)))(
     '--%s without its value',
     async (name) => {
       expect(await failure(['-p', 'x', `--${name}`])).toBe(`--${name} needs a value`);

@@ -155,9 +155,9 @@ describe('/resume', () => {
   it('lists the conversations of this directory', async () => {
     await using stage = earlier({ cwd: '/work' });
     const screen = await command(stage, '/resume');
-    expect(screen).toContain('Conversations here: 1');
-    expect(screen).toMatch(/✓ mainmain +\S+.* ago +completed +Look at it/);
-    expect(screen).toContain('/resume ID continues one of them');
+    expect(screen).toMatch(/Resume a conversation +this directory · 1 of 1/);
+    expect(screen).toMatch(/▶ ✓ Look at it +just now +\$\S+ +1 turn/);
+    expect(screen).toContain('enter resumes · tab all directories · esc closes');
   });
 
   it('replaces the conversation, and says how to return', async () => {

@@ -6,7 +6,7 @@ import { Stage, type StageOptions } from './stage.ts';
 const CTRL_F = '\u0006';
 const CTRL_N = '\u000e';
 const CTRL_P = '\u0010';
-const CTRL_R = '\u0012';
+const CTRL_S = '\u0013';
 
 /** A conversation with two calls and a thought. */
 async function worked(options: StageOptions = {}): Promise<Stage> {
@@ -36,7 +36,7 @@ function talk(stage: Stage, turns: number): void {
 it('calls and thoughts are one line each, and can be unfolded', async () => {
   await using stage = await worked();
   const folded = await stage.screen();
-  await stage.emulator.press(CTRL_R, KEYS.up);
+  await stage.emulator.press(CTRL_S, KEYS.up);
   expect(await stage.screen()).toMatchSnapshot('chosen');
   await stage.emulator.press(KEYS.enter);
   expect(await stage.screen()).toMatchSnapshot('unfolded');
@@ -46,7 +46,7 @@ it('calls and thoughts are one line each, and can be unfolded', async () => {
 
 it('one key unfolds all, and folds those that were unfolded alone', async () => {
   await using stage = await worked();
-  await stage.emulator.press(CTRL_R, KEYS.enter, KEYS.escape, KEYS.ctrlO);
+  await stage.emulator.press(CTRL_S, KEYS.enter, KEYS.escape, KEYS.ctrlO);
   expect(await stage.screen()).toMatchSnapshot();
 });
 
@@ -58,14 +58,14 @@ it('unfolds in 40 columns', async () => {
 
 it('the editor gets the keys back', async () => {
   await using stage = await worked();
-  await stage.emulator.press(CTRL_R, KEYS.escape);
+  await stage.emulator.press(CTRL_S, KEYS.escape);
   await stage.emulator.type('go on');
   expect(await stage.screen()).toMatch(/^go on$/m);
 });
 
 it('a hint says that there is nothing to unfold', async () => {
   await using stage = new Stage();
-  await stage.emulator.press(CTRL_R);
+  await stage.emulator.press(CTRL_S);
   expect(await stage.screen()).toContain('there is nothing to unfold yet');
 });
 

@@ -89,6 +89,9 @@ export class Stage implements AsyncDisposable {
   /** Of earlier sessions, and of this one. */
   readonly typed: string[];
   files: readonly string[] = [];
+  /** Of other directories. */
+  typedElsewhere: readonly string[] = [];
+  modelLists: Awaited<ReturnType<UiLibrary['listModels']>> = [];
   whyNoImage: string | null = null;
   hasLeft = false;
   mode: PermissionMode = 'default';
@@ -367,7 +370,11 @@ export class Stage implements AsyncDisposable {
       store,
       offlineByDefault: false,
       keyBindings: this.keyBindings,
-      typed: { entries: () => this.typed, add: (text) => void this.typed.push(text) },
+      typed: {
+        entries: () => this.typed,
+        add: (text) => void this.typed.push(text),
+        elsewhere: () => this.typedElsewhere,
+      },
       listFiles: async () => this.files,
       enclose: async ({ words, outputs, images, to }) => {
         asked.enclosed.push({
@@ -385,6 +392,8 @@ export class Stage implements AsyncDisposable {
         facts: 'PNG image, 1 × 1 pixels, 68 bytes',
         why: this.whyNoImage,
       }),
+      listModels: async () => this.modelLists,
+      findModel: async (name) => name,
       setModel: (name) => ({ provider: 'scripted', id: name, chain: ['flag'] }),
       contextOf: async () => {
         throw new Error('no request was sent yet');

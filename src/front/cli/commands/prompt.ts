@@ -7,6 +7,7 @@ import {
   type RunOptions,
   type PromptOptions,
   NO_PROMPT,
+  NO_RESUMED_ID,
 } from '../run-options.ts';
 import { quoteValue } from '../../../config/message-text.ts';
 
@@ -47,24 +48,38 @@ export const promptCommand = defineCommand<PromptOptions>({
 });
 
 function parsePrompt({ operands, flags }: CommandArguments): PromptOptions {
-  const resume = resumedConversation(flags);
+  const isChoosing = isConversationChosenLater(flags);
+  const resume = isChoosing ? null : resumedConversation(flags);
   const readsStdin = flags.has('print');
   // These flags concern the output of a headless run. Without a prompt they are an error, unless a conversation is resumed.
   const isHeadless = (['output-format', 'output-schema', 'verbose'] as const).some((name) =>
     flags.has(name),
   );
   const isInteractive = !readsStdin && operands.length === 0 && !(isHeadless && resume !== null);
+  if (isChoosing && (!isInteractive || isHeadless)) throw new UsageError(NO_RESUMED_ID);
   if (isInteractive && isHeadless) throw new UsageError(NO_PROMPT);
   const prompt = onlyPrompt([...flags.optionalTexts('print'), ...operands]);
   const run = { prompt, resume, readsStdin, ...runOptions(flags) };
-  return { isInteractive, hasFlags: flags.hasAny, run };
+  return { isInteractive, isChoosing, hasFlags: flags.hasAny, run };
+}
+
+/** Whether the user will choose the conversation in the terminal UI: `--resume` has no id. */
+function isConversationChosenLater(flags: FlagReader): boolean {
+  if (!flags.has('resume') || flags.optionalTexts('resume').length > 0) return false;
+  checkResumeFlags(flags, { isNamed: true });
+  return true;
 }
 
 function resumedConversation(flags: FlagReader): RunOptions['resume'] {
   const id = flags.text('resume');
-  const isNewest = flags.has('continue');
-  if (id === null && !isNewest) return null;
-  if (id !== null && isNewest) {
+  if (id === null && !flags.has('continue')) return null;
+  checkResumeFlags(flags, { isNamed: id !== null });
+  return id === null || id === 'last' ? 'newest' : { id };
+}
+
+/** Throws if a flag does not go with a conversation that exists. `isNamed`: whether `--resume` is one of the flags. */
+function checkResumeFlags(flags: FlagReader, { isNamed }: { readonly isNamed: boolean }): void {
+  if (isNamed && flags.has('continue')) {
     throw new UsageError('--continue and --resume name two conversations; give one of them');
   }
   if (flags.has('agent')) {
@@ -76,7 +91,6 @@ function resumedConversation(flags: FlagReader): RunOptions['resume'] {
   if (flags.has('no-log')) {
     throw new UsageError('--no-log does not go with a conversation that is in the logs');
   }
-  return id === null || id === 'last' ? 'newest' : { id };
 }
 
 function onlyPrompt([prompt, second]: readonly string[]): string | null {

@@ -1,11 +1,12 @@
 import type { RewindPlan, SandboxState } from '../../../api/index.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { SearchMatch } from './entry-search.ts';
+import type { Picker } from './picker.ts';
 import { emptyTaskTree, type DisplayedTree } from './task-tree.ts';
 import type { Transcript } from './transcript.ts';
 
 /** The part of the screen that gets the keys. */
-export type Focus = 'editor' | 'question' | 'tasks' | 'entries';
+export type Focus = 'editor' | 'question' | 'tasks' | 'entries' | 'picker';
 
 /**
  * The purpose of the editor's text. `draft` is the unfinished message that was in the editor before; it returns to the
@@ -13,7 +14,7 @@ export type Focus = 'editor' | 'question' | 'tasks' | 'entries';
  */
 export type Writing =
   | { readonly kind: 'message' }
-  | { readonly kind: 'reason' | 'answer' | 'plan' | 'search'; readonly draft: string };
+  | { readonly kind: 'reason' | 'answer' | 'plan' | 'search' | 'picker'; readonly draft: string };
 
 /** The line at the top of a view that has been scrolled: the key of an entry, and the index of a line of that entry. */
 export interface Anchor {
@@ -101,6 +102,8 @@ export interface AppState {
   /** The key of the selected entry, while entries have the focus. */
   readonly chosenEntry: number | null;
   readonly search: Search | null;
+  /** The list that fills the screen; null if none is open. */
+  readonly picker: Picker | null;
   /** The result of the last search through a full log, so that the next step does not read the log again. */
   readonly searchedLog: { readonly key: string; readonly matches: readonly SearchMatch[] } | null;
   /** The action that happens if the same key is pressed once more. */
@@ -138,6 +141,7 @@ export function initialAppState(
     toggled: new Set(),
     chosenEntry: null,
     search: null,
+    picker: null,
     searchedLog: null,
     armed: null,
     hint: null,

@@ -8,7 +8,8 @@ export type KeyScope =
   | 'question'
   | 'tasks'
   | 'entries'
-  | 'search';
+  | 'search'
+  | 'picker';
 
 /** The keys of one action. */
 export interface ActionBinding {
@@ -121,15 +122,20 @@ const OWN_BINDINGS = {
   expand: anywhere('fold and unfold results and thoughts', 'ctrl+o'),
   'focus-entries': anywhere(
     'unfold one of them: {entry-up} {entry-down} choose, {unfold-entry} unfolds',
-    'ctrl+r',
+    'ctrl+s',
+    'alt+up',
   ),
   'entry-up': { keys: ['up'], scope: 'entries' },
   'entry-down': { keys: ['down'], scope: 'entries' },
   'unfold-entry': { keys: ['enter'], scope: 'entries' },
   search: anywhere('search: {search-next} next, {search-previous} previous', 'ctrl+f'),
+  history: anywhere('search the messages that you typed before', 'ctrl+r'),
   'search-here': { keys: ['/'], scope: 'entries' },
   'search-next': { keys: ['enter', 'ctrl+n', 'down'], scope: 'search' },
   'search-previous': { keys: ['ctrl+p', 'up'], scope: 'search' },
+  // These two must stand before the actions with the same keys that act anywhere.
+  'completion-page-up': { keys: ['pageUp'], scope: 'completion' },
+  'completion-page-down': { keys: ['pageDown'], scope: 'completion' },
   'page-up': anywhere('scroll up; {page-down} down; {line-up} {line-down} by a line', 'pageUp'),
   'page-down': { keys: ['pageDown'], scope: 'anywhere' },
   'line-up': { keys: ['shift+up'], scope: 'anywhere' },
@@ -143,6 +149,12 @@ const OWN_BINDINGS = {
   'stop-task': { keys: ['s'], scope: 'tasks' },
   'background-task': { keys: ['b'], scope: 'tasks' },
   'resume-task': { keys: ['r'], scope: 'tasks' },
+  'picker-up': { keys: ['up', 'ctrl+p'], scope: 'picker' },
+  'picker-down': { keys: ['down', 'ctrl+n'], scope: 'picker' },
+  'picker-page-up': { keys: ['pageUp'], scope: 'picker' },
+  'picker-page-down': { keys: ['pageDown'], scope: 'picker' },
+  'picker-take': { keys: ['enter'], scope: 'picker' },
+  'picker-toggle': { keys: ['tab'], scope: 'picker' },
   'ask-up': { keys: ['up'], scope: 'question' },
   'ask-down': { keys: ['down'], scope: 'question' },
   'answer-once': { keys: ['y'], scope: 'question' },

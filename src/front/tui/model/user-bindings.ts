@@ -111,7 +111,8 @@ function overlap(one: ActionBinding, other: ActionBinding): boolean {
 }
 
 function scopesMeet(one: KeyScope, other: KeyScope): boolean {
-  // Completions take their keys from everything else while they are offered.
-  if (one === 'completion' || other === 'completion') return one === other;
+  // Completions and lists take their keys from everything else while they are open.
+  const takesAll = (scope: KeyScope): boolean => scope === 'completion' || scope === 'picker';
+  if (takesAll(one) || takesAll(other)) return one === other;
   return one === other || one === 'anywhere' || other === 'anywhere';
 }

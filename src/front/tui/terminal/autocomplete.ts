@@ -1,13 +1,14 @@
 import type { AutocompleteProvider, AutocompleteSuggestions } from '@earendil-works/pi-tui';
 import type { AppState } from '../model/app-state.ts';
+import { filterByText, searchedText } from '../model/fuzzy-match.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
 import { COMMANDS, agentCompletions, type Completion } from '../update/commands/command-table.ts';
 import { sanitizeLine } from '../../../base/terminal-text.ts';
 
 /** The time after which the files of the directory are listed again. */
 const LISTING_LIFETIME_MS = 10_000;
-/** The maximum number of files that are offered at a time. */
-const MAX_OFFERED = 20;
+/** The maximum number of files that are offered at a time. Each letter that is typed narrows them down. */
+const MAX_OFFERED = 1_000;
 
 interface AutocompleteOptions {
   readonly state: () => AppState;
@@ -39,10 +40,13 @@ export function createAutocomplete(
   return {
     triggerCharacters: ['@'],
     async getSuggestions(lines, line, column, { signal }) {
+      // The editor holds the filter of a list or the words of a search.
+      if (state().writing.kind !== 'message') return null;
       const before = (lines[line] ?? '').slice(0, column);
       if (line === 0 && /^\/[\w-]*$/.test(before)) {
         const commands = COMMANDS.map(({ name, help }) => ({ text: `/${name}`, help }));
-        return matching(commands, before);
+        // Enter runs the chosen command, so a command is found by its name only, and not by its description.
+        return matching(commands, before, { isByName: true });
       }
       const [, name, argument] = /^\/([\w-]+) (\S*)$/.exec(before) ?? [];
       if (line === 0 && name !== undefined && argument !== undefined) {
@@ -69,11 +73,15 @@ export function createAutocomplete(
   };
 }
 
-function matching(all: readonly Completion[], prefix: string): AutocompleteSuggestions | null {
-  const start = prefix.toLowerCase();
-  const items = all
-    .filter(({ text }) => text.toLowerCase().startsWith(start))
-    .map(({ text, help }) => ({ value: text, label: text, description: help }));
+function matching(
+  all: readonly Completion[],
+  prefix: string,
+  { isByName = false }: { readonly isByName?: boolean } = {},
+): AutocompleteSuggestions | null {
+  const typed = prefix.replace(/^[/@]/, '');
+  const items = filterByText(all, typed, ({ text, help }) =>
+    searchedText(text.replace(/^[/@]/, ''), isByName ? '' : help),
+  ).map(({ text, help }) => ({ value: text, label: text, description: help }));
   return items.length === 0 ? null : { items, prefix };
 }
 

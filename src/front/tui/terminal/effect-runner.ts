@@ -10,15 +10,16 @@ import type { Transcript } from '../model/transcript.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
 import { conversationsPage } from '../update/commands/conversations.ts';
 import type { UiEffect } from '../update/step.ts';
-import type { UiMessage } from '../update/message.ts';
+import type { Direction, UiMessage } from '../update/message.ts';
 import type { ConversationPort } from './conversation-runner.ts';
 import {
   readConversation,
   readEarlierTasks,
   readLeftTask,
-  readLastPrompt,
+  readPrompts,
   readTranscript,
 } from './log-reader.ts';
+import { PickerLists } from './picker-lists.ts';
 import type { MessageSender, Recipient } from './message-sender.ts';
 import type { PastedImages } from './pasted-images.ts';
 import type { ShellCommands } from './shell-commands.ts';
@@ -28,6 +29,7 @@ import { contextLines, type QuotedItems } from '../../../api/index.ts';
 export interface Surface {
   setEditorText?(text: string): void;
   addToHistory?(text: string): void;
+  pageCompletions?(by: Direction): void;
   redraw?(): void;
   suspend?(): void;
   /** Notifies a user who looks at another window. */
@@ -58,9 +60,11 @@ const NOTED_FAILURES: ReadonlySet<UiEffect['type']> = new Set([
 /** Carries out the effects that `update` describes. Their results are dispatched as messages. */
 export class EffectRunner {
   private readonly options: EffectRunnerOptions;
+  private readonly lists: PickerLists;
 
   constructor(options: EffectRunnerOptions) {
     this.options = options;
+    this.lists = new PickerLists(options);
   }
 
   /** Carries out an effect. Never throws: an error becomes a note or a hint. */
@@ -98,10 +102,16 @@ export class EffectRunner {
         return this.loadConversation(effect.id);
       case 'list-conversations':
         return this.listConversations();
-      case 'set-model': {
-        const { provider, id } = library.setModel(effect.name);
-        return dispatch({ type: 'model-set', name: `${provider}/${id}` });
-      }
+      case 'list-models':
+        return void this.lists.listModels();
+      case 'list-messages':
+        return void this.lists.listMessages(effect.conversation);
+      case 'list-history':
+        return void this.lists.listHistory();
+      case 'read-preview':
+        return void this.lists.readPreview(effect.kind, effect.id);
+      case 'set-model':
+        return void this.setModel(effect.name).catch(fail);
       case 'set-mode':
         return this.setMode(effect.task, effect.modes);
       case 'show-context':
@@ -144,6 +154,8 @@ export class EffectRunner {
         return void images.takeClipboard();
       case 'set-editor-text':
         return surface.setEditorText?.(effect.text);
+      case 'page-completions':
+        return surface.pageCompletions?.(effect.by);
       case 'remember-input':
         surface.addToHistory?.(effect.text);
         return library.typed.add(effect.text);
@@ -231,10 +243,20 @@ export class EffectRunner {
 
   private listConversations(): void {
     const { library, conversation, state, dispatch } = this.options;
+    if (state().picker !== null) {
+      void this.lists.listConversations(conversation.id);
+      return;
+    }
     const now = state().tree.clock.now();
     const { cwd, store } = library;
     const page = conversationsPage(store.list(), { cwd, current: conversation.id, now });
     dispatch({ type: 'page', ...page });
+  }
+
+  private async setModel(name: string): Promise<void> {
+    const { library, dispatch } = this.options;
+    const { provider, id } = library.setModel(await library.findModel(name));
+    dispatch({ type: 'model-set', name: `${provider}/${id}` });
   }
 
   private setMode(task: string, modes: readonly PermissionMode[]): void {
@@ -276,12 +298,20 @@ export class EffectRunner {
     }
   }
 
-  private async planRewind({ conversation, isRedo }: EffectOf<'plan-rewind'>): Promise<void> {
+  private async planRewind(effect: EffectOf<'plan-rewind'>): Promise<void> {
     const { library, dispatch } = this.options;
-    const prompt = isRedo ? null : readLastPrompt(library.store, conversation);
-    if (!isRedo && prompt === null) return;
+    const { conversation, isRedo, back, only } = effect;
+    const prompt =
+      isRedo || effect.prompt !== null
+        ? effect.prompt
+        : (readPrompts(library.store, conversation).at(-back) ?? null);
+    if (!isRedo && prompt === null) {
+      this.hint('there are fewer messages in this conversation');
+      return;
+    }
     // Without an event before the message, everything is undone up to event 0, and the user can type the message again.
-    const target = prompt === null ? 'undo' : { to: prompt.before ?? 0 };
+    const target =
+      prompt === null ? 'undo' : { to: prompt.before ?? 0, ...(only === null ? {} : { only }) };
     const plan = await library.planRewind(conversation, target);
     dispatch({ type: 'rewind-planned', plan, prompt });
   }
@@ -290,6 +320,6 @@ export class EffectRunner {
     const { plan: done, left } = await this.options.library.rewind(plan);
     const skipped = left.map(({ path, because }) => `${path}: ${because}`);
     const files = done.files.length - left.length;
-    this.options.dispatch({ type: 'rewound', files, skipped, prompt });
+    this.options.dispatch({ type: 'rewound', files, skipped, prompt, only: done.only });
   }
 }

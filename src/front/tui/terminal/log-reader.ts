@@ -1,7 +1,6 @@
 import { readTree, type TaskEvent } from '../../../api/index.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
-import type { LastPrompt } from '../model/app-state.ts';
 import {
   applyToTranscript,
   copyTranscript,
@@ -10,6 +9,7 @@ import {
   type Transcript,
 } from '../model/transcript.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
+import type { SentMessage } from '../update/picker-items.ts';
 import type { UiMessage } from '../update/message.ts';
 import { liveEventFilter, selectLiveEvents } from '../../../protocol/events/rewound.ts';
 import { foldEvents } from '../../../protocol/state/fold.ts';
@@ -75,21 +75,19 @@ function liveEventsOf(store: Store, id: string): (seq: number) => boolean {
   return liveEventFilter(rewinds, last);
 }
 
-/** Reads the last message of the user in a conversation; null if there is none. */
-export function readLastPrompt(store: Store, id: string): LastPrompt | null {
+/** Reads the messages of the user in a conversation that no undo has taken back, the oldest first. */
+export function readPrompts(store: Store, id: string): readonly SentMessage[] {
   const live = selectLiveEvents(readEvents(store, id));
-  const index = live.findLastIndex(
-    (event) =>
-      event.type === 'input.queued' &&
-      event.input.from === 'user' &&
-      event.input.kind === 'message',
-  );
-  const last = live[index];
-  if (last?.type === 'input.queued') {
-    return { text: last.input.text, before: live[index - 1]?.seq ?? null };
-  }
-  const [first] = live;
-  return first?.type === 'task.created' ? { text: first.spec.prompt, before: null } : null;
+  return live.flatMap((event, index): readonly SentMessage[] => {
+    if (event.type === 'task.created') {
+      const { prompt } = event.spec;
+      return prompt === '' ? [] : [{ text: prompt, before: null, sent: event.ts }];
+    }
+    if (event.type !== 'input.queued') return [];
+    const { from, kind, text } = event.input;
+    if (from !== 'user' || kind !== 'message') return [];
+    return [{ text, before: live[index - 1]?.seq ?? null, sent: event.ts }];
+  });
 }
 
 /**

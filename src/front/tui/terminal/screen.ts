@@ -47,8 +47,12 @@ export interface ScreenOptions {
   readonly onBackground: (background: Background) => void;
 }
 
+/** The number of completions in view. */
+const MAX_COMPLETIONS = 6;
 /** The number of lines that one turn of the mouse wheel scrolls. */
 const WHEEL_LINES = 3;
+const UP = '\u001b[A';
+const DOWN = '\u001b[B';
 const PASTE_START = '\u001b[200~';
 const PASTE_END = '\u001b[201~';
 /** The time within which the shell suspends the process. If it has not happened by then, nothing can suspend the process. */
@@ -72,7 +76,9 @@ export class Screen {
     this.tui = new TuiAltScreen(this.reports.terminal, false, undefined, {
       wheelScrollLines: WHEEL_LINES,
     });
-    this.editor = new Editor(this.tui, editorTheme(pen), { autocompleteMaxVisible: 6 });
+    this.editor = new Editor(this.tui, editorTheme(pen), {
+      autocompleteMaxVisible: MAX_COMPLETIONS,
+    });
     this.editor.onSubmit = options.onSubmit;
     this.editor.onChange = options.onTyped;
     this.editor.setAutocompleteProvider(completions);
@@ -122,6 +128,14 @@ export class Screen {
     pauseClockDuring(awaitForeground);
     this.tui.start();
     this.redraw();
+  }
+
+  /** Selects the completion that is a page further down (1) or up (-1). Does nothing if none are offered. */
+  pageCompletions(by: 1 | -1): void {
+    // The library's list has only keys for single steps, and starts again after its last item.
+    for (let step = 1; step < MAX_COMPLETIONS && this.editor.isShowingAutocomplete(); step += 1) {
+      this.editor.handleInput(by > 0 ? DOWN : UP);
+    }
   }
 
   /** Requests a frame soon. Several requests make one frame. */

@@ -1,5 +1,5 @@
 import type { AppState, Focus } from '../model/app-state.ts';
-import { ACTIONS, type Action, type Bindings } from '../model/key-bindings.ts';
+import { ACTIONS, type Action, type Bindings, type KeyScope } from '../model/key-bindings.ts';
 
 /** Everything that decides the meaning of a key. */
 export type KeyContext = ReturnType<typeof keyContext>;
@@ -29,6 +29,22 @@ export function keyContext(state: AppState, isCompleting: boolean) {
   };
 }
 
+/** The parts of the screen in which keys without an action type text. */
+const TYPING: ReadonlySet<KeyContext['focus']> = new Set(['editor', 'search', 'picker']);
+
+/** Whether an action works while a list fills the screen. */
+export function worksInPicker(action: Action, scope: KeyScope): boolean {
+  return scope === 'picker' || WITH_PICKER.has(action);
+}
+
+const WITH_PICKER: ReadonlySet<Action> = new Set([
+  'interrupt',
+  'leave',
+  'back',
+  'redraw',
+  'suspend',
+]);
+
 /**
  * Returns the meaning of a key. A question never gets a key that the user may have meant for the editor: it gets keys
  * only while it has the focus, and the key that moves the focus to it needs an empty editor.
@@ -36,7 +52,7 @@ export function keyContext(state: AppState, isCompleting: boolean) {
 export function keyAction(key: string, context: KeyContext, bindings: Bindings): KeyMeaning {
   const action = ACTIONS.find((each) => isMeant(each, key, context, bindings));
   if (action === undefined) {
-    return context.focus === 'editor' || context.focus === 'search' ? 'editor' : 'nothing';
+    return TYPING.has(context.focus) ? 'editor' : 'nothing';
   }
   return action === 'interrupt' ? interruptMeaning(context) : action;
 }
@@ -44,7 +60,9 @@ export function keyAction(key: string, context: KeyContext, bindings: Bindings):
 function isMeant(action: Action, key: string, context: KeyContext, bindings: Bindings): boolean {
   const { keys, scope, needsEmptyEditor, editorAction } = bindings[action];
   if (editorAction !== undefined || !keys.includes(key)) return false;
+  if (scope === 'completion') return context.isCompleting && context.focus === 'editor';
   if (scope !== 'anywhere' && scope !== context.focus) return false;
+  if (context.focus === 'picker' && !worksInPicker(action, scope)) return false;
   if (needsEmptyEditor === true && !context.isEditorEmpty) return false;
   if (action === 'focus-question') return context.hasQuestion && !context.isAnswering;
   if (action === 'back') return context.isTaskOpen;

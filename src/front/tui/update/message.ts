@@ -1,9 +1,16 @@
-import type { QuestionAnswer, RewindPlan, SandboxState, TaskSignal } from '../../../api/index.ts';
+import type {
+  QuestionAnswer,
+  RewindPlan,
+  RewindScope,
+  SandboxState,
+  TaskSignal,
+} from '../../../api/index.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { ConversationStatus, LastPrompt, TerminalSize } from '../model/app-state.ts';
 import type { ShellChange } from '../model/entry.ts';
 import type { SearchMatch } from '../model/entry-search.ts';
 import type { Earlier, Transcript } from '../model/transcript.ts';
+import type { PickerItem, PickerKind, PreviewPart } from '../model/picker.ts';
 import type { KeyMeaning } from './key-action.ts';
 import type { NoticeLevel, TaskEvent } from '../../../protocol/events/event.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
@@ -53,6 +60,15 @@ interface MessageFields {
   'request-failed': { text: string };
   page: { title: string; lines: readonly string[] };
 
+  /** The list of a picker was read, or a part of it. */
+  'picker-filled': {
+    kind: PickerKind;
+    items: readonly PickerItem[];
+    isLoading: boolean;
+    note: string;
+  };
+  'preview-read': { kind: PickerKind; id: string; parts: readonly PreviewPart[] };
+
   'conversation-changed': { status: Partial<ConversationStatus> };
   'conversation-idle': object;
   'conversation-found': { found: ConversationFound };
@@ -70,7 +86,12 @@ interface MessageFields {
   confirmed: { isYes: boolean };
   'rewind-planned': { plan: RewindPlan; prompt: LastPrompt | null };
   /** `files` is the number of files that were put back; `skipped` names the others, each with the reason. */
-  rewound: { files: number; skipped: readonly string[]; prompt: LastPrompt | null };
+  rewound: {
+    files: number;
+    skipped: readonly string[];
+    prompt: LastPrompt | null;
+    only: RewindScope | null;
+  };
 
   'sandbox-checked': { sandbox: SandboxState };
   'shell-output': { key: number; change: ShellChange };

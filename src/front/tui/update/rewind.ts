@@ -15,6 +15,10 @@ import {
   dispatchNote,
 } from './step.ts';
 import type { UiMessage } from './message.ts';
+import { closePicker, pickMessage } from './open-picker.ts';
+import { eventBefore } from './picker-items.ts';
+import type { RewindScope } from '../../../api/index.ts';
+import type { PickerItem } from '../model/picker.ts';
 import { closeTask } from './tasks.ts';
 import { describeRewind } from '../../../report/rewind-lines.ts';
 
@@ -22,11 +26,42 @@ type RewindPlanned = Extract<UiMessage, { type: 'rewind-planned' }>;
 type Rewound = Extract<UiMessage, { type: 'rewound' }>;
 
 /**
- * Plans an undo of the last message with everything that followed from it, or a redo, which takes back the last undo.
+ * `/undo`: returns to before a message of the user. Without an argument, the screen lists the messages, and plain lines
+ * take the last message. The argument is the number of messages to take back, and `files` or `conversation` if only
+ * these go back.
  */
-export function startRewind(state: AppState, isRedo: boolean): Update {
+export function undo(state: AppState, argument: string): Update {
+  return whenIdle(state, (conversation) => {
+    if (argument === '' && state.surface === 'screen') return pickMessage(state, conversation);
+    const match = UNDO_ARGUMENT.exec(argument);
+    if (match === null)
+      return hint(state, 'type /undo, /undo 2, /undo files or /undo conversation');
+    const [, digits = '1', word] = match;
+    const target = { prompt: null, back: Number(digits), only: toScope(word) };
+    return next(state, { type: 'plan-rewind', conversation, isRedo: false, ...target });
+  });
+}
+
+const UNDO_ARGUMENT = /^(?:([1-9]\d{0,3})(?:\s+|$))?(files|conversation|both)?$/;
+
+function toScope(word: string | undefined): RewindScope | null {
+  return word === 'files' || word === 'conversation' ? word : null;
+}
+
+/** `/redo`: takes back the last undo. */
+export function redo(state: AppState): Update {
+  const target = { isRedo: true, prompt: null, back: 0, only: null };
   return whenIdle(state, (conversation) =>
-    next(state, { type: 'plan-rewind', conversation, isRedo }),
+    next(state, { type: 'plan-rewind', conversation, ...target }),
+  );
+}
+
+/** Plans to return to before the message that the user has chosen. `scope` is the id of the chosen row. */
+export function planUndo(state: AppState, message: PickerItem, scope: string): Update {
+  const prompt = { text: message.text ?? '', before: eventBefore(message) };
+  const only = toScope(scope);
+  return whenIdle(state, (conversation) =>
+    next(state, { type: 'plan-rewind', conversation, isRedo: false, prompt, back: 0, only }),
   );
 }
 
@@ -44,11 +79,17 @@ export function showRewindPlan(
     kind: 'confirm',
     id: 'undo',
     task: '',
-    title: prompt === null ? 'redo what was undone?' : 'undo the last message?',
+    title: prompt === null ? 'redo what was undone?' : UNDO_TITLES[plan.only ?? 'both'],
     lines: [...quoted, ...lines],
   });
   return next({ ...asked, pendingRewind: { plan, prompt } });
 }
+
+const UNDO_TITLES = {
+  both: 'go back to before this message?',
+  conversation: 'go back to before this message, and keep the files?',
+  files: 'put the files back to before this message?',
+} as const;
 
 /** Carries out the planned undo or redo if the user agreed and no task has started to work since. */
 export function answerRewind(state: AppState, isYes: boolean): Update {
@@ -60,14 +101,18 @@ export function answerRewind(state: AppState, isYes: boolean): Update {
 }
 
 /** Shows the conversation after an undo or a redo. The message that an undo took back returns to the editor. */
-export function showRewound(state: AppState, { files, skipped, prompt }: Rewound): Update {
+export function showRewound(state: AppState, { files, skipped, prompt, only }: Rewound): Update {
   const { id } = state.conversation;
-  const isEmpty = prompt?.before === null;
+  const isEmpty = prompt?.before === null && only !== 'files';
   const again = prompt === null ? '' : '; /redo reverts that';
+  const done =
+    only === 'conversation' ? 'went back; all files stay' : `${plural(files, 'file')} put back`;
   const notes = [
-    dispatchNote('info', `${plural(files, 'file')} put back${again}`),
+    dispatchNote('info', `${done}${again}`),
     ...skipped.map((each) => dispatchNote('warning', `not ${each}`)),
   ];
+  // The conversation stays as it is.
+  if (only === 'files') return next(state, ...notes);
   const restart: readonly UiEffect[] = isEmpty ? [{ type: 'start-new-conversation' }] : [];
   if (state.surface === 'lines') {
     // Written lines stay in the terminal, so the conversation is not written again.
@@ -76,7 +121,7 @@ export function showRewound(state: AppState, { files, skipped, prompt }: Rewound
   }
   const reload: readonly UiEffect[] =
     isEmpty || id === null ? restart : [{ type: 'load-conversation', id }];
-  return andThen(closeTask(state), (closed) => {
+  return andThen(andThen(closePicker(state), closeTask), (closed) => {
     const emptied = editTree(closed, emptyTree);
     const hasDraft = emptied.typed !== '';
     const restored =

@@ -1,9 +1,10 @@
-import type { QuestionAnswer, RewindPlan } from '../../../api/index.ts';
+import type { QuestionAnswer, RewindPlan, RewindScope } from '../../../api/index.ts';
 import type { NoticeLevel } from '../../../protocol/events/event.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { AppState, LastPrompt } from '../model/app-state.ts';
 import { type Transcript, addEntry } from '../model/transcript.ts';
 import type { BrowseMessage, Direction, UiMessage, Tagged } from './message.ts';
+import type { PickerKind } from '../model/picker.ts';
 import type { Action } from '../model/key-bindings.ts';
 import type { ViewContext } from '../view/frame.ts';
 import type { EntryBody } from '../model/entry.ts';
@@ -28,7 +29,13 @@ interface EffectFields {
   'start-new-conversation': object;
   'find-conversation': { name: string };
   'load-conversation': { id: string };
+  /** Adds the page with the conversations of this directory, or fills the picker with all conversations. */
   'list-conversations': object;
+  'list-models': object;
+  /** Reads the messages of the user in a conversation. */
+  'list-messages': { conversation: string };
+  'list-history': object;
+  'read-preview': { kind: PickerKind; id: string };
   'set-model': { name: string };
   /** Sets the first of the modes that the task may have. */
   'set-mode': { task: string; modes: readonly PermissionMode[] };
@@ -44,7 +51,15 @@ interface EffectFields {
 
   'read-entries': { transcript: Transcript; key: number; next: BrowseMessage };
   'search-log': { transcript: Transcript; pattern: RegExp; key: string; by: Direction };
-  'plan-rewind': { conversation: string; isRedo: boolean };
+  /** Plans to return to before `prompt`, or to before one of the last messages if it is null; or plans a redo. */
+  'plan-rewind': {
+    conversation: string;
+    isRedo: boolean;
+    prompt: LastPrompt | null;
+    /** The number of messages to take back if `prompt` is null. */
+    back: number;
+    only: RewindScope | null;
+  };
   rewind: { plan: RewindPlan; prompt: LastPrompt | null };
 
   /** Runs a shell command of the user, which the entry with this key shows. */
@@ -53,6 +68,8 @@ interface EffectFields {
   'paste-image': object;
 
   'set-editor-text': { text: string };
+  /** Selects the completion that is a page further down (1) or up (-1). */
+  'page-completions': { by: Direction };
   'remember-input': { text: string };
   'call-attention': { text: string };
   redraw: object;
@@ -154,6 +171,8 @@ export function askConfirmation(state: AppState, question: Confirmation): AppSta
 
 /** Moves the focus from the question to the editor, and restores the unfinished message. The question stays open. */
 export function leaveQuestion(state: AppState): Update {
+  // A list that is open keeps the keys.
+  if (state.picker !== null) return next({ ...state, question: null });
   const { writing } = state;
   const left: AppState = { ...state, focus: 'editor', question: null };
   if (writing.kind === 'message') return next(left);

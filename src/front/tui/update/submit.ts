@@ -4,6 +4,7 @@ import { type UpdateContext, andThen, hint, next, type Update, appendEntry } fro
 import { COMMANDS } from './commands/command-table.ts';
 import { showPage, unknownCommandPage } from './commands/pages.ts';
 import { submitAnswer } from './questions.ts';
+import { takeSelected } from './picker.ts';
 import { closeTask } from './tasks.ts';
 
 /** A text that the user typed: a message, `/command argument`, or `!shell command`. */
@@ -26,6 +27,7 @@ export function readInput(text: string): Input {
 
 /** Handles a text that was sent: an answer, a command, or a message to the task in view. */
 export function submit(state: AppState, text: string, context: UpdateContext): Update {
+  if (state.picker !== null) return takeSelected(state, context);
   if (state.writing.kind !== 'message') return submitAnswer(state, text);
   if (text.trim() === '') return continueIfCutOff(state);
   const remember = { type: 'remember-input', text } as const;

@@ -15,6 +15,7 @@ import {
 } from './step.ts';
 import { followEnd, leaveEntries } from './scroll.ts';
 import { endSearch } from './search.ts';
+import { closePicker } from './open-picker.ts';
 
 /** The handlers of the keys that act on tasks, in the tree and in the conversation. */
 export const TASK_ACTIONS = {
@@ -52,11 +53,15 @@ function chooseTask(state: AppState, by: number): AppState {
 
 /** Opens the selected task. Its transcript is read from its log and then follows its events. */
 function openChosenTask(state: AppState): Update {
-  const { chosenTask, tree } = state;
-  return andThen(closeTask({ ...state, focus: 'editor' }), (closed) =>
-    chosenTask === null || chosenTask === tree.root
-      ? next(closed)
-      : next(closed, { type: 'open-task', task: chosenTask }),
+  const { chosenTask } = state;
+  const left: AppState = { ...state, focus: 'editor' };
+  return chosenTask === null ? closeTask(left) : openTask(left, chosenTask);
+}
+
+/** Opens a task; returns to the conversation if it is the main task. */
+export function openTask(state: AppState, task: string): Update {
+  return andThen(closeTask(state), (closed) =>
+    task === closed.tree.root ? next(closed) : next(closed, { type: 'open-task', task }),
   );
 }
 
@@ -162,6 +167,7 @@ export function interruptTask(state: AppState, isArmed: boolean): Update {
 
 /** Handles Ctrl+C: stops a running shell command, otherwise clears the editor. Leaves when the key is pressed again. */
 function leaveOrClear(state: AppState, _context: UpdateContext, armed: AppState['armed']): Update {
+  if (state.picker !== null) return closePicker(state);
   if (state.typed === '' && state.isShellRunning) return stopShell(state);
   if (armed === 'leave') return next(state, { type: 'leave' });
   const text = state.conversation.isWatched
@@ -172,6 +178,7 @@ function leaveOrClear(state: AppState, _context: UpdateContext, armed: AppState[
 
 /** Handles Esc when there is nothing to interrupt: closes the search, the selection, the question or the open task. */
 function goBack(state: AppState): Update {
+  if (state.picker !== null) return closePicker(state);
   const { writing, focus } = state;
   if (writing.kind === 'search') return endSearch(state);
   if (focus === 'entries') return next(leaveEntries(state));

@@ -35,6 +35,15 @@ import { showRewindPlan, showRewound } from './rewind.ts';
 import { chooseEntry, scroll, withEarlierEntries, SCROLL_ACTIONS } from './scroll.ts';
 import { goToMatch, searchTyped, stepSearch, SEARCH_ACTIONS } from './search.ts';
 import { runSlashCommand, submit } from './submit.ts';
+import { closePicker } from './open-picker.ts';
+import {
+  fillPicker,
+  moveBy,
+  settlePicker,
+  showPreview,
+  typeInPicker,
+  PICKER_ACTIONS,
+} from './picker.ts';
 import { TASK_ACTIONS } from './tasks.ts';
 import type { TaskEvent } from '../../../protocol/events/event.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
@@ -44,7 +53,7 @@ import {
   type Action,
   type OwnAction,
 } from '../model/key-bindings.ts';
-import { keyFocus, type KeyMeaning } from './key-action.ts';
+import { keyFocus, worksInPicker, type KeyMeaning } from './key-action.ts';
 
 /**
  * Returns the next state after a message, and the effects of the message. The function is pure: it changes no state in
@@ -55,7 +64,9 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
     case 'key-pressed':
       return pressKey(state, message.meaning, context);
     case 'typed':
-      return next(searchTyped({ ...state, typed: message.text }, message.text));
+      return andThen(next(searchTyped({ ...state, typed: message.text }, message.text)), (typed) =>
+        typeInPicker(typed, message.text),
+      );
     case 'submitted':
       return submit(state, message.text, context);
     case 'run-command':
@@ -63,7 +74,7 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
     case 'frame':
       return settleFrame(state, message.size, context);
     case 'scroll':
-      return scroll(state, message, context);
+      return state.picker === null ? scroll(state, message, context) : moveBy(state, message.lines);
     case 'choose-entry':
       return chooseEntry(state, message, context);
     case 'go-to-match':
@@ -101,6 +112,10 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
     }
     case 'page':
       return showPage(state, message, context);
+    case 'picker-filled':
+      return fillPicker(state, message);
+    case 'preview-read':
+      return next(showPreview(state, message));
     case 'conversation-changed':
       return next({ ...state, conversation: { ...state.conversation, ...message.status } });
     case 'conversation-idle':
@@ -123,7 +138,9 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return next(addNote(state, 'info', `${message.name} ${when}`));
     }
     case 'send-failed':
-      return andThen(hint(state, message.reason), (hinted) => setEditorText(hinted, message.text));
+      return andThen(closePicker(state), (closed) =>
+        andThen(hint(closed, message.reason), (hinted) => setEditorText(hinted, message.text)),
+      );
     case 'answer':
       return next(state, { type: 'answer-question', answer: message.answer, typed: null });
     case 'answer-accepted':
@@ -166,7 +183,7 @@ function withEntries(
 /** Updates the parts of the state that depend on the size of the terminal. Takes the focus from a question that somebody else has settled. */
 function settleFrame(state: AppState, size: TerminalSize, context: UpdateContext): Update {
   return andThen(leaveSettledQuestion(state), (left) => {
-    const sized: AppState = { ...left, size };
+    const sized: AppState = settlePicker({ ...left, size }, context);
     const settled: AppState = { ...sized, paneHeight: paneHeightOf(sized, hasWork(sized.tree)) };
     const { scroll: questionScroll } = frameLayout(settled, context).question;
     return next({ ...settled, questionScroll });
@@ -181,6 +198,7 @@ const HANDLERS: Readonly<Record<OwnAction, ActionHandler>> = {
   ...QUESTION_ACTIONS,
   ...SCROLL_ACTIONS,
   ...SEARCH_ACTIONS,
+  ...PICKER_ACTIONS,
   ...TASK_ACTIONS,
   'paste-image': (state) => next(state, { type: 'paste-image' }),
   redraw: (state) => next(state, { type: 'redraw' }),
@@ -203,6 +221,8 @@ function pressKey(state: AppState, meaning: KeyMeaning, context: UpdateContext):
 /** Whether the part of the screen to which an action belongs has the focus. `back` belongs to all parts. */
 function hasScope(action: OwnAction, state: AppState): boolean {
   const { scope } = DEFAULT_BINDINGS[action];
+  if (state.picker !== null) return worksInPicker(action, scope);
+  if (scope === 'completion') return state.focus === 'editor';
   return action === 'back' || scope === 'anywhere' || scope === keyFocus(state);
 }
 

@@ -20,6 +20,7 @@ import type { TextRole } from './theme.ts';
 import { shortCost, shortTokens } from './numbers.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import { viewAt, type Parts } from './viewport.ts';
+import { drawPicker } from './picker.ts';
 import { plural } from '../../../base/text.ts';
 
 /** Everything that drawing needs besides the state. */
@@ -45,6 +46,7 @@ export function drawFrame(
   editor: readonly string[],
   context: ViewContext,
 ): readonly string[] {
+  if (state.picker !== null) return drawPicker(state.picker, state, editor, context);
   const { width, height } = state.size;
   const { pen } = context;
   const layout = frameLayout(state, context);

@@ -56,6 +56,8 @@ export function watchedLibrary(
       problems: outputs.length + images.length === 0 ? [] : [NO_ATTACHMENTS],
     }),
     lookAtImage: async () => ({ facts: null, why: NO_ATTACHMENTS }),
+    listModels: (options) => local.listModels(options),
+    findModel: () => refuse('the model can be chosen only where the conversation runs'),
     setModel: () => refuse('the model can be chosen only where the conversation runs'),
     setMode: () => {},
     planRewind: async (id) => {

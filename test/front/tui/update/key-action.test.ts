@@ -101,6 +101,8 @@ describe('while the editor has the focus', () => {
       'ctrl+f',
       'ctrl+o',
       'ctrl+r',
+      'ctrl+s',
+      'alt+up',
       'ctrl+l',
       'ctrl+z',
       'ctrl+end',

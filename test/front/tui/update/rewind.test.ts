@@ -53,8 +53,9 @@ it.each<readonly [string, AppState, string]>([
 });
 
 it('/undo asks for a confirmation, and undoes only after a yes', () => {
-  const asked = run(idle(), { type: 'run-command', name: 'undo', argument: '' });
-  expect(asked.effects).toEqual([{ type: 'plan-rewind', conversation: 'main', isRedo: false }]);
+  const asked = run(idle(), { type: 'run-command', name: 'undo', argument: '1' });
+  const target = { isRedo: false, prompt: null, back: 1, only: null };
+  expect(asked.effects).toEqual([{ type: 'plan-rewind', conversation: 'main', ...target }]);
   const shown = run(asked.state, planned).state;
   expect(shown).toMatchObject({ focus: 'question', question: 'undo' });
   const refused = run(shown, { type: 'key-pressed', meaning: 'answer-no' });
@@ -88,7 +89,7 @@ it.each([
   'after an undo the conversation %s, and the message can be edited',
   (_, prompt, effects) => {
     const skipped = ['b.ts: it was changed since'];
-    const done = run(idle(), { type: 'rewound', files: 1, skipped, prompt });
+    const done = run(idle(), { type: 'rewound', files: 1, skipped, prompt, only: null });
     expect(done.state.tree.main.entries).toEqual([]);
     expect(done.effects).toEqual([
       { type: 'set-editor-text', text: 'mend it' },

@@ -35,7 +35,7 @@ describe('a text that is sent', () => {
     ['/quit', {}, [{ type: 'leave' }]],
     ['/exit', {}, [{ type: 'leave' }]],
     ['/undo', { conversation: IDLE }, []],
-    ['/resume', {}, [{ type: 'list-conversations' }]],
+    ['/resume', { surface: 'lines' }, [{ type: 'list-conversations' }]],
     ['/resume abc', {}, [{ type: 'find-conversation', name: 'abc' }]],
     [
       '/compact the goal',

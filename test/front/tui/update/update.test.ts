@@ -110,6 +110,7 @@ const MESSAGE: fc.Arbitrary<UiMessage> = fc.oneof(
     type: fc.constant('rewound' as const),
     files: fc.nat(3),
     skipped: fc.constant(['a.ts: it was changed since']),
+    only: fc.constantFrom(null, 'files' as const, 'conversation' as const),
     prompt: fc.constantFrom(null, { text: 'first', before: null }, { text: 'later', before: 4 }),
   }),
   fc.record({

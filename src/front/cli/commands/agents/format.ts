@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { collapseWhitespace, plural, truncate } from '../../../../base/text.ts';
-import { listedTools, type AgentDefinition, type AgentScope } from '../../../../protocol/agent.ts';
+import type { AgentScope } from '../../../../protocol/agent.ts';
 import type { PermissionMode } from '../../../../protocol/permission.ts';
 import { homeDirectory } from '../../../../sys/env.ts';
 import { isInside } from '../../../../sys/files/paths.ts';
@@ -37,14 +37,6 @@ export function formatMode({ permissionMode, effectiveMode }: Modes): string {
   return permissionMode === null || permissionMode === effectiveMode
     ? effectiveMode
     : `${effectiveMode} (asks for ${sanitizeLine(permissionMode)})`;
-}
-
-export function formatTools(agent: Pick<AgentDefinition, 'tools' | 'limitedTools'>): string {
-  const { mode, names } = agent.tools;
-  const list = sanitizeLine(listedTools(agent).join(', '));
-  if (mode === 'all') return 'the core set';
-  if (mode === 'deny') return `the core set without ${list}`;
-  return names.length === 0 ? 'none' : list;
 }
 
 /** Puts a text on one line and cuts it to at most `maxLength` code points. */

@@ -3,14 +3,8 @@ import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { collapseWhitespace, plural } from '../../../../base/text.ts';
 import { defineReportCommand } from '../../command.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
-import {
-  cutLine,
-  formatPathGroup,
-  formatMode,
-  formatOrigin,
-  formatShortPath,
-  formatTools,
-} from './format.ts';
+import { cutLine, formatPathGroup, formatMode, formatOrigin, formatShortPath } from './format.ts';
+import { formatTools } from '../../../../report/agent-tools.ts';
 import { agentsLocation, agentsOptions, directoryOption, TRUST_DATA_DIR } from './location.ts';
 
 type Listings = Awaited<ReturnType<typeof listAgentsIn>>;

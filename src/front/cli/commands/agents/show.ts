@@ -4,7 +4,8 @@ import { defineReportCommand, type CommandContext } from '../../command.ts';
 import { factLines, type Fact } from '../../layout.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
 import { AGENT_VALUES } from '../../completion-values.ts';
-import { formatMode, formatOrigin, formatShortPath, formatTools } from './format.ts';
+import { formatMode, formatOrigin, formatShortPath } from './format.ts';
+import { formatTools } from '../../../../report/agent-tools.ts';
 import { LIMIT_TEXTS } from './limit-texts.ts';
 import { agentsLocation, agentsOptions, TRUST_DATA_DIR } from './location.ts';
 

@@ -152,6 +152,10 @@ function wordAtCursor(words: readonly string[], commands: readonly Command[]): W
     const wanted = flagValue(typed.slice(0, equals), command);
     return { prefix, typed: typed.slice(equals + 1), wanted, scan };
   }
+  const before = words.at(-2) ?? '';
+  if (scan.flagsEnded !== true && hasOptionalChoice(before)) {
+    return complete(flagValue(before, command));
+  }
   if (found === undefined) {
     const isPrompt = takesPrompt(scan);
     return complete(isPrompt ? value({}) : { kind: 'command word', after: scan.words });
@@ -159,6 +163,14 @@ function wordAtCursor(words: readonly string[], commands: readonly Command[]): W
   const { operands } = found;
   if (command.words === 'help') return complete({ kind: 'command word', after: operands });
   return complete(value(operandValues(command, operands.length, scan)));
+}
+
+/** Whether a word is a flag whose value may be left out and can be completed. */
+function hasOptionalChoice(word: string): boolean {
+  const name = findFlag(word);
+  if (name === undefined) return false;
+  const { hasOptionalValue = false, completes } = flagSpec(name);
+  return hasOptionalValue && completes !== undefined;
 }
 
 function isCommandPart({ words }: Scan, commands: readonly Command[]): boolean {

@@ -1,6 +1,6 @@
 import type { ListedModelsReport } from '../../../../api/index.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
-import { plural } from '../../../../base/text.ts';
+import { formatAge, plural } from '../../../../base/text.ts';
 import { isForChat } from '../../../../protocol/listed-model.ts';
 import { modelTable } from './model-table.ts';
 
@@ -52,7 +52,7 @@ function titleLines(
   const all = plural(modelCount ?? 0, 'model');
   const count =
     search === null ? all : `${shown} of ${all} with "${sanitizeLine(search)}" in the id`;
-  const title = `${name}: ${count}, listed ${ageText(now - Date.parse(listedAt))}`;
+  const title = `${name}: ${count}, listed ${formatAge(now - Date.parse(listedAt))}`;
   return problem === null ? [title] : [title, `Asking again failed: ${problem}`];
 }
 
@@ -68,16 +68,4 @@ function smallWindowNote({ models }: ListedProvider): string {
   return small === undefined
     ? ''
     : `${small.id} runs with a context of ${small.contextWindow} tokens, which is too small for an agent: set a larger one in the server.`;
-}
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
-
-/** Returns the age of a list in words. A list from the future was stored before the clock was set back. */
-function ageText(ms: number): string {
-  if (ms < MINUTE_MS) return 'just now';
-  if (ms < HOUR_MS) return `${plural(Math.floor(ms / MINUTE_MS), 'minute')} ago`;
-  if (ms < DAY_MS) return `${plural(Math.floor(ms / HOUR_MS), 'hour')} ago`;
-  return `${plural(Math.floor(ms / DAY_MS), 'day')} ago`;
 }

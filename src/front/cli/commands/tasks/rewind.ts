@@ -95,7 +95,15 @@ function notDone({ json }: { readonly json: boolean }): number {
 }
 
 function asJson(plan: RewindPlan, outcome: RewindOutcome | null) {
-  const { roots: _, logs: _logs, wish: _wish, toTime: _time, isThere, ...shown } = plan;
+  const {
+    roots: _,
+    logs: _logs,
+    wish: _wish,
+    only: _only,
+    toTime: _time,
+    isThere,
+    ...shown
+  } = plan;
   return { ...shown, isThere, isDone: outcome !== null, left: outcome?.left ?? [] };
 }
 

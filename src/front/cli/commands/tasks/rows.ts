@@ -1,4 +1,5 @@
 import type { TaskSummary } from '../../../../api/index.ts';
+import { titleOf } from '../../../../base/title.ts';
 import type { TaskStatus } from '../../../../protocol/result.ts';
 
 /** A line of a listing of tasks. */
@@ -20,9 +21,10 @@ export interface RowLimits {
   readonly rows: number;
 }
 
-/** Names the agent and its work on one line. */
-export function taskLabel({ agent, description }: TaskSummary): string {
-  return `${agent}: ${description}`.replaceAll(/\s+/g, ' ');
+/** Names the agent and its work on one line. A conversation is named by its title. */
+export function taskLabel({ agent, description, parent }: TaskSummary): string {
+  const about = parent === null ? titleOf(description) || description : description;
+  return `${agent}: ${about}`.replaceAll(/\s+/g, ' ');
 }
 
 const AT_WORK: ReadonlySet<TaskStatus> = new Set(['queued', 'running', 'parked']);

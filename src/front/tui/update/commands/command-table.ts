@@ -1,6 +1,7 @@
 import type { AppState } from '../../model/app-state.ts';
 import { type UpdateContext, hint, next, type UiEffect, type Update } from '../step.ts';
-import { startRewind } from '../rewind.ts';
+import { redo, undo } from '../rewind.ts';
+import { pickAgent, pickModel, pickTask } from '../open-picker.ts';
 import { startNewConversation, switchConversation } from './conversations.ts';
 import {
   agentsPage,
@@ -44,7 +45,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'tasks',
     help: 'all tasks of this conversation',
-    run: page(tasksPage),
+    run: pickOrPage(pickTask, page(tasksPage)),
   },
   {
     name: 'task-status',
@@ -56,34 +57,31 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'agents',
     help: 'the agents that tasks can be delegated to',
-    run: page(agentsPage),
+    run: pickOrPage(pickAgent, page(agentsPage)),
   },
   {
     name: 'model',
     argument: '[NAME]',
-    help: 'show the model, or choose another one',
+    help: 'choose the model',
     needsOwnConversation: true,
     completions: (_state, library) => modelCompletions(library),
     run: (state, argument, context) =>
       argument === ''
-        ? page(modelPage)(state, argument, context)
-        : next(
-            state,
-            { type: 'set-model', name: argument },
-            { type: 'dispatch', message: { type: 'run-command', name: 'model', argument: '' } },
-          ),
+        ? pickOrPage(pickModel, page(modelPage))(state, argument, context)
+        : next(state, { type: 'set-model', name: argument }),
   },
   {
     name: 'undo',
-    help: 'undo the last message and its file changes',
+    argument: '[N] [PART]',
+    help: 'go back to before one of your messages; N: that many; PART: files or conversation',
     needsOwnConversation: true,
-    run: (state) => startRewind(state, false),
+    run: undo,
   },
   {
     name: 'redo',
     help: 'undo the last /undo',
     needsOwnConversation: true,
-    run: (state) => startRewind(state, true),
+    run: redo,
   },
   {
     name: 'usage',
@@ -120,7 +118,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'resume',
     argument: '[ID]',
-    help: 'continue an earlier conversation; without ID: list those of this directory',
+    help: 'continue an earlier conversation',
     needsOwnConversation: true,
     run: switchConversation,
   },
@@ -146,6 +144,15 @@ function does(effect: UiEffect): SlashCommand['run'] {
 function page(build: (source: PageSource, argument: string) => Page): SlashCommand['run'] {
   return (state, argument, context) =>
     showPage(state, build({ ...context, tree: state.tree }, argument), context);
+}
+
+/** Returns the `run` function of a command that opens a picker on the screen, and shows a page in plain lines. */
+function pickOrPage(
+  pick: (state: AppState, context: UpdateContext) => Update,
+  inLines: SlashCommand['run'],
+): SlashCommand['run'] {
+  return (state, argument, context) =>
+    state.surface === 'screen' ? pick(state, context) : inLines(state, argument, context);
 }
 
 /** A text that the editor offers as a completion: `/help`, `@Explore`. */

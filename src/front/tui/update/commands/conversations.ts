@@ -1,10 +1,12 @@
 import type { TaskSummary } from '../../../../api/index.ts';
 import type { AppState } from '../../model/app-state.ts';
 import { emptyTree, forgetTree } from '../../model/task-tree.ts';
-import { shortTime } from '../../view/numbers.ts';
 import { statusSign } from '../../view/task-pane.ts';
 import { addNote, editTree, andThen, hint, next, type Update, dispatchNote } from '../step.ts';
 import type { ConversationFound } from '../message.ts';
+import { pickConversation } from '../open-picker.ts';
+import { titleOf } from '../../../../base/title.ts';
+import { formatAge } from '../../../../base/text.ts';
 import { closeTask } from '../tasks.ts';
 import type { Page } from './pages.ts';
 
@@ -25,7 +27,11 @@ export function startNewConversation(state: AppState): Update {
 
 /** `/resume`: lists the conversations of this directory, or continues the named conversation. */
 export function switchConversation(state: AppState, name: string): Update {
-  if (name === '') return next(state, { type: 'list-conversations' });
+  if (name === '') {
+    return state.surface === 'screen'
+      ? pickConversation(state)
+      : next(state, { type: 'list-conversations' });
+  }
   if (state.conversation.isAtWork) return hint(state, 'the conversation is at work: stop it first');
   return next(state, { type: 'find-conversation', name });
 }
@@ -85,9 +91,9 @@ function conversationLine(
   { current, now }: Omit<ListOptions, 'cwd'>,
 ): string {
   const { sign } = statusSign({ status, openQuestionCount: 0, activity: { kind: 'idle' } });
-  const when = `${shortTime(Math.max(0, now - (ended ?? created)))} ago`;
+  const when = formatAge(now - (ended ?? created));
   const isThis = id === current ? ' (this one)' : '';
-  return `${sign} ${shortId(id)} ${when.padStart(10)}  ${status.padEnd(11)} ${description}${isThis}`;
+  return `${sign} ${shortId(id)} ${when.padStart(14)}  ${status.padEnd(11)} ${titleOf(description)}${isThis}`;
 }
 
 /** Returns the beginning of an id, which is enough to name a task. */

@@ -1,0 +1,135 @@
+import type { AppState } from '../model/app-state.ts';
+import {
+  createPicker,
+  scrollToSelected,
+  select,
+  selectedItem,
+  setItems,
+  setPreview,
+  setQuery,
+  toggleWide,
+  type Picker,
+  type PickerItem,
+  type PickerKind,
+} from '../model/picker.ts';
+import { pickerLayout } from '../view/picker.ts';
+import {
+  type ActionHandlers,
+  andThen,
+  next,
+  setEditorText,
+  type Update,
+  type UpdateContext,
+} from './step.ts';
+import type { UiMessage } from './message.ts';
+import { changePicker, closePicker, openPicker } from './open-picker.ts';
+import { taskItems, UNDO_SCOPES } from './picker-items.ts';
+import { planUndo } from './rewind.ts';
+import { openTask } from './tasks.ts';
+
+/** The handlers of the keys of the picker and of completions, and of the key that opens the history. */
+export const PICKER_ACTIONS = {
+  'picker-up': (state) => moveBy(state, -1),
+  'picker-down': (state) => moveBy(state, 1),
+  'picker-page-up': (state) => moveBy(state, -pageOf(state)),
+  'picker-page-down': (state) => moveBy(state, pageOf(state)),
+  'picker-take': takeSelected,
+  'picker-toggle': (state) =>
+    changePicker(state, (picker) => (TOGGLED.has(picker.kind) ? toggleWide(picker) : picker)),
+  'completion-page-up': (state) => next(state, { type: 'page-completions', by: -1 }),
+  'completion-page-down': (state) => next(state, { type: 'page-completions', by: 1 }),
+  history: (state) => openPicker(state, createPicker('history', null), { type: 'list-history' }),
+} satisfies ActionHandlers;
+
+/** The pickers whose toggle key shows the items of all directories. */
+const TOGGLED: ReadonlySet<PickerKind> = new Set(['conversations', 'history']);
+
+/** Filters the list by the text that is in the editor now. */
+export function typeInPicker(state: AppState, typed: string): Update {
+  if (state.writing.kind !== 'picker') return next(state);
+  return changePicker(state, (picker) => setQuery(picker, typed));
+}
+
+/** Moves the selection, as the mouse wheel does. */
+export function moveBy(state: AppState, lines: number): Update {
+  return changePicker(state, (picker) => select(picker, picker.selected + lines));
+}
+
+function pageOf({ size }: AppState): number {
+  return Math.max(1, pickerLayout(size).list.height - 1);
+}
+
+/** Fills the list of the open picker. Ignores a list that another picker requested. */
+export function fillPicker(
+  state: AppState,
+  { kind, items, isLoading, note }: Extract<UiMessage, { type: 'picker-filled' }>,
+): Update {
+  if (state.picker?.kind !== kind) return next(state);
+  return changePicker(state, (picker) => setItems(picker, items, { isLoading, note }));
+}
+
+/** Shows a preview that was read. */
+export function showPreview(
+  state: AppState,
+  { kind, id, parts }: Extract<UiMessage, { type: 'preview-read' }>,
+): AppState {
+  const { picker } = state;
+  return picker?.kind === kind ? { ...state, picker: setPreview(picker, id, parts) } : state;
+}
+
+/** Brings the list of tasks up to date, and scrolls the list so that the selected item is in view at the present size. */
+export function settlePicker(state: AppState, { now }: UpdateContext): AppState {
+  const { picker, tree, size } = state;
+  if (picker === null) return state;
+  const { isLoading, note } = picker;
+  const current =
+    picker.kind === 'tasks'
+      ? setItems(picker, taskItems(tree, now()), { isLoading, note })
+      : picker;
+  return { ...state, picker: scrollToSelected(current, pickerLayout(size).list.height) };
+}
+
+/** Does what the open picker is for with the selected item. */
+export function takeSelected(state: AppState, context: UpdateContext): Update {
+  const { picker } = state;
+  const item = picker === null ? undefined : selectedItem(picker);
+  if (picker === null || item === undefined) return next(state);
+  return andThen(closePicker(state), (closed) => takeItem(closed, picker, item, context));
+}
+
+function takeItem(
+  state: AppState,
+  picker: Picker,
+  item: PickerItem,
+  _context: UpdateContext,
+): Update {
+  switch (picker.kind) {
+    case 'conversations':
+      return next(state, runCommand('resume', item.id));
+    case 'models':
+      return next(state, runCommand('model', item.id));
+    case 'agents':
+      return setEditorText(state, `${withBlank(state.typed)}@${item.id} `);
+    case 'tasks':
+      return openTask(state, item.id);
+    case 'messages':
+      return openPicker(state, createPicker('undo-scope', UNDO_SCOPES, { subject: item }));
+    case 'undo-scope': {
+      const { subject } = picker;
+      return subject === null ? next(state) : planUndo(state, subject, item.id);
+    }
+    case 'history':
+      return setEditorText(state, item.text ?? item.title);
+    default:
+      return picker.kind satisfies never;
+  }
+}
+
+function runCommand(name: string, argument: string) {
+  return { type: 'dispatch', message: { type: 'run-command', name, argument } } as const;
+}
+
+/** Adds a blank to a text that does not end with white space, so that a word can follow. */
+function withBlank(text: string): string {
+  return text === '' || /\s$/.test(text) ? text : `${text} `;
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { planRewind, type RewindRequest } from '../../../src/engine/rewind/plan-rewind.ts';
+import { rewind } from '../../../src/engine/rewind/rewind.ts';
+import { foldLog } from '../../../src/engine/task/fold-log.ts';
+import { describeRewind } from '../../../src/report/rewind-lines.ts';
+import { tempDirectory } from '../../sys/temp.ts';
+import { call, calls } from '../play.ts';
+import { eventsOf, newWorld, played, type World } from './world.ts';
+
+const write = (world: World, name: string, content: string) =>
+  calls(call('Write', { file_path: world.path(name), content }));
+
+/** A task that writes a file, changes it and writes another one; `to` is the event after the first of these. */
+async function worked() {
+  const world = newWorld(tempDirectory());
+  const id = await played(world, {
+    main: [write(world, 'a.txt', 'one'), write(world, 'a.txt', 'two'), write(world, 'b.txt', 'b')],
+  });
+  const [to = 0] = eventsOf(world.store, id).flatMap(({ type, seq }) =>
+    type === 'call.ended' ? [seq] : [],
+  );
+  const files = () => [world.read('a.txt'), world.read('b.txt')];
+  const messages = () => foldLog(world.store, id).conversation.messages.length;
+  const goTo = async (request: RewindRequest) => {
+    const plan = await planRewind(world.store, id, request);
+    const { left } = await rewind(world.store, plan);
+    expect(left).toEqual([]);
+    return plan;
+  };
+  return { world, id, to, files, messages, goTo };
+}
+
+describe('a rewind of only the files', () => {
+  it('puts the files back, keeps the conversation, and can be undone', async () => {
+    const { world, to, files, messages, goTo } = await worked();
+    const before = messages();
+    const plan = await goTo({ to, only: 'files' });
+    expect([files(), messages()]).toEqual([['one', null], before]);
+    expect(describeRewind(plan, world.root)).toEqual([
+      `the files of task ${plan.task} (changer) go back to event ${to}`,
+      '  conversation: it stays as it is',
+      '  put back  a.txt',
+      '  remove    b.txt',
+    ]);
+    await goTo('undo');
+    expect([files(), messages()]).toEqual([['two', 'b'], before]);
+    await world.store.close();
+  });
+
+  it('is already there if no file was changed since', async () => {
+    const { world, id } = await worked();
+    const last = eventsOf(world.store, id).at(-1)?.seq ?? 0;
+    expect(await planRewind(world.store, id, { to: last, only: 'files' })).toMatchObject({
+      isThere: true,
+      files: [],
+    });
+    await world.store.close();
+  });
+});
+
+describe('a rewind of only the conversation', () => {
+  it('leaves all files, even if somebody has changed them, and can be undone', async () => {
+    const { world, to, files, messages, goTo } = await worked();
+    const before = messages();
+    world.put('a.txt', 'mine');
+    const plan = await goTo({ to, only: 'conversation' });
+    expect(files()).toEqual(['mine', 'b']);
+    expect(messages()).toBeLessThan(before);
+    expect(describeRewind(plan, world.root).slice(1)).toEqual([
+      expect.stringMatching(/^ {2}conversation: \d messages → \d/),
+      '  files: they stay as they are',
+    ]);
+    await goTo('undo');
+    expect([files(), messages()]).toEqual([['mine', 'b'], before]);
+    await world.store.close();
+  });
+
+  it('does not hide the changes from a later rewind of the files', async () => {
+    const { world, to, files, goTo } = await worked();
+    await goTo({ to, only: 'conversation' });
+    await goTo({ to: 0 });
+    expect(files()).toEqual([null, null]);
+    await world.store.close();
+  });
+});
