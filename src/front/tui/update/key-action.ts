@@ -8,9 +8,22 @@ export type KeyContext = ReturnType<typeof keyContext>;
 export type KeyMeaning = Action | 'editor' | 'nothing';
 
 /** Returns the part of the screen that gets the keys. */
-export function keyFocus({ focus, writing }: AppState): Focus | 'search' {
-  return writing.kind === 'search' ? 'search' : focus;
+export function keyFocus({ focus, writing }: AppState): Focus | 'search' | 'find' {
+  return writing.kind === 'search' || writing.kind === 'find' ? writing.kind : focus;
 }
+
+/** The keys that act everywhere and also in the pager, which hides everything that the other ones change. */
+const ACTIONS_IN_PAGER: ReadonlySet<Action> = new Set<Action>([
+  'interrupt',
+  'leave',
+  'page-up',
+  'page-down',
+  'line-up',
+  'line-down',
+  'to-end',
+  'redraw',
+  'suspend',
+]);
 
 /** Collects the facts that decide the meaning of a key. `isCompleting` says whether the editor offers completions, which Esc closes. */
 export function keyContext(state: AppState, isCompleting: boolean) {
@@ -29,6 +42,9 @@ export function keyContext(state: AppState, isCompleting: boolean) {
   };
 }
 
+/** The parts of the screen in which text is typed. */
+const TYPING: ReadonlySet<KeyContext['focus']> = new Set(['editor', 'search', 'find']);
+
 /**
  * Returns the meaning of a key. A question never gets a key that the user may have meant for the editor: it gets keys
  * only while it has the focus, and the key that moves the focus to it needs an empty editor.
@@ -36,7 +52,7 @@ export function keyContext(state: AppState, isCompleting: boolean) {
 export function keyAction(key: string, context: KeyContext, bindings: Bindings): KeyMeaning {
   const action = ACTIONS.find((each) => isMeant(each, key, context, bindings));
   if (action === undefined) {
-    return context.focus === 'editor' || context.focus === 'search' ? 'editor' : 'nothing';
+    return TYPING.has(context.focus) ? 'editor' : 'nothing';
   }
   return action === 'interrupt' ? interruptMeaning(context) : action;
 }
@@ -45,6 +61,8 @@ function isMeant(action: Action, key: string, context: KeyContext, bindings: Bin
   const { keys, scope, needsEmptyEditor, editorAction } = bindings[action];
   if (editorAction !== undefined || !keys.includes(key)) return false;
   if (scope !== 'anywhere' && scope !== context.focus) return false;
+  const isInPager = context.focus === 'pager' || context.focus === 'find';
+  if (scope === 'anywhere' && isInPager && !ACTIONS_IN_PAGER.has(action)) return false;
   if (needsEmptyEditor === true && !context.isEditorEmpty) return false;
   if (action === 'focus-question') return context.hasQuestion && !context.isAnswering;
   if (action === 'back') return context.isTaskOpen;

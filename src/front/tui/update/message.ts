@@ -2,6 +2,7 @@ import type { QuestionAnswer, RewindPlan, SandboxState, TaskSignal } from '../..
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { ConversationStatus, LastPrompt, TerminalSize } from '../model/app-state.ts';
 import type { ShellChange } from '../model/entry.ts';
+import type { PagerDocument } from '../model/pager.ts';
 import type { SearchMatch } from '../model/entry-search.ts';
 import type { Earlier, Transcript } from '../model/transcript.ts';
 import type { KeyMeaning } from './key-action.ts';
@@ -52,6 +53,8 @@ interface MessageFields {
   /** Another process did not carry out a request. */
   'request-failed': { text: string };
   page: { title: string; lines: readonly string[] };
+  /** Opens a text on the full screen. */
+  'pager-opened': { document: PagerDocument };
 
   'conversation-changed': { status: Partial<ConversationStatus> };
   'conversation-idle': object;

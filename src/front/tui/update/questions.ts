@@ -64,7 +64,7 @@ export function submitAnswer(state: AppState, text: string): Update {
   const question = focusedQuestion(state);
   const { kind } = state.writing;
   if (question === undefined || question.kind === 'confirm') return next(state);
-  if (kind === 'message' || kind === 'search') return next(state);
+  if (kind === 'message' || kind === 'search' || kind === 'find') return next(state);
   if (kind !== 'reason' && text.trim() === '') return next(state);
   return send(state, question.id, typedAnswer(kind, text), text);
 }

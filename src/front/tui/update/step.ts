@@ -6,7 +6,7 @@ import { type Transcript, addEntry } from '../model/transcript.ts';
 import type { BrowseMessage, Direction, UiMessage, Tagged } from './message.ts';
 import type { Action } from '../model/key-bindings.ts';
 import type { ViewContext } from '../view/frame.ts';
-import type { EntryBody } from '../model/entry.ts';
+import type { Entry, EntryBody } from '../model/entry.ts';
 import {
   copyTree,
   type DisplayedTree,
@@ -44,6 +44,8 @@ interface EffectFields {
 
   'read-entries': { transcript: Transcript; key: number; next: BrowseMessage };
   'search-log': { transcript: Transcript; pattern: RegExp; key: string; by: Direction };
+  /** Reads the full text of an entry and opens it in the pager. */
+  'read-full-entry': { transcript: Transcript; entry: Entry };
   'plan-rewind': { conversation: string; isRedo: boolean };
   rewind: { plan: RewindPlan; prompt: LastPrompt | null };
 

@@ -14,6 +14,7 @@ import {
   leaveQuestion,
 } from './step.ts';
 import { followEnd, leaveEntries } from './scroll.ts';
+import { closePager } from './pager.ts';
 import { endSearch } from './search.ts';
 
 /** The handlers of the keys that act on tasks, in the tree and in the conversation. */
@@ -173,6 +174,7 @@ function leaveOrClear(state: AppState, _context: UpdateContext, armed: AppState[
 /** Handles Esc when there is nothing to interrupt: closes the search, the selection, the question or the open task. */
 function goBack(state: AppState): Update {
   const { writing, focus } = state;
+  if (state.pager !== null) return closePager(state);
   if (writing.kind === 'search') return endSearch(state);
   if (focus === 'entries') return next(leaveEntries(state));
   if (writing.kind !== 'message' || focus === 'question') return leaveQuestion(state);

@@ -24,6 +24,7 @@ import {
 import { openFound } from './commands/conversations.ts';
 import { showPage } from './commands/pages.ts';
 import type { UiMessage } from './message.ts';
+import { IN_PAGER, PAGER_ACTIONS, scrollPager, showDocument } from './pager.ts';
 import {
   acceptAnswer,
   confirm,
@@ -63,7 +64,9 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
     case 'frame':
       return settleFrame(state, message.size, context);
     case 'scroll':
-      return scroll(state, message, context);
+      return state.pager === null
+        ? scroll(state, message, context)
+        : scrollPager(state, message.lines, context);
     case 'choose-entry':
       return chooseEntry(state, message, context);
     case 'go-to-match':
@@ -101,6 +104,8 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
     }
     case 'page':
       return showPage(state, message, context);
+    case 'pager-opened':
+      return showDocument(state, message.document);
     case 'conversation-changed':
       return next({ ...state, conversation: { ...state.conversation, ...message.status } });
     case 'conversation-idle':
@@ -178,6 +183,7 @@ function settleFrame(state: AppState, size: TerminalSize, context: UpdateContext
  * The compiler reports an action without a handler.
  */
 const HANDLERS: Readonly<Record<OwnAction, ActionHandler>> = {
+  ...PAGER_ACTIONS,
   ...QUESTION_ACTIONS,
   ...SCROLL_ACTIONS,
   ...SEARCH_ACTIONS,
@@ -208,6 +214,8 @@ function hasScope(action: OwnAction, state: AppState): boolean {
 
 function handlerOf(action: OwnAction, { focus }: AppState): ActionHandler {
   const scrolling: Partial<Record<Action, ActionHandler>> = QUESTION_SCROLL_ACTIONS;
+  const inPager: Partial<Record<Action, ActionHandler>> = IN_PAGER;
   const inQuestion = focus === 'question' ? scrolling[action] : undefined;
-  return inQuestion ?? HANDLERS[action];
+  const inFocus = focus === 'pager' ? inPager[action] : inQuestion;
+  return inFocus ?? HANDLERS[action];
 }

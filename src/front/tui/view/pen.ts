@@ -1,5 +1,5 @@
 import { sanitizeLine, sanitizeForTerminal } from '../../../base/terminal-text.ts';
-import { runLines, type Highlighter } from './highlighter.ts';
+import { runLines, type CodeRun, type Highlighter } from './highlighter.ts';
 import { PLAIN, type TextRole, type Theme } from './theme.ts';
 
 type CodeReader = Pick<Highlighter, 'isLoaded' | 'runs'>;
@@ -49,14 +49,20 @@ export class Pen {
 
   /** Draws commands and paths. Every character of them is shown; control characters are escaped. */
   exact(role: TextRole, text: string): string {
-    return this.paint(role, expandTabs(sanitizeLine(text)));
+    return this.paint(role, exactText(text));
   }
 
   /** Draws a block of code without control characters. `isOpen` says that the block still grows; then it gets no roles. */
   code(plain: string, language: string, { isOpen }: { readonly isOpen: boolean }): string[] {
-    const runs = isOpen ? null : (this.reader?.runs(plain, language) ?? null);
-    if (runs === null) return plain.split('\n').map((line) => this.paint('code', line));
-    return runLines(runs).map((line) => line.map((run) => this.paint(run.role, run.text)).join(''));
+    const lines = isOpen ? null : this.codeRuns(plain, language);
+    if (lines === null) return plain.split('\n').map((line) => this.paint('code', line));
+    return lines.map((line) => line.map((run) => this.paint(run.role, run.text)).join(''));
+  }
+
+  /** Splits each line of code without control characters into runs by their role; null if no roles are known. */
+  codeRuns(plain: string, language: string): readonly (readonly CodeRun[])[] | null {
+    const runs = this.reader?.runs(plain, language) ?? null;
+    return runs === null ? null : runLines(runs);
   }
 
   /** Colors plain text. */
@@ -64,6 +70,11 @@ export class Pen {
     const codes = this.theme[role] ?? '';
     return codes === '' || plain === '' ? plain : `\u001b[${codes}m${plain}\u001b[0m`;
   }
+}
+
+/** Returns a command, a path or a line of code with every character shown; control characters are escaped. */
+export function exactText(text: string): string {
+  return expandTabs(sanitizeLine(text));
 }
 
 /** Removes control characters from a text and keeps its line ends. */
