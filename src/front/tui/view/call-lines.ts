@@ -219,7 +219,8 @@ function documentLines(
   if (document === null || document === '') return [];
   const { pen } = style;
   const width = Math.max(1, Math.min(style.width, MAX_WIDTH) - INDENT.length);
-  const lines = markdownLines(plainLines(document), { width, isOpen: false }, pen);
+  const look = { width, isOpen: false, hidesTargets: true };
+  const lines = markdownLines(plainLines(document), look, pen);
   return limited(
     lines.map((line) => `${INDENT}${line}`),
     limit,

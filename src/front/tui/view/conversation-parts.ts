@@ -13,7 +13,9 @@ import { markMatches } from './search-marks.ts';
 import type { Parts } from './viewport.ts';
 
 /** The maximum length of the drawn end of an answer that is being written, because it is drawn again with each piece. */
-const MAX_DRAWN = 16 * 1024;
+const MAX_DRAWN = 24 * 1024;
+/** The length by which the beginning is dropped, so that the rest begins at the same place for many pieces. */
+const DROP_STEP = 8 * 1024;
 
 /** The way in which a conversation is shown. */
 export interface ConversationStyle extends Pick<EntryStyle, 'pen' | 'width' | 'fullTextKeys'> {
@@ -138,8 +140,14 @@ function streamLines(
   const { width } = style;
   const thoughts =
     thinking === '' || text !== '' ? [] : thinkingLines(textEnd(thinking, width * 2), style);
-  const answer = text === '' ? [] : ['', ...answerLines(textEnd(text, MAX_DRAWN), style, 'open')];
+  const answer = text === '' ? [] : ['', ...answerLines(drawnEnd(text), style, 'open')];
   return [...thoughts, ...answer];
+}
+
+/** Returns the end of an answer that is being written. */
+function drawnEnd(text: string): string {
+  const extra = Math.max(0, text.length - MAX_DRAWN);
+  return textEnd(text, text.length - Math.ceil(extra / DROP_STEP) * DROP_STEP);
 }
 
 /** Returns a function that calls `draw` only once, since the same part is requested several times for a frame. */

@@ -70,7 +70,8 @@ export function answerLines(
   state: 'open' | 'complete',
 ): readonly string[] {
   const isOpen = state === 'open';
-  return markdownLines(plainLines(text), { width: Math.min(width, MAX_WIDTH), isOpen }, pen);
+  const style = { width: Math.min(width, MAX_WIDTH), isOpen, hidesTargets: true };
+  return markdownLines(plainLines(text), style, pen);
 }
 
 function messageLines(

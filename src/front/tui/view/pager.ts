@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { plainText } from '../../../sys/plain-text.ts';
+import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
 import type { Bindings } from '../model/key-bindings.ts';
 import { keyHint } from '../model/key-names.ts';
 import type { Pager, PagerDocument, PagerPosition, PagerSection } from '../model/pager.ts';
@@ -22,6 +22,13 @@ export interface PagerLines {
 // oxlint-disable-next-line no-control-regex -- the beginnings of control sequences
 const CONTROLS = /[\u0008\r\u001b]/;
 
+/** Returns a line of output as it would finally look: without control sequences, and without what it has overwritten. */
+function lastVersion(line: string): string {
+  const plain = sanitizeForTerminal(line, 'plain');
+  const end = /\r*$/.exec(plain)?.index ?? plain.length;
+  return plain.slice(plain.slice(0, end).lastIndexOf('\r') + 1, end);
+}
+
 /** Returns the lines of a document for a width. */
 export function pagerLines({ sections }: PagerDocument, width: number, pen: Pen): PagerLines {
   const drawn = sections.map((section) => drawnSection(section, width, pen));
@@ -36,7 +43,7 @@ export function pagerLines({ sections }: PagerDocument, width: number, pen: Pen)
     const section = drawn[index];
     const text = section?.lines[line - (starts[index] ?? 0)] ?? '';
     const isRaw = section?.isOutput === true && CONTROLS.test(text);
-    return { text: isRaw ? plainText(text) : text, isDrawn: section?.isDrawn ?? false };
+    return { text: isRaw ? lastVersion(text) : text, isDrawn: section?.isDrawn ?? false };
   };
   return {
     count,
@@ -61,7 +68,7 @@ function drawnSection(section: PagerSection, width: number, pen: Pen) {
       case 'diff':
         return diffLines(section.diff, pen, languageOf(section.path));
       case 'markdown': {
-        const style = { width: Math.min(width, MAX_WIDTH), isOpen: false };
+        const style = { width: Math.min(width, MAX_WIDTH), isOpen: false, hidesTargets: true };
         return markdownLines(plainLines(section.text), style, pen);
       }
       default:

@@ -4,6 +4,9 @@ import { PLAIN, type TextRole, type Theme } from './theme.ts';
 
 type CodeReader = Pick<Highlighter, 'isLoaded' | 'runs'>;
 
+/** The maximum number of texts whose lines are kept. */
+const MAX_TEXTS = 200;
+
 /**
  * Draws text for the screen. All text passes through a pen, which removes control characters first and then adds colors.
  * Every result is one line.
@@ -15,9 +18,17 @@ export class Pen {
     object,
     { readonly how: string; readonly lines: readonly string[] }
   >();
+  private readonly drawnTexts = new Map<string, readonly string[]>();
+  /** Whether the terminal opens links. */
+  readonly hasHyperlinks: boolean;
 
-  constructor(theme: Theme, reader: CodeReader | null = null) {
+  constructor(
+    theme: Theme,
+    reader: CodeReader | null = null,
+    { hasHyperlinks = false }: { readonly hasHyperlinks?: boolean } = {},
+  ) {
     this.theme = theme;
+    this.hasHyperlinks = hasHyperlinks;
     // A theme without colors needs no roles of code.
     this.reader = theme === PLAIN ? null : reader;
   }
@@ -26,6 +37,7 @@ export class Pen {
   use(theme: Theme): void {
     this.theme = theme;
     this.drawn = new WeakMap();
+    this.drawnTexts.clear();
   }
 
   /**
@@ -40,6 +52,24 @@ export class Pen {
     const lines = draw();
     this.drawn.set(subject, { how: fullHow, lines });
     return lines;
+  }
+
+  /** Returns the lines of a text, as `keep` does. The texts that were drawn last are kept. */
+  keepText(text: string, how: string, draw: () => readonly string[]): readonly string[] {
+    const key = `${how} ${this.reader?.isLoaded ?? false} ${text}`;
+    const lines = this.drawnTexts.get(key) ?? draw();
+    this.drawnTexts.delete(key);
+    this.drawnTexts.set(key, lines);
+    for (const oldest of this.drawnTexts.keys()) {
+      if (this.drawnTexts.size <= MAX_TEXTS) break;
+      this.drawnTexts.delete(oldest);
+    }
+    return lines;
+  }
+
+  /** Makes a drawn text a link, which the terminal opens. `target` has only visible ASCII characters. */
+  link(target: string, drawn: string): string {
+    return `\u001b]8;;${target}\u001b\\${drawn}\u001b]8;;\u001b\\`;
   }
 
   /** Draws prose. Characters that control a terminal are dropped. */
