@@ -2,14 +2,16 @@ import { expect, it } from 'vitest';
 import { KEYS } from './emulator.ts';
 import { Stage, type StageOptions } from './stage.ts';
 
-const CTRL_R = '\u0012';
+/** The key that selects entries in these tests. */
+const F8 = '\u001b[19~';
+const KEY_BINDINGS = new Map([['focus-entries', { keys: ['f8'], where: 'a test' }]]);
 
 const lines = (count: number, word: string): string =>
   Array.from({ length: count }, (_, index) => `${word} ${index + 1}`).join('\n');
 
 /** A conversation that has begun, without the lines of the start in view. */
 async function begun(options: StageOptions = {}): Promise<Stage> {
-  const stage = new Stage({ rows: 40, ...options });
+  const stage = new Stage({ rows: 40, keyBindings: KEY_BINDINGS, ...options });
   await stage.say('Go');
   return stage;
 }
@@ -98,7 +100,7 @@ it('the full text of an entry is shown in a pager, which can be searched', async
   stage.call('mainmain', 'w', 'Write', { file_path: 'notes.md', content: lines(300, 'note') });
   stage.result('mainmain', 'w', 'Write', 'Created notes.md: 300 lines.');
   await stage.emulator.type('a draft');
-  await stage.emulator.press(CTRL_R, 'v');
+  await stage.emulator.press(F8, 'v');
   expect(await stage.screen()).toMatchSnapshot('first');
   await stage.emulator.press('/');
   await stage.emulator.type('note 25');
