@@ -1,3 +1,4 @@
+import { DETAILS } from '../protocol/detail.ts';
 import { NOTIFY } from '../protocol/notify.ts';
 import { GRANTABLE_MODES, parseAgentMode } from '../policy/modes.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
@@ -219,6 +220,12 @@ export const SECTIONS = {
       'bell',
       NOTIFY,
       'how the terminal UI calls you when a task asks, or one in the background has ended',
+      { project: 'never' },
+    ),
+    detail: choiceKey(
+      'full',
+      DETAILS,
+      'what the terminal UI shows of the work: "full" (changes, command output, plans) or "short" (one line for each call)',
       { project: 'never' },
     ),
   },

@@ -10,4 +10,6 @@ export type TaskSignal =
       /** The canonical name of the tool. */
       readonly tool: string;
       readonly line: string;
+      /** The last lines of the output so far, if the call has an output. */
+      readonly lines?: readonly string[];
     };

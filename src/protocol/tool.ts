@@ -184,8 +184,11 @@ export interface ToolContext extends FileAccess {
   redactBytes?(): ByteFilter;
   /** Adds images and documents to the result. Absent if the result cannot have attachments. */
   readonly attach?: AttachPort;
-  /** Displays a line to people who watch the task. The line may be dropped. */
-  progress(line: string): void;
+  /**
+   * Displays a line to people who watch the task. The line may be dropped. `lines`: the last lines of the output so far,
+   * if the call has an output.
+   */
+  progress(line: string, lines?: readonly string[]): void;
 }
 
 /** Filters a stream of bytes. `write` may hold bytes back; `end` returns the bytes that were held back. */

@@ -85,6 +85,11 @@ export class TmuxTerminal implements Disposable {
     this.tmux('resize-window', '-x', String(columns), '-y', String(rows));
   }
 
+  /** Appends everything that the program writes to a file. */
+  record(path: string): void {
+    this.tmux('pipe-pane', '-O', `cat >> ${quoted(path)}`);
+  }
+
   /** Waits until it can be seen; a test that waits in vain runs into its own limit, and says what was there. */
   async sees(text: string | RegExp): Promise<string> {
     for (let tries = 0; tries < 200; tries += 1) {

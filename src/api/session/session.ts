@@ -36,6 +36,7 @@ export function createSession(parts: SessionParts): Muster {
     keyBindings: parts.keyBindings,
     typed: parts.promptHistory,
     notify: parts.notify,
+    detail: parts.detail,
     verbose: parts.verbose,
     get offlineByDefault() {
       const { settings } = parts.modelSetup;

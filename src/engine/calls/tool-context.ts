@@ -61,11 +61,12 @@ export function createToolContext(
     attach: createLazyAttachPort(deps, run, callId),
     spillPath: () => deps.store.createSpillFile(spec.id, callId),
     ...(deps.redactBytes === undefined ? {} : { redactBytes: deps.redactBytes }),
-    progress(line) {
+    progress(line, lines) {
       const tool = run.state.runningCalls.get(callId)?.tool;
       // A call that has an outcome is not in `runningCalls` any more. Its late progress is dropped.
       if (tool !== undefined) {
-        deps.onSignal({ type: 'progress', task: spec.id, callId, tool, line });
+        const progress = { type: 'progress', task: spec.id, callId, tool, line } as const;
+        deps.onSignal(lines === undefined ? progress : { ...progress, lines });
       }
     },
   };

@@ -22,6 +22,8 @@ const DRAWN_AT_ONCE: ReadonlySet<UiMessage['type']> = new Set(['frame', 'key-pre
 export interface AppOptions extends InterfaceOptions {
   readonly terminal: TerminalDevice;
   readonly theme: Theme;
+  /** Whether the terminal opens links. Default: false. */
+  readonly hasHyperlinks?: boolean;
 }
 
 /**
@@ -42,7 +44,7 @@ export class App {
       onLoaded: () => this.redraw.changed(),
       onFailed: (why) => this.session.note('warning', why),
     });
-    const pen = new Pen(theme, highlighter);
+    const pen = new Pen(theme, highlighter, { hasHyperlinks: options.hasHyperlinks ?? false });
     this.session = new UiSession(
       options,
       {

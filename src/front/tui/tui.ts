@@ -7,6 +7,7 @@ import { printText } from '../../sys/print.ts';
 import { killAllProcesses } from '../../sys/processes/process-group.ts';
 import { App } from './app.ts';
 import { findAttentionMethod } from './terminal/notification.ts';
+import { supportsHyperlinks } from './terminal/hyperlinks.ts';
 import type { InterfaceOptions } from './terminal/session.ts';
 import { themeFor } from './view/theme.ts';
 
@@ -33,9 +34,15 @@ const STOP_TIMEOUT_MS = 2_700;
 
 /** Opens the terminal UI. Resolves to the exit code when the user has left it. */
 export async function runTui(muster: Muster, request: TuiRequest): Promise<number> {
-  const theme = themeFor(readEnvironment());
+  const environment = readEnvironment();
+  const theme = themeFor(environment);
+  const hasHyperlinks = supportsHyperlinks(environment);
   const terminal = new ProcessTerminal();
-  return runInterface(muster, request, (options) => new App({ ...options, terminal, theme }));
+  return runInterface(
+    muster,
+    request,
+    (options) => new App({ ...options, terminal, theme, hasHyperlinks }),
+  );
 }
 
 /** The terminal UI, on a screen or in lines. */

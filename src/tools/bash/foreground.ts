@@ -37,14 +37,17 @@ export async function runInForeground(
     () => context.spillPath(),
     context.redactBytes?.(),
   );
-  const reportProgress = createProgressReporter(context);
-  using _close = atScopeEnd(() => output.close());
+  const progress = createProgressReporter(context);
+  using _close = atScopeEnd(() => {
+    progress.end();
+    output.close();
+  });
   const outcome = await supervise(await startCommand(command, context, { serves: false }), {
     timeoutMs,
     signal: context.signal,
     take: (chunk) => {
       output.add(chunk);
-      reportProgress(chunk);
+      progress.take(chunk);
       return !output.isOverSpill;
     },
   });
@@ -77,21 +80,41 @@ function createToolOutput(
   }
 }
 
-/** Creates a function that reports the last line of a chunk as progress, at most once in PROGRESS_INTERVAL_MS. */
-function createProgressReporter({ clock, progress }: ToolContext): (chunk: Buffer) => void {
-  let shownAt = -Infinity;
-  return (chunk) => {
-    const now = clock.monotonic();
-    if (now - shownAt < PROGRESS_INTERVAL_MS) return;
-    shownAt = now;
-    const line = lastLine(chunk);
-    if (line !== '') progress(line);
-  };
-}
+/** The number of last lines that are reported, the maximum length of a line, and the bytes that are kept for them. */
+const PROGRESS_LINES = 5;
+const PROGRESS_LINE = 200;
+const PROGRESS_BYTES = 8 * 1024;
 
-function lastLine(chunk: Buffer): string {
-  const lines = plainText(chunk.toString('utf8')).trimEnd().split('\n');
-  return lines.at(-1)?.slice(0, 200) ?? '';
+/** Reports the last lines of an output as progress, at most once in PROGRESS_INTERVAL_MS. The newest lines are always reported. */
+function createProgressReporter({ progress }: ToolContext) {
+  let kept = Buffer.alloc(0);
+  let timer: NodeJS.Timeout | null = null;
+  const report = (): void => {
+    const lines = plainText(kept.toString('utf8')).trimEnd().split('\n').slice(-PROGRESS_LINES);
+    const cut = lines.map((line) => line.slice(0, PROGRESS_LINE));
+    const last = cut.at(-1) ?? '';
+    if (last !== '') progress(last, cut);
+  };
+  let hasNew = false;
+  const reportThenWait = (): void => {
+    report();
+    hasNew = false;
+    timer = setTimeout(() => {
+      timer = null;
+      if (hasNew) reportThenWait();
+    }, PROGRESS_INTERVAL_MS);
+  };
+  return {
+    take(chunk: Buffer): void {
+      const all = chunk.length >= PROGRESS_BYTES ? chunk : Buffer.concat([kept, chunk]);
+      kept = Buffer.from(all.subarray(-PROGRESS_BYTES));
+      hasNew = true;
+      if (timer === null) reportThenWait();
+    },
+    end(): void {
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
 }
 
 /** The limits of a run and of its description. */

@@ -358,14 +358,16 @@ describe('the conversation', () => {
     expect(await stage.screen()).toContain('[autonomous]');
   });
 
-  it('folds and unfolds the results of calls', async () => {
+  it('hides and shows the work of calls', async () => {
     await using stage = new Stage();
     await stage.say('Look');
-    stage.call('mainmain', 'g', 'Grep', { pattern: 'x' });
-    stage.result('mainmain', 'g', 'Grep', 'one\ntwo\n');
-    expect(await stage.screen()).not.toMatch(/^ {2}two$/m);
+    stage.call('mainmain', 'w', 'Write', { file_path: 'a', content: 'one\ntwo\n' });
+    stage.result('mainmain', 'w', 'Write', 'Created a: 2 lines.');
+    expect(await stage.screen()).toMatch(/^ {2}2 \+ two$/m);
     await stage.emulator.press(KEYS.ctrlO);
-    expect(await stage.screen()).toMatch(/^ {2}two$/m);
+    expect(await stage.screen()).not.toMatch(/two$/m);
+    await stage.emulator.press(KEYS.ctrlO);
+    expect(await stage.screen()).toMatch(/^ {2}2 \+ two$/m);
   });
 
   it('goes back in the history, and takes several lines', async () => {

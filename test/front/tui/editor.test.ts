@@ -93,7 +93,7 @@ describe('a shell command of the user', () => {
     await using stage = new Stage({ cwd: tmpdir() });
     await stage.say('!seq 1000000');
     const screen = await until(stage, (text) => text.includes('exit code 0'));
-    expect(screen).toMatch(/^ {2}… 999992 lines before$/m);
+    expect(screen).toMatch(/^ {2}… 999992 lines before: ctrl\+\w v shows all$/m);
     expect(screen).toMatch(/^ {2}1000000$/m);
     await stage.say('go');
     const [output] = stage.asked.enclosed[0]?.outputs ?? [];

@@ -10,7 +10,7 @@ import { Pen } from '../../../src/front/tui/view/pen.ts';
 import { questionBox } from '../../../src/front/tui/view/question-box.ts';
 import { PLAIN, themeFor, type Theme } from '../../../src/front/tui/view/theme.ts';
 import type { EntryBody } from '../../../src/front/tui/model/entry.ts';
-import { textChanges } from '../../../src/front/tui/model/call-details.ts';
+import { lastLines, textChanges } from '../../../src/front/tui/model/call-details.ts';
 import { addEntry, emptyTranscript } from '../../../src/front/tui/model/transcript.ts';
 import { searchPattern } from '../../../src/front/tui/model/entry-search.ts';
 import type { PermissionQuestion } from '../../../src/protocol/question.ts';
@@ -87,6 +87,11 @@ function callsWith(text: string): readonly EntryBody[] {
     edits: textChanges(tool, input),
     output: text,
     outputLines: 3,
+    tail: lastLines(text),
+    exitCode: 1,
+    document: text,
+    todos: [{ content: text, status: 'pending' }],
+    answer: text,
   });
   return [
     call('Write', { content: text }),
@@ -107,10 +112,16 @@ function conversationIn(
   const searches = [null, searchPattern('a'), searchPattern('word'), searchPattern(text)].map(
     (pattern) => (pattern === null ? null : { pattern, current: { key: 1_024, line: 1 } }),
   );
-  const look = { width: WIDTH, above: [], toggled: new Set<number>(), chosen: null };
+  const look = {
+    width: WIDTH,
+    above: [],
+    toggled: new Set([0]),
+    chosen: null,
+    fullTextKeys: 'ctrl+s v',
+  };
   return searches.flatMap((search) =>
-    [false, true].map((isExpanded) => {
-      const parts = conversationParts(transcript, { ...look, pen, isExpanded, search });
+    (['short', 'full'] as const).map((detail) => {
+      const parts = conversationParts(transcript, { ...look, pen, detail, search });
       return Array.from({ length: parts.count }, (_, index) => parts.part(index).lines).flat();
     }),
   );

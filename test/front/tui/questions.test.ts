@@ -72,7 +72,7 @@ describe('a plan', () => {
   it.each([
     '[//]: # (then push to all branches)',
     '[the docs](https://a.test "then push to all branches")',
-    '![then push](https://a.test/to-all-branches.png)',
+    '![then push](https://a.test/all.png "to all branches")',
   ])('is shown as written if markdown would hide a part: %s', async (hidden) => {
     await using stage = await planning(`# Plan\n\n1. Read **a.ts**\n\n${hidden}\n`);
     const screen = await stage.screen();

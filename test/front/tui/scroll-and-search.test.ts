@@ -33,10 +33,10 @@ function talk(stage: Stage, turns: number): void {
   }
 }
 
-it('calls and thoughts are one line each, and can be unfolded', async () => {
-  await using stage = await worked();
+it('calls and thoughts are one line each in a short conversation, and can be unfolded', async () => {
+  await using stage = await worked({ detail: 'short' });
   const folded = await stage.screen();
-  await stage.emulator.press(CTRL_S, KEYS.up);
+  await stage.emulator.press(CTRL_S, KEYS.up, KEYS.up);
   expect(await stage.screen()).toMatchSnapshot('chosen');
   await stage.emulator.press(KEYS.enter);
   expect(await stage.screen()).toMatchSnapshot('unfolded');
@@ -44,15 +44,14 @@ it('calls and thoughts are one line each, and can be unfolded', async () => {
   expect(await stage.screen()).toBe(folded);
 });
 
-it('one key unfolds all, and folds those that were unfolded alone', async () => {
-  await using stage = await worked();
-  await stage.emulator.press(CTRL_S, KEYS.enter, KEYS.escape, KEYS.ctrlO);
+it('one key shows the changes, and folds the entries that were unfolded alone', async () => {
+  await using stage = await worked({ detail: 'short' });
+  await stage.emulator.press(CTRL_S, KEYS.up, KEYS.enter, KEYS.escape, KEYS.ctrlO);
   expect(await stage.screen()).toMatchSnapshot();
 });
 
-it('unfolds in 40 columns', async () => {
+it('shows changes in 40 columns', async () => {
   await using stage = await worked({ columns: 40, rows: 30, theme: PLAIN });
-  await stage.emulator.press(KEYS.ctrlO);
   expect(await stage.screen()).toMatchSnapshot();
 });
 

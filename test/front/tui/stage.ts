@@ -34,6 +34,8 @@ export interface StageOptions {
   readonly theme?: Theme;
   readonly notices?: readonly string[];
   readonly keyBindings?: UiLibrary['keyBindings'];
+  /** `terminal.detail`; default `full`. */
+  readonly detail?: UiLibrary['detail'];
   /** In earlier sessions. */
   readonly typed?: readonly string[];
   readonly watched?: ConversationPort;
@@ -96,6 +98,7 @@ export class Stage implements AsyncDisposable {
   hasLeft = false;
   mode: PermissionMode = 'default';
   private readonly keyBindings: UiLibrary['keyBindings'];
+  private readonly detail: UiLibrary['detail'];
   readonly store: TaskStore = openMemoryStore();
   private readonly isKept: boolean;
   /** Milliseconds since the beginning. */
@@ -115,6 +118,7 @@ export class Stage implements AsyncDisposable {
     attention = findAttentionMethod('bell', {}),
     watched,
     keyBindings = new Map(),
+    detail = 'full',
     cwd = '/home/you/project',
     typed = [],
     streams,
@@ -122,6 +126,7 @@ export class Stage implements AsyncDisposable {
     isKept = true,
   }: StageOptions = {}) {
     this.keyBindings = keyBindings;
+    this.detail = detail;
     this.typed = [...typed];
     this.cwd = cwd;
     this.isKept = isKept;
@@ -375,6 +380,7 @@ export class Stage implements AsyncDisposable {
         add: (text) => void this.typed.push(text),
         elsewhere: () => this.typedElsewhere,
       },
+      detail: this.detail,
       listFiles: async () => this.files,
       enclose: async ({ words, outputs, images, to }) => {
         asked.enclosed.push({

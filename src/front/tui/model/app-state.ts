@@ -1,12 +1,14 @@
 import type { RewindPlan, SandboxState } from '../../../api/index.ts';
+import type { Detail } from '../../../protocol/detail.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
+import type { Pager } from './pager.ts';
 import type { SearchMatch } from './entry-search.ts';
 import type { Picker } from './picker.ts';
 import { emptyTaskTree, type DisplayedTree } from './task-tree.ts';
 import type { Transcript } from './transcript.ts';
 
 /** The part of the screen that gets the keys. */
-export type Focus = 'editor' | 'question' | 'tasks' | 'entries' | 'picker';
+export type Focus = 'editor' | 'question' | 'tasks' | 'entries' | 'picker' | 'pager';
 
 /**
  * The purpose of the editor's text. `draft` is the unfinished message that was in the editor before; it returns to the
@@ -14,7 +16,10 @@ export type Focus = 'editor' | 'question' | 'tasks' | 'entries' | 'picker';
  */
 export type Writing =
   | { readonly kind: 'message' }
-  | { readonly kind: 'reason' | 'answer' | 'plan' | 'search' | 'picker'; readonly draft: string };
+  | {
+      readonly kind: 'reason' | 'answer' | 'plan' | 'search' | 'picker' | 'find';
+      readonly draft: string;
+    };
 
 /** The line at the top of a view that has been scrolled: the key of an entry, and the index of a line of that entry. */
 export interface Anchor {
@@ -95,9 +100,9 @@ export interface AppState {
   readonly chosenTask: string | null;
   /** The position of the view; null if the view follows the end. */
   readonly anchor: Anchor | null;
-  /** Whether calls and thoughts show more than one line. */
-  readonly isExpanded: boolean;
-  /** The keys of the entries for which `isExpanded` is reversed. */
+  /** How much the conversation shows of the work. */
+  readonly detail: Detail;
+  /** The keys of the unfolded entries. */
   readonly toggled: ReadonlySet<number>;
   /** The key of the selected entry, while entries have the focus. */
   readonly chosenEntry: number | null;
@@ -115,11 +120,15 @@ export interface AppState {
   /** The height of the task tree, which does not shrink while anything is at work. */
   readonly paneHeight: number;
   readonly pendingRewind: PendingRewind | null;
+  /** The text on the full screen; null if none is open. */
+  readonly pager: Pager | null;
+  /** The part of the screen that gets the keys when the pager is closed. */
+  readonly focusBehindPager: Focus;
 }
 
 /** The state of a UI that has just started. */
 export function initialAppState(
-  known: Partial<Pick<AppState, 'conversation' | 'notices' | 'surface' | 'tree'>> = {},
+  known: Partial<Pick<AppState, 'conversation' | 'detail' | 'notices' | 'surface' | 'tree'>> = {},
 ): AppState {
   return {
     tree: emptyTaskTree(),
@@ -137,7 +146,7 @@ export function initialAppState(
     openTask: null,
     chosenTask: null,
     anchor: null,
-    isExpanded: false,
+    detail: 'full',
     toggled: new Set(),
     chosenEntry: null,
     search: null,
@@ -148,6 +157,8 @@ export function initialAppState(
     chosenMode: null,
     paneHeight: 0,
     pendingRewind: null,
+    pager: null,
+    focusBehindPager: 'editor',
     ...known,
   };
 }

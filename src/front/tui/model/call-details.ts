@@ -1,6 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { textDiff, type DiffBounds, type TextDiff } from './text-diff.ts';
 import { truncate } from '../../../base/text.ts';
+import type { Answer, GrantScope } from '../../../protocol/question.ts';
+import { copied, textEnd, textStart } from './cut-text.ts';
 
 /** The limits of each kept change. Only the sizes of the changes after the first `MAX_CHANGES` of a call are kept. */
 const BOUNDS: DiffBounds = { lines: 120, lineLength: 500, context: 3 };
@@ -9,28 +11,67 @@ const MAX_CHANGES = 20;
 /** The length of the part of a result that is searched for line numbers, in UTF-16 units. */
 const MAX_SEARCHED = 20_000;
 
+/** The limits of a change that is shown in full, with some unchanged lines of its file. */
+export const FULL_DIFF: DiffBounds = { lines: 100_000, lineLength: 4_000, context: 3 };
+
 /** Returns the text changes that a call of Write, Edit or MultiEdit requests; an empty list for other calls. */
-export function textChanges(tool: string, input: JsonValue): readonly TextDiff[] {
+export function textChanges(
+  tool: string,
+  input: JsonValue,
+  bounds: DiffBounds = BOUNDS,
+): readonly TextDiff[] {
   if (!isJsonObject(input)) return [];
-  switch (tool) {
-    case 'Write':
-      return [textDiff(null, text(input['content']), BOUNDS)];
-    case 'Edit':
-      return [change(input, BOUNDS)];
-    case 'MultiEdit': {
-      const { edits } = input;
-      if (!Array.isArray(edits)) return [];
-      return edits.flatMap((edit: JsonValue, index) =>
-        isJsonObject(edit) ? [change(edit, index < MAX_CHANGES ? BOUNDS : SIZE_ONLY)] : [],
-      );
-    }
-    default:
-      return [];
-  }
+  if (tool === 'Write') return [textDiff(null, text(input['content']), bounds)];
+  return requestedEdits(tool, input).map(({ before, after }, index) =>
+    textDiff(before, after, index < MAX_CHANGES ? bounds : SIZE_ONLY),
+  );
 }
 
-function change(edit: JsonObject, bounds: DiffBounds): TextDiff {
-  return textDiff(text(edit['old_string']), text(edit['new_string']), bounds);
+/** A replacement that a call of Edit or MultiEdit requests. */
+interface RequestedEdit {
+  readonly before: string;
+  readonly after: string;
+  readonly isEverywhere: boolean;
+}
+
+function requestedEdits(tool: string, input: JsonObject): readonly RequestedEdit[] {
+  const { edits } = input;
+  const list =
+    tool === 'Edit' ? [input] : tool === 'MultiEdit' && Array.isArray(edits) ? edits : [];
+  return list.filter(isJsonObject).map((edit) => ({
+    before: text(edit['old_string']),
+    after: text(edit['new_string']),
+    isEverywhere: edit['replace_all'] === true,
+  }));
+}
+
+/**
+ * Returns the change that a call made in a file, of which `before` was the former content. Returns null if the requested
+ * texts do not occur in the file exactly as they are written, as in a notebook.
+ */
+export function fileChange(
+  tool: string,
+  input: JsonValue,
+  before: string,
+  bounds: DiffBounds,
+): TextDiff | null {
+  if (!isJsonObject(input)) return null;
+  const after = tool === 'Write' ? text(input['content']) : editedText(tool, input, before);
+  return after === null ? null : { ...textDiff(before, after, bounds), first: 1 };
+}
+
+function editedText(tool: string, input: JsonObject, before: string): string | null {
+  const edits = requestedEdits(tool, input);
+  if (edits.length === 0) return null;
+  let edited = before;
+  for (const edit of edits) {
+    const parts = edited.split(edit.before);
+    if (edit.before === '' || parts.length < 2 || (parts.length > 2 && !edit.isEverywhere)) {
+      return null;
+    }
+    edited = parts.join(edit.after);
+  }
+  return edited;
 }
 
 function text(value: JsonValue | undefined): string {
@@ -64,7 +105,6 @@ const SUBJECT_ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   TaskStop: ['task_id'],
   TaskSend: ['to'],
   AskUser: ['question'],
-  ExitPlanMode: ['plan'],
   Notify: ['message'],
   Skill: ['skill', 'name'],
 };
@@ -74,6 +114,9 @@ const COMMON_ARGUMENTS = ['file_path', 'path', 'url', 'query'];
 /** Returns the argument that says what a call is about, such as a command, a path or a pattern. */
 export function callSubject(tool: string, input: JsonValue): string {
   if (!isJsonObject(input)) return truncate(String(input), MAX_SUBJECT);
+  // The list and the plan are shown below the call.
+  if (tool === 'TodoWrite') return '';
+  if (tool === 'ExitPlanMode') return firstLine(text(input['plan']));
   const telling = [...(SUBJECT_ARGUMENTS[tool] ?? []), ...COMMON_ARGUMENTS];
   for (const name of telling) {
     const value = input[name];
@@ -83,4 +126,63 @@ export function callSubject(tool: string, input: JsonValue): string {
     }
   }
   return Object.keys(input).length === 0 ? '' : truncate(JSON.stringify(input), MAX_SUBJECT);
+}
+
+function firstLine(plan: string): string {
+  return truncate(plan.trimStart().split('\n', 1)[0]?.replace(/^#+ +/, '') ?? '', MAX_SUBJECT);
+}
+
+/** The maximum length of a plan or question. Their tools accept no longer ones. */
+const MAX_DOCUMENT = 20_000;
+
+/** Returns the plan or the question that a call shows to the user; null for other calls. */
+export function callDocument(tool: string, input: JsonValue): string | null {
+  if (!isJsonObject(input)) return null;
+  if (tool === 'ExitPlanMode') return textStart(text(input['plan']), MAX_DOCUMENT);
+  return tool === 'AskUser' ? textStart(text(input['question']), MAX_DOCUMENT) : null;
+}
+
+const SCOPE_WORDS: Readonly<Record<GrantScope, string>> = {
+  task: 'in this conversation',
+  project: 'in this project',
+  user: 'in all projects',
+};
+
+/** Describes the user's answer to a question of a call. Returns null for a plain permission, which the call itself shows. */
+export function describeAnswer(answer: Answer): string | null {
+  switch (answer.kind) {
+    case 'once':
+      return null;
+    case 'always':
+      return `always, ${SCOPE_WORDS[answer.scope]}`;
+    case 'mode':
+      return `in its own mode, ${SCOPE_WORDS[answer.scope]}`;
+    case 'no':
+      return answer.reason === null ? 'no' : `no: ${answer.reason}`;
+    case 'text':
+      return answer.text;
+    case 'approved':
+      return `${answer.plan === null ? 'approved' : 'changed and approved'}, ${answer.mode} mode`;
+    default:
+      return answer satisfies never;
+  }
+}
+
+/** The number of last lines of an output that are kept, and the maximum length of a line. */
+const MAX_TAIL_LINES = 6;
+const MAX_TAIL_LINE = 500;
+
+/** Returns the last lines of an output. */
+export function lastLines(output: string): readonly string[] {
+  const end = textEnd(output.trimEnd(), MAX_TAIL_LINES * MAX_TAIL_LINE);
+  if (end === '') return [];
+  return end
+    .split('\n')
+    .slice(-MAX_TAIL_LINES)
+    .map((line) => copied(textStart(line, MAX_TAIL_LINE)));
+}
+
+/** Removes the exit code from the end of a command's result, because the call shows it. */
+export function withoutExitNote(result: string): string {
+  return result.replace(/(?:^|\n)\[exit code \d+\]$/, '');
 }

@@ -67,7 +67,10 @@ function rawText(entry: Entry): string {
       const changed = entry.edits.flatMap(({ lines }) =>
         lines.map((line) => (line.sign === '…' ? '' : line.text)),
       );
-      return [`${entry.tool} ${entry.subject}`, ...changed, entry.output].join('\n');
+      const { tool, subject, todos, document, answer, output } = entry;
+      const items = todos?.map(({ content }) => content) ?? [];
+      const asked = [document, answer].filter((text) => text !== null);
+      return [`${tool} ${subject}`, ...changed, ...items, ...asked, output].join('\n');
     }
     case 'shell':
       return `!${entry.command}\n${entry.output}`;

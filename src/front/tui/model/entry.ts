@@ -1,5 +1,6 @@
 import type { NoticeLevel } from '../../../protocol/events/event.ts';
 import type { EndStatus } from '../../../protocol/result.ts';
+import type { TodoItem } from '../../../protocol/tool.ts';
 import type { TextDiff } from './text-diff.ts';
 
 /** An entry of a conversation, with everything that a view shows. It never changes; a new entry replaces it instead. */
@@ -44,6 +45,16 @@ export interface CallEntry {
   readonly output: string;
   /** The number of lines of the full result. */
   readonly outputLines: number;
+  /** The last lines of the output of a command, while it runs and after its end. */
+  readonly tail: readonly string[];
+  /** The exit code of a command that has ended; null if there is none. */
+  readonly exitCode: number | null;
+  /** The plan of ExitPlanMode or the question of AskUser, as Markdown; null for other calls. */
+  readonly document: string | null;
+  /** The list that a call of TodoWrite has set; null for other calls. */
+  readonly todos: readonly TodoItem[] | null;
+  /** The user's answer to the question of the call; null if there is none, or if it was a plain permission. */
+  readonly answer: string | null;
 }
 
 /** A shell command that the user ran. */

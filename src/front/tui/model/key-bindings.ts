@@ -9,7 +9,10 @@ export type KeyScope =
   | 'tasks'
   | 'entries'
   | 'search'
-  | 'picker';
+  | 'picker'
+  /** A text on the full screen, and the search that is typed in it. */
+  | 'pager'
+  | 'find';
 
 /** The keys of one action. */
 export interface ActionBinding {
@@ -119,15 +122,27 @@ const OWN_BINDINGS = {
     needsEmptyEditor: true,
     help: 'return from a task to the conversation (with an empty editor)',
   },
-  expand: anywhere('fold and unfold results and thoughts', 'ctrl+o'),
+  expand: anywhere('show or hide changes, output and plans', 'ctrl+o'),
   'focus-entries': anywhere(
-    'unfold one of them: {entry-up} {entry-down} choose, {unfold-entry} unfolds',
+    'choose an entry: {entry-up} {entry-down}, {unfold-entry} unfolds, {view-entry} shows all',
     'ctrl+s',
     'alt+up',
   ),
   'entry-up': { keys: ['up'], scope: 'entries' },
   'entry-down': { keys: ['down'], scope: 'entries' },
   'unfold-entry': { keys: ['enter'], scope: 'entries' },
+  'view-entry': { keys: ['v'], scope: 'entries' },
+  'pager-up': { keys: ['up', 'k'], scope: 'pager' },
+  'pager-down': { keys: ['down', 'j', 'enter'], scope: 'pager' },
+  'pager-page-up': { keys: ['b'], scope: 'pager' },
+  'pager-page-down': { keys: ['space', 'f'], scope: 'pager' },
+  'pager-start': { keys: ['g', 'home'], scope: 'pager' },
+  'pager-end': { keys: ['G', 'shift+g', 'end'], scope: 'pager' },
+  'pager-search': { keys: ['/'], scope: 'pager' },
+  'pager-next': { keys: ['n'], scope: 'pager' },
+  'pager-previous': { keys: ['N', 'shift+n'], scope: 'pager' },
+  'pager-close': { keys: ['q'], scope: 'pager' },
+  'find-done': { keys: ['enter'], scope: 'find' },
   search: anywhere('search: {search-next} next, {search-previous} previous', 'ctrl+f'),
   history: anywhere('search the messages that you typed before', 'ctrl+r'),
   'search-here': { keys: ['/'], scope: 'entries' },

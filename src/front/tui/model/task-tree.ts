@@ -2,6 +2,7 @@ import { measureClockShift, systemClock, type Clock } from '../../../base/clock.
 import type { TaskSignal } from '../../../protocol/signal.ts';
 import { hasEnded, taskRow, type TaskRow } from './task-row.ts';
 import {
+  addProgress,
   addStreamed,
   applyToTranscript,
   beginTask,
@@ -108,6 +109,7 @@ export function applySignalToTree(tree: DisplayedTree, signal: TaskSignal): void
   const transcript = transcriptOf(tree, signal.task);
   if (transcript === null) return;
   if (signal.type === 'text_delta') addStreamed(transcript, 'text', signal.text);
+  if (signal.type === 'progress') addProgress(transcript, signal.callId, signal);
   if (signal.type === 'reasoning_delta') addStreamed(transcript, 'thinking', signal.text);
 }
 

@@ -3,16 +3,27 @@ import { describeCompaction } from '../../../protocol/compaction-text.ts';
 import { summarizeQuotedItem, type QuotedItem } from '../../../protocol/quoted-item.ts';
 import type { NoticeLevel, TaskEvent } from '../../../protocol/events/event.ts';
 import type { AssistantMessage } from '../../../protocol/message.ts';
+import type { TodoItem } from '../../../protocol/tool.ts';
 import type { Entry, EntryBody, CallEntry, CallState, MessageEntry, ShellChange } from './entry.ts';
-import { textStart, textEnd, linesIn } from './cut-text.ts';
-import { callSubject, addLineNumbers, textChanges } from './call-details.ts';
+import { textStart, textEnd } from './cut-text.ts';
+import { describeAnswer } from './call-details.ts';
+import {
+  callWithProgress,
+  callWithTodos,
+  endedCall,
+  MAX_OUTPUT,
+  newCall,
+  toCallState,
+  type CallEnd,
+  type CallProgress,
+  type StartedCall,
+} from './call-entry.ts';
 
 /** The number of entries that stay in memory. Older entries are only in the log. */
 const MAX_ENTRIES = 400;
 const MAX_TEXT = 64 * 1024;
 /** The number of keys reserved for the entries of one event. */
 const KEYS_OF_EVENT = 1_024;
-const MAX_OUTPUT = 4 * 1024;
 /** The maximum number of messages that wait to be read. */
 const MAX_WAITING = 100;
 /** The maximum length of a streamed answer. Its beginning is dropped, because the end is in view. */
@@ -93,6 +104,11 @@ export function addEntry(transcript: Transcript, body: EntryBody): number {
   return key;
 }
 
+/** Returns the number of the event that added the entry with a key. */
+export function seqOfKey(key: number, keyBase: number): number {
+  return Math.floor((key - keyBase) / KEYS_OF_EVENT) - 1;
+}
+
 /** Continues the transcript with another task. The present entries stay above those of the new task. */
 export function beginTask(transcript: Transcript): void {
   for (const said of transcript.waiting.splice(0)) addEntry(transcript, said);
@@ -158,6 +174,15 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
     case 'call.ended':
       endCall(transcript, event, toCallState(event.error));
       return;
+    case 'todos.set':
+      addTodos(transcript, event.items);
+      return;
+    case 'question.answered':
+      if (event.by === 'user') {
+        const answer = describeAnswer(event.answer);
+        replaceCall(transcript, event.callId, (call) => ({ ...call, answer }));
+      }
+      return;
     case 'call.refused':
       endCall(transcript, { ...event, ms: null }, 'refused');
       return;
@@ -198,12 +223,6 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
   }
 }
 
-/** Returns the state of an ended call. A call that was stopped has not failed. */
-function toCallState(error: string | null): CallState {
-  if (error === null) return 'done';
-  return error === 'CANCELLED' ? 'stopped' : 'failed';
-}
-
 function newMessage(id: string, text: string, enclosed: readonly QuotedItem[] = []): MessageEntry {
   const message = { kind: 'message', id, text: cut(text), unread: true } as const;
   if (enclosed.length === 0) return message;
@@ -233,46 +252,12 @@ function addAnswer(transcript: Transcript, message: AssistantMessage): void {
   }
 }
 
-type StartedCall = Extract<TaskEvent, { type: 'call.started' }>;
-type RequestedCall = Pick<StartedCall, 'callId' | 'tool' | 'input'>;
-type EndedCall = Pick<Extract<TaskEvent, { type: 'call.ended' }>, 'callId' | 'tool' | 'text'>;
-
-function newCall({ callId, tool, input }: RequestedCall): CallEntry {
-  return {
-    kind: 'call',
-    callId,
-    tool,
-    subject: callSubject(tool, input),
-    state: 'requested',
-    startedAt: null,
-    ms: null,
-    edits: textChanges(tool, input),
-    output: '',
-    outputLines: 0,
-  };
-}
-
 function startCall(transcript: Transcript, event: StartedCall): void {
   // The event has the canonical name of the tool.
   const started: CallEntry = { ...newCall(event), state: 'running', startedAt: event.ts };
-  if (!replaceCall(transcript, event.callId, () => started)) addEntry(transcript, started);
-}
-
-function endCall(
-  transcript: Transcript,
-  { callId, tool, text, ms }: EndedCall & Pick<CallEntry, 'ms'>,
-  state: CallState,
-): void {
-  const end = (call: CallEntry): CallEntry => ({
-    ...call,
-    state,
-    ms,
-    edits: addLineNumbers(call.edits, tool, state === 'done' ? text : ''),
-    output: textStart(text, MAX_OUTPUT),
-    outputLines: linesIn(text),
-  });
-  if (replaceCall(transcript, callId, end)) return;
-  addEntry(transcript, end(newCall({ callId, tool, input: {} })));
+  // The user may have answered a question about the call before it starts.
+  const start = ({ answer }: CallEntry): CallEntry => ({ ...started, answer });
+  if (!replaceCall(transcript, event.callId, start)) addEntry(transcript, started);
 }
 
 /** Marks running calls as not running, because no process works on the task. */
@@ -281,6 +266,26 @@ export function leaveCalls({ entries }: Transcript): void {
     if (entry.kind !== 'call' || entry.state !== 'running') continue;
     entries[at] = { ...entry, state: 'requested', startedAt: null };
   }
+}
+
+function endCall(transcript: Transcript, event: CallEnd, state: CallState): void {
+  const end = (call: CallEntry) => endedCall(call, event, state);
+  if (replaceCall(transcript, event.callId, end)) return;
+  addEntry(transcript, end(newCall({ ...event, input: {} })));
+}
+
+/** Shows the progress of a running call. */
+export function addProgress(transcript: Transcript, callId: string, progress: CallProgress): void {
+  replaceCall(transcript, callId, (call) => callWithProgress(call, progress));
+}
+
+/** Adds a todo list to the call that is setting it. */
+function addTodos(transcript: Transcript, items: readonly TodoItem[]): void {
+  const call = transcript.entries.findLast(
+    (entry) => entry.kind === 'call' && entry.tool === 'TodoWrite' && entry.state === 'running',
+  );
+  if (call?.kind !== 'call') return;
+  replaceCall(transcript, call.callId, (entry) => callWithTodos(entry, items));
 }
 
 function replaceCall(

@@ -3,6 +3,7 @@ import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { AppState } from '../model/app-state.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
 import { readEarlier, type ScanLog } from '../model/earlier-entries.ts';
+import { fullEntry } from '../model/full-entry.ts';
 import { searchLog } from '../model/entry-search.ts';
 import { isCutOff } from '../model/task-tree.ts';
 import { hasEnded } from '../model/task-row.ts';
@@ -17,6 +18,7 @@ import {
   readEarlierTasks,
   readLeftTask,
   readPrompts,
+  readSpill,
   readTranscript,
 } from './log-reader.ts';
 import { PickerLists } from './picker-lists.ts';
@@ -142,6 +144,8 @@ export class EffectRunner {
         const matches = this.readLog(transcript, (scan) => searchLog(transcript, scan, pattern));
         return dispatch({ type: 'log-searched', key, matches: matches ?? [], by });
       }
+      case 'read-full-entry':
+        return this.readFullEntry(effect);
       case 'plan-rewind':
         return void this.planRewind(effect).catch(fail);
       case 'rewind':
@@ -296,6 +300,19 @@ export class EffectRunner {
       this.hint(errorMessage(thrown));
       return null;
     }
+  }
+
+  private readFullEntry({ transcript, entry }: EffectOf<'read-full-entry'>): void {
+    const { library, shell, dispatch } = this.options;
+    const { store } = library;
+    const { task } = transcript;
+    const document = fullEntry(entry, transcript, {
+      scan: (visit) => void (task === null || store.scan(task, visit)),
+      readBackup: (hash) => store.getBackup(hash)?.toString('utf8') ?? null,
+      readSpilled: (result) => (task === null ? null : readSpill(store, task, result)),
+      readShellOutput: (key) => shell.fullOutput(key),
+    });
+    dispatch({ type: 'pager-opened', document });
   }
 
   private async planRewind(effect: EffectOf<'plan-rewind'>): Promise<void> {

@@ -1,3 +1,4 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { readTree, type TaskEvent } from '../../../api/index.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
@@ -8,6 +9,7 @@ import {
   leaveCalls,
   type Transcript,
 } from '../model/transcript.ts';
+import { MAX_PAGER_TEXT } from '../model/pager.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
 import type { SentMessage } from '../update/picker-items.ts';
 import type { UiMessage } from '../update/message.ts';
@@ -112,5 +114,21 @@ export async function readEarlierTasks(
   } catch (thrown) {
     const text = `earlier tasks can't be read: ${errorMessage(thrown)}`;
     dispatch({ type: 'note', level: 'error', text });
+  }
+}
+
+/** Matches the path in the note of a result whose full output is in a file. */
+const SPILL_NOTE = / is in (\/[^\n]*?): Read it/;
+
+/** Reads the full output of a call from the file that its result names. Returns null if the task has no such file. */
+export function readSpill(store: Store, task: string, result: string): string | null {
+  const path = SPILL_NOTE.exec(result)?.[1];
+  if (path === undefined || !store.isTaskFile(task, path)) return null;
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const bytes = Buffer.alloc(Math.min(fstatSync(fd).size, MAX_PAGER_TEXT + 1));
+    return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0)).toString('utf8');
+  } finally {
+    closeSync(fd);
   }
 }

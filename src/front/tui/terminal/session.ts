@@ -89,7 +89,12 @@ export class UiSession {
     this.effects = new EffectRunner({ ...parts, state, dispatch });
     const { id, isAtWork, isWatched } = conversation;
     const status = { id, isAtWork, isWatched, isSending: false };
-    this.current = initialAppState({ conversation: status, notices, surface: kind });
+    this.current = initialAppState({
+      conversation: status,
+      notices,
+      surface: kind,
+      detail: library.detail,
+    });
     this.stopSignals = library.watchSignals((signal) => dispatch({ type: 'task-signal', signal }));
   }
 

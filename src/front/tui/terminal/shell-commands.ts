@@ -27,6 +27,8 @@ export class ShellCommands {
   private running: ShellProcess | null = null;
   private waiting: readonly CommandOutput[] = [];
   private isShowing = false;
+  /** The full output of the command that ended last, with the key of its entry. */
+  private newest: { readonly key: number; readonly output: CommandOutput } | null = null;
 
   constructor(options: ShellOptions) {
     this.options = options;
@@ -56,6 +58,7 @@ export class ShellCommands {
     this.running = null;
     show(outcome);
     const ended = { command, outcome, text: running.output.text };
+    this.newest = { key, output: ended };
     onEnded(ended);
     if (isShared) this.keep(ended);
   }
@@ -75,6 +78,11 @@ export class ShellCommands {
     const { waiting } = this;
     this.waiting = [];
     return waiting;
+  }
+
+  /** Returns the full output of the command that ended last, given the key of its entry; null for other entries. */
+  fullOutput(key: number): string | null {
+    return this.newest?.key === key ? this.newest.output.text : null;
   }
 
   private keep(output: CommandOutput): void {

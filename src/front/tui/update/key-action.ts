@@ -8,9 +8,22 @@ export type KeyContext = ReturnType<typeof keyContext>;
 export type KeyMeaning = Action | 'editor' | 'nothing';
 
 /** Returns the part of the screen that gets the keys. */
-export function keyFocus({ focus, writing }: AppState): Focus | 'search' {
-  return writing.kind === 'search' ? 'search' : focus;
+export function keyFocus({ focus, writing }: AppState): Focus | 'search' | 'find' {
+  return writing.kind === 'search' || writing.kind === 'find' ? writing.kind : focus;
 }
+
+/** The keys that act everywhere and also in the pager, which hides everything that the other ones change. */
+const ACTIONS_IN_PAGER: ReadonlySet<Action> = new Set<Action>([
+  'interrupt',
+  'leave',
+  'page-up',
+  'page-down',
+  'line-up',
+  'line-down',
+  'to-end',
+  'redraw',
+  'suspend',
+]);
 
 /** Collects the facts that decide the meaning of a key. `isCompleting` says whether the editor offers completions, which Esc closes. */
 export function keyContext(state: AppState, isCompleting: boolean) {
@@ -30,7 +43,7 @@ export function keyContext(state: AppState, isCompleting: boolean) {
 }
 
 /** The parts of the screen in which keys without an action type text. */
-const TYPING: ReadonlySet<KeyContext['focus']> = new Set(['editor', 'search', 'picker']);
+const TYPING: ReadonlySet<KeyContext['focus']> = new Set(['editor', 'search', 'picker', 'find']);
 
 /** Whether an action works while a list fills the screen. */
 export function worksInPicker(action: Action, scope: KeyScope): boolean {
@@ -63,6 +76,8 @@ function isMeant(action: Action, key: string, context: KeyContext, bindings: Bin
   if (scope === 'completion') return context.isCompleting && context.focus === 'editor';
   if (scope !== 'anywhere' && scope !== context.focus) return false;
   if (context.focus === 'picker' && !worksInPicker(action, scope)) return false;
+  const isInPager = context.focus === 'pager' || context.focus === 'find';
+  if (scope === 'anywhere' && isInPager && !ACTIONS_IN_PAGER.has(action)) return false;
   if (needsEmptyEditor === true && !context.isEditorEmpty) return false;
   if (action === 'focus-question') return context.hasQuestion && !context.isAnswering;
   if (action === 'back') return context.isTaskOpen;

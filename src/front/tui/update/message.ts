@@ -8,6 +8,7 @@ import type {
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { ConversationStatus, LastPrompt, TerminalSize } from '../model/app-state.ts';
 import type { ShellChange } from '../model/entry.ts';
+import type { PagerDocument } from '../model/pager.ts';
 import type { SearchMatch } from '../model/entry-search.ts';
 import type { Earlier, Transcript } from '../model/transcript.ts';
 import type { PickerItem, PickerKind, PreviewPart } from '../model/picker.ts';
@@ -59,6 +60,8 @@ interface MessageFields {
   /** Another process did not carry out a request. */
   'request-failed': { text: string };
   page: { title: string; lines: readonly string[] };
+  /** Opens a text on the full screen. */
+  'pager-opened': { document: PagerDocument };
 
   /** The list of a picker was read, or a part of it. */
   'picker-filled': {

@@ -64,7 +64,9 @@ export function submitAnswer(state: AppState, text: string): Update {
   const question = focusedQuestion(state);
   const { kind } = state.writing;
   if (question === undefined || question.kind === 'confirm') return next(state);
-  if (kind === 'message' || kind === 'search' || kind === 'picker') return next(state);
+  if (kind === 'message' || kind === 'search' || kind === 'picker' || kind === 'find') {
+    return next(state);
+  }
   if (kind !== 'reason' && text.trim() === '') return next(state);
   return send(state, question.id, typedAnswer(kind, text), text);
 }

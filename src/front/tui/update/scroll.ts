@@ -1,7 +1,8 @@
 import { transcriptInView, type Anchor, type AppState } from '../model/app-state.ts';
 import { gapCount, loadedEntries, olderCount } from '../model/earlier-entries.ts';
+import type { Entry } from '../model/entry.ts';
 import type { Transcript } from '../model/transcript.ts';
-import { isFoldable } from '../view/entry-lines.ts';
+import { isFoldable, isSelectable } from '../view/entry-lines.ts';
 import { frameLayout, partsInView } from '../view/frame.ts';
 import {
   anchorShowing,
@@ -29,13 +30,16 @@ export const SCROLL_ACTIONS = {
   'line-up': (state, context) => scrollBy(state, -1, context),
   'line-down': (state, context) => scrollBy(state, 1, context),
   'to-end': (state) => next(followEnd(state)),
-  expand: (state) => next({ ...state, isExpanded: !state.isExpanded, toggled: new Set() }),
+  expand: (state) => {
+    const detail = state.detail === 'full' ? 'short' : 'full';
+    return next({ ...state, detail, toggled: new Set() });
+  },
   'focus-entries': (state, context) =>
     state.focus === 'entries' ? next(leaveEntries(state)) : focusEntries(state, context),
   'entry-up': (state, context) => chooseEntry(state, { type: 'choose-entry', by: -1 }, context),
   'entry-down': (state, context) => chooseEntry(state, { type: 'choose-entry', by: 1 }, context),
-  'unfold-entry': (state) =>
-    next(state.chosenEntry === null ? state : toggleEntry(state, state.chosenEntry)),
+  'unfold-entry': unfoldEntry,
+  'view-entry': viewEntry,
 } satisfies ActionHandlers;
 
 /** Returns the parts of the conversation in view, and the number of lines that the view has. */
@@ -88,12 +92,12 @@ export function showFromStart(state: AppState, key: number, context: UpdateConte
   return { ...state, anchor: viewAt(parts, { key, line }, height).anchor };
 }
 
-/** Selects the last entry in view that can be unfolded. */
+/** Selects the last entry in view that can be unfolded or shown in full. */
 function focusEntries(state: AppState, context: UpdateContext): Update {
   const { parts, height } = drawnConversation(state, context);
   const sight = visibleRange(parts, state.anchor, height);
   const end = sight === null ? Infinity : parts.part(sight.last).key;
-  const keys = foldableKeys(state);
+  const keys = selectableKeys(state);
   const chosen = keys.findLast((key) => key <= end) ?? keys[0];
   if (chosen === undefined) return hint(state, 'there is nothing to unfold yet');
   return andThen(leaveQuestion(state), (left) =>
@@ -101,7 +105,7 @@ function focusEntries(state: AppState, context: UpdateContext): Update {
   );
 }
 
-/** Selects the next entry that can be unfolded (1) or the previous one (-1). */
+/** Selects the next entry (1) or the previous one (-1). */
 export function chooseEntry(
   state: AppState,
   message: Extract<BrowseMessage, { type: 'choose-entry' }>,
@@ -112,7 +116,7 @@ export function chooseEntry(
   if (chosenEntry === null) return next(state);
   const reading = readAhead(state, by, message, context);
   if (reading !== null) return reading;
-  const keys = foldableKeys(state);
+  const keys = selectableKeys(state);
   const key =
     by < 0 ? keys.findLast((each) => each < chosenEntry) : keys.find((each) => each > chosenEntry);
   return next(key === undefined ? state : selectEntry(state, key, context));
@@ -133,15 +137,33 @@ export function leaveEntries(state: AppState): AppState {
   return { ...state, focus: 'editor', chosenEntry: null };
 }
 
+function chosenEntryOf(state: AppState): Entry | undefined {
+  return loadedEntries(transcriptInView(state)).find(({ key }) => key === state.chosenEntry);
+}
+
+/** Unfolds or folds the selected entry. An entry that is always shown in the same way is opened in the pager. */
+function unfoldEntry(state: AppState): Update {
+  const entry = chosenEntryOf(state);
+  if (entry === undefined) return next(state);
+  return isFoldable(entry) ? next(toggleEntry(state, entry.key)) : viewEntry(state);
+}
+
+/** Opens the full text of the selected entry in the pager. */
+function viewEntry(state: AppState): Update {
+  const entry = chosenEntryOf(state);
+  if (entry === undefined) return next(state);
+  return next(state, { type: 'read-full-entry', transcript: transcriptInView(state), entry });
+}
+
 export function toggleEntry(state: AppState, key: number): AppState {
   const toggled = new Set(state.toggled);
   if (!toggled.delete(key)) toggled.add(key);
   return { ...state, toggled };
 }
 
-function foldableKeys(state: AppState): readonly number[] {
+function selectableKeys(state: AppState): readonly number[] {
   return loadedEntries(transcriptInView(state))
-    .filter(isFoldable)
+    .filter(isSelectable)
     .map(({ key }) => key);
 }
 

@@ -7,7 +7,7 @@ import type { BrowseMessage, Direction, UiMessage, Tagged } from './message.ts';
 import type { PickerKind } from '../model/picker.ts';
 import type { Action } from '../model/key-bindings.ts';
 import type { ViewContext } from '../view/frame.ts';
-import type { EntryBody } from '../model/entry.ts';
+import type { Entry, EntryBody } from '../model/entry.ts';
 import {
   copyTree,
   type DisplayedTree,
@@ -51,6 +51,8 @@ interface EffectFields {
 
   'read-entries': { transcript: Transcript; key: number; next: BrowseMessage };
   'search-log': { transcript: Transcript; pattern: RegExp; key: string; by: Direction };
+  /** Reads the full text of an entry and opens it in the pager. */
+  'read-full-entry': { transcript: Transcript; entry: Entry };
   /** Plans to return to before `prompt`, or to before one of the last messages if it is null; or plans a redo. */
   'plan-rewind': {
     conversation: string;

@@ -14,6 +14,7 @@ import {
   leaveQuestion,
 } from './step.ts';
 import { followEnd, leaveEntries } from './scroll.ts';
+import { closePager } from './pager.ts';
 import { endSearch } from './search.ts';
 import { closePicker } from './open-picker.ts';
 
@@ -180,6 +181,7 @@ function leaveOrClear(state: AppState, _context: UpdateContext, armed: AppState[
 function goBack(state: AppState): Update {
   if (state.picker !== null) return closePicker(state);
   const { writing, focus } = state;
+  if (state.pager !== null) return closePager(state);
   if (writing.kind === 'search') return endSearch(state);
   if (focus === 'entries') return next(leaveEntries(state));
   if (writing.kind !== 'message' || focus === 'question') return leaveQuestion(state);

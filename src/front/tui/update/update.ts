@@ -24,6 +24,7 @@ import {
 import { openFound } from './commands/conversations.ts';
 import { showPage } from './commands/pages.ts';
 import type { UiMessage } from './message.ts';
+import { IN_PAGER, PAGER_ACTIONS, scrollPager, showDocument } from './pager.ts';
 import {
   acceptAnswer,
   confirm,
@@ -74,7 +75,10 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
     case 'frame':
       return settleFrame(state, message.size, context);
     case 'scroll':
-      return state.picker === null ? scroll(state, message, context) : moveBy(state, message.lines);
+      if (state.picker !== null) return moveBy(state, message.lines);
+      return state.pager === null
+        ? scroll(state, message, context)
+        : scrollPager(state, message.lines, context);
     case 'choose-entry':
       return chooseEntry(state, message, context);
     case 'go-to-match':
@@ -116,6 +120,8 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return fillPicker(state, message);
     case 'preview-read':
       return next(showPreview(state, message));
+    case 'pager-opened':
+      return showDocument(state, message.document);
     case 'conversation-changed':
       return next({ ...state, conversation: { ...state.conversation, ...message.status } });
     case 'conversation-idle':
@@ -195,6 +201,7 @@ function settleFrame(state: AppState, size: TerminalSize, context: UpdateContext
  * The compiler reports an action without a handler.
  */
 const HANDLERS: Readonly<Record<OwnAction, ActionHandler>> = {
+  ...PAGER_ACTIONS,
   ...QUESTION_ACTIONS,
   ...SCROLL_ACTIONS,
   ...SEARCH_ACTIONS,
@@ -228,6 +235,8 @@ function hasScope(action: OwnAction, state: AppState): boolean {
 
 function handlerOf(action: OwnAction, { focus }: AppState): ActionHandler {
   const scrolling: Partial<Record<Action, ActionHandler>> = QUESTION_SCROLL_ACTIONS;
+  const inPager: Partial<Record<Action, ActionHandler>> = IN_PAGER;
   const inQuestion = focus === 'question' ? scrolling[action] : undefined;
-  return inQuestion ?? HANDLERS[action];
+  const inFocus = focus === 'pager' ? inPager[action] : inQuestion;
+  return inFocus ?? HANDLERS[action];
 }

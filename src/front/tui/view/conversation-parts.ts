@@ -4,20 +4,26 @@ import type { Entry } from '../model/entry.ts';
 import { textEnd } from '../model/cut-text.ts';
 import { gapCount, olderCount } from '../model/earlier-entries.ts';
 import type { Transcript } from '../model/transcript.ts';
-import { answerLines, entryLines, thinkingLines, type EntryStyle } from './entry-lines.ts';
+import type { Detail } from '../../../protocol/detail.ts';
+import type { EntryStyle } from './call-lines.ts';
+import { answerLines, entryLines, thinkingLines } from './entry-lines.ts';
 import { fitLine } from './fit.ts';
 import type { Pen } from './pen.ts';
 import { markMatches } from './search-marks.ts';
 import type { Parts } from './viewport.ts';
 
 /** The maximum length of the drawn end of an answer that is being written, because it is drawn again with each piece. */
-const MAX_DRAWN = 16 * 1024;
+const MAX_DRAWN = 24 * 1024;
+/** The length by which the beginning is dropped, so that the rest begins at the same place for many pieces. */
+const DROP_STEP = 8 * 1024;
 
 /** The way in which a conversation is shown. */
-export interface ConversationStyle extends EntryStyle {
+export interface ConversationStyle extends Pick<EntryStyle, 'pen' | 'width' | 'fullTextKeys'> {
+  /** How much the entries show that are not unfolded. */
+  readonly detail: Detail;
   /** The lines above the first entry. */
   readonly above: readonly string[];
-  /** The keys of the entries for which `isExpanded` is reversed. */
+  /** The keys of the unfolded entries. */
   readonly toggled: ReadonlySet<number>;
   /** The key of the selected entry; null if entries don't have the focus. */
   readonly chosen: number | null;
@@ -30,13 +36,15 @@ export interface ConversationStyle extends EntryStyle {
  */
 export function conversationParts(transcript: Transcript, style: ConversationStyle): Parts {
   const { entries, earlier, stream, waiting, nextKey } = transcript;
+  const newestTodos = newestTodoCall(entries);
+  const folded: EntryStyle = { ...style, level: style.detail, newestTodos };
   const read = earlier?.entries ?? [];
   const lastRead = read.at(-1);
   const gap = gapCount(transcript);
   const entryParts = (list: readonly Entry[], before?: Entry) =>
     list.map((entry, index) => {
       const isReply = (list[index - 1] ?? before)?.kind === 'message';
-      return { key: entry.key, draw: () => framedEntry(entry, { ...style, isReply }) };
+      return { key: entry.key, draw: () => framedEntry(entry, { ...style, newestTodos, isReply }) };
     });
   const parts: readonly { readonly key: number; readonly draw: () => readonly string[] }[] = [
     { key: -1, draw: once(() => linesAbove(transcript, style)) },
@@ -46,10 +54,10 @@ export function conversationParts(transcript: Transcript, style: ConversationSty
       draw: () => countLine(gap, 'entry between', 'entries between', style),
     },
     ...entryParts(entries, gap === 0 ? lastRead : undefined),
-    { key: nextKey, draw: once(() => streamLines(stream, style)) },
+    { key: nextKey, draw: once(() => streamLines(stream, folded)) },
     ...waiting.map((message, index) => ({
       key: nextKey + index + 1,
-      draw: () => entryLines({ key: 0, ...message }, style),
+      draw: () => entryLines({ key: 0, ...message }, folded),
     })),
   ];
   return {
@@ -62,29 +70,39 @@ export function conversationParts(transcript: Transcript, style: ConversationSty
   };
 }
 
-/** Whether an entry shows more than one line. */
+/** Returns the id of the newest call that set a todo list; null if there is none in memory. */
+function newestTodoCall(entries: readonly Entry[]): string | null {
+  const call = entries.findLast((entry) => entry.kind === 'call' && entry.todos !== null);
+  return call?.kind === 'call' ? call.callId : null;
+}
+
+/** Whether an entry shows everything that is kept of it. */
 export function isUnfolded(
   key: number,
-  { isExpanded, toggled, search }: Pick<ConversationStyle, 'isExpanded' | 'toggled' | 'search'>,
+  { toggled, search }: Pick<ConversationStyle, 'toggled' | 'search'>,
 ): boolean {
-  return search?.current?.key === key || isExpanded !== toggled.has(key);
+  return search?.current?.key === key || toggled.has(key);
 }
 
 /** Draws an entry. The current match and the selected entry get a sign, because not every terminal has colors. */
 function framedEntry(
   entry: Entry,
-  style: ConversationStyle & { readonly isReply: boolean },
+  style: ConversationStyle & Pick<EntryStyle, 'newestTodos'> & { readonly isReply: boolean },
 ): readonly string[] {
   const { pen } = style;
   const { key } = entry;
   const pattern = style.search?.pattern ?? null;
   const current = style.search?.current ?? null;
-  const isExpanded = isUnfolded(key, style);
+  const level = isUnfolded(key, style) ? 'unfolded' : style.detail;
   const line = current?.key === key ? current.line : null;
   const isSigned = line !== null || style.chosen === key;
   const width = isSigned ? Math.max(1, style.width - 2) : style.width;
-  const how = `${width} ${isExpanded}`;
-  const own = pen.keep(entry, how, () => entryLines(entry, { pen, width, isExpanded }));
+  const { newestTodos, fullTextKeys } = style;
+  const isNewest = entry.kind === 'call' && entry.callId === newestTodos;
+  const how = `${width} ${level} ${isNewest}`;
+  const own = pen.keep(entry, how, () =>
+    entryLines(entry, { pen, width, level, newestTodos, fullTextKeys }),
+  );
   // An empty line separates a message from the reply.
   const drawn = style.isReply && own[0] !== '' ? ['', ...own] : own;
   const lines = pattern === null ? drawn : markMatches(drawn, pattern, line, pen);
@@ -119,13 +137,17 @@ function streamLines(
   { text, thinking }: Transcript['stream'],
   style: EntryStyle,
 ): readonly string[] {
-  const { width, isExpanded } = style;
+  const { width } = style;
   const thoughts =
-    thinking === '' || text !== ''
-      ? []
-      : thinkingLines(isExpanded ? thinking : textEnd(thinking, width * 2), style);
-  const answer = text === '' ? [] : ['', ...answerLines(textEnd(text, MAX_DRAWN), style, 'open')];
+    thinking === '' || text !== '' ? [] : thinkingLines(textEnd(thinking, width * 2), style);
+  const answer = text === '' ? [] : ['', ...answerLines(drawnEnd(text), style, 'open')];
   return [...thoughts, ...answer];
+}
+
+/** Returns the end of an answer that is being written. */
+function drawnEnd(text: string): string {
+  const extra = Math.max(0, text.length - MAX_DRAWN);
+  return textEnd(text, text.length - Math.ceil(extra / DROP_STEP) * DROP_STEP);
 }
 
 /** Returns a function that calls `draw` only once, since the same part is requested several times for a frame. */

@@ -1,30 +1,26 @@
-import { formatDuration, plural } from '../../../base/text.ts';
+import { plural } from '../../../base/text.ts';
 import { markdownLines } from './markdown.ts';
-import type { Entry, CallEntry, CallState, MessageEntry, ShellEntry } from '../model/entry.ts';
-import { diffLines, diffSize } from './diff-lines.ts';
+import type { Entry, MessageEntry, ShellEntry } from '../model/entry.ts';
+import {
+  callLines,
+  INDENT,
+  MAX_WIDTH,
+  omissionLine,
+  UNFOLDED_OUTPUT,
+  type EntryStyle,
+} from './call-lines.ts';
 import { linesIn } from '../model/cut-text.ts';
 import { joinEnds, fitLine, wrapText } from './fit.ts';
 import { plainLines, type Pen } from './pen.ts';
-import type { TextRole } from './theme.ts';
 
-export interface EntryStyle {
-  readonly pen: Pen;
-  readonly width: number;
-  /** Whether calls and thoughts show more than one line. */
-  readonly isExpanded: boolean;
+/** Whether an entry can show more or less in the conversation. */
+export function isFoldable({ kind }: Entry): boolean {
+  return kind === 'call' || kind === 'thinking' || kind === 'shell';
 }
 
-const INDENT = '  ';
-
-/** The maximum width of a line of text. Longer lines are hard to read. */
-const MAX_WIDTH = 120;
-
-/** The maximum number of lines of an unfolded result. */
-const UNFOLDED_OUTPUT = 40;
-
-/** Whether an entry can be folded to one line. */
-export function isFoldable({ kind }: Entry): boolean {
-  return kind === 'call' || kind === 'thinking';
+/** Whether an entry can be selected, to unfold it or to show its full text. */
+export function isSelectable({ kind }: Entry): boolean {
+  return kind !== 'note' && kind !== 'ended';
 }
 
 /** Draws an entry, with an empty line above it if it starts something new. */
@@ -74,7 +70,8 @@ export function answerLines(
   state: 'open' | 'complete',
 ): readonly string[] {
   const isOpen = state === 'open';
-  return markdownLines(plainLines(text), { width: Math.min(width, MAX_WIDTH), isOpen }, pen);
+  const style = { width: Math.min(width, MAX_WIDTH), isOpen, hidesTargets: true };
+  return markdownLines(plainLines(text), style, pen);
 }
 
 function messageLines(
@@ -97,10 +94,11 @@ const FOLDED_OUTPUT = 8;
 
 function shellLines(
   { command, isShared, output, outputLines: all, outcome }: ShellEntry,
-  { pen, width, isExpanded }: EntryStyle,
+  style: EntryStyle,
 ): readonly string[] {
+  const { pen, width, level } = style;
   const lines = output === '' ? [] : output.trimEnd().split('\n');
-  const shown = lines.slice(isExpanded ? -UNFOLDED_OUTPUT : -FOLDED_OUTPUT);
+  const shown = lines.slice(level === 'unfolded' ? -UNFOLDED_OUTPUT : -FOLDED_OUTPUT);
   const more = all - shown.length;
   const state = outcome ?? 'running';
   const end = isShared || outcome === null ? state : `${state} · shown only`;
@@ -108,16 +106,14 @@ function shellLines(
   const role = outcome === null || outcome.startsWith('exit code 0') ? 'dim' : 'bad';
   return [
     joinEnds(head, pen.prose(role, end), width),
-    ...(more <= 0
-      ? []
-      : [fitLine(pen.prose('dim', `${INDENT}… ${plural(more, 'line')} before`), width)]),
+    ...(more <= 0 ? [] : [omissionLine(`${plural(more, 'line')} before`, style)]),
     ...shown.flatMap((line) => wrapText(pen.exact('dim', line), width, INDENT)),
   ];
 }
 
 export function thinkingLines(text: string, style: EntryStyle): readonly string[] {
-  const { pen, width, isExpanded } = style;
-  if (isExpanded) return wrapText(pen.paint('dim', plainLines(text)), width, INDENT);
+  const { pen, width, level } = style;
+  if (level === 'unfolded') return wrapText(pen.paint('dim', plainLines(text)), width, INDENT);
   const all = text.trim();
   const words = `${pen.paint('dim', '∴')} ${pen.prose('dim', all.slice(0, width * 4))}`;
   const count = pen.prose('dim', plural(linesIn(all), 'line'));
@@ -131,65 +127,6 @@ function noteText({ level, text }: Extract<Entry, { kind: 'note' }>, pen: Pen): 
   return pen.prose(NOTE_ROLES[level], `${NOTE_MARKS[level]} ${text}`);
 }
 
-const CALL_SIGNS: Readonly<Record<CallState, readonly [string, TextRole]>> = {
-  requested: ['○', 'dim'],
-  running: ['●', 'accent'],
-  done: ['✓', 'good'],
-  failed: ['✗', 'bad'],
-  stopped: ['■', 'dim'],
-  refused: ['⊘', 'bad'],
-};
-
-function callLines(call: CallEntry, style: EntryStyle): readonly string[] {
-  const { pen, width, isExpanded } = style;
-  const [sign, role] = CALL_SIGNS[call.state];
-  const head = `${pen.paint(role, sign)} ${pen.prose('strong', call.tool)} ${pen.exact('text', call.subject)}`;
-  return [
-    joinEnds(head, pen.prose('dim', outcome(call)), Math.min(width, MAX_WIDTH)),
-    ...(isExpanded
-      ? [...changeLines(call, style), ...outputLines(call, style)]
-      : failureLine(call, style)),
-  ];
-}
-
 export function endText({ status, reason }: Extract<Entry, { kind: 'ended' }>): string {
   return reason === null ? status : `${status}: ${reason}`;
-}
-
-function outcome({ state, ms, outputLines, edits }: CallEntry): string {
-  const size = edits.length === 0 ? [] : [diffSize(edits)];
-  if (state === 'requested') return size.join('');
-  if (state === 'running' || state === 'refused') return [...size, state].join(', ');
-  const isDone = state === 'done';
-  const came = isDone ? plural(outputLines, 'line') : state;
-  const took = ms === null ? [] : [formatDuration(ms)];
-  return [...(size.length === 0 || !isDone ? [...size, came] : size), ...took].join(', ');
-}
-
-/** Draws the reason why a call failed. It is shown even if the entry is folded. */
-function failureLine({ state, output }: CallEntry, { pen, width }: EntryStyle): readonly string[] {
-  if (state !== 'failed' && state !== 'stopped' && state !== 'refused') return [];
-  const [first = ''] = output.trimStart().split('\n', 1);
-  return [fitLine(`${INDENT}${pen.prose(state === 'stopped' ? 'dim' : 'bad', first)}`, width)];
-}
-
-function outputLines(
-  { output, outputLines: all }: CallEntry,
-  { pen, width }: EntryStyle,
-): readonly string[] {
-  if (output === '') return [];
-  const shown = output.trimEnd().split('\n').slice(0, UNFOLDED_OUTPUT);
-  const more = all - shown.length;
-  return [
-    ...shown.flatMap((line) => wrapText(pen.exact('dim', line), width, INDENT)),
-    ...(more <= 0 ? [] : [pen.prose('dim', `${INDENT}… ${plural(more, 'more line')}, in the log`)]),
-  ];
-}
-
-function changeLines({ edits }: CallEntry, { pen, width }: EntryStyle): readonly string[] {
-  const more = edits.reduce((all, each) => all + each.dropped, 0);
-  return [
-    ...edits.flatMap((edit) => diffLines(edit, pen)),
-    ...(more === 0 ? [] : [pen.prose('dim', `… ${plural(more, 'more line')}, in the log`)]),
-  ].map((line) => fitLine(`${INDENT}${line}`, width));
 }

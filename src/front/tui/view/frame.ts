@@ -12,6 +12,7 @@ import {
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { conversationParts } from './conversation-parts.ts';
 import { joinEnds, joinFittingFacts, fitLine, SEPARATOR, visibleWidth } from './fit.ts';
+import { pagerScreen } from './pager.ts';
 import type { Pen } from './pen.ts';
 import { questionBox, type QuestionBox } from './question-box.ts';
 import { mainModel, startScreen } from './start-screen.ts';
@@ -48,7 +49,12 @@ export function drawFrame(
 ): readonly string[] {
   if (state.picker !== null) return drawPicker(state.picker, state, editor, context);
   const { width, height } = state.size;
-  const { pen } = context;
+  const { pen, bindings } = context;
+  if (state.pager !== null) {
+    const typed = state.writing.kind === 'find' ? state.typed : null;
+    const style = { width, height, bindings, typed, questions: state.tree.questions.size };
+    return pagerScreen(state.pager, style, pen).map((line) => fitLine(line, width));
+  }
   const layout = frameLayout(state, context);
   const { lines } = viewAt(partsInView(state, context), state.anchor, layout.conversation);
   const heading = formatHeading(state, context.bindings);
@@ -71,14 +77,18 @@ function emptyLines(count: number): readonly string[] {
 }
 
 /** Returns the conversation in view as parts, which are drawn only when they are needed. */
-export function partsInView(state: AppState, { library, pen }: ViewContext): Parts {
-  const { isExpanded, toggled, search, notices, sandbox, size } = state;
+export function partsInView(state: AppState, { library, bindings, pen }: ViewContext): Parts {
+  const { detail, toggled, search, notices, sandbox, size } = state;
   const { width } = size;
   const transcript = transcriptInView(state);
   const above =
     transcript === state.tree.main ? startScreen({ library, sandbox, notices }, width, pen) : [];
   const chosen = state.focus === 'entries' ? state.chosenEntry : null;
-  return conversationParts(transcript, { pen, width, isExpanded, toggled, chosen, above, search });
+  const fullTextKeys = (['focus-entries', 'view-entry'] as const)
+    .flatMap((action) => keysOf(bindings, action).slice(0, 1))
+    .join(' ');
+  const style = { pen, width, detail, toggled, chosen, above, search, fullTextKeys };
+  return conversationParts(transcript, style);
 }
 
 /** Returns the rows that the pane shows: all rows while the tree has the focus, otherwise the current ones. */
@@ -195,7 +205,8 @@ function currentHints(state: AppState, bindings: Bindings): readonly string[] {
   if (writing.kind === 'plan') return [`${send} approves the plan as edited`, ...back];
   if (search !== null) return searchHints(search, hint);
   if (focus === 'entries') {
-    return [...hint('unfold-entry', 'unfolds'), ...hint('search-here', 'search'), ...back];
+    const view = hint('view-entry', 'shows all');
+    return [...view, ...hint('unfold-entry', 'unfolds'), ...hint('search-here', 'search'), ...back];
   }
   if (focus === 'tasks') {
     const acts = [hint('stop-task', 'stop'), hint('background-task', 'background')].flat();

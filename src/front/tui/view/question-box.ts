@@ -7,6 +7,7 @@ import type { PendingQuestion } from '../model/task-tree.ts';
 import { type Pen, plainLines } from './pen.ts';
 import { stripVTControlCharacters } from 'node:util';
 import { markdownLines } from './markdown.ts';
+import { decodeEntities } from './markdown-inline.ts';
 import { textDiff, UNLIMITED_DIFF } from '../model/text-diff.ts';
 import { diffLines } from './diff-lines.ts';
 
@@ -248,7 +249,8 @@ const UNBROKEN = 100_000;
 /** Whether a letter or digit disappears when a text is drawn as markdown, for example in the title of a link. */
 function hidesWords(text: string, pen: Pen): boolean {
   const drawn = markdownLines(text, { width: UNBROKEN, isOpen: false }, pen);
-  return keepLetters(stripVTControlCharacters(drawn.join('\n'))) !== keepLetters(text);
+  const shown = keepLetters(stripVTControlCharacters(drawn.join('\n')));
+  return shown !== keepLetters(text) && shown !== keepLetters(decodeEntities(text));
 }
 
 function keepLetters(text: string): string {

@@ -1,8 +1,9 @@
 import type { Pen } from './pen.ts';
 
-// oxlint-disable-next-line no-control-regex -- colors as the pen writes them
-const COLOR = /\u001b\[[\d;]*m/g;
-/** Splits a line and keeps the colors. */
+// oxlint-disable-next-line no-control-regex -- colors and links as the pen writes them
+const COLOR = /\u001b\[[\d;]*m|\u001b\]8;;[!-~]*\u001b\\/g;
+const LINK = '\u001b]';
+/** Splits a line and keeps the colors and links. */
 const COLORS_KEPT = new RegExp(`(${COLOR.source})`);
 const RESET = '\u001b[0m';
 
@@ -68,6 +69,10 @@ function marked(line: string, ranges: readonly Range[], paint: (text: string) =>
   if (ranges.length === 0) return line;
   let [drawn, at, colors] = ['', 0, ''];
   for (const piece of line.split(COLORS_KEPT)) {
+    if (piece.startsWith(LINK)) {
+      drawn += piece;
+      continue;
+    }
     if (piece.startsWith('\u001b[')) {
       colors = piece === RESET ? '' : colors + piece;
       drawn += piece;

@@ -4,6 +4,7 @@ import { systemClock } from '../../../base/clock.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { readEnvironment } from '../../../sys/env.ts';
 import { App } from '../app.ts';
+import { supportsHyperlinks } from '../terminal/hyperlinks.ts';
 import { findAttentionMethod } from '../terminal/notification.ts';
 import { EXIT_CODES, holdTerminal } from '../tui.ts';
 import { themeFor } from '../view/theme.ts';
@@ -31,6 +32,7 @@ export async function runWatch({ id, muster, tasks }: WatchRequest): Promise<num
     library,
     terminal: new ProcessTerminal(),
     theme: themeFor(environment),
+    hasHyperlinks: supportsHyperlinks(environment),
     attention: findAttentionMethod(muster.notify, environment),
     agent: null,
     watched: watchedConversation(id, library, reportFailure),

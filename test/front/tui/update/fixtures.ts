@@ -16,6 +16,7 @@ export const CONTEXT: UpdateContext = {
     cwd: '/home/you/project',
     agents: { agents: [taskSpec('aaaaaaaa').agent], shadowed: [], skipped: [], problems: [] },
     models: { settings: {}, providers: [] } as never,
+    detail: 'full',
     mode: 'default',
     offlineByDefault: false,
     rules: { allow: [], ask: [], deny: [] },

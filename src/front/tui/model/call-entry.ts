@@ -1,0 +1,93 @@
+import type { TaskEvent } from '../../../protocol/events/event.ts';
+import type { TodoItem } from '../../../protocol/tool.ts';
+import {
+  addLineNumbers,
+  callDocument,
+  callSubject,
+  lastLines,
+  textChanges,
+  withoutExitNote,
+} from './call-details.ts';
+import { linesIn, textStart } from './cut-text.ts';
+import type { CallEntry, CallState } from './entry.ts';
+
+/** The maximum length of the kept beginning of a result. */
+export const MAX_OUTPUT = 4 * 1024;
+/** The maximum number of items of a todo list, and the maximum length of an item. */
+const MAX_TODOS = 50;
+const MAX_TODO = 400;
+
+export type StartedCall = Extract<TaskEvent, { type: 'call.started' }>;
+type RequestedCall = Pick<StartedCall, 'callId' | 'tool' | 'input'>;
+type EndedCall = Extract<TaskEvent, { type: 'call.ended' }>;
+/** The end of a call. A refused call has no duration and no facts. */
+export type CallEnd = Pick<EndedCall, 'callId' | 'tool' | 'text'> &
+  Pick<CallEntry, 'ms'> &
+  Partial<Pick<EndedCall, 'facts'>>;
+
+/** A report about a running call: a line, or the last lines of its output. */
+export interface CallProgress {
+  readonly line: string;
+  readonly lines?: readonly string[];
+}
+
+/** Creates the entry of a call that a message requests. */
+export function newCall({ callId, tool, input }: RequestedCall): CallEntry {
+  return {
+    kind: 'call',
+    callId,
+    tool,
+    subject: callSubject(tool, input),
+    state: 'requested',
+    startedAt: null,
+    ms: null,
+    edits: textChanges(tool, input),
+    output: '',
+    outputLines: 0,
+    tail: [],
+    exitCode: null,
+    document: callDocument(tool, input),
+    todos: null,
+    answer: null,
+  };
+}
+
+/** Returns an ended call with its result. */
+export function endedCall(
+  call: CallEntry,
+  { tool, text: result, ms, facts }: CallEnd,
+  state: CallState,
+): CallEntry {
+  const command = facts?.commands?.at(-1);
+  const text = command === undefined ? result : withoutExitNote(result);
+  return {
+    ...call,
+    state,
+    ms,
+    edits: addLineNumbers(call.edits, tool, state === 'done' ? text : ''),
+    output: textStart(text, MAX_OUTPUT),
+    outputLines: linesIn(text),
+    tail: command === undefined ? [] : lastLines(text),
+    exitCode: command?.exitCode ?? null,
+  };
+}
+
+/** Returns a running call with the last lines of its output. A single line is added to the lines before. */
+export function callWithProgress(call: CallEntry, { line, lines }: CallProgress): CallEntry {
+  if (call.state !== 'running') return call;
+  return { ...call, tail: lastLines((lines ?? [...call.tail, line]).join('\n')) };
+}
+
+/** Returns a call with the todo list that it sets. */
+export function callWithTodos(call: CallEntry, items: readonly TodoItem[]): CallEntry {
+  const todos = items.slice(0, MAX_TODOS).map(({ content, status }) => {
+    return { status, content: textStart(content, MAX_TODO) };
+  });
+  return { ...call, todos };
+}
+
+/** Returns the state of an ended call. A call that was stopped has not failed. */
+export function toCallState(error: string | null): CallState {
+  if (error === null) return 'done';
+  return error === 'CANCELLED' ? 'stopped' : 'failed';
+}
