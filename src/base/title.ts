@@ -53,6 +53,8 @@ const WIDE =
   /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Emoji_Presentation}|[\uff01-\uff60\u3000-\u303f]/u;
 
 function columnsOf(text: string): number {
+  // Most texts are plain, and a list of titles may have many thousands.
+  if (/^[ -~]*$/.test(text)) return text.length;
   let columns = 0;
   for (const letter of text) columns += WIDE.test(letter) ? 2 : 1;
   return columns;

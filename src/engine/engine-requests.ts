@@ -9,7 +9,7 @@ import type { AnswerRequest } from './questions/record-answer.ts';
 export interface RootRequest extends TaskRequest {
   /** The id of the task. Default: a new one. */
   readonly id?: string;
-  /** The description of the task in lists. Default: the first words of the prompt. */
+  /** The description of the task in lists. Default: a title from the first words of the prompt. */
   readonly description?: string;
 }
 

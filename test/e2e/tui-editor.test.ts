@@ -72,15 +72,22 @@ function writer(request: RecordedRequest): Answer {
   return { toolCalls: [{ name: 'Write', input: { file_path: `${name}.txt`, content: name } }] };
 }
 
+/** Opens the list of messages, and takes the last one back with its files. */
+async function undo(terminal: TmuxTerminal): Promise<string> {
+  terminal.type('/undo');
+  await terminal.sees('→ /undo');
+  terminal.press('Enter');
+  await terminal.sees(/▶ .* the last one/);
+  terminal.press('Enter');
+  await terminal.sees('▶ Files and conversation');
+  terminal.press('Enter');
+  return terminal.sees('go back to before this message?');
+}
+
 inTerminal('/undo takes the last message back with its files, and /redo that', async () => {
   await using world = await openWorld({ script: writer });
   const { sandbox, model } = world;
   const file = (name: string) => join(sandbox.workspace, `${name}.txt`);
-  const command = async (text: string) => {
-    terminal.type(text);
-    await terminal.sees(`→ ${text}`);
-    terminal.press('Enter');
-  };
   using terminal = new TmuxTerminal(sandbox, ['--permission-mode', 'acceptEdits'], {
     env: model.env('anthropic'),
   });
@@ -90,15 +97,13 @@ inTerminal('/undo takes the last message back with its files, and /redo that', a
     terminal.press('Enter');
     await terminal.sees(`It is there: ${name}.`);
   }
-  await command('/undo');
-  const asked = await terminal.sees('undo the last message?');
+  const asked = await undo(terminal);
   expect(asked).toContain('> make two');
   expect(asked).toContain('remove    two.txt');
   terminal.press('n');
   await terminal.sees('nothing was changed');
   expect(existsSync(file('two'))).toBe(true);
-  await command('/undo');
-  await terminal.sees('undo the last message?');
+  await undo(terminal);
   terminal.press('y');
   await terminal.sees('1 file put back; /redo reverts that');
   expect([existsSync(file('one')), existsSync(file('two'))]).toEqual([true, false]);
@@ -106,8 +111,7 @@ inTerminal('/undo takes the last message back with its files, and /redo that', a
   expect(terminal.screen()).toMatch(/^make two$/m);
   expect(terminal.screen()).not.toContain('It is there: two.');
   terminal.press('C-c');
-  await command('/undo');
-  await terminal.sees('> make one');
+  expect(await undo(terminal)).toContain('> make one');
   terminal.press('y');
   await terminal.sees(/^make one$/m);
   expect(existsSync(file('one'))).toBe(false);
@@ -132,8 +136,7 @@ inTerminal('/redo brings back what /undo took', async () => {
     terminal.press('Enter');
     await terminal.sees(`It is there: ${name}.`);
   }
-  await command('/undo');
-  await terminal.sees('undo the last message?');
+  await undo(terminal);
   terminal.press('y');
   await terminal.sees('/redo reverts that');
   terminal.press('C-c');

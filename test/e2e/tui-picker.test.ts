@@ -29,10 +29,15 @@ inTerminal('a conversation of yesterday is found by typing a part of its title',
     2,
     expect.stringContaining('muster tasks list --here` shows the conversations'),
   ]);
+  {
+    using lines = new TmuxTerminal(sandbox, ['--resume', '--screen-reader'], { env });
+    await lines.sees('Conversations here: 2');
+    await lines.sees('/resume ID continues one of them');
+  }
   using terminal = new TmuxTerminal(sandbox, ['--resume'], { env, size: [80, 24] });
   const listed = await terminal.sees('Where is the retry limit?');
   expect(listed).toContain('Explain the cache');
-  expect(listed).toMatch(/this directory · 1 of 2/);
+  expect(listed).toMatch(/1 of 2 · this directory/);
   terminal.type('rtry lim');
   const filtered = await terminal.sees('1 match of 2');
   expect(filtered).not.toContain('Explain the cache');

@@ -185,8 +185,10 @@ inTerminal(
     terminal.type('/resume');
     await terminal.sees('→ /resume');
     terminal.press('Enter');
-    await terminal.sees('Conversations here: 1');
-    await terminal.sees(new RegExp(`${root.slice(0, 8)} .* \\(this one\\)`));
+    await terminal.sees(/Resume a conversation +1 of 1 · this directory/);
+    await terminal.sees(/▶ ✓ .* this one/);
+    terminal.press('Escape');
+    await terminal.sees('/help');
     terminal.press('C-c', 'C-c');
     await terminal.sees('exit 0');
     expect(await statuses(world)).toEqual(['completed', 'completed']);

@@ -155,9 +155,9 @@ describe('/resume', () => {
   it('lists the conversations of this directory', async () => {
     await using stage = earlier({ cwd: '/work' });
     const screen = await command(stage, '/resume');
-    expect(screen).toMatch(/Resume a conversation +this directory · 1 of 1/);
+    expect(screen).toMatch(/Resume a conversation +1 of 1 · this directory/);
     expect(screen).toMatch(/▶ ✓ Look at it +just now +\$\S+ +1 turn/);
-    expect(screen).toContain('enter resumes · tab all directories · esc closes');
+    expect(screen).toContain('enter resumes · esc closes · tab all directories');
   });
 
   it('replaces the conversation, and says how to return', async () => {

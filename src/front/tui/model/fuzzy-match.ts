@@ -63,7 +63,11 @@ function findWord(text: string, word: string): number {
 }
 
 function isWordStart(text: string, at: number): boolean {
-  return at === 0 || !/[\p{L}\p{N}]/u.test(text[at - 1] ?? '');
+  if (at === 0) return true;
+  const code = text.charCodeAt(at - 1);
+  // Decide about ASCII without a pattern, because each key press asks this for thousands of texts.
+  if (code < 128) return !((code >= 97 && code <= 122) || (code >= 48 && code <= 57));
+  return !/[\p{L}\p{N}]/u.test(text[at - 1] ?? '');
 }
 
 /**

@@ -74,6 +74,11 @@ function textOf(item: PickerItem): SearchedText {
   return text;
 }
 
+/** Prepares items for the filter, so that the first typed letter need not wait for this. */
+export function prepareItems(items: readonly PickerItem[]): void {
+  for (const item of items) textOf(item);
+}
+
 /** Creates a picker. Without `items`, the list is still being read. */
 export function createPicker(
   kind: PickerKind,

@@ -11,7 +11,7 @@ import {
 } from '../model/transcript.ts';
 import { MAX_PAGER_TEXT } from '../model/pager.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
-import type { SentMessage } from '../update/picker-items.ts';
+import type { UserPrompt } from '../update/picker-items.ts';
 import type { UiMessage } from '../update/message.ts';
 import { liveEventFilter, selectLiveEvents } from '../../../protocol/events/rewound.ts';
 import { foldEvents } from '../../../protocol/state/fold.ts';
@@ -78,9 +78,9 @@ function liveEventsOf(store: Store, id: string): (seq: number) => boolean {
 }
 
 /** Reads the messages of the user in a conversation that no undo has taken back, the oldest first. */
-export function readPrompts(store: Store, id: string): readonly SentMessage[] {
+export function readPrompts(store: Store, id: string): readonly UserPrompt[] {
   const live = selectLiveEvents(readEvents(store, id));
-  return live.flatMap((event, index): readonly SentMessage[] => {
+  return live.flatMap((event, index): readonly UserPrompt[] => {
     if (event.type === 'task.created') {
       const { prompt } = event.spec;
       return prompt === '' ? [] : [{ text: prompt, before: null, sent: event.ts }];

@@ -1,7 +1,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { errorMessage } from '../../../base/errors.ts';
 import type { AppState } from '../model/app-state.ts';
-import type { PickerItem, PickerKind } from '../model/picker.ts';
+import { prepareItems, type PickerItem, type PickerKind } from '../model/picker.ts';
 import { rootRow } from '../model/task-tree.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
 import {
@@ -67,7 +67,9 @@ export class PickerLists {
       const lists = await library.listModels({ isAsking: true });
       const silent = lists.filter(({ problem }) => problem !== null);
       const note = silent.map(({ provider, problem }) => `${provider}: ${problem}`).join('; ');
-      this.fill('models', modelItems(lists, current), { isLoading: false, note });
+      const items = modelItems(lists, current);
+      await prepareInSteps(items);
+      this.fill('models', items, { isLoading: false, note });
     } catch (thrown) {
       this.fill('models', [], { isLoading: false, note: errorMessage(thrown) });
     }
@@ -97,7 +99,9 @@ export class PickerLists {
   private async read(kind: PickerKind, list: () => readonly PickerItem[]): Promise<void> {
     await untilDrawn();
     try {
-      this.fill(kind, list(), { isLoading: false });
+      const items = list();
+      await prepareInSteps(items);
+      this.fill(kind, items, { isLoading: false });
     } catch (thrown) {
       this.fill(kind, [], { isLoading: false, note: errorMessage(thrown) });
     }
@@ -109,6 +113,17 @@ export class PickerLists {
     { isLoading, note = '' }: { readonly isLoading: boolean; readonly note?: string },
   ): void {
     this.options.dispatch({ type: 'picker-filled', kind, items, isLoading, note });
+  }
+}
+
+/** The number of items that are prepared at once, which takes about a millisecond. */
+const ITEMS_PER_STEP = 500;
+
+/** Prepares items for the filter. Keys are handled between the steps. */
+async function prepareInSteps(items: readonly PickerItem[]): Promise<void> {
+  for (let from = 0; from < items.length; from += ITEMS_PER_STEP) {
+    prepareItems(items.slice(from, from + ITEMS_PER_STEP));
+    await nextTick();
   }
 }
 

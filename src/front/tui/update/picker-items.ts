@@ -209,7 +209,7 @@ function rate(usd: number): string {
 }
 
 /** A message of the user, and the number of the last event before it. */
-export interface SentMessage {
+export interface UserPrompt {
   readonly text: string;
   readonly before: number | null;
   /** Milliseconds since the epoch. */
@@ -217,14 +217,14 @@ export interface SentMessage {
 }
 
 /** The messages of a conversation, the newest first. */
-export function messageItems(messages: readonly SentMessage[], now: number): readonly PickerItem[] {
+export function messageItems(messages: readonly UserPrompt[], now: number): readonly PickerItem[] {
   return messages
     .map((message, index) => messageItem(message, { now, isLast: index === messages.length - 1 }))
     .toReversed();
 }
 
 function messageItem(
-  { text, before, sent }: SentMessage,
+  { text, before, sent }: UserPrompt,
   { now, isLast }: { readonly now: number; readonly isLast: boolean },
 ): PickerItem {
   return {

@@ -122,16 +122,13 @@ export function drawPicker(
   const { width, height } = state.size;
   const layout = pickerLayout(state.size);
   const list = listLines(picker, layout.list, pen);
+  const { take, scopes } = TEXTS[picker.kind];
   const hints = [
-    ...keyHint(bindings, 'picker-take', TEXTS[picker.kind].take),
-    ...(TEXTS[picker.kind].scopes === undefined
-      ? []
-      : keyHint(
-          bindings,
-          'picker-toggle',
-          (TEXTS[picker.kind].scopes ?? [])[picker.isWide ? 0 : 1] ?? '',
-        )),
+    ...keyHint(bindings, 'picker-take', take),
     ...keyHint(bindings, 'interrupt', 'closes'),
+    ...(scopes === undefined
+      ? []
+      : keyHint(bindings, 'picker-toggle', scopes[picker.isWide ? 0 : 1])),
     ...keyHint(bindings, 'picker-page-down', 'next page'),
   ];
   const warning = state.hint ?? (state.tree.questions.size > 0 ? 'a question waits for you' : null);
@@ -157,13 +154,14 @@ function headingLine(picker: Picker, width: number, pen: Pen): string {
     query.trim() === ''
       ? `${position}${total}`
       : `${plural(matches.length, 'match', 'matches')} of ${total}`;
-  const right = [
+  const facts = [
     ...(isLoading ? ['loading…'] : []),
-    ...(note === '' ? [] : [note]),
-    ...(scopes === undefined ? [] : [scopes[isWide ? 1 : 0]]),
     ...(kind === 'undo-scope' ? [] : [shown]),
-  ].join(' · ');
-  return joinEnds(pen.prose('strong', title), pen.prose('dim', right), width);
+    ...(scopes === undefined ? [] : [scopes[isWide ? 1 : 0]]),
+    ...(note === '' ? [] : [pen.prose('warn', note)]),
+  ];
+  const right = joinFittingFacts(facts, width, visibleWidth(title) + 1);
+  return joinEnds(pen.prose('strong', title), pen.paint('dim', right), width);
 }
 
 /** Draws the part of the list in view, in exactly `height` lines. */
