@@ -75,6 +75,8 @@ interface MessageFields {
   /** `files` is the number of files that were put back; `skipped` names the others, each with the reason. */
   rewound: { files: number; skipped: readonly string[]; prompt: LastPrompt | null };
 
+  /** The former content of the file that a call has changed. */
+  'former-content-read': { task: string; callId: string; text: string };
   'sandbox-checked': { sandbox: SandboxState };
   'shell-output': { key: number; change: ShellChange };
 }
