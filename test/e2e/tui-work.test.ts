@@ -196,3 +196,30 @@ inTerminal(
     expect(await again.sees('It is changed.')).toMatch(change);
   },
 );
+
+inTerminal('millions of characters of output are scrolled and searched in full', async () => {
+  const script = (request: RecordedRequest): Answer =>
+    toolResultRounds(request) > 0
+      ? { text: 'It is counted.' }
+      : { toolCalls: [{ name: 'Bash', input: { command: 'seq 1 900000' } }] };
+  await using world = await openWorld({ script });
+  const { sandbox, model } = world;
+  mkdirSync(join(sandbox.home, '.config/muster'), { recursive: true });
+  const config = join(sandbox.home, '.config/muster/config.toml');
+  writeFileSync(config, '[keys]\nfocus-entries = "f8"\n');
+  using terminal = new TmuxTerminal(sandbox, ALLOWED, { env: model.env('anthropic'), size: SIZE });
+  await terminal.sees('/help');
+  terminal.type('Go');
+  terminal.press('Enter');
+  await terminal.sees('It is counted.');
+  terminal.press('F8', 'Up', 'v');
+  await terminal.sees(/^lines 1–22 of 90000\d/m);
+  terminal.press('G');
+  await terminal.sees(/^900000$/m);
+  terminal.press('g', '/');
+  terminal.type('765432');
+  terminal.press('Enter');
+  expect(await terminal.sees('match 1 of 1')).toMatch(/^765432$/m);
+  terminal.press('q', 'Escape');
+  await terminal.sees('/help');
+});
