@@ -93,6 +93,8 @@ inTerminal('the work is shown while it is done, hidden by a key, and opened in f
   terminal.press('G');
   await terminal.sees('100 %');
   terminal.resize(60, 12);
+  await terminal.sees(/^lines 28\d–29\d of 30\d/m);
+  terminal.press('G');
   await terminal.sees(/^over$/m);
   terminal.press('q', 'Escape');
   await terminal.sees('/help');
