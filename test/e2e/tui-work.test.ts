@@ -93,6 +93,8 @@ inTerminal('the work is shown while it is done, hidden by a key, and opened in f
   terminal.press('G');
   await terminal.sees('100 %');
   terminal.resize(60, 12);
+  await terminal.sees(/^lines 28\d–29\d of 30\d/m);
+  terminal.press('G');
   await terminal.sees(/^over$/m);
   terminal.press('q', 'Escape');
   await terminal.sees('/help');
@@ -158,4 +160,68 @@ inTerminal('the plan and the answers to questions stay in view', async () => {
   expect(screen).toMatch(
     /✗ ExitPlanMode Plan .*\n {2}Plan\n {2}════\n\n {2}1. Change a\n {2}> no\n/,
   );
+});
+
+function editing(request: RecordedRequest): Answer {
+  const file_path = 'notes.md';
+  switch (toolResultRounds(request)) {
+    case 0:
+      return { toolCalls: [{ name: 'Read', input: { file_path } }] };
+    case 1: {
+      const input = { file_path, old_string: 'note 20\n', new_string: 'note twenty\n' };
+      return { toolCalls: [{ name: 'Edit', input }] };
+    }
+    default:
+      return { text: 'It is changed.' };
+  }
+}
+
+inTerminal(
+  'a change has the unchanged lines around it, also after the conversation is resumed',
+  async () => {
+    await using world = await openWorld({ script: editing });
+    const { sandbox, model } = world;
+    const env = model.env('anthropic');
+    writeFileSync(join(sandbox.workspace, 'notes.md'), `${NOTES}\n`);
+    const change =
+      /✓ Edit notes.md .*\n {2}17 {3}note 17\n {2}18 {3}note 18\n {2}19 {3}note 19\n {2}20 - note 20\n {2}20 \+ note twenty\n {2}21 {3}note 21\n {2}22 {3}note 22\n {2}23 {3}note 23\n/;
+    {
+      using terminal = new TmuxTerminal(sandbox, ALLOWED, { env, size: SIZE });
+      await terminal.sees('/help');
+      terminal.type('Go');
+      terminal.press('Enter');
+      expect(await terminal.sees('It is changed.')).toMatch(change);
+      terminal.press('C-c', 'C-c');
+      await terminal.sees('exit 0');
+    }
+    using again = new TmuxTerminal(sandbox, ['--continue'], { env, size: SIZE });
+    expect(await again.sees('It is changed.')).toMatch(change);
+  },
+);
+
+inTerminal('millions of characters of output are scrolled and searched in full', async () => {
+  const script = (request: RecordedRequest): Answer =>
+    toolResultRounds(request) > 0
+      ? { text: 'It is counted.' }
+      : { toolCalls: [{ name: 'Bash', input: { command: 'seq 1 900000' } }] };
+  await using world = await openWorld({ script });
+  const { sandbox, model } = world;
+  mkdirSync(join(sandbox.home, '.config/muster'), { recursive: true });
+  const config = join(sandbox.home, '.config/muster/config.toml');
+  writeFileSync(config, '[keys]\nfocus-entries = "f8"\n');
+  using terminal = new TmuxTerminal(sandbox, ALLOWED, { env: model.env('anthropic'), size: SIZE });
+  await terminal.sees('/help');
+  terminal.type('Go');
+  terminal.press('Enter');
+  await terminal.sees('It is counted.');
+  terminal.press('F8', 'Up', 'v');
+  await terminal.sees(/^lines 1–22 of 90000\d/m);
+  terminal.press('G');
+  await terminal.sees(/^900000$/m);
+  terminal.press('g', '/');
+  terminal.type('765432');
+  terminal.press('Enter');
+  expect(await terminal.sees('match 1 of 1')).toMatch(/^765432$/m);
+  terminal.press('q', 'Escape');
+  await terminal.sees('/help');
 });

@@ -85,6 +85,7 @@ function callsWith(text: string): readonly EntryBody[] {
     startedAt: 0,
     ms: 1,
     edits: textChanges(tool, input),
+    formerContent: null,
     output: text,
     outputLines: 3,
     tail: lastLines(text),

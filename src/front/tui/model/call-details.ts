@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
-import { textDiff, type DiffBounds, type TextDiff } from './text-diff.ts';
+import { textDiff, type DiffBounds, type DiffLine, type TextDiff } from './text-diff.ts';
 import { truncate } from '../../../base/text.ts';
 import type { Answer, GrantScope } from '../../../protocol/question.ts';
 import { copied, textEnd, textStart } from './cut-text.ts';
@@ -57,7 +57,7 @@ export function fileChange(
 ): TextDiff | null {
   if (!isJsonObject(input)) return null;
   const after = tool === 'Write' ? text(input['content']) : editedText(tool, input, before);
-  return after === null ? null : { ...textDiff(before, after, bounds), first: 1 };
+  return after === null ? null : { ...textDiff(withNewlines(before), after, bounds), first: 1 };
 }
 
 function editedText(tool: string, input: JsonObject, before: string): string | null {
@@ -90,6 +90,53 @@ export function addLineNumbers(
   const numbers = all.slice(-changes.length);
   if (numbers.length < changes.length) return changes;
   return changes.map((each, index) => ({ ...each, first: Number(numbers[index]?.[1]) }));
+}
+
+/** Returns a text with the line ends of the texts in calls. */
+function withNewlines(text: string): string {
+  return text.replaceAll('\r\n', '\n');
+}
+
+/** Compares a written file, whose lines are all in `written`, with its former content. */
+export function replacementOf(written: TextDiff, former: string): TextDiff {
+  const lines = written.lines.map((line) => (line.sign === '…' ? '' : line.text));
+  // A line that was cut would be shown as changed.
+  if (lines.some(({ length }) => length >= BOUNDS.lineLength)) return written;
+  const before = withNewlines(former);
+  const end = before.endsWith('\n') ? '\n' : '';
+  return { ...textDiff(before, lines.join('\n') + end, BOUNDS), first: 1 };
+}
+
+/** Adds the unchanged lines of the file before and after a change. `former` is the content before the change. */
+export function withFileContext(diff: TextDiff, former: string): TextDiff {
+  const { lines, first } = diff;
+  if (first === null) return diff;
+  const file = withNewlines(former).replace(/\n$/, '').split('\n');
+  const count = (...signs: readonly string[]) =>
+    lines.reduce((all, line) => {
+      if (line.sign === '…') return all + line.count;
+      return signs.includes(line.sign) ? all + 1 : all;
+    }, 0);
+  const [start, end] = [first - 1, first - 1 + count(' ', '-')];
+  const isChanged = ({ sign }: DiffLine) => sign === '-' || sign === '+';
+  const before = Math.max(0, BOUNDS.context - lines.findIndex(isChanged));
+  const after = Math.max(0, BOUNDS.context - (lines.length - 1 - lines.findLastIndex(isChanged)));
+  const unchanged = (from: number, to: number, number: number): readonly DiffLine[] =>
+    file.slice(Math.max(0, from), to).map((text, index) => ({
+      sign: ' ',
+      text: copied(textStart(text, BOUNDS.lineLength)),
+      number: number + index,
+      words: null,
+    }));
+  const shownBefore = Math.min(before, start);
+  return {
+    ...diff,
+    lines: [
+      ...unchanged(start - shownBefore, start, 1 - shownBefore),
+      ...lines,
+      ...unchanged(end, end + after, count(' ', '+') + 1),
+    ],
+  };
 }
 
 /** The maximum length of a subject, in UTF-16 units. */

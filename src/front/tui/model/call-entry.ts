@@ -5,7 +5,9 @@ import {
   callDocument,
   callSubject,
   lastLines,
+  replacementOf,
   textChanges,
+  withFileContext,
   withoutExitNote,
 } from './call-details.ts';
 import { linesIn, textStart } from './cut-text.ts';
@@ -42,6 +44,7 @@ export function newCall({ callId, tool, input }: RequestedCall): CallEntry {
     startedAt: null,
     ms: null,
     edits: textChanges(tool, input),
+    formerContent: null,
     output: '',
     outputLines: 0,
     tail: [],
@@ -65,6 +68,7 @@ export function endedCall(
     state,
     ms,
     edits: addLineNumbers(call.edits, tool, state === 'done' ? text : ''),
+    formerContent: state === 'done' ? (facts?.changed?.[0]?.before ?? null) : null,
     output: textStart(text, MAX_OUTPUT),
     outputLines: linesIn(text),
     tail: command === undefined ? [] : lastLines(text),
@@ -76,6 +80,14 @@ export function endedCall(
 export function callWithProgress(call: CallEntry, { line, lines }: CallProgress): CallEntry {
   if (call.state !== 'running') return call;
   return { ...call, tail: lastLines((lines ?? [...call.tail, line]).join('\n')) };
+}
+
+/** Returns a call of which `former` was the content of its file: its change gets the unchanged lines around it. */
+export function callWithFormerContent(call: CallEntry, former: string): CallEntry {
+  const [edit] = call.edits;
+  if (edit === undefined || call.edits.length > 1 || edit.dropped > 0) return call;
+  if (call.tool === 'Edit') return { ...call, edits: [withFileContext(edit, former)] };
+  return call.tool === 'Write' ? { ...call, edits: [replacementOf(edit, former)] } : call;
 }
 
 /** Returns a call with the todo list that it sets. */

@@ -41,6 +41,8 @@ export interface CallEntry {
   readonly ms: number | null;
   /** The text changes that its arguments request. */
   readonly edits: readonly TextDiff[];
+  /** The hash of the former content of the file that it has changed; null if there is none. */
+  readonly formerContent: string | null;
   /** The beginning of its result. */
   readonly output: string;
   /** The number of lines of the full result. */

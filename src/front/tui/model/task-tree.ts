@@ -162,7 +162,8 @@ export function beginTree(tree: DisplayedTree, root: string): void {
   tree.main.task = root;
 }
 
-function transcriptOf({ main, opened }: DisplayedTree, task: string): Transcript | null {
+/** Returns the transcript of a task; null if it is not shown. */
+export function transcriptOf({ main, opened }: DisplayedTree, task: string): Transcript | null {
   if (main.task === task) return main;
   return opened?.task === task ? opened : null;
 }

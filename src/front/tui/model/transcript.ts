@@ -8,6 +8,7 @@ import type { Entry, EntryBody, CallEntry, CallState, MessageEntry, ShellChange 
 import { textStart, textEnd } from './cut-text.ts';
 import { describeAnswer } from './call-details.ts';
 import {
+  callWithFormerContent,
   callWithProgress,
   callWithTodos,
   endedCall,
@@ -277,6 +278,11 @@ function endCall(transcript: Transcript, event: CallEnd, state: CallState): void
 /** Shows the progress of a running call. */
 export function addProgress(transcript: Transcript, callId: string, progress: CallProgress): void {
   replaceCall(transcript, callId, (call) => callWithProgress(call, progress));
+}
+
+/** Adds the unchanged lines of a file to the change that a call made in it. */
+export function addFormerContent(transcript: Transcript, callId: string, former: string): void {
+  replaceCall(transcript, callId, (call) => callWithFormerContent(call, former));
 }
 
 /** Adds a todo list to the call that is setting it. */

@@ -1,5 +1,7 @@
 import { endText } from '../view/entry-lines.ts';
 import { formatDuration, plural } from '../../../base/text.ts';
+import type { TodoItem } from '../../../protocol/tool.ts';
+import { hasFailedCommand } from '../view/call-lines.ts';
 import { plainLines, type Pen } from '../view/pen.ts';
 import type { Entry, CallEntry, CallState } from '../model/entry.ts';
 import type { Transcript } from '../model/transcript.ts';
@@ -115,17 +117,19 @@ export class PlainConversation {
     // Calls of Task are reported by the lines about tasks.
     const isTask = call.tool === 'Task' && call.state !== 'refused';
     if (call.state === 'requested' || isTask) return [];
+    if (call.todos !== null) return isOver ? [this.pen.prose('text', todoText(call.todos))] : [];
     const name = `${call.tool}${call.subject === '' ? '' : `: ${call.subject}`}`;
     if (!isOver) return [this.pen.exact('text', name)];
-    const isBrief = call.state === 'done' && (call.ms ?? 0) < LONG_CALL_MS;
+    const isBrief =
+      call.state === 'done' && !hasFailedCommand(call) && (call.ms ?? 0) < LONG_CALL_MS;
     if (isBrief) return wasReported ? [] : [this.pen.exact('text', name)];
     return [this.pen.exact('text', `${endWords(call)}: ${name}`), ...this.why(call)];
   }
 
-  private why({ state, output }: CallEntry): readonly string[] {
-    if (state === 'done') return [];
-    const [first = ''] = output.trimStart().split('\n', 1);
-    return [`  ${this.pen.prose('text', first)}`];
+  private why(call: CallEntry): readonly string[] {
+    const lines = hasFailedCommand(call) ? call.tail : call.output.trimStart().split('\n', 1);
+    if (call.state === 'done' && !hasFailedCommand(call)) return [];
+    return lines.map((line) => `  ${this.pen.prose('text', line)}`);
   }
 }
 
@@ -137,10 +141,19 @@ const END_WORDS: Readonly<Partial<Record<CallState, string>>> = {
   refused: 'Refused',
 };
 
-function endWords({ state, ms, outputLines }: CallEntry): string {
+function endWords(call: CallEntry): string {
+  const { state, ms, outputLines, exitCode } = call;
   const word = END_WORDS[state];
   if (word !== undefined) return word;
+  if (hasFailedCommand(call)) return `Exit code ${exitCode} after ${formatDuration(ms ?? 0)}`;
   return `Done after ${formatDuration(ms ?? 0)}, ${plural(outputLines, 'line')}`;
+}
+
+function todoText(todos: readonly TodoItem[]): string {
+  const done = todos.filter(({ status }) => status === 'completed').length;
+  const current = todos.find(({ status }) => status === 'in_progress');
+  const rest = current === undefined ? '' : `, now: ${current.content}`;
+  return `To do: ${done} of ${todos.length} done${rest}`;
 }
 
 function indented(head: string, text: string): readonly string[] {

@@ -16,6 +16,7 @@ import type { ConversationPort } from './conversation-runner.ts';
 import {
   readConversation,
   readEarlierTasks,
+  readFormerContent,
   readLeftTask,
   readPrompts,
   readSpill,
@@ -143,6 +144,13 @@ export class EffectRunner {
         const { transcript, pattern, key, by } = effect;
         const matches = this.readLog(transcript, (scan) => searchLog(transcript, scan, pattern));
         return dispatch({ type: 'log-searched', key, matches: matches ?? [], by });
+      }
+      case 'read-former-content': {
+        const { task, callId, hash } = effect;
+        const text = readFormerContent(library.store, hash);
+        return text === null
+          ? undefined
+          : dispatch({ type: 'former-content-read', task, callId, text });
       }
       case 'read-full-entry':
         return this.readFullEntry(effect);

@@ -3,6 +3,7 @@ import { readTree, type TaskEvent } from '../../../api/index.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import {
+  addFormerContent,
   applyToTranscript,
   copyTranscript,
   emptyTranscript,
@@ -26,7 +27,31 @@ const MAX_EARLIER_TASKS = 600;
 export function readTranscript(store: Store, id: string): Transcript {
   const transcript = emptyTranscript(id);
   store.scan(id, (event) => applyToTranscript(transcript, event));
+  addFormerContents(store, transcript);
   return transcript;
+}
+
+/** The maximum length of a former content that is read to show a change, and the number of changes of a log that get it. */
+const MAX_FORMER = 1024 * 1024;
+const MAX_FORMERS = 20;
+
+/** Reads the former content of a file; null if it was not kept, or is too long to be compared at once. */
+export function readFormerContent(store: Store, hash: string): string | null {
+  const bytes = store.getBackup(hash);
+  return bytes === null || bytes.length > MAX_FORMER ? null : bytes.toString('utf8');
+}
+
+/** Adds the unchanged lines of the files to the newest changes of a transcript. */
+function addFormerContents(store: Store, transcript: Transcript): void {
+  const changes = transcript.entries.flatMap((entry) =>
+    entry.kind === 'call' && entry.formerContent !== null
+      ? [{ callId: entry.callId, hash: entry.formerContent }]
+      : [],
+  );
+  for (const { callId, hash } of changes.slice(-MAX_FORMERS)) {
+    const former = readFormerContent(store, hash);
+    if (former !== null) addFormerContent(transcript, callId, former);
+  }
 }
 
 /**
@@ -49,6 +74,7 @@ export function readConversation(
     if (event.type === 'task.created') ({ mode } = event.spec.rights);
     else if (event.type === 'terms.changed') ({ mode } = event.rights);
   });
+  addFormerContents(store, transcript);
   if (!isRunning) leaveCalls(transcript);
   return { main: transcript, mode };
 }

@@ -96,6 +96,8 @@ interface MessageFields {
     only: RewindScope | null;
   };
 
+  /** The former content of the file that a call has changed. */
+  'former-content-read': { task: string; callId: string; text: string };
   'sandbox-checked': { sandbox: SandboxState };
   'shell-output': { key: number; change: ShellChange };
 }

@@ -51,6 +51,8 @@ interface EffectFields {
 
   'read-entries': { transcript: Transcript; key: number; next: BrowseMessage };
   'search-log': { transcript: Transcript; pattern: RegExp; key: string; by: Direction };
+  /** Reads the former content of the file that a call has changed, by its hash. */
+  'read-former-content': { task: string; callId: string; hash: string };
   /** Reads the full text of an entry and opens it in the pager. */
   'read-full-entry': { transcript: Transcript; entry: Entry };
   /** Plans to return to before `prompt`, or to before one of the last messages if it is null; or plans a redo. */

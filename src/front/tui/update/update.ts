@@ -6,10 +6,13 @@ import {
   beginTree,
   placeTask,
   hasWork,
+  transcriptOf,
+  type DisplayedTree,
 } from '../model/task-tree.ts';
-import { updateShell } from '../model/transcript.ts';
+import { addFormerContent, updateShell } from '../model/transcript.ts';
 import { frameLayout, paneHeightOf } from '../view/frame.ts';
 import {
+  type UiEffect,
   type UpdateContext,
   andThen,
   hint,
@@ -159,6 +162,14 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return showRewindPlan(state, message, context);
     case 'rewound':
       return showRewound(state, message);
+    case 'former-content-read': {
+      const { task, callId, text } = message;
+      const add = (tree: DisplayedTree): void => {
+        const transcript = transcriptOf(tree, task);
+        if (transcript !== null) addFormerContent(transcript, callId, text);
+      };
+      return next(editTree(state, add, task));
+    }
     case 'sandbox-checked':
       return next({ ...state, sandbox: message.sandbox });
     case 'shell-output':
@@ -174,7 +185,17 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
 function applyEvent(state: AppState, event: TaskEvent, task: TaskState): Update {
   const applied = editTree(state, (tree) => applyToTree(tree, event, task), event.task);
   const text = attentionText(applied.tree, event);
-  return text === null ? next(applied) : next(applied, { type: 'call-attention', text });
+  const attention = text === null ? [] : [{ type: 'call-attention', text } as const];
+  return next(applied, ...attention, ...readFormerContent(applied, event));
+}
+
+/** Returns the effect that reads the former content of a file after a call in view has changed the file. */
+function readFormerContent({ tree, detail }: AppState, event: TaskEvent): readonly UiEffect[] {
+  if (event.type !== 'call.ended' || event.error !== null || detail === 'short') return [];
+  const hash = event.facts.changed?.[0]?.before ?? null;
+  const { task, callId } = event;
+  if (hash === null || transcriptOf(tree, task) === null) return [];
+  return [{ type: 'read-former-content', task, callId, hash }];
 }
 
 /** Adds entries that were read back from the log. Ignores entries of a transcript that is no longer in view. */

@@ -88,7 +88,8 @@ function workLines(call: CallEntry, style: EntryStyle): readonly string[] {
   ];
 }
 
-function hasFailedCommand({ state, exitCode }: CallEntry): boolean {
+/** Whether a call has run a command that did not succeed. */
+export function hasFailedCommand({ state, exitCode }: CallEntry): boolean {
   return state === 'done' && exitCode !== null && exitCode !== 0;
 }
 

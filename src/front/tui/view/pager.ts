@@ -7,7 +7,7 @@ import { MAX_WIDTH } from './call-lines.ts';
 import { diffLines, languageOf } from './diff-lines.ts';
 import { fitLine, joinEnds, joinFittingFacts, SEPARATOR, wrapText } from './fit.ts';
 import { markdownLines } from './markdown.ts';
-import { exactText, plainLines, type Pen } from './pen.ts';
+import { plainLines, type Pen } from './pen.ts';
 import { markMatches } from './search-marks.ts';
 
 /** The lines of a document. Long texts are drawn and wrapped only where they are in view. */
@@ -15,7 +15,7 @@ export interface PagerLines {
   readonly count: number;
   /** Returns a line with its colors, wrapped to the width of the screen. */
   rows(line: number): readonly string[];
-  /** Returns a line without colors. */
+  /** Returns a line without colors, for searching. */
   plain(line: number): string;
 }
 
@@ -53,7 +53,7 @@ export function pagerLines({ sections }: PagerDocument, width: number, pen: Pen)
     },
     plain(line) {
       const { text, isDrawn } = find(line);
-      return isDrawn ? stripVTControlCharacters(text) : exactText(text);
+      return isDrawn ? stripVTControlCharacters(text) : text;
     },
   };
 }

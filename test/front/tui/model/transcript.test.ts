@@ -78,6 +78,7 @@ it('a transcript lists messages, thoughts, calls and answers in order', () => {
       startedAt: 2_000,
       ms: 5,
       edits: [],
+      formerContent: null,
       output: 'a\nb\n',
       outputLines: 2,
       tail: [],

@@ -258,3 +258,26 @@ it('a conversation that was cut off continues on an empty line', async () => {
   await stage.say('');
   expect(stage.asked.resumed).toEqual([['mainmain', null]]);
 });
+
+it('says how a command failed, and what of the todo list is done', async () => {
+  await using stage = new PlainStage();
+  await stage.say('Go');
+  stage.call('mainmain', 't', 'TodoWrite', { todos: [] });
+  const item = (content: string, status: 'completed' | 'in_progress') => ({ content, status });
+  const items = [item('Read', 'completed'), item('Write', 'in_progress')];
+  stage.write('mainmain', { type: 'todos.set', items });
+  stage.result('mainmain', 't', 'TodoWrite', 'Todo list: …');
+  stage.call('mainmain', 'b', 'Bash', { command: 'npm test' });
+  stage.write('mainmain', {
+    type: 'call.ended',
+    callId: 'b',
+    tool: 'Bash',
+    text: '1 passed\n1 failed\n[exit code 1]',
+    error: null,
+    facts: { commands: [{ command: 'npm test', exitCode: 1 }] },
+    ms: 2_100,
+  });
+  const heard = (await stage.heard()).join('\n');
+  expect(heard).toContain('To do: 1 of 2 done, now: Write\n');
+  expect(heard).toContain('Exit code 1 after 2.1 s: Bash: npm test\n  1 passed\n  1 failed');
+});
