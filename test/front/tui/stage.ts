@@ -447,6 +447,14 @@ export class Stage implements AsyncDisposable {
           });
         }
       },
+      withdraw: (id) => {
+        const queued = stage
+          .stateOf(id)
+          .conversation.queued.filter(({ kind, from }) => kind === 'message' && from === 'user');
+        const ids = queued.map((input) => input.id);
+        if (ids.length > 0) stage.write(id, { type: 'input.withdrawn', ids });
+        return queued;
+      },
       background: (id) => void asked.background.push(id),
       interrupt: (id) => void asked.interrupted.push(id),
       stopTask: async (id) => void asked.stopped.push(id),

@@ -23,6 +23,8 @@ export interface MessageEntry {
   readonly id: string;
   readonly text: string;
   readonly unread: boolean;
+  /** The id of the task that wrote the message; absent for a message of the user. */
+  readonly from?: string;
   /** Attachments, one line each. Absent if there are none. */
   readonly attachments?: readonly string[];
 }

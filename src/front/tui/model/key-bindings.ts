@@ -88,9 +88,16 @@ const OWN_BINDINGS = {
     help: 'attach the image of the clipboard (or drop an image file)',
   },
   interrupt: anywhere(
-    'stop the task in view and all tasks below it; twice: the complete tree',
+    'go back, take back waiting messages, or stop the turn; twice: stop everything, or /undo',
     'escape',
   ),
+  'stop-focused': anywhere('stop the open or chosen task with all tasks below it', 'ctrl+x'),
+  'take-back': {
+    keys: ['up'],
+    scope: 'editor',
+    needsEmptyEditor: true,
+    help: 'take back waiting messages (with an empty editor)',
+  },
   leave: anywhere(
     'clear the editor; twice: stop everything and leave (it can be resumed)',
     'ctrl+c',

@@ -125,10 +125,17 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
     case 'input.queued': {
       const { input } = event;
       if (input.kind === 'message' || input.kind === 'prompt') {
-        transcript.waiting.push(newMessage(input.id, input.text, input.enclosed));
+        const message = newMessage(input.id, input.text, input.enclosed);
+        transcript.waiting.push(input.from === 'user' ? message : { ...message, from: input.from });
         // If too many messages wait, the oldest one becomes an entry before it is read.
         if (transcript.waiting.length > MAX_WAITING) transcript.waiting.splice(0, 1).forEach(add);
       }
+      return;
+    }
+    case 'input.withdrawn': {
+      const { waiting } = transcript;
+      const kept = waiting.filter(({ id }) => !event.ids.includes(id));
+      waiting.splice(0, waiting.length, ...kept);
       return;
     }
     case 'turn.started':
@@ -208,6 +215,11 @@ function newMessage(id: string, text: string, enclosed: readonly QuotedItem[] = 
   const message = { kind: 'message', id, text: cut(text), unread: true } as const;
   if (enclosed.length === 0) return message;
   return { ...message, attachments: enclosed.map(summarizeQuotedItem) };
+}
+
+/** Whether messages of the user wait to be read. Messages of other tasks can't be taken back. */
+export function hasWaitingMessages({ waiting }: Pick<Transcript, 'waiting'>): boolean {
+  return waiting.some(({ from }) => from === undefined);
 }
 
 /** Updates the entry of a shell command, if it is still in memory. */

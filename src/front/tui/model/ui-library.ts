@@ -31,4 +31,5 @@ export type UiLibrary = LibraryInfo &
     | 'store'
     | 'typed'
     | 'watchSignals'
+    | 'withdraw'
   >;

@@ -58,6 +58,8 @@ const NOTED_FAILURES: ReadonlySet<UiEffect['type']> = new Set([
 /** Carries out the effects that `update` describes. Their results are dispatched as messages. */
 export class EffectRunner {
   private readonly options: EffectRunnerOptions;
+  /** The timer that cancels the action which a second press of a key would carry out. */
+  private expiry: NodeJS.Timeout | undefined;
 
   constructor(options: EffectRunnerOptions) {
     this.options = options;
@@ -106,6 +108,12 @@ export class EffectRunner {
         return this.setMode(effect.task, effect.modes);
       case 'show-context':
         return void this.showContext(effect.task).catch(fail);
+      case 'withdraw-messages': {
+        const { from } = effect;
+        const texts =
+          from === null ? conversation.withdraw() : library.withdraw(from).map(({ text }) => text);
+        return dispatch({ type: 'messages-withdrawn', texts });
+      }
       case 'interrupt-task':
         return library.interrupt(effect.task);
       case 'stop-task':
@@ -147,6 +155,11 @@ export class EffectRunner {
       case 'remember-input':
         surface.addToHistory?.(effect.text);
         return library.typed.add(effect.text);
+      case 'expire-armed':
+        clearTimeout(this.expiry);
+        this.expiry = setTimeout(() => dispatch({ type: 'armed-expired' }), effect.ms);
+        this.expiry.unref();
+        return undefined;
       case 'call-attention':
         return surface.callAttention(effect.text);
       case 'redraw':

@@ -75,14 +75,18 @@ function liveEventsOf(store: Store, id: string): (seq: number) => boolean {
   return liveEventFilter(rewinds, last);
 }
 
-/** Reads the last message of the user in a conversation; null if there is none. */
+/** Reads the last message of the user in a conversation that was not taken back; null if there is none. */
 export function readLastPrompt(store: Store, id: string): LastPrompt | null {
   const live = selectLiveEvents(readEvents(store, id));
+  const withdrawn = new Set(
+    live.flatMap((event) => (event.type === 'input.withdrawn' ? event.ids : [])),
+  );
   const index = live.findLastIndex(
     (event) =>
       event.type === 'input.queued' &&
       event.input.from === 'user' &&
-      event.input.kind === 'message',
+      event.input.kind === 'message' &&
+      !withdrawn.has(event.input.id),
   );
   const last = live[index];
   if (last?.type === 'input.queued') {

@@ -18,6 +18,7 @@ import {
   type Update,
   addNote,
   editTree,
+  expireArmed,
   leaveSettledQuestion,
   type ActionHandler,
 } from './step.ts';
@@ -35,7 +36,7 @@ import { showRewindPlan, showRewound } from './rewind.ts';
 import { chooseEntry, scroll, withEarlierEntries, SCROLL_ACTIONS } from './scroll.ts';
 import { goToMatch, searchTyped, stepSearch, SEARCH_ACTIONS } from './search.ts';
 import { runSlashCommand, submit } from './submit.ts';
-import { TASK_ACTIONS } from './tasks.ts';
+import { restoreMessages, TASK_ACTIONS } from './tasks.ts';
 import type { TaskEvent } from '../../../protocol/events/event.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
 import {
@@ -113,6 +114,10 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
           beginTree(tree, message.id),
         ),
       );
+    case 'armed-expired':
+      return expireArmed(state);
+    case 'messages-withdrawn':
+      return restoreMessages(state, message.texts);
     case 'mode-taken':
       // The user may have chosen another mode in the meantime, which stays chosen.
       return next(state.chosenMode === message.mode ? { ...state, chosenMode: null } : state);
@@ -190,8 +195,9 @@ const HANDLERS: Readonly<Record<OwnAction, ActionHandler>> = {
   'new-line': (state) => next(state),
 };
 
-/** Handles a key. Every key removes the hint and the action that the previous key had prepared. */
+/** Handles a key. Every key removes the hint and the action that the previous key had prepared, except a paste. */
 function pressKey(state: AppState, meaning: KeyMeaning, context: UpdateContext): Update {
+  if (meaning === 'paste-image') return HANDLERS[meaning](state, context, state.armed);
   const cleared: AppState = { ...state, hint: null, armed: null };
   if (meaning === 'editor' || meaning === 'nothing' || isEditingAction(meaning)) {
     return next(cleared);

@@ -205,7 +205,7 @@ function currentHints(state: AppState, bindings: Bindings): readonly string[] {
   const task = openTask ?? tree.root;
   const isAtWork = isStarting || (task !== null && tree.rows.get(task)?.endedAt === null);
   if (openTask !== null) {
-    return [...hint('back', 'back'), ...(isAtWork ? hint('interrupt', 'stops it') : [])];
+    return [...hint('back', 'back'), ...(isAtWork ? hint('stop-focused', 'stops it') : [])];
   }
   if (tree.questions.size > 0) return hint('focus-question', 'answers');
   if (!isAtWork) return [...continueHint(state, send), '/help', ...hint('cycle-mode', 'mode')];

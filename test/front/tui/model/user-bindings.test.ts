@@ -117,7 +117,7 @@ it('the screen names the keys in force', async () => {
   await stage.say('/help');
   const help = await stage.screen();
   expect(help).toMatch(/^ {2}ctrl\+y +send the running tasks to the background$/m);
-  expect(help).toMatch(/^ {2}f9 +stop the task in view/m);
+  expect(help).toMatch(/^ {2}f9 +go back, take back/m);
   expect(help).toContain('choose a task: ↑ ↓, enter opens, s stops, b to the background');
   await stage.say('go');
   expect(await stage.screen()).toContain('f9 stop · ctrl+t tasks · ctrl+y background');
