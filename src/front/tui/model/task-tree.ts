@@ -267,15 +267,11 @@ export function hasWork(tree: DisplayedTree): boolean {
 
 /**
  * Chooses at most `maxRows` rows and keeps their order. Tasks at work are preferred to ended tasks, and tasks that
- * ended recently to older ones. The row of the task `chosen` is always included.
+ * ended recently to older ones.
  */
-export function paneRows(
-  rows: readonly TaskTreeRow[],
-  maxRows: number,
-  chosen: string | null = null,
-) {
+export function paneRows(rows: readonly TaskTreeRow[], maxRows: number) {
   const byWeight = rows
-    .map((each, index) => ({ each, index, weight: weightOf(each, chosen) }))
+    .map((each, index) => ({ each, index, weight: weightOf(each) }))
     .toSorted((a, b) => a.weight - b.weight || a.index - b.index);
   const shown = byWeight.slice(0, maxRows).toSorted((a, b) => a.index - b.index);
   const hidden = byWeight.slice(maxRows).map(({ each }) => each.row);
@@ -287,8 +283,7 @@ export function paneRows(
 }
 
 /** Returns the weight of a row. Rows with a smaller weight are preferred. */
-function weightOf({ row, level }: TaskTreeRow, chosen: string | null): number {
-  if (row.id === chosen) return -3;
+function weightOf({ row, level }: TaskTreeRow): number {
   if (level === 0) return -2;
   if (row.openQuestionCount > 0) return -1;
   return row.endedAt === null ? 0 : Number.MAX_SAFE_INTEGER - row.endedAt;

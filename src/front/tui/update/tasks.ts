@@ -40,6 +40,13 @@ export const TASK_ACTIONS = {
   back: goBack,
 } satisfies ActionHandlers;
 
+/** The handlers of keys that move the selection in the tree while it has the focus; otherwise they scroll the conversation. */
+export const TREE_SCROLL_ACTIONS = {
+  'page-up': (state) => next(chooseTask(state, 1 - state.paneHeight)),
+  'page-down': (state) => next(chooseTask(state, state.paneHeight - 1)),
+  'to-end': (state) => next(chooseTask(state, Infinity)),
+} as const satisfies ActionHandlers;
+
 function focusTasks(state: AppState): Update {
   if (state.focus === 'tasks') return next({ ...state, focus: 'editor' });
   const { root } = state.tree;

@@ -1,4 +1,9 @@
-import { transcriptInView, type AppState, type TerminalSize } from '../model/app-state.ts';
+import {
+  transcriptInView,
+  type AppState,
+  type Focus,
+  type TerminalSize,
+} from '../model/app-state.ts';
 import {
   applySignalToTree,
   applyToTree,
@@ -21,6 +26,7 @@ import {
   expireArmed,
   leaveSettledQuestion,
   type ActionHandler,
+  type ActionHandlers,
 } from './step.ts';
 import { openFound } from './commands/conversations.ts';
 import { showPage } from './commands/pages.ts';
@@ -36,15 +42,10 @@ import { showRewindPlan, showRewound } from './rewind.ts';
 import { chooseEntry, scroll, withEarlierEntries, SCROLL_ACTIONS } from './scroll.ts';
 import { goToMatch, searchTyped, stepSearch, SEARCH_ACTIONS } from './search.ts';
 import { runSlashCommand, submit } from './submit.ts';
-import { restoreMessages, TASK_ACTIONS } from './tasks.ts';
+import { restoreMessages, TASK_ACTIONS, TREE_SCROLL_ACTIONS } from './tasks.ts';
 import type { TaskEvent } from '../../../protocol/events/event.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
-import {
-  DEFAULT_BINDINGS,
-  isEditingAction,
-  type Action,
-  type OwnAction,
-} from '../model/key-bindings.ts';
+import { DEFAULT_BINDINGS, isEditingAction, type OwnAction } from '../model/key-bindings.ts';
 import { keyFocus, type KeyMeaning } from './key-action.ts';
 
 /**
@@ -212,8 +213,12 @@ function hasScope(action: OwnAction, state: AppState): boolean {
   return action === 'back' || scope === 'anywhere' || scope === keyFocus(state);
 }
 
+/** The handlers of keys that scroll another part of the screen than the conversation while that part has the focus. */
+const SCROLL_HANDLERS: Readonly<Partial<Record<Focus, ActionHandlers>>> = {
+  question: QUESTION_SCROLL_ACTIONS,
+  tasks: TREE_SCROLL_ACTIONS,
+};
+
 function handlerOf(action: OwnAction, { focus }: AppState): ActionHandler {
-  const scrolling: Partial<Record<Action, ActionHandler>> = QUESTION_SCROLL_ACTIONS;
-  const inQuestion = focus === 'question' ? scrolling[action] : undefined;
-  return inQuestion ?? HANDLERS[action];
+  return SCROLL_HANDLERS[focus]?.[action] ?? HANDLERS[action];
 }
