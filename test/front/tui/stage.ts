@@ -16,6 +16,7 @@ import { themeFor, type Theme } from '../../../src/front/tui/view/theme.ts';
 import type { EndStatus } from '../../../src/protocol/result.ts';
 import type { PermissionMode } from '../../../src/protocol/permission.ts';
 import type { PermissionQuestion } from '../../../src/protocol/question.ts';
+import type { ToolCallPart } from '../../../src/protocol/message.ts';
 import type { TaskSpec } from '../../../src/protocol/task.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import type { TaskStore } from '../../../src/store/task-store.ts';
@@ -192,6 +193,7 @@ export class Stage implements AsyncDisposable {
       background = false,
       prompt = description,
       isQueued = false,
+      callId = `call-${id}`,
     }: {
       readonly agent?: string;
       readonly description?: string;
@@ -199,6 +201,8 @@ export class Stage implements AsyncDisposable {
       readonly background?: boolean;
       readonly prompt?: string;
       readonly isQueued?: boolean;
+      /** The call of the parent that creates it. */
+      readonly callId?: string;
     } = {},
   ): void {
     const base = taskSpec(id);
@@ -213,7 +217,7 @@ export class Stage implements AsyncDisposable {
       rights: { ...base.rights, mode: this.mode },
     });
     if (parent !== null) {
-      this.write(parent, { type: 'child.created', child: id, callId: `call-${id}`, background });
+      this.write(parent, { type: 'child.created', child: id, callId, background });
     }
     for (const event of this.opening(spec)) this.deliver({ ...event, ts: START + this.time });
     if (!isQueued) this.write(id, { type: 'task.started' });
@@ -274,6 +278,14 @@ export class Stage implements AsyncDisposable {
     this.write(id, { type: 'call.started', callId, tool: name, input });
   }
 
+  /** Calls of one message, all of which run. */
+  calls(id: string, calls: readonly ToolCallPart[]): void {
+    this.turn(id, calls);
+    for (const { id: callId, name: tool, input } of calls) {
+      this.write(id, { type: 'call.started', callId, tool, input });
+    }
+  }
+
   result(
     id: string,
     callId: string,
@@ -312,7 +324,13 @@ export class Stage implements AsyncDisposable {
     const end = { status, error: null, by: null, because };
     this.write(id, { type: 'task.ended', end, result: '' });
     if (parent === null) return;
-    this.write(parent, {
+    this.endChild(id, status);
+    if (!this.isKept) this.states.delete(id);
+  }
+
+  /** The parent hears of the end of a task. */
+  endChild(id: string, status: EndStatus = 'completed'): void {
+    this.write(this.stateOf(id).spec.parent ?? '', {
       type: 'child.ended',
       child: id,
       status,
@@ -320,7 +338,6 @@ export class Stage implements AsyncDisposable {
       spent: { tokens: 0, costUsd: 0 },
       below: [],
     });
-    if (!this.isKept) this.states.delete(id);
   }
 
   private turn(

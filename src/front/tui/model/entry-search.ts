@@ -69,6 +69,8 @@ function rawText(entry: Entry): string {
       );
       return [`${entry.tool} ${entry.subject}`, ...changed, entry.output].join('\n');
     }
+    case 'child':
+      return `${entry.subject} ${entry.status}`;
     case 'shell':
       return `!${entry.command}\n${entry.output}`;
     default:

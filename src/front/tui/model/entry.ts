@@ -10,6 +10,7 @@ export type EntryBody =
   | { readonly kind: 'answer'; readonly text: string }
   | { readonly kind: 'thinking'; readonly text: string }
   | CallEntry
+  | ChildEntry
   | ShellEntry
   | { readonly kind: 'note'; readonly level: NoticeLevel; readonly text: string }
   /** The end of the task. `reason` is null if the entry above names the reason. */
@@ -31,6 +32,28 @@ export interface MessageEntry {
 
 export type CallState = 'requested' | 'running' | 'done' | 'failed' | 'stopped' | 'refused';
 
+/** A task that a call has created or resumed. */
+export interface CalledTask {
+  readonly id: string;
+  /** Whether the call does not wait for the task. */
+  readonly isBackground: boolean;
+  /** The status with which the task ended; null while it is at work. */
+  readonly status: EndStatus | null;
+}
+
+/** The end of a task in the background. A task that was resumed can end several times. */
+export interface ChildEntry {
+  readonly kind: 'child';
+  readonly id: string;
+  /** The agent and the description of the task; empty if they are not known. */
+  readonly subject: string;
+  readonly status: EndStatus;
+  /** Whether the task had ended before and was resumed. */
+  readonly isAgain: boolean;
+  readonly tokens: number;
+  readonly costUsd: number | null;
+}
+
 export interface CallEntry {
   readonly kind: 'call';
   readonly callId: string;
@@ -46,6 +69,10 @@ export interface CallEntry {
   readonly output: string;
   /** The number of lines of the full result. */
   readonly outputLines: number;
+  /** The agent of a Task call; absent if the call does not name it. */
+  readonly agent?: string;
+  /** The tasks of the call, in the order in which they were created. Absent if there are none. */
+  readonly tasks?: readonly CalledTask[];
 }
 
 /** A shell command that the user ran. */

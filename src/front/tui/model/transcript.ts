@@ -3,9 +3,16 @@ import { describeCompaction } from '../../../protocol/compaction-text.ts';
 import { summarizeQuotedItem, type QuotedItem } from '../../../protocol/quoted-item.ts';
 import type { NoticeLevel, TaskEvent } from '../../../protocol/events/event.ts';
 import type { AssistantMessage } from '../../../protocol/message.ts';
+import {
+  beginChild,
+  endChild,
+  moveChildToBackground,
+  replaceCall,
+  type KnownChild,
+} from './call-entries.ts';
 import type { Entry, EntryBody, CallEntry, CallState, MessageEntry, ShellChange } from './entry.ts';
 import { textStart, textEnd, linesIn } from './cut-text.ts';
-import { callSubject, addLineNumbers, textChanges } from './call-details.ts';
+import { calledAgent, callSubject, addLineNumbers, textChanges } from './call-details.ts';
 
 /** The number of entries that stay in memory. Older entries are only in the log. */
 const MAX_ENTRIES = 400;
@@ -40,6 +47,8 @@ export interface Transcript {
   lastSeq: number;
   /** Messages that no request contains yet. They are shown below the answer that is being written. */
   readonly waiting: MessageEntry[];
+  /** The tasks below, by id, for the entries of their ends. The oldest ones are forgotten. */
+  children: ReadonlyMap<string, KnownChild>;
   /** The answer that is being written. */
   readonly stream: { text: string; thinking: string };
 }
@@ -70,6 +79,7 @@ export function emptyTranscript(
     earlier: null,
     lastSeq: -1,
     waiting: [],
+    children: new Map(),
     stream: { text: '', thinking: '' },
   };
 }
@@ -177,7 +187,17 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
     case 'limit.reached':
       note('warning', `the limit ${event.limit} = ${event.value} is reached`);
       return;
+    case 'child.created':
+    case 'child.resumed':
+      beginChild(transcript, event);
+      return;
+    case 'child.ended': {
+      const ended = endChild(transcript, event);
+      if (ended !== null) add(ended);
+      return;
+    }
     case 'child.detached':
+      moveChildToBackground(transcript, event.child);
       note('info', `task ${event.child.slice(0, 6)} continues in the background`);
       return;
     case 'context.cleared':
@@ -250,10 +270,12 @@ type RequestedCall = Pick<StartedCall, 'callId' | 'tool' | 'input'>;
 type EndedCall = Pick<Extract<TaskEvent, { type: 'call.ended' }>, 'callId' | 'tool' | 'text'>;
 
 function newCall({ callId, tool, input }: RequestedCall): CallEntry {
+  const agent = calledAgent(tool, input);
   return {
     kind: 'call',
     callId,
     tool,
+    ...(agent === null ? {} : { agent }),
     subject: callSubject(tool, input),
     state: 'requested',
     startedAt: null,
@@ -267,7 +289,10 @@ function newCall({ callId, tool, input }: RequestedCall): CallEntry {
 function startCall(transcript: Transcript, event: StartedCall): void {
   // The event has the canonical name of the tool.
   const started: CallEntry = { ...newCall(event), state: 'running', startedAt: event.ts };
-  if (!replaceCall(transcript, event.callId, () => started)) addEntry(transcript, started);
+  // A call that runs again after a crash keeps its tasks.
+  const restart = ({ tasks }: CallEntry): CallEntry =>
+    tasks === undefined ? started : { ...started, tasks };
+  if (!replaceCall(transcript, event.callId, restart)) addEntry(transcript, started);
 }
 
 function endCall(
@@ -293,18 +318,6 @@ export function leaveCalls({ entries }: Transcript): void {
     if (entry.kind !== 'call' || entry.state !== 'running') continue;
     entries[at] = { ...entry, state: 'requested', startedAt: null };
   }
-}
-
-function replaceCall(
-  { entries }: Transcript,
-  callId: string,
-  change: (call: CallEntry) => CallEntry,
-): boolean {
-  const at = entries.findLastIndex((entry) => entry.kind === 'call' && entry.callId === callId);
-  const entry = entries[at];
-  if (entry?.kind !== 'call') return false;
-  entries[at] = { ...change(entry), key: entry.key };
-  return true;
 }
 
 /** Turns a waiting message into an entry once it has been read, so that it stands between the last answer and the next one. */

@@ -1,6 +1,8 @@
 import { transcriptInView, type Anchor, type AppState } from '../model/app-state.ts';
 import { gapCount, loadedEntries, olderCount } from '../model/earlier-entries.ts';
 import type { Transcript } from '../model/transcript.ts';
+import { groupCalls } from '../model/call-groups.ts';
+import { isUnfolded } from '../view/conversation-parts.ts';
 import { isFoldable } from '../view/entry-lines.ts';
 import { frameLayout, partsInView } from '../view/frame.ts';
 import {
@@ -139,9 +141,16 @@ export function toggleEntry(state: AppState, key: number): AppState {
   return { ...state, toggled };
 }
 
+/** Returns the keys of the entries that can be unfolded. Calls of a folded block can't be selected, except the first. */
 function foldableKeys(state: AppState): readonly number[] {
-  return loadedEntries(transcriptInView(state))
-    .filter(isFoldable)
+  const transcript = transcriptInView(state);
+  const groups = [transcript.earlier?.entries ?? [], transcript.entries].map(groupCalls);
+  const isHidden = (key: number): boolean => {
+    const [first] = groups.flatMap((each) => each.get(key)?.calls ?? []);
+    return first !== undefined && first.key !== key && !isUnfolded(first.key, state);
+  };
+  return loadedEntries(transcript)
+    .filter((entry) => isFoldable(entry) && !isHidden(entry.key))
     .map(({ key }) => key);
 }
 

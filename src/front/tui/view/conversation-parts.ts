@@ -1,10 +1,12 @@
 import { plural } from '../../../base/text.ts';
 import type { Search } from '../model/app-state.ts';
+import { groupCalls, type CallGroup } from '../model/call-groups.ts';
 import type { Entry } from '../model/entry.ts';
 import { textEnd } from '../model/cut-text.ts';
 import { gapCount, olderCount } from '../model/earlier-entries.ts';
 import type { Transcript } from '../model/transcript.ts';
 import { answerLines, entryLines, thinkingLines, type EntryStyle } from './entry-lines.ts';
+import { groupLine, memberLine } from './delegation-lines.ts';
 import { fitLine } from './fit.ts';
 import type { Pen } from './pen.ts';
 import { markMatches } from './search-marks.ts';
@@ -33,11 +35,14 @@ export function conversationParts(transcript: Transcript, style: ConversationSty
   const read = earlier?.entries ?? [];
   const lastRead = read.at(-1);
   const gap = gapCount(transcript);
-  const entryParts = (list: readonly Entry[], before?: Entry) =>
-    list.map((entry, index) => {
+  const entryParts = (list: readonly Entry[], before?: Entry) => {
+    const groups = groupCalls(list);
+    return list.map((entry, index) => {
       const isReply = (list[index - 1] ?? before)?.kind === 'message';
-      return { key: entry.key, draw: () => framedEntry(entry, { ...style, isReply }) };
+      const group = groups.get(entry.key);
+      return { key: entry.key, draw: () => framedEntry(entry, { ...style, isReply, group }) };
     });
+  };
   const parts: readonly { readonly key: number; readonly draw: () => readonly string[] }[] = [
     { key: -1, draw: once(() => linesAbove(transcript, style)) },
     ...entryParts(read),
@@ -73,9 +78,9 @@ export function isUnfolded(
 /** Draws an entry. The current match and the selected entry get a sign, because not every terminal has colors. */
 function framedEntry(
   entry: Entry,
-  style: ConversationStyle & { readonly isReply: boolean },
+  style: ConversationStyle & { readonly isReply: boolean; readonly group: CallGroup | undefined },
 ): readonly string[] {
-  const { pen } = style;
+  const { pen, group, tasksKey = '' } = style;
   const { key } = entry;
   const pattern = style.search?.pattern ?? null;
   const current = style.search?.current ?? null;
@@ -84,13 +89,38 @@ function framedEntry(
   const isSigned = line !== null || style.chosen === key;
   const width = isSigned ? Math.max(1, style.width - 2) : style.width;
   const how = `${width} ${isExpanded}`;
-  const own = pen.keep(entry, how, () => entryLines(entry, { pen, width, isExpanded }));
+  const own =
+    group === undefined
+      ? pen.keep(entry, how, () => entryLines(entry, { pen, width, isExpanded, tasksKey }))
+      : groupedLines(entry, group, { ...style, width });
   // An empty line separates a message from the reply.
   const drawn = style.isReply && own[0] !== '' ? ['', ...own] : own;
   const lines = pattern === null ? drawn : markMatches(drawn, pattern, line, pen);
   if (!isSigned) return lines;
   const signed = line ?? lines.findIndex((each) => each !== '');
   return lines.map((each, index) => `${sign(index === signed, pen)}${each}`);
+}
+
+/**
+ * Draws a call of a block of equal calls: the first call with the line of the block, the others only if the block is
+ * unfolded or if they are unfolded themselves.
+ */
+function groupedLines(entry: Entry, group: CallGroup, style: ConversationStyle): readonly string[] {
+  const { pen, width, toggled, search } = style;
+  if (entry.kind !== 'call') return [];
+  const [first] = group.calls;
+  const isFirst = entry.key === first?.key;
+  const isOpen = first !== undefined && isUnfolded(first.key, style);
+  const isFound = search?.current?.key === entry.key;
+  const isDetailed = isFound || (!isFirst && toggled.has(entry.key));
+  const head = isFirst ? pen.keep(group, `${width}`, () => [groupLine(group, style)]) : [];
+  if (!isOpen && !isDetailed) return head;
+  const how = `member ${width} ${isDetailed}`;
+  const own = pen.keep(entry, how, () => [
+    memberLine(entry, group, style),
+    ...(isDetailed ? entryLines(entry, { pen, width, isExpanded: true }).slice(1) : []),
+  ]);
+  return [...head, ...own];
 }
 
 function sign(isHere: boolean, pen: Pen): string {

@@ -1,6 +1,7 @@
 import { formatDuration, plural } from '../../../base/text.ts';
 import { markdownLines } from './markdown.ts';
 import type { Entry, CallEntry, CallState, MessageEntry, ShellEntry } from '../model/entry.ts';
+import { backgroundStartLine, childEndLine, isBackgroundStart } from './delegation-lines.ts';
 import { diffLines, diffSize } from './diff-lines.ts';
 import { linesIn } from '../model/cut-text.ts';
 import { joinEnds, fitLine, wrapText } from './fit.ts';
@@ -12,6 +13,8 @@ export interface EntryStyle {
   readonly width: number;
   /** Whether calls and thoughts show more than one line. */
   readonly isExpanded: boolean;
+  /** The name of the key that moves the focus to the tree. Absent if there is none. */
+  readonly tasksKey?: string;
 }
 
 const INDENT = '  ';
@@ -38,7 +41,11 @@ export function entryLines(entry: Entry, style: EntryStyle): readonly string[] {
     case 'thinking':
       return thinkingLines(entry.text, style);
     case 'call':
-      return callLines(entry, style);
+      return isBackgroundStart(entry) && !style.isExpanded
+        ? [backgroundStartLine(entry, style)]
+        : callLines(entry, style);
+    case 'child':
+      return [childEndLine(entry, style)];
     case 'shell':
       return ['', ...shellLines(entry, style)];
     case 'note':

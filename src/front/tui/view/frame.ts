@@ -70,14 +70,16 @@ function emptyLines(count: number): readonly string[] {
 }
 
 /** Returns the conversation in view as parts, which are drawn only when they are needed. */
-export function partsInView(state: AppState, { library, pen }: ViewContext): Parts {
+export function partsInView(state: AppState, { library, pen, bindings }: ViewContext): Parts {
   const { isExpanded, toggled, search, notices, sandbox, size } = state;
   const { width } = size;
   const transcript = transcriptInView(state);
   const above =
     transcript === state.tree.main ? startScreen({ library, sandbox, notices }, width, pen) : [];
   const chosen = state.focus === 'entries' ? state.chosenEntry : null;
-  return conversationParts(transcript, { pen, width, isExpanded, toggled, chosen, above, search });
+  const [tasksKey = ''] = keysOf(bindings, 'focus-tasks');
+  const style = { pen, width, isExpanded, toggled, chosen, above, search, tasksKey };
+  return conversationParts(transcript, style);
 }
 
 /** Returns the rows that the pane shows: all rows while the tree has the focus, otherwise the current ones. */
