@@ -125,3 +125,28 @@ describe('a task in the background', () => {
     );
   });
 });
+
+describe('an estimate before a fan-out', () => {
+  it('is a note from the costs of earlier tasks', async () => {
+    await using stage = new Stage({ rows: 30 });
+    for (let index = 0; index < 5; index += 1) stage.endEarlier(`earlier${index}`, 'Explore', 0.05);
+    await stage.say('Look at all of them');
+    const inputs = TWELVE.map((name, index) => ({
+      type: 'tool_call' as const,
+      id: `t${index}`,
+      name: 'Task',
+      input: { description: name, prompt: 'look', subagent_type: 'Explore' },
+    }));
+    stage.calls('mainmain', inputs);
+    await stage.screen();
+    expect(await stage.screen()).toContain(
+      '12 × Explore, about $0.60 (your last 5 with scripted/one)',
+    );
+  });
+
+  it('is not given without earlier tasks', async () => {
+    await using stage = await fanOut(TWELVE);
+    await stage.screen();
+    expect(await stage.screen()).not.toContain('about $');
+  });
+});

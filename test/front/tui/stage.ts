@@ -328,6 +328,36 @@ export class Stage implements AsyncDisposable {
     if (!this.isKept) this.states.delete(id);
   }
 
+  /** A task of an earlier conversation is in the logs. */
+  endEarlier(id: string, agent: string, costUsd: number): void {
+    const base = taskSpec(id);
+    const model = { provider: 'scripted', id: 'one', chain: ['flag'] };
+    const log = this.store.create(taskSpec(id, { agent: { ...base.agent, name: agent }, model }));
+    const end = { status: 'completed', error: null, by: null, because: 'it answered' } as const;
+    log.append([
+      { type: 'task.started' },
+      {
+        type: 'turn.started',
+        turn: 1,
+        inputs: [],
+        model: 'scripted/one',
+        toolChoice: 'auto',
+      },
+      {
+        type: 'turn.ended',
+        turn: 1,
+        message: { role: 'assistant', content: [{ type: 'text', text: 'found' }] },
+        usage: { input: 1_000, output: 200, cacheRead: 0, cacheWrite: 0, reasoning: 0 },
+        costUsd,
+        reason: 'stop',
+        model: 'scripted/one',
+        ms: 12,
+      },
+      { type: 'task.ended', end, result: 'found' },
+    ]);
+    log.close();
+  }
+
   /** The parent hears of the end of a task. */
   endChild(id: string, status: EndStatus = 'completed'): void {
     this.write(this.stateOf(id).spec.parent ?? '', {

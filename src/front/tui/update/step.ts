@@ -1,6 +1,7 @@
 import type { QuestionAnswer, RewindPlan } from '../../../api/index.ts';
 import type { NoticeLevel } from '../../../protocol/events/event.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
+import type { PlannedFanOut } from '../../../report/fan-out-estimate.ts';
 import type { AppState, ArmedAction, LastPrompt } from '../model/app-state.ts';
 import { type Transcript, addEntry } from '../model/transcript.ts';
 import type { BrowseMessage, Direction, UiMessage, Tagged } from './message.ts';
@@ -56,6 +57,8 @@ interface EffectFields {
 
   'set-editor-text': { text: string };
   'remember-input': { text: string };
+  /** Adds a note with the probable cost of a fan-out, if the logs have enough tasks like it. */
+  'estimate-fan-out': PlannedFanOut;
   'call-attention': { text: string };
   /** Dispatches `armed-expired` after `ms` milliseconds, and cancels the expiry before. */
   'expire-armed': { ms: number };

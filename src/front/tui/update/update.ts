@@ -31,6 +31,7 @@ import {
 import { openFound } from './commands/conversations.ts';
 import { showPage } from './commands/pages.ts';
 import type { UiMessage } from './message.ts';
+import { findFanOut } from './fan-out.ts';
 import {
   acceptAnswer,
   confirm,
@@ -77,7 +78,7 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return stepSearch({ ...state, searchedLog: { key, matches } }, by, context);
     }
     case 'task-event':
-      return applyEvent(state, message.event, message.task);
+      return applyEvent(state, message.event, message.task, context);
     case 'task-signal': {
       const { signal } = message;
       return next(editTree(state, (tree) => applySignalToTree(tree, signal), signal.task));
@@ -154,10 +155,20 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
   }
 }
 
-function applyEvent(state: AppState, event: TaskEvent, task: TaskState): Update {
+function applyEvent(
+  state: AppState,
+  event: TaskEvent,
+  task: TaskState,
+  { library }: UpdateContext,
+): Update {
   const applied = editTree(state, (tree) => applyToTree(tree, event, task), event.task);
   const text = attentionText(applied.tree, event);
-  return text === null ? next(applied) : next(applied, { type: 'call-attention', text });
+  const fanOut = findFanOut(event, task, library);
+  return next(
+    applied,
+    ...(text === null ? [] : [{ type: 'call-attention', text } as const]),
+    ...(fanOut === null ? [] : [{ type: 'estimate-fan-out', ...fanOut } as const]),
+  );
 }
 
 /** Adds entries that were read back from the log. Ignores entries of a transcript that is no longer in view. */
