@@ -126,6 +126,20 @@ describe('a task in the background', () => {
   });
 });
 
+it('waiting for the first token is not shown as connecting', async () => {
+  await using stage = new Stage();
+  await stage.say('Look');
+  stage.ask('mainmain');
+  expect(await stage.screen()).toMatch(/● main connecting/);
+  stage.signal({ type: 'request_sent', task: 'mainmain' });
+  expect(await stage.screen()).toMatch(/● main waiting for the first token for \d+ s/);
+  stage.write('mainmain', { type: 'turn.accepted', turn: 1 });
+  expect(await stage.screen()).toMatch(/● main streaming/);
+  // A late signal changes nothing.
+  stage.signal({ type: 'request_sent', task: 'mainmain' });
+  expect(await stage.screen()).toMatch(/● main streaming/);
+});
+
 describe('an estimate before a fan-out', () => {
   it('is a note from the costs of earlier tasks', async () => {
     await using stage = new Stage({ rows: 30 });

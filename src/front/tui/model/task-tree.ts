@@ -103,12 +103,24 @@ export function applyToTree(tree: DisplayedTree, event: TaskEvent, state: TaskSt
   }
 }
 
-/** Adds a piece of an answer that is being written. */
+/** Adds a piece of an answer that is being written, or the news that a request is sent. */
 export function applySignalToTree(tree: DisplayedTree, signal: TaskSignal): void {
+  if (signal.type === 'request_sent') {
+    awaitFirstToken(tree, signal.task);
+    return;
+  }
   const transcript = transcriptOf(tree, signal.task);
   if (transcript === null) return;
   if (signal.type === 'text_delta') addStreamed(transcript, 'text', signal.text);
   if (signal.type === 'reasoning_delta') addStreamed(transcript, 'thinking', signal.text);
+}
+
+/** Shows that a task waits for the first token and no longer for a connection, until an event says more. */
+function awaitFirstToken({ rows, clock }: DisplayedTree, task: string): void {
+  const row = rows.get(task);
+  if (row?.activity.kind !== 'connecting') return;
+  const since = clock.now() - measureClockShift(clock);
+  rows.set(task, { ...row, activity: { kind: 'waiting_for_first_token', since } });
 }
 
 /**
