@@ -107,7 +107,8 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
     case 'conversation-changed':
       return next({ ...state, conversation: { ...state.conversation, ...message.status } });
     case 'conversation-idle':
-      return next({ ...state, hint: null });
+      // Nothing is left to stop, but a prepared end of the session stays prepared.
+      return next(state.armed === 'leave' ? state : { ...state, armed: null, hint: null });
     case 'conversation-found':
       return openFound(state, message.found);
     case 'conversation-loaded':

@@ -62,6 +62,14 @@ describe('keys from the configuration', () => {
     });
   });
 
+  it('may be default keys of actions that are newer than the configuration', () => {
+    const bindings = userBindings(written({ leave: ['ctrl+x'] }));
+    expect(bindings['stop-focused'].keys).toEqual([]);
+    expect(mistake({ leave: ['ctrl+x'], 'stop-focused': ['ctrl+x'] })).toContain(
+      'would be stop-focused and leave',
+    );
+  });
+
   it('may be keys of the editor, including those that delete', () => {
     const table = { 'delete-word-back': ['backspace'], 'delete-back': ['ctrl+h'], yank: ['alt+v'] };
     expect(mistake(table)).toBe('none');
