@@ -199,6 +199,20 @@ export class Engine {
   }
 
   /**
+   * Takes back the messages of the user that no request of a running task contains yet, so that no request will contain
+   * them. Returns these messages, the oldest first. Throws `NOT_FOUND` if the task does not run in this process.
+   */
+  withdraw(id: string): readonly TaskInput[] {
+    const { state, journal } = this.requireRun(id);
+    const messages = state.conversation.queued.filter(
+      ({ kind, from }) => kind === 'message' && from === 'user',
+    );
+    const ids = messages.map((message) => message.id);
+    if (ids.length > 0) journal.record({ type: 'input.withdrawn', ids });
+    return messages;
+  }
+
+  /**
    * Interrupts the current step of a conversation, and the tasks for which it waits, because the user asked for it.
    * Its background work continues; if there is none, the conversation is stopped. Throws `NOT_FOUND` if the
    * conversation does not run in this process, and `INVALID_PARAM` for a subagent's task, which can only be stopped.

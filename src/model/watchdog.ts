@@ -181,7 +181,9 @@ class Watch implements WireObserver {
   }
 
   connected(): void {
-    if (this.phase === 'connecting') this.enter('waiting');
+    if (this.phase !== 'connecting' || this.hasEnded) return;
+    this.enter('waiting');
+    this.options.listener?.onSent?.();
   }
 
   responded(headers: ResponseHeaders): void {

@@ -260,6 +260,8 @@ export type ProgressPart = Extract<
 
 /** Receives what happens to a request while the reader of the stream waits for the next part. */
 export interface AnswerListener {
+  /** Called when the request is sent over an established connection. The answer has not begun. */
+  onSent?(): void;
   /** Called once for each silence, when no content has arrived for a few seconds. */
   onSilence(silence: Silence): void;
   /** Called when content arrives after `onSilence`. */

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { heardTwice, wrongsOf } from './random-checks.ts';
 import type { BatchCount } from './killable-store.ts';
-import { calmPlan, ONE_AT_A_TIME, wildPlan } from './random-plans.ts';
+import { calmPlan, hesitantPlan, ONE_AT_A_TIME, wildPlan } from './random-plans.ts';
 import { randomRuns } from './random-runs.ts';
 import type { Work } from './random-work.ts';
 import { eventsOf, live, newWorld, stateOf, type Plan, type World } from './random-world.ts';
@@ -111,6 +111,19 @@ describe('a process that is killed at any moment', () => {
       );
     },
   );
+
+  it('sends each message to the model or gives it back, never both', RUNS.test, async () => {
+    await fc.assert(
+      fc.asyncProperty(hesitantPlan, kills, async (plan, deaths) => {
+        const whole = await undisturbed(plan);
+        expect(wrongsOf(whole)).toEqual([]);
+        const world = await survive(plan, deaths, whole.batches);
+        expect(wrongsOf(world)).toEqual([]);
+        await world.store.close();
+      }),
+      RUNS.runs,
+    );
+  });
 
   it('breaks no promise, whatever the tasks were doing', RUNS.test, async () => {
     await fc.assert(

@@ -22,6 +22,7 @@ export function wrongsOf(world: World): readonly string[] {
     ...world.wrongs,
     ...tasks.flatMap(wrongEnd),
     ...tasks.flatMap(wrongOutcomes),
+    ...tasks.flatMap(wrongMessages),
     ...tasks.flatMap((task) => wrongDeliveries(task, world)),
     ...wrongRequests(world.requests),
     ...[...world.runs]
@@ -54,6 +55,24 @@ function wrongOutcomes({ id, events }: TaskHistory): readonly string[] {
   return [...outcomes]
     .filter(([, n]) => n > 1)
     .map(([call, n]) => `${id}: ${call} ended ${n} times`);
+}
+
+/**
+ * Checks that each message of a person is in exactly one request or was taken back. A message to a task that did not
+ * complete may still wait for its next request.
+ */
+function wrongMessages({ id, events, state }: TaskHistory): readonly string[] {
+  const taken = events.flatMap((event) => (event.type === 'turn.started' ? event.inputs : []));
+  const withdrawn = events.flatMap((event) => (event.type === 'input.withdrawn' ? event.ids : []));
+  return events.flatMap((event) => {
+    if (event.type !== 'input.queued' || event.input.from !== 'user') return [];
+    const { id: input, kind } = event.input;
+    if (kind !== 'message') return [];
+    const waits = state.conversation.queued.some((each) => each.id === input);
+    const places = [...taken, ...withdrawn].filter((each) => each === input).length;
+    if (places + (waits ? 1 : 0) === 1) return [];
+    return [`${id}: the message ${input} is in ${places} places${waits ? ' and waits' : ''}`];
+  });
 }
 
 /** The time from the creation or a resume of a child to its next resume. */
@@ -219,6 +238,9 @@ function wrongRequests(requests: readonly SeenRequest[]): readonly string[] {
   for (const [path, its] of Map.groupBy(requests, (seen) => seen.path)) {
     for (const [index, { request, life }] of its.entries()) {
       const before = its[index - 1];
+      if (request.messages.at(-1)?.role === 'assistant') {
+        wrongs.push(`${path}: request ${index} (life ${life}) adds nothing to an answer`);
+      }
       wrongs.push(...wrongPairs(request.messages).map((wrong) => `${path}: ${wrong}`));
       if (before === undefined) continue;
       const old = before.request;

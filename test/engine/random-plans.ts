@@ -4,7 +4,7 @@ import type { PersonAct, Plan } from './random-world.ts';
 
 const act: fc.Arbitrary<PersonAct> = fc.record({
   at: fc.nat(60),
-  kind: fc.constantFrom('stop', 'interrupt', 'mode', 'send', 'detach', 'resume'),
+  kind: fc.constantFrom('stop', 'interrupt', 'mode', 'send', 'withdraw', 'detach', 'resume'),
   of: fc.nat(9),
 });
 
@@ -29,6 +29,26 @@ export const wildPlan: fc.Arbitrary<Plan> = fc.record({
     }),
   }),
 });
+
+/** Plans in which a person sends messages and soon takes some of them back. */
+export const hesitantPlan: fc.Arbitrary<Plan> = fc
+  .tuple(
+    wildPlan,
+    fc.array(fc.record({ at: fc.nat(40), of: fc.nat(3), after: fc.nat(8) }), {
+      minLength: 1,
+      maxLength: 6,
+      size: 'max',
+    }),
+  )
+  .map(([{ work, seed, settings }, messages]) => ({
+    work,
+    seed,
+    settings,
+    acts: messages.flatMap(({ at, of, after }): readonly PersonAct[] => [
+      { at, kind: 'send', of },
+      { at: at + after, kind: 'withdraw', of },
+    ]),
+  }));
 
 /** The settings of an example: no limit is close, and one task works at a time. */
 export const ONE_AT_A_TIME: Plan['settings'] = {

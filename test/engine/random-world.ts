@@ -32,7 +32,7 @@ import type { TaskState } from '../../src/protocol/state/task-state.ts';
 /** An action of a person while tasks are at work. `of` selects one of the tasks so far. */
 export interface PersonAct {
   readonly at: number;
-  readonly kind: 'stop' | 'interrupt' | 'mode' | 'send' | 'detach' | 'resume';
+  readonly kind: 'stop' | 'interrupt' | 'mode' | 'send' | 'withdraw' | 'detach' | 'resume';
   readonly of: number;
 }
 
@@ -425,6 +425,9 @@ class Life {
       case 'send':
         if (run?.isEnding === false) this.engine.send(id, 'say(something)');
         return;
+      case 'withdraw':
+        if (run !== undefined) this.withdraw(run);
+        return;
       case 'detach':
         if (run !== undefined && run.parent !== null) this.engine.detach(id);
         return;
@@ -433,6 +436,18 @@ class Life {
         return;
       default:
         kind satisfies never;
+    }
+  }
+
+  /** Takes back the messages of a task and checks that the library names those that no request will contain. */
+  private withdraw(run: TaskRun): void {
+    const { id } = run.spec;
+    const named = this.engine.withdraw(id).map((input) => input.id);
+    const { queued, inputIds } = run.state.conversation;
+    const left = queued.filter(({ kind, from }) => kind === 'message' && from === 'user');
+    const unknown = named.filter((input) => !inputIds.has(input));
+    if (left.length > 0 || unknown.length > 0) {
+      this.wrong(`after ${id} gave back ${named.join()}, ${left.length} messages are left`);
     }
   }
 

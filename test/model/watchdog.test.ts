@@ -361,3 +361,23 @@ test.each<{ what: string; steps: readonly Step[]; heard: readonly string[] }>([
   });
   expect(told).toEqual(heard);
 });
+
+test('reports once that the request is sent, and only if the answer has not begun', async () => {
+  const told: string[] = [];
+  const listener = {
+    onSent: () => void told.push('sent'),
+    onSilence: () => {},
+    onResumed: () => {},
+    onProgress: () => {},
+  };
+  await play(
+    LIMITS,
+    [
+      { at: 0, do: accepted },
+      { at: 100, do: text },
+      { at: 200, do: DONE },
+    ],
+    listener,
+  );
+  expect(told).toEqual(['sent']);
+});

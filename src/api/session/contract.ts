@@ -34,6 +34,12 @@ export interface MessageQuoteRequest extends QuoteRequest {
   readonly signal?: AbortSignal;
 }
 
+/** A message of the user that was taken back before any request contained it. */
+export interface WithdrawnMessage {
+  readonly id: string;
+  readonly text: string;
+}
+
 /** The description of an image before it is sent to a model. */
 export interface ImageDescription {
   /** For example `PNG image, 640 × 480 pixels, 12345 bytes`, or null if the bytes are not an image. */
@@ -190,6 +196,12 @@ export interface Muster {
    * that were gathered for another task.
    */
   send(id: string, message: string, enclosed?: QuotedItems): void;
+  /**
+   * Takes back the user's messages that no request of a running task contains yet; no request will contain them. `id` is
+   * a full id. Returns the withdrawn messages, the oldest first; an empty list if requests contain all of them. Throws
+   * MusterError `NOT_FOUND` if the task does not run in this process.
+   */
+  withdraw(id: string): readonly WithdrawnMessage[];
   /**
    * Gathers the items of a person's next message: files named with `@`, outputs of commands, and images. A file is read
    * only if the Read tool of the task may read it. A file that needs a person's permission is left out and reported.

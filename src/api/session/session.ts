@@ -86,6 +86,7 @@ export function createSession(parts: SessionParts): Muster {
     send(id, message, enclosed) {
       engine.send(id, message, enclosed && checkQuotedItems(id, enclosed));
     },
+    withdraw: (id) => engine.withdraw(id),
     enclose: (request) => quoter.gather(request),
     lookAtImage: (bytes, to) => quoter.lookAtImage(bytes, to),
     interrupt: (id) => engine.interrupt(id),

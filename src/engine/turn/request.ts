@@ -149,7 +149,10 @@ export type TurnOutcome =
   | { readonly kind: 'limit'; readonly hit: LimitHit }
   /** No request was sent: the budget allows a last answer, but no more calls before it. */
   | { readonly kind: 'last_turn'; readonly hit: LimitHit }
-  /** The budget does not allow the same request again, but allows it with a lower output cap. */
+  /**
+   * No request was sent. Either the budget does not allow the same request again, but allows it with a lower output cap;
+   * or there is nothing to send any more, because the user took back a message.
+   */
   | { readonly kind: 'begin_again' }
   | { readonly kind: 'failed'; readonly failure: ModelFailure }
   | { readonly kind: 'stopped' };

@@ -56,7 +56,13 @@ async function streamOnce(
     streamed.add(part);
     if (!isSummary) deps.onSignal(toSignal(part, task));
   };
-  const listener = { ...createSilenceRecorder(deps, run, turn), onProgress: emit };
+  const listener: AnswerListener = {
+    ...createSilenceRecorder(deps, run, turn),
+    onSent: () => {
+      if (!isSummary) deps.onSignal({ type: 'request_sent', task });
+    },
+    onProgress: emit,
+  };
   for await (const part of deps.model.stream(request, run.cancellation.turnSignal, listener)) {
     switch (part.type) {
       case 'held': {

@@ -62,6 +62,7 @@ export async function runTurn(
     if (shortfall !== null) return endWithoutBudget(run, shortfall);
     await run.slot.take();
     run.cancellation.turnSignal.throwIfAborted();
+    if (isNew && hasNothingToSend(run)) return { kind: 'begin_again' };
     const outputCap = isNew && deps.outputCap ? deps.outputCap() : requestBudget.outputCap;
     const startedTurn = startTurn(deps, run, { toolChoice, outputCap });
     const record = (finished: FinishedAnswer) =>
@@ -73,6 +74,15 @@ export async function runTurn(
   } finally {
     requestBudget.release();
   }
+}
+
+/**
+ * Returns true if the newest message is an answer without calls and nothing was added to it. That happens if the user
+ * took back the message for which the turn was about to begin.
+ */
+function hasNothingToSend({ state: { conversation } }: TaskRun): boolean {
+  const { queued, openCalls, messages } = conversation;
+  return queued.length === 0 && openCalls.length === 0 && messages.at(-1)?.role === 'assistant';
 }
 
 /**

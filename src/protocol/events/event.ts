@@ -129,7 +129,10 @@ export type EventBody =
     }
   /** A text for the model was added to the inputs of the next request. */
   | { readonly type: 'input.queued'; readonly input: TaskInput }
-  /** Inputs are withdrawn and are never sent, because the model has read their content in the outcome of a call. */
+  /**
+   * Inputs are withdrawn and are never sent, because the model has read their content in the outcome of a call, or
+   * because the user took them back.
+   */
   | { readonly type: 'input.withdrawn'; readonly ids: readonly string[] }
   /**
    * A request is about to be sent. It contains the messages of the state at this event, followed by `inputs` in this

@@ -188,6 +188,7 @@ describe('a watched conversation', () => {
     isWatched: true,
     select: () => {},
     send: () => {},
+    withdraw: () => [],
     continueWork: () => {},
     resumeTask: () => {},
   };

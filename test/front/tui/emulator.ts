@@ -139,4 +139,5 @@ export const KEYS = {
   ctrlG: '\u0007',
   ctrlO: '\u000f',
   ctrlT: '\u0014',
+  ctrlX: '\u0018',
 } as const;

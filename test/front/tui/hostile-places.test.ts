@@ -119,6 +119,7 @@ function conversationIn(
     toggled: new Set([0]),
     chosen: null,
     fullTextKeys: 'ctrl+s v',
+    tasksKey: 'ctrl+t',
   };
   return searches.flatMap((search) =>
     (['short', 'full'] as const).map((detail) => {

@@ -16,6 +16,7 @@ import { themeFor, type Theme } from '../../../src/front/tui/view/theme.ts';
 import type { EndStatus } from '../../../src/protocol/result.ts';
 import type { PermissionMode } from '../../../src/protocol/permission.ts';
 import type { PermissionQuestion } from '../../../src/protocol/question.ts';
+import type { ToolCallPart } from '../../../src/protocol/message.ts';
 import type { TaskSpec } from '../../../src/protocol/task.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import type { TaskStore } from '../../../src/store/task-store.ts';
@@ -200,6 +201,7 @@ export class Stage implements AsyncDisposable {
       background = false,
       prompt = description,
       isQueued = false,
+      callId = `call-${id}`,
     }: {
       readonly agent?: string;
       readonly description?: string;
@@ -207,6 +209,8 @@ export class Stage implements AsyncDisposable {
       readonly background?: boolean;
       readonly prompt?: string;
       readonly isQueued?: boolean;
+      /** The call of the parent that creates it. */
+      readonly callId?: string;
     } = {},
   ): void {
     const base = taskSpec(id);
@@ -221,7 +225,7 @@ export class Stage implements AsyncDisposable {
       rights: { ...base.rights, mode: this.mode },
     });
     if (parent !== null) {
-      this.write(parent, { type: 'child.created', child: id, callId: `call-${id}`, background });
+      this.write(parent, { type: 'child.created', child: id, callId, background });
     }
     for (const event of this.opening(spec)) this.deliver({ ...event, ts: START + this.time });
     if (!isQueued) this.write(id, { type: 'task.started' });
@@ -282,6 +286,14 @@ export class Stage implements AsyncDisposable {
     this.write(id, { type: 'call.started', callId, tool: name, input });
   }
 
+  /** Calls of one message, all of which run. */
+  calls(id: string, calls: readonly ToolCallPart[]): void {
+    this.turn(id, calls);
+    for (const { id: callId, name: tool, input } of calls) {
+      this.write(id, { type: 'call.started', callId, tool, input });
+    }
+  }
+
   result(
     id: string,
     callId: string,
@@ -320,7 +332,43 @@ export class Stage implements AsyncDisposable {
     const end = { status, error: null, by: null, because };
     this.write(id, { type: 'task.ended', end, result: '' });
     if (parent === null) return;
-    this.write(parent, {
+    this.endChild(id, status);
+    if (!this.isKept) this.states.delete(id);
+  }
+
+  /** A task of an earlier conversation is in the logs. */
+  endEarlier(id: string, agent: string, costUsd: number): void {
+    const base = taskSpec(id);
+    const model = { provider: 'scripted', id: 'one', chain: ['flag'] };
+    const log = this.store.create(taskSpec(id, { agent: { ...base.agent, name: agent }, model }));
+    const end = { status: 'completed', error: null, by: null, because: 'it answered' } as const;
+    log.append([
+      { type: 'task.started' },
+      {
+        type: 'turn.started',
+        turn: 1,
+        inputs: [],
+        model: 'scripted/one',
+        toolChoice: 'auto',
+      },
+      {
+        type: 'turn.ended',
+        turn: 1,
+        message: { role: 'assistant', content: [{ type: 'text', text: 'found' }] },
+        usage: { input: 1_000, output: 200, cacheRead: 0, cacheWrite: 0, reasoning: 0 },
+        costUsd,
+        reason: 'stop',
+        model: 'scripted/one',
+        ms: 12,
+      },
+      { type: 'task.ended', end, result: 'found' },
+    ]);
+    log.close();
+  }
+
+  /** The parent hears of the end of a task. */
+  endChild(id: string, status: EndStatus = 'completed'): void {
+    this.write(this.stateOf(id).spec.parent ?? '', {
       type: 'child.ended',
       child: id,
       status,
@@ -328,7 +376,6 @@ export class Stage implements AsyncDisposable {
       spent: { tokens: 0, costUsd: 0 },
       below: [],
     });
-    if (!this.isKept) this.states.delete(id);
   }
 
   private turn(
@@ -461,6 +508,14 @@ export class Stage implements AsyncDisposable {
             by: 'user',
           });
         }
+      },
+      withdraw: (id) => {
+        const queued = stage
+          .stateOf(id)
+          .conversation.queued.filter(({ kind, from }) => kind === 'message' && from === 'user');
+        const ids = queued.map((input) => input.id);
+        if (ids.length > 0) stage.write(id, { type: 'input.withdrawn', ids });
+        return queued;
       },
       background: (id) => void asked.background.push(id),
       interrupt: (id) => void asked.interrupted.push(id),

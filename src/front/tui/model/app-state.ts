@@ -72,6 +72,9 @@ export interface TerminalSize {
   readonly editorLines: number;
 }
 
+/** An action that needs a second press of the same key. */
+export type ArmedAction = 'leave' | 'stop-tree' | 'stop-focused' | 'undo';
+
 /** The complete state of the terminal UI. `update` returns the next state; a state is never changed in place. */
 export interface AppState {
   /** The fold of all task events. */
@@ -111,8 +114,8 @@ export interface AppState {
   readonly picker: Picker | null;
   /** The result of the last search through a full log, so that the next step does not read the log again. */
   readonly searchedLog: { readonly key: string; readonly matches: readonly SearchMatch[] } | null;
-  /** The action that happens if the same key is pressed once more. */
-  readonly armed: 'leave' | 'stop-tree' | null;
+  /** The action that happens if the same key is pressed once more before it expires. */
+  readonly armed: ArmedAction | null;
   /** A message in the status line, which the next key removes. */
   readonly hint: string | null;
   /** The permission mode that the user chose for the next message. */

@@ -158,6 +158,13 @@ const SUBJECT_ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
 /** The names of such arguments that any tool may have. */
 const COMMON_ARGUMENTS = ['file_path', 'path', 'url', 'query'];
 
+/** Returns the agent that a Task call names; null for other calls. */
+export function calledAgent(tool: string, input: JsonValue): string | null {
+  if (tool !== 'Task' || !isJsonObject(input)) return null;
+  const agent = input['subagent_type'];
+  return typeof agent === 'string' && agent !== '' ? agent : null;
+}
+
 /** Returns the argument that says what a call is about, such as a command, a path or a pattern. */
 export function callSubject(tool: string, input: JsonValue): string {
   if (!isJsonObject(input)) return truncate(String(input), MAX_SUBJECT);

@@ -3,6 +3,7 @@ import type { TodoItem } from '../../../protocol/tool.ts';
 import {
   addLineNumbers,
   callDocument,
+  calledAgent,
   callSubject,
   lastLines,
   replacementOf,
@@ -35,10 +36,12 @@ export interface CallProgress {
 
 /** Creates the entry of a call that a message requests. */
 export function newCall({ callId, tool, input }: RequestedCall): CallEntry {
+  const agent = calledAgent(tool, input);
   return {
     kind: 'call',
     callId,
     tool,
+    ...(agent !== null && { agent }),
     subject: callSubject(tool, input),
     state: 'requested',
     startedAt: null,

@@ -72,6 +72,8 @@ function rawText(entry: Entry): string {
       const asked = [document, answer].filter((text) => text !== null);
       return [`${tool} ${subject}`, ...changed, ...items, ...asked, output].join('\n');
     }
+    case 'child':
+      return `${entry.subject} ${entry.status}`;
     case 'shell':
       return `!${entry.command}\n${entry.output}`;
     default:

@@ -11,6 +11,7 @@ export type EntryBody =
   | { readonly kind: 'answer'; readonly text: string }
   | { readonly kind: 'thinking'; readonly text: string }
   | CallEntry
+  | ChildEntry
   | ShellEntry
   | { readonly kind: 'note'; readonly level: NoticeLevel; readonly text: string }
   /** The end of the task. `reason` is null if the entry above names the reason. */
@@ -24,11 +25,35 @@ export interface MessageEntry {
   readonly id: string;
   readonly text: string;
   readonly unread: boolean;
+  /** The id of the task that wrote the message; absent for a message of the user. */
+  readonly from?: string;
   /** Attachments, one line each. Absent if there are none. */
   readonly attachments?: readonly string[];
 }
 
 export type CallState = 'requested' | 'running' | 'done' | 'failed' | 'stopped' | 'refused';
+
+/** A task that a call has created or resumed. */
+export interface CalledTask {
+  readonly id: string;
+  /** Whether the call does not wait for the task. */
+  readonly isBackground: boolean;
+  /** The status with which the task ended; null while it is at work. */
+  readonly status: EndStatus | null;
+}
+
+/** The end of a task in the background. A task that was resumed can end several times. */
+export interface ChildEntry {
+  readonly kind: 'child';
+  readonly id: string;
+  /** The agent and the description of the task; empty if they are not known. */
+  readonly subject: string;
+  readonly status: EndStatus;
+  /** Whether the task had ended before and was resumed. */
+  readonly isAgain: boolean;
+  readonly tokens: number;
+  readonly costUsd: number | null;
+}
 
 export interface CallEntry {
   readonly kind: 'call';
@@ -57,6 +82,10 @@ export interface CallEntry {
   readonly todos: readonly TodoItem[] | null;
   /** The user's answer to the question of the call; null if there is none, or if it was a plain permission. */
   readonly answer: string | null;
+  /** The agent of a Task call; absent if the call does not name it. */
+  readonly agent?: string;
+  /** The tasks of the call, in the order in which they were created. Absent if there are none. */
+  readonly tasks?: readonly CalledTask[];
 }
 
 /** A shell command that the user ran. */

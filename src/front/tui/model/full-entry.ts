@@ -47,6 +47,8 @@ export function fullEntry(
       return { title: entry.title, sections: [{ kind: 'text', lines: entry.lines }] };
     case 'note':
       return { title: 'Note', sections: [textSection(entry.text)] };
+    case 'child':
+      return { title: entry.subject, sections: [textSection(`Task ${entry.id} ${entry.status}`)] };
     case 'ended':
       return { title: `It ${entry.status}`, sections: [textSection(entry.reason ?? entry.status)] };
     default:

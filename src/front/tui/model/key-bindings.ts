@@ -21,6 +21,11 @@ export interface ActionBinding {
   readonly scope: KeyScope;
   /** Set if the key works only while nothing is typed, so that it is not taken from a text. */
   readonly needsEmptyEditor?: true;
+  /**
+   * Set if a default key of the action gives way to the same key that the user configured for another action, so that a
+   * configuration from before the action existed stays valid.
+   */
+  readonly givesWay?: true;
   /** The name that the terminal library's editor has for the action. Set if the editor itself handles the key. */
   readonly editorAction?: Keybinding;
   /** The line of the help; `{ACTION}` stands for the keys of another action. Absent if the key is not listed. */
@@ -92,9 +97,20 @@ const OWN_BINDINGS = {
     help: 'attach the image of the clipboard (or drop an image file)',
   },
   interrupt: anywhere(
-    'stop the task in view and all tasks below it; twice: the complete tree',
+    'go back, take back waiting messages, or stop the turn; twice: stop everything, or /undo',
     'escape',
   ),
+  'stop-focused': {
+    ...anywhere('stop the open or chosen task with all tasks below it', 'ctrl+x'),
+    givesWay: true,
+  },
+  'take-back': {
+    keys: ['up'],
+    scope: 'editor',
+    needsEmptyEditor: true,
+    givesWay: true,
+    help: 'take back waiting messages (with an empty editor)',
+  },
   leave: anywhere(
     'clear the editor; twice: stop everything and leave (it can be resumed)',
     'ctrl+c',

@@ -104,13 +104,25 @@ export function applyToTree(tree: DisplayedTree, event: TaskEvent, state: TaskSt
   }
 }
 
-/** Adds a piece of an answer that is being written. */
+/** Adds a piece of an answer that is being written, or the news that a request is sent. */
 export function applySignalToTree(tree: DisplayedTree, signal: TaskSignal): void {
+  if (signal.type === 'request_sent') {
+    awaitFirstToken(tree, signal.task);
+    return;
+  }
   const transcript = transcriptOf(tree, signal.task);
   if (transcript === null) return;
   if (signal.type === 'text_delta') addStreamed(transcript, 'text', signal.text);
   if (signal.type === 'progress') addProgress(transcript, signal.callId, signal);
   if (signal.type === 'reasoning_delta') addStreamed(transcript, 'thinking', signal.text);
+}
+
+/** Shows that a task waits for the first token and no longer for a connection, until an event says more. */
+function awaitFirstToken({ rows, clock }: DisplayedTree, task: string): void {
+  const row = rows.get(task);
+  if (row?.activity.kind !== 'connecting') return;
+  const since = clock.now() - measureClockShift(clock);
+  rows.set(task, { ...row, activity: { kind: 'waiting_for_first_token', since } });
 }
 
 /**
@@ -270,15 +282,11 @@ export function hasWork(tree: DisplayedTree): boolean {
 
 /**
  * Chooses at most `maxRows` rows and keeps their order. Tasks at work are preferred to ended tasks, and tasks that
- * ended recently to older ones. The row of the task `chosen` is always included.
+ * ended recently to older ones.
  */
-export function paneRows(
-  rows: readonly TaskTreeRow[],
-  maxRows: number,
-  chosen: string | null = null,
-) {
+export function paneRows(rows: readonly TaskTreeRow[], maxRows: number) {
   const byWeight = rows
-    .map((each, index) => ({ each, index, weight: weightOf(each, chosen) }))
+    .map((each, index) => ({ each, index, weight: weightOf(each) }))
     .toSorted((a, b) => a.weight - b.weight || a.index - b.index);
   const shown = byWeight.slice(0, maxRows).toSorted((a, b) => a.index - b.index);
   const hidden = byWeight.slice(maxRows).map(({ each }) => each.row);
@@ -290,8 +298,7 @@ export function paneRows(
 }
 
 /** Returns the weight of a row. Rows with a smaller weight are preferred. */
-function weightOf({ row, level }: TaskTreeRow, chosen: string | null): number {
-  if (row.id === chosen) return -3;
+function weightOf({ row, level }: TaskTreeRow): number {
   if (level === 0) return -2;
   if (row.openQuestionCount > 0) return -1;
   return row.endedAt === null ? 0 : Number.MAX_SAFE_INTEGER - row.endedAt;

@@ -4,6 +4,13 @@ import { summarizeQuotedItem, type QuotedItem } from '../../../protocol/quoted-i
 import type { NoticeLevel, TaskEvent } from '../../../protocol/events/event.ts';
 import type { AssistantMessage } from '../../../protocol/message.ts';
 import type { TodoItem } from '../../../protocol/tool.ts';
+import {
+  beginChild,
+  endChild,
+  moveChildToBackground,
+  replaceCall,
+  type KnownChild,
+} from './call-entries.ts';
 import type { Entry, EntryBody, CallEntry, CallState, MessageEntry, ShellChange } from './entry.ts';
 import { textStart, textEnd } from './cut-text.ts';
 import { describeAnswer } from './call-details.ts';
@@ -52,6 +59,8 @@ export interface Transcript {
   lastSeq: number;
   /** Messages that no request contains yet. They are shown below the answer that is being written. */
   readonly waiting: MessageEntry[];
+  /** The tasks below, by id, for the entries of their ends. The oldest ones are forgotten. */
+  children: ReadonlyMap<string, KnownChild>;
   /** The answer that is being written. */
   readonly stream: { text: string; thinking: string };
 }
@@ -82,6 +91,7 @@ export function emptyTranscript(
     earlier: null,
     lastSeq: -1,
     waiting: [],
+    children: new Map(),
     stream: { text: '', thinking: '' },
   };
 }
@@ -142,10 +152,17 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
     case 'input.queued': {
       const { input } = event;
       if (input.kind === 'message' || input.kind === 'prompt') {
-        transcript.waiting.push(newMessage(input.id, input.text, input.enclosed));
+        const message = newMessage(input.id, input.text, input.enclosed);
+        transcript.waiting.push(input.from === 'user' ? message : { ...message, from: input.from });
         // If too many messages wait, the oldest one becomes an entry before it is read.
         if (transcript.waiting.length > MAX_WAITING) transcript.waiting.splice(0, 1).forEach(add);
       }
+      return;
+    }
+    case 'input.withdrawn': {
+      const { waiting } = transcript;
+      const kept = waiting.filter(({ id }) => !event.ids.includes(id));
+      waiting.splice(0, waiting.length, ...kept);
       return;
     }
     case 'turn.started':
@@ -196,7 +213,17 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
     case 'limit.reached':
       note('warning', `the limit ${event.limit} = ${event.value} is reached`);
       return;
+    case 'child.created':
+    case 'child.resumed':
+      beginChild(transcript, event);
+      return;
+    case 'child.ended': {
+      const ended = endChild(transcript, event);
+      if (ended !== null) add(ended);
+      return;
+    }
     case 'child.detached':
+      moveChildToBackground(transcript, event.child);
       note('info', `task ${event.child.slice(0, 6)} continues in the background`);
       return;
     case 'context.cleared':
@@ -230,6 +257,11 @@ function newMessage(id: string, text: string, enclosed: readonly QuotedItem[] = 
   return { ...message, attachments: enclosed.map(summarizeQuotedItem) };
 }
 
+/** Whether messages of the user wait to be read. Messages of other tasks can't be taken back. */
+export function hasWaitingMessages({ waiting }: Pick<Transcript, 'waiting'>): boolean {
+  return waiting.some(({ from }) => from === undefined);
+}
+
 /** Updates the entry of a shell command, if it is still in memory. */
 export function updateShell({ entries }: Transcript, key: number, change: ShellChange): void {
   const at = entries.findLastIndex((entry) => entry.key === key);
@@ -256,8 +288,13 @@ function addAnswer(transcript: Transcript, message: AssistantMessage): void {
 function startCall(transcript: Transcript, event: StartedCall): void {
   // The event has the canonical name of the tool.
   const started: CallEntry = { ...newCall(event), state: 'running', startedAt: event.ts };
-  // The user may have answered a question about the call before it starts.
-  const start = ({ answer }: CallEntry): CallEntry => ({ ...started, answer });
+  // The user may have answered a question about the call before it starts, and a call that runs again after a crash
+  // keeps its tasks.
+  const start = ({ answer, tasks }: CallEntry): CallEntry => ({
+    ...started,
+    answer,
+    ...(tasks !== undefined && { tasks }),
+  });
   if (!replaceCall(transcript, event.callId, start)) addEntry(transcript, started);
 }
 
@@ -292,18 +329,6 @@ function addTodos(transcript: Transcript, items: readonly TodoItem[]): void {
   );
   if (call?.kind !== 'call') return;
   replaceCall(transcript, call.callId, (entry) => callWithTodos(entry, items));
-}
-
-function replaceCall(
-  { entries }: Transcript,
-  callId: string,
-  change: (call: CallEntry) => CallEntry,
-): boolean {
-  const at = entries.findLastIndex((entry) => entry.kind === 'call' && entry.callId === callId);
-  const entry = entries[at];
-  if (entry?.kind !== 'call') return false;
-  entries[at] = { ...change(entry), key: entry.key };
-  return true;
 }
 
 /** Turns a waiting message into an entry once it has been read, so that it stands between the last answer and the next one. */

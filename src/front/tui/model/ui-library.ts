@@ -33,4 +33,5 @@ export type UiLibrary = LibraryInfo &
     | 'store'
     | 'typed'
     | 'watchSignals'
+    | 'withdraw'
   >;

@@ -48,10 +48,13 @@ export function userBindings(written: WrittenBindings): Bindings {
   return yielded;
 }
 
-/** Takes the keys that the user configured from the editor's own actions. */
+/** Takes the keys that the user configured from the editor's own actions, and from other actions that give way. */
 function yieldKeys(bindings: Bindings, written: WrittenBindings): Bindings {
   const configured = ACTIONS.filter((action) => written.has(action));
-  const yielding = ACTIONS.filter((action) => isEditingAction(action) && !written.has(action));
+  const yielding = ACTIONS.filter(
+    (action) =>
+      (isEditingAction(action) || bindings[action].givesWay === true) && !written.has(action),
+  );
   const changed = yielding.map((action) => {
     const binding = bindings[action];
     const taking = configured.filter((each) => overlap(bindings[each], binding));

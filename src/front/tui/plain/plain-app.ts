@@ -18,6 +18,8 @@ export interface PlainAppOptions extends InterfaceOptions {
 
 /** A width at which no line is cut, because a screen reader has no columns. */
 const ANY_WIDTH = 10_000;
+/** The time for the second Ctrl+C. It is long, because the sentence that asks for it is read aloud. */
+const LEAVE_MS = 10_000;
 /** The maximum number of lines that are written from the output of a shell command. */
 const MAX_SHELL_LINES = 40;
 
@@ -32,7 +34,8 @@ export class PlainApp {
   private readonly redraw: Redraw;
   /** The question that was written last. The next typed line may answer it. */
   private asked: PendingQuestion | null = null;
-  private isLeaving = false;
+  /** The time of the last Ctrl+C that asked whether to leave; null if another line followed. */
+  private leaveAskedAt: number | null = null;
   /** The hint that was written last. */
   private shownHint: string | null = null;
 
@@ -90,12 +93,13 @@ export class PlainApp {
   /** Handles Ctrl+C: stops the turn, and leaves when the key is pressed again. */
   onInterrupt(): void {
     const { session } = this;
-    if (this.isLeaving) {
+    const now = this.options.now();
+    if (this.leaveAskedAt !== null && now - this.leaveAskedAt < LEAVE_MS) {
       this.options.onLeave();
       return;
     }
     const { isShellRunning } = session.state;
-    this.isLeaving = !isShellRunning;
+    this.leaveAskedAt = isShellRunning ? null : now;
     session.dispatch({ type: 'key-pressed', meaning: 'interrupt' });
     if (isShellRunning) return;
     this.shownHint = session.state.hint;
@@ -105,7 +109,7 @@ export class PlainApp {
 
   private handleLine(line: string): void {
     const { session } = this;
-    this.isLeaving = false;
+    this.leaveAskedAt = null;
     if (line.trim() === '') {
       session.dispatch({ type: 'submitted', text: '' });
       return;

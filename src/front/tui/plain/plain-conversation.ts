@@ -71,6 +71,9 @@ export class PlainConversation {
         return [pen.prose('text', `${NOTE_WORDS[entry.level]}${entry.text}`)];
       case 'ended':
         return [pen.prose('text', `It ${endText(entry)}`)];
+      // The lines about tasks report the end of a task.
+      case 'child':
+        return [];
       // The output of a shell command is written when the command has ended.
       case 'shell':
         return [];

@@ -9,7 +9,7 @@ interface OutgoingMessage {
   readonly enclosed?: QuotedItems | undefined;
 }
 
-type ConversationLibrary = Pick<Muster, 'resume' | 'resumeBelow' | 'send' | 'start'>;
+type ConversationLibrary = Pick<Muster, 'resume' | 'resumeBelow' | 'send' | 'start' | 'withdraw'>;
 
 /** The operations of a conversation that this process runs, or that another process runs and this one watches. */
 export interface ConversationPort {
@@ -25,6 +25,8 @@ export interface ConversationPort {
    */
   select(id: string | null, mode?: PermissionMode): void;
   send(text: string, enclosed?: QuotedItems): void;
+  /** Takes back the messages that no request contains yet, and returns their texts, the oldest first. */
+  withdraw(): readonly string[];
   /** Continues a conversation that was cut off. Does nothing if the conversation is at work. */
   continueWork(): void;
   /** Continues an ended task of the conversation. `text` is the next message of the task; null for no message. */
@@ -93,6 +95,11 @@ export class ConversationRunner implements ConversationPort {
       if (!isNotFound(thrown)) throw thrown;
       this.unsent.push(message);
     }
+  }
+
+  withdraw(): readonly string[] {
+    const sent = this.run === null ? [] : this.library.withdraw(this.run.id);
+    return [...sent, ...this.unsent.splice(0)].map(({ text }) => text);
   }
 
   continueWork(): void {

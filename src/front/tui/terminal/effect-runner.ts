@@ -7,6 +7,11 @@ import { fullEntry } from '../model/full-entry.ts';
 import { searchLog } from '../model/entry-search.ts';
 import { isCutOff } from '../model/task-tree.ts';
 import { hasEnded } from '../model/task-row.ts';
+import {
+  estimateFanOut,
+  formatEstimate,
+  type PlannedFanOut,
+} from '../../../report/fan-out-estimate.ts';
 import type { Transcript } from '../model/transcript.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
 import { conversationsPage } from '../update/commands/conversations.ts';
@@ -60,10 +65,17 @@ const NOTED_FAILURES: ReadonlySet<UiEffect['type']> = new Set([
   'rewind',
 ]);
 
+/** The maximum time of a listing of all logs for an estimate, in milliseconds. It blocks the screen. */
+const MAX_LISTING_MS = 100;
+
 /** Carries out the effects that `update` describes. Their results are dispatched as messages. */
 export class EffectRunner {
   private readonly options: EffectRunnerOptions;
   private readonly lists: PickerLists;
+  /** Whether a listing of the logs has taken longer than `MAX_LISTING_MS`. */
+  private isListingSlow = false;
+  /** The timer that cancels the action which a second press of a key would carry out. */
+  private expiry: NodeJS.Timeout | undefined;
 
   constructor(options: EffectRunnerOptions) {
     this.options = options;
@@ -119,6 +131,12 @@ export class EffectRunner {
         return this.setMode(effect.task, effect.modes);
       case 'show-context':
         return void this.showContext(effect.task).catch(fail);
+      case 'withdraw-messages': {
+        const { from } = effect;
+        const texts =
+          from === null ? conversation.withdraw() : library.withdraw(from).map(({ text }) => text);
+        return dispatch({ type: 'messages-withdrawn', texts });
+      }
       case 'interrupt-task':
         return library.interrupt(effect.task);
       case 'stop-task':
@@ -171,6 +189,15 @@ export class EffectRunner {
       case 'remember-input':
         surface.addToHistory?.(effect.text);
         return library.typed.add(effect.text);
+      case 'estimate-fan-out':
+        // The calls of the fan-out are started first.
+        setImmediate(() => this.estimateFanOut(effect)).unref();
+        return undefined;
+      case 'expire-armed':
+        clearTimeout(this.expiry);
+        this.expiry = setTimeout(() => dispatch({ type: 'armed-expired' }), effect.ms);
+        this.expiry.unref();
+        return undefined;
       case 'call-attention':
         return surface.callAttention(effect.text);
       case 'redraw':
@@ -321,6 +348,21 @@ export class EffectRunner {
       readShellOutput: (key) => shell.fullOutput(key),
     });
     dispatch({ type: 'pager-opened', document });
+  }
+
+  /** Shows an estimate. Nothing is estimated any more once a listing of the logs has taken long. */
+  private estimateFanOut(fanOut: PlannedFanOut): void {
+    if (this.isListingSlow) return;
+    const { store } = this.options.library;
+    const { clock } = this.options.state().tree;
+    const begun = clock.monotonic();
+    try {
+      const estimate = estimateFanOut(store.list(), fanOut);
+      if (estimate !== null) this.note('info', formatEstimate(fanOut, estimate));
+    } catch (thrown) {
+      this.hint(errorMessage(thrown));
+    }
+    this.isListingSlow = clock.monotonic() - begun > MAX_LISTING_MS;
   }
 
   private async planRewind(effect: EffectOf<'plan-rewind'>): Promise<void> {

@@ -103,17 +103,20 @@ function liveEventsOf(store: Store, id: string): (seq: number) => boolean {
   return liveEventFilter(rewinds, last);
 }
 
-/** Reads the messages of the user in a conversation that no undo has taken back, the oldest first. */
+/** Reads the messages of the user in a conversation that nobody has taken back, the oldest first. */
 export function readPrompts(store: Store, id: string): readonly UserPrompt[] {
   const live = selectLiveEvents(readEvents(store, id));
+  const withdrawn = new Set(
+    live.flatMap((event) => (event.type === 'input.withdrawn' ? event.ids : [])),
+  );
   return live.flatMap((event, index): readonly UserPrompt[] => {
     if (event.type === 'task.created') {
       const { prompt } = event.spec;
       return prompt === '' ? [] : [{ text: prompt, before: null, sent: event.ts }];
     }
     if (event.type !== 'input.queued') return [];
-    const { from, kind, text } = event.input;
-    if (from !== 'user' || kind !== 'message') return [];
+    const { id: input, from, kind, text } = event.input;
+    if (from !== 'user' || kind !== 'message' || withdrawn.has(input)) return [];
     return [{ text, before: live[index - 1]?.seq ?? null, sent: event.ts }];
   });
 }

@@ -1,4 +1,5 @@
-import type { AppState, Focus } from '../model/app-state.ts';
+import { transcriptInView, type AppState, type Focus } from '../model/app-state.ts';
+import { hasWaitingMessages } from '../model/transcript.ts';
 import { ACTIONS, type Action, type Bindings, type KeyScope } from '../model/key-bindings.ts';
 
 /** Everything that decides the meaning of a key. */
@@ -28,7 +29,6 @@ const ACTIONS_IN_PAGER: ReadonlySet<Action> = new Set<Action>([
 /** Collects the facts that decide the meaning of a key. `isCompleting` says whether the editor offers completions, which Esc closes. */
 export function keyContext(state: AppState, isCompleting: boolean) {
   const { tree, writing, openTask } = state;
-  const task = openTask ?? tree.root;
   return {
     focus: keyFocus(state),
     isEditorEmpty: state.typed === '',
@@ -36,8 +36,8 @@ export function keyContext(state: AppState, isCompleting: boolean) {
     // The editor holds an answer or a reason, and not a message.
     isAnswering: writing.kind !== 'message',
     isTaskOpen: openTask !== null,
-    // Whether the task in view is at work.
-    isAtWork: task !== null && tree.rows.get(task)?.endedAt === null,
+    // Whether messages of the user to the task in view wait to be read.
+    hasWaitingMessages: hasWaitingMessages(transcriptInView(state)),
     hasQuestion: tree.questions.size > 0,
   };
 }
@@ -67,7 +67,7 @@ export function keyAction(key: string, context: KeyContext, bindings: Bindings):
   if (action === undefined) {
     return TYPING.has(context.focus) ? 'editor' : 'nothing';
   }
-  return action === 'interrupt' ? interruptMeaning(context) : action;
+  return action === 'interrupt' ? escapeMeaning(context) : action;
 }
 
 function isMeant(action: Action, key: string, context: KeyContext, bindings: Bindings): boolean {
@@ -81,12 +81,30 @@ function isMeant(action: Action, key: string, context: KeyContext, bindings: Bin
   if (needsEmptyEditor === true && !context.isEditorEmpty) return false;
   if (action === 'focus-question') return context.hasQuestion && !context.isAnswering;
   if (action === 'back') return context.isTaskOpen;
+  if (action === 'take-back') return context.hasWaitingMessages && !context.isAnswering;
   return true;
 }
 
-function interruptMeaning(context: KeyContext): KeyMeaning {
-  if (context.focus !== 'editor' || context.isAnswering) return 'back';
-  if (context.isCompleting) return 'editor';
-  if (context.isTaskOpen && !context.isAtWork) return 'back';
-  return 'interrupt';
+/** The facts that decide what Esc does. */
+export type EscapeContext = Pick<
+  KeyContext,
+  'focus' | 'hasWaitingMessages' | 'isAnswering' | 'isCompleting' | 'isTaskOpen'
+>;
+
+/** The meanings of Esc with their conditions. The first one whose condition holds applies. */
+const ESCAPE_ORDER: readonly (readonly [KeyMeaning, (context: EscapeContext) => boolean])[] = [
+  // Closes a dialog, a search or an answer, or returns from another part of the screen.
+  ['back', ({ focus, isAnswering }) => focus !== 'editor' || isAnswering],
+  // Closes the completions.
+  ['editor', ({ isCompleting }) => isCompleting],
+  // Leaves the open task.
+  ['back', ({ isTaskOpen }) => isTaskOpen],
+  ['take-back', ({ hasWaitingMessages: hasWaiting }) => hasWaiting],
+  // Stops a shell command, the turn or the tree; offers an undo if nothing is at work.
+  ['interrupt', () => true],
+];
+
+/** Returns the meaning of Esc: the first row of `ESCAPE_ORDER` that applies. */
+export function escapeMeaning(context: EscapeContext): KeyMeaning {
+  return ESCAPE_ORDER.find(([, applies]) => applies(context))?.[0] ?? 'interrupt';
 }

@@ -76,6 +76,10 @@ interface MessageFields {
   'conversation-idle': object;
   'conversation-found': { found: ConversationFound };
   'conversation-loaded': { id: string; main: Transcript };
+  /** The time for the second press of a key is over. */
+  'armed-expired': object;
+  /** Messages that were not read yet were taken back from their task, the oldest first. */
+  'messages-withdrawn': { texts: readonly string[] };
   /** The chosen mode is in force now. */
   'mode-taken': { mode: PermissionMode };
   'model-set': { name: string };

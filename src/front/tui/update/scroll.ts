@@ -2,6 +2,8 @@ import { transcriptInView, type Anchor, type AppState } from '../model/app-state
 import { gapCount, loadedEntries, olderCount } from '../model/earlier-entries.ts';
 import type { Entry } from '../model/entry.ts';
 import type { Transcript } from '../model/transcript.ts';
+import { groupCalls } from '../model/call-groups.ts';
+import { isUnfolded } from '../view/conversation-parts.ts';
 import { isFoldable, isSelectable } from '../view/entry-lines.ts';
 import { frameLayout, partsInView } from '../view/frame.ts';
 import {
@@ -161,9 +163,16 @@ export function toggleEntry(state: AppState, key: number): AppState {
   return { ...state, toggled };
 }
 
+/** Returns the keys of the entries that can be selected: all but the calls of a folded block, of which only the first can. */
 function selectableKeys(state: AppState): readonly number[] {
-  return loadedEntries(transcriptInView(state))
-    .filter(isSelectable)
+  const transcript = transcriptInView(state);
+  const groups = [transcript.earlier?.entries ?? [], transcript.entries].map(groupCalls);
+  const isHidden = (key: number): boolean => {
+    const [first] = groups.flatMap((each) => each.get(key)?.calls ?? []);
+    return first !== undefined && first.key !== key && !isUnfolded(first.key, state);
+  };
+  return loadedEntries(transcript)
+    .filter((entry) => isSelectable(entry) && !isHidden(entry.key))
     .map(({ key }) => key);
 }
 

@@ -1,7 +1,8 @@
 import type { QuestionAnswer, RewindPlan, RewindScope } from '../../../api/index.ts';
 import type { NoticeLevel } from '../../../protocol/events/event.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
-import type { AppState, LastPrompt } from '../model/app-state.ts';
+import type { PlannedFanOut } from '../../../report/fan-out-estimate.ts';
+import type { AppState, ArmedAction, LastPrompt } from '../model/app-state.ts';
 import { type Transcript, addEntry } from '../model/transcript.ts';
 import type { BrowseMessage, Direction, UiMessage, Tagged } from './message.ts';
 import type { PickerKind } from '../model/picker.ts';
@@ -41,6 +42,8 @@ interface EffectFields {
   'set-mode': { task: string; modes: readonly PermissionMode[] };
   'show-context': { task: string };
 
+  /** Takes back the messages to the task that no request contains yet; to the conversation if `from` is null. */
+  'withdraw-messages': { from: string | null };
   'interrupt-task': { task: string };
   'stop-task': { task: string };
   'resume-task': { task: string };
@@ -75,7 +78,11 @@ interface EffectFields {
   /** Selects the completion that is a page further down (1) or up (-1). */
   'page-completions': { by: Direction };
   'remember-input': { text: string };
+  /** Adds a note with the probable cost of a fan-out, if the logs have enough tasks like it. */
+  'estimate-fan-out': PlannedFanOut;
   'call-attention': { text: string };
+  /** Dispatches `armed-expired` after `ms` milliseconds, and cancels the expiry before. */
+  'expire-armed': { ms: number };
   redraw: object;
   suspend: object;
   leave: object;
@@ -104,6 +111,28 @@ export function andThen({ state, effects }: Update, step: (state: AppState) => U
 /** Shows a message in the status line until the next key. */
 export function hint(state: AppState, text: string): Update {
   return next({ ...state, hint: text });
+}
+
+/** The time for the second press of a key, in milliseconds. */
+const ARMED_MS: Readonly<Record<ArmedAction, number>> = {
+  leave: 2_000,
+  'stop-tree': 1_000,
+  'stop-focused': 2_000,
+  undo: 1_000,
+};
+
+/** Prepares an action that happens if the same key is pressed again soon. The hint goes when the time is over. */
+export function arm(
+  state: AppState,
+  armed: ArmedAction,
+  { hint: text, ms = ARMED_MS[armed] }: { readonly hint: string; readonly ms?: number },
+): Update {
+  return next({ ...state, armed, hint: text }, { type: 'expire-armed', ms });
+}
+
+/** Cancels the prepared action when its time is over, with its hint. */
+export function expireArmed(state: AppState): Update {
+  return next(state.armed === null ? state : { ...state, armed: null, hint: null });
 }
 
 /** Replaces the text of the editor. */

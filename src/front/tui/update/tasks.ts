@@ -1,12 +1,15 @@
 import { plural } from '../../../base/text.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../../protocol/permission.ts';
 import type { AppState } from '../model/app-state.ts';
+import { keysOf } from '../model/key-names.ts';
 import { rootRow, type DisplayedTree, treeRows } from '../model/task-tree.ts';
 import { hasEnded, type TaskRow } from '../model/task-row.ts';
 import {
   type ActionHandlers,
   type UpdateContext,
+  addNote,
   andThen,
+  arm,
   hint,
   next,
   setEditorText,
@@ -24,18 +27,27 @@ export const TASK_ACTIONS = {
   'choose-up': (state) => next(chooseTask(state, -1)),
   'choose-down': (state) => next(chooseTask(state, 1)),
   'open-task': openChosenTask,
-  'stop-task': stopChosenTask,
+  'stop-task': (state, context, armed) => stopFocusedTask(state, armed, context),
   'resume-task': resumeChosenTask,
   'background-task': (state) =>
     moveToBackground(state, state.chosenTask === null ? [] : [state.chosenTask]),
   background: (state) => moveToBackground(state, findForegroundTasks(state.tree, state.openTask)),
   'cycle-mode': cycleMode,
-  interrupt: (state, _context, armed) =>
-    state.isShellRunning ? stopShell(state) : interruptTask(state, armed === 'stop-tree'),
+  interrupt: (state, context, armed) =>
+    state.isShellRunning ? stopShell(state) : interruptTask(state, armed, context),
+  'stop-focused': (state, context, armed) => stopFocusedTask(state, armed, context),
+  'take-back': (state) => next(state, { type: 'withdraw-messages', from: state.openTask }),
   leave: leaveOrClear,
   'leave-empty': leaveOrClear,
   back: goBack,
 } satisfies ActionHandlers;
+
+/** The handlers of keys that move the selection in the tree while it has the focus; otherwise they scroll the conversation. */
+export const TREE_SCROLL_ACTIONS = {
+  'page-up': (state) => next(chooseTask(state, 1 - state.paneHeight)),
+  'page-down': (state) => next(chooseTask(state, state.paneHeight - 1)),
+  'to-end': (state) => next(chooseTask(state, Infinity)),
+} as const satisfies ActionHandlers;
 
 function focusTasks(state: AppState): Update {
   if (state.focus === 'tasks') return next({ ...state, focus: 'editor' });
@@ -79,11 +91,62 @@ function chosenRow({ tree, chosenTask }: AppState): TaskRow | undefined {
   return chosenTask === null ? undefined : tree.rows.get(chosenTask);
 }
 
-function stopChosenTask(state: AppState): Update {
-  const row = chosenRow(state);
-  if (row === undefined) return next(state);
+/** The number of turns from which a stop asks once more, because much work would be lost. */
+const TURNS_WORTH_ASKING = 5;
+
+/**
+ * Stops the selected task of the tree, or the open task. Asks once more if much would be lost: the task has taken many
+ * turns, or has children at work, or belongs to another process.
+ */
+function stopFocusedTask(
+  state: AppState,
+  armed: AppState['armed'],
+  { bindings }: Pick<UpdateContext, 'bindings'>,
+): Update {
+  const { tree, focus, chosenTask, openTask } = state;
+  const id = focus === 'tasks' ? chosenTask : openTask;
+  const row = id === null ? undefined : tree.rows.get(id);
+  if (row === undefined) {
+    const [key = 'the tree'] = keysOf(bindings, 'focus-tasks');
+    return hint(state, `open a task or choose one (${key}) to stop it`);
+  }
   if (hasEnded(row)) return hint(state, 'the task has already ended');
+  const loss = describeLoss(row, state.conversation.isWatched);
+  if (loss !== null && armed !== 'stop-focused') {
+    return arm(state, 'stop-focused', { hint: `${loss}: press it again to stop it` });
+  }
   return next({ ...state, hint: 'stopping the task' }, { type: 'stop-task', task: row.id });
+}
+
+/** Describes what a stop of a task would lose; null if that is little. */
+function describeLoss(
+  { agent, turns, openChildren }: Pick<TaskRow, 'agent' | 'openChildren' | 'turns'>,
+  isWatched: boolean,
+): string | null {
+  const lost = [
+    ...(turns > TURNS_WORTH_ASKING ? [`has taken ${plural(turns, 'turn')}`] : []),
+    ...(openChildren.size > 0 ? [`has ${plural(openChildren.size, 'task')} at work`] : []),
+    ...(isWatched ? ['runs in another process'] : []),
+  ];
+  return lost.length === 0 ? null : `${agent} ${lost.join(' and ')}`;
+}
+
+/**
+ * Puts messages that were taken back into the editor, before the text that is typed there. An empty list means that a
+ * request had taken them already.
+ */
+export function restoreMessages(state: AppState, texts: readonly string[]): Update {
+  if (texts.length === 0) {
+    return hint(state, 'too late: the model has been sent the message');
+  }
+  if (state.surface === 'lines') {
+    return next(
+      texts.reduce((noted, text) => addNote(noted, 'info', `taken back: ${text}`), state),
+    );
+  }
+  const all = state.typed === '' ? texts : [...texts, state.typed];
+  const text = `${plural(texts.length, 'message')} taken back`;
+  return andThen(hint(state, text), (hinted) => setEditorText(hinted, all.join('\n\n')));
 }
 
 function resumeChosenTask(state: AppState): Update {
@@ -140,21 +203,24 @@ function stopShell(state: AppState): Update {
 }
 
 /**
- * Handles Esc while a task is at work. Stops the open task, if there is one. Otherwise ends the turn of the main task
- * with everything that the turn waits for; if the key is pressed again, stops the complete tree.
+ * Handles Esc in the conversation. Ends the turn of the main task with everything that the turn waits for; if the key is
+ * pressed again soon, stops the complete tree. If nothing is at work, two presses with an empty editor begin an undo.
  */
-export function interruptTask(state: AppState, isArmed: boolean): Update {
-  const { tree, openTask, conversation } = state;
-  const task = openTask ?? tree.root;
-  const row = task === null ? undefined : tree.rows.get(task);
-  if (task === null || row === undefined || hasEnded(row)) return next({ ...state, hint: null });
-  const stop = { type: 'stop-task', task } as const;
-  if (openTask !== null) return next({ ...state, hint: 'stopping the task' }, stop);
-  if (isArmed) return next({ ...state, hint: 'stopping everything' }, stop);
+export function interruptTask(
+  state: AppState,
+  armed: AppState['armed'],
+  { bindings }: Pick<UpdateContext, 'bindings'>,
+): Update {
+  const { tree, conversation } = state;
+  const { root: task } = tree;
+  const row = rootRow(tree);
+  if (task === null || row === undefined || hasEnded(row)) return offerUndo(state, armed, bindings);
+  if (armed === 'stop-tree')
+    return next({ ...state, hint: 'stopping everything' }, { type: 'stop-task', task });
   if (conversation.isWatched) {
     // One key must not stop the work of another process.
     const text = 'press esc again to stop it and all tasks below it, where they run';
-    return next({ ...state, armed: 'stop-tree', hint: text });
+    return arm(state, 'stop-tree', { hint: text, ms: 2_000 });
   }
   const inBackground = [...tree.rows.values()].filter(
     (child) => child.parent === task && !hasEnded(child) && tree.background.has(child.id),
@@ -163,7 +229,33 @@ export function interruptTask(state: AppState, isArmed: boolean): Update {
     inBackground === 0
       ? 'stopping'
       : `interrupted; press it again to stop ${plural(inBackground, 'background task')}, too`;
-  return next({ ...state, armed: 'stop-tree', hint: text }, { type: 'interrupt-task', task });
+  return andThen(next(state, { type: 'interrupt-task', task }), (interrupted) =>
+    arm(interrupted, 'stop-tree', { hint: text }),
+  );
+}
+
+/** Begins an undo if Esc is pressed twice while nothing is at work and the editor is empty. */
+function offerUndo(
+  state: AppState,
+  armed: AppState['armed'],
+  bindings: UpdateContext['bindings'],
+): Update {
+  const { conversation, typed, surface } = state;
+  const isPossible =
+    conversation.id !== null &&
+    !conversation.isWatched &&
+    !conversation.isAtWork &&
+    typed === '' &&
+    surface === 'screen';
+  if (!isPossible) return next({ ...state, hint: null });
+  if (armed === 'undo') {
+    return next(state, {
+      type: 'dispatch',
+      message: { type: 'run-command', name: 'undo', argument: '' },
+    });
+  }
+  const [key = ''] = keysOf(bindings, 'interrupt');
+  return arm(state, 'undo', { hint: `${key} again: undo (/undo)` });
 }
 
 /** Handles Ctrl+C: stops a running shell command, otherwise clears the editor. Leaves when the key is pressed again. */
@@ -174,10 +266,12 @@ function leaveOrClear(state: AppState, _context: UpdateContext, armed: AppState[
   const text = state.conversation.isWatched
     ? 'press it again to leave; the watched tasks continue'
     : 'press it again to stop everything and leave; it can be resumed';
-  return setEditorText({ ...state, armed: 'leave', hint: text }, '');
+  return andThen(arm(state, 'leave', { hint: text }), (armedState) =>
+    setEditorText(armedState, ''),
+  );
 }
 
-/** Handles Esc when there is nothing to interrupt: closes the search, the selection, the question or the open task. */
+/** Handles Esc where it goes back: closes the search, the selection, the question or the open task. */
 function goBack(state: AppState): Update {
   if (state.picker !== null) return closePicker(state);
   const { writing, focus } = state;

@@ -1,4 +1,9 @@
-import { transcriptInView, type AppState, type TerminalSize } from '../model/app-state.ts';
+import {
+  transcriptInView,
+  type AppState,
+  type Focus,
+  type TerminalSize,
+} from '../model/app-state.ts';
 import {
   applySignalToTree,
   applyToTree,
@@ -21,13 +26,16 @@ import {
   type Update,
   addNote,
   editTree,
+  expireArmed,
   leaveSettledQuestion,
   type ActionHandler,
+  type ActionHandlers,
 } from './step.ts';
 import { openFound } from './commands/conversations.ts';
 import { showPage } from './commands/pages.ts';
 import type { UiMessage } from './message.ts';
 import { IN_PAGER, PAGER_ACTIONS, scrollPager, showDocument } from './pager.ts';
+import { findFanOut } from './fan-out.ts';
 import {
   acceptAnswer,
   confirm,
@@ -48,15 +56,10 @@ import {
   typeInPicker,
   PICKER_ACTIONS,
 } from './picker.ts';
-import { TASK_ACTIONS } from './tasks.ts';
+import { restoreMessages, TASK_ACTIONS, TREE_SCROLL_ACTIONS } from './tasks.ts';
 import type { TaskEvent } from '../../../protocol/events/event.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
-import {
-  DEFAULT_BINDINGS,
-  isEditingAction,
-  type Action,
-  type OwnAction,
-} from '../model/key-bindings.ts';
+import { DEFAULT_BINDINGS, isEditingAction, type OwnAction } from '../model/key-bindings.ts';
 import { keyFocus, worksInPicker, type KeyMeaning } from './key-action.ts';
 
 /**
@@ -93,7 +96,7 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return stepSearch({ ...state, searchedLog: { key, matches } }, by, context);
     }
     case 'task-event':
-      return applyEvent(state, message.event, message.task);
+      return applyEvent(state, message.event, message.task, context);
     case 'task-signal': {
       const { signal } = message;
       return next(editTree(state, (tree) => applySignalToTree(tree, signal), signal.task));
@@ -128,7 +131,8 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
     case 'conversation-changed':
       return next({ ...state, conversation: { ...state.conversation, ...message.status } });
     case 'conversation-idle':
-      return next({ ...state, hint: null });
+      // Nothing is left to stop, but a prepared end of the session stays prepared.
+      return next(state.armed === 'leave' ? state : { ...state, armed: null, hint: null });
     case 'conversation-found':
       return openFound(state, message.found);
     case 'conversation-loaded':
@@ -137,6 +141,10 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
           beginTree(tree, message.id),
         ),
       );
+    case 'armed-expired':
+      return expireArmed(state);
+    case 'messages-withdrawn':
+      return restoreMessages(state, message.texts);
     case 'mode-taken':
       // The user may have chosen another mode in the meantime, which stays chosen.
       return next(state.chosenMode === message.mode ? { ...state, chosenMode: null } : state);
@@ -182,11 +190,21 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
   }
 }
 
-function applyEvent(state: AppState, event: TaskEvent, task: TaskState): Update {
+function applyEvent(
+  state: AppState,
+  event: TaskEvent,
+  task: TaskState,
+  { library }: UpdateContext,
+): Update {
   const applied = editTree(state, (tree) => applyToTree(tree, event, task), event.task);
   const text = attentionText(applied.tree, event);
-  const attention = text === null ? [] : [{ type: 'call-attention', text } as const];
-  return next(applied, ...attention, ...readFormerContent(applied, event));
+  const fanOut = findFanOut(event, task, library);
+  return next(
+    applied,
+    ...(text === null ? [] : [{ type: 'call-attention', text } as const]),
+    ...(fanOut === null ? [] : [{ type: 'estimate-fan-out', ...fanOut } as const]),
+    ...readFormerContent(applied, event),
+  );
 }
 
 /** Returns the effect that reads the former content of a file after a call in view has changed the file. */
@@ -236,8 +254,9 @@ const HANDLERS: Readonly<Record<OwnAction, ActionHandler>> = {
   'new-line': (state) => next(state),
 };
 
-/** Handles a key. Every key removes the hint and the action that the previous key had prepared. */
+/** Handles a key. Every key removes the hint and the action that the previous key had prepared, except a paste. */
 function pressKey(state: AppState, meaning: KeyMeaning, context: UpdateContext): Update {
+  if (meaning === 'paste-image') return HANDLERS[meaning](state, context, state.armed);
   const cleared: AppState = { ...state, hint: null, armed: null };
   if (meaning === 'editor' || meaning === 'nothing' || isEditingAction(meaning)) {
     return next(cleared);
@@ -254,10 +273,13 @@ function hasScope(action: OwnAction, state: AppState): boolean {
   return action === 'back' || scope === 'anywhere' || scope === keyFocus(state);
 }
 
+/** The handlers of keys that scroll another part of the screen than the conversation while that part has the focus. */
+const SCROLL_HANDLERS: Readonly<Partial<Record<Focus, ActionHandlers>>> = {
+  question: QUESTION_SCROLL_ACTIONS,
+  tasks: TREE_SCROLL_ACTIONS,
+  pager: IN_PAGER,
+};
+
 function handlerOf(action: OwnAction, { focus }: AppState): ActionHandler {
-  const scrolling: Partial<Record<Action, ActionHandler>> = QUESTION_SCROLL_ACTIONS;
-  const inPager: Partial<Record<Action, ActionHandler>> = IN_PAGER;
-  const inQuestion = focus === 'question' ? scrolling[action] : undefined;
-  const inFocus = focus === 'pager' ? inPager[action] : inQuestion;
-  return inFocus ?? HANDLERS[action];
+  return SCROLL_HANDLERS[focus]?.[action] ?? HANDLERS[action];
 }

@@ -17,6 +17,8 @@ export interface EntryStyle {
   readonly level: EntryLevel;
   /** The keys that open the full text of an entry; empty if there are none. */
   readonly fullTextKeys: string;
+  /** The name of the key that moves the focus to the tree; empty if there is none. */
+  readonly tasksKey: string;
   /** The id of the newest call that set a todo list. Earlier calls show one line. */
   readonly newestTodos: string | null;
 }

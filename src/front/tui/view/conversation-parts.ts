@@ -1,5 +1,6 @@
 import { plural } from '../../../base/text.ts';
 import type { Search } from '../model/app-state.ts';
+import { groupCalls, type CallGroup } from '../model/call-groups.ts';
 import type { Entry } from '../model/entry.ts';
 import { textEnd } from '../model/cut-text.ts';
 import { gapCount, olderCount } from '../model/earlier-entries.ts';
@@ -7,6 +8,7 @@ import type { Transcript } from '../model/transcript.ts';
 import type { Detail } from '../../../protocol/detail.ts';
 import type { EntryStyle } from './call-lines.ts';
 import { answerLines, entryLines, thinkingLines } from './entry-lines.ts';
+import { groupLine, memberLine } from './delegation-lines.ts';
 import { fitLine } from './fit.ts';
 import type { Pen } from './pen.ts';
 import { markMatches } from './search-marks.ts';
@@ -18,7 +20,10 @@ const MAX_DRAWN = 24 * 1024;
 const DROP_STEP = 8 * 1024;
 
 /** The way in which a conversation is shown. */
-export interface ConversationStyle extends Pick<EntryStyle, 'pen' | 'width' | 'fullTextKeys'> {
+export interface ConversationStyle extends Pick<
+  EntryStyle,
+  'pen' | 'width' | 'fullTextKeys' | 'tasksKey'
+> {
   /** How much the entries show that are not unfolded. */
   readonly detail: Detail;
   /** The lines above the first entry. */
@@ -41,11 +46,15 @@ export function conversationParts(transcript: Transcript, style: ConversationSty
   const read = earlier?.entries ?? [];
   const lastRead = read.at(-1);
   const gap = gapCount(transcript);
-  const entryParts = (list: readonly Entry[], before?: Entry) =>
-    list.map((entry, index) => {
+  const entryParts = (list: readonly Entry[], before?: Entry) => {
+    const groups = groupCalls(list);
+    return list.map((entry, index) => {
       const isReply = (list[index - 1] ?? before)?.kind === 'message';
-      return { key: entry.key, draw: () => framedEntry(entry, { ...style, newestTodos, isReply }) };
+      const group = groups.get(entry.key);
+      const framed = { ...style, newestTodos, isReply, group };
+      return { key: entry.key, draw: () => framedEntry(entry, framed) };
     });
+  };
   const parts: readonly { readonly key: number; readonly draw: () => readonly string[] }[] = [
     { key: -1, draw: once(() => linesAbove(transcript, style)) },
     ...entryParts(read),
@@ -87,9 +96,13 @@ export function isUnfolded(
 /** Draws an entry. The current match and the selected entry get a sign, because not every terminal has colors. */
 function framedEntry(
   entry: Entry,
-  style: ConversationStyle & Pick<EntryStyle, 'newestTodos'> & { readonly isReply: boolean },
+  style: ConversationStyle &
+    Pick<EntryStyle, 'newestTodos'> & {
+      readonly isReply: boolean;
+      readonly group: CallGroup | undefined;
+    },
 ): readonly string[] {
-  const { pen } = style;
+  const { pen, group } = style;
   const { key } = entry;
   const pattern = style.search?.pattern ?? null;
   const current = style.search?.current ?? null;
@@ -97,18 +110,45 @@ function framedEntry(
   const line = current?.key === key ? current.line : null;
   const isSigned = line !== null || style.chosen === key;
   const width = isSigned ? Math.max(1, style.width - 2) : style.width;
-  const { newestTodos, fullTextKeys } = style;
+  const { newestTodos } = style;
   const isNewest = entry.kind === 'call' && entry.callId === newestTodos;
   const how = `${width} ${level} ${isNewest}`;
-  const own = pen.keep(entry, how, () =>
-    entryLines(entry, { pen, width, level, newestTodos, fullTextKeys }),
-  );
+  const own =
+    group === undefined
+      ? pen.keep(entry, how, () => entryLines(entry, { ...style, width, level }))
+      : groupedLines(entry, group, { ...style, width });
   // An empty line separates a message from the reply.
   const drawn = style.isReply && own[0] !== '' ? ['', ...own] : own;
   const lines = pattern === null ? drawn : markMatches(drawn, pattern, line, pen);
   if (!isSigned) return lines;
   const signed = line ?? lines.findIndex((each) => each !== '');
   return lines.map((each, index) => `${sign(index === signed, pen)}${each}`);
+}
+
+/**
+ * Draws a call of a block of equal calls: the first call with the line of the block, the others only if the block is
+ * unfolded or if they are unfolded themselves.
+ */
+function groupedLines(
+  entry: Entry,
+  group: CallGroup,
+  style: ConversationStyle & Pick<EntryStyle, 'newestTodos'>,
+): readonly string[] {
+  const { pen, width, toggled, search } = style;
+  if (entry.kind !== 'call') return [];
+  const [first] = group.calls;
+  const isFirst = entry.key === first?.key;
+  const isOpen = first !== undefined && isUnfolded(first.key, style);
+  const isFound = search?.current?.key === entry.key;
+  const isDetailed = isFound || (!isFirst && toggled.has(entry.key));
+  const head = isFirst ? pen.keep(group, `${width}`, () => [groupLine(group, style)]) : [];
+  if (!isOpen && !isDetailed) return head;
+  const how = `member ${width} ${isDetailed}`;
+  const own = pen.keep(entry, how, () => [
+    memberLine(entry, group, style),
+    ...(isDetailed ? entryLines(entry, { ...style, level: 'unfolded' }).slice(1) : []),
+  ]);
+  return [...head, ...own];
 }
 
 function sign(isHere: boolean, pen: Pen): string {

@@ -1,6 +1,7 @@
 import { plural } from '../../../base/text.ts';
 import { markdownLines } from './markdown.ts';
 import type { Entry, MessageEntry, ShellEntry } from '../model/entry.ts';
+import { backgroundStartLine, childEndLine, isBackgroundStart } from './delegation-lines.ts';
 import {
   callLines,
   INDENT,
@@ -20,7 +21,7 @@ export function isFoldable({ kind }: Entry): boolean {
 
 /** Whether an entry can be selected, to unfold it or to show its full text. */
 export function isSelectable({ kind }: Entry): boolean {
-  return kind !== 'note' && kind !== 'ended';
+  return kind !== 'note' && kind !== 'ended' && kind !== 'child';
 }
 
 /** Draws an entry, with an empty line above it if it starts something new. */
@@ -34,7 +35,11 @@ export function entryLines(entry: Entry, style: EntryStyle): readonly string[] {
     case 'thinking':
       return thinkingLines(entry.text, style);
     case 'call':
-      return callLines(entry, style);
+      return isBackgroundStart(entry) && style.level !== 'unfolded'
+        ? [backgroundStartLine(entry, style)]
+        : callLines(entry, style);
+    case 'child':
+      return [childEndLine(entry, style)];
     case 'shell':
       return ['', ...shellLines(entry, style)];
     case 'note':

@@ -59,9 +59,10 @@ export function drawFrame(
   const { lines } = viewAt(partsInView(state, context), state.anchor, layout.conversation);
   const heading = formatHeading(state, context.bindings);
   const chosen = state.focus === 'tasks' ? state.chosenTask : null;
-  const pane = { width, height: layout.pane, now: context.now(), chosen };
+  const dropped = state.tree.droppedRows;
+  const pane = { width, height: layout.pane, now: context.now(), chosen, dropped };
   const all = [
-    ...(heading === null ? [] : [fitLine(pen.prose('strong', heading), width)]),
+    ...(heading === null ? [] : [headingLine(heading, width, pen)]),
     ...lines,
     ...emptyLines(layout.conversation - lines.length + layout.gap),
     ...layout.question.lines,
@@ -87,7 +88,8 @@ export function partsInView(state: AppState, { library, bindings, pen }: ViewCon
   const fullTextKeys = (['focus-entries', 'view-entry'] as const)
     .flatMap((action) => keysOf(bindings, action).slice(0, 1))
     .join(' ');
-  const style = { pen, width, detail, toggled, chosen, above, search, fullTextKeys };
+  const [tasksKey = ''] = keysOf(bindings, 'focus-tasks');
+  const style = { pen, width, detail, toggled, chosen, above, search, fullTextKeys, tasksKey };
   return conversationParts(transcript, style);
 }
 
@@ -96,12 +98,29 @@ function rowsInView({ tree, focus }: AppState): readonly TaskTreeRow[] {
   return focus === 'tasks' ? treeRows(tree) : currentRows(tree);
 }
 
+/** The heading of an open task: its name and its terms. */
+interface TaskHeading {
+  readonly name: string;
+  readonly terms: string;
+}
+
 /** Formats the heading of the open task; returns null if the conversation is in view. */
-function formatHeading({ tree, openTask }: AppState, bindings: Bindings): string | null {
+function formatHeading({ tree, openTask }: AppState, bindings: Bindings): TaskHeading | null {
   const row = openTask === null ? undefined : tree.rows.get(openTask);
   if (row === undefined) return null;
   const key = keysOf(bindings, 'back')[0] ?? '←';
-  return `${key} ${row.agent} ${row.id.slice(0, 6)}: ${row.description}`;
+  return {
+    name: `${key} ${row.agent} ${row.id.slice(0, 6)}: ${row.description}`,
+    terms: `${row.mode}${SEPARATOR}${row.model}`,
+  };
+}
+
+/** Draws the heading of an open task. Its mode and model are left out if there is no room for them. */
+function headingLine({ name, terms }: TaskHeading, width: number, pen: Pen): string {
+  const left = pen.prose('strong', name);
+  const right = pen.prose('dim', terms);
+  const isRoomy = visibleWidth(left) + visibleWidth(right) + 2 <= width;
+  return joinEnds(left, isRoomy ? right : '', width);
 }
 
 /** Draws the status line: the mode, the use and the model, and at its end a message or the keys that can be used now. */
@@ -156,12 +175,16 @@ export function frameLayout(state: AppState, context: ViewContext) {
 }
 
 /**
- * Returns the height of the tree: one line for each task, but at most a quarter of the terminal. While a task is at work,
- * the height never shrinks.
+ * Returns the height of the tree: one line for each task, but at most a quarter of the terminal, or half of it while the
+ * tree has the focus. While a task is at work, the height does not shrink.
  */
 export function paneHeightOf(state: AppState, isAtWork: boolean): number {
   if (!isAtWork && state.focus !== 'tasks') return 0;
-  const max = Math.min(10, Math.max(2, Math.floor(state.size.height / 4)));
+  const { height } = state.size;
+  const max =
+    state.focus === 'tasks'
+      ? Math.min(20, Math.max(3, Math.floor(height / 2)))
+      : Math.min(10, Math.max(2, Math.floor(height / 4)));
   return Math.min(max, Math.max(state.paneHeight, rowsInView(state).length));
 }
 
@@ -218,7 +241,7 @@ function currentHints(state: AppState, bindings: Bindings): readonly string[] {
   const task = openTask ?? tree.root;
   const isAtWork = isStarting || (task !== null && tree.rows.get(task)?.endedAt === null);
   if (openTask !== null) {
-    return [...hint('back', 'back'), ...(isAtWork ? hint('interrupt', 'stops it') : [])];
+    return [...hint('back', 'back'), ...(isAtWork ? hint('stop-focused', 'stops it') : [])];
   }
   if (tree.questions.size > 0) return hint('focus-question', 'answers');
   if (!isAtWork) return [...continueHint(state, send), '/help', ...hint('cycle-mode', 'mode')];

@@ -1,4 +1,5 @@
 import { activityText } from '../../../api/index.ts';
+import { sanitizeLine } from '../../../base/terminal-text.ts';
 import { plural } from '../../../base/text.ts';
 import { hasEnded, type TaskRow } from '../model/task-row.ts';
 import { paneRows, type TaskTreeRow } from '../model/task-tree.ts';
@@ -16,9 +17,14 @@ export interface PaneStyle {
   readonly now: number;
   /** The selected task; null if the tree does not have the focus. */
   readonly chosen: string | null;
+  /** The number of ended tasks that are not in the tree any more. */
+  readonly dropped: number;
 }
 
-/** Draws the tree in exactly `height` lines. Tasks that do not fit are only counted. */
+/**
+ * Draws the tree in exactly `height` lines. Tasks that do not fit are only counted. While the tree has the focus, it
+ * scrolls with the selected task instead, and its last line shows the position.
+ */
 export function taskPane(
   rows: readonly TaskTreeRow[],
   style: PaneStyle,
@@ -26,20 +32,43 @@ export function taskPane(
 ): readonly string[] {
   const { width, height, chosen } = style;
   if (height <= 0) return [];
+  const main = rows.find(({ level }) => level === 0)?.row ?? null;
   const isCut = rows.length > height;
-  const { shown, hidden } = paneRows(rows, isCut ? height - 1 : height, chosen);
-  const lines = shown.map((each) => taskLine(each, style, pen));
-  if (isCut) lines.push(fitLine(pen.prose('dim', `  … ${hiddenText(hidden)}`), width));
+  const room = isCut ? height - 1 : height;
+  const { shown, rest } =
+    chosen === null ? mostUrgentRows(rows, room) : rowsAround(rows, room, style);
+  const lines = shown.map((each) => taskLine(each, main, style, pen));
+  if (isCut) lines.push(fitLine(pen.prose('dim', `  … ${rest}`), width));
   while (lines.length < height) lines.push('');
   return lines;
 }
 
-function hiddenText({ atWork, ended }: ReturnType<typeof paneRows>['hidden']): string {
+/** The rows that are shown, and a description of the others. */
+interface VisibleRows {
+  readonly shown: readonly TaskTreeRow[];
+  readonly rest: string;
+}
+
+function mostUrgentRows(rows: readonly TaskTreeRow[], room: number): VisibleRows {
+  const { shown, hidden } = paneRows(rows, room);
   const parts = [
-    ...(atWork === 0 ? [] : [`${atWork} more at work`]),
-    ...(ended === 0 ? [] : [`${ended} more ended`]),
+    ...(hidden.atWork === 0 ? [] : [`${hidden.atWork} more at work`]),
+    ...(hidden.ended === 0 ? [] : [`${hidden.ended} more ended`]),
   ];
-  return `${parts.join(', ')}: /tasks`;
+  return { shown, rest: `${parts.join(', ')}: /tasks` };
+}
+
+/** Returns the `room` rows around the selected task, and their position among all rows. */
+function rowsAround(
+  rows: readonly TaskTreeRow[],
+  room: number,
+  { chosen, dropped }: Pick<PaneStyle, 'chosen' | 'dropped'>,
+): VisibleRows {
+  const index = rows.findIndex(({ row }) => row.id === chosen);
+  const first = Math.max(0, Math.min(index - Math.floor(room / 2), rows.length - room));
+  const shown = rows.slice(first, first + room);
+  const older = dropped === 0 ? '' : `, ${dropped} older in the logs`;
+  return { shown, rest: `${first + 1} to ${first + shown.length} of ${rows.length}${older}` };
 }
 
 /** The minimum width for ids. A narrower terminal has no room for them; `/tasks` shows them. */
@@ -48,35 +77,46 @@ const MIN_WIDTH_FOR_IDS = 60;
 /** The maximum width of a line. On wider lines the figures would be too far from the name of their task. */
 const MAX_WIDTH = 140;
 
-/** Returns the number of columns that are reserved for the name and the activity of a task. Its figures get the rest. */
-function minTextColumns(width: number): number {
-  return Math.min(44, Math.max(20, Math.floor(width * 0.6)));
-}
+/** The minimum number of columns for the last line of an answer. */
+const MIN_LAST_LINE = 12;
 
-/** Draws a task: its state, agent, id and description, its activity, and its use. */
+/**
+ * Draws a task: its state, agent, id, description and activity. Its figures get the columns that are left, and the last
+ * line of its answer gets those that are left after that.
+ */
 function taskLine(
   { row, level, isBackground }: TaskTreeRow,
+  main: TaskRow | null,
   { width: terminalWidth, now, chosen }: PaneStyle,
   pen: Pen,
 ): string {
   const width = Math.min(terminalWidth, MAX_WIDTH);
   const { sign, role } = statusSign(row);
   const isChosen = row.id === chosen;
-  const right = figures(row, now, width);
   const head = [
     `${isChosen ? pen.paint('accent', '▶') : ' '}${'  '.repeat(Math.min(level, 6))}${pen.paint(role, sign)}`,
     pen.prose(isChosen ? 'strong' : 'text', row.agent),
     ...(level === 0 || width < MIN_WIDTH_FOR_IDS ? [] : [pen.prose('dim', row.id.slice(0, 6))]),
     ...(isBackground ? [pen.prose('dim', 'bg')] : []),
   ].join(' ');
-  const does = [
-    pen.prose(role, activityLine(row, now)),
-    ...(row.lastLine === '' ? [] : [pen.prose('dim', `“${row.lastLine}”`)]),
-  ].join(' ');
-  const room = width - visibleWidth(right) - 1 - visibleWidth(head) - 1;
+  const does = pen.prose(role, activityLine(row, now));
   const about = level === 0 ? '' : pen.prose('text', row.description);
+  const separator = about === '' ? 0 : SEPARATOR_WIDTH;
+  const wanted = visibleWidth(head) + 1 + visibleWidth(about) + separator + visibleWidth(does);
+  const right = figures(row, main, now, width - stableWidth(wanted));
+  const room = width - (right === '' ? 0 : visibleWidth(right) + 1) - visibleWidth(head) - 1;
   const left = `${head} ${joinActivity(about, does, room, pen)}`;
-  return joinEnds(left, pen.prose('dim', right), width);
+  const free = width - visibleWidth(left) - visibleWidth(right) - 2;
+  const quoted =
+    row.lastLine === '' || free < MIN_LAST_LINE
+      ? ''
+      : ` ${fitLine(pen.prose('dim', `“${row.lastLine}”`), free)}`;
+  return joinEnds(`${left}${quoted}`, pen.prose('dim', right), width);
+}
+
+/** Rounds a width up, so that the figures do not come and go with each digit of an activity. */
+function stableWidth(width: number): number {
+  return Math.ceil(width / 6) * 6;
 }
 
 /** The minimum number of columns for an activity. In fewer columns it can't be understood. */
@@ -97,25 +137,34 @@ const SEPARATOR_WIDTH = 3;
 const MIN_ABOUT = 10;
 
 /**
- * Draws the figures of a task. Each figure has its own columns, so that the figures do not move when they grow. On a
- * narrow terminal the figures are left out from the left; the time, which comes last, is left out last. The columns of
- * figures that are still zero are left to the activity.
+ * Draws the figures of a task that fit into `room` columns. Each figure has its own columns, so that the figures do not
+ * move when they grow. The figures on the left are left out first; the time, which comes last, is left out last. The
+ * columns of figures that are still zero are left to the text.
  */
-function figures(row: TaskRow, now: number, width: number): string {
+function figures(row: TaskRow, main: TaskRow | null, now: number, room: number): string {
   const all = [
     shortTime((row.endedAt ?? now) - row.since).padStart(5),
     (row.tokens === 0 ? '' : `${shortTokens(row.tokens)} tok`).padStart(9),
     (row.turns === 0 ? '' : plural(row.turns, 'turn')).padStart(8),
     (row.costUsd === 0 ? '' : shortCost(row.costUsd)).padStart(7),
+    differencesFrom(main, row),
   ];
   const taken = all.map((_, index) =>
     all
       .slice(0, all.length - index)
       .toReversed()
-      .join(' '),
+      .join(' ')
+      .trimStart(),
   );
-  const fitting = taken.find((text) => text.length + 1 + minTextColumns(width) <= width);
-  return (fitting ?? '').trimStart();
+  return taken.find((text) => text.length + 1 <= room) ?? '';
+}
+
+/** Names the mode and the model of a task where they differ from those of the main task. */
+function differencesFrom(main: TaskRow | null, { mode, model }: TaskRow): string {
+  return [
+    ...(main === null || mode === main.mode ? [] : [mode]),
+    ...(main === null || model === main.model ? [] : [sanitizeLine(model)]),
+  ].join(' ');
 }
 
 /** Describes the current activity of a task, or the reason why it does nothing. */

@@ -80,6 +80,7 @@ export function watchedLibrary(
         const reason = await tasks.tell(id, { text: message });
         return reason === null ? notAtWork(id, `muster --resume ${id}`).message : null;
       }),
+    withdraw: () => refuse('a message can be taken back only where the conversation runs'),
     answer: ({ question, ...answer }) =>
       request('not answered', async () => {
         const { kind } = await tasks.answer(question, answer);
@@ -107,6 +108,7 @@ export function watchedConversation(
     isWatched: true,
     // The watched conversation stays the same.
     select: () => {},
+    withdraw: () => refuse('a message can be taken back only where the conversation runs'),
     send: (text) => library.send(id, text),
     // Only the process that owns the conversation can continue it.
     continueWork: () => {},

@@ -6,7 +6,6 @@ import {
   emptyTaskTree,
   currentRows,
   paneRows,
-  treeRows,
 } from '../../../../src/front/tui/model/task-tree.ts';
 import { applyToTranscript, emptyTranscript } from '../../../../src/front/tui/model/transcript.ts';
 import {
@@ -185,10 +184,6 @@ it('the tree shows tasks at work first and counts the rest', () => {
     'child00007',
   ]);
   expect(hidden).toEqual({ atWork: 4, ended: 4 });
-  expect(paneRows(treeRows(ui), 2, 'child00011').shown.map(({ row }) => row.id)).toEqual([
-    'mainmain',
-    'child00011',
-  ]);
 });
 
 it('the tree keeps a bounded number of ended tasks, and all tasks at work', () => {

@@ -62,6 +62,14 @@ describe('keys from the configuration', () => {
     });
   });
 
+  it('may be default keys of actions that are newer than the configuration', () => {
+    const bindings = userBindings(written({ leave: ['ctrl+x'] }));
+    expect(bindings['stop-focused'].keys).toEqual([]);
+    expect(mistake({ leave: ['ctrl+x'], 'stop-focused': ['ctrl+x'] })).toContain(
+      'would be stop-focused and leave',
+    );
+  });
+
   it('may be keys of the editor, including those that delete', () => {
     const table = { 'delete-word-back': ['backspace'], 'delete-back': ['ctrl+h'], yank: ['alt+v'] };
     expect(mistake(table)).toBe('none');
@@ -117,7 +125,7 @@ it('the screen names the keys in force', async () => {
   await stage.say('/help');
   const help = await stage.screen();
   expect(help).toMatch(/^ {2}ctrl\+y +send the running tasks to the background$/m);
-  expect(help).toMatch(/^ {2}f9 +stop the task in view/m);
+  expect(help).toMatch(/^ {2}f9 +go back, take back/m);
   expect(help).toContain('choose a task: ↑ ↓, enter opens, s stops, b to the background');
   await stage.say('go');
   expect(await stage.screen()).toContain('f9 stop · ctrl+t tasks · ctrl+y background');

@@ -65,6 +65,7 @@ function open({
         if (isEnding) throw new MusterError('NOT_FOUND', 'nobody above it is at work');
         asked.push(`wake ${id} ${prompt}`);
       },
+      withdraw: (id) => [{ id: 'one', text: `waited for ${id}` }],
       send: (id, text) => {
         if (isEnding) throw new MusterError('NOT_FOUND', 'it is about to end');
         asked.push(`send ${id} ${text}`);

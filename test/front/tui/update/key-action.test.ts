@@ -1,7 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ACTIONS, DEFAULT_BINDINGS } from '../../../../src/front/tui/model/key-bindings.ts';
-import { keyAction, type KeyContext } from '../../../../src/front/tui/update/key-action.ts';
+import {
+  escapeMeaning,
+  keyAction,
+  type KeyContext,
+} from '../../../../src/front/tui/update/key-action.ts';
 
 const AT_REST: KeyContext = {
   focus: 'editor',
@@ -9,7 +13,7 @@ const AT_REST: KeyContext = {
   isCompleting: false,
   isAnswering: false,
   isTaskOpen: false,
-  isAtWork: false,
+  hasWaitingMessages: false,
   hasQuestion: false,
 };
 
@@ -19,8 +23,20 @@ it.each<readonly [string, Partial<KeyContext>, string]>([
   ['escape', { isAnswering: true }, 'back'],
   ['escape', { focus: 'question' }, 'back'],
   ['escape', { focus: 'tasks' }, 'back'],
-  ['escape', { isTaskOpen: true, isAtWork: true }, 'interrupt'],
-  ['escape', { isTaskOpen: true, isAtWork: false }, 'back'],
+  ['escape', { isTaskOpen: true }, 'back'],
+  ['escape', { isTaskOpen: true, hasWaitingMessages: true }, 'back'],
+  ['escape', { hasWaitingMessages: true }, 'take-back'],
+  ['escape', { hasWaitingMessages: true, isEditorEmpty: false }, 'take-back'],
+  ['escape', { hasWaitingMessages: true, isCompleting: true }, 'editor'],
+  ['escape', { hasWaitingMessages: true, focus: 'entries' }, 'back'],
+  ['up', { hasWaitingMessages: true }, 'take-back'],
+  ['up', { hasWaitingMessages: true, isTaskOpen: true }, 'take-back'],
+  ['up', { hasWaitingMessages: true, isEditorEmpty: false }, 'editor'],
+  ['up', { hasWaitingMessages: true, isAnswering: true }, 'editor'],
+  ['up', { hasWaitingMessages: true, focus: 'tasks' }, 'choose-up'],
+  ['ctrl+x', {}, 'stop-focused'],
+  ['ctrl+x', { focus: 'tasks' }, 'stop-focused'],
+  ['ctrl+x', { isTaskOpen: true, isEditorEmpty: false }, 'stop-focused'],
   ['ctrl+c', {}, 'leave'],
   ['ctrl+c', { focus: 'question' }, 'leave'],
   ['ctrl+d', {}, 'leave-empty'],
@@ -57,13 +73,34 @@ it.each<readonly [string, Partial<KeyContext>, string]>([
   expect(keyAction(key, { ...AT_REST, ...context }, DEFAULT_BINDINGS)).toBe(meaning);
 });
 
+it('esc does the first of its meanings that applies', () => {
+  const everything: KeyContext = {
+    ...AT_REST,
+    focus: 'entries',
+    isCompleting: true,
+    isTaskOpen: true,
+    hasWaitingMessages: true,
+  };
+  const steps: readonly Partial<KeyContext>[] = [
+    {},
+    { focus: 'editor' },
+    { isCompleting: false },
+    { isTaskOpen: false },
+    { hasWaitingMessages: false },
+  ];
+  const meanings = steps.map((_, index) =>
+    escapeMeaning(Object.assign({}, everything, ...steps.slice(0, index + 1))),
+  );
+  expect(meanings).toEqual(['back', 'editor', 'back', 'take-back', 'interrupt']);
+});
+
 const CONTEXT: fc.Arbitrary<KeyContext> = fc.record({
   focus: fc.constant('editor' as const),
   isEditorEmpty: fc.boolean(),
   isCompleting: fc.boolean(),
   isAnswering: fc.boolean(),
   isTaskOpen: fc.boolean(),
-  isAtWork: fc.boolean(),
+  hasWaitingMessages: fc.boolean(),
   hasQuestion: fc.boolean(),
 });
 const KEYS = [...new Set(Object.values(DEFAULT_BINDINGS).flatMap(({ keys }) => keys))];
@@ -95,6 +132,7 @@ describe('while the editor has the focus', () => {
       'escape',
       'ctrl+c',
       'ctrl+v',
+      'ctrl+x',
       'ctrl+b',
       'ctrl+g',
       'ctrl+t',

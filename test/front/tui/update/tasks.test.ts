@@ -4,7 +4,7 @@ import {
   modesAfter,
   findForegroundTasks,
 } from '../../../../src/front/tui/update/tasks.ts';
-import { stateOf, treeOf, type Member } from './fixtures.ts';
+import { CONTEXT, stateOf, treeOf, type Member } from './fixtures.ts';
 
 type Members = Readonly<Record<string, Member>>;
 
@@ -24,7 +24,10 @@ const stopping = (task: string, hint: string) => ({
   hint,
 });
 const interrupting = (hint: string) => ({
-  effects: [{ type: 'interrupt-task', task: 'main' }],
+  effects: [
+    { type: 'interrupt-task', task: 'main' },
+    { type: 'expire-armed', ms: 1_000 },
+  ],
   armed: 'stop-tree',
   hint,
 });
@@ -37,20 +40,24 @@ it.each<readonly [string, Members, string | null, boolean, object]>([
   ['the same, pressed again', MIXED, null, true, stopping('main', 'stopping everything')],
   ['an ended background task', ENDED_BACKGROUND, null, false, interrupting('stopping')],
   ['nothing at work', ENDED, null, false, NOTHING],
-  ['an open task', MIXED, 'b', false, stopping('b', 'stopping the task')],
-  ['an open task that has ended', ENDED, 'a', false, NOTHING],
 ])('esc with %s', (_, members, openTask, isArmed, outcome) => {
-  const { state, effects } = interruptTask(stateOf({ openTask }, { members }), isArmed);
+  const { state, effects } = interruptTask(
+    stateOf({ openTask }, { members }),
+    isArmed ? 'stop-tree' : null,
+    CONTEXT,
+  );
   expect({ effects, armed: state.armed, hint: state.hint }).toEqual(outcome);
 });
 
 it('Esc stops a watched conversation only when it is pressed twice', () => {
   const conversation = { id: 'main', isAtWork: false, isWatched: true, isSending: false };
   const watched = stateOf({ conversation }, { members: WAITING });
-  const first = interruptTask(watched, false);
-  expect(first.effects).toEqual([]);
+  const first = interruptTask(watched, null, CONTEXT);
+  expect(first.effects).toEqual([{ type: 'expire-armed', ms: 2_000 }]);
   expect(first.state.armed).toBe('stop-tree');
-  expect(interruptTask(watched, true).effects).toEqual([{ type: 'stop-task', task: 'main' }]);
+  expect(interruptTask(watched, 'stop-tree', CONTEXT).effects).toEqual([
+    { type: 'stop-task', task: 'main' },
+  ]);
 });
 
 it.each<readonly [Members, string | null, readonly string[]]>([

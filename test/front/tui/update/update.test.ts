@@ -77,6 +77,11 @@ const MESSAGE: fc.Arbitrary<UiMessage> = fc.oneof(
     }),
   }),
   fc.constant<UiMessage>({ type: 'conversation-idle' }),
+  fc.constant<UiMessage>({ type: 'armed-expired' }),
+  fc.record({
+    type: fc.constant('messages-withdrawn' as const),
+    texts: fc.constantFrom([], ['one'], ['one', 'two']),
+  }),
   fc.record({
     type: fc.constant('conversation-found' as const),
     found: fc.record({
@@ -237,20 +242,40 @@ describe('update', () => {
 
 describe('Ctrl+C', () => {
   const leave: UiMessage = { type: 'key-pressed', meaning: 'leave' };
+  const expiry = { type: 'expire-armed', ms: 2_000 };
   const clear = { type: 'set-editor-text', text: '' };
   const other: UiMessage = { type: 'key-pressed', meaning: 'editor' };
 
   it.each<readonly [string, Partial<AppState>, readonly UiMessage[], readonly object[]]>([
-    ['clears the text first', { typed: 'half' }, [leave], [clear]],
+    ['clears the text first', { typed: 'half' }, [leave], [expiry, clear]],
     [
       'leaves when it is pressed twice',
       { typed: 'half' },
       [leave, leave],
-      [clear, { type: 'leave' }],
+      [expiry, clear, { type: 'leave' }],
     ],
-    ['starts anew after another key', {}, [leave, other, leave], [clear, clear]],
+    ['starts anew after another key', {}, [leave, other, leave], [expiry, clear, expiry, clear]],
+    [
+      'starts anew when the time for the second press is over',
+      {},
+      [leave, { type: 'armed-expired' }, leave],
+      [expiry, clear, expiry, clear],
+    ],
+    [
+      'leaves although something was pasted in between',
+      {},
+      [leave, { type: 'typed', text: 'pasted' }, leave],
+      [expiry, clear, { type: 'leave' }],
+    ],
+    [
+      'leaves although an image was pasted in between',
+      {},
+      [leave, { type: 'key-pressed', meaning: 'paste-image' }, leave],
+      [expiry, clear, { type: 'paste-image' }, { type: 'leave' }],
+    ],
+    ['is not armed by a paste', {}, [{ type: 'typed', text: 'pasted' }, leave], [expiry, clear]],
     ['stops a shell command first', { isShellRunning: true }, [leave], [{ type: 'stop-shell' }]],
-    ['clears the text before that', { isShellRunning: true, typed: 'x' }, [leave], [clear]],
+    ['clears the text before that', { isShellRunning: true, typed: 'x' }, [leave], [expiry, clear]],
   ])('%s', (_, change, messages, effects) => {
     expect(play(messages, { ...START, ...change }).effects).toEqual(effects);
   });

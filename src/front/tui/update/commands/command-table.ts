@@ -84,6 +84,12 @@ export const COMMANDS: readonly SlashCommand[] = [
     run: redo,
   },
   {
+    name: 'take-back',
+    help: 'take back the messages that wait for the next turn',
+    needsOwnConversation: true,
+    run: (state) => next(state, { type: 'withdraw-messages', from: state.openTask }),
+  },
+  {
     name: 'usage',
     help: 'tokens and cost of this conversation',
     run: page(usagePage),
