@@ -17,7 +17,7 @@ describe('a question on a small terminal', () => {
     await stage.emulator.press(KEYS.tab);
     const screen = await stage.screen();
     expect(screen).toMatch(/^│ rm -r build$/m);
-    expect(screen).toContain('a always, see above');
+    expect(screen).toContain('a always (conversation), see above');
     expect(screen).toContain('esc later');
     await stage.emulator.press(...Array<string>(9).fill(KEYS.down));
     expect(await stage.screen()).toMatch(/^┊ .*--all\)$/m);

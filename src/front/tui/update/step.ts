@@ -18,6 +18,8 @@ import {
 interface EffectFields {
   /** Handles another message after the effects before this one. */
   dispatch: { message: UiMessage };
+  /** Handles another message after `ms` milliseconds. */
+  'dispatch-later': { message: UiMessage; ms: number };
 
   /** Sends a message to the task `to`, or to the conversation if `to` is null. */
   'send-message': { text: string; to: string | null };
@@ -155,7 +157,7 @@ export function askConfirmation(state: AppState, question: Confirmation): AppSta
 /** Moves the focus from the question to the editor, and restores the unfinished message. The question stays open. */
 export function leaveQuestion(state: AppState): Update {
   const { writing } = state;
-  const left: AppState = { ...state, focus: 'editor', question: null };
+  const left: AppState = { ...state, focus: 'editor', question: null, answersAlike: false };
   if (writing.kind === 'message') return next(left);
   return setEditorText({ ...left, writing: { kind: 'message' }, search: null }, writing.draft);
 }

@@ -84,7 +84,8 @@ function conversationLine(
   { id, status, description, created, ended }: TaskSummary,
   { current, now }: Omit<ListOptions, 'cwd'>,
 ): string {
-  const { sign } = statusSign({ status, openQuestionCount: 0, activity: { kind: 'idle' } });
+  const idle = { openQuestionCount: 0, refusedCount: 0, activity: { kind: 'idle' } } as const;
+  const { sign } = statusSign({ status, ...idle });
   const when = `${shortTime(Math.max(0, now - (ended ?? created)))} ago`;
   const isThis = id === current ? ' (this one)' : '';
   return `${sign} ${shortId(id)} ${when.padStart(10)}  ${status.padEnd(11)} ${description}${isThis}`;
