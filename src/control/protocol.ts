@@ -51,7 +51,7 @@ export interface AnswerQuestionRequest {
   readonly task: string;
   /** The id of the question. */
   readonly question: string;
-  /** `yes`, `no` or `always`, or the requested text. */
+  /** `yes`, `no`, `always`, `edits` or `mode`, or the requested text. */
   readonly answer: string;
   /** The scope of `always`. */
   readonly scope?: string;

@@ -3,7 +3,7 @@ import type { QuotedItem } from '../protocol/quoted-item.ts';
 import type { ResolvedModel, RequestPrefix } from '../protocol/model.ts';
 import type { Rights, PermissionMode, Decision } from '../protocol/permission.ts';
 import type { ChildOutline } from './delegation/plan-child.ts';
-import type { AnswerRequest } from './questions/record-answer.ts';
+import type { AnswerRequest } from './questions/parse-answer.ts';
 
 /** A request to start a conversation as the root of a new tree. */
 export interface RootRequest extends TaskRequest {

@@ -230,15 +230,16 @@ export class Engine {
   }
 
   /**
-   * Changes the mode of a running conversation, beginning with its next call. A narrower mode closes the questions
-   * that it refuses. A wider mode answers no open question, because the user may only be cycling through the modes.
+   * Changes the mode of a running conversation and of its tasks at work, beginning with their next calls. The open
+   * questions that the new mode refuses or allows are closed.
    * Throws `NOT_FOUND` if the conversation does not run in this process, and `INVALID_PARAM` for a subagent's task or
    * if the definition requires a narrower mode.
    */
   setMode(id: string, mode: PermissionMode): void {
     const run = this.requireRun(id);
     if (run.isEnding) throw notRunningError(id);
-    if (changeMode(run, mode).isNarrower) this.deps.inbox.reconsider();
+    changeMode(run, mode, run.tree.members);
+    this.deps.inbox.reconsider();
   }
 
   /** Moves a foreground task to the background. Throws MusterError if that is not possible. */

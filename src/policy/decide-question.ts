@@ -28,11 +28,14 @@ export interface PermissionRequest {
   readonly isPartlyHidden: () => boolean;
 }
 
-export type QuestionOutcome =
-  | { readonly kind: 'ask' }
-  | { readonly kind: 'allowed' }
-  /** `refusal` is the text for the model. */
-  | { readonly kind: 'refused'; readonly decision: Decision; readonly refusal: string };
+/** A refusal. `refusal` is the text for the model. */
+interface Refused {
+  readonly kind: 'refused';
+  readonly decision: Decision;
+  readonly refusal: string;
+}
+
+export type QuestionOutcome = { readonly kind: 'ask' } | { readonly kind: 'allowed' } | Refused;
 
 /**
  * Decides whether a call that only a person can allow is asked about, allowed or refused. If a definition refuses
@@ -41,7 +44,7 @@ export type QuestionOutcome =
 export function decidePermissionQuestion(request: PermissionRequest): QuestionOutcome {
   const { decision, task, answer, state } = request;
   if (task.refusesQuestions) return refuseUnasked(decision, explainUnaskedTask(task));
-  if (answer?.kind === 'no') return refuseByPerson(answer.reason);
+  if (answer?.kind === 'no') return refuseByUser(answer.reason);
   if (answer !== null) return { kind: 'allowed' };
   if (isEndedByDenials(state)) return refuse(`Not asked: ${describeDenials(state)}.`);
   if (task.onAsk === 'deny') return refuseUnasked(decision);
@@ -51,18 +54,27 @@ export function decidePermissionQuestion(request: PermissionRequest): QuestionOu
 const HIDDEN =
   'Not asked: what it would run holds a private key, or a secret of several words, and neither is ever shown, so nobody could see what they allow. Put the secret into a file or a variable, and name that';
 
-function refuseUnasked(decision: Decision, why?: string): QuestionOutcome {
+function refuseUnasked(decision: Decision, why?: string): Refused {
   return { kind: 'refused', decision, refusal: explainRefusal(decision, why) };
 }
 
-function refuseByPerson(reason: string | null): QuestionOutcome {
-  const why = reason === null ? '' : `, and why: ${reason}`;
-  return refuse(`The user was asked and said no${why}`);
+/**
+ * Returns the refusal of a call to which the user said no. A reason is the user's instruction, which the model is to
+ * follow instead of only going on without the call.
+ */
+export function refuseByUser(reason: string | null): Refused {
+  if (reason === null) return refuse('The user was asked and said no');
+  return refuse(`The user said no and gave this instruction: ${reason}`, 'Follow it.');
 }
 
-function refuse(reason: string): QuestionOutcome {
+function refuse(reason: string, instead?: string): Refused {
   const text = /[.!?]$/.test(reason) ? reason : `${reason}.`;
-  const decision: Decision = { verdict: 'deny', step: 'answer', reason: text };
+  const decision: Decision = {
+    verdict: 'deny',
+    step: 'answer',
+    reason: text,
+    ...(instead === undefined ? {} : { instead }),
+  };
   return { kind: 'refused', decision, refusal: explainRefusal(decision) };
 }
 
@@ -87,6 +99,18 @@ function explainUnaskedTask({ agents }: AskingTask): string {
   return refusing === undefined
     ? 'It is not asked: a task above wants what would be asked to be refused.'
     : `It is not asked: the definition of \`${refusing.name}\` wants what would be asked to be refused.`;
+}
+
+/**
+ * Decides whether an answer ends the turn of the task that asked. A plain no to the main agent does if the user is
+ * present, so that the user can type what to do instead. A no with a reason is an instruction that the model follows.
+ */
+export function endsTurn(
+  answer: Answer,
+  task: { readonly parent: string | null; readonly isUserPresent: boolean },
+): boolean {
+  if (answer.kind !== 'no' || answer.reason !== null) return false;
+  return task.parent === null && task.isUserPresent;
 }
 
 /** The number of questions in a row that the user can answer with no before a child is ended. */

@@ -9,7 +9,7 @@ import { isNarrowerMode } from './modes.ts';
 import { findAllowingRule, findNarrowingRule } from './rules/match-rules.ts';
 import { citeRule } from './rules/rules.ts';
 import { coversWholeTool, isToolDisallowed, ruleCovers } from './rules/tool-cover.ts';
-import { suggestRule } from './suggest-rule.ts';
+import { suggestPartRules, suggestRule } from './suggest-rule.ts';
 
 /** A step of the decision. It returns a decision, or undefined to leave the decision to the next step. */
 type Step = (input: DecisionInput) => Decision | undefined;
@@ -208,6 +208,7 @@ function decideByDefault(input: DecisionInput): Decision {
     return { verdict: 'allow', step: 'tool_default', reason };
   }
   const lacksSandbox = rights.mode === 'autonomous' && isUnconfined(call, rights, context);
+  const parts = suggestPartRules(input);
   const lacking = lacksSandbox
     ? 'without a sandbox only a rule'
     : `neither a rule nor ${rights.mode} mode`;
@@ -216,6 +217,7 @@ function decideByDefault(input: DecisionInput): Decision {
     step: 'tool_default',
     reason: `${tool} ${describeEffect(kind)}, and ${lacking} lets it run unasked.`,
     wouldAllow: suggestRule(input),
+    ...(parts.length === 0 ? {} : { wouldAllowParts: parts }),
     ...(lacksSandbox && context.isMachineSandbox !== true
       ? { lacksSandbox: context.isInContainer === true ? 'in_container' : 'here' }
       : {}),

@@ -4,11 +4,11 @@ import { findSpecifierKind } from '../protocol/specifier-kind.ts';
 import { isInside, listPaths, type CallPath, type ResolvedCall } from './call.ts';
 import type { DecisionInput } from './decision-input.ts';
 import { makeAllowRulesAbsolute } from './rules/absolute-rules.ts';
-import { removeNeutralOptionsFromLine } from './rules/command-rules.ts';
+import { listUncoveredCommands, removeNeutralOptionsFromLine } from './rules/command-rules.ts';
 import { findAllowingRule } from './rules/match-rules.ts';
 import { escapePathPattern } from './rules/path-pattern.ts';
 import { parseRule, printRule } from './rules/rules.ts';
-import { coversWholeTool } from './rules/tool-cover.ts';
+import { coversWholeTool, ruleCovers } from './rules/tool-cover.ts';
 
 /** The maximum length of a command for which a rule is suggested, in UTF-16 units. */
 const MAX_COMMAND_LENGTH = 300;
@@ -65,6 +65,33 @@ function suggestNarrowRule({ call, rights }: DecisionInput): string | undefined 
 }
 
 /**
+ * Suggests rules for a compound command such as `a && b | c`: one for each command that no allow rule covers yet.
+ * Returns an empty list for any other call, and if such rules would not allow the line.
+ */
+export function suggestPartRules(input: DecisionInput): readonly string[] {
+  const { call, rights, context, subject } = input;
+  if (findSpecifierKind(call.tool) !== 'command' || call.access.commands.length !== 1) return [];
+  const { shellParser } = context;
+  const [line] = subject.parseCommands();
+  if (shellParser === null || line === undefined) return [];
+  const { allow } = rights.rules;
+  const covering = allow.filter((rule) => ruleCovers(rule, call.tool, 'widen'));
+  const specifiers = listUncoveredCommands(covering, line);
+  if (specifiers.length < 2 && (line.parsed?.reading.commands.length ?? 0) < 2) return [];
+  if (specifiers.some((each) => each.length > MAX_COMMAND_LENGTH || each.includes('*'))) return [];
+  const rules = [...new Set(specifiers)].map((specifier) =>
+    printRule({ tool: call.tool, specifier }),
+  );
+  const parsed = rules.map((text) =>
+    parseRule({ text, source: { kind: 'builtin', where: 'suggestion' } }),
+  );
+  const added = parsed.flatMap((each) => (each.ok ? [each.rule] : []));
+  const isEnough =
+    added.length === rules.length && findAllowingRule([...allow, ...added], subject) !== undefined;
+  return isEnough ? rules : [];
+}
+
+/**
  * Suggests a pattern for everything in the directory of the first path, or for the file alone if it lies directly in
  * the working directory.
  */
@@ -95,17 +122,29 @@ const STEPS_ABOVE_ALLOW_RULES: ReadonlySet<DecisionStep> = new Set<DecisionStep>
   'ask_rule',
 ]);
 
+/** The tool of a call and the rights of its task. */
+interface CallingRights {
+  readonly tool: string;
+  readonly rights: Pick<Rights, 'roots'>;
+}
+
 /**
- * Chooses the rule that the answer "always" adds: the narrowest rule that allows the call, with absolute paths, so that
- * the rule means the same in every task. Returns null if no rule would have an effect, or if the only such rule would
- * allow far more than the call: a rule for all calls of a tool that supports specifiers, or a rule for a command that
- * contains a `*`, which stands for any text in a rule.
+ * Chooses the rules that the answer "always" adds: one for each part of a compound command, otherwise the narrowest
+ * rule that allows the call, with absolute paths, so that the rule means the same in every task. Returns an empty list
+ * if no rule would have an effect, or if the only such rule would allow far more than the call: a rule for all calls of
+ * a tool that supports specifiers, or a rule for a command that contains a `*`, which stands for any text in a rule.
  */
-export function chooseOfferedRule(
-  { step, wouldAllow }: Decision,
-  { tool, rights }: { readonly tool: string; readonly rights: Pick<Rights, 'roots'> },
-): string | null {
-  if (STEPS_ABOVE_ALLOW_RULES.has(step) || wouldAllow === undefined) return null;
+export function chooseOfferedRules(
+  { step, wouldAllow, wouldAllowParts = [] }: Decision,
+  caller: CallingRights,
+): readonly string[] {
+  if (STEPS_ABOVE_ALLOW_RULES.has(step) || wouldAllow === undefined) return [];
+  const wanted = wouldAllowParts.length > 0 ? wouldAllowParts : [wouldAllow];
+  const rules = wanted.map((each) => chooseOfferedRule(each, caller));
+  return rules.flatMap((rule) => (rule === null || rules.includes(null) ? [] : [rule]));
+}
+
+function chooseOfferedRule(wouldAllow: string, { tool, rights }: CallingRights): string | null {
   const source = { kind: 'answer', where: 'an answer' } as const;
   const parsed = parseRule({ text: wouldAllow, source }, [tool]);
   if (!parsed.ok) return null;

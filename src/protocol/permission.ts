@@ -136,6 +136,10 @@ export interface Decision {
   readonly rule?: PermissionRule;
   /** A rule that would allow the call, if there is such a rule. */
   readonly wouldAllow?: string;
+  /** For a compound command: the rules that would together allow it, one for each part that no rule allows yet. */
+  readonly wouldAllowParts?: readonly string[];
+  /** Set if the call would be allowed in the mode acceptEdits. */
+  readonly isAcceptedEdit?: true;
   /** The mode that would allow the call if the user granted it to the agent, if there is such a mode. */
   readonly modeToGrant?: ModeToGrant;
   /**

@@ -7,7 +7,8 @@ import type {
 } from './permission.ts';
 
 /**
- * The scopes of a grant: the task with all tasks below it, the project, or all projects of the user.
+ * The scopes of a grant. `task`: the conversation with all its tasks, also those that start later. `project`: the
+ * project. `user`: all projects of the user.
  */
 export const GRANT_SCOPES = ['task', 'project', 'user'] as const;
 export type GrantScope = (typeof GRANT_SCOPES)[number];
@@ -36,6 +37,8 @@ interface QuestionBase {
   readonly callId: string;
   /** The names of the agents, from the main agent down to the agent that asks. */
   readonly chain: readonly string[];
+  /** The description of the task; absent for the main agent. */
+  readonly description?: string;
   /** The canonical name of the tool. */
   readonly tool: string;
 }
@@ -55,8 +58,17 @@ export interface PermissionQuestion extends QuestionBase {
   readonly reason: string;
   /** The rule that requires the question; null: no rule does. */
   readonly askedBy: Decision['rule'] | null;
-  /** The rule that the answer "always" would add; null if this answer is not offered. */
+  /** The first rule that the answer "always" would add; null if this answer is not offered. */
   readonly rule: string | null;
+  /** The other rules that "always" would add: one for each further part of a compound command. Default: none. */
+  readonly moreRules?: readonly string[];
+  /**
+   * The programs of the commands with their subcommands, such as `npm test`, sorted. Absent if they are not known for
+   * certain, and for a call without commands.
+   */
+  readonly programs?: readonly string[];
+  /** Set if the answer `edits` is offered: edits would run without a question in the mode acceptEdits. */
+  readonly offersEdits?: true;
   /** The scopes that the answer "always" may have; empty if this answer is not offered. */
   readonly scopes: readonly GrantScope[];
   /**
@@ -95,6 +107,8 @@ export type Question = PermissionQuestion | InputQuestion | PlanQuestion;
 export type Answer =
   | { readonly kind: 'once' }
   | { readonly kind: 'always'; readonly scope: GrantScope }
+  /** The edit is allowed, and the conversation continues in the mode acceptEdits. */
+  | { readonly kind: 'edits' }
   /** The agent that asks gets the mode that its definition requests. */
   | { readonly kind: 'mode'; readonly scope: Exclude<GrantScope, 'project'> }
   | { readonly kind: 'no'; readonly reason: string | null }
@@ -120,4 +134,26 @@ export function questionSubject(question: Question): string {
   const { commands, paths, hosts, input } = question;
   const subjects = commands.length > 0 ? commands : [...new Set([...paths, ...hosts])];
   return subjects.length > 0 ? subjects.join(' ') : (input ?? '');
+}
+
+/** Returns the rules that the answer "always" adds; an empty list if this answer is not offered. */
+export function offeredRules(question: Question): readonly string[] {
+  if (question.kind !== 'permission' || question.rule === null) return [];
+  return question.scopes.length === 0 ? [] : [question.rule, ...(question.moreRules ?? [])];
+}
+
+/**
+ * Returns true if one answer makes sense for both questions: they are about the same tool, and they offer the same
+ * rules, are about the same commands, files or arguments, or run the same programs and subcommands.
+ */
+export function areSimilar(a: Question, b: Question): boolean {
+  if (a.kind !== 'permission' || b.kind !== 'permission' || a.tool !== b.tool) return false;
+  if (questionSubject(a) === questionSubject(b)) return true;
+  return (
+    isSameFilledList(offeredRules(a), offeredRules(b)) || isSameFilledList(a.programs, b.programs)
+  );
+}
+
+function isSameFilledList(a: readonly string[] = [], b: readonly string[] = []): boolean {
+  return a.length > 0 && a.length === b.length && a.every((each, index) => each === b[index]);
 }

@@ -92,7 +92,13 @@ export interface QuestionJson extends Pick<
   readonly kind: 'permission' | 'input' | 'plan';
   readonly task_id: string;
   readonly chain: readonly string[];
+  /** The description of the task; null for the main agent. */
+  readonly description: string | null;
   readonly tool: string;
+  /** All rules that the answer `always` adds: `rule` and those for further parts of a compound command. */
+  readonly rules: readonly string[];
+  /** True if the answer `edits` is offered. */
+  readonly offers_edits: boolean;
   /** The question of kind `input`; `options` holds its numbered answers. */
   readonly text: string | null;
   readonly options: readonly string[];

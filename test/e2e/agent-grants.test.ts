@@ -499,7 +499,7 @@ inTerminal('in the terminal the question offers the mode, and m grants it', asyn
   await terminal.sees('/help');
   terminal.type('go');
   terminal.press('Enter');
-  await terminal.sees('coder asks to run Write');
+  await terminal.sees('coder “for coder” asks to run Write');
   terminal.press('Tab');
   await terminal.sees('m let coder run in its mode, acceptEdits, in this conversation');
   terminal.press('m');

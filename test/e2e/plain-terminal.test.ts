@@ -35,7 +35,7 @@ inTerminal.each([
   terminal.press('Enter');
   const asked = await terminal.sees('Type y for once');
   expect(asked).toMatch(/Task \w+ general-purpose begins: make a file/);
-  expect(asked).toContain('Question: main > general-purpose asks to run Bash.');
+  expect(asked).toContain('Question: main > general-purpose “make a file” asks to run Bash.');
   terminal.type('n not now');
   terminal.press('Enter');
   await terminal.sees(/The child was refused\.\n(> )?Ready\./);

@@ -190,7 +190,7 @@ describe.concurrent('a run that parks', () => {
     expect(on.code).toBe(0);
     expect(existsSync(join(world.sandbox.workspace, 'made'))).toBe(false);
     const told = JSON.stringify(world.model.requests.map(({ body }) => body));
-    expect(told).toContain('The user was asked and said no, and why: leave it.');
+    expect(told).toContain('The user said no and gave this instruction: leave it.');
   });
 
   it('ends a child after three denials in a row, counted across its processes', async () => {
@@ -210,7 +210,7 @@ describe.concurrent('a run that parks', () => {
     ).toBe(1);
   });
 
-  it('gives a rule to the task that asked and to no other', async () => {
+  it('gives a rule to the conversation, whose other questions it releases', async () => {
     await using world = await openWorld({
       script: delegating([delegate('part 1'), delegate('part 2')], (request) =>
         countIn(request, 'part 1') > 0
@@ -220,16 +220,17 @@ describe.concurrent('a run that parks', () => {
     });
     await world.run(['-p', 'go', ...PARK]);
     const open = await questions(world);
-    const { children } = await family(world);
+    const { root, children } = await family(world);
     const one = open.find(({ task_id }) => task_id === children[0]);
     expect(
       complaint(await answer(world, one?.id ?? '', 'always', '--scope', 'task', '--x'), 2),
     ).toMatch(/^unknown flag --x/);
-    expect((await answer(world, one?.id ?? '', 'always')).code).toBe(5);
-    const left = await questions(world);
-    expect(left.map(({ task_id }) => task_id)).toEqual([children[1]]);
+    expect((await answer(world, one?.id ?? '', 'always')).code).toBe(0);
+    expect(await questions(world)).toEqual([]);
+    const other = await eventsIn(world, children[1] ?? '');
+    expect(typed(other, 'question.answered')).toMatchObject([{ by: 'rule' }]);
     const events = await eventsIn(world, children[0] ?? '');
-    expect(typed(events, 'rights.granted')).toMatchObject([
+    expect(typed(await eventsIn(world, root), 'rights.granted')).toMatchObject([
       { scope: 'task', rule: { text: 'Bash(touch made)' }, question: one?.id },
     ]);
     expect(typed(events, 'question.asked')).toHaveLength(1);

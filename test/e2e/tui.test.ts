@@ -48,9 +48,9 @@ inTerminal('a new user delegates, refuses, stops a child, leaves, and goes on', 
     expect(asked).toContain('main > general-purpose');
     expect(asked).toContain('touch made');
     // While something is typed, no key is the question's.
-    terminal.type('y');
-    await terminal.sees(/^y$/m);
-    terminal.press('BSpace', 'Tab');
+    terminal.type('yes');
+    await terminal.sees(/^yes$/m);
+    terminal.press('BSpace', 'BSpace', 'BSpace', 'Tab');
     await terminal.sees('y once');
     terminal.press('n');
     await terminal.sees('The child was refused.');

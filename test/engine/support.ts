@@ -102,6 +102,8 @@ export interface EngineSetup {
   readonly onAsk?: OnAsk;
   readonly standing?: StandingRules;
   readonly modeGrants?: ModeGrantStore;
+  /** True if a plain no to the main agent ends its turn. Default: false. */
+  readonly isUserPresent?: boolean;
   /** The agent of the root task. Default: the main agent. */
   readonly agent?: AgentDefinition;
   /** The agents to which tasks can delegate besides the worker. */
@@ -152,6 +154,7 @@ export function testEngine(script: ModelScript, setup: EngineSetup = {}): TestEn
     onAsk: setup.onAsk ?? 'deny',
     standing: setup.standing ?? null,
     ...(setup.modeGrants === undefined ? {} : { modeGrants: setup.modeGrants }),
+    isUserPresent: setup.isUserPresent ?? false,
   });
   const engine = new Engine({
     store,

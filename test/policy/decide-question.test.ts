@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  endsTurn,
   decidePermissionQuestion,
   decidePlanQuestion,
   decideUserQuestion,
@@ -48,11 +49,18 @@ const REFUSING = task({
   agents: [{ name: 'worker' }, { name: 'boss', refusesQuestions: true }, { name: 'main' }],
 });
 
-function refusedByPerson(reason: string) {
+function refusedByPerson(reason: string, instead?: string) {
+  const advice =
+    instead ?? 'Do not try the same another way; go on without it, and say so in your answer.';
   return {
     kind: 'refused',
-    decision: { verdict: 'deny', step: 'answer', reason },
-    refusal: `Refused, nothing was done. ${reason} Do not try the same another way; go on without it, and say so in your answer.`,
+    decision: {
+      verdict: 'deny',
+      step: 'answer',
+      reason,
+      ...(instead === undefined ? {} : { instead }),
+    },
+    refusal: `Refused, nothing was done. ${reason} ${advice}`,
   };
 }
 
@@ -63,6 +71,22 @@ function refusedUnasked(why: string) {
     refusal: `Refused, nothing was done. ${DECISION.reason} ${why} A user can allow it with --allow 'Bash(npm test)'. Do not try the same another way; go on without it, and say so in your answer.`,
   };
 }
+
+describe('an answer', () => {
+  const main = { parent: null, isUserPresent: true };
+  const child = { parent: 'main', isUserPresent: true };
+  test.each<readonly [Answer, Parameters<typeof endsTurn>[1], boolean]>([
+    [{ kind: 'no', reason: null }, main, true],
+    [{ kind: 'no', reason: 'use make' }, main, false],
+    [{ kind: 'no', reason: null }, child, false],
+    [{ kind: 'no', reason: null }, { parent: null, isUserPresent: false }, false],
+    [{ kind: 'once' }, main, false],
+    [{ kind: 'always', scope: 'task' }, main, false],
+    [{ kind: 'text', text: 'no' }, main, false],
+  ])('%j to %j ends the turn: %s', (answer, asker, ends) => {
+    expect(endsTurn(answer, asker)).toBe(ends);
+  });
+});
 
 describe('a call that needs a question', () => {
   test.each<[string, Partial<PermissionRequest>, object]>([
@@ -87,7 +111,7 @@ describe('a call that needs a question', () => {
     [
       'is refused with the reason of the person',
       { answer: { kind: 'no', reason: 'use make' } },
-      refusedByPerson('The user was asked and said no, and why: use make.'),
+      refusedByPerson('The user said no and gave this instruction: use make.', 'Follow it.'),
     ],
     [
       'is refused if nobody is there',

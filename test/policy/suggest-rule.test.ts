@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseOfferedRule } from '../../src/policy/suggest-rule.ts';
+import { chooseOfferedRules } from '../../src/policy/suggest-rule.ts';
 import type { Decision } from '../../src/protocol/permission.ts';
 
 function offered(
@@ -13,7 +13,7 @@ function offered(
     reason: 'why',
     ...(wouldAllow === undefined ? {} : { wouldAllow }),
   };
-  return chooseOfferedRule(decision, { tool, rights: { roots: ['/work', '/lib'] } });
+  return chooseOfferedRules(decision, { tool, rights: { roots: ['/work', '/lib'] } });
 }
 
 describe('the rule that an answer “always” saves', () => {
@@ -28,7 +28,7 @@ describe('the rule that an answer “always” saves', () => {
     ['Write', 'Edit(./a.txt)', 'Edit(//work/a.txt)'],
     ['Edit', 'Edit(//tmp/x/**)', 'Edit(//tmp/x/**)'],
   ])('%s %s is %s', (tool, wouldAllow, rule) => {
-    expect(offered(tool, wouldAllow)).toBe(rule);
+    expect(offered(tool, wouldAllow)).toEqual([rule]);
   });
 
   it.each([
@@ -39,10 +39,10 @@ describe('the rule that an answer “always” saves', () => {
     ['it would be a prefix', 'Bash', 'Bash(npm run:*)'],
     ['it can not be read', 'Bash', 'Bash('],
   ])('is none if %s', (_, tool, wouldAllow) => {
-    expect(offered(tool, wouldAllow)).toBe(null);
+    expect(offered(tool, wouldAllow)).toEqual([]);
   });
 
   it.each(['tool_set', 'deny_rule', 'floor', 'ask_rule'] as const)('is none at step %s', (step) => {
-    expect(offered('Bash', 'Bash(npm test)', step)).toBe(null);
+    expect(offered('Bash', 'Bash(npm test)', step)).toEqual([]);
   });
 });

@@ -51,6 +51,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   const { canWriteDataDir } = storage;
   const inbox = openInbox(session, {
     questions: options.questions,
+    attended: options.attended ?? false,
     log: options.log,
     canWriteDataDir,
     agents: agents.current.items,
@@ -260,6 +261,8 @@ function openStorage(session: SessionConfig, { log }: Pick<MusterOptions, 'log'>
 interface InboxOptions {
   /** Default: `permissions.on_ask`. */
   readonly questions: OnAsk | undefined;
+  /** True if the user sits at a prompt. */
+  readonly attended: boolean;
   readonly log: boolean | undefined;
   readonly canWriteDataDir: boolean;
   readonly agents: readonly AgentDefinition[];
@@ -272,7 +275,7 @@ interface InboxOptions {
  */
 function openInbox(
   { state, loaded, onNotice }: SessionConfig,
-  { questions, log, canWriteDataDir, agents }: InboxOptions,
+  { questions, attended, log, canWriteDataDir, agents }: InboxOptions,
 ): Inbox {
   const wanted = questions ?? loaded.config.permissions.onAsk;
   const canPark = wanted !== 'park' || canWriteDataDir;
@@ -289,5 +292,6 @@ function openInbox(
   const notices = [...modes.notices, ...listIneffectiveRules(loaded.rules, agents)];
   for (const notice of notices) onNotice(describeConfigProblem(notice));
   const savedModes = openSavedModes({ ...state, onProblem: onNotice });
-  return new Inbox({ onAsk, standing, modeGrants: createModeGrantStore(modes.grants, savedModes) });
+  const modeGrants = createModeGrantStore(modes.grants, savedModes);
+  return new Inbox({ onAsk, standing, modeGrants, isUserPresent: attended });
 }

@@ -41,7 +41,8 @@ export interface MusterOptions {
   readonly questions?: OnAsk;
   /**
    * True if a person is present and can stop a run that takes too long. The wait for a rate limit is then unlimited,
-   * unless `provider.max_wait_seconds` is set. Default: false.
+   * unless `provider.max_wait_seconds` is set. With `questions: 'wait'`, the answer `no` without a reason to a call of
+   * the main agent then ends its turn. Default: false.
    */
   readonly attended?: boolean;
   /**

@@ -14,7 +14,7 @@ import type { UsageQuery, UsageReport } from './usage-report.ts';
 import type { WatchEnd, WatchListener } from './watch-tasks.ts';
 import type { TreeListener } from './follow-tree.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
-import type { AnswerRequest } from '../../engine/questions/record-answer.ts';
+import type { AnswerRequest } from '../../engine/questions/parse-answer.ts';
 import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan-rewind.ts';
 
 export interface TasksOptions {

@@ -3,7 +3,7 @@ import { errorMessage, MusterError, type ErrorInfo } from '../../base/errors.ts'
 import { isId } from '../../base/ids.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { questionJson } from '../../engine/questions/question-json.ts';
-import { parseAnswer, type AnswerRequest } from '../../engine/questions/record-answer.ts';
+import { parseAnswer, type AnswerRequest } from '../../engine/questions/parse-answer.ts';
 import { answerText } from '../../protocol/state/questions.ts';
 import { isMeantBy, type Question } from '../../protocol/question.ts';
 import type { QuestionJson } from '../../protocol/result.ts';

@@ -60,7 +60,9 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
   try {
     await run.stopOwnedWork(`the task above it ended: ${ending.end.because}`);
     // Stopping the owned work may have killed a process, which changes the ending of a stopped task.
-    if (ending.end.status === 'stopped') ending = createAbortedEnding(run);
+    if (ending.end.status === 'stopped' && run.cancellation.signal.aborted) {
+      ending = createAbortedEnding(run);
+    }
     closeOpenCalls(
       run,
       run.cancellation.signal.aborted

@@ -1,8 +1,14 @@
-import { NO_ACCESS, type Decision, type Rights } from '../../protocol/permission.ts';
+import {
+  NO_ACCESS,
+  type Decision,
+  type PermissionMode,
+  type Rights,
+} from '../../protocol/permission.ts';
 import { type ResolvedCall, type CallPath } from '../../policy/call.ts';
 import { isInside } from '../../base/path-inside.ts';
 import { decide, needsShellParser } from '../../policy/decide.ts';
 import type { DecisionContext } from '../../policy/decision-input.ts';
+import { listPrograms, readCommandLine } from '../../policy/rules/command-rules.ts';
 import { addModeToGrant } from '../../policy/mode-grants.ts';
 import { explainRefusal } from '../../policy/explain-refusal.ts';
 import type { FileAccess } from '../../protocol/tool.ts';
@@ -40,13 +46,13 @@ export async function judgeCall(
   waiting: WaitRunner,
 ): Promise<Judgement> {
   for (;;) {
-    const { call, decision, pathAccess } = await decideNow(deps, run, ready);
+    const { call, decision, pathAccess, programs } = await decideNow(deps, run, ready);
     if (decision.verdict !== 'ask') {
       const allowed = decision.verdict === 'allow';
       if (allowed) closeQuestion(run, ready);
       return { allowed, pathAccess, decision, refusal: explainRefusal(decision) };
     }
-    const verdict = await askPerson(deps, run, { ready, call, decision }, waiting);
+    const verdict = await askPerson(deps, run, { ready, call, decision, programs }, waiting);
     if (verdict.kind === 'allowed') return { allowed: true, pathAccess, decision, refusal: '' };
     if (verdict.kind === 'refused') return { ...verdict, allowed: false, pathAccess };
   }
@@ -75,12 +81,29 @@ export async function decideNow(deps: EngineDeps, run: CallingTask, ready: Ready
     isMachineSandbox,
     isInContainer: isExecution && !isSandboxed && deps.inContainer?.() === true,
   };
+  const decideIn = (mode: PermissionMode): Decision => decide(call, { ...rights, mode }, context);
   const decision = addModeToGrant(
-    decide(call, rights, context),
+    markAcceptedEdit(decide(call, rights, context), decideIn),
     { definition: run.spec.agent, rights },
-    (mode) => decide(call, { ...rights, mode }, context),
+    decideIn,
   );
-  return { call, decision, pathAccess: createFileAccess(call, { rights, home, stateDirectories }) };
+  const programs =
+    decision.verdict === 'ask' && shellParser !== null
+      ? call.access.commands.flatMap((line) => listPrograms(readCommandLine(line, shellParser)))
+      : [];
+  const pathAccess = createFileAccess(call, { rights, home, stateDirectories });
+  return { call, decision, programs, pathAccess };
+}
+
+/** Marks a decision to ask about an edit that the mode acceptEdits would allow. */
+function markAcceptedEdit(
+  decision: Decision,
+  decideIn: (mode: PermissionMode) => Decision,
+): Decision {
+  if (decision.verdict !== 'ask' || decision.step !== 'tool_default') return decision;
+  return decideIn('acceptEdits').verdict === 'allow'
+    ? { ...decision, isAcceptedEdit: true }
+    : decision;
 }
 
 /**

@@ -15,7 +15,8 @@ import {
   type AskingTask,
   type QuestionOutcome,
 } from '../../policy/decide-question.ts';
-import { chooseOfferedRule } from '../../policy/suggest-rule.ts';
+import { chooseOfferedRules } from '../../policy/suggest-rule.ts';
+import { canAcceptEdits } from './set-mode.ts';
 import type { Decision } from '../../protocol/permission.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { TaskRun } from '../task/task-run.ts';
@@ -28,6 +29,8 @@ interface AskedCall {
   readonly ready: ReadyCall;
   readonly call: ResolvedCall;
   readonly decision: Decision;
+  /** The programs of its commands with their subcommands; an empty list if they are not known for certain. */
+  readonly programs: readonly string[];
 }
 
 /** The result of asking a person. `again`: the call must be decided again, because its state may have changed. */
@@ -89,7 +92,9 @@ interface ToolQuestion {
   output(answer: Answer | null, status: { readonly isAsked: boolean }): ToolOutput | null;
   /** Returns the reason why the question can't be asked; null if it can. */
   refuse(task: AskingTask): string | null;
-  createQuestion(common: Pick<Question, 'id' | 'task' | 'callId' | 'chain'>): Question;
+  createQuestion(
+    common: Pick<Question, 'id' | 'task' | 'callId' | 'chain' | 'description'>,
+  ): Question;
 }
 
 /**
@@ -109,7 +114,7 @@ export async function askForTool(
     const refusal = refuse(describeAskingTask(run));
     if (refusal !== null) return failure('PERMISSION_DENIED', refusal);
     const question = openQuestion(run, { callId, digest }, (id) =>
-      createQuestion({ id, task: run.spec.id, callId, chain: run.chain() }),
+      createQuestion({ id, task: run.spec.id, callId, chain: run.chain(), ...describeTask(run) }),
     );
     await run.tree.idleDetector.trackWait(() => inbox.wait(run, question));
   }
@@ -142,11 +147,14 @@ export function closeQuestion(run: TaskRun, { call }: ReadyCall): void {
 function buildPermissionQuestion(
   deps: EngineDeps,
   run: TaskRun,
-  { ready, call, decision }: AskedCall,
+  { ready, call, decision, programs }: AskedCall,
   id: string,
 ): PermissionQuestion {
   const { access, tool } = call;
-  const rule = chooseOfferedRule(decision, { tool, rights: run.permissions.rights });
+  const [rule = null, ...moreRules] = chooseOfferedRules(decision, {
+    tool,
+    rights: run.permissions.rights,
+  });
   const paths = [...new Set(listPaths(access).map((path) => path.real))];
   const namesTargets = access.commands.length + paths.length + access.hosts.length > 0;
   return {
@@ -155,6 +163,7 @@ function buildPermissionQuestion(
     task: run.spec.id,
     callId: ready.call.id,
     chain: run.chain(),
+    ...describeTask(run),
     tool,
     commands: access.commands,
     paths,
@@ -165,7 +174,10 @@ function buildPermissionQuestion(
     reason: decision.reason,
     askedBy: decision.rule ?? null,
     rule,
+    ...(moreRules.length === 0 ? {} : { moreRules }),
     scopes: rule === null ? [] : deps.inbox.scopes,
+    ...(programs.length === 0 ? {} : { programs }),
+    ...(decision.isAcceptedEdit === true && canAcceptEdits(run) ? { offersEdits: true } : {}),
     ...(decision.modeToGrant === undefined
       ? {}
       : {
@@ -176,6 +188,11 @@ function buildPermissionQuestion(
           },
         }),
   };
+}
+
+/** Returns the description of a task for its questions. The main agent needs none. */
+function describeTask({ spec }: TaskRun): Pick<Question, 'description'> {
+  return spec.parent === null ? {} : { description: spec.description };
 }
 
 function listProposedEdits({ tool, input }: ReadyCall, run: TaskRun): readonly ProposedEdit[] {

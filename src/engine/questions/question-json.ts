@@ -1,10 +1,21 @@
-import type { Question } from '../../protocol/question.ts';
+import { offeredRules, type Question } from '../../protocol/question.ts';
 import type { QuestionJson } from '../../protocol/result.ts';
 
 /** Returns the JSON form of a question, as commands and results print it. */
 export function questionJson(question: Question): QuestionJson {
-  const { id, kind, task, chain, tool } = question;
-  const common = { id, kind, task_id: task, chain, tool };
+  const { id, kind, task, chain, description = null, tool } = question;
+  const rules = offeredRules(question);
+  const offersEdits = question.kind === 'permission' && question.offersEdits === true;
+  const common = {
+    id,
+    kind,
+    task_id: task,
+    chain,
+    description,
+    tool,
+    rules,
+    offers_edits: offersEdits,
+  };
   if (question.kind !== 'permission') {
     const { text } = question;
     const options = question.kind === 'input' ? question.options : [];

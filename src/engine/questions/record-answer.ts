@@ -1,18 +1,20 @@
+import { escapeTags } from '../../base/control-tags.ts';
 import { MusterError } from '../../base/errors.ts';
+import { collapseWhitespace, truncate } from '../../base/text.ts';
+import { endsTurn, refuseByUser } from '../../policy/decide-question.ts';
 import { parseRule } from '../../policy/rules/rules.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import { answerText, type InboxState } from '../../protocol/state/questions.ts';
-import type { ModeGrant, PermissionRule, PermissionMode } from '../../protocol/permission.ts';
+import type { ModeGrant, PermissionRule } from '../../protocol/permission.ts';
 import {
+  offeredRules,
+  questionSubject,
   type Answer,
   type GrantScope,
   type Question,
-  GRANT_SCOPES,
-  type InputQuestion,
-  type PermissionQuestion,
-  type PlanQuestion,
 } from '../../protocol/question.ts';
 import {
+  type Asker,
   type ModeGrantStore,
   workingDirectory,
   type StandingRules,
@@ -20,10 +22,11 @@ import {
   isWaiting,
   type Inbox,
 } from '../task/inbox.ts';
-import { planApprovalEvents } from './set-mode.ts';
+import { answerError, parseAnswer, type AnswerRequest } from './parse-answer.ts';
+import { acceptEdits, planApprovalEvents } from './set-mode.ts';
+import { stopOrder } from '../task/stop-order.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { TaskPermissions } from '../task/task-permissions.ts';
-import { truncate } from '../../base/text.ts';
 
 /**
  * The stores of the user's permanent approvals, to which an answer may add. A store is null when it is not
@@ -42,32 +45,56 @@ interface AnswerToRecord {
 }
 
 /**
- * Records a person's answer. The rule of an "always" and the mode of an approved plan are recorded before the answer:
- * after a crash between these events the question is still open, and the new rule or mode settles it. An answer
- * without its rule or mode is impossible.
+ * Records a person's answer. What an answer grants is recorded before the answer: after a crash between these events
+ * the question is still open, and the grant settles it. An answer without its rules or its mode is impossible.
+ *
+ * @param ending the events that end the turn of the task because of the answer; they are one batch with the answer
  */
-function recordAnswer(asker: AnswerWriter, { question, answer, approvals }: AnswerToRecord): void {
+function recordAnswer(
+  asker: AnswerWriter,
+  { question, answer, approvals }: AnswerToRecord,
+  ending: readonly EventBody[] = [],
+): void {
   const { id, callId } = question;
-  const { standingRules } = approvals;
   if (answer.kind === 'mode') recordModeGrant(asker, { question, scope: answer.scope, approvals });
-  const grant = answer.kind === 'always' ? parseOfferedRule(question, answer.scope) : null;
-  if (grant !== null && grant.scope !== 'task') {
+  if (answer.kind === 'always') recordRules(asker, { question, scope: answer.scope, approvals });
+  if (answer.kind === 'edits') acceptEdits(asker);
+  asker.journal.record(
+    ...(answer.kind === 'approved' ? planApprovalEvents(asker, answer.mode) : []),
+    { type: 'question.answered', question: id, callId, answer, by: 'user' },
+    ...ending,
+  );
+}
+
+/** An answer that grants something, with the scope of the grant. */
+type GrantToRecord<Scope extends GrantScope> = Omit<AnswerToRecord, 'answer'> & {
+  readonly scope: Scope;
+};
+
+/**
+ * Records the rules of an "always" in the log of the conversation, because they hold for all its tasks. Rules that hold
+ * outside of the conversation are also stored for the user.
+ */
+function recordRules(
+  asker: AnswerWriter,
+  { question, scope, approvals: { standingRules } }: GrantToRecord<GrantScope>,
+): void {
+  const rules = parseOfferedRules(question);
+  if (scope !== 'task') {
     if (standingRules === null) {
       throw answerError(
-        `scope ${grant.scope}: permanent approvals are not available; use the scope task`,
+        `scope ${scope}: permanent approvals are not available; use the scope task`,
       );
     }
     const directory = workingDirectory(asker.permissions.rights);
-    standingRules.add(grant.rule, { scope: grant.scope, directory });
+    for (const rule of rules) standingRules.add(rule, { scope, directory });
   }
-  const events: readonly EventBody[] = [
-    ...(grant === null
-      ? []
-      : [{ type: 'rights.granted', ...grant, by: 'user', question: id } as const]),
-    ...(answer.kind === 'approved' ? planApprovalEvents(asker, answer.mode) : []),
-    { type: 'question.answered', question: id, callId, answer, by: 'user' },
-  ];
-  asker.journal.record(...events);
+  asker.top.journal.record(
+    ...rules.map(
+      (rule) =>
+        ({ type: 'rights.granted', rule, scope, by: 'user', question: question.id }) as const,
+    ),
+  );
 }
 
 /**
@@ -76,11 +103,7 @@ function recordAnswer(asker: AnswerWriter, { question, answer, approvals }: Answ
  */
 function recordModeGrant(
   asker: AnswerWriter,
-  {
-    question,
-    scope,
-    approvals,
-  }: Omit<AnswerToRecord, 'answer'> & { readonly scope: 'task' | 'user' },
+  { question, scope, approvals }: GrantToRecord<'task' | 'user'>,
 ): void {
   const { id } = question;
   const offered = question.kind === 'permission' ? question.modeToGrant : undefined;
@@ -97,19 +120,18 @@ function recordModeGrant(
   asker.top.journal.record({ type: 'mode.granted', grant, scope, by: 'user', question: id });
 }
 
-/** Parses the rule that a permission question offers for the answer "always". */
-function parseOfferedRule(
-  question: Question,
-  scope: GrantScope,
-): { readonly rule: PermissionRule; readonly scope: GrantScope } {
-  const text = question.kind === 'permission' ? question.rule : null;
-  if (text === null) {
+/** Parses the rules that a permission question offers for the answer "always". */
+function parseOfferedRules(question: Question): readonly PermissionRule[] {
+  const rules = offeredRules(question);
+  if (rules.length === 0) {
     throw answerError(`question ${question.id}: the answer "always" is not offered`);
   }
   const where = `the user's answer to question ${question.id}`;
-  const parsed = parseRule({ text, source: { kind: 'answer', where } }, [question.tool]);
-  if (parsed.ok) return { rule: parsed.rule, scope };
-  throw new MusterError('INTERNAL_ERROR', parsed.problem.message);
+  return rules.map((text) => {
+    const parsed = parseRule({ text, source: { kind: 'answer', where } }, [question.tool]);
+    if (parsed.ok) return parsed.rule;
+    throw new MusterError('INTERNAL_ERROR', parsed.problem.message);
+  });
 }
 
 /** A task that was opened from its log. The log may hold questions without an answer. */
@@ -162,148 +184,46 @@ export function answerQuestion(inbox: Inbox, prefix: string, request: AnswerRequ
   if (!isWaiting(waiting)) {
     throw new MusterError('CONFLICT', `question ${question.id} is answered already`);
   }
-  recordAnswer(asker, { question, answer, approvals: inbox });
+  const toRecord = { question, answer, approvals: inbox };
+  if (endsTurn(answer, { parent: asker.spec.parent, isUserPresent: inbox.isUserPresent })) {
+    endTurn(asker, toRecord);
+  } else {
+    recordAnswer(asker, toRecord);
+  }
   // The answer may have added a rule that settles other questions, or it may be the denial that ends the task.
   inbox.reconsider();
   return question;
 }
 
-/** An answer as a person types it. */
-export interface AnswerRequest {
-  /**
-   * The valid texts depend on the question. Permission: `yes`, `no`, `always`, or `mode` for the mode that the agent
-   * asks for. Plan: `yes`, `no`, or `always`, which also approves edits. Question of AskUser: a text, or the number
-   * of an option.
-   */
-  readonly text: string;
-  /** The scope of an `always` or a `mode`. Default: `task`. */
-  readonly scope?: string;
-  /** The reason for a `no`. */
-  readonly reason?: string;
-  /** The approved plan with the person's changes. Default: the plan as it was shown. */
-  readonly plan?: string;
-}
-
-/** The maximum number of code points of a wrong answer that a message shows. */
-const MAX_SHOWN_LENGTH = 60;
-const OPTION_NUMBER = /^[1-9]$/;
-
-/** Parses an answer to a question. Throws MusterError (`INVALID_PARAM`) that lists the valid answers. */
-export function parseAnswer(question: Question, request: AnswerRequest): Answer {
-  switch (question.kind) {
-    case 'input':
-      return readText(question, request);
-    case 'plan':
-      return readApproval(question, request);
-    case 'permission':
-      return readVerdict(question, request);
-    default:
-      return question satisfies never;
-  }
-}
-
-function readText({ id, options }: InputQuestion, { text, scope, reason }: AnswerRequest): Answer {
-  if (scope !== undefined || reason !== undefined) {
-    throw answerError(
-      `question ${id} needs a text as its answer: a scope or a reason is not allowed`,
-    );
-  }
-  const answer = text.trim();
-  if (answer === '') throw answerError(`question ${id}: the answer is empty`);
-  const chosen = OPTION_NUMBER.test(answer) ? options[Number(answer) - 1] : undefined;
-  return { kind: 'text', text: chosen ?? answer };
-}
-
-/** The answers that approve a plan, with the mode that each sets. After `always`, edits run without a question. */
-const APPROVALS: ReadonlyMap<string, PermissionMode> = new Map([
-  ['yes', 'default'],
-  ['always', 'acceptEdits'],
-]);
-
-function readApproval({ id }: PlanQuestion, { text, scope, reason, plan }: AnswerRequest): Answer {
-  const word = text.trim().toLowerCase();
-  if (scope !== undefined)
-    throw answerError(`question ${id}: a scope is not allowed in the answer to a plan`);
-  const mode = APPROVALS.get(word);
-  if (mode === undefined) {
-    if (word === 'no') return { kind: 'no', reason: reason?.trim() ? reason : null };
-    throw answerError(
-      `question ${id}: ${JSON.stringify(truncate(text, MAX_SHOWN_LENGTH))} is not a valid answer; valid: yes, always (edits run unasked), no`,
-    );
-  }
-  if (reason !== undefined)
-    throw answerError(`question ${id}: a reason is allowed only with the answer no`);
-  if (plan?.trim() === '') throw answerError(`question ${id}: the plan is empty`);
-  return { kind: 'approved', mode, plan: plan ?? null };
-}
-
-function readVerdict(question: PermissionQuestion, { text, scope, reason }: AnswerRequest): Answer {
-  const { id } = question;
-  const word = text.trim().toLowerCase();
-  if (word !== 'always' && word !== 'mode' && scope !== undefined) {
-    const allowed =
-      question.modeToGrant === undefined ? 'the answer always' : 'the answers always and mode';
-    throw answerError(`question ${id}: a scope is allowed only with ${allowed}`);
-  }
-  if (word !== 'no' && reason !== undefined) {
-    throw answerError(`question ${id}: a reason is allowed only with the answer no`);
-  }
-  switch (word) {
-    case 'yes':
-      return { kind: 'once' };
-    case 'no':
-      return { kind: 'no', reason: reason === undefined || reason.trim() === '' ? null : reason };
-    case 'always':
-      return { kind: 'always', scope: chooseRuleScope(question, scope ?? 'task') };
-    case 'mode':
-      return { kind: 'mode', scope: chooseModeScope(question, scope ?? 'task') };
-    default:
-      throw answerError(
-        `question ${id}: ${JSON.stringify(truncate(text, MAX_SHOWN_LENGTH))} is not a valid answer; valid: ${listValidAnswers(question)}`,
-      );
-  }
-}
-
-function chooseRuleScope(
-  { id, scopes, reason }: PermissionQuestion,
-  requested: string,
-): GrantScope {
-  if (scopes.length === 0) {
-    throw answerError(
-      `question ${id}: the answer "always" is not offered, only yes (this once) and no, since no rule would allow this call: ${reason}`,
-    );
-  }
-  return chooseScope(id, scopes, requested);
-}
-
-function chooseModeScope({ id, modeToGrant }: PermissionQuestion, requested: string) {
-  if (modeToGrant === undefined) {
-    throw answerError(
-      `question ${id}: the answer "mode" is not offered, since no mode of the agent would allow this call`,
-    );
-  }
-  return chooseScope(id, modeToGrant.scopes, requested);
-}
-
-function chooseScope<Scope extends GrantScope>(
-  id: string,
-  scopes: readonly Scope[],
-  requested: string,
-): Scope {
-  const scope = scopes.find((each) => each === requested);
-  if (scope !== undefined) return scope;
-  const isKnown = GRANT_SCOPES.some((each) => each === requested);
-  throw answerError(
-    `question ${id}: scope ${JSON.stringify(truncate(requested, MAX_SHOWN_LENGTH))} is ${isKnown ? 'not offered here' : 'unknown'}; valid: ${scopes.join(', ')}`,
+/**
+ * Records a no that ends the turn of the main agent: the refusal of the call, and then the interruption, so that no
+ * further request is sent. A process that resumes the task after a crash finds all of this or nothing. The tool that
+ * presents a plan records the result of its call itself.
+ */
+function endTurn(asker: Asker, toRecord: AnswerToRecord): void {
+  const { question } = toRecord;
+  const { decision, refusal } = refuseByUser(null);
+  const { callId, tool } = question;
+  const refused = {
+    type: 'call.refused',
+    callId,
+    tool,
+    text: escapeTags(refusal),
+    error: 'PERMISSION_DENIED',
+    decision,
+  } as const;
+  const subject = collapseWhitespace(truncate(questionSubject(question), MAX_SUBJECT_LENGTH));
+  const because =
+    question.kind === 'plan'
+      ? 'the user said no to the plan'
+      : `the user said no to ${tool} ${subject}`;
+  asker.interrupt(stopOrder('user', because), (interruption) =>
+    recordAnswer(asker, toRecord, [
+      ...(question.kind === 'permission' ? [refused] : []),
+      interruption,
+    ]),
   );
 }
 
-/** Lists the valid answers for a message. */
-function listValidAnswers({ scopes, modeToGrant }: PermissionQuestion): string {
-  const always = scopes.length === 0 ? '' : 'always, ';
-  return `yes, ${always}${modeToGrant === undefined ? '' : 'mode, '}no`;
-}
-
-function answerError(message: string): MusterError {
-  return new MusterError('INVALID_PARAM', message);
-}
+/** The maximum number of code points of a call in the reason for the end of a turn. */
+const MAX_SUBJECT_LENGTH = 120;

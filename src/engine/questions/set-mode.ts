@@ -5,6 +5,7 @@ import type { EventBody } from '../../protocol/events/event.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import { describeMode } from '../prompt/prompt.ts';
+import type { AnswerWriter, TaskWithMode } from '../task/inbox.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 interface Conversation {
@@ -12,26 +13,64 @@ interface Conversation {
   readonly state: Pick<TaskState, 'conversation'>;
 }
 
-interface WritableConversation extends Conversation {
-  readonly journal: { record(...bodies: readonly EventBody[]): void };
+interface WritableConversation extends Conversation, TaskWithMode {
+  readonly spec: TaskSpec;
 }
 
 /** The prefix of the ids of notices about a changed mode. */
 const NOTICE_ID_PREFIX = 'mode-';
 
 /**
- * Changes the mode of a conversation and queues a notice for its model. Throws MusterError (`INVALID_PARAM`) for a
- * task that is not a conversation, and for a mode that the definition of its agent forbids.
+ * Changes the mode of a conversation and of its tasks at work, and queues a notice for its model. Throws MusterError
+ * (`INVALID_PARAM`) for a task that is not a conversation, and for a mode that the definition of its agent forbids.
+ *
+ * @param tasks all tasks of its tree at work, each after its parent
  */
 export function changeMode(
   run: WritableConversation,
   mode: PermissionMode,
-): { readonly isNarrower: boolean } {
+  tasks: Iterable<TaskWithMode>,
+): void {
   requireMode(run, mode);
-  const before = run.spec.rights.mode;
   const terms = modeChangeEvents(run, mode);
   if (terms.length > 0) run.journal.record(...modeNoticeEvents(run, mode), ...terms);
-  return { isNarrower: isNarrowerMode(mode, before) };
+  widenTasks(tasks);
+}
+
+/**
+ * Gives tasks at work the mode that they would have been created with in the present mode of their parents, if that is
+ * wider than their own. Nothing widens a task that was created in plan mode. A narrower mode of a parent limits the tasks
+ * below it without being recorded for them.
+ */
+function widenTasks(tasks: Iterable<TaskWithMode>): void {
+  for (const { spec, parent, journal } of tasks) {
+    if (parent === null || spec.rights.mode === 'plan') continue;
+    const mode = effectiveMode(spec.agent, parent.permissions.rights.mode);
+    if (!isNarrowerMode(spec.rights.mode, mode)) continue;
+    const { limits, model, rights } = spec;
+    journal.record({ type: 'terms.changed', rights: { ...rights, mode }, limits, model });
+  }
+}
+
+/** The mode in which edits inside the workspace roots run without a question. */
+const EDITING_MODE = 'acceptEdits';
+
+/** Sets the mode acceptEdits for the conversation of the task that asks, unless its mode is wider already. */
+export function acceptEdits({ top, tree }: AnswerWriter): void {
+  const isWideEnough = !isNarrowerMode(top.permissions.rights.mode, EDITING_MODE);
+  if (isWideEnough) widenTasks(tree.members);
+  else changeMode(top, EDITING_MODE, tree.members);
+}
+
+/**
+ * Returns true if a conversation and the task that asks can have the mode acceptEdits: no definition on the way down to
+ * the task has a narrower mode, and none of these tasks was created in plan mode.
+ */
+export function canAcceptEdits(task: Pick<TaskWithMode, 'spec' | 'parent'>): boolean {
+  const { spec, parent } = task;
+  if (effectiveMode(spec.agent, EDITING_MODE) !== EDITING_MODE) return false;
+  if (parent === null) return spec.parent === null;
+  return spec.rights.mode !== 'plan' && canAcceptEdits(parent);
 }
 
 function requireMode({ spec }: Conversation, mode: PermissionMode): void {
@@ -46,8 +85,7 @@ function requireMode({ spec }: Conversation, mode: PermissionMode): void {
 
 /**
  * Returns the events that set the mode of a conversation to the requested mode, or to the widest mode that its
- * definition allows; an empty list when the mode does not change. The tasks below the conversation keep the rights
- * with which they were created as their maximum.
+ * definition allows; an empty list when the mode does not change.
  */
 function modeChangeEvents(
   { spec }: Pick<Conversation, 'spec'>,

@@ -5,15 +5,23 @@ import { isMeantBy, type GrantScope, type OnAsk, type Question } from '../../pro
 import type { Rights, PermissionRule, ModeGrant } from '../../protocol/permission.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import type { StopOrder } from './stop-order.ts';
+
+/** A task whose mode an answer may change. */
+export interface TaskWithMode {
+  readonly spec: TaskState['spec'];
+  readonly permissions: { readonly rights: Pick<Rights, 'mode' | 'roots'> };
+  readonly journal: AnswerLog;
+  readonly parent: TaskWithMode | null;
+}
 
 /** The task whose log an answer is written to. */
-export interface AnswerWriter {
-  readonly spec: TaskState['spec'];
+export interface AnswerWriter extends TaskWithMode {
   readonly state: Pick<TaskState, 'conversation'>;
-  readonly permissions: { readonly rights: Pick<Rights, 'roots'> };
-  readonly journal: AnswerLog;
   /** The task at the top of its tree, which is the conversation. */
-  readonly top: { readonly journal: AnswerLog };
+  readonly top: TaskWithMode & { readonly state: Pick<TaskState, 'conversation'> };
+  /** All tasks of the tree that run in this process, each after its parent. */
+  readonly tree: { readonly members: Iterable<TaskWithMode> };
 }
 
 interface AnswerLog {
@@ -27,14 +35,17 @@ interface InboxOptions {
   readonly standing: StandingRules | null;
   /** The store of mode grants that hold outside of a single conversation. Default: none. */
   readonly modeGrants?: ModeGrantStore;
+  /** True if the user sits at a prompt, to which a plain no to the main agent returns. Default: false. */
+  readonly isUserPresent?: boolean;
 }
 
 /** A task that asks a question. */
-interface Asker extends AnswerWriter {
+export interface Asker extends AnswerWriter {
   /** Aborts when the turn that asks is interrupted or the task is stopped. */
   readonly cancellation: { readonly turnSignal: AbortSignal };
   readonly state: TaskState;
-  readonly tree: { readonly id: string };
+  readonly tree: AnswerWriter['tree'] & { readonly id: string };
+  interrupt(order: StopOrder, record: (interruption: EventBody) => void): void;
 }
 
 /** An unanswered question, with the time at which it was asked. */
@@ -60,11 +71,13 @@ export class Inbox {
   readonly onAsk: OnAsk;
   readonly standingRules: StandingRules | null;
   readonly modeGrants: ModeGrantStore | null;
+  readonly isUserPresent: boolean;
   private readonly waiting = new Map<string, WaitingEntry>();
   private readonly listeners = new Set<() => void>();
 
-  constructor({ onAsk, standing, modeGrants }: InboxOptions) {
+  constructor({ onAsk, standing, modeGrants, isUserPresent = false }: InboxOptions) {
     this.onAsk = onAsk;
+    this.isUserPresent = isUserPresent && onAsk === 'wait';
     this.standingRules = standing;
     this.modeGrants = modeGrants ?? null;
   }

@@ -188,10 +188,15 @@ export class TaskRun {
 
   /**
    * Interrupts the current step of a conversation, and the children for which it waits. Background work continues.
+   *
+   * @param record records the event. Default: the event is recorded alone
    */
-  interrupt(order: StopOrder): void {
+  interrupt(
+    order: StopOrder,
+    record = (interruption: EventBody): void => this.journal.record(interruption),
+  ): void {
     const because = order.reason;
-    this.journal.record({ type: 'turn.interrupted', input: newInterruptionId(), because });
+    record({ type: 'turn.interrupted', input: newInterruptionId(), because });
     this.cancellation.interruptTurn(order);
     this.children.stopForeground(order);
   }

@@ -5,7 +5,7 @@ import type { EngineDeps } from './deps.ts';
 import { FileVersions, FileLocks } from './shared-files.ts';
 import type { ModeToGrant } from '../../protocol/permission.ts';
 import type { OnAsk } from '../../protocol/question.ts';
-import type { Inbox, WaitingQuestion } from './inbox.ts';
+import type { Inbox, TaskWithMode, WaitingQuestion } from './inbox.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import { PromptCacheWarmUp } from '../limits/prompt-cache-warm-up.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
@@ -17,7 +17,7 @@ export interface TaskTreeParts extends Pick<EngineDeps, 'clock' | 'deadlines' | 
 }
 
 /** The part of a task that its tree uses. */
-interface Member {
+interface Member extends TaskWithMode {
   park(questions: readonly string[]): void;
 }
 
@@ -41,7 +41,8 @@ export class TaskTree {
   readonly summaries: SharedSummaries = new Map();
   /** The questions for which the tree was parked; empty while the tree is at work. */
   parkedOn: readonly WaitingQuestion[] = [];
-  private readonly members = new Set<Member>();
+  /** The tasks that run in this process, each after its parent. */
+  readonly members = new Set<Member>();
   private readonly maxTasks: number;
   /** The ids of all tasks that were ever created below the top task. A resumed task is not a new task. */
   private readonly tasks = new Set<string>();

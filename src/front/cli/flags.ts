@@ -55,10 +55,13 @@ const FLAGS = {
     because: { value: 'TEXT', help: 'the reason, for the log and the parent' },
     scope: {
       value: 'SCOPE',
-      help: `where an answer "always" applies: ${GRANT_SCOPES.join(', ')} (default: task, with all tasks below it); for "mode": task or user`,
+      help: `where an answer "always" applies: ${GRANT_SCOPES.join(', ')} (default: task, the conversation with all its tasks); for "mode": task or user`,
       completes: { words: GRANT_SCOPES },
     },
-    reason: { value: 'TEXT', help: 'why you refuse; the task that asked gets it' },
+    reason: {
+      value: 'TEXT',
+      help: 'why you refuse, or what to do instead; the task that asked gets it as an instruction',
+    },
     days: {
       value: 'N',
       help: 'delete what ended more than N days ago; default: store.retention_days',

@@ -1,7 +1,7 @@
 import { collapseWhitespace } from '../../base/text.ts';
 import { printError } from '../../sys/print.ts';
 import type { Run } from '../../api/index.ts';
-import type { ProposedEdit, Question } from '../../protocol/question.ts';
+import { offeredRules, type ProposedEdit, type Question } from '../../protocol/question.ts';
 
 /** Prints the questions that a run was parked for, and the commands that answer them, on stderr. */
 export function printParkedQuestions(run: Run, dataDir: string | null): void {
@@ -24,7 +24,8 @@ const WANTS: Readonly<Record<Question['kind'], string>> = {
 export function questionLines(question: Question, dataDir: string | null): readonly string[] {
   const { id, chain, tool } = question;
   const lines = question.kind === 'permission' ? callLines(question) : [question.text];
-  const who = collapseWhitespace(chain.join(' > '));
+  const about = question.description === undefined ? '' : ` (${question.description})`;
+  const who = collapseWhitespace(`${chain.join(' > ')}${about}`);
   return [
     `${id}  ${who} ${WANTS[question.kind]}${question.kind === 'permission' ? tool : ''}:`,
     ...lines.flatMap((text) => text.split('\n')).map((line) => `  | ${line}`),
@@ -64,10 +65,16 @@ function answerCommands(question: Question, dataDir: string | null): readonly st
   if (question.kind === 'plan') {
     return [`${command} yes|no`, `${command} always   edits run unasked from then on`];
   }
-  const { reason, rule, scopes, modeToGrant } = question;
+  const { reason, scopes, offersEdits, modeToGrant } = question;
+  const rules = offeredRules(question);
   const commands = [collapseWhitespace(reason), `${command} yes|no`];
-  if (rule !== null)
-    commands.push(`${command} always${scopeFlag(scopes)}   gives the rule ${rule}`);
+  if (rules.length > 0) {
+    const given = `${rules.length === 1 ? 'the rule' : 'the rules'} ${rules.join(', ')}`;
+    commands.push(`${command} always${scopeFlag(scopes)}   gives ${given}`);
+  }
+  if (offersEdits === true) {
+    commands.push(`${command} edits   allows it, and sets acceptEdits for the conversation`);
+  }
   if (modeToGrant === undefined) return commands;
   const agent = collapseWhitespace(modeToGrant.agent);
   const grant = `${command} mode${scopeFlag(modeToGrant.scopes)}`;

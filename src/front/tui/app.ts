@@ -134,9 +134,10 @@ export class App {
   /** Handles a key. Returns false if the editor has to handle it. */
   private pressKey(key: string): boolean {
     const { state, context, dispatch } = this.session;
+    const at = context.now();
     const keys = keyContext(state, this.screen.editor.isShowingAutocomplete());
     const meaning = keyAction(key, keys, context.bindings);
-    dispatch({ type: 'key-pressed', meaning });
+    dispatch({ type: 'key-pressed', meaning, key, at });
     return meaning !== 'editor';
   }
 

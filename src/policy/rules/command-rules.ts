@@ -12,6 +12,7 @@ import {
 } from './command-pattern.ts';
 import type { CommandPattern } from './command-pattern.ts';
 import { CoveringRules } from './covering-rules.ts';
+import { SUBCOMMAND_PROGRAMS } from '../shell/options/subcommand-programs.ts';
 import { coversWholeTool } from './tool-cover.ts';
 import { findDoubt } from '../shell/parsed-line.ts';
 import type { ShellParser, ParsedShellLine, SimpleCommand } from '../shell/parsed-line.ts';
@@ -52,6 +53,48 @@ export function findAllowingCommandRule(
 
 function isSameText(rule: PermissionRule, line: string): boolean {
   return rule.specifier === line.trim() && parseCommandPattern(rule.specifier).form === 'exact';
+}
+
+/**
+ * Lists the texts of the commands of a line that no rule covers, without neutral options before their subcommands.
+ * Returns an empty list if the line is not fully understood.
+ */
+export function listUncoveredCommands(
+  rules: readonly PermissionRule[],
+  { parsed }: CommandLine,
+): readonly string[] {
+  if (parsed === null || findDoubt(parsed.reading) !== undefined) return [];
+  const covering = new CoveringRules(rules, parsed.parser);
+  return parsed.reading.commands.flatMap((command) => {
+    if (covering.find(command) !== undefined) return [];
+    const { words } = removeNeutralOptions(command) ?? command;
+    return [words.map(({ text }) => text).join(' ')];
+  });
+}
+
+/**
+ * Lists the programs of a line with their subcommands, sorted, such as `npm test`. Returns an empty list if the line
+ * is not fully understood or a program has no certain name.
+ */
+export function listPrograms({ parsed }: CommandLine): readonly string[] {
+  if (parsed === null || findDoubt(parsed.reading) !== undefined) return [];
+  const programs = parsed.reading.commands.map(findProgram);
+  return programs.includes(null)
+    ? []
+    : programs.flatMap((each) => each ?? []).toSorted((a, b) => (a < b ? -1 : 1));
+}
+
+/** Returns a program with its subcommand, if it has one; null if one of the two is not certain. */
+function findProgram({ words: [program, ...rest], hasAssignments }: SimpleCommand): string | null {
+  if (program === undefined || program.value === null || hasAssignments) return null;
+  const name = getProgramName(program.value);
+  if (!SUBCOMMAND_PROGRAMS.has(name)) return name;
+  const [position = 0, ...others] = findSubcommandPositions(name, rest).filter(
+    (each) => rest[each]?.value?.startsWith('-') !== true,
+  );
+  const subcommand = rest[position];
+  if (subcommand === undefined) return name;
+  return others.length > 0 || subcommand.value === null ? null : `${name} ${subcommand.value}`;
 }
 
 /**

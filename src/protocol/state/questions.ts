@@ -21,7 +21,7 @@ export interface QuestionState {
   } | null;
 }
 
-/** A rule that the user has granted to this task and all tasks below it. */
+/** A rule that the user has granted to this task and all tasks below it. New grants are in the log of the conversation. */
 export interface GrantedRule {
   readonly rule: PermissionRule;
   /** The number of the event `rights.granted`. */
@@ -171,6 +171,8 @@ export function answerText(answer: Answer, by: AnsweredBy): string {
       return 'answered: yes';
     case 'always':
       return `answered: always (${answer.scope})`;
+    case 'edits':
+      return 'answered: yes, and edits run without a question from then on';
     case 'mode':
       return `answered: the agent gets its mode (${answer.scope})`;
     case 'no':

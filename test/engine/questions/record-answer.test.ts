@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseAnswer, type AnswerRequest } from '../../../src/engine/questions/record-answer.ts';
+import { parseAnswer, type AnswerRequest } from '../../../src/engine/questions/parse-answer.ts';
 import type { Answer, InputQuestion, PermissionQuestion } from '../../../src/protocol/question.ts';
 
 const PERMISSION: PermissionQuestion = {

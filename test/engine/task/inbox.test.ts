@@ -81,6 +81,7 @@ describe('a question', () => {
       task: child,
       callId: expect.any(String),
       chain: ['main', 'general-purpose'],
+      description: 'child',
       tool: 'Bash',
       commands: [long],
       paths: [],
@@ -122,10 +123,10 @@ describe('a question', () => {
       [{ kind: 'no', reason: 'not two' }, 'user'],
     ]);
     expect(toldTo(test, 'root').join('\n')).toContain(
-      'The user was asked and said no, and why: not two.',
+      'The user said no and gave this instruction: not two.',
     );
     expect(test.engine.result(top).data.receipt.refusals).toEqual([
-      'WebFetch: The user was asked and said no, and why: not two.',
+      'WebFetch: The user said no and gave this instruction: not two.',
     ]);
   });
 
@@ -182,33 +183,48 @@ describe('a question', () => {
 });
 
 describe('an answer “always”', () => {
-  it('of scope task applies to the task and its descendants, but not to siblings', async () => {
-    const { test, ran } = asking({
-      root: [calls(delegate('a')), calls(delegate('b'))],
-      a: [calls(run('npm test')), calls(run('npm test'), delegate('below'))],
-      below: [calls(run('npm test'))],
-      b: [calls(run('npm test'))],
-    });
+  it('of scope task applies to the conversation with all its tasks, also after a resume', async () => {
+    const store = openMemoryStore();
+    const { test, ran } = asking(
+      {
+        root: [calls(delegate('a')), calls(delegate('b')), calls(run('npm test'))],
+        a: [calls(run('npm test')), calls(run('npm test'), delegate('below'))],
+        below: [calls(run('npm test'))],
+        b: [calls(run('npm test'))],
+      },
+      { store },
+    );
     const top = test.start('root');
     await until(() => test.inbox.open().length === 1);
     const [open] = test.inbox.open();
     expect(open?.question).toMatchObject({ rule: 'Bash(npm test)', scopes: ['task'] });
     answerQuestion(test.inbox, open?.question.id ?? '', { text: 'always' });
-    await until(() => ran.length === 3);
-    await until(() => test.inbox.open().length === 1);
-    expect(test.inbox.open()[0]?.question.task).not.toBe(open?.question.task);
-    const granted = eventsOfType(test, 'rights.granted');
-    expect(granted).toHaveLength(1);
-    expect(granted[0]).toMatchObject({
-      task: open?.question.task,
-      scope: 'task',
-      by: 'user',
-      question: open?.question.id,
-      rule: { text: 'Bash(npm test)', tool: 'Bash', source: { kind: 'answer' } },
-    });
-    answerQuestion(test.inbox, test.inbox.open()[0]?.question.id ?? '', { text: 'no' });
     await top.end.written;
-    expect(ran).toEqual(['npm test', 'npm test', 'npm test']);
+    expect(ran).toEqual(Array(5).fill('npm test'));
+    expect(eventsOfType(test, 'rights.granted')).toEqual([
+      expect.objectContaining({
+        task: top.spec.id,
+        scope: 'task',
+        by: 'user',
+        question: open?.question.id,
+        rule: {
+          text: 'Bash(npm test)',
+          tool: 'Bash',
+          specifier: 'npm test',
+          source: expect.objectContaining({ kind: 'answer' }),
+        },
+      }),
+    ]);
+    const again = asking(
+      { root: [...Array.from({ length: 4 }, () => ({ text: 'on' })), calls(run('npm test'))] },
+      { store },
+    );
+    const resumed = await again.test.engine.resume(top.spec.id, {
+      prompt: 'again',
+      maxRights: (recorded) => recorded,
+    });
+    await resumed.end.written;
+    expect([again.ran, eventsOfType(again.test, 'question.asked')]).toEqual([['npm test'], []]);
   });
 
   it('settles the same questions of other tasks in its scope', async () => {

@@ -330,6 +330,8 @@ describe('the conversation', () => {
     await stage.say('Go');
     expect(await stage.screen()).toContain('[acceptEdits]');
     await stage.emulator.press(KEYS.shiftTab, KEYS.shiftTab);
+    expect(await stage.screen()).toContain('[acceptEdits → plan]');
+    await stage.emulator.press(KEYS.pageDown);
     expect(await stage.screen()).toContain('[plan]');
     stage.answer('mainmain', 'Gone.');
     stage.end('mainmain');

@@ -161,6 +161,10 @@ function questionIn(pen: Pen, text: string): readonly string[] {
       waiting: 1,
       scroll: 0,
       bindings: DEFAULT_BINDINGS,
+      cwd: '/x',
+      isDirect: false,
+      similar: [],
+      isForSimilar: false,
     },
     pen,
   ).lines;

@@ -17,7 +17,7 @@ describe('a question on a small terminal', () => {
     await stage.emulator.press(KEYS.tab);
     const screen = await stage.screen();
     expect(screen).toMatch(/^│ rm -r build$/m);
-    expect(screen).toContain('a always, see above');
+    expect(screen).toContain('a always (conversation), see above');
     expect(screen).toContain('esc later');
     await stage.emulator.press(...Array<string>(9).fill(KEYS.down));
     expect(await stage.screen()).toMatch(/^┊ .*--all\)$/m);
@@ -89,5 +89,86 @@ describe('a plan', () => {
     const screen = await stage.screen();
     expect(screen).toContain('│ 3. Read a.ts');
     expect(screen).not.toContain('│ # Plan');
+  });
+});
+
+describe('the box of a question', () => {
+  it('names the task, lists a rule for each part, and shows what it shows for similar ones', async () => {
+    await using stage = new Stage();
+    await stage.say('Run the tests');
+    for (const [index, id] of ['child1xx', 'child2xx'].entries()) {
+      stage.begin(id, {
+        parent: 'mainmain',
+        agent: 'general-purpose',
+        description: `part ${index}`,
+      });
+      stage.call(id, 'b', 'Bash', { command: 'x' });
+      stage.question(id, 'b', {
+        description: `part ${index}`,
+        commands: [`cd p${index} && npm test`],
+        rule: `Bash(cd p${index})`,
+        moreRules: ['Bash(npm test)'],
+        programs: ['cd', 'npm test'],
+      });
+    }
+    const screen = await stage.screen();
+    expect(screen).toMatch(/^┌─ \? main > general-purpose “part 0” asks to run Bash +1 of 2$/m);
+    expect(screen).toMatch(/^│ always: Bash\(cd p0\)\n│ always: Bash\(npm test\)$/m);
+    expect(screen).toContain('A answer all 2 similar alike');
+    expect(screen).toContain('a always (conversation), see above · p always (project)');
+    await stage.emulator.press(KEYS.tab, 'A');
+    expect(await stage.screen()).toMatch(/^│ and general-purpose “part 1”:\n│ cd p1 && npm test$/m);
+    await stage.emulator.press('n');
+    expect(stage.asked.answers).toEqual([
+      { question: 'child1xxq1', text: 'no' },
+      { question: 'child2xxq1', text: 'no' },
+    ]);
+  });
+
+  it('shows paths relative to the directory, and others in full', async () => {
+    await using stage = new Stage();
+    await stage.say('Edit it');
+    stage.call('mainmain', 'b', 'Write', {});
+    const cwd = '/home/you/project';
+    const paths = [`${cwd}/src/a.ts`, `${cwd}/~/b.ts`, `${cwd}-other/c.ts`, cwd];
+    const edits = [{ path: `${cwd}/src/a.ts`, before: null, after: 'a', everywhere: false }];
+    const change = { tool: 'Write', commands: [], paths, edits, chain: ['main'] };
+    stage.question('mainmain', 'b', { ...change, rule: null, scopes: [], offersEdits: true });
+    const screen = await stage.screen();
+    expect(screen).toContain(`│ src/a.ts\n│ ./~/b.ts\n│ ${cwd}-other/c.ts\n│ ${cwd}\n│`);
+    expect(screen).toContain('shift+tab accept edits from here on');
+    await stage.emulator.press(KEYS.tab, KEYS.shiftTab);
+    expect(stage.asked.answers).toEqual([{ question: 'mainmainq1', text: 'edits' }]);
+  });
+
+  it('needs the focus if not all of it is in view', async () => {
+    await using stage = new Stage();
+    await stage.say('Run it');
+    stage.call('mainmain', 'b', 'Bash', { command: 'x' });
+    stage.question('mainmain', 'b', { commands: ['echo one\n'.repeat(30)] });
+    expect(await stage.screen()).toContain('└ tab to answer');
+  });
+});
+
+describe('a completed task to which the user refused a call', () => {
+  it('has no check mark', async () => {
+    await using stage = new Stage({ columns: 120 });
+    await stage.say('Run the tests');
+    stage.begin('child1xx', { parent: 'mainmain', agent: 'general-purpose' });
+    stage.begin('child2xx', { parent: 'mainmain', agent: 'general-purpose' });
+    stage.call('child1xx', 'b', 'Bash', { command: 'x' });
+    stage.question('child1xx', 'b');
+    stage.write('child1xx', {
+      type: 'question.answered',
+      question: 'child1xxq1',
+      callId: 'b',
+      answer: { kind: 'no', reason: null },
+      by: 'user',
+    });
+    stage.end('child1xx');
+    stage.end('child2xx');
+    const screen = await stage.screen();
+    expect(screen).toMatch(/⊘ general-purpose child1 .*completed, 1 call refused/);
+    expect(screen).toMatch(/✓ general-purpose child2/);
   });
 });

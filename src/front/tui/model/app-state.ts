@@ -4,6 +4,7 @@ import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { Pager } from './pager.ts';
 import type { SearchMatch } from './entry-search.ts';
 import type { Picker } from './picker.ts';
+import type { Action } from './key-bindings.ts';
 import { emptyTaskTree, type DisplayedTree } from './task-tree.ts';
 import type { Transcript } from './transcript.ts';
 
@@ -53,6 +54,25 @@ export interface PendingRewind {
   readonly prompt: LastPrompt | null;
 }
 
+/** The question on the screen. */
+export interface ShownQuestion {
+  readonly id: string;
+  /** Whether all of it is in view, so that answer keys act without the focus. */
+  readonly isDirect: boolean;
+  /** The time since when it is there like this. */
+  readonly since: number;
+}
+
+/** Answer keys that were pressed without the focus. They are in the editor until it is certain that they are an answer. */
+export interface HeldAnswer {
+  readonly question: string;
+  readonly actions: readonly Action[];
+  /** The text that the editor holds after these keys. */
+  readonly text: string;
+  /** The time of the last key. */
+  readonly at: number;
+}
+
 /** The status of the conversation beyond its events. */
 export interface ConversationStatus {
   /** The id of its main task; null before the first message. */
@@ -97,6 +117,14 @@ export interface AppState {
   readonly question: string | null;
   /** The index of the first line in view of that question. */
   readonly questionScroll: number;
+  /** Whether the next answer answers all questions that are similar to that question. */
+  readonly answersAlike: boolean;
+  /** The question on the screen; null if there is none. */
+  readonly shownQuestion: ShownQuestion | null;
+  /** The time when the text in the editor changed last. */
+  readonly typedAt: number;
+  /** The keys that answer the question on the screen unless the user goes on typing; null if there are none. */
+  readonly heldAnswer: HeldAnswer | null;
   /** The task whose transcript is shown; null for the conversation. */
   readonly openTask: string | null;
   /** The selected task in the tree. */
@@ -120,6 +148,8 @@ export interface AppState {
   readonly hint: string | null;
   /** The permission mode that the user chose for the next message. */
   readonly chosenMode: PermissionMode | null;
+  /** The mode that the conversation at work gets unless the user goes on to another one; null if there is none. */
+  readonly pendingMode: { readonly mode: PermissionMode; readonly at: number } | null;
   /** The height of the task tree, which does not shrink while anything is at work. */
   readonly paneHeight: number;
   readonly pendingRewind: PendingRewind | null;
@@ -146,6 +176,10 @@ export function initialAppState(
     typed: '',
     question: null,
     questionScroll: 0,
+    answersAlike: false,
+    shownQuestion: null,
+    typedAt: -Infinity,
+    heldAnswer: null,
     openTask: null,
     chosenTask: null,
     anchor: null,
@@ -158,6 +192,7 @@ export function initialAppState(
     armed: null,
     hint: null,
     chosenMode: null,
+    pendingMode: null,
     paneHeight: 0,
     pendingRewind: null,
     pager: null,

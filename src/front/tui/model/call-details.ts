@@ -211,6 +211,8 @@ export function describeAnswer(answer: Answer): string | null {
       return `always, ${SCOPE_WORDS[answer.scope]}`;
     case 'mode':
       return `in its own mode, ${SCOPE_WORDS[answer.scope]}`;
+    case 'edits':
+      return 'edits are accepted from here on';
     case 'no':
       return answer.reason === null ? 'no' : `no: ${answer.reason}`;
     case 'text':

@@ -190,6 +190,8 @@ const OWN_BINDINGS = {
   'ask-down': { keys: ['down'], scope: 'question' },
   'answer-once': { keys: ['y'], scope: 'question' },
   'answer-always': { keys: ['a'], scope: 'question' },
+  'answer-project': { keys: ['p'], scope: 'question' },
+  'answer-similar': { keys: ['shift+a'], scope: 'question' },
   'answer-mode': { keys: ['m'], scope: 'question' },
   'answer-mode-user': { keys: ['u'], scope: 'question' },
   'answer-no': { keys: ['n'], scope: 'question' },

@@ -59,8 +59,10 @@ export function isTyped(key: string): boolean {
   return isText(key) || ['enter', 'backspace', 'delete'].includes(bare);
 }
 
-/** Formats the name of a key for the screen: `esc`, `ctrl+t`, `shift+↑`. */
+/** Formats the name of a key for the screen: `esc`, `ctrl+t`, `shift+↑`, `A`. */
 export function keyName(key: string): string {
+  const capital = /^shift\+([a-z])$/.exec(key)?.[1];
+  if (capital !== undefined) return capital.toUpperCase();
   const parts = key.split('+');
   const last = parts.pop() ?? '';
   return [...parts, NAMED.get(last.toLowerCase())?.shown ?? last].join('+');

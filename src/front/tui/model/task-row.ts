@@ -22,6 +22,8 @@ export interface TaskRow {
   readonly parkedOn: readonly string[];
   /** The number of questions of the task that wait for an answer. */
   readonly openQuestionCount: number;
+  /** The number of calls that the user refused. */
+  readonly refusedCount: number;
   /** The reason why the task ended; null if it is at work or completed. */
   readonly endReason: string | null;
   /** The last line of the last answer of the task. */
@@ -58,6 +60,7 @@ export function taskRow(state: TaskState, clockShift: number): TaskRow {
     openChildren: { size: state.openChildren.size },
     parkedOn: state.parkedOn,
     openQuestionCount: state.questions.size === 0 ? 0 : openQuestions(state).length,
+    refusedCount: state.denials.length,
     endReason: state.end === null || state.end.status === 'completed' ? null : state.end.because,
     lastLine: lastLine(state.lastText),
     model: state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`,

@@ -1,4 +1,5 @@
 import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
+import { similarQuestions } from '../model/similar-questions.ts';
 import { type PendingQuestion, totalUse } from '../model/task-tree.ts';
 import { attentionSequence } from '../terminal/notification.ts';
 import { createRedraw, type Redraw } from '../terminal/redraw.ts';
@@ -135,7 +136,12 @@ export class PlainApp {
     const answer = parseTypedLine(asked, line);
     if (answer === null) return false;
     this.asked = null;
-    session.dispatch({ type: 'answer', answer: { question: asked.id, ...answer } });
+    const { isForSimilar } = answer;
+    session.dispatch({
+      type: 'answer',
+      answer: { question: asked.id, ...answer.answer },
+      isForSimilar,
+    });
     return true;
   }
 
@@ -151,6 +157,14 @@ export class PlainApp {
     const { turns, tokens, costUsd } = totalUse(this.session.state.tree.rows.values());
     const used = turns === 0 ? '' : ` ${shortTokens(tokens)} tokens, ${shortCost(costUsd)}.`;
     this.terminal.write([`Ready.${used}`]);
+  }
+
+  private waitingWith(question: PendingQuestion): Parameters<typeof questionText>[1] {
+    const { state } = this.session;
+    const similar = similarQuestions(state, question).flatMap((each) =>
+      each === question || each.kind === 'confirm' ? [] : [each],
+    );
+    return { waiting: state.tree.questions.size, similar, cwd: this.options.library.cwd };
   }
 
   /** Writes everything that is new. A question is written only while the user is not typing. */
@@ -175,7 +189,7 @@ export class PlainApp {
             ...[first.title, ...first.lines].map((line) => pen.exact('text', line)),
             'Type y to do it, or anything else to leave it.',
           ]
-        : questionText(first, tree.questions.size, pen),
+        : questionText(first, this.waitingWith(first), pen),
     );
   }
 }

@@ -1,19 +1,50 @@
-import type { ProposedEdit, Question, PermissionQuestion } from '../../../protocol/question.ts';
+import {
+  offeredRules,
+  type ProposedEdit,
+  type Question,
+  type PermissionQuestion,
+} from '../../../protocol/question.ts';
 import { plainLines, type Pen } from '../view/pen.ts';
-import { requestedTexts, requestText } from '../view/question-box.ts';
+import { aboutText, requestedTexts, requestText } from '../view/question-box.ts';
+
+/** The questions that wait together with one question, and the directory to which paths are relative. */
+interface WaitingQuestions {
+  /** The number of waiting questions, this question included. */
+  readonly waiting: number;
+  /** The others that one answer may answer together with this question. */
+  readonly similar: readonly Question[];
+  readonly cwd: string;
+}
 
 /** Writes a question in full: who asks, the exact request, and the letters that answer. */
-export function questionText(question: Question, waiting: number, pen: Pen): readonly string[] {
-  const who = question.chain.join(' > ');
+export function questionText(
+  question: Question,
+  { waiting, similar, cwd }: WaitingQuestions,
+  pen: Pen,
+): readonly string[] {
+  const who = `${question.chain.join(' > ')}${aboutText(question)}`;
   const more = waiting > 1 ? ` ${waiting - 1} more after this one.` : '';
   return [
     pen.prose('text', `Question: ${who} ${requestText(question)}.${more}`),
-    ...bodyText(question, pen).map((line) => `  ${line}`),
+    ...bodyText(question, cwd, pen).map((line) => `  ${line}`),
     pen.exact('text', answerHelp(question)),
+    ...similarText(similar, cwd, pen),
   ];
 }
 
-function bodyText(question: Question, pen: Pen): readonly string[] {
+/** Writes what the other questions ask that get the same answer after `A`. */
+function similarText(similar: readonly Question[], cwd: string, pen: Pen): readonly string[] {
+  if (similar.length === 0) return [];
+  return [
+    'Type A before your answer, such as A y, to answer these alike:',
+    ...similar.flatMap((each) => [
+      pen.prose('text', `  ${each.chain.at(-1) ?? ''}${aboutText(each)}`),
+      ...bodyText(each, cwd, pen).map((line) => `    ${line}`),
+    ]),
+  ];
+}
+
+function bodyText(question: Question, cwd: string, pen: Pen): readonly string[] {
   if (question.kind === 'plan') return plainLines(question.text).split('\n');
   if (question.kind === 'input') {
     const options = question.options.map((option, index) => `${index + 1}: ${option}`);
@@ -21,7 +52,7 @@ function bodyText(question: Question, pen: Pen): readonly string[] {
   }
   const { edits, reason } = question;
   return [
-    ...exactLines(requestedTexts(question), pen),
+    ...exactLines(requestedTexts(question, cwd), pen),
     ...edits.flatMap((edit) => editText(edit, pen)),
     pen.prose('text', reason),
   ];
@@ -41,14 +72,27 @@ function exactLines(texts: readonly string[], pen: Pen): readonly string[] {
 export type TypedAnswer = {
   readonly text: string;
   readonly reason?: string;
-  readonly scope?: 'task' | 'user';
+  readonly scope?: 'task' | 'project' | 'user';
 };
 
+/** An answer, and whether it is also for all similar questions. */
+export interface TypedLine {
+  readonly answer: TypedAnswer;
+  readonly isForSimilar: boolean;
+}
+
 /**
- * Reads a typed line as an answer: `y`, `a`, `n`, or `n` and a reason for a call or a plan; `m` or `u` to grant the mode
- * that an agent lacks; a number, or `t` and a text, for a question of AskUser. Returns null if the line is a message.
+ * Reads a typed line as an answer: `y`, `a`, `p`, `n`, or `n` and a reason for a call or a plan; `e` to accept edits from
+ * then on; `m` or `u` to grant the mode that an agent lacks; a number, or `t` and a text, for a question of AskUser. `A`
+ * before an answer is for all similar questions. Returns null if the line is a message.
  */
-export function parseTypedLine(question: Question, line: string): TypedAnswer | null {
+export function parseTypedLine(question: Question, line: string): TypedLine | null {
+  const [, forSimilar, rest = ''] = /^\s*(A\s+)?([^]*)$/.exec(line) ?? [];
+  const answer = parseTypedAnswer(question, rest);
+  return answer === null ? null : { answer, isForSimilar: forSimilar !== undefined };
+}
+
+function parseTypedAnswer(question: Question, line: string): TypedAnswer | null {
   const [, letter = '', rest = ''] = /^(\S+)(?:\s+([^]*))?$/.exec(line.trim()) ?? [];
   const words = rest.trim();
   if (question.kind === 'input') {
@@ -59,6 +103,8 @@ export function parseTypedLine(question: Question, line: string): TypedAnswer | 
   if (letter === 'n') return words === '' ? { text: 'no' } : { text: 'no', reason: words };
   if (words !== '') return null;
   if (letter === 'y') return { text: 'yes' };
+  if (letter === 'e' && offersEdits(question)) return { text: 'edits' };
+  if (letter === 'p' && offersProject(question)) return { text: 'always', scope: 'project' };
   const scope = MODE_LETTERS.get(letter);
   if (scope !== undefined && modeScopes(question).includes(scope)) return { text: 'mode', scope };
   return letter === 'a' && offersAlways(question) ? { text: 'always' } : null;
@@ -82,8 +128,8 @@ function answerHelp(question: Question): string {
   if (question.kind === 'plan') {
     return 'Type y to approve it, a to approve it and allow edits without asking, n for no, or n and the reason.';
   }
-  const always = offersAlways(question) ? `a for always (${question.rule ?? ''}), ` : '';
-  return `Type y for once, ${always}${modeHelp(question)}n for no, or n and the reason.`;
+  const edits = offersEdits(question) ? 'e to accept edits from here on, ' : '';
+  return `Type y for once, ${alwaysHelp(question)}${edits}${modeHelp(question)}n for no, or n and the reason.`;
 }
 
 function modeHelp({ modeToGrant }: PermissionQuestion): string {
@@ -93,6 +139,20 @@ function modeHelp({ modeToGrant }: PermissionQuestion): string {
   return `m to let ${agent} run in its mode, ${mode}, in this conversation, ${user}`;
 }
 
+function alwaysHelp(question: PermissionQuestion): string {
+  if (!offersAlways(question)) return '';
+  const project = offersProject(question) ? 'p for always in this project, ' : '';
+  return `a for always in this conversation (${offeredRules(question).join(', ')}), ${project}`;
+}
+
 function offersAlways(question: Exclude<Question, { kind: 'input' }>): boolean {
-  return question.kind === 'plan' || (question.rule !== null && question.scopes.length > 0);
+  return question.kind === 'plan' || offeredRules(question).length > 0;
+}
+
+function offersProject(question: Question): boolean {
+  return question.kind === 'permission' && question.scopes.includes('project');
+}
+
+function offersEdits(question: Question): boolean {
+  return question.kind === 'permission' && question.offersEdits === true;
 }

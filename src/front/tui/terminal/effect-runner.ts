@@ -101,6 +101,8 @@ export class EffectRunner {
     switch (effect.type) {
       case 'dispatch':
         return dispatch(effect.message);
+      case 'dispatch-later':
+        return void setTimeout(() => dispatch(effect.message), effect.ms).unref();
       case 'send-message':
         return effect.to === null
           ? this.sendToConversation(effect.text)

@@ -91,7 +91,7 @@ export class Screen {
         const pasted = onPaste(data.slice(PASTE_START.length, end));
         return { data: `${PASTE_START}${pasted}${PASTE_END}` };
       }
-      const key = parseKey(data);
+      const key = keyName(data);
       if (key === undefined || !onKey(key)) return { data: withoutControls(data) };
       this.draw();
       return { consume: true };
@@ -195,6 +195,12 @@ function createRoot(
     },
     invalidate: () => editor.invalidate(),
   };
+}
+
+/** Returns the name of the key that sent these characters. A capital letter is the letter with shift. */
+function keyName(data: string): string | undefined {
+  const key = parseKey(data);
+  return key !== undefined && /^[A-Z]$/.test(key) ? `shift+${key.toLowerCase()}` : key;
 }
 
 /** Removes control characters that no key sends, because the editor would write them to the terminal unchanged. */

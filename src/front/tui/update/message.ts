@@ -31,7 +31,12 @@ export interface ConversationFound {
 /** The messages by type, each with its fields. */
 interface MessageFields {
   /** A key was pressed; `keyAction` says what it means. */
-  'key-pressed': { meaning: KeyMeaning };
+  /** `key` is the name of the key, and `at` the time; both may be absent for a key that is no answer. */
+  'key-pressed': { meaning: KeyMeaning; key?: string; at?: number };
+  /** No key has followed for a while: the keys that were pressed at this time are an answer. */
+  'answer-settled': { at: number };
+  /** No other mode has been chosen for a while. `at` is the time at which the mode was chosen. */
+  'mode-settled': { at: number };
   /** The editor's text has changed. */
   typed: { text: string };
   submitted: { text: string };
@@ -85,7 +90,8 @@ interface MessageFields {
   'model-set': { name: string };
   'send-failed': { text: string; reason: string };
 
-  answer: { answer: QuestionAnswer };
+  /** `isForSimilar`: all questions that are similar get this answer, too. */
+  answer: { answer: QuestionAnswer; isForSimilar?: boolean };
   'answer-accepted': { question: string };
   /** `typed` is the text of the answer; null for an answer by a key. */
   'answer-rejected': { reason: string; typed: string | null };

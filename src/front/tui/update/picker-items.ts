@@ -8,7 +8,7 @@ import type { PickerItem, PreviewPart } from '../model/picker.ts';
 import { treeRows, type DisplayedTree, type TaskTreeRow } from '../model/task-tree.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { shortCost, shortTime, shortTokens } from '../view/numbers.ts';
-import { activityLine, statusSign } from '../view/task-pane.ts';
+import { activityLine, idleStatusSign, statusSign } from '../view/task-pane.ts';
 
 /** The agents, each with its source and what its file says. */
 export function agentItems({
@@ -101,7 +101,7 @@ function conversationItem(
   return {
     id,
     title: titleOf(description) || '(no title)',
-    sign: statusSign({ status, openQuestionCount: 0, activity: { kind: 'idle' } }).sign,
+    sign: idleStatusSign(status),
     ...(id === current ? { mark: 'this one' } : {}),
     cells: [
       formatAge(now - lastTime(task)),

@@ -1,5 +1,8 @@
 import type { QuestionAnswer } from '../../../api/index.ts';
+import { offeredRules } from '../../../protocol/question.ts';
 import type { AppState, Writing } from '../model/app-state.ts';
+import { similarQuestions } from '../model/similar-questions.ts';
+import type { PendingQuestion } from '../model/task-tree.ts';
 import { frameLayout } from '../view/frame.ts';
 import {
   type ActionHandlers,
@@ -13,6 +16,7 @@ import {
   focusedQuestion,
   leaveQuestion,
 } from './step.ts';
+import type { UiMessage } from './message.ts';
 import { answerRewind } from './rewind.ts';
 
 type WithoutQuestion = Omit<QuestionAnswer, 'question'>;
@@ -27,6 +31,8 @@ export const QUESTION_ACTIONS = {
   'ask-down': (state) => scrollQuestion(state, 1),
   'answer-once': (state) => giveVerdict(state, 'yes'),
   'answer-always': (state) => giveVerdict(state, 'always'),
+  'answer-project': allowInProject,
+  'answer-similar': (state) => next(toggleSimilar(state)),
   'answer-no': (state) => giveVerdict(state, 'no'),
   'answer-mode': (state) => grantMode(state, 'task'),
   'answer-mode-user': (state) => grantMode(state, 'user'),
@@ -56,7 +62,19 @@ export const QUESTION_SCROLL_ACTIONS = {
 function focusQuestion(state: AppState): Update {
   const [oldest] = state.tree.questions.keys();
   if (oldest === undefined || state.writing.kind !== 'message') return next(state);
-  return next({ ...state, focus: 'question', question: oldest, questionScroll: 0 });
+  return next(giveFocus(state, oldest));
+}
+
+/** Gives the keys to a question. */
+export function giveFocus(state: AppState, question: string): AppState {
+  return { ...state, focus: 'question', question, questionScroll: 0, answersAlike: false };
+}
+
+/** Makes the next answer one for all similar questions, which are then shown, or for the focused question alone. */
+function toggleSimilar(state: AppState): AppState {
+  const question = focusedQuestion(state);
+  const hasSimilar = question !== undefined && similarQuestions(state, question).length > 1;
+  return hasSimilar ? { ...state, answersAlike: !state.answersAlike, questionScroll: 0 } : state;
 }
 
 /** Sends the editor's text as the answer to the focused question. */
@@ -68,7 +86,7 @@ export function submitAnswer(state: AppState, text: string): Update {
     return next(state);
   }
   if (kind !== 'reason' && text.trim() === '') return next(state);
-  return send(state, question.id, typedAnswer(kind, text), text);
+  return send(state, question, typedAnswer(kind, text), text);
 }
 
 function typedAnswer(kind: 'reason' | 'answer' | 'plan', text: string): WithoutQuestion {
@@ -100,7 +118,10 @@ function write(
 function giveVerdict(state: AppState, text: 'yes' | 'always' | 'no'): Update {
   const question = focusedQuestion(state);
   if (question === undefined || question.kind === 'input') return next(state);
-  if (question.kind !== 'confirm') return send(state, question.id, { text });
+  if (question.kind !== 'confirm') {
+    const isOffered = text !== 'always' || question.kind === 'plan' || offersRules(question);
+    return isOffered ? send(state, question, { text }) : next(state);
+  }
   return text === 'always' ? next(state) : confirm(state, text === 'yes');
 }
 
@@ -117,22 +138,73 @@ function grantMode(state: AppState, scope: 'task' | 'user'): Update {
   const question = focusedQuestion(state);
   if (question?.kind !== 'permission') return next(state);
   if (question.modeToGrant?.scopes.includes(scope) !== true) return next(state);
-  return send(state, question.id, { text: 'mode', scope });
+  return send(state, question, { text: 'mode', scope });
 }
 
 function chooseOption(state: AppState, number: number): Update {
   const question = focusedQuestion(state);
   if (question?.kind !== 'input' || number > question.options.length) return next(state);
-  return send(state, question.id, { text: String(number) });
+  return send(state, question, { text: String(number) });
 }
 
+/** Adds the rules that the question offers to the project. */
+function allowInProject(state: AppState): Update {
+  const question = focusedQuestion(state);
+  if (question?.kind !== 'permission' || !question.scopes.includes('project')) return next(state);
+  return send(state, question, { text: 'always', scope: 'project' });
+}
+
+/** Gives an answer that was typed as a line. */
+export function sendAnswer(
+  state: AppState,
+  { answer, isForSimilar = false }: Extract<UiMessage, { type: 'answer' }>,
+): Update {
+  const { question: id, ...others } = answer;
+  const question = state.tree.questions.get(id);
+  if (question === undefined) return next(state, { type: 'answer-question', answer, typed: null });
+  return send({ ...state, answersAlike: isForSimilar }, question, others);
+}
+
+/** Answers a question, or all similar ones. `typed` is the text of the answer; null for an answer by a key. */
 function send(
   state: AppState,
-  question: string,
+  question: PendingQuestion,
   answer: WithoutQuestion,
   typed: string | null = null,
 ): Update {
-  return next(state, { type: 'answer-question', answer: { question, ...answer }, typed });
+  const answered = state.answersAlike ? similarQuestions(state, question) : [question];
+  const ids = answer.text === 'always' ? withDistinctRules(answered) : answered.map(({ id }) => id);
+  return next(
+    state,
+    ...ids.map(
+      (id) =>
+        ({
+          type: 'answer-question',
+          answer: { question: id, ...answer },
+          typed: id === question.id ? typed : null,
+        }) as const,
+    ),
+  );
+}
+
+/**
+ * Returns the ids of the questions to which "always" is to be answered: one for each set of rules, because the answer to
+ * it releases the others.
+ */
+function withDistinctRules(questions: readonly PendingQuestion[]): readonly string[] {
+  const [first] = questions;
+  if (first?.kind !== 'permission') return questions.map(({ id }) => id);
+  const byRules = new Map<string, string>();
+  for (const each of questions) {
+    if (each.kind !== 'permission' || !offersRules(each)) continue;
+    const rules = offeredRules(each).join('\n');
+    if (!byRules.has(rules)) byRules.set(rules, each.id);
+  }
+  return [...byRules.values()];
+}
+
+function offersRules(question: PendingQuestion): boolean {
+  return question.kind === 'permission' && offeredRules(question).length > 0;
 }
 
 function questionPage(state: AppState, context: UpdateContext): number {

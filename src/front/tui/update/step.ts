@@ -20,6 +20,8 @@ import {
 interface EffectFields {
   /** Handles another message after the effects before this one. */
   dispatch: { message: UiMessage };
+  /** Handles another message after `ms` milliseconds. */
+  'dispatch-later': { message: UiMessage; ms: number };
 
   /** Sends a message to the task `to`, or to the conversation if `to` is null. */
   'send-message': { text: string; to: string | null };
@@ -207,7 +209,7 @@ export function leaveQuestion(state: AppState): Update {
   // A list that is open keeps the keys.
   if (state.picker !== null) return next({ ...state, question: null });
   const { writing } = state;
-  const left: AppState = { ...state, focus: 'editor', question: null };
+  const left: AppState = { ...state, focus: 'editor', question: null, answersAlike: false };
   if (writing.kind === 'message') return next(left);
   return setEditorText({ ...left, writing: { kind: 'message' }, search: null }, writing.draft);
 }

@@ -1,5 +1,4 @@
 import { plural } from '../../../base/text.ts';
-import { PERMISSION_MODES, type PermissionMode } from '../../../protocol/permission.ts';
 import type { AppState } from '../model/app-state.ts';
 import { keysOf } from '../model/key-names.ts';
 import { rootRow, type DisplayedTree, treeRows } from '../model/task-tree.ts';
@@ -32,7 +31,6 @@ export const TASK_ACTIONS = {
   'background-task': (state) =>
     moveToBackground(state, state.chosenTask === null ? [] : [state.chosenTask]),
   background: (state) => moveToBackground(state, findForegroundTasks(state.tree, state.openTask)),
-  'cycle-mode': cycleMode,
   interrupt: (state, context, armed) =>
     state.isShellRunning ? stopShell(state) : interruptTask(state, armed, context),
   'stop-focused': (state, context, armed) => stopFocusedTask(state, armed, context),
@@ -178,24 +176,6 @@ export function findForegroundTasks(
   return [...rows.values()]
     .filter((row) => row.parent === root && !hasEnded(row) && !background.has(row.id))
     .map(({ id }) => id);
-}
-
-/** Changes to the next permission mode: at once if the conversation is at work, otherwise for the next message. */
-function cycleMode(state: AppState, { library }: UpdateContext): Update {
-  if (state.conversation.isWatched)
-    return hint(state, 'the mode can be changed only where the conversation runs');
-  const row = rootRow(state.tree);
-  if (row === undefined || hasEnded(row)) {
-    const [mode = null] = modesAfter(state.chosenMode ?? row?.mode ?? library.mode);
-    return next({ ...state, chosenMode: mode });
-  }
-  return next(state, { type: 'set-mode', task: row.id, modes: modesAfter(row.mode) });
-}
-
-/** Lists all other modes in the order in which the key changes to them. The narrowest mode follows the widest. */
-export function modesAfter(mode: PermissionMode): readonly PermissionMode[] {
-  const index = PERMISSION_MODES.indexOf(mode);
-  return [...PERMISSION_MODES.slice(index + 1), ...PERMISSION_MODES.slice(0, index)];
 }
 
 function stopShell(state: AppState): Update {

@@ -40,9 +40,12 @@ import {
   acceptAnswer,
   confirm,
   rejectAnswer,
+  sendAnswer,
   QUESTION_ACTIONS,
   QUESTION_SCROLL_ACTIONS,
 } from './questions.ts';
+import { MODE_ACTIONS, settleMode } from './modes.ts';
+import { dropHeldAnswer, holdAnswer, settleAnswer, showQuestion } from './direct-answer.ts';
 import { showRewindPlan, showRewound } from './rewind.ts';
 import { chooseEntry, scroll, withEarlierEntries, SCROLL_ACTIONS } from './scroll.ts';
 import { goToMatch, searchTyped, stepSearch, SEARCH_ACTIONS } from './search.ts';
@@ -60,7 +63,7 @@ import { restoreMessages, TASK_ACTIONS, TREE_SCROLL_ACTIONS } from './tasks.ts';
 import type { TaskEvent } from '../../../protocol/events/event.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
 import { DEFAULT_BINDINGS, isEditingAction, type OwnAction } from '../model/key-bindings.ts';
-import { keyFocus, worksInPicker, type KeyMeaning } from './key-action.ts';
+import { keyFocus, worksInPicker } from './key-action.ts';
 
 /**
  * Returns the next state after a message, and the effects of the message. The function is pure: it changes no state in
@@ -69,11 +72,18 @@ import { keyFocus, worksInPicker, type KeyMeaning } from './key-action.ts';
 export function update(state: AppState, message: UiMessage, context: UpdateContext): Update {
   switch (message.type) {
     case 'key-pressed':
-      return pressKey(state, message.meaning, context);
-    case 'typed':
-      return andThen(next(searchTyped({ ...state, typed: message.text }, message.text)), (typed) =>
-        typeInPicker(typed, message.text),
+      return pressKey(state, message, context);
+    case 'answer-settled':
+      return settleAnswer(state, message.at, context);
+    case 'mode-settled':
+      return state.pendingMode?.at === message.at ? settleMode(state) : next(state);
+    case 'typed': {
+      const { text } = message;
+      const typed = { ...state, typed: text, typedAt: context.now() };
+      return andThen(next(searchTyped(dropHeldAnswer(typed), text)), (searched) =>
+        typeInPicker(searched, text),
       );
+    }
     case 'submitted':
       return submit(state, message.text, context);
     case 'run-command':
@@ -159,7 +169,7 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
         andThen(hint(closed, message.reason), (hinted) => setEditorText(hinted, message.text)),
       );
     case 'answer':
-      return next(state, { type: 'answer-question', answer: message.answer, typed: null });
+      return sendAnswer(state, message);
     case 'answer-accepted':
       return acceptAnswer(state, message.question);
     case 'answer-rejected':
@@ -230,8 +240,9 @@ function settleFrame(state: AppState, size: TerminalSize, context: UpdateContext
   return andThen(leaveSettledQuestion(state), (left) => {
     const sized: AppState = settlePicker({ ...left, size }, context);
     const settled: AppState = { ...sized, paneHeight: paneHeightOf(sized, hasWork(sized.tree)) };
-    const { scroll: questionScroll } = frameLayout(settled, context).question;
-    return next({ ...settled, questionScroll });
+    const { scroll: questionScroll, isDirect } = frameLayout(settled, context).question;
+    const shown = showQuestion({ ...settled, questionScroll }, { isDirect, now: context.now() });
+    return next(shown);
   });
 }
 
@@ -242,6 +253,7 @@ function settleFrame(state: AppState, size: TerminalSize, context: UpdateContext
 const HANDLERS: Readonly<Record<OwnAction, ActionHandler>> = {
   ...PAGER_ACTIONS,
   ...QUESTION_ACTIONS,
+  ...MODE_ACTIONS,
   ...SCROLL_ACTIONS,
   ...SEARCH_ACTIONS,
   ...PICKER_ACTIONS,
@@ -254,15 +266,23 @@ const HANDLERS: Readonly<Record<OwnAction, ActionHandler>> = {
   'new-line': (state) => next(state),
 };
 
-/** Handles a key. Every key removes the hint and the action that the previous key had prepared, except a paste. */
-function pressKey(state: AppState, meaning: KeyMeaning, context: UpdateContext): Update {
+type PressedKey = Extract<UiMessage, { type: 'key-pressed' }>;
+
+/**
+ * Handles a key. Every key but a paste removes the hint and the action that the previous key had prepared, and every key
+ * but the one that goes on to another mode settles the chosen mode.
+ */
+function pressKey(state: AppState, pressed: PressedKey, context: UpdateContext): Update {
+  const { meaning } = pressed;
   if (meaning === 'paste-image') return HANDLERS[meaning](state, context, state.armed);
-  const cleared: AppState = { ...state, hint: null, armed: null };
-  if (meaning === 'editor' || meaning === 'nothing' || isEditingAction(meaning)) {
-    return next(cleared);
-  }
-  if (!hasScope(meaning, state)) return next(cleared);
-  return handlerOf(meaning, state)(cleared, context, state.armed);
+  const settled = meaning === 'cycle-mode' ? next(state) : settleMode(state);
+  return andThen(settled, (current) => {
+    const cleared: AppState = { ...current, hint: null, armed: null };
+    if (meaning === 'editor') return holdAnswer(cleared, pressed, context);
+    if (meaning === 'nothing' || isEditingAction(meaning)) return next(cleared);
+    if (!hasScope(meaning, state)) return next(cleared);
+    return handlerOf(meaning, state)(cleared, context, state.armed);
+  });
 }
 
 /** Whether the part of the screen to which an action belongs has the focus. `back` belongs to all parts. */

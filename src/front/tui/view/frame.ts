@@ -9,6 +9,7 @@ import {
   totalUse,
   type TaskTreeRow,
 } from '../model/task-tree.ts';
+import { directQuestion, similarQuestions } from '../model/similar-questions.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { conversationParts } from './conversation-parts.ts';
 import { joinEnds, joinFittingFacts, fitLine, SEPARATOR, visibleWidth } from './fit.ts';
@@ -129,9 +130,10 @@ function statusLine(state: AppState, { library, bindings, pen }: ViewContext): s
   const { width } = state.size;
   const root = rootRow(tree);
   const mode = root?.mode ?? chosenMode ?? library.mode;
-  const nextMode = root === undefined ? null : chosenMode;
+  const nextMode = state.pendingMode?.mode ?? (root === undefined ? null : chosenMode);
   const isSame = nextMode === null || nextMode === mode;
-  const modeText = isSame ? mode : `${mode} → ${nextMode} next`;
+  const when = state.pendingMode === null ? ' next' : '';
+  const modeText = isSame ? mode : `${mode} → ${nextMode}${when}`;
   const modeWidth = visibleWidth(modeText);
   const isUrgent = hint !== null || armed !== null;
   const hints = hint === null ? keyHints(state, bindings) : [hint];
@@ -188,13 +190,14 @@ export function paneHeightOf(state: AppState, isAtWork: boolean): number {
   return Math.min(max, Math.max(state.paneHeight, rowsInView(state).length));
 }
 
-const NO_QUESTION: QuestionBox = { lines: [], shown: 0, scroll: 0 };
+const NO_QUESTION: QuestionBox = { lines: [], shown: 0, scroll: 0, isDirect: false };
 
 /**
  * Draws the oldest or the focused question. A question without the focus gets half of the free lines. A question with
  * the focus gets all free lines except one line and a part of the tree, so that the user can read it before answering.
  */
-function questionBoxIn(room: number, state: AppState, { bindings, pen }: ViewContext): QuestionBox {
+function questionBoxIn(room: number, state: AppState, context: ViewContext): QuestionBox {
+  const { bindings, pen, library } = context;
   const { questions } = state.tree;
   const [oldest] = questions.values();
   const question = questions.get(state.question ?? '') ?? oldest;
@@ -209,7 +212,15 @@ function questionBoxIn(room: number, state: AppState, { bindings, pen }: ViewCon
   const { width } = state.size;
   const waiting = questions.size;
   const scroll = state.questionScroll;
-  return questionBox(question, { width, height, isFocused, waiting, scroll, bindings }, pen);
+  const similar = similarQuestions(state, question).filter((each) => each !== question);
+  const style = { width, height, isFocused, waiting, scroll, bindings, cwd: library.cwd };
+  const isFree = state.typed === '' || state.heldAnswer !== null;
+  const isDirect = isFree && directQuestion(state) === question;
+  return questionBox(
+    question,
+    { ...style, isDirect, similar, isForSimilar: isFocused && state.answersAlike },
+    pen,
+  );
 }
 
 /** Lists the keys that can be used now, the most important first. */
@@ -243,7 +254,9 @@ function currentHints(state: AppState, bindings: Bindings): readonly string[] {
   if (openTask !== null) {
     return [...hint('back', 'back'), ...(isAtWork ? hint('stop-focused', 'stops it') : [])];
   }
-  if (tree.questions.size > 0) return hint('focus-question', 'answers');
+  if (tree.questions.size > 0) {
+    return state.shownQuestion?.isDirect === true ? [] : hint('focus-question', 'answers');
+  }
   if (!isAtWork) return [...continueHint(state, send), '/help', ...hint('cycle-mode', 'mode')];
   const background = hint('background', 'background');
   return [...hint('interrupt', 'stop'), ...hint('focus-tasks', 'tasks'), ...background];

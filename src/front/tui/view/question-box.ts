@@ -1,5 +1,12 @@
+import { relative } from 'node:path';
+import { isInside } from '../../../base/path-inside.ts';
 import { sanitizeLine } from '../../../base/terminal-text.ts';
-import type { PermissionQuestion, Question, ProposedEdit } from '../../../protocol/question.ts';
+import {
+  offeredRules,
+  type PermissionQuestion,
+  type Question,
+  type ProposedEdit,
+} from '../../../protocol/question.ts';
 import type { Action, Bindings } from '../model/key-bindings.ts';
 import { keyHint, keysOf } from '../model/key-names.ts';
 import { visibleWidth, joinEnds, fitLine, wrapText } from './fit.ts';
@@ -23,6 +30,14 @@ export interface QuestionStyle {
   readonly scroll: number;
   /** The key bindings in force. */
   readonly bindings: Bindings;
+  /** The directory to which paths are relative. */
+  readonly cwd: string;
+  /** Whether the answer keys act without the focus if all of the question is in view. */
+  readonly isDirect: boolean;
+  /** The other waiting questions that one answer may answer together with this one. */
+  readonly similar: readonly PendingQuestion[];
+  /** Whether the next answer is for these questions, too. They are then shown in full. */
+  readonly isForSimilar: boolean;
 }
 
 export interface QuestionBox {
@@ -30,6 +45,8 @@ export interface QuestionBox {
   /** The number of lines of the question in view, and the index of the first one. */
   readonly shown: number;
   readonly scroll: number;
+  /** Whether the answer keys act without the focus. */
+  readonly isDirect: boolean;
 }
 
 /** The minimum number of lines of the question's text in view, however many lines the keys need. */
@@ -45,14 +62,19 @@ export function questionBox(
 ): QuestionBox {
   const { width, height, isFocused } = style;
   const border = (sign: string) => pen.paint(isFocused ? 'warn' : 'dim', sign);
-  const rule = longRule(question, style);
-  const body = pen.keep(question, `${width} ${isFocused} ${rule}`, () =>
-    askedLines(question, { width: width - BORDER_WIDTH, rule }, pen).map(
+  const rules = hiddenRules(question, style);
+  const ids = style.similar.map(({ id }) => id).join(' ');
+  const version = `${width} ${isFocused} ${rules.length} ${style.isForSimilar} ${ids}`;
+  const body = pen.keep(question, version, () =>
+    bodyLines(question, { ...style, width: width - BORDER_WIDTH, rules }, pen).map(
       // A wrapped line has another border than a new one, so that no text can imitate either.
       ({ text, isRest }) => fitLine(`${border(isRest ? '┊' : '│')} ${text}`, width),
     ),
   );
-  const keys = keyLines(question, style, rule);
+  const keys = keyLines(question, style, rules);
+  if (style.isDirect && body.length + keys.length + 1 > height) {
+    return questionBox(question, { ...style, isDirect: false }, pen);
+  }
   const room = Math.max(MIN_BODY, height - 1 - keys.length);
   const shown = body.length > room ? room - 1 : body.length;
   const scroll = Math.min(style.scroll, body.length - shown);
@@ -65,7 +87,8 @@ export function questionBox(
     ...(shown < body.length ? [`${border('│')} ${pen.prose('warn', cutText(cut, style))}`] : []),
     ...keys.map((line) => `${border('└')} ${pen.prose('warn', line)}`),
   ];
-  return { lines: lines.slice(0, height).map((line) => fitLine(line, width)), shown, scroll };
+  const fitted = lines.slice(0, height).map((line) => fitLine(line, width));
+  return { lines: fitted, shown, scroll, isDirect: style.isDirect };
 }
 
 /** Formats the number of lines out of view, and the keys that scroll to them. */
@@ -84,29 +107,31 @@ function cutText(
 
 const SCROLL_KEYS = ['ask-up', 'ask-down', 'page-up', 'page-down'] as const;
 
-/** Returns the rule that "always" would add if the rule does not fit beside its key; null otherwise. */
-function longRule(question: PendingQuestion, { width, bindings }: QuestionStyle): string | null {
-  if (!offersAlways(question) || question.rule === null) return null;
-  const [hint = ''] = keyHint(bindings, 'answer-always', `always: ${sanitizeLine(question.rule)}`);
-  return visibleWidth(hint) > width - BORDER_WIDTH ? question.rule : null;
+/** Returns the rules that "always" would add if they are to be listed because they do not fit beside its key. */
+function hiddenRules(
+  question: PendingQuestion,
+  { width, bindings }: QuestionStyle,
+): readonly string[] {
+  const rules = question.kind === 'confirm' ? [] : offeredRules(question);
+  const [rule = ''] = rules;
+  const [hint = ''] = keyHint(bindings, 'answer-always', `${ALWAYS_HERE}: ${sanitizeLine(rule)}`);
+  return rules.length === 1 && visibleWidth(hint) <= width - BORDER_WIDTH ? [] : rules;
 }
 
-function offersAlways(
-  question: PendingQuestion,
-): question is Extract<PendingQuestion, { kind: 'permission' }> {
-  return question.kind === 'permission' && question.rule !== null && question.scopes.length > 0;
-}
+const ALWAYS_HERE = 'always (conversation)';
+const ALWAYS_IN_PROJECT = 'always (project)';
 
 function keyLines(
   question: PendingQuestion,
-  { isFocused, bindings, width }: QuestionStyle,
-  rule: string | null,
+  style: QuestionStyle,
+  rules: readonly string[],
 ): readonly string[] {
+  const { isFocused, isDirect, bindings, width } = style;
   const hint = (action: Action, words: string) => keyHint(bindings, action, words);
   const line = (...hints: readonly (readonly string[])[]) =>
     joined(hints.flat(), width - BORDER_WIDTH);
-  if (!isFocused) return line(hint('focus-question', 'to answer'));
-  const later = hint('interrupt', 'later');
+  if (!isFocused && !isDirect) return line(hint('focus-question', 'to answer'));
+  const later = isFocused ? hint('interrupt', 'later') : hint('focus-question', 'to focus');
   if (question.kind === 'input') {
     const options = optionKeys(question.options.length, bindings);
     return line(options, hint('answer-text', 'type an answer'), later);
@@ -119,21 +144,44 @@ function keyLines(
     return [...line(hint('answer-once', 'approve'), unasked, change), ...line(no, why, later)];
   }
   if (question.kind === 'confirm') return line(hint('answer-once', 'yes'), no, later);
-  const once = hint('answer-once', 'once');
-  const mode = modeHints(question, hint);
-  if (rule !== null) {
-    const always = hint('answer-always', 'always, see above');
-    return [...line(once, always, no, why, later), ...line(...mode)];
-  }
-  const ruleText = sanitizeLine(question.rule ?? '');
-  const always = offersAlways(question) ? hint('answer-always', `always: ${ruleText}`) : [];
-  return [...line(once, no, why, later), ...always, ...line(...mode)];
+  const edits =
+    question.offersEdits === true ? hint('cycle-mode', 'accept edits from here on') : [];
+  return [
+    ...line(hint('answer-once', 'once'), no, why, later),
+    ...line(edits, similarHint(style, hint)),
+    ...line(...alwaysHints(question, rules, hint)),
+    ...line(...modeHints(question, hint)),
+  ];
+}
+
+type HintMaker = (action: Action, words: string) => readonly string[];
+
+/** Formats the key that makes the next answer one for all similar questions, or for this one alone again. */
+function similarHint({ similar, isForSimilar }: QuestionStyle, hint: HintMaker): readonly string[] {
+  if (similar.length === 0) return [];
+  const words = isForSimilar ? 'only this one' : `answer all ${similar.length + 1} similar alike`;
+  return hint('answer-similar', words);
+}
+
+/** Lists the keys that add the rules of the question, each with its scope. `listed`: the rules if the question lists them. */
+function alwaysHints(
+  question: PermissionQuestion,
+  listed: readonly string[],
+  hint: HintMaker,
+): readonly (readonly string[])[] {
+  const [rule] = offeredRules(question);
+  if (rule === undefined) return [];
+  const what = listed.length === 0 ? `: ${sanitizeLine(rule)}` : ', see above';
+  const here = hint('answer-always', `${ALWAYS_HERE}${what}`);
+  return question.scopes.includes('project')
+    ? [here, hint('answer-project', ALWAYS_IN_PROJECT)]
+    : [here];
 }
 
 /** Lists the keys that grant the agent the mode of its definition. */
 function modeHints(
   { modeToGrant }: PermissionQuestion,
-  hint: (action: Action, words: string) => readonly string[],
+  hint: HintMaker,
 ): readonly (readonly string[])[] {
   if (modeToGrant === undefined) return [];
   const { agent, mode, scopes } = modeToGrant;
@@ -164,16 +212,30 @@ function optionKeys(count: number, bindings: Bindings): readonly string[] {
 
 const OPTIONS = ['option-1', 'option-2', 'option-3', 'option-4'] as const;
 
-/** Returns the title of a question. If the full chain of agents does not fit, only the last agent is named; if that does not fit either, its name is cut. */
+/**
+ * Returns the title of a question: the agents down to the one that asks, and the description of its task. What does not
+ * fit is left out: first the agents above, then the description. If the agent's name does not fit either, it is cut.
+ */
 function questionTitle(question: PendingQuestion, room: number): string {
   if (question.kind === 'confirm') return `? ${question.title}`;
   const { chain } = question;
   const who = chain.at(-1) ?? '';
   const request = requestText(question);
   const what = question.kind === 'permission' ? `: ${question.tool}` : ` ${request}`;
-  const titles = [`? ${chain.join(' > ')} ${request}`, `? ${who} ${request}`];
+  const about = aboutText(question);
+  const titles = [
+    `? ${chain.join(' > ')}${about} ${request}`,
+    `? ${who}${about} ${request}`,
+    `? ${who}${about}${what}`,
+    `? ${who} ${request}`,
+  ];
   const fitting = titles.find((title) => visibleWidth(title) <= room);
   return fitting ?? `? ${fitLine(who, Math.max(MIN_WHO, room - visibleWidth(what) - 2))}${what}`;
+}
+
+/** Formats the description of the task that asks; an empty text for the main agent. */
+export function aboutText({ description }: Question): string {
+  return description === undefined || description === '' ? '' : ` “${sanitizeLine(description)}”`;
 }
 
 const MIN_WHO = 6;
@@ -191,14 +253,39 @@ interface AskedLine {
   readonly isRest: boolean;
 }
 
-/** Draws the full text of a question, wrapped. `rule` is the rule that "always" would add; null if the rule is shown beside its key. */
+interface BodyStyle extends Pick<QuestionStyle, 'cwd' | 'similar' | 'isForSimilar'> {
+  readonly width: number;
+  /** The rules that "always" would add, if they are not shown beside its key. */
+  readonly rules: readonly string[];
+}
+
+/** Draws a question, and the similar ones if the next answer is for them, too. */
+function bodyLines(question: PendingQuestion, style: BodyStyle, pen: Pen): readonly AskedLine[] {
+  const { similar, isForSimilar, width } = style;
+  const lines = [...askedLines(question, style, pen)];
+  for (const each of isForSimilar ? similar : []) {
+    lines.push(...wrapLine(pen.prose('warn', otherTitle(each)), width));
+    lines.push(...askedLines(each, { ...style, rules: [] }, pen));
+  }
+  return lines;
+}
+
+function wrapLine(line: string, width: number): readonly AskedLine[] {
+  return wrapText(line, width, '').map((text, index) => ({ text, isRest: index > 0 }));
+}
+
+function otherTitle(question: PendingQuestion): string {
+  if (question.kind === 'confirm') return question.title;
+  return `and ${question.chain.at(-1) ?? ''}${aboutText(question)}:`;
+}
+
+/** Draws the full text of a question, wrapped. */
 function askedLines(
   question: PendingQuestion,
-  { width, rule }: { readonly width: number; readonly rule: string | null },
+  { width, cwd, rules }: BodyStyle,
   pen: Pen,
 ): readonly AskedLine[] {
-  const over = (line: string) =>
-    wrapText(line, width, '').map((text, index) => ({ text, isRest: index > 0 }));
+  const over = (line: string) => wrapLine(line, width);
   const exact = (line: string) => over(pen.exact('strong', line));
   if (question.kind === 'confirm') return question.lines.flatMap(exact);
   if (question.kind === 'plan') {
@@ -218,21 +305,27 @@ function askedLines(
     );
   }
   return [
-    ...requestedTexts(question).flatMap((text) => text.split('\n').flatMap(exact)),
+    ...requestedTexts(question, cwd).flatMap((text) => text.split('\n').flatMap(exact)),
     ...question.edits.flatMap((edit) => editLines(edit, pen)).flatMap(over),
     ...over(pen.prose('dim', question.reason)),
-    ...(rule === null ? [] : over(pen.prose('dim', `always: ${sanitizeLine(rule)}`))),
+    ...rules.flatMap((rule) => over(pen.prose('dim', `always: ${sanitizeLine(rule)}`))),
   ];
 }
 
-/** Lists the texts that describe everything a call would do. */
-export function requestedTexts({
-  commands,
-  paths,
-  hosts,
-  input,
-}: PermissionQuestion): readonly string[] {
-  return [...commands, ...paths, ...hosts, ...(input === null ? [] : [input])];
+/** Lists the texts that describe everything a call would do. Paths in the directory `cwd` are relative to it. */
+export function requestedTexts(
+  { commands, paths, hosts, input }: PermissionQuestion,
+  cwd: string,
+): readonly string[] {
+  const shownPaths = paths.map((path) => shortPath(path, cwd));
+  return [...commands, ...shownPaths, ...hosts, ...(input === null ? [] : [input])];
+}
+
+/** Returns a path relative to a directory that contains it. A name that looks like another kind of path gets `./`. */
+function shortPath(path: string, cwd: string): string {
+  if (path === cwd || !isInside(cwd, path)) return path;
+  const inside = relative(cwd, path);
+  return /^[\w.]/.test(inside) ? inside : `./${inside}`;
 }
 
 /** Draws an edit in full, because the user must be able to see everything before allowing it. */

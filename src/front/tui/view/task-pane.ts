@@ -169,7 +169,10 @@ function differencesFrom(main: TaskRow | null, { mode, model }: TaskRow): string
 
 /** Describes the current activity of a task, or the reason why it does nothing. */
 export function activityLine(row: TaskRow, now: number): string {
-  if (hasEnded(row)) return row.endReason === null ? row.status : `${row.status}: ${row.endReason}`;
+  if (hasEnded(row)) {
+    const refused = row.refusedCount === 0 ? '' : `, ${plural(row.refusedCount, 'call')} refused`;
+    return row.endReason === null ? `${row.status}${refused}` : `${row.status}: ${row.endReason}`;
+  }
   const waitedFor = tasksWaitedFor(row);
   if (waitedFor > 0) return `waiting for ${plural(waitedFor, 'task')}`;
   const text = activityText(row, now);
@@ -201,11 +204,20 @@ const SIGNS: Readonly<Record<TaskStatus, StatusSign>> = {
   interrupted: { sign: '!', role: 'bad' },
 };
 
+/** The sign of a completed task to which the user refused a call: what it should do may not be done. */
+const REFUSED_SIGN: StatusSign = { sign: '⊘', role: 'warn' };
+
 export function statusSign(
-  row: Pick<TaskRow, 'status' | 'openQuestionCount' | 'activity'>,
+  row: Pick<TaskRow, 'status' | 'openQuestionCount' | 'activity' | 'refusedCount'>,
 ): StatusSign {
+  if (row.status === 'completed' && row.refusedCount > 0) return REFUSED_SIGN;
   if (row.status !== 'running') return SIGNS[row.status];
   if (row.openQuestionCount > 0) return SIGNS.parked;
   const isHeld = row.activity.kind === 'held' || row.activity.kind === 'waiting_to_retry';
   return isHeld ? { sign: '~', role: 'warn' } : SIGNS.running;
+}
+
+/** Returns the sign for a task of which only the status is known. */
+export function idleStatusSign(status: TaskStatus): string {
+  return SIGNS[status].sign;
 }

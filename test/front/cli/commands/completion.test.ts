@@ -80,7 +80,7 @@ describe('the candidates for the word at the cursor', () => {
     [['--resume', 'la'], ['last']],
     [
       ['tasks', 'answer', '4q1', ''],
-      ['yes', 'no', 'always', 'mode'],
+      ['yes', 'no', 'always', 'edits', 'mode'],
     ],
     [['--allow', ''], TOOL_NAMES],
     [

@@ -132,7 +132,7 @@ it('the screen names the keys in force', async () => {
   stage.begin('child1xx', { parent: 'mainmain' });
   stage.call('child1xx', 'b', 'Bash', { command: 'npm test' });
   stage.question('child1xx', 'b');
-  expect(await stage.screen()).toContain('f2 to answer');
+  expect(await stage.screen()).toContain('f2 to focus');
   await stage.emulator.press('\u001bOQ');
   expect(await stage.screen()).toContain('o once · n no · r no, with a reason · f9 later');
   await stage.emulator.press('y');

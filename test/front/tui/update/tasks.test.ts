@@ -1,9 +1,6 @@
+import { modesAfter } from '../../../../src/front/tui/update/modes.ts';
 import { expect, it } from 'vitest';
-import {
-  interruptTask,
-  modesAfter,
-  findForegroundTasks,
-} from '../../../../src/front/tui/update/tasks.ts';
+import { interruptTask, findForegroundTasks } from '../../../../src/front/tui/update/tasks.ts';
 import { CONTEXT, stateOf, treeOf, type Member } from './fixtures.ts';
 
 type Members = Readonly<Record<string, Member>>;

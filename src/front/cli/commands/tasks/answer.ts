@@ -39,7 +39,7 @@ export const tasksAnswerCommand = defineCommand<AnswerOptions>({
   summary: 'answer a question of a task; without ID list the open questions',
   operands: [
     { name: '[ID]', completes: { found: 'open questions' } },
-    { name: '[ANSWER]', completes: { words: ['yes', 'no', 'always', 'mode'] } },
+    { name: '[ANSWER]', completes: { words: ['yes', 'no', 'always', 'edits', 'mode'] } },
   ],
   flags: ['scope', 'reason', ...MESSAGE_FLAGS],
   examples: [

@@ -1,7 +1,7 @@
 import type { TaskSummary } from '../../../../api/index.ts';
 import type { AppState } from '../../model/app-state.ts';
 import { emptyTree, forgetTree } from '../../model/task-tree.ts';
-import { statusSign } from '../../view/task-pane.ts';
+import { idleStatusSign } from '../../view/task-pane.ts';
 import { addNote, editTree, andThen, hint, next, type Update, dispatchNote } from '../step.ts';
 import type { ConversationFound } from '../message.ts';
 import { pickConversation } from '../open-picker.ts';
@@ -90,7 +90,7 @@ function conversationLine(
   { id, status, description, created, ended }: TaskSummary,
   { current, now }: Omit<ListOptions, 'cwd'>,
 ): string {
-  const { sign } = statusSign({ status, openQuestionCount: 0, activity: { kind: 'idle' } });
+  const sign = idleStatusSign(status);
   const when = formatAge(now - (ended ?? created));
   const isThis = id === current ? ' (this one)' : '';
   return `${sign} ${shortId(id)} ${when.padStart(14)}  ${status.padEnd(11)} ${titleOf(description)}${isThis}`;

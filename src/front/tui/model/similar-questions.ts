@@ -1,0 +1,28 @@
+import { areSimilar } from '../../../protocol/question.ts';
+import type { AppState } from './app-state.ts';
+import type { PendingQuestion } from './task-tree.ts';
+
+/** Lists the waiting questions that one answer may answer together with a question, this question first. */
+export function similarQuestions(
+  { tree }: Pick<AppState, 'tree'>,
+  question: PendingQuestion,
+): readonly PendingQuestion[] {
+  if (question.kind === 'confirm') return [question];
+  const others = [...tree.questions.values()].filter(
+    (each) => each.id !== question.id && each.kind !== 'confirm' && areSimilar(question, each),
+  );
+  return [question, ...others];
+}
+
+/**
+ * Returns the question that answer keys may answer while the editor has the focus: the user writes a message, and all
+ * waiting questions are similar, so that there is only one thing to answer. Returns undefined if there is none.
+ */
+export function directQuestion(state: AppState): PendingQuestion | undefined {
+  const { tree, focus, writing } = state;
+  const [question] = tree.questions.values();
+  if (question === undefined || question.kind === 'confirm') return undefined;
+  if (focus !== 'editor' || writing.kind !== 'message') return undefined;
+  const isOnly = similarQuestions(state, question).length === tree.questions.size;
+  return isOnly ? question : undefined;
+}

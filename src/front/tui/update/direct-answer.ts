@@ -1,0 +1,178 @@
+import { questionSubject } from '../../../protocol/question.ts';
+import type { AppState, HeldAnswer } from '../model/app-state.ts';
+import type { Action, Bindings } from '../model/key-bindings.ts';
+import { isText } from '../model/key-names.ts';
+import { directQuestion, similarQuestions } from '../model/similar-questions.ts';
+import type { PendingQuestion } from '../model/task-tree.ts';
+import { giveFocus, QUESTION_ACTIONS } from './questions.ts';
+import {
+  andThen,
+  focusedQuestion,
+  next,
+  setEditorText,
+  type ActionHandlers,
+  type Update,
+  type UpdateContext,
+} from './step.ts';
+
+/** The time for which a question must be on the screen, and nothing typed, before a key without the focus answers it. */
+const UNHURRIED_MS = 500;
+/** The time without a further key after which a key without the focus is an answer, and not the start of a message. */
+const ANSWER_PAUSE_MS = 300;
+
+/** The actions of keys that answer a question without the focus. */
+const ANSWER_ACTIONS = [
+  'answer-once',
+  'answer-always',
+  'answer-project',
+  'answer-similar',
+  'answer-no',
+  'answer-reason',
+  'answer-text',
+  'answer-edit',
+  'answer-mode',
+  'answer-mode-user',
+  'option-1',
+  'option-2',
+  'option-3',
+  'option-4',
+] as const satisfies readonly Action[];
+
+/** Notes which question is on the screen, and since when. `isDirect`: answer keys act without the focus. */
+export function showQuestion(
+  state: AppState,
+  { isDirect, now }: { readonly isDirect: boolean; readonly now: number },
+): AppState {
+  const { tree, question, shownQuestion } = state;
+  const [oldest] = tree.questions.keys();
+  const id = question !== null && tree.questions.has(question) ? question : oldest;
+  if (id === shownQuestion?.id && isDirect === shownQuestion?.isDirect) return state;
+  return { ...state, shownQuestion: id === undefined ? null : { id, isDirect, since: now } };
+}
+
+/** The times that decide whether a key may answer a question without the focus, in milliseconds of one clock. */
+interface KeyTimes {
+  readonly pressedAt: number;
+  /** The time since when the question is on the screen. */
+  readonly shownSince: number;
+  /** The time when the text in the editor changed last. */
+  readonly typedAt: number;
+}
+
+/** Whether the user has had the time to see a question before pressing a key, and was not typing meanwhile. */
+function isUnhurried({ pressedAt, shownSince, typedAt }: KeyTimes): boolean {
+  return pressedAt - Math.max(shownSince, typedAt) >= UNHURRIED_MS;
+}
+
+/** Returns the question that a key at this time may answer without the focus. */
+function answerableAt(state: AppState, pressedAt: number): PendingQuestion | undefined {
+  const question = directQuestion(state);
+  const { shownQuestion, typed, typedAt } = state;
+  if (question === undefined || typed !== '') return undefined;
+  if (shownQuestion?.id !== question.id || !shownQuestion.isDirect) return undefined;
+  return isUnhurried({ pressedAt, shownSince: shownQuestion.since, typedAt })
+    ? question
+    : undefined;
+}
+
+/** Returns the id of the question of an edit that a key at this time accepts with all later edits; null if there is none. */
+export function findEditQuestion(state: AppState, pressedAt: number): string | null {
+  const question =
+    state.focus === 'question' ? focusedQuestion(state) : answerableAt(state, pressedAt);
+  return question?.kind === 'permission' && question.offersEdits === true ? question.id : null;
+}
+
+/**
+ * Handles a key that goes to the editor. If it could answer the question on the screen, it is held: it is an answer once
+ * no further key has followed for a moment. Otherwise a message that begins with such a letter would be an answer. Two
+ * keys are held if the first one extends the answer to all similar questions.
+ */
+export function holdAnswer(
+  state: AppState,
+  { key, at }: { readonly key?: string; readonly at?: number },
+  context: UpdateContext,
+): Update {
+  const free: AppState = { ...state, heldAnswer: null };
+  if (key === undefined || at === undefined) return next(free);
+  const action = findAnswerAction(key, context.bindings);
+  const held = action === undefined ? null : extendHeld(state, action, { key, at });
+  if (held === null || !isAnswer(giveAnswer(free, held, context))) return next(free);
+  return next(
+    { ...free, heldAnswer: held },
+    { type: 'dispatch-later', message: { type: 'answer-settled', at }, ms: ANSWER_PAUSE_MS },
+  );
+}
+
+function findAnswerAction(key: string, bindings: Bindings): Action | undefined {
+  return isText(key) ? ANSWER_ACTIONS.find((each) => bindings[each].keys.includes(key)) : undefined;
+}
+
+function extendHeld(
+  state: AppState,
+  action: Action,
+  { key, at }: { readonly key: string; readonly at: number },
+): HeldAnswer | null {
+  const letter = key.startsWith('shift+') ? key.slice('shift+'.length).toUpperCase() : key;
+  const before = state.heldAnswer;
+  const isContinued =
+    before !== null &&
+    before.text === state.typed &&
+    before.actions.length === 1 &&
+    before.actions[0] === 'answer-similar';
+  if (isContinued) {
+    const question = directQuestion(state);
+    if (question?.id !== before.question) return null;
+    // What the user has not seen is shown first, and only the next key answers.
+    const actions = hasUnseenText(state, question) ? before.actions : [...before.actions, action];
+    return { ...before, actions, text: before.text + letter, at };
+  }
+  const question = answerableAt(state, at);
+  return question === undefined
+    ? null
+    : { question: question.id, actions: [action], text: letter, at };
+}
+
+/** Whether the similar questions are about something that the box of this question does not show. */
+function hasUnseenText(state: AppState, question: PendingQuestion): boolean {
+  if (question.kind === 'confirm') return true;
+  const subject = questionSubject(question);
+  return similarQuestions(state, question).some(
+    (each) =>
+      each.kind !== 'permission' || each.edits.length > 0 || questionSubject(each) !== subject,
+  );
+}
+
+/** Drops the held keys if the user types something else. */
+export function dropHeldAnswer(state: AppState): AppState {
+  const { heldAnswer, typed } = state;
+  return heldAnswer === null || heldAnswer.text === typed ? state : { ...state, heldAnswer: null };
+}
+
+/** Gives the answer of the held keys, unless the user has gone on typing or the question has been settled meanwhile. */
+export function settleAnswer(state: AppState, at: number, context: UpdateContext): Update {
+  const { heldAnswer, typed } = state;
+  if (heldAnswer?.at !== at) return next(state);
+  const free: AppState = { ...state, heldAnswer: null };
+  if (typed !== heldAnswer.text || directQuestion(state)?.id !== heldAnswer.question) {
+    return next(free);
+  }
+  return andThen(setEditorText(free, ''), (empty) => giveAnswer(empty, heldAnswer, context));
+}
+
+function giveAnswer(
+  state: AppState,
+  { question, actions }: HeldAnswer,
+  context: UpdateContext,
+): Update {
+  const handlers: ActionHandlers = QUESTION_ACTIONS;
+  return actions.reduce(
+    (update, action) =>
+      andThen(update, (current) => handlers[action]?.(current, context, null) ?? next(current)),
+    next(giveFocus(state, question)),
+  );
+}
+
+/** Whether an action has done anything that this question offers. */
+function isAnswer({ state, effects }: Update): boolean {
+  return effects.length > 0 || state.writing.kind !== 'message' || state.answersAlike;
+}
