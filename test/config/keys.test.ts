@@ -135,6 +135,9 @@ const ROWS: Readonly<Record<ConfigKey, Row>> = {
     wrongText: 'BASH_ENV',
   },
   'terminal.notify': word('bell', 'desktop'),
+  'terminal.title': flag(true),
+  'terminal.hints': flag(true),
+  'terminal.theme': word('auto', 'light'),
   'store.retention_days': whole(30),
   'store.durability': word('safe', 'fast'),
 };

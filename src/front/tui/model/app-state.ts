@@ -1,5 +1,6 @@
 import type { RewindPlan, SandboxState } from '../../../api/index.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
+import type { ThemeChoice } from '../../../protocol/terminal-settings.ts';
 import type { SearchMatch } from './entry-search.ts';
 import { emptyTaskTree, type DisplayedTree } from './task-tree.ts';
 import type { Transcript } from './transcript.ts';
@@ -109,14 +110,24 @@ export interface AppState {
   readonly hint: string | null;
   /** The permission mode that the user chose for the next message. */
   readonly chosenMode: PermissionMode | null;
+  /** The branch that is checked out in the working directory; null outside of a repository. */
+  readonly branch: string | null;
+  /** The model of the main task for which the context window was requested, and the window; null for an unknown one. */
+  readonly contextWindow: { readonly model: string; readonly tokens: number | null } | null;
+  /** How often the user has used each hint, by its name. */
+  readonly hintUses: ReadonlyMap<string, number>;
   /** The height of the task tree, which does not shrink while anything is at work. */
   readonly paneHeight: number;
   readonly pendingRewind: PendingRewind | null;
+  /** The colors that the user chose for this session. */
+  readonly theme: ThemeChoice;
 }
 
 /** The state of a UI that has just started. */
 export function initialAppState(
-  known: Partial<Pick<AppState, 'conversation' | 'notices' | 'surface' | 'tree'>> = {},
+  known: Partial<
+    Pick<AppState, 'conversation' | 'hintUses' | 'notices' | 'surface' | 'theme' | 'tree'>
+  > = {},
 ): AppState {
   return {
     tree: emptyTaskTree(),
@@ -142,8 +153,12 @@ export function initialAppState(
     armed: null,
     hint: null,
     chosenMode: null,
+    branch: null,
+    contextWindow: null,
+    hintUses: new Map(),
     paneHeight: 0,
     pendingRewind: null,
+    theme: 'auto',
     ...known,
   };
 }

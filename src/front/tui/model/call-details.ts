@@ -1,3 +1,4 @@
+import type { CallState } from './entry.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { textDiff, type DiffBounds, type TextDiff } from './text-diff.ts';
 import { truncate } from '../../../base/text.ts';
@@ -83,4 +84,10 @@ export function callSubject(tool: string, input: JsonValue): string {
     }
   }
   return Object.keys(input).length === 0 ? '' : truncate(JSON.stringify(input), MAX_SUBJECT);
+}
+
+/** Returns the state of an ended call. A call that was stopped has not failed. */
+export function toCallState(error: string | null): CallState {
+  if (error === null) return 'done';
+  return error === 'CANCELLED' ? 'stopped' : 'failed';
 }

@@ -89,7 +89,14 @@ export class UiSession {
     this.effects = new EffectRunner({ ...parts, state, dispatch });
     const { id, isAtWork, isWatched } = conversation;
     const status = { id, isAtWork, isWatched, isSending: false };
-    this.current = initialAppState({ conversation: status, notices, surface: kind });
+    const hintUses = library.hintUses.counts();
+    this.current = initialAppState({
+      conversation: status,
+      hintUses,
+      notices,
+      surface: kind,
+      theme: library.terminal.theme,
+    });
     this.stopSignals = library.watchSignals((signal) => dispatch({ type: 'task-signal', signal }));
   }
 

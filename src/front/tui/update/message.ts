@@ -73,6 +73,11 @@ interface MessageFields {
   rewound: { files: number; skipped: readonly string[]; prompt: LastPrompt | null };
 
   'sandbox-checked': { sandbox: SandboxState };
+  /** The UI has started, and facts about the directory can be read. */
+  started: object;
+  'branch-read': { branch: string | null };
+  /** `tokens` is null if the context window of the model is unknown. */
+  'context-window-read': { model: string; tokens: number | null };
   'shell-output': { key: number; change: ShellChange };
 }
 

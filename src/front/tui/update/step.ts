@@ -1,6 +1,7 @@
 import type { QuestionAnswer, RewindPlan } from '../../../api/index.ts';
 import type { NoticeLevel } from '../../../protocol/events/event.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
+import type { ThemeChoice } from '../../../protocol/terminal-settings.ts';
 import type { AppState, LastPrompt } from '../model/app-state.ts';
 import { type Transcript, addEntry } from '../model/transcript.ts';
 import type { BrowseMessage, Direction, UiMessage, Tagged } from './message.ts';
@@ -33,6 +34,10 @@ interface EffectFields {
   /** Sets the first of the modes that the task may have. */
   'set-mode': { task: string; modes: readonly PermissionMode[] };
   'show-context': { task: string };
+  'read-branch': object;
+  'read-context-window': { model: string };
+  /** Counts a use of a hint in the file of the user. */
+  'count-hint': { hint: string };
 
   'interrupt-task': { task: string };
   'stop-task': { task: string };
@@ -51,6 +56,11 @@ interface EffectFields {
   'run-shell': { key: number; command: string; isShared: boolean };
   'stop-shell': object;
   'paste-image': object;
+
+  'use-theme': { theme: ThemeChoice };
+  'copy-text': { text: string };
+  /** Writes a conversation to a new file, whose name decides the format. */
+  'export-conversation': { task: string; file: string };
 
   'set-editor-text': { text: string };
   'remember-input': { text: string };
@@ -83,6 +93,15 @@ export function andThen({ state, effects }: Update, step: (state: AppState) => U
 /** Shows a message in the status line until the next key. */
 export function hint(state: AppState, text: string): Update {
   return next({ ...state, hint: text });
+}
+
+/** Counts a use of hints, which are no longer shown after a few uses. */
+export function countHints(state: AppState, hints: readonly string[]): Update {
+  if (hints.length === 0) return next(state);
+  const hintUses = new Map(state.hintUses);
+  for (const name of hints) hintUses.set(name, (hintUses.get(name) ?? 0) + 1);
+  const effects = hints.map((name): UiEffect => ({ type: 'count-hint', hint: name }));
+  return next({ ...state, hintUses }, ...effects);
 }
 
 /** Replaces the text of the editor. */

@@ -83,14 +83,25 @@ function framedEntry(
   const line = current?.key === key ? current.line : null;
   const isSigned = line !== null || style.chosen === key;
   const width = isSigned ? Math.max(1, style.width - 2) : style.width;
-  const how = `${width} ${isExpanded}`;
-  const own = pen.keep(entry, how, () => entryLines(entry, { pen, width, isExpanded }));
+  const own = keptLines(entry, { pen, width, isExpanded, ...nowFor(entry, style) });
   // An empty line separates a message from the reply.
   const drawn = style.isReply && own[0] !== '' ? ['', ...own] : own;
   const lines = pattern === null ? drawn : markMatches(drawn, pattern, line, pen);
   if (!isSigned) return lines;
   const signed = line ?? lines.findIndex((each) => each !== '');
   return lines.map((each, index) => `${sign(index === signed, pen)}${each}`);
+}
+
+/** Returns the time only for an entry that shows it, so that all other entries are drawn once. */
+function nowFor(entry: Entry, { now }: EntryStyle): Pick<EntryStyle, 'now'> {
+  const isLive = entry.kind === 'retry' && entry.nextAt !== null;
+  return isLive && now !== undefined ? { now } : {};
+}
+
+function keptLines(entry: Entry, style: EntryStyle): readonly string[] {
+  const { pen, width, isExpanded, now } = style;
+  if (now !== undefined) return entryLines(entry, style);
+  return pen.keep(entry, `${width} ${isExpanded}`, () => entryLines(entry, style));
 }
 
 function sign(isHere: boolean, pen: Pen): string {

@@ -1,9 +1,17 @@
-import { formatDuration, plural } from '../../../base/text.ts';
+import { collapseWhitespace, formatDuration, plural } from '../../../base/text.ts';
 import { markdownLines } from './markdown.ts';
-import type { Entry, CallEntry, CallState, MessageEntry, ShellEntry } from '../model/entry.ts';
+import type {
+  Entry,
+  CallEntry,
+  CallState,
+  MessageEntry,
+  RetryEntry,
+  ShellEntry,
+} from '../model/entry.ts';
 import { diffLines, diffSize } from './diff-lines.ts';
 import { linesIn } from '../model/cut-text.ts';
-import { joinEnds, fitLine, wrapText } from './fit.ts';
+import { joinEnds, fitLine, SEPARATOR, wrapText } from './fit.ts';
+import { shortCost, shortTokens } from './numbers.ts';
 import { plainLines, type Pen } from './pen.ts';
 import type { TextRole } from './theme.ts';
 
@@ -12,6 +20,8 @@ export interface EntryStyle {
   readonly width: number;
   /** Whether calls and thoughts show more than one line. */
   readonly isExpanded: boolean;
+  /** Milliseconds of the monotonic clock, for the time to the next try. Default: it is not shown. */
+  readonly now?: number;
 }
 
 const INDENT = '  ';
@@ -43,6 +53,10 @@ export function entryLines(entry: Entry, style: EntryStyle): readonly string[] {
       return ['', ...shellLines(entry, style)];
     case 'note':
       return wrapText(noteText(entry, pen), width, '');
+    case 'retry':
+      return wrapText(pen.prose('warn', `! ${retryText(entry, style.now)}`), width, '');
+    case 'worked':
+      return ['', fitLine(pen.prose('dim', `· ${workedText(entry)}`), width)];
     case 'ended':
       return ['', ...wrapText(pen.prose('bad', `■ ${endText(entry)}`), width, '')];
     case 'page':
@@ -150,6 +164,36 @@ function callLines(call: CallEntry, style: EntryStyle): readonly string[] {
       ? [...changeLines(call, style), ...outputLines(call, style)]
       : failureLine(call, style)),
   ];
+}
+
+/** Says how often a request was sent, and when it is sent again. `now` is steady time. */
+export function retryText(
+  { because, failed, maxTries, nextAt }: RetryEntry,
+  now: number | undefined,
+): string {
+  const reason = collapseWhitespace(because);
+  if (nextAt === null) return `${reason}: asked again ${failed === 1 ? 'once' : `${failed} times`}`;
+  const seconds = now === undefined ? 0 : Math.ceil((nextAt - now) / 1_000);
+  const of = maxTries === null ? '' : ` of ${maxTries}`;
+  return `${reason}: try ${failed + 1}${of}${seconds > 0 ? ` in ${workTime(seconds * 1_000)}` : ''}`;
+}
+
+/** Says how long a piece of work took, and what it used. */
+export function workedText({ ms, tokens, costUsd }: Extract<Entry, { kind: 'worked' }>): string {
+  return [
+    `worked for ${workTime(ms)}`,
+    ...(tokens === 0 ? [] : [`${shortTokens(tokens)} tok`]),
+    ...(costUsd === null || costUsd === 0 ? [] : [shortCost(costUsd)]),
+  ].join(SEPARATOR);
+}
+
+/** Formats a duration in whole seconds or minutes: `42 s`, `3 min 5 s`, `2 h 7 min`. */
+export function workTime(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 export function endText({ status, reason }: Extract<Entry, { kind: 'ended' }>): string {

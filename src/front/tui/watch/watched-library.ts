@@ -41,6 +41,9 @@ export function watchedLibrary(
       return local.offlineByDefault;
     },
     cwd: local.cwd,
+    terminal: local.terminal,
+    hintUses: local.hintUses,
+    contextWindow: (model) => local.contextWindow(model),
     keyBindings: local.keyBindings,
     typed: local.typed,
     store: local.store,

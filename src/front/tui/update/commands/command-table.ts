@@ -2,6 +2,8 @@ import type { AppState } from '../../model/app-state.ts';
 import { type UpdateContext, hint, next, type UiEffect, type Update } from '../step.ts';
 import { startRewind } from '../rewind.ts';
 import { startNewConversation, switchConversation } from './conversations.ts';
+import { chooseTheme, copyAnswer, exportConversation } from './screen-commands.ts';
+import { THEME_CHOICES } from '../../../../protocol/terminal-settings.ts';
 import {
   agentsPage,
   helpPage,
@@ -116,6 +118,24 @@ export const COMMANDS: readonly SlashCommand[] = [
       }
       return next(state, { type: 'send-command', text: `/compact ${argument}`.trimEnd() });
     },
+  },
+  {
+    name: 'copy',
+    help: 'copy the last answer to the clipboard',
+    run: (state) => copyAnswer(state),
+  },
+  {
+    name: 'export',
+    argument: '[FILE]',
+    help: 'write the conversation to a file: Markdown, or HTML for a name that ends with .html',
+    run: exportConversation,
+  },
+  {
+    name: 'theme',
+    argument: '[NAME]',
+    help: 'show the colors, or choose others: auto, dark or light',
+    completions: () => THEME_CHOICES.map((text) => ({ text, help: '' })),
+    run: chooseTheme,
   },
   {
     name: 'resume',
