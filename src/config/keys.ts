@@ -1,5 +1,6 @@
 import { DETAILS } from '../protocol/detail.ts';
 import { NOTIFY } from '../protocol/notify.ts';
+import { THEME_CHOICES } from '../protocol/terminal-settings.ts';
 import { GRANTABLE_MODES, parseAgentMode } from '../policy/modes.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
 import {
@@ -219,7 +220,21 @@ export const SECTIONS = {
     notify: choiceKey(
       'bell',
       NOTIFY,
-      'how the terminal UI calls you when a task asks, or one in the background has ended',
+      'how the terminal UI calls you when a task asks, a long turn has ended, or a background task has ended',
+      { project: 'never' },
+    ),
+    title: booleanKey(true, 'whether the title of the window shows the state of the conversation', {
+      project: 'never',
+    }),
+    hints: booleanKey(
+      true,
+      'whether keys are shown in the status line until you have used them five times',
+      { project: 'never' },
+    ),
+    theme: choiceKey(
+      'auto',
+      THEME_CHOICES,
+      'the colors of the terminal UI; "auto": by the background of the terminal',
       { project: 'never' },
     ),
     detail: choiceKey(

@@ -19,6 +19,21 @@ export function printAnswer(text: string): void {
   printText(text, process.stdout.isTTY === true ? 'prose' : 'plain');
 }
 
+// oxlint-disable-next-line no-control-regex -- this is the sequence to keep
+const COLOR = /(\u001b\[[\d;]*m)/;
+
+/** Prints drawn lines to stdout. Only their colors reach the terminal; other sequences are dropped. */
+export function printDrawnLines(lines: readonly string[]): void {
+  const plain = (piece: string) => sanitizeForTerminal(piece, 'prose').replaceAll('\n', ' ');
+  const text = lines.map((line) =>
+    line
+      .split(COLOR)
+      .map((piece, index) => (index % 2 === 1 ? piece : plain(piece)))
+      .join(''),
+  );
+  process.stdout.write(text.map((line) => `${line}\n`).join(''));
+}
+
 /** Prints a value as one line of JSON, or as a document if an indent is given. */
 export function printJson(value: unknown, indent = 0): void {
   process.stdout.write(`${toPrintableJson(value, indent)}\n`);

@@ -136,6 +136,9 @@ const ROWS: Readonly<Record<ConfigKey, Row>> = {
   },
   'terminal.notify': word('bell', 'desktop'),
   'terminal.detail': word('full', 'short'),
+  'terminal.title': flag(true),
+  'terminal.hints': flag(true),
+  'terminal.theme': word('auto', 'light'),
   'store.retention_days': whole(30),
   'store.durability': word('safe', 'fast'),
 };

@@ -66,6 +66,34 @@ export class TmuxTerminal implements Disposable {
     return this.tmux('capture-pane', '-p', '-e');
   }
 
+  /** The title that the program has set. */
+  title(): string {
+    return this.tmux('display-message', '-p', '#{pane_title}').trimEnd();
+  }
+
+  /** Whether the alternate screen is shown, and whether the mouse is reported. */
+  modes(): { readonly alternate: string; readonly mouse: string } {
+    const [alternate = '', mouse = ''] = this.tmux(
+      'display-message',
+      '-p',
+      '#{alternate_on} #{mouse_any_flag}',
+    )
+      .trim()
+      .split(' ');
+    return { alternate, mouse };
+  }
+
+  /** The process of this terminal whose command line contains a text but does not begin with a shell. */
+  programOf(text: string): number {
+    const tty = this.tmux('display-message', '-p', '#{pane_tty}').trim();
+    const args = ['-t', tty.replace('/dev/', ''), '-o', 'pid=,comm=,args='];
+    const found = execFileSync('ps', args, { encoding: 'utf8' })
+      .split('\n')
+      .map((line) => /^\s*(\d+)\s+(\S+)\s+(.*)$/.exec(line))
+      .findLast((row) => row?.[2]?.endsWith('sh') === false && row[3]?.includes(text) === true);
+    return Number(found?.[1]);
+  }
+
   type(text: string): void {
     this.tmux('send-keys', '-l', '--', text);
   }

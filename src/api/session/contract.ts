@@ -4,6 +4,9 @@ import type { StopOrder } from '../../engine/task/stop-order.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { Detail } from '../../protocol/detail.ts';
 import type { Notify } from '../../protocol/notify.ts';
+import type { TerminalSettings } from '../../protocol/terminal-settings.ts';
+import type { HintUses } from './hint-uses.ts';
+import type { ScreenMark } from './screen-mark.ts';
 import type { PermissionMode, RuleSet } from '../../protocol/permission.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
 import type { TaskStore, TaskSummary } from '../../store/task-store.ts';
@@ -132,6 +135,14 @@ export interface Muster {
   readonly notify: Notify;
   /** `terminal.detail`: how much of the work the terminal UI shows. */
   readonly detail: Detail;
+  /** The other settings of the terminal UI. */
+  readonly terminal: TerminalSettings;
+  /** How often the user has used each hint of the terminal UI. Nothing is kept if no log is kept. */
+  readonly hintUses: HintUses;
+  /** The mark of the terminal while the terminal UI shows its screen there. */
+  readonly screenMark: ScreenMark;
+  /** Returns the size of a model's context window in tokens, or null if it is unknown. `model` is `provider/id`. */
+  contextWindow(model: string): Promise<number | null>;
   /** `task_tool.enable_verbose_logging`: show the subagents' actions. */
   readonly verbose: boolean;
   /**

@@ -32,7 +32,9 @@ import { announceMissingSandbox, openConfiguredSandbox } from '../setup/sandbox.
 import { createEngineSettings } from '../setup/settings.ts';
 import { ControlChannel } from './control-channel.ts';
 import { EventRouter, SignalRouter } from './event-router.ts';
+import { NO_HINT_USES, openHintUses } from './hint-uses.ts';
 import { NO_HISTORY, openPromptHistory } from './prompt-history.ts';
+import { NO_SCREEN_MARK, openScreenMark } from './screen-mark.ts';
 import { readSessionConfig, type SessionConfig } from './session-config.ts';
 import { openSessionModels, type SessionModels } from './session-models.ts';
 import type { SessionParts } from './session-parts.ts';
@@ -104,6 +106,9 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     keyBindings: config.keyBindings,
     notify: config.terminal.notify,
     detail: config.terminal.detail,
+    terminal: config.terminal,
+    hintUses: canWriteDataDir ? openHintUses(directory, onNotice) : NO_HINT_USES,
+    screenMark: canWriteDataDir ? openScreenMark(directory) : NO_SCREEN_MARK,
     onNotice,
   };
 }

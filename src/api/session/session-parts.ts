@@ -5,6 +5,9 @@ import { type ModelSetup } from '../../model/selection/choose-model.ts';
 import { type RootGrant } from '../../policy/attenuate.ts';
 import type { Detail } from '../../protocol/detail.ts';
 import type { Notify } from '../../protocol/notify.ts';
+import type { TerminalSettings } from '../../protocol/terminal-settings.ts';
+import type { HintUses } from './hint-uses.ts';
+import type { ScreenMark } from './screen-mark.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
@@ -54,5 +57,8 @@ export interface SessionParts {
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
   readonly notify: Notify;
   readonly detail: Detail;
+  readonly terminal: TerminalSettings;
+  readonly hintUses: HintUses;
+  readonly screenMark: ScreenMark;
   readonly onNotice: (line: string) => void;
 }

@@ -37,6 +37,14 @@ export function createSession(parts: SessionParts): Muster {
     typed: parts.promptHistory,
     notify: parts.notify,
     detail: parts.detail,
+    terminal: parts.terminal,
+    hintUses: parts.hintUses,
+    screenMark: parts.screenMark,
+    async contextWindow(model) {
+      const slash = model.indexOf('/');
+      const [provider, id] = [model.slice(0, slash), model.slice(slash + 1)];
+      return (await parts.models.details({ provider, id, chain: [] })).contextWindow;
+    },
     verbose: parts.verbose,
     get offlineByDefault() {
       const { settings } = parts.modelSetup;

@@ -32,6 +32,7 @@ import { modelsCommand } from './commands/models.ts';
 import { configShowCommand } from './commands/config-show.ts';
 import { sandboxCommand } from './commands/sandbox.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { resetTerminalCommand } from './commands/reset-terminal.ts';
 import { completionCommand } from './commands/completion.ts';
 import { schemaCommand } from './commands/schema.ts';
 import { helpCommand } from './commands/help.ts';
@@ -74,6 +75,7 @@ export const CLI_COMMANDS: readonly Command[] = [
   configShowCommand,
   sandboxCommand,
   doctorCommand,
+  resetTerminalCommand,
   completionCommand,
   schemaCommand,
   helpCommand,

@@ -7,7 +7,7 @@ import {
   type Span,
   type SpanKind,
 } from '../../report/span.ts';
-import { html } from './escape.ts';
+import { html } from '../../base/html.ts';
 
 /** The height of a lane, and the bars of each kind of span in it. The kinds differ in shape and not only in color. */
 const LANE_HEIGHT = 14;

@@ -6,7 +6,7 @@ import { formatDuration, collapseWhitespace, plural } from '../../base/text.ts';
 import { VERSION } from '../../base/version.ts';
 import { LOG_VERSION } from '../../protocol/events/event.ts';
 import type { UsageTotal } from '../../protocol/state/ledger.ts';
-import { html } from './escape.ts';
+import { html } from '../../base/html.ts';
 import type { EventLines } from './event-lines.ts';
 import { axis, laneSvg, legend } from './lane.ts';
 import { taskDetails, detailsTitle } from './task-details.ts';

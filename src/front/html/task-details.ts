@@ -7,7 +7,7 @@ import { formatTurnLines } from '../../report/turn-lines.ts';
 import { sanitizeLine, type TerminalContext } from '../../base/terminal-text.ts';
 import { collapseWhitespace, plural, truncate } from '../../base/text.ts';
 import type { EventLines } from './event-lines.ts';
-import { html } from './escape.ts';
+import { html } from '../../base/html.ts';
 
 /** The maximum length of a prompt or answer, in code points. */
 const MAX_TEXT_LENGTH = 10_000;

@@ -1,4 +1,5 @@
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import type { ThemeChoice } from '../../protocol/terminal-settings.ts';
 import { hasWork } from './model/task-tree.ts';
 import { createAutocomplete } from './terminal/autocomplete.ts';
 import { attentionSequence } from './terminal/notification.ts';
@@ -8,6 +9,9 @@ import { UiSession, type InterfaceOptions } from './terminal/session.ts';
 import { keyAction, keyContext } from './update/key-action.ts';
 import type { UiMessage } from './update/message.ts';
 import { drawFrame } from './view/frame.ts';
+import { lastAnswerLines } from './view/last-answer.ts';
+import { windowTitle } from './view/window-title.ts';
+import { WindowTitle } from './terminal/window-title.ts';
 import { Highlighter } from './view/highlighter.ts';
 import { Pen } from './view/pen.ts';
 import { PLAIN, THEMES, type Theme } from './view/theme.ts';
@@ -24,6 +28,8 @@ export interface AppOptions extends InterfaceOptions {
   readonly theme: Theme;
   /** Whether the terminal opens links. Default: false. */
   readonly hasHyperlinks?: boolean;
+  /** Whether the terminal can show a title. Default: false. */
+  readonly hasTitle?: boolean;
 }
 
 /**
@@ -36,10 +42,16 @@ export class App {
   private readonly screen: Screen;
   private readonly stopped = new AbortController();
   private readonly redraw: Redraw;
+  private readonly title: WindowTitle;
+  private themeChoice: ThemeChoice;
+  /** The theme for the background that the terminal has reported; null if it has not. */
+  private reported: Theme | null = null;
 
   constructor(options: AppOptions) {
     const { library, terminal, theme, attention, now, onLeave } = options;
     this.options = options;
+    this.themeChoice = library.terminal.theme;
+    this.title = new WindowTitle((sequence) => terminal.write(sequence));
     const highlighter = new Highlighter({
       onLoaded: () => this.redraw.changed(),
       onFailed: (why) => this.session.note('warning', why),
@@ -53,7 +65,18 @@ export class App {
         addToHistory: (text) => this.screen.editor.addToHistory(text),
         pageCompletions: (by) => this.screen.pageCompletions(by),
         redraw: () => this.screen.redraw(),
-        suspend: () => this.screen.suspend(),
+        useTheme: (choice) => {
+          if (theme === PLAIN) return;
+          this.themeChoice = choice;
+          pen.use(choice === 'auto' ? (this.reported ?? theme) : THEMES[choice]);
+          if (choice === 'auto') this.screen.reports.askBackground();
+          this.screen.redraw();
+        },
+        writeSequence: (sequence) => terminal.write(sequence),
+        suspend: () => {
+          this.title.restore();
+          this.screen.suspend();
+        },
         callAttention: (text) => {
           if (this.screen.reports.isFocused === true) return;
           const sequence = attentionSequence(attention, text);
@@ -79,7 +102,9 @@ export class App {
       onSubmit: (text) => session.dispatch({ type: 'submitted', text }),
       onPaste: (text) => session.images.takePaste(pastedText(text)),
       onBackground: (background) => {
-        pen.use(THEMES[background]);
+        this.reported = THEMES[background];
+        if (this.themeChoice !== 'auto') return;
+        pen.use(this.reported);
         this.screen.redraw();
       },
     });
@@ -91,7 +116,11 @@ export class App {
   start(): void {
     this.screen.start();
     if (this.options.theme !== PLAIN) this.screen.reports.askBackground();
-    setTimeout(() => void this.checkSandbox(), SANDBOX_CHECK_DELAY_MS);
+    setTimeout(() => {
+      if (this.stopped.signal.aborted) return;
+      this.session.dispatch({ type: 'started' });
+      void this.checkSandbox();
+    }, SANDBOX_CHECK_DELAY_MS);
   }
 
   private async checkSandbox(): Promise<void> {
@@ -114,6 +143,7 @@ export class App {
     const stopped = this.session.stop();
     this.stopDrawing();
     await this.screen.stop();
+    this.title.restore();
     await stopped;
   }
 
@@ -122,13 +152,27 @@ export class App {
     this.session.stopNow();
     this.stopDrawing();
     this.screen.stopNow();
+    this.title.restore();
   }
 
   /** Draws exactly as many lines as the terminal has. */
   draw({ width, height, editor }: ScreenSize): readonly string[] {
     const { session } = this;
     session.dispatch({ type: 'frame', size: { width, height, editorLines: editor.length } });
+    this.showTitle();
     return drawFrame(session.state, editor, session.context);
+  }
+
+  private showTitle(): void {
+    const { library, hasTitle = false } = this.options;
+    if (!hasTitle || !library.terminal.title || this.stopped.signal.aborted) return;
+    this.title.show(windowTitle(this.session.state, library.cwd));
+  }
+
+  /** Draws the end of the last answer in at most `height` lines, for a terminal of this width. */
+  lastAnswer({ width, height }: Pick<ScreenSize, 'width' | 'height'>): readonly string[] {
+    const { state, context } = this.session;
+    return lastAnswerLines(state.tree.main, { width, height }, context.pen);
   }
 
   /** Handles a key. Returns false if the editor has to handle it. */

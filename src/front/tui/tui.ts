@@ -3,11 +3,13 @@ import type { Muster } from '../../api/index.ts';
 import { systemClock } from '../../base/clock.ts';
 import { UsageError } from '../../base/errors.ts';
 import { readEnvironment } from '../../sys/env.ts';
-import { printText } from '../../sys/print.ts';
+import { printDrawnLines, printText } from '../../sys/print.ts';
 import { killAllProcesses } from '../../sys/processes/process-group.ts';
 import { App } from './app.ts';
 import { findAttentionMethod } from './terminal/notification.ts';
 import { supportsHyperlinks } from './terminal/hyperlinks.ts';
+import { hasWindowTitle } from './terminal/window-title.ts';
+import { restoreTerminal } from '../../sys/terminal-reset.ts';
 import type { InterfaceOptions } from './terminal/session.ts';
 import { themeFor } from './view/theme.ts';
 
@@ -35,13 +37,14 @@ const STOP_TIMEOUT_MS = 2_700;
 /** Opens the terminal UI. Resolves to the exit code when the user has left it. */
 export async function runTui(muster: Muster, request: TuiRequest): Promise<number> {
   const environment = readEnvironment();
-  const theme = themeFor(environment);
+  const theme = themeFor(environment, muster.terminal.theme);
   const hasHyperlinks = supportsHyperlinks(environment);
+  const hasTitle = hasWindowTitle(environment);
   const terminal = new ProcessTerminal();
   return runInterface(
     muster,
     request,
-    (options) => new App({ ...options, terminal, theme, hasHyperlinks }),
+    (options) => new App({ ...options, terminal, theme, hasHyperlinks, hasTitle }),
   );
 }
 
@@ -49,6 +52,8 @@ export async function runTui(muster: Muster, request: TuiRequest): Promise<numbe
 export type TerminalInterface = Pick<App, 'session' | 'start' | 'stop' | 'stopNow'> & {
   /** Handles Ctrl+C if it arrives as a signal. Without this handler the signal ends the process. */
   readonly onInterrupt?: () => void;
+  /** Draws the end of the last answer, which stays on the terminal. Absent if the conversation is there already. */
+  readonly lastAnswer?: App['lastAnswer'];
 };
 
 /** Runs the terminal UI that `open` creates, until the user leaves it. Resolves to the exit code. */
@@ -69,10 +74,11 @@ export async function runInterface(
     app.session.dispatch({ type: 'run-command', name: 'resume', argument: '' });
   }
   onOpened((line) => app.session.note('warning', line));
-  const code = await holdTerminal(app, left.promise, (signal) => {
+  const code = await holdTerminal(app, muster.screenMark, left.promise, (signal) => {
     if (signal === 'SIGINT' && app.onInterrupt !== undefined) app.onInterrupt();
     else left.resolve(EXIT_CODES[signal]);
   });
+  printLastAnswer(app);
   const killer = setTimeout(() => void killAllProcesses({ graceMs: 0 }), STOP_TIMEOUT_MS);
   await muster.stop({ by: 'user', because: 'the user left' });
   clearTimeout(killer);
@@ -89,23 +95,40 @@ function findResumedId(muster: Muster, resume: TuiRequest['resume']): string | n
   return resume === 'newest' ? muster.newestConversation() : resume.id;
 }
 
+/** The lines of the terminal that stay free for the message below the last answer and the prompt of the shell. */
+const FREE_LINES = 5;
+
+/** Prints the end of the last answer where the screen was, as much as one view of the terminal holds. */
+export function printLastAnswer(app: TerminalInterface): void {
+  const { columns = 80, rows = 24 } = process.stdout;
+  const lines = app.lastAnswer?.({ width: columns, height: rows - FREE_LINES }) ?? [];
+  if (lines.length > 0) printDrawnLines([...lines, '']);
+}
+
 /** Shows a UI until `left` resolves, and gives the terminal back in any case, even after a crash. */
 export async function holdTerminal(
   app: TerminalInterface,
+  mark: Muster['screenMark'],
   left: Promise<number>,
   onSignal: (signal: EndSignal) => void,
 ): Promise<number> {
   // On the screen Ctrl+C is a key. The signals arrive if the terminal is gone, or if another program ends this process.
   for (const signal of SIGNALS) process.on(signal, onSignal);
-  const giveBack = () => app.stopNow();
+  const giveBack = () => {
+    app.stopNow();
+    mark.remove();
+  };
   process.once('exit', giveBack);
   // The message of a crash must be readable, so the terminal is given back before the message is printed.
   process.once('uncaughtExceptionMonitor', giveBack);
+  if (mark.takeLeft()) restoreTerminal();
+  mark.set();
   app.start();
   const code = await left;
   process.off('exit', giveBack);
   process.off('uncaughtExceptionMonitor', giveBack);
   await app.stop();
+  mark.remove();
   for (const signal of SIGNALS) process.off(signal, onSignal);
   return code;
 }

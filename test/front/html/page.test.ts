@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { EventLines } from '../../../src/front/html/event-lines.ts';
-import { html } from '../../../src/front/html/escape.ts';
+import { html } from '../../../src/base/html.ts';
 import { treePage } from '../../../src/front/html/page.ts';
 import { bigTree } from '../../report/logs.ts';
 

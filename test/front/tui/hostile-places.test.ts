@@ -120,6 +120,7 @@ function conversationIn(
     chosen: null,
     fullTextKeys: 'ctrl+s v',
     tasksKey: 'ctrl+t',
+    now: 0,
   };
   return searches.flatMap((search) =>
     (['short', 'full'] as const).map((detail) => {

@@ -46,6 +46,10 @@ export interface StageOptions {
   readonly terminal?: TerminalDevice;
   /** Whether events are kept to be read again: a transcript is opened from them. Default true. */
   readonly isKept?: boolean;
+  /** The section `[terminal]` of the configuration. */
+  readonly settings?: Partial<UiLibrary['terminal']>;
+  /** The uses of hints in earlier sessions. */
+  readonly hintUses?: Readonly<Record<string, number>>;
   /** Set: the UI in plain lines, on these. */
   readonly streams?: LineStreams;
 }
@@ -96,6 +100,10 @@ export class Stage implements AsyncDisposable {
   typedElsewhere: readonly string[] = [];
   modelLists: Awaited<ReturnType<UiLibrary['listModels']>> = [];
   whyNoImage: string | null = null;
+  /** The context window of every model. */
+  contextWindow: number | null = null;
+  private readonly settings: Partial<UiLibrary['terminal']>;
+  readonly hintUses: Map<string, number>;
   hasLeft = false;
   mode: PermissionMode = 'default';
   private readonly keyBindings: UiLibrary['keyBindings'];
@@ -125,7 +133,11 @@ export class Stage implements AsyncDisposable {
     streams,
     terminal,
     isKept = true,
+    settings = {},
+    hintUses = {},
   }: StageOptions = {}) {
+    this.settings = settings;
+    this.hintUses = new Map(Object.entries(hintUses));
     this.keyBindings = keyBindings;
     this.detail = detail;
     this.typed = [...typed];
@@ -428,6 +440,12 @@ export class Stage implements AsyncDisposable {
         elsewhere: () => this.typedElsewhere,
       },
       detail: this.detail,
+      terminal: { title: true, hints: true, theme: 'auto', ...this.settings },
+      hintUses: {
+        counts: () => this.hintUses,
+        add: (hint) => void this.hintUses.set(hint, (this.hintUses.get(hint) ?? 0) + 1),
+      },
+      contextWindow: async () => this.contextWindow,
       listFiles: async () => this.files,
       enclose: async ({ words, outputs, images, to }) => {
         asked.enclosed.push({

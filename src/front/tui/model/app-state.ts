@@ -2,6 +2,7 @@ import type { RewindPlan, SandboxState } from '../../../api/index.ts';
 import type { Detail } from '../../../protocol/detail.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { Pager } from './pager.ts';
+import type { ThemeChoice } from '../../../protocol/terminal-settings.ts';
 import type { SearchMatch } from './entry-search.ts';
 import type { Picker } from './picker.ts';
 import type { Action } from './key-bindings.ts';
@@ -150,6 +151,12 @@ export interface AppState {
   readonly chosenMode: PermissionMode | null;
   /** The mode that the conversation at work gets unless the user goes on to another one; null if there is none. */
   readonly pendingMode: { readonly mode: PermissionMode; readonly at: number } | null;
+  /** The branch that is checked out in the working directory; null outside of a repository. */
+  readonly branch: string | null;
+  /** The model of the main task for which the context window was requested, and the window; null for an unknown one. */
+  readonly contextWindow: { readonly model: string; readonly tokens: number | null } | null;
+  /** How often the user has used each hint, by its name. */
+  readonly hintUses: ReadonlyMap<string, number>;
   /** The height of the task tree, which does not shrink while anything is at work. */
   readonly paneHeight: number;
   readonly pendingRewind: PendingRewind | null;
@@ -157,11 +164,18 @@ export interface AppState {
   readonly pager: Pager | null;
   /** The part of the screen that gets the keys when the pager is closed. */
   readonly focusBehindPager: Focus;
+  /** The colors that the user chose for this session. */
+  readonly theme: ThemeChoice;
 }
 
 /** The state of a UI that has just started. */
 export function initialAppState(
-  known: Partial<Pick<AppState, 'conversation' | 'detail' | 'notices' | 'surface' | 'tree'>> = {},
+  known: Partial<
+    Pick<
+      AppState,
+      'conversation' | 'detail' | 'hintUses' | 'notices' | 'surface' | 'theme' | 'tree'
+    >
+  > = {},
 ): AppState {
   return {
     tree: emptyTaskTree(),
@@ -193,10 +207,14 @@ export function initialAppState(
     hint: null,
     chosenMode: null,
     pendingMode: null,
+    branch: null,
+    contextWindow: null,
+    hintUses: new Map(),
     paneHeight: 0,
     pendingRewind: null,
     pager: null,
     focusBehindPager: 'editor',
+    theme: 'auto',
     ...known,
   };
 }

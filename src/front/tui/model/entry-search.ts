@@ -59,6 +59,10 @@ function rawText(entry: Entry): string {
     case 'thinking':
     case 'note':
       return entry.text;
+    case 'retry':
+      return entry.because;
+    case 'worked':
+      return '';
     case 'ended':
       return `${entry.status}: ${entry.reason ?? ''}`;
     case 'page':

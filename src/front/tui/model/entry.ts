@@ -14,10 +14,45 @@ export type EntryBody =
   | ChildEntry
   | ShellEntry
   | { readonly kind: 'note'; readonly level: NoticeLevel; readonly text: string }
+  /** A request that is sent again, one entry for all tries of it. */
+  | RetryEntry
+  /** The end of a piece of work, from a message to the answer. The cost is null if it is not known. */
+  | {
+      readonly kind: 'worked';
+      readonly ms: number;
+      readonly tokens: number;
+      readonly costUsd: number | null;
+    }
   /** The end of the task. `reason` is null if the entry above names the reason. */
   | { readonly kind: 'ended'; readonly status: EndStatus; readonly reason: string | null }
   /** The output of a slash command. */
   | { readonly kind: 'page'; readonly title: string; readonly lines: readonly string[] };
+
+/** The tries of one request. */
+export interface RetryEntry {
+  readonly kind: 'retry';
+  readonly turn: number;
+  /** The reason why the last try failed. */
+  readonly because: string;
+  /** The number of failed tries. */
+  readonly failed: number;
+  /** The maximum number of tries; null if it is not known. */
+  readonly maxTries: number | null;
+  /** The steady time of the next try in milliseconds; null once the request was answered or given up. */
+  readonly nextAt: number | null;
+}
+
+/** An entry that can be selected, to unfold it or to show its full text. The others show everything in a line or two. */
+export type SelectableEntry = Exclude<
+  Entry,
+  { readonly kind: 'note' | 'ended' | 'child' | 'retry' | 'worked' }
+>;
+
+const SHORT_KINDS: ReadonlySet<string> = new Set(['note', 'ended', 'child', 'retry', 'worked']);
+
+export function isSelectable(entry: Entry): entry is SelectableEntry {
+  return !SHORT_KINDS.has(entry.kind);
+}
 
 /** A message of the user or of the parent task. `unread` is true until a request contains the message. */
 export interface MessageEntry {

@@ -3,7 +3,7 @@ import type { TaskEvent } from '../../../protocol/events/event.ts';
 import { summarizeQuotedItem, type QuotedItem } from '../../../protocol/quoted-item.ts';
 import { addLineNumbers, fileChange, FULL_DIFF, textChanges } from './call-details.ts';
 import type { ScanLog } from './earlier-entries.ts';
-import type { CallEntry, Entry, MessageEntry } from './entry.ts';
+import type { CallEntry, MessageEntry, SelectableEntry } from './entry.ts';
 import { outputSection, textSection, type PagerDocument, type PagerSection } from './pager.ts';
 import { seqOfKey, type Transcript } from './transcript.ts';
 
@@ -21,7 +21,7 @@ export interface FullTextSource {
 
 /** Reads the full text of an entry from the log. What the log does not have is taken from the entry. */
 export function fullEntry(
-  entry: Entry,
+  entry: SelectableEntry,
   transcript: Pick<Transcript, 'keyBase'>,
   source: FullTextSource,
 ): PagerDocument {
@@ -45,12 +45,6 @@ export function fullEntry(
     }
     case 'page':
       return { title: entry.title, sections: [{ kind: 'text', lines: entry.lines }] };
-    case 'note':
-      return { title: 'Note', sections: [textSection(entry.text)] };
-    case 'child':
-      return { title: entry.subject, sections: [textSection(`Task ${entry.id} ${entry.status}`)] };
-    case 'ended':
-      return { title: `It ${entry.status}`, sections: [textSection(entry.reason ?? entry.status)] };
     default:
       return entry satisfies never;
   }
@@ -153,7 +147,7 @@ function fullMessage(entry: MessageEntry, { scan }: FullTextSource): PagerDocume
 
 /** Reads an answer or a thought from the event that its key names; null if the log has no such text. */
 function readWritten(
-  { key, kind, text: shown }: Extract<Entry, { kind: 'answer' | 'thinking' }> & { key: number },
+  { key, kind, text: shown }: Extract<SelectableEntry, { kind: 'answer' | 'thinking' }> & { key: number },
   { keyBase }: Pick<Transcript, 'keyBase'>,
   { scan }: FullTextSource,
 ): string | null {

@@ -31,6 +31,10 @@ export interface TaskRow {
   /** The model of the last answer, as `provider/id`; before the first answer, the model that was chosen for the task. */
   readonly model: string;
   readonly mode: PermissionMode;
+  /** The effort of its requests; null for the default of the model. */
+  readonly effort: string | null;
+  /** The tokens of its conversation, as the provider counted them last; null if they are not known. */
+  readonly contextTokens: number | null;
   readonly turns: number;
   readonly tokens: number;
   readonly costUsd: number | null;
@@ -65,6 +69,8 @@ export function taskRow(state: TaskState, clockShift: number): TaskRow {
     lastLine: lastLine(state.lastText),
     model: state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`,
     mode: spec.rights.mode,
+    effort: spec.agent.effort ?? null,
+    contextTokens: state.conversation.compaction.counted?.tokens ?? null,
     turns: state.turns,
     tokens: paidTokens(state.usage),
     costUsd: state.costUsd,

@@ -13,6 +13,14 @@ import {
 } from './call-entries.ts';
 import type { Entry, EntryBody, CallEntry, CallState, MessageEntry, ShellChange } from './entry.ts';
 import { textStart, textEnd } from './cut-text.ts';
+import {
+  isFinalAnswer,
+  measureWork,
+  retryEntry,
+  workedEntry,
+  type RetriedTurn,
+  type OngoingWork,
+} from './work.ts';
 import { describeAnswer } from './call-details.ts';
 import {
   callWithFormerContent,
@@ -63,6 +71,10 @@ export interface Transcript {
   children: ReadonlyMap<string, KnownChild>;
   /** The answer that is being written. */
   readonly stream: { text: string; thinking: string };
+  /** The work since the last answer; null while the task is idle. */
+  work: OngoingWork | null;
+  /** The maximum number of tries of a request; null if it is not known. */
+  maxTries: number | null;
 }
 
 /** Older entries that were read back from the log, around those in view. */
@@ -93,6 +105,8 @@ export function emptyTranscript(
     waiting: [],
     children: new Map(),
     stream: { text: '', thinking: '' },
+    work: null,
+    maxTries: null,
   };
 }
 
@@ -139,6 +153,7 @@ export function addStreamed({ stream }: Transcript, kind: 'text' | 'thinking', t
 export function applyToTranscript(transcript: Transcript, event: TaskEvent): void {
   if (event.seq <= transcript.lastSeq) return;
   transcript.lastSeq = event.seq;
+  transcript.work = measureWork(transcript.work, event);
   const add = (body: EntryBody) => addEntry(transcript, body);
   const note = (level: NoticeLevel, text: string) =>
     add({ kind: 'note', level, text: textStart(text, MAX_OUTPUT) });
@@ -171,20 +186,29 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
       return;
     case 'turn.ended':
       clearStream(transcript);
+      settleRetry(transcript);
       addAnswer(transcript, event.message);
+      if (isFinalAnswer(event)) endWork(transcript, event);
       return;
     case 'turn.retried':
       clearStream(transcript);
-      if (event.failure.kind !== 'rate_limit')
-        note('warning', `${event.failure.message}; asked again`);
+      if (event.failure.kind !== 'rate_limit') addRetry(transcript, event);
+      return;
+    case 'task.started':
+      if (event.settings !== undefined) transcript.maxTries = event.settings.retries + 1;
+      return;
+    case 'turn.accepted':
+      settleRetry(transcript);
       return;
     case 'turn.failed':
       clearStream(transcript);
+      settleRetry(transcript);
       if (event.text !== undefined) add({ kind: 'answer', text: cut(event.text) });
       if (event.failure.kind !== 'cancelled') note('error', event.failure.message);
       return;
     case 'turn.interrupted':
       note('info', event.because);
+      endWork(transcript, event);
       return;
     case 'call.started':
       startCall(transcript, event);
@@ -246,9 +270,33 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
         const isSaid = last?.kind === 'note' && last.text === reason;
         add({ kind: 'ended', status, reason: isSaid ? null : reason });
       }
+      endWork(transcript, event);
       return;
     default:
   }
+}
+
+/** Ends the work, and adds an entry about it if it took long. */
+function endWork(transcript: Transcript, event: TaskEvent): void {
+  const worked = workedEntry(transcript.work, event);
+  transcript.work = null;
+  if (worked !== null) addEntry(transcript, worked);
+}
+
+/** Adds a failed try to the entry of its request. */
+function addRetry(transcript: Transcript, event: RetriedTurn): void {
+  const { entries, maxTries } = transcript;
+  const last = entries.at(-1);
+  const earlier = last?.kind === 'retry' && last.turn === event.turn ? last : null;
+  const entry = retryEntry(event, { earlier, maxTries });
+  if (earlier === null) addEntry(transcript, entry);
+  else entries[entries.length - 1] = { key: earlier.key, ...entry };
+}
+
+/** Notes that the request of the last entry is not sent again. */
+function settleRetry({ entries }: Transcript): void {
+  const last = entries.at(-1);
+  if (last?.kind === 'retry') entries[entries.length - 1] = { ...last, nextAt: null };
 }
 
 function newMessage(id: string, text: string, enclosed: readonly QuotedItem[] = []): MessageEntry {

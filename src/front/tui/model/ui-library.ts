@@ -3,7 +3,15 @@ import type { Muster } from '../../../api/index.ts';
 /** The part of the library that pages, the start screen and the status line show. Reading it has no effect. */
 export type LibraryInfo = Pick<
   Muster,
-  'agents' | 'cwd' | 'detail' | 'mainModel' | 'mode' | 'models' | 'offlineByDefault' | 'rules'
+  | 'agents'
+  | 'cwd'
+  | 'detail'
+  | 'mainModel'
+  | 'mode'
+  | 'models'
+  | 'offlineByDefault'
+  | 'rules'
+  | 'terminal'
 >;
 
 /** The part of the library that the terminal UI uses. */
@@ -13,8 +21,10 @@ export type UiLibrary = LibraryInfo &
     | 'answer'
     | 'background'
     | 'contextOf'
+    | 'contextWindow'
     | 'enclose'
     | 'findModel'
+    | 'hintUses'
     | 'interrupt'
     | 'keyBindings'
     | 'listFiles'

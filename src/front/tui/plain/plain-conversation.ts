@@ -1,4 +1,4 @@
-import { endText } from '../view/entry-lines.ts';
+import { endText, retryText, workedText } from '../view/entry-lines.ts';
 import { formatDuration, plural } from '../../../base/text.ts';
 import type { TodoItem } from '../../../protocol/tool.ts';
 import { hasFailedCommand } from '../view/call-lines.ts';
@@ -19,6 +19,8 @@ const LONG_CALL_MS = 5_000;
 export class PlainConversation {
   private readonly pen: Pen;
   private nextKey = 0;
+  /** The number of failed tries that was reported last for the newest repeated request, by its key. */
+  private readonly retries = new Map<number, number>();
   /** The calls that have not ended, by key, with the state that was reported last. */
   private readonly open = new Map<number, CallState>();
   /** The part of the streamed answer that has been written. */
@@ -38,7 +40,7 @@ export class PlainConversation {
   /** Returns the lines that are new since the last call. */
   newLines(transcript: Transcript): readonly string[] {
     const { entries, nextKey } = transcript;
-    const lines = this.callLines(entries);
+    const lines = [...this.callLines(entries), ...this.retryLines(entries)];
     const first = entries.findLastIndex(({ key }) => key < this.nextKey) + 1;
     for (const entry of entries.slice(first)) lines.push(...this.entryLines(entry));
     this.nextKey = nextKey;
@@ -56,6 +58,15 @@ export class PlainConversation {
     return lines;
   }
 
+  /** Reports each further try of a request, because a line cannot be changed. */
+  private retryLines(entries: readonly Entry[]): readonly string[] {
+    const last = entries.at(-1);
+    if (last?.kind !== 'retry' || last.nextAt === null) return [];
+    if (!this.retries.has(last.key) || this.retries.get(last.key) === last.failed) return [];
+    this.retries.clear();
+    return this.entryLines(last);
+  }
+
   private entryLines(entry: Entry): readonly string[] {
     const { pen } = this;
     switch (entry.kind) {
@@ -69,6 +80,11 @@ export class PlainConversation {
         return this.reportCall(entry);
       case 'note':
         return [pen.prose('text', `${NOTE_WORDS[entry.level]}${entry.text}`)];
+      case 'retry':
+        this.retries.set(entry.key, entry.failed);
+        return [pen.prose('text', `Warning: ${retryText(entry, null)}`)];
+      case 'worked':
+        return [pen.prose('text', `It ${workedText(entry)}.`)];
       case 'ended':
         return [pen.prose('text', `It ${endText(entry)}`)];
       // The lines about tasks report the end of a task.

@@ -1,5 +1,10 @@
 import { errorMessage, MusterError } from '../../../base/errors.ts';
+import { plural } from '../../../base/text.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
+import type { ThemeChoice } from '../../../protocol/terminal-settings.ts';
+import { readEnvironment } from '../../../sys/env.ts';
+import { toAbsolutePath } from '../../../sys/files/paths.ts';
+import { readBranch } from '../../../sys/git/branch.ts';
 import type { AppState } from '../model/app-state.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
 import { readEarlier, type ScanLog } from '../model/earlier-entries.ts';
@@ -17,7 +22,9 @@ import type { UiLibrary } from '../model/ui-library.ts';
 import { conversationsPage } from '../update/commands/conversations.ts';
 import type { UiEffect } from '../update/step.ts';
 import type { Direction, UiMessage } from '../update/message.ts';
+import { copyToClipboard } from './clipboard.ts';
 import type { ConversationPort } from './conversation-runner.ts';
+import { writeConversation } from './export-conversation.ts';
 import {
   readConversation,
   readEarlierTasks,
@@ -39,6 +46,10 @@ export interface Surface {
   addToHistory?(text: string): void;
   pageCompletions?(by: Direction): void;
   redraw?(): void;
+  /** Uses other colors. Absent if there are no colors. */
+  useTheme?(choice: ThemeChoice): void;
+  /** Writes an escape sequence that shows nothing. */
+  writeSequence?(sequence: string): void;
   suspend?(): void;
   /** Notifies a user who looks at another window. */
   callAttention(text: string): void;
@@ -58,9 +69,13 @@ export interface EffectRunnerOptions {
   readonly dispatch: (message: UiMessage) => void;
 }
 
+/** The delay of counting a hint after its key. */
+const HINT_DELAY_MS = 50;
+
 /** The effects whose failures are shown as notes, because a hint has no room for the reason. */
 const NOTED_FAILURES: ReadonlySet<UiEffect['type']> = new Set([
   'set-model',
+  'export-conversation',
   'show-context',
   'rewind',
 ]);
@@ -139,6 +154,13 @@ export class EffectRunner {
           from === null ? conversation.withdraw() : library.withdraw(from).map(({ text }) => text);
         return dispatch({ type: 'messages-withdrawn', texts });
       }
+      case 'read-branch':
+        return dispatch({ type: 'branch-read', branch: readBranch(library.cwd) });
+      case 'read-context-window':
+        return void this.readContextWindow(effect.model).catch(fail);
+      case 'count-hint':
+        // The file is written after the next frame, so that the key shows at once.
+        return void setTimeout(() => library.hintUses.add(effect.hint), HINT_DELAY_MS).unref();
       case 'interrupt-task':
         return library.interrupt(effect.task);
       case 'stop-task':
@@ -184,6 +206,12 @@ export class EffectRunner {
         return void shell.stop();
       case 'paste-image':
         return void images.takeClipboard();
+      case 'use-theme':
+        return surface.useTheme?.(effect.theme);
+      case 'copy-text':
+        return void this.copy(effect.text).catch(fail);
+      case 'export-conversation':
+        return this.exportConversation(effect);
       case 'set-editor-text':
         return surface.setEditorText?.(effect.text);
       case 'page-completions':
@@ -311,6 +339,24 @@ export class EffectRunner {
         if (!(thrown instanceof MusterError) || thrown.code !== 'INVALID_PARAM') return;
       }
     }
+  }
+
+  private async copy(text: string): Promise<void> {
+    const { surface } = this.options;
+    const write = surface.writeSequence?.bind(surface) ?? null;
+    this.hint(await copyToClipboard(text, readEnvironment(), write));
+  }
+
+  private exportConversation({ task, file }: EffectOf<'export-conversation'>): void {
+    const { cwd, store } = this.options.library;
+    const path = toAbsolutePath(file, cwd);
+    const bytes = writeConversation(store, task, path);
+    this.note('info', `the conversation is in ${path} (${plural(bytes, 'byte')})`);
+  }
+
+  private async readContextWindow(model: string): Promise<void> {
+    const tokens = await this.options.library.contextWindow(model);
+    this.options.dispatch({ type: 'context-window-read', model, tokens });
   }
 
   private async showContext(task: string): Promise<void> {

@@ -89,11 +89,14 @@ export class UiSession {
     this.effects = new EffectRunner({ ...parts, state, dispatch });
     const { id, isAtWork, isWatched } = conversation;
     const status = { id, isAtWork, isWatched, isSending: false };
+    const hintUses = library.hintUses.counts();
     this.current = initialAppState({
       conversation: status,
+      detail: library.detail,
+      hintUses,
       notices,
       surface: kind,
-      detail: library.detail,
+      theme: library.terminal.theme,
     });
     this.stopSignals = library.watchSignals((signal) => dispatch({ type: 'task-signal', signal }));
   }

@@ -109,6 +109,11 @@ interface MessageFields {
   /** The former content of the file that a call has changed. */
   'former-content-read': { task: string; callId: string; text: string };
   'sandbox-checked': { sandbox: SandboxState };
+  /** The UI has started, and facts about the directory can be read. */
+  started: object;
+  'branch-read': { branch: string | null };
+  /** `tokens` is null if the context window of the model is unknown. */
+  'context-window-read': { model: string; tokens: number | null };
   'shell-output': { key: number; change: ShellChange };
 }
 

@@ -1,10 +1,10 @@
 import { transcriptInView, type Anchor, type AppState } from '../model/app-state.ts';
 import { gapCount, loadedEntries, olderCount } from '../model/earlier-entries.ts';
-import type { Entry } from '../model/entry.ts';
+import { isSelectable, type SelectableEntry } from '../model/entry.ts';
 import type { Transcript } from '../model/transcript.ts';
 import { groupCalls } from '../model/call-groups.ts';
 import { isUnfolded } from '../view/conversation-parts.ts';
-import { isFoldable, isSelectable } from '../view/entry-lines.ts';
+import { isFoldable } from '../view/entry-lines.ts';
 import { frameLayout, partsInView } from '../view/frame.ts';
 import {
   anchorShowing,
@@ -139,8 +139,10 @@ export function leaveEntries(state: AppState): AppState {
   return { ...state, focus: 'editor', chosenEntry: null };
 }
 
-function chosenEntryOf(state: AppState): Entry | undefined {
-  return loadedEntries(transcriptInView(state)).find(({ key }) => key === state.chosenEntry);
+function chosenEntryOf(state: AppState): SelectableEntry | undefined {
+  return loadedEntries(transcriptInView(state))
+    .filter(isSelectable)
+    .find(({ key }) => key === state.chosenEntry);
 }
 
 /** Unfolds or folds the selected entry. An entry that is always shown in the same way is opened in the pager. */

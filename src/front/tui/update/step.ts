@@ -1,6 +1,7 @@
 import type { QuestionAnswer, RewindPlan, RewindScope } from '../../../api/index.ts';
 import type { NoticeLevel } from '../../../protocol/events/event.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
+import type { ThemeChoice } from '../../../protocol/terminal-settings.ts';
 import type { PlannedFanOut } from '../../../report/fan-out-estimate.ts';
 import type { AppState, ArmedAction, LastPrompt } from '../model/app-state.ts';
 import { type Transcript, addEntry } from '../model/transcript.ts';
@@ -8,7 +9,7 @@ import type { BrowseMessage, Direction, UiMessage, Tagged } from './message.ts';
 import type { PickerKind } from '../model/picker.ts';
 import type { Action } from '../model/key-bindings.ts';
 import type { ViewContext } from '../view/frame.ts';
-import type { Entry, EntryBody } from '../model/entry.ts';
+import type { EntryBody, SelectableEntry } from '../model/entry.ts';
 import {
   copyTree,
   type DisplayedTree,
@@ -43,6 +44,10 @@ interface EffectFields {
   /** Sets the first of the modes that the task may have. */
   'set-mode': { task: string; modes: readonly PermissionMode[] };
   'show-context': { task: string };
+  'read-branch': object;
+  'read-context-window': { model: string };
+  /** Counts a use of a hint in the file of the user. */
+  'count-hint': { hint: string };
 
   /** Takes back the messages to the task that no request contains yet; to the conversation if `from` is null. */
   'withdraw-messages': { from: string | null };
@@ -59,7 +64,7 @@ interface EffectFields {
   /** Reads the former content of the file that a call has changed, by its hash. */
   'read-former-content': { task: string; callId: string; hash: string };
   /** Reads the full text of an entry and opens it in the pager. */
-  'read-full-entry': { transcript: Transcript; entry: Entry };
+  'read-full-entry': { transcript: Transcript; entry: SelectableEntry };
   /** Plans to return to before `prompt`, or to before one of the last messages if it is null; or plans a redo. */
   'plan-rewind': {
     conversation: string;
@@ -75,6 +80,11 @@ interface EffectFields {
   'run-shell': { key: number; command: string; isShared: boolean };
   'stop-shell': object;
   'paste-image': object;
+
+  'use-theme': { theme: ThemeChoice };
+  'copy-text': { text: string };
+  /** Writes a conversation to a new file, whose name decides the format. */
+  'export-conversation': { task: string; file: string };
 
   'set-editor-text': { text: string };
   /** Selects the completion that is a page further down (1) or up (-1). */
@@ -135,6 +145,15 @@ export function arm(
 /** Cancels the prepared action when its time is over, with its hint. */
 export function expireArmed(state: AppState): Update {
   return next(state.armed === null ? state : { ...state, armed: null, hint: null });
+}
+
+/** Counts a use of hints, which are no longer shown after a few uses. */
+export function countHints(state: AppState, hints: readonly string[]): Update {
+  if (hints.length === 0) return next(state);
+  const hintUses = new Map(state.hintUses);
+  for (const name of hints) hintUses.set(name, (hintUses.get(name) ?? 0) + 1);
+  const effects = hints.map((name): UiEffect => ({ type: 'count-hint', hint: name }));
+  return next({ ...state, hintUses }, ...effects);
 }
 
 /** Replaces the text of the editor. */

@@ -1,6 +1,15 @@
 import type { AppState } from '../model/app-state.ts';
 import { isCutOff } from '../model/task-tree.ts';
-import { type UpdateContext, andThen, hint, next, type Update, appendEntry } from './step.ts';
+import {
+  type UpdateContext,
+  andThen,
+  countHints,
+  hint,
+  next,
+  type Update,
+  appendEntry,
+} from './step.ts';
+import { HELP_HINT } from '../view/frame.ts';
 import { COMMANDS } from './commands/command-table.ts';
 import { showPage, unknownCommandPage } from './commands/pages.ts';
 import { submitAnswer } from './questions.ts';
@@ -66,7 +75,10 @@ export function runSlashCommand(
   if (state.conversation.isWatched && command.needsOwnConversation === true) {
     return hint(state, `/${command.name} does not work while you watch another process`);
   }
-  return command.run(state, argument, context);
+  if (command.name !== 'help') return command.run(state, argument, context);
+  return andThen(countHints(state, [HELP_HINT]), (counted) =>
+    command.run(counted, argument, context),
+  );
 }
 
 function runShell(

@@ -11,11 +11,13 @@ import {
   beginTree,
   placeTask,
   hasWork,
+  rootRow,
   transcriptOf,
   type DisplayedTree,
 } from '../model/task-tree.ts';
 import { addFormerContent, updateShell } from '../model/transcript.ts';
-import { frameLayout, paneHeightOf } from '../view/frame.ts';
+import { workTime } from '../view/entry-lines.ts';
+import { frameLayout, newHintsAbout, paneHeightOf } from '../view/frame.ts';
 import {
   type UiEffect,
   type UpdateContext,
@@ -25,6 +27,7 @@ import {
   setEditorText,
   type Update,
   addNote,
+  countHints,
   editTree,
   expireArmed,
   leaveSettledQuestion,
@@ -112,7 +115,10 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return next(editTree(state, (tree) => applySignalToTree(tree, signal), signal.task));
     }
     case 'task-found':
-      return next(editTree(state, (tree) => placeTask(tree, message.task, message)));
+      return andThen(
+        next(editTree(state, (tree) => placeTask(tree, message.task, message))),
+        readContextWindow,
+      );
     case 'tasks-passed-over': {
       const { tree } = state;
       return next({ ...state, tree: { ...tree, droppedRows: tree.droppedRows + message.count } });
@@ -142,14 +148,28 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return next({ ...state, conversation: { ...state.conversation, ...message.status } });
     case 'conversation-idle':
       // Nothing is left to stop, but a prepared end of the session stays prepared.
-      return next(state.armed === 'leave' ? state : { ...state, armed: null, hint: null });
+      return andThen(
+        next(state.armed === 'leave' ? state : { ...state, armed: null, hint: null }),
+        readStatus,
+      );
+    case 'started':
+      return readStatus(state);
+    case 'branch-read':
+      return next({ ...state, branch: message.branch });
+    case 'context-window-read': {
+      const { model, tokens } = message;
+      return next({ ...state, contextWindow: { model, tokens } });
+    }
     case 'conversation-found':
       return openFound(state, message.found);
     case 'conversation-loaded':
-      return next(
-        editTree({ ...state, tree: { ...state.tree, main: message.main } }, (tree) =>
-          beginTree(tree, message.id),
+      return andThen(
+        next(
+          editTree({ ...state, tree: { ...state.tree, main: message.main } }, (tree) =>
+            beginTree(tree, message.id),
+          ),
         ),
+        readStatus,
       );
     case 'armed-expired':
       return expireArmed(state);
@@ -191,10 +211,14 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
     case 'sandbox-checked':
       return next({ ...state, sandbox: message.sandbox });
     case 'shell-output':
-      return next({
-        ...editTree(state, ({ main }) => updateShell(main, message.key, message.change)),
-        isShellRunning: message.change.outcome === null,
-      });
+      return andThen(
+        next({
+          ...editTree(state, ({ main }) => updateShell(main, message.key, message.change)),
+          isShellRunning: message.change.outcome === null,
+        }),
+        // The command may have checked out another branch.
+        (shown) => (message.change.outcome === null ? next(shown) : readStatus(shown)),
+      );
     default:
       return message satisfies never;
   }
@@ -207,14 +231,16 @@ function applyEvent(
   { library }: UpdateContext,
 ): Update {
   const applied = editTree(state, (tree) => applyToTree(tree, event, task), event.task);
-  const text = attentionText(applied.tree, event);
+  const text = attentionText(applied.tree, event) ?? endOfWork(state, applied, event);
   const fanOut = findFanOut(event, task, library);
-  return next(
+  const updated = next(
     applied,
     ...(text === null ? [] : [{ type: 'call-attention', text } as const]),
     ...(fanOut === null ? [] : [{ type: 'estimate-fan-out', ...fanOut } as const]),
     ...readFormerContent(applied, event),
   );
+  if (event.task !== applied.tree.root || event.type !== 'turn.ended') return updated;
+  return andThen(updated, readStatus);
 }
 
 /** Returns the effect that reads the former content of a file after a call in view has changed the file. */
@@ -224,6 +250,41 @@ function readFormerContent({ tree, detail }: AppState, event: TaskEvent): readon
   const { task, callId } = event;
   if (hash === null || transcriptOf(tree, task) === null) return [];
   return [{ type: 'read-former-content', task, callId, hash }];
+}
+
+/** The minimum time of work after which the user is told about its end. Users wait for shorter work at the terminal. */
+const MIN_NOTIFIED_WORK_MS = 10_000;
+
+/** Returns the text of a notification if the main agent has ended long work by itself. */
+function endOfWork(before: AppState, { tree }: AppState, event: TaskEvent): string | null {
+  const { main } = tree;
+  const last = main.entries.at(-1);
+  if (event.task !== tree.root || last?.kind !== 'worked' || last.key < before.tree.main.nextKey) {
+    return null;
+  }
+  const isUsers =
+    event.type === 'turn.interrupted' || (event.type === 'task.ended' && event.end.by === 'user');
+  if (isUsers || last.ms < MIN_NOTIFIED_WORK_MS) return null;
+  const status = event.type === 'task.ended' ? event.end.status : 'has answered';
+  const about = rootRow(tree)?.description ?? '';
+  return `main ${status} after ${workTime(last.ms)}${about === '' ? '' : `: ${about}`}`;
+}
+
+/** Reads the facts of the status line that events do not report: the branch, and the context window of the model. */
+function readStatus(state: AppState): Update {
+  // Plain lines have no status line.
+  if (state.surface === 'lines') return next(state);
+  return andThen(next(state, { type: 'read-branch' }), readContextWindow);
+}
+
+/** Requests the context window of the main task's model, once for each model. */
+function readContextWindow(state: AppState): Update {
+  const model = rootRow(state.tree)?.model;
+  if (state.surface === 'lines' || model === undefined || model === state.contextWindow?.model) {
+    return next(state);
+  }
+  const contextWindow = { model, tokens: null };
+  return next({ ...state, contextWindow }, { type: 'read-context-window', model });
 }
 
 /** Adds entries that were read back from the log. Ignores entries of a transcript that is no longer in view. */
@@ -281,7 +342,9 @@ function pressKey(state: AppState, pressed: PressedKey, context: UpdateContext):
     if (meaning === 'editor') return holdAnswer(cleared, pressed, context);
     if (meaning === 'nothing' || isEditingAction(meaning)) return next(cleared);
     if (!hasScope(meaning, state)) return next(cleared);
-    return handlerOf(meaning, state)(cleared, context, state.armed);
+    return andThen(countHints(cleared, newHintsAbout(meaning, state, context)), (counted) =>
+      handlerOf(meaning, state)(counted, context, state.armed),
+    );
   });
 }
 

@@ -19,6 +19,8 @@ export interface EntryStyle {
   readonly fullTextKeys: string;
   /** The name of the key that moves the focus to the tree; empty if there is none. */
   readonly tasksKey: string;
+  /** Milliseconds of the monotonic clock. */
+  readonly now: number;
   /** The id of the newest call that set a todo list. Earlier calls show one line. */
   readonly newestTodos: string | null;
 }

@@ -22,7 +22,7 @@ const DROP_STEP = 8 * 1024;
 /** The way in which a conversation is shown. */
 export interface ConversationStyle extends Pick<
   EntryStyle,
-  'pen' | 'width' | 'fullTextKeys' | 'tasksKey'
+  'pen' | 'width' | 'fullTextKeys' | 'now' | 'tasksKey'
 > {
   /** How much the entries show that are not unfolded. */
   readonly detail: Detail;
@@ -113,10 +113,9 @@ function framedEntry(
   const { newestTodos } = style;
   const isNewest = entry.kind === 'call' && entry.callId === newestTodos;
   const how = `${width} ${level} ${isNewest}`;
-  const own =
-    group === undefined
-      ? pen.keep(entry, how, () => entryLines(entry, { ...style, width, level }))
-      : groupedLines(entry, group, { ...style, width });
+  const draw = () => entryLines(entry, { ...style, width, level });
+  const single = isLive(entry) ? draw : () => pen.keep(entry, how, draw);
+  const own = group === undefined ? single() : groupedLines(entry, group, { ...style, width });
   // An empty line separates a message from the reply.
   const drawn = style.isReply && own[0] !== '' ? ['', ...own] : own;
   const lines = pattern === null ? drawn : markMatches(drawn, pattern, line, pen);
@@ -149,6 +148,11 @@ function groupedLines(
     ...(isDetailed ? entryLines(entry, { ...style, level: 'unfolded' }).slice(1) : []),
   ]);
   return [...head, ...own];
+}
+
+/** Whether an entry shows the time to come, so that it is drawn anew for each frame. */
+function isLive(entry: Entry): boolean {
+  return entry.kind === 'retry' && entry.nextAt !== null;
 }
 
 function sign(isHere: boolean, pen: Pen): string {

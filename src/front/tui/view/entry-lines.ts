@@ -1,6 +1,6 @@
-import { plural } from '../../../base/text.ts';
+import { collapseWhitespace, plural } from '../../../base/text.ts';
 import { markdownLines } from './markdown.ts';
-import type { Entry, MessageEntry, ShellEntry } from '../model/entry.ts';
+import type { Entry, MessageEntry, RetryEntry, ShellEntry } from '../model/entry.ts';
 import { backgroundStartLine, childEndLine, isBackgroundStart } from './delegation-lines.ts';
 import {
   callLines,
@@ -11,17 +11,13 @@ import {
   type EntryStyle,
 } from './call-lines.ts';
 import { linesIn } from '../model/cut-text.ts';
-import { joinEnds, fitLine, wrapText } from './fit.ts';
+import { joinEnds, fitLine, SEPARATOR, wrapText } from './fit.ts';
+import { shortCost, shortTokens } from './numbers.ts';
 import { plainLines, type Pen } from './pen.ts';
 
 /** Whether an entry can show more or less in the conversation. */
 export function isFoldable({ kind }: Entry): boolean {
   return kind === 'call' || kind === 'thinking' || kind === 'shell';
-}
-
-/** Whether an entry can be selected, to unfold it or to show its full text. */
-export function isSelectable({ kind }: Entry): boolean {
-  return kind !== 'note' && kind !== 'ended' && kind !== 'child';
 }
 
 /** Draws an entry, with an empty line above it if it starts something new. */
@@ -44,6 +40,10 @@ export function entryLines(entry: Entry, style: EntryStyle): readonly string[] {
       return ['', ...shellLines(entry, style)];
     case 'note':
       return wrapText(noteText(entry, pen), width, '');
+    case 'retry':
+      return wrapText(pen.prose('warn', `! ${retryText(entry, style.now)}`), width, '');
+    case 'worked':
+      return ['', fitLine(pen.prose('dim', `· ${workedText(entry)}`), width)];
     case 'ended':
       return ['', ...wrapText(pen.prose('bad', `■ ${endText(entry)}`), width, '')];
     case 'page':
@@ -71,7 +71,7 @@ function pageLines(line: string, width: number, pen: Pen): readonly string[] {
 /** Draws an answer. An `open` answer is still being written. */
 export function answerLines(
   text: string,
-  { pen, width }: EntryStyle,
+  { pen, width }: Pick<EntryStyle, 'pen' | 'width'>,
   state: 'open' | 'complete',
 ): readonly string[] {
   const isOpen = state === 'open';
@@ -130,6 +130,39 @@ const NOTE_ROLES = { info: 'dim', warning: 'warn', error: 'bad' } as const;
 
 function noteText({ level, text }: Extract<Entry, { kind: 'note' }>, pen: Pen): string {
   return pen.prose(NOTE_ROLES[level], `${NOTE_MARKS[level]} ${text}`);
+}
+
+/**
+ * Says how often a request was sent, and when it is sent again. `now`: milliseconds of the monotonic clock; null: the time
+ * to the next try is not shown.
+ */
+export function retryText(
+  { because, failed, maxTries, nextAt }: RetryEntry,
+  now: number | null,
+): string {
+  const reason = collapseWhitespace(because);
+  if (nextAt === null) return `${reason}: asked again ${failed === 1 ? 'once' : `${failed} times`}`;
+  const seconds = now === null ? 0 : Math.ceil((nextAt - now) / 1_000);
+  const of = maxTries === null ? '' : ` of ${maxTries}`;
+  return `${reason}: try ${failed + 1}${of}${seconds > 0 ? ` in ${workTime(seconds * 1_000)}` : ''}`;
+}
+
+/** Says how long a piece of work took, and what it used. */
+export function workedText({ ms, tokens, costUsd }: Extract<Entry, { kind: 'worked' }>): string {
+  return [
+    `worked for ${workTime(ms)}`,
+    ...(tokens === 0 ? [] : [`${shortTokens(tokens)} tok`]),
+    ...(costUsd === null || costUsd === 0 ? [] : [shortCost(costUsd)]),
+  ].join(SEPARATOR);
+}
+
+/** Formats a duration in whole seconds or minutes: `42 s`, `3 min 5 s`, `2 h 7 min`. */
+export function workTime(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 export function endText({ status, reason }: Extract<Entry, { kind: 'ended' }>): string {

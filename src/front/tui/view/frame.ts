@@ -1,14 +1,7 @@
 import { transcriptInView, type AppState, type Search } from '../model/app-state.ts';
 import type { Bindings, Action } from '../model/key-bindings.ts';
 import { keysOf, keyHint } from '../model/key-names.ts';
-import {
-  rootRow,
-  isCutOff,
-  currentRows,
-  treeRows,
-  totalUse,
-  type TaskTreeRow,
-} from '../model/task-tree.ts';
+import { rootRow, isCutOff, currentRows, treeRows, type TaskTreeRow } from '../model/task-tree.ts';
 import { directQuestion, similarQuestions } from '../model/similar-questions.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { conversationParts } from './conversation-parts.ts';
@@ -16,10 +9,10 @@ import { joinEnds, joinFittingFacts, fitLine, SEPARATOR, visibleWidth } from './
 import { pagerScreen } from './pager.ts';
 import type { Pen } from './pen.ts';
 import { questionBox, type QuestionBox } from './question-box.ts';
-import { mainModel, startScreen } from './start-screen.ts';
+import { startScreen } from './start-screen.ts';
+import { fitStatus, statusFacts } from './status-line.ts';
 import { taskPane } from './task-pane.ts';
 import type { TextRole } from './theme.ts';
-import { shortCost, shortTokens } from './numbers.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import { viewAt, type Parts } from './viewport.ts';
 import { drawPicker } from './picker.ts';
@@ -79,7 +72,7 @@ function emptyLines(count: number): readonly string[] {
 }
 
 /** Returns the conversation in view as parts, which are drawn only when they are needed. */
-export function partsInView(state: AppState, { library, bindings, pen }: ViewContext): Parts {
+export function partsInView(state: AppState, { library, bindings, pen, now }: ViewContext): Parts {
   const { detail, toggled, search, notices, sandbox, size } = state;
   const { width } = size;
   const transcript = transcriptInView(state);
@@ -90,8 +83,8 @@ export function partsInView(state: AppState, { library, bindings, pen }: ViewCon
     .flatMap((action) => keysOf(bindings, action).slice(0, 1))
     .join(' ');
   const [tasksKey = ''] = keysOf(bindings, 'focus-tasks');
-  const style = { pen, width, detail, toggled, chosen, above, search, fullTextKeys, tasksKey };
-  return conversationParts(transcript, style);
+  const look = { pen, width, detail, now: now(), fullTextKeys, tasksKey };
+  return conversationParts(transcript, { ...look, toggled, chosen, above, search });
 }
 
 /** Returns the rows that the pane shows: all rows while the tree has the focus, otherwise the current ones. */
@@ -124,8 +117,12 @@ function headingLine({ name, terms }: TaskHeading, width: number, pen: Pen): str
   return joinEnds(left, isRoomy ? right : '', width);
 }
 
-/** Draws the status line: the mode, the use and the model, and at its end a message or the keys that can be used now. */
-function statusLine(state: AppState, { library, bindings, pen }: ViewContext): string {
+/**
+ * Draws the status line: facts about the conversation with the mode at their end, and at the end of the line a message
+ * or the keys that can be used now. The mode and a message are never left out.
+ */
+function statusLine(state: AppState, context: ViewContext): string {
+  const { library, pen } = context;
   const { tree, chosenMode, hint, armed } = state;
   const { width } = state.size;
   const root = rootRow(tree);
@@ -136,16 +133,16 @@ function statusLine(state: AppState, { library, bindings, pen }: ViewContext): s
   const modeText = isSame ? mode : `${mode} → ${nextMode}${when}`;
   const modeWidth = visibleWidth(modeText);
   const isUrgent = hint !== null || armed !== null;
-  const hints = hint === null ? keyHints(state, bindings) : [hint];
+  const hints = hint === null ? keyHints(state, context) : [hint];
   const room = width - modeWidth - 4;
   // A message that does not fit is cut; a key that does not fit is left out.
   const end = isUrgent ? fitLine(hints.join(SEPARATOR), room) : joinFittingFacts(hints, room);
-  const { turns, tokens, costUsd } = totalUse(tree.rows.values());
-  const used = turns === 0 ? [] : [`${shortTokens(tokens)} tok ${shortCost(costUsd)}`];
-  const model = root?.model ?? mainModel(library).name;
-  const reserved = visibleWidth(end) + modeWidth + 6;
-  const rest = joinFittingFacts([...used, model], width, reserved);
-  const start = `${pen.prose(MODE_ROLES[nextMode ?? mode], `[${modeText}]`)} ${pen.prose('dim', rest)}`;
+  const reserved = visibleWidth(end) + modeWidth + SEPARATOR.length + 4;
+  const facts = fitStatus(statusFacts(state, library), width - reserved);
+  const start = [
+    ...(facts === '' ? [] : [pen.prose('dim', `${facts}${SEPARATOR}`)]),
+    pen.prose(MODE_ROLES[nextMode ?? mode], `[${modeText}]`),
+  ].join('');
   return joinEnds(start, pen.prose(isUrgent ? 'warn' : 'dim', end), width);
 }
 
@@ -223,15 +220,48 @@ function questionBoxIn(room: number, state: AppState, context: ViewContext): Que
   );
 }
 
-/** Lists the keys that can be used now, the most important first. */
-function keyHints(state: AppState, bindings: Bindings): readonly string[] {
-  const hints = currentHints(state, bindings);
+/** The number of uses after which a hint is no longer new to the user. */
+const MAX_HINT_USES = 5;
+
+/** Lists the keys that can be used now, the most important first. Hints that the user knows are left out. */
+function keyHints(state: AppState, { bindings, library }: ViewContext): readonly string[] {
+  const { hints: areShown } = library.terminal;
+  const hints = currentHints(state, bindings, (action, text) =>
+    areShown && isNew(state, hintName(action, text)) ? keyHint(bindings, action, text) : [],
+  ).filter((text) => text !== HELP_COMMAND || (areShown && isNew(state, HELP_HINT)));
   return state.conversation.isWatched ? ['watching', ...hints] : hints;
 }
 
-function currentHints(state: AppState, bindings: Bindings): readonly string[] {
+/** The name of the hint to type `/help`. */
+export const HELP_HINT = 'help';
+const HELP_COMMAND = '/help';
+
+function hintName(action: Action, text: string): string {
+  return `${action}: ${text}`;
+}
+
+function isNew({ hintUses }: AppState, name: string): boolean {
+  return (hintUses.get(name) ?? 0) < MAX_HINT_USES;
+}
+
+/** Returns the names of the hints about an action that are shown now because they are new to the user. */
+export function newHintsAbout(
+  action: Action,
+  state: AppState,
+  { bindings, library }: ViewContext,
+): readonly string[] {
+  if (!library.terminal.hints) return [];
+  const names: string[] = [];
+  currentHints(state, bindings, (each, text) => {
+    const name = hintName(each, text);
+    if (each === action && isNew(state, name)) names.push(name);
+    return [];
+  });
+  return names;
+}
+
+function currentHints(state: AppState, bindings: Bindings, hint: HintMaker): readonly string[] {
   const { tree, writing, focus, search, openTask } = state;
-  const hint: HintMaker = (action, text) => keyHint(bindings, action, text);
   const [send = ''] = keysOf(bindings, 'send');
   const back = hint('interrupt', 'back');
   if (writing.kind === 'reason') return [`why not? ${send} sends it`, ...back];
@@ -257,7 +287,9 @@ function currentHints(state: AppState, bindings: Bindings): readonly string[] {
   if (tree.questions.size > 0) {
     return state.shownQuestion?.isDirect === true ? [] : hint('focus-question', 'answers');
   }
-  if (!isAtWork) return [...continueHint(state, send), '/help', ...hint('cycle-mode', 'mode')];
+  if (!isAtWork) {
+    return [...continueHint(state, send), HELP_COMMAND, ...hint('cycle-mode', 'mode')];
+  }
   const background = hint('background', 'background');
   return [...hint('interrupt', 'stop'), ...hint('focus-tasks', 'tasks'), ...background];
 }

@@ -1,4 +1,5 @@
 import type { Environment } from '../../../sys/env.ts';
+import type { ThemeChoice } from '../../../protocol/terminal-settings.ts';
 
 /** The colors on a dark background. They are from the 16 colors of the terminal, which users adjust so that they can read them. */
 const DARK = {
@@ -47,11 +48,12 @@ const LIGHT: Theme = {
 export const PLAIN: Theme = {};
 
 /**
- * Chooses the theme by the environment: by `NO_COLOR` (https://no-color.org), and by `COLORFGBG`, in which some
+ * Chooses the theme by the user's choice and the environment: by `NO_COLOR` (https://no-color.org), and by `COLORFGBG`, in which some
  * terminals report their colors, such as `15;0`.
  */
-export function themeFor(environment: Environment): Theme {
+export function themeFor(environment: Environment, choice: ThemeChoice = 'auto'): Theme {
   if ((environment['NO_COLOR'] ?? '') !== '') return PLAIN;
+  if (choice !== 'auto') return THEMES[choice];
   const background = Number(environment['COLORFGBG']?.split(';').at(-1) ?? Number.NaN);
   return THEMES[background === 7 || background === 15 ? 'light' : 'dark'];
 }

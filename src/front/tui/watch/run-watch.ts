@@ -6,6 +6,7 @@ import { readEnvironment } from '../../../sys/env.ts';
 import { App } from '../app.ts';
 import { supportsHyperlinks } from '../terminal/hyperlinks.ts';
 import { findAttentionMethod } from '../terminal/notification.ts';
+import { hasWindowTitle } from '../terminal/window-title.ts';
 import { EXIT_CODES, holdTerminal } from '../tui.ts';
 import { themeFor } from '../view/theme.ts';
 import { watchedConversation, watchedLibrary } from './watched-library.ts';
@@ -31,8 +32,9 @@ export async function runWatch({ id, muster, tasks }: WatchRequest): Promise<num
   const app = new App({
     library,
     terminal: new ProcessTerminal(),
-    theme: themeFor(environment),
     hasHyperlinks: supportsHyperlinks(environment),
+    theme: themeFor(environment, muster.terminal.theme),
+    hasTitle: hasWindowTitle(environment),
     attention: findAttentionMethod(muster.notify, environment),
     agent: null,
     watched: watchedConversation(id, library, reportFailure),
@@ -52,7 +54,9 @@ export async function runWatch({ id, muster, tasks }: WatchRequest): Promise<num
   const followed = tasks
     .follow(id, { listener, signal: following.signal })
     .catch((thrown: unknown) => reportFailure(`no longer following: ${errorMessage(thrown)}`));
-  const code = await holdTerminal(app, left.promise, (signal) => left.resolve(EXIT_CODES[signal]));
+  const code = await holdTerminal(app, muster.screenMark, left.promise, (signal) =>
+    left.resolve(EXIT_CODES[signal]),
+  );
   following.abort();
   await followed;
   return code;

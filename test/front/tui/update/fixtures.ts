@@ -20,6 +20,7 @@ export const CONTEXT: UpdateContext = {
     mode: 'default',
     offlineByDefault: false,
     rules: { allow: [], ask: [], deny: [] },
+    terminal: { title: true, hints: true, theme: 'auto' },
     mainModel: () => ({ provider: 'scripted', id: 'one', chain: ['flag'] }),
   },
   bindings: DEFAULT_BINDINGS,

@@ -3,6 +3,8 @@ import { type UpdateContext, hint, next, type UiEffect, type Update } from '../s
 import { redo, undo } from '../rewind.ts';
 import { pickAgent, pickModel, pickTask } from '../open-picker.ts';
 import { startNewConversation, switchConversation } from './conversations.ts';
+import { chooseTheme, copyAnswer, exportConversation } from './screen-commands.ts';
+import { THEME_CHOICES } from '../../../../protocol/terminal-settings.ts';
 import {
   agentsPage,
   helpPage,
@@ -120,6 +122,24 @@ export const COMMANDS: readonly SlashCommand[] = [
       }
       return next(state, { type: 'send-command', text: `/compact ${argument}`.trimEnd() });
     },
+  },
+  {
+    name: 'copy',
+    help: 'copy the last answer to the clipboard',
+    run: (state) => copyAnswer(state),
+  },
+  {
+    name: 'export',
+    argument: '[FILE]',
+    help: 'write the conversation to a file: Markdown, or HTML for a name that ends with .html',
+    run: exportConversation,
+  },
+  {
+    name: 'theme',
+    argument: '[NAME]',
+    help: 'show the colors, or choose others: auto, dark or light',
+    completions: () => THEME_CHOICES.map((text) => ({ text, help: '' })),
+    run: chooseTheme,
   },
   {
     name: 'resume',

@@ -1,4 +1,4 @@
-import { sanitizeForTerminal, type TerminalContext } from '../../base/terminal-text.ts';
+import { sanitizeForTerminal, type TerminalContext } from './terminal-text.ts';
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',

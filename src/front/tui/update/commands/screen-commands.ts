@@ -1,0 +1,39 @@
+import { THEME_CHOICES } from '../../../../protocol/terminal-settings.ts';
+import { transcriptInView, type AppState } from '../../model/app-state.ts';
+import { lastAnswerText } from '../../view/last-answer.ts';
+import { hint, next, type Update, type UpdateContext } from '../step.ts';
+import { showPage } from './pages.ts';
+
+/** `/theme [NAME]`: shows the choices, or uses other colors for this session. */
+export function chooseTheme(state: AppState, name: string, context: UpdateContext): Update {
+  if (state.surface === 'lines') return hint(state, 'plain lines have no colors');
+  const choices = THEME_CHOICES.join(', ');
+  if (name === '') {
+    const lines = [
+      `now: ${state.theme}`,
+      `another one: /theme NAME, with one of ${choices}`,
+      'auto: by the background of the terminal',
+      'for all sessions: terminal.theme in the configuration',
+    ];
+    return showPage(state, { title: 'Theme', lines }, context);
+  }
+  const theme = THEME_CHOICES.find((each) => each === name);
+  if (theme === undefined) return hint(state, `there is no theme ${name}: ${choices}`);
+  return next({ ...state, theme, hint: `theme: ${theme}` }, { type: 'use-theme', theme });
+}
+
+/** `/copy`: copies the last answer of the conversation in view. */
+export function copyAnswer(state: AppState): Update {
+  const text = lastAnswerText(transcriptInView(state));
+  return text === null
+    ? hint(state, 'there is no answer to copy yet')
+    : next(state, { type: 'copy-text', text });
+}
+
+/** `/export [FILE]`: writes the conversation in view to a file: HTML by its ending, otherwise Markdown. */
+export function exportConversation(state: AppState, file: string): Update {
+  const task = state.openTask ?? state.conversation.id;
+  if (task === null) return hint(state, 'there is no conversation yet');
+  const name = file === '' ? `muster-${task.slice(0, 8)}.md` : file;
+  return next(state, { type: 'export-conversation', task, file: name });
+}

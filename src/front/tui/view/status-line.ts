@@ -1,0 +1,116 @@
+import { basename } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { sanitizeLine } from '../../../base/terminal-text.ts';
+import { rootRow, totalUse } from '../model/task-tree.ts';
+import type { AppState } from '../model/app-state.ts';
+import type { LibraryInfo } from '../model/ui-library.ts';
+import { fitLine, SEPARATOR, visibleWidth } from './fit.ts';
+import { shortCost, shortTokens } from './numbers.ts';
+import { mainModel } from './start-screen.ts';
+
+/** The facts of the status line beside the mode. A fact is null if it is not known. */
+export interface StatusFacts {
+  readonly directory: string;
+  readonly branch: string | null;
+  /** `provider/id`. */
+  readonly model: string;
+  readonly effort: string | null;
+  /** The part of the context window that is used, in per cent, and the size of the window. */
+  readonly context: { readonly percent: number; readonly window: number } | null;
+  /** The cost of the conversation, or its tokens if no cost is known. */
+  readonly use: string | null;
+}
+
+/** The maximum widths of names, which are cut if there is little room. */
+const MAX_NAME = 24;
+const SHORT_NAME = 12;
+
+/** Reads the facts from the state. */
+export function statusFacts(state: AppState, library: LibraryInfo): StatusFacts {
+  const { tree, branch, contextWindow } = state;
+  const root = rootRow(tree);
+  const { turns, tokens, costUsd } = totalUse(tree.rows.values());
+  const window = contextWindow?.tokens ?? null;
+  const used = root?.contextTokens ?? null;
+  const isPriced = costUsd !== null && costUsd > 0;
+  return {
+    directory: basename(library.cwd) || '/',
+    branch,
+    model: root?.model ?? mainModel(library).name,
+    effort: root?.effort ?? null,
+    context:
+      window === null || window <= 0 || used === null
+        ? null
+        : { percent: Math.round((used / window) * 100), window },
+    use: turns === 0 ? null : isPriced ? statusCost(costUsd) : `${shortTokens(tokens)} tok`,
+  };
+}
+
+function statusCost(usd: number): string {
+  return usd >= 0.1 ? `$${usd.toFixed(2)}` : shortCost(usd);
+}
+
+/**
+ * Joins the facts so that they take at most `room` columns. If there is too little room, facts become shorter and are
+ * left out, those first that the user misses least. Returns an empty text if nothing fits.
+ */
+export function fitStatus(facts: StatusFacts, room: number): string {
+  const shown: { -readonly [Name in keyof ShownFacts]: ShownFacts[Name] } = {
+    ...facts,
+    maxName: MAX_NAME,
+    hasWindow: true,
+  };
+  for (const shorten of [() => ({}), ...SHORTENINGS]) {
+    Object.assign(shown, shorten(shown));
+    const text = statusText(shown);
+    if (visibleWidth(text) <= room) return text;
+  }
+  return '';
+}
+
+/** The facts that are still shown, and how. */
+interface ShownFacts extends Omit<StatusFacts, 'directory' | 'model'> {
+  readonly directory: string | null;
+  readonly model: string | null;
+  readonly maxName: number;
+  readonly hasWindow: boolean;
+}
+
+/** The steps that make the facts shorter, in their order. */
+const SHORTENINGS: readonly ((facts: ShownFacts) => Partial<ShownFacts>)[] = [
+  ({ model }) => ({ model: model?.slice(model.indexOf('/') + 1) ?? null }),
+  () => ({ hasWindow: false }),
+  () => ({ effort: null }),
+  () => ({ maxName: SHORT_NAME }),
+  () => ({ branch: null }),
+  () => ({ directory: null }),
+  () => ({ model: null }),
+  () => ({ context: null }),
+];
+
+function statusText(facts: ShownFacts): string {
+  const { directory, branch, model, effort, context, use, hasWindow, maxName } = facts;
+  const inBranch = branch === null ? '' : ` (${cutName(branch, maxName)})`;
+  const ofWindow = hasWindow && context !== null ? ` of ${shortWindow(context.window)}` : '';
+  return [
+    directory === null ? null : `${cutName(directory, maxName)}${inBranch}`,
+    model === null ? null : cutName(model, maxName * 2),
+    effort,
+    context === null ? null : `${context.percent} %${ofWindow}`,
+    use,
+  ]
+    .filter((text) => text !== null)
+    .join(SEPARATOR);
+}
+
+/** Cuts a name, which is outside text, to a number of columns. */
+function cutName(name: string, width: number): string {
+  return stripVTControlCharacters(fitLine(sanitizeLine(name), width));
+}
+
+/** Formats the size of a context window: `200k`, `1M`. */
+function shortWindow(tokens: number): string {
+  return tokens >= 1_000_000
+    ? `${Math.round(tokens / 100_000) / 10}M`
+    : `${Math.round(tokens / 1_000)}k`;
+}
