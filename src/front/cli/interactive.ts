@@ -13,13 +13,13 @@ export async function runInteractive(
   const { help, out } = context;
   if (process.stdin.isTTY === true && process.stdout.isTTY === true) return openUi(run, context);
   if (run.resume !== null) return runPrompt(run);
-  if (hasFlags) throw new UsageError(NO_PROMPT);
+  if (hasFlags || run.prompt !== null) throw new UsageError(NO_PROMPT);
   out(await help());
   return 0;
 }
 
 async function openUi(run: RunOptions, context: CommandContext): Promise<number> {
-  const { agent, resume } = run;
+  const { agent, prompt, resume } = run;
   const loading = loadUi(run.screenReader || wantsPlainLines(context.environment));
   for (;;) {
     const notices: string[] = [];
@@ -35,6 +35,7 @@ async function openUi(run: RunOptions, context: CommandContext): Promise<number>
       return await open(muster, {
         agent,
         resume,
+        prompt,
         notices,
         onOpened: (add) => {
           listener.add = add;

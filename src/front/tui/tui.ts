@@ -15,6 +15,8 @@ export interface TuiRequest {
   readonly agent: string | null;
   /** The conversation to continue, by its id or the beginning of the id, or the newest one; null for a new conversation. */
   readonly resume: { readonly id: string } | 'newest' | null;
+  /** The first message, which is sent at once; null for none. */
+  readonly prompt: string | null;
   /** Messages of the start, one line each. */
   readonly notices: readonly string[];
   /** Called when the UI is open. It gets the function that receives all later messages. */
@@ -44,7 +46,7 @@ export type TerminalInterface = Pick<App, 'session' | 'start' | 'stop' | 'stopNo
 /** Runs the terminal UI that `open` creates, until the user leaves it. Resolves to the exit code. */
 export async function runInterface(
   muster: Muster,
-  { agent, resume, notices, onOpened }: TuiRequest,
+  { agent, resume, prompt, notices, onOpened }: TuiRequest,
   open: (options: InterfaceOptions) => TerminalInterface,
 ): Promise<number> {
   const left = Promise.withResolvers<number>();
@@ -56,6 +58,10 @@ export async function runInterface(
   if (id === null) throw new UsageError('no conversation of this directory is in the logs');
   if (id !== undefined) app.session.open(muster.store.resolveId(id));
   onOpened((line) => app.session.note('warning', line));
+  // The first frame is drawn before the message is sent.
+  if (prompt !== null) {
+    setImmediate(() => app.session.dispatch({ type: 'submitted', text: prompt }));
+  }
   const code = await holdTerminal(app, left.promise, (signal) => {
     if (signal === 'SIGINT' && app.onInterrupt !== undefined) app.onInterrupt();
     else left.resolve(EXIT_CODES[signal]);

@@ -2,6 +2,7 @@ import type { AppState } from '../model/app-state.ts';
 import { isCutOff } from '../model/task-tree.ts';
 import { type UpdateContext, andThen, hint, next, type Update, appendEntry } from './step.ts';
 import { COMMANDS } from './commands/command-table.ts';
+import { BARE_WORDS, ELSEWHERE, FAMILIAR_NAMES } from './commands/familiar-names.ts';
 import { showPage, unknownCommandPage } from './commands/pages.ts';
 import { submitAnswer } from './questions.ts';
 import { closeTask } from './tasks.ts';
@@ -19,6 +20,8 @@ const COMMAND = /^\/([a-z][a-z-]*)(?:\s+([\s\S]*))?$/;
 export function readInput(text: string): Input {
   const [, marks, shell = ''] = /^(!!?)([\s\S]*)$/.exec(text) ?? [];
   if (marks !== undefined) return { kind: 'shell', command: shell.trim(), isShared: marks === '!' };
+  const bare = BARE_WORDS.get(text.trim());
+  if (bare !== undefined) return { kind: 'command', name: bare, argument: '' };
   const [, name, argument = ''] = COMMAND.exec(text.trim()) ?? [];
   if (name === undefined) return { kind: 'message' };
   return { kind: 'command', name, argument: argument.trim() };
@@ -59,7 +62,12 @@ export function runSlashCommand(
   { name, argument }: { readonly name: string; readonly argument: string },
   context: UpdateContext,
 ): Update {
-  const command = COMMANDS.find((each) => each.name === (name === 'exit' ? 'quit' : name));
+  const ownName = FAMILIAR_NAMES.get(name) ?? name;
+  const command = COMMANDS.find((each) => each.name === ownName);
+  const elsewhere = ELSEWHERE.get(name);
+  if (elsewhere !== undefined) {
+    return showPage(state, { title: `/${name}`, lines: [elsewhere] }, context);
+  }
   if (command === undefined) return showPage(state, unknownCommandPage(name, COMMANDS), context);
   if (state.conversation.isWatched && command.needsOwnConversation === true) {
     return hint(state, `/${command.name} does not work while you watch another process`);

@@ -99,7 +99,7 @@ describe('slash commands', () => {
         'does not work while you watch another process',
       ),
     ).map(({ name }) => name);
-    expect(refused).toEqual(['model', 'undo', 'redo', 'compact', 'resume', 'new']);
+    expect(refused).toEqual(['model', 'undo', 'redo', 'compact', 'init', 'resume', 'new']);
   });
 
   it('show the nearest name for an unknown name', () => {

@@ -118,6 +118,12 @@ export const COMMANDS: readonly SlashCommand[] = [
     },
   },
   {
+    name: 'init',
+    help: 'write AGENTS.md for this project, or improve it',
+    needsOwnConversation: true,
+    run: (state) => next(state, { type: 'send-message', text: INIT_PROMPT, to: null }),
+  },
+  {
     name: 'resume',
     argument: '[ID]',
     help: 'continue an earlier conversation; without ID: list those of this directory',
@@ -136,6 +142,13 @@ export const COMMANDS: readonly SlashCommand[] = [
     run: does({ type: 'leave' }),
   },
 ];
+
+/** The message of `/init`. Reading a project takes much context, so a child does it. */
+const INIT_PROMPT = `Write AGENTS.md for this project: the page that a coding agent reads before each task.
+
+First delegate to Explore: purpose, layout, the exact commands to build, run, lint and test (all tests, and one), conventions, and traps, each with the file that shows it. Then write AGENTS.md at the root of the repository in at most 60 lines. Leave out what is obvious from the file names, and do not guess.
+
+If there is an AGENTS.md or CLAUDE.md, read it first: keep what is true, correct what is not, add what is missing.`;
 
 /** Returns the `run` function of a command that only has an effect. */
 function does(effect: UiEffect): SlashCommand['run'] {
