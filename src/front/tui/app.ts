@@ -1,6 +1,8 @@
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import { readEnvironment } from '../../sys/env.ts';
 import { hasWork } from './model/task-tree.ts';
 import { createAutocomplete } from './terminal/autocomplete.ts';
+import { ExternalEditor } from './terminal/external-editor.ts';
 import { attentionSequence } from './terminal/notification.ts';
 import { createRedraw, type Redraw } from './terminal/redraw.ts';
 import { pastedText, Screen, type ScreenSize, type TerminalDevice } from './terminal/screen.ts';
@@ -34,6 +36,7 @@ export class App {
   private readonly screen: Screen;
   private readonly stopped = new AbortController();
   private readonly redraw: Redraw;
+  private readonly externalEditor: ExternalEditor;
 
   constructor(options: AppOptions) {
     const { library, terminal, theme, attention, now, onLeave } = options;
@@ -43,6 +46,7 @@ export class App {
       onFailed: (why) => this.session.note('warning', why),
     });
     const pen = new Pen(theme, highlighter);
+    this.externalEditor = new ExternalEditor(readEnvironment(), (use) => this.screen.lend(use));
     this.session = new UiSession(
       options,
       {
@@ -51,8 +55,10 @@ export class App {
         addToHistory: (text) => this.screen.editor.addToHistory(text),
         redraw: () => this.screen.redraw(),
         suspend: () => this.screen.suspend(),
+        externalEditor: this.externalEditor,
+        editorText: () => this.screen.editor.getExpandedText(),
         callAttention: (text) => {
-          if (this.screen.reports.isFocused === true) return;
+          if (this.screen.reports.isFocused === true || this.screen.isLent) return;
           const sequence = attentionSequence(attention, text);
           if (sequence !== '') terminal.write(sequence);
         },
@@ -106,9 +112,15 @@ export class App {
     if (main.task === id && main.lastSeq < task.lastSeq) session.open(id);
   };
 
+  /** Whether Ctrl+C is meant for another program that has the terminal. */
+  get isTerminalLent(): boolean {
+    return this.screen.isLent;
+  }
+
   /** Stops what the user started and gives the terminal back. */
   async stop(): Promise<void> {
     const stopped = this.session.stop();
+    this.externalEditor.kill();
     this.stopDrawing();
     await this.screen.stop();
     await stopped;
@@ -117,6 +129,7 @@ export class App {
   /** Gives the terminal back at once, because the process is about to end. */
   stopNow(): void {
     this.session.stopNow();
+    this.externalEditor.kill();
     this.stopDrawing();
     this.screen.stopNow();
   }

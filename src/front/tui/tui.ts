@@ -41,6 +41,8 @@ export async function runTui(muster: Muster, request: TuiRequest): Promise<numbe
 export type TerminalInterface = Pick<App, 'session' | 'start' | 'stop' | 'stopNow'> & {
   /** Handles Ctrl+C if it arrives as a signal. Without this handler the signal ends the process. */
   readonly onInterrupt?: () => void;
+  /** Whether another program has the terminal, for which Ctrl+C is meant then. */
+  readonly isTerminalLent?: boolean;
 };
 
 /** Runs the terminal UI that `open` creates, until the user leaves it. Resolves to the exit code. */
@@ -63,6 +65,7 @@ export async function runInterface(
     setImmediate(() => app.session.dispatch({ type: 'submitted', text: prompt }));
   }
   const code = await holdTerminal(app, left.promise, (signal) => {
+    if (signal === 'SIGINT' && app.isTerminalLent === true) return;
     if (signal === 'SIGINT' && app.onInterrupt !== undefined) app.onInterrupt();
     else left.resolve(EXIT_CODES[signal]);
   });

@@ -19,6 +19,7 @@ import {
   readLastPrompt,
   readTranscript,
 } from './log-reader.ts';
+import type { ExternalEditor } from './external-editor.ts';
 import type { MessageSender, Recipient } from './message-sender.ts';
 import type { PastedImages } from './pasted-images.ts';
 import type { ShellCommands } from './shell-commands.ts';
@@ -30,6 +31,10 @@ export interface Surface {
   addToHistory?(text: string): void;
   redraw?(): void;
   suspend?(): void;
+  /** The user's own editor, which needs the terminal. */
+  readonly externalEditor?: ExternalEditor;
+  /** Returns the text of the editor with all pasted parts. */
+  editorText?(): string;
   /** Notifies a user who looks at another window. */
   callAttention(text: string): void;
   leave(): void;
@@ -149,6 +154,8 @@ export class EffectRunner {
         return library.typed.add(effect.text);
       case 'call-attention':
         return surface.callAttention(effect.text);
+      case 'edit-text':
+        return void this.editText(effect.text).catch(fail);
       case 'redraw':
         return surface.redraw?.();
       case 'suspend':
@@ -158,6 +165,14 @@ export class EffectRunner {
       default:
         return effect satisfies never;
     }
+  }
+
+  private async editText(typed: string): Promise<void> {
+    const { surface, state, dispatch } = this.options;
+    const { kind: writing } = state().writing;
+    const outcome = await surface.externalEditor?.editText(surface.editorText?.() ?? typed);
+    if (outcome?.kind === 'edited') dispatch({ type: 'text-edited', text: outcome.text, writing });
+    else this.hint(outcome?.why ?? 'a text can be edited only on the screen');
   }
 
   private hint(text: string): void {

@@ -64,6 +64,7 @@ export class Screen {
   /** Reads the reports of the terminal about itself. */
   readonly reports: TerminalReports;
   private hasStopped = false;
+  private isTerminalLent = false;
 
   constructor(terminal: Terminal, options: ScreenOptions) {
     const { pen, bindings, completions, onKey, onPaste, onBackground } = options;
@@ -124,19 +125,46 @@ export class Screen {
     this.redraw();
   }
 
+  /** Whether another program has the terminal, so that nothing may be drawn and Ctrl+C is meant for that program. */
+  get isLent(): boolean {
+    return this.isTerminalLent;
+  }
+
+  /** Gives the terminal to a program while `use` runs. The tasks go on meanwhile. */
+  readonly lend = async <Result>(use: () => Promise<Result>): Promise<Result> => {
+    this.isTerminalLent = true;
+    this.tui.stop({ preserveScreen: true });
+    // Keys of the other program arrive as signals as well, because it is in the same process group.
+    const ignore = (): void => {};
+    process.on('SIGQUIT', ignore);
+    try {
+      return await use();
+    } finally {
+      process.off('SIGQUIT', ignore);
+      this.isTerminalLent = false;
+      if (!this.hasStopped) {
+        this.tui.start();
+        this.redraw();
+      }
+    }
+  };
+
   /** Requests a frame soon. Several requests make one frame. */
   draw(): void {
+    if (this.isTerminalLent) return;
     this.tui.requestRender();
   }
 
   /** Writes all lines again. */
   redraw(): void {
+    if (this.isTerminalLent) return;
     this.tui.requestRender(true);
   }
 
   /** Gives the terminal back in its state before the start, without any line of the screen. */
   async stop(): Promise<void> {
     this.hasStopped = true;
+    if (this.isTerminalLent) return;
     await this.reports.terminal.drainInput(200, 20);
     this.tui.stop({ preserveScreen: true });
   }
@@ -144,6 +172,7 @@ export class Screen {
   /** Gives the terminal back at once, because the process is about to end. */
   stopNow(): void {
     this.hasStopped = true;
+    if (this.isTerminalLent) return;
     this.tui.stop({ preserveScreen: true });
   }
 }

@@ -1,6 +1,6 @@
 import type { QuestionAnswer, RewindPlan, SandboxState, TaskSignal } from '../../../api/index.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
-import type { ConversationStatus, LastPrompt, TerminalSize } from '../model/app-state.ts';
+import type { ConversationStatus, LastPrompt, TerminalSize, Writing } from '../model/app-state.ts';
 import type { ShellChange } from '../model/entry.ts';
 import type { SearchMatch } from '../model/entry-search.ts';
 import type { Earlier, Transcript } from '../model/transcript.ts';
@@ -61,6 +61,9 @@ interface MessageFields {
   'mode-taken': { mode: PermissionMode };
   'model-set': { name: string };
   'send-failed': { text: string; reason: string };
+
+  /** The user has left the external editor. `writing` is the purpose of the text when it was opened. */
+  'text-edited': { text: string; writing: Writing['kind'] };
 
   answer: { answer: QuestionAnswer };
   'answer-accepted': { question: string };

@@ -55,6 +55,8 @@ interface EffectFields {
   'set-editor-text': { text: string };
   'remember-input': { text: string };
   'call-attention': { text: string };
+  /** Opens the text in the user's own editor. */
+  'edit-text': { text: string };
   redraw: object;
   suspend: object;
   leave: object;

@@ -124,6 +124,8 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
     }
     case 'send-failed':
       return andThen(hint(state, message.reason), (hinted) => setEditorText(hinted, message.text));
+    case 'text-edited':
+      return takeEditedText(state, message, context);
     case 'answer':
       return next(state, { type: 'answer-question', answer: message.answer, typed: null });
     case 'answer-accepted':
@@ -152,6 +154,17 @@ function applyEvent(state: AppState, event: TaskEvent, task: TaskState): Update 
   const applied = editTree(state, (tree) => applyToTree(tree, event, task), event.task);
   const text = attentionText(applied.tree, event);
   return text === null ? next(applied) : next(applied, { type: 'call-attention', text });
+}
+
+/** Puts a text from the external editor into the editor. If the question of the text is settled, a page shows the text. */
+function takeEditedText(
+  state: AppState,
+  { text, writing }: Extract<UiMessage, { type: 'text-edited' }>,
+  context: UpdateContext,
+): Update {
+  if (state.writing.kind === writing) return setEditorText(state, text);
+  const title = 'Your text, for a question that is settled';
+  return showPage(state, { title, lines: text.split('\n') }, context);
 }
 
 /** Adds entries that were read back from the log. Ignores entries of a transcript that is no longer in view. */
@@ -185,6 +198,7 @@ const HANDLERS: Readonly<Record<OwnAction, ActionHandler>> = {
   'paste-image': (state) => next(state, { type: 'paste-image' }),
   redraw: (state) => next(state, { type: 'redraw' }),
   suspend: (state) => next(state, { type: 'suspend' }),
+  'edit-in-editor': (state) => next(state, { type: 'edit-text', text: state.typed }),
   // The editor itself sends the text and breaks lines.
   send: (state) => next(state),
   'new-line': (state) => next(state),
