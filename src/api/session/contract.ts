@@ -72,6 +72,8 @@ export interface Muster {
   readonly offlineByDefault: boolean;
   /** Returns the model of a new conversation. Throws MusterError if there is none. */
   mainModel(): ResolvedModel;
+  /** Whether files of the project were not used, because the user has not trusted them. */
+  readonly hasUntrustedFiles: boolean;
   /** The permission mode of new conversations. */
   readonly mode: PermissionMode;
   /** The permission rules of the configuration and the flags. */

@@ -96,6 +96,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     maxTurns: options.maxTurns ?? null,
     modeFlag: settings.get('permissions.mode')?.source.kind === 'flag' ? mode : null,
     verbose: config.taskTool.enableVerboseLogging,
+    hasUntrustedFiles: definitions.hasUntrustedFiles,
     promptHistory: canWriteDataDir
       ? openPromptHistory({ directory, cwd: roots[0], redact, onProblem: onNotice })
       : NO_HISTORY,
@@ -212,7 +213,8 @@ async function loadDefinitions(
   if (untrusted !== null) onNotice(untrusted);
   const loadTemplates = () =>
     discoverDefinitions(TEMPLATES, { cwd, environment, trust: currentTrust() });
-  return { agents, skills, templates, loadTemplates, searchContext };
+  const hasUntrustedFiles = untrusted !== null;
+  return { agents, skills, templates, loadTemplates, searchContext, hasUntrustedFiles };
 }
 
 /**

@@ -47,6 +47,7 @@ export interface SessionParts {
   /** The permission mode that a flag requests, or null. */
   readonly modeFlag: PermissionMode | null;
   readonly verbose: boolean;
+  readonly hasUntrustedFiles: boolean;
   readonly promptHistory: PromptHistory;
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
   readonly notify: Notify;

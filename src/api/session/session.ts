@@ -37,6 +37,7 @@ export function createSession(parts: SessionParts): Muster {
     typed: parts.promptHistory,
     notify: parts.notify,
     verbose: parts.verbose,
+    hasUntrustedFiles: parts.hasUntrustedFiles,
     get offlineByDefault() {
       const { settings } = parts.modelSetup;
       const named = settings.flag ?? settings.default;

@@ -55,6 +55,7 @@ export class App {
         addToHistory: (text) => this.screen.editor.addToHistory(text),
         redraw: () => this.screen.redraw(),
         suspend: () => this.screen.suspend(),
+        ...(options.onRestart === undefined ? {} : { restart: options.onRestart }),
         externalEditor: this.externalEditor,
         editorText: () => this.screen.editor.getExpandedText(),
         callAttention: (text) => {
@@ -76,6 +77,8 @@ export class App {
       bindings: session.context.bindings,
       completions: createAutocomplete(library, { state: () => session.state, now, signal }),
       draw: (size) => this.draw(size),
+      isDialogOpen: () => session.state.dialog !== null,
+      onDialogInput: (input) => session.dispatch({ type: 'dialog-typed', input }),
       onKey: (key) => this.pressKey(key),
       onWheel: (lines) => session.dispatch({ type: 'scroll', lines }),
       onTyped: (text) => session.dispatch({ type: 'typed', text }),

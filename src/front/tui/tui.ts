@@ -8,6 +8,9 @@ import { killAllProcesses } from '../../sys/processes/process-group.ts';
 import { App } from './app.ts';
 import { findAttentionMethod } from './terminal/notification.ts';
 import type { InterfaceOptions } from './terminal/session.ts';
+import type { StartDialog } from './model/dialog.ts';
+import type { KeptUi } from './model/kept-ui.ts';
+import type { UserSetup } from './terminal/setup-dialogs.ts';
 import { themeFor } from './view/theme.ts';
 
 export interface TuiRequest {
@@ -17,6 +20,12 @@ export interface TuiRequest {
   readonly resume: { readonly id: string } | 'newest' | null;
   /** The first message, which is sent at once; null for none. */
   readonly prompt: string | null;
+  /** The user's setup that dialogs change. */
+  readonly setup: UserSetup;
+  /** The dialogs that open at once, one after the other. */
+  readonly dialogs: readonly StartDialog[];
+  /** The state of the UI in whose place this one is opened; null at the first start. */
+  readonly kept: KeptUi | null;
   /** Messages of the start, one line each. */
   readonly notices: readonly string[];
   /** Called when the UI is open. It gets the function that receives all later messages. */
@@ -30,8 +39,11 @@ const SIGNALS: readonly EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** The time after which everything that has not stopped is killed, because everything must end within 3 s. */
 const STOP_TIMEOUT_MS = 2_700;
 
-/** Opens the terminal UI. Resolves to the exit code when the user has left it. */
-export async function runTui(muster: Muster, request: TuiRequest): Promise<number> {
+/** The exit code, or the state of the UI if Muster is to be opened again. */
+export type TuiOutcome = number | KeptUi;
+
+/** Opens the terminal UI. Resolves when the user has left it, or when it is to be opened again. */
+export async function runTui(muster: Muster, request: TuiRequest): Promise<TuiOutcome> {
   const theme = themeFor(readEnvironment());
   const terminal = new ProcessTerminal();
   return runInterface(muster, request, (options) => new App({ ...options, terminal, theme }));
@@ -45,26 +57,30 @@ export type TerminalInterface = Pick<App, 'session' | 'start' | 'stop' | 'stopNo
   readonly isTerminalLent?: boolean;
 };
 
-/** Runs the terminal UI that `open` creates, until the user leaves it. Resolves to the exit code. */
+/** Runs the terminal UI that `open` creates, until the user leaves it or it is to be opened again. */
 export async function runInterface(
   muster: Muster,
-  { agent, resume, prompt, notices, onOpened }: TuiRequest,
+  { agent, resume, prompt, setup, dialogs, kept, notices, onOpened }: TuiRequest,
   open: (options: InterfaceOptions) => TerminalInterface,
-): Promise<number> {
-  const left = Promise.withResolvers<number>();
+): Promise<TuiOutcome> {
+  const left = Promise.withResolvers<TuiOutcome>();
+  const onRestart = (state: KeptUi) => left.resolve(state);
   const onLeave = () => left.resolve(0);
   const now = systemClock.monotonic;
   const attention = findAttentionMethod(muster.notify, readEnvironment());
-  const app = open({ library: muster, agent, notices, now, attention, onLeave });
+  const app = open({ library: muster, agent, notices, setup, now, attention, onRestart, onLeave });
   const id = resume === 'newest' ? muster.newestConversation() : resume?.id;
   if (id === null) throw new UsageError('no conversation of this directory is in the logs');
   if (id !== undefined) app.session.open(muster.store.resolveId(id));
   onOpened((line) => app.session.note('warning', line));
-  // The first frame is drawn before the message is sent.
-  if (prompt !== null) {
-    setImmediate(() => app.session.dispatch({ type: 'submitted', text: prompt }));
+  const { dispatch } = app.session;
+  if (kept !== null) {
+    if (kept.model !== null) dispatch({ type: 'run-command', name: 'model', argument: kept.model });
+    dispatch({ type: 'restarted', ...kept });
   }
-  const code = await holdTerminal(app, left.promise, (signal) => {
+  // The first frame is drawn before the message is sent.
+  setImmediate(() => dispatch({ type: 'started', firstMessage: prompt, dialogs }));
+  const outcome = await holdTerminal(app, left.promise, (signal) => {
     if (signal === 'SIGINT' && app.isTerminalLent === true) return;
     if (signal === 'SIGINT' && app.onInterrupt !== undefined) app.onInterrupt();
     else left.resolve(EXIT_CODES[signal]);
@@ -72,19 +88,20 @@ export async function runInterface(
   const killer = setTimeout(() => void killAllProcesses({ graceMs: 0 }), STOP_TIMEOUT_MS);
   await muster.stop({ by: 'user', because: 'the user left' });
   clearTimeout(killer);
+  if (typeof outcome !== 'number') return outcome;
   const { id: shown } = app.session.conversation;
   if (shown !== null && muster.store.logPath(shown) !== null) {
     printText(`To continue this conversation: muster --resume ${shown.slice(0, 8)}\n`);
   }
-  return code;
+  return outcome;
 }
 
 /** Shows a UI until `left` resolves, and gives the terminal back in any case, even after a crash. */
-export async function holdTerminal(
+export async function holdTerminal<Outcome>(
   app: TerminalInterface,
-  left: Promise<number>,
+  left: Promise<Outcome>,
   onSignal: (signal: EndSignal) => void,
-): Promise<number> {
+): Promise<Outcome> {
   // On the screen Ctrl+C is a key. The signals arrive if the terminal is gone, or if another program ends this process.
   for (const signal of SIGNALS) process.on(signal, onSignal);
   const giveBack = () => app.stopNow();
@@ -92,10 +109,10 @@ export async function holdTerminal(
   // The message of a crash must be readable, so the terminal is given back before the message is printed.
   process.once('uncaughtExceptionMonitor', giveBack);
   app.start();
-  const code = await left;
+  const outcome = await left;
   process.off('exit', giveBack);
   process.off('uncaughtExceptionMonitor', giveBack);
   await app.stop();
   for (const signal of SIGNALS) process.off(signal, onSignal);
-  return code;
+  return outcome;
 }

@@ -1,5 +1,6 @@
 import type { RewindPlan, SandboxState } from '../../../api/index.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
+import type { Dialog, StartDialog } from './dialog.ts';
 import type { SearchMatch } from './entry-search.ts';
 import { emptyTaskTree, type DisplayedTree } from './task-tree.ts';
 import type { Transcript } from './transcript.ts';
@@ -112,6 +113,12 @@ export interface AppState {
   /** The height of the task tree, which does not shrink while anything is at work. */
   readonly paneHeight: number;
   readonly pendingRewind: PendingRewind | null;
+  /** The dialog that has the screen and the keys. */
+  readonly dialog: Dialog | null;
+  /** A message of the command line that is sent when the dialogs of the start are closed. */
+  readonly firstMessage: string | null;
+  /** The dialogs that open when this one is closed. */
+  readonly laterDialogs: readonly StartDialog[];
 }
 
 /** The state of a UI that has just started. */
@@ -144,6 +151,9 @@ export function initialAppState(
     chosenMode: null,
     paneHeight: 0,
     pendingRewind: null,
+    dialog: null,
+    firstMessage: null,
+    laterDialogs: [],
     ...known,
   };
 }

@@ -3,8 +3,9 @@ import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { AppState } from '../model/app-state.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
 import { readEarlier, type ScanLog } from '../model/earlier-entries.ts';
+import type { KeptUi } from '../model/kept-ui.ts';
 import { searchLog } from '../model/entry-search.ts';
-import { isCutOff } from '../model/task-tree.ts';
+import { isCutOff, rootRow } from '../model/task-tree.ts';
 import { hasEnded } from '../model/task-row.ts';
 import type { Transcript } from '../model/transcript.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
@@ -22,6 +23,7 @@ import {
 import type { ExternalEditor } from './external-editor.ts';
 import type { MessageSender, Recipient } from './message-sender.ts';
 import type { PastedImages } from './pasted-images.ts';
+import type { SetupDialogs } from './setup-dialogs.ts';
 import type { ShellCommands } from './shell-commands.ts';
 import { contextLines, type QuotedItems } from '../../../api/index.ts';
 
@@ -31,6 +33,8 @@ export interface Surface {
   addToHistory?(text: string): void;
   redraw?(): void;
   suspend?(): void;
+  /** Opens Muster again with this conversation. */
+  restart?(kept: KeptUi): void;
   /** The user's own editor, which needs the terminal. */
   readonly externalEditor?: ExternalEditor;
   /** Returns the text of the editor with all pasted parts. */
@@ -49,6 +53,8 @@ export interface EffectRunnerOptions {
   readonly shell: ShellCommands;
   readonly images: Pick<PastedImages, 'takeClipboard'>;
   readonly surface: Surface;
+  /** The dialogs of the user's setup; null if it cannot be changed here. */
+  readonly dialogs: SetupDialogs | null;
   readonly state: () => AppState;
   readonly dispatch: (message: UiMessage) => void;
 }
@@ -63,6 +69,8 @@ const NOTED_FAILURES: ReadonlySet<UiEffect['type']> = new Set([
 /** Carries out the effects that `update` describes. Their results are dispatched as messages. */
 export class EffectRunner {
   private readonly options: EffectRunnerOptions;
+  /** The model that the user chose in this UI; null for none. */
+  private chosenModel: string | null = null;
 
   constructor(options: EffectRunnerOptions) {
     this.options = options;
@@ -83,7 +91,7 @@ export class EffectRunner {
   }
 
   private perform(effect: UiEffect, fail: (thrown: unknown) => void): void {
-    const { library, conversation, shell, images, surface, dispatch } = this.options;
+    const { library, conversation, shell, images, surface, dialogs, dispatch } = this.options;
     switch (effect.type) {
       case 'dispatch':
         return dispatch(effect.message);
@@ -105,6 +113,7 @@ export class EffectRunner {
         return this.listConversations();
       case 'set-model': {
         const { provider, id } = library.setModel(effect.name);
+        this.chosenModel = effect.name;
         return dispatch({ type: 'model-set', name: `${provider}/${id}` });
       }
       case 'set-mode':
@@ -154,6 +163,14 @@ export class EffectRunner {
         return library.typed.add(effect.text);
       case 'call-attention':
         return surface.callAttention(effect.text);
+      case 'open-dialog':
+        return void dialogs?.open(effect.subject, effect.argument);
+      case 'answer-dialog':
+        return void dialogs?.answer(effect.subject, effect.answer);
+      case 'cancel-dialog':
+        return dialogs?.cancel();
+      case 'restart':
+        return this.restart(effect.done);
       case 'edit-text':
         return void this.editText(effect.text).catch(fail);
       case 'redraw':
@@ -173,6 +190,20 @@ export class EffectRunner {
     const outcome = await surface.externalEditor?.editText(surface.editorText?.() ?? typed);
     if (outcome?.kind === 'edited') dispatch({ type: 'text-edited', text: outcome.text, writing });
     else this.hint(outcome?.why ?? 'a text can be edited only on the screen');
+  }
+
+  private restart(done: string): void {
+    const { library, conversation, state, surface } = this.options;
+    const { id } = conversation;
+    // A conversation without a log would be lost.
+    if (surface.restart === undefined || (id !== null && library.store.logPath(id) === null)) {
+      this.note('info', `${done}. This applies when you start Muster again`);
+      return;
+    }
+    const { chosenMode, firstMessage, tree } = state();
+    const typed = surface.editorText?.() ?? '';
+    const mode = chosenMode ?? rootRow(tree)?.mode ?? null;
+    surface.restart({ id, typed, mode, model: this.chosenModel, prompt: firstMessage, done });
   }
 
   private hint(text: string): void {

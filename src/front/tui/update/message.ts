@@ -1,6 +1,7 @@
 import type { QuestionAnswer, RewindPlan, SandboxState, TaskSignal } from '../../../api/index.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { ConversationStatus, LastPrompt, TerminalSize, Writing } from '../model/app-state.ts';
+import type { Dialog, DialogInput, StartDialog } from '../model/dialog.ts';
 import type { ShellChange } from '../model/entry.ts';
 import type { SearchMatch } from '../model/entry-search.ts';
 import type { Earlier, Transcript } from '../model/transcript.ts';
@@ -62,6 +63,15 @@ interface MessageFields {
   'model-set': { name: string };
   'send-failed': { text: string; reason: string };
 
+  /** Opens a dialog, or closes it with null. */
+  dialog: { dialog: Dialog | null };
+  'dialog-typed': { input: DialogInput };
+  /** A change of the setup applies once Muster is opened again. */
+  'restart-wanted': { done: string };
+  /** Muster was opened again. The unfinished message and the mode are those from before. */
+  restarted: { typed: string; mode: PermissionMode | null; done: string };
+  /** The UI is open. The message of the command line is sent when the dialogs are closed; null for none. */
+  started: { firstMessage: string | null; dialogs: readonly StartDialog[] };
   /** The user has left the external editor. `writing` is the purpose of the text when it was opened. */
   'text-edited': { text: string; writing: Writing['kind'] };
 

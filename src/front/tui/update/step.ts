@@ -5,6 +5,7 @@ import type { AppState, LastPrompt } from '../model/app-state.ts';
 import { type Transcript, addEntry } from '../model/transcript.ts';
 import type { BrowseMessage, Direction, UiMessage, Tagged } from './message.ts';
 import type { Action } from '../model/key-bindings.ts';
+import type { DialogSubject, StartDialog, TypedSecret } from '../model/dialog.ts';
 import type { ViewContext } from '../view/frame.ts';
 import type { EntryBody } from '../model/entry.ts';
 import {
@@ -55,6 +56,12 @@ interface EffectFields {
   'set-editor-text': { text: string };
   'remember-input': { text: string };
   'call-attention': { text: string };
+  /** Opens a dialog of the user's setup. `argument` is the name of a provider for `login`, or empty. */
+  'open-dialog': { subject: StartDialog | 'login'; argument: string };
+  'answer-dialog': { subject: DialogSubject; answer: TypedSecret };
+  'cancel-dialog': object;
+  /** Opens Muster again with the same conversation. `done` says why, in words that follow `Muster`. */
+  restart: { done: string };
   /** Opens the text in the user's own editor. */
   'edit-text': { text: string };
   redraw: object;

@@ -21,6 +21,7 @@ import {
   leaveSettledQuestion,
   type ActionHandler,
 } from './step.ts';
+import { restart, showDialog, typeIntoDialog } from './dialogs.ts';
 import { openFound } from './commands/conversations.ts';
 import { showPage } from './commands/pages.ts';
 import type { UiMessage } from './message.ts';
@@ -124,6 +125,20 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
     }
     case 'send-failed':
       return andThen(hint(state, message.reason), (hinted) => setEditorText(hinted, message.text));
+    case 'dialog':
+      return showDialog(state, message.dialog);
+    case 'dialog-typed':
+      return typeIntoDialog(state, message.input);
+    case 'restart-wanted':
+      return restart(state, message.done);
+    case 'restarted': {
+      const noted = addNote(state, 'info', message.done);
+      return setEditorText({ ...noted, chosenMode: message.mode }, message.typed);
+    }
+    case 'started': {
+      const { firstMessage, dialogs: laterDialogs } = message;
+      return showDialog({ ...state, firstMessage, laterDialogs }, null);
+    }
     case 'text-edited':
       return takeEditedText(state, message, context);
     case 'answer':

@@ -11,6 +11,7 @@ import {
 } from '../model/task-tree.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { conversationParts } from './conversation-parts.ts';
+import { drawDialog } from './dialog-view.ts';
 import { joinEnds, joinFittingFacts, fitLine, SEPARATOR, visibleWidth } from './fit.ts';
 import type { Pen } from './pen.ts';
 import { questionBox, type QuestionBox } from './question-box.ts';
@@ -47,6 +48,7 @@ export function drawFrame(
 ): readonly string[] {
   const { width, height } = state.size;
   const { pen } = context;
+  if (state.dialog !== null) return drawDialog(state.dialog, state.size, pen);
   const layout = frameLayout(state, context);
   const { lines } = viewAt(partsInView(state, context), state.anchor, layout.conversation);
   const heading = formatHeading(state, context.bindings);

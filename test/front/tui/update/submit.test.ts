@@ -99,7 +99,18 @@ describe('slash commands', () => {
         'does not work while you watch another process',
       ),
     ).map(({ name }) => name);
-    expect(refused).toEqual(['model', 'undo', 'redo', 'compact', 'init', 'resume', 'new']);
+    expect(refused).toEqual([
+      'model',
+      'undo',
+      'redo',
+      'compact',
+      'init',
+      'resume',
+      'login',
+      'trust',
+      'restart',
+      'new',
+    ]);
   });
 
   it('show the nearest name for an unknown name', () => {

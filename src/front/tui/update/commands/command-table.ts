@@ -1,5 +1,6 @@
 import type { AppState } from '../../model/app-state.ts';
 import { type UpdateContext, hint, next, type UiEffect, type Update } from '../step.ts';
+import { restart } from '../dialogs.ts';
 import { startRewind } from '../rewind.ts';
 import { startNewConversation, switchConversation } from './conversations.ts';
 import {
@@ -131,6 +132,34 @@ export const COMMANDS: readonly SlashCommand[] = [
     run: switchConversation,
   },
   {
+    name: 'login',
+    argument: '[PROVIDER]',
+    help: 'test the API key of a provider, and save it',
+    needsOwnConversation: true,
+    run: (state, argument) => openDialog(state, 'login', argument),
+  },
+  {
+    name: 'logout',
+    argument: '[PROVIDER]',
+    help: 'how to remove a saved key',
+    run: page((_source, argument) => ({
+      title: '/logout',
+      lines: [`type !!muster logout ${argument === '' ? 'PROVIDER' : argument}, then /restart`],
+    })),
+  },
+  {
+    name: 'trust',
+    help: 'what files of this project would do; trust them',
+    needsOwnConversation: true,
+    run: (state) => openDialog(state, 'trust', ''),
+  },
+  {
+    name: 'restart',
+    help: 'open Muster again with this conversation, so that changed settings apply',
+    needsOwnConversation: true,
+    run: (state) => restart(state, 'Muster was opened again'),
+  },
+  {
     name: 'new',
     help: 'start another conversation; this one can be resumed',
     needsOwnConversation: true,
@@ -142,6 +171,12 @@ export const COMMANDS: readonly SlashCommand[] = [
     run: does({ type: 'leave' }),
   },
 ];
+
+function openDialog(state: AppState, subject: 'login' | 'trust', argument: string): Update {
+  if (state.surface === 'screen') return next(state, { type: 'open-dialog', subject, argument });
+  const command = subject === 'login' ? `muster login ${argument}`.trimEnd() : 'muster trust add';
+  return hint(state, `type ${command} in another terminal, then /restart here`);
+}
 
 /** The message of `/init`. Reading a project takes much context, so a child does it. */
 const INIT_PROMPT = `Write AGENTS.md for this project: the page that a coding agent reads before each task.
