@@ -1,4 +1,5 @@
 import { NOTIFY } from '../protocol/notify.ts';
+import { THINKING_DISPLAYS } from '../protocol/thinking-display.ts';
 import { GRANTABLE_MODES, parseAgentMode } from '../policy/modes.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
 import {
@@ -219,6 +220,12 @@ export const SECTIONS = {
       'bell',
       NOTIFY,
       'how the terminal UI calls you when a task asks, or one in the background has ended',
+      { project: 'never' },
+    ),
+    thinking: choiceKey(
+      'short',
+      THINKING_DISPLAYS,
+      "how much of the models' thinking the terminal UI shows; /thinking changes it for now",
       { project: 'never' },
     ),
   },

@@ -135,6 +135,7 @@ const ROWS: Readonly<Record<ConfigKey, Row>> = {
     wrongText: 'BASH_ENV',
   },
   'terminal.notify': word('bell', 'desktop'),
+  'terminal.thinking': word('short', 'full'),
   'store.retention_days': whole(30),
   'store.durability': word('safe', 'fast'),
 };

@@ -2,6 +2,7 @@ import type { WaitingQuestion } from '../../engine/task/inbox.ts';
 import type { ModelSetup } from '../../model/selection/choose-model.ts';
 import type { StopOrder } from '../../engine/task/stop-order.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
+import type { ThinkingDisplay } from '../../protocol/thinking-display.ts';
 import type { Notify } from '../../protocol/notify.ts';
 import type { PermissionMode, RuleSet } from '../../protocol/permission.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
@@ -113,6 +114,8 @@ export interface Muster {
   listFiles(signal: AbortSignal): Promise<readonly string[]>;
   /** `terminal.notify`: how the terminal UI notifies a user who is not looking at it. */
   readonly notify: Notify;
+  /** `terminal.thinking`: how much of the models' thinking the terminal UI shows. */
+  readonly thinking: ThinkingDisplay;
   /** `task_tool.enable_verbose_logging`: show the subagents' actions. */
   readonly verbose: boolean;
   /**

@@ -102,6 +102,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
       : NO_HISTORY,
     keyBindings: config.keyBindings,
     notify: config.terminal.notify,
+    thinking: config.terminal.thinking,
     onNotice,
   };
 }

@@ -3,6 +3,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { Inbox } from '../../engine/task/inbox.ts';
 import { type ModelSetup } from '../../model/selection/choose-model.ts';
 import { type RootGrant } from '../../policy/attenuate.ts';
+import type { ThinkingDisplay } from '../../protocol/thinking-display.ts';
 import type { Notify } from '../../protocol/notify.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { TaskStore } from '../../store/task-store.ts';
@@ -51,5 +52,6 @@ export interface SessionParts {
   readonly promptHistory: PromptHistory;
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
   readonly notify: Notify;
+  readonly thinking: ThinkingDisplay;
   readonly onNotice: (line: string) => void;
 }

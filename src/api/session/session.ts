@@ -36,6 +36,7 @@ export function createSession(parts: SessionParts): Muster {
     keyBindings: parts.keyBindings,
     typed: parts.promptHistory,
     notify: parts.notify,
+    thinking: parts.thinking,
     verbose: parts.verbose,
     hasUntrustedFiles: parts.hasUntrustedFiles,
     get offlineByDefault() {

@@ -110,7 +110,13 @@ function conversationIn(
   const look = { width: WIDTH, above: [], toggled: new Set<number>(), chosen: null };
   return searches.flatMap((search) =>
     [false, true].map((isExpanded) => {
-      const parts = conversationParts(transcript, { ...look, pen, isExpanded, search });
+      const parts = conversationParts(transcript, {
+        ...look,
+        pen,
+        isExpanded,
+        thinking: 'short',
+        search,
+      });
       return Array.from({ length: parts.count }, (_, index) => parts.part(index).lines).flat();
     }),
   );

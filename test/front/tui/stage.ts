@@ -366,6 +366,7 @@ export class Stage implements AsyncDisposable {
       cwd: this.cwd,
       store,
       offlineByDefault: false,
+      thinking: 'short',
       keyBindings: this.keyBindings,
       typed: { entries: () => this.typed, add: (text) => void this.typed.push(text) },
       listFiles: async () => this.files,

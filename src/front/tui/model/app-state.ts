@@ -1,5 +1,6 @@
 import type { RewindPlan, SandboxState } from '../../../api/index.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
+import type { ThinkingDisplay } from '../../../protocol/thinking-display.ts';
 import type { Dialog, StartDialog } from './dialog.ts';
 import type { SearchMatch } from './entry-search.ts';
 import { emptyTaskTree, type DisplayedTree } from './task-tree.ts';
@@ -97,6 +98,8 @@ export interface AppState {
   readonly anchor: Anchor | null;
   /** Whether calls and thoughts show more than one line. */
   readonly isExpanded: boolean;
+  /** The amount of thinking that is shown. */
+  readonly thinking: ThinkingDisplay;
   /** The keys of the entries for which `isExpanded` is reversed. */
   readonly toggled: ReadonlySet<number>;
   /** The key of the selected entry, while entries have the focus. */
@@ -123,7 +126,7 @@ export interface AppState {
 
 /** The state of a UI that has just started. */
 export function initialAppState(
-  known: Partial<Pick<AppState, 'conversation' | 'notices' | 'surface' | 'tree'>> = {},
+  known: Partial<Pick<AppState, 'conversation' | 'notices' | 'surface' | 'thinking' | 'tree'>> = {},
 ): AppState {
   return {
     tree: emptyTaskTree(),
@@ -142,6 +145,7 @@ export function initialAppState(
     chosenTask: null,
     anchor: null,
     isExpanded: false,
+    thinking: 'short',
     toggled: new Set(),
     chosenEntry: null,
     search: null,

@@ -104,7 +104,12 @@ export class UiSession {
     this.effects = new EffectRunner({ ...parts, state, dispatch });
     const { id, isAtWork, isWatched } = conversation;
     const status = { id, isAtWork, isWatched, isSending: false };
-    this.current = initialAppState({ conversation: status, notices, surface: kind });
+    this.current = initialAppState({
+      conversation: status,
+      notices,
+      surface: kind,
+      thinking: library.thinking,
+    });
     this.stopSignals = library.watchSignals((signal) => dispatch({ type: 'task-signal', signal }));
   }
 

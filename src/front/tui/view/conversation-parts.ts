@@ -1,3 +1,4 @@
+import type { ThinkingDisplay } from '../../../protocol/thinking-display.ts';
 import { plural } from '../../../base/text.ts';
 import type { Search } from '../model/app-state.ts';
 import type { Entry } from '../model/entry.ts';
@@ -22,6 +23,7 @@ export interface ConversationStyle extends EntryStyle {
   /** The key of the selected entry; null if entries don't have the focus. */
   readonly chosen: number | null;
   readonly search: Pick<Search, 'pattern' | 'current'> | null;
+  readonly thinking: ThinkingDisplay;
 }
 
 /**
@@ -70,6 +72,11 @@ export function isUnfolded(
   return search?.current?.key === key || isExpanded !== toggled.has(key);
 }
 
+/** Whether the user looks at an entry: it is the current match, is selected, or was unfolded. */
+function isMarked(key: number, { chosen, search, toggled }: ConversationStyle): boolean {
+  return search?.current?.key === key || chosen === key || toggled.has(key);
+}
+
 /** Draws an entry. The current match and the selected entry get a sign, because not every terminal has colors. */
 function framedEntry(
   entry: Entry,
@@ -79,7 +86,11 @@ function framedEntry(
   const { key } = entry;
   const pattern = style.search?.pattern ?? null;
   const current = style.search?.current ?? null;
-  const isExpanded = isUnfolded(key, style);
+  const isThinking = entry.kind === 'thinking';
+  // A thought that a search finds, or that the user has chosen, is shown in any case.
+  if (isThinking && style.thinking === 'hidden' && !isMarked(key, style)) return [];
+  const isExpanded =
+    isThinking && style.thinking === 'full' ? !style.toggled.has(key) : isUnfolded(key, style);
   const line = current?.key === key ? current.line : null;
   const isSigned = line !== null || style.chosen === key;
   const width = isSigned ? Math.max(1, style.width - 2) : style.width;
@@ -117,13 +128,17 @@ function countLine(
 
 function streamLines(
   { text, thinking }: Transcript['stream'],
-  style: EntryStyle,
+  style: ConversationStyle,
 ): readonly string[] {
-  const { width, isExpanded } = style;
+  const { width } = style;
+  const isExpanded = style.thinking === 'full' || style.isExpanded;
   const thoughts =
-    thinking === '' || text !== ''
+    thinking === '' || text !== '' || style.thinking === 'hidden'
       ? []
-      : thinkingLines(isExpanded ? thinking : textEnd(thinking, width * 2), style);
+      : thinkingLines(isExpanded ? thinking : textEnd(thinking, width * 2), {
+          ...style,
+          isExpanded,
+        });
   const answer = text === '' ? [] : ['', ...answerLines(textEnd(text, MAX_DRAWN), style, 'open')];
   return [...thoughts, ...answer];
 }

@@ -72,13 +72,22 @@ function emptyLines(count: number): readonly string[] {
 
 /** Returns the conversation in view as parts, which are drawn only when they are needed. */
 export function partsInView(state: AppState, { library, pen }: ViewContext): Parts {
-  const { isExpanded, toggled, search, notices, sandbox, size } = state;
+  const { isExpanded, thinking, toggled, search, notices, sandbox, size } = state;
   const { width } = size;
   const transcript = transcriptInView(state);
   const above =
     transcript === state.tree.main ? startScreen({ library, sandbox, notices }, width, pen) : [];
   const chosen = state.focus === 'entries' ? state.chosenEntry : null;
-  return conversationParts(transcript, { pen, width, isExpanded, toggled, chosen, above, search });
+  return conversationParts(transcript, {
+    pen,
+    width,
+    isExpanded,
+    thinking,
+    toggled,
+    chosen,
+    above,
+    search,
+  });
 }
 
 /** Returns the rows that the pane shows: all rows while the tree has the focus, otherwise the current ones. */

@@ -41,6 +41,7 @@ export function watchedLibrary(
       return local.offlineByDefault;
     },
     cwd: local.cwd,
+    thinking: local.thinking,
     keyBindings: local.keyBindings,
     typed: local.typed,
     store: local.store,

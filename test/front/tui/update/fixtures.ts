@@ -17,6 +17,7 @@ export const CONTEXT: UpdateContext = {
     agents: { agents: [taskSpec('aaaaaaaa').agent], shadowed: [], skipped: [], problems: [] },
     models: { settings: {}, providers: [] } as never,
     mode: 'default',
+    thinking: 'short',
     offlineByDefault: false,
     rules: { allow: [], ask: [], deny: [] },
     mainModel: () => ({ provider: 'scripted', id: 'one', chain: ['flag'] }),

@@ -17,6 +17,7 @@ import {
   type CommandHelp,
 } from './pages.ts';
 import { sanitizeLine, sanitizeForTerminal } from '../../../../base/terminal-text.ts';
+import { THINKING_DISPLAYS } from '../../../../protocol/thinking-display.ts';
 import { collapseWhitespace } from '../../../../base/text.ts';
 import type { LibraryInfo } from '../../model/ui-library.ts';
 
@@ -106,6 +107,13 @@ export const COMMANDS: readonly SlashCommand[] = [
     run: page(permissionsPage),
   },
   {
+    name: 'thinking',
+    argument: '[HOW]',
+    help: 'show thinking short, full or hidden, until you leave',
+    completions: () => THINKING_DISPLAYS.map((text) => ({ text, help: '' })),
+    run: chooseThinking,
+  },
+  {
     name: 'compact',
     argument: '[WHAT TO KEEP]',
     help: 'summarize the conversation to free context',
@@ -176,6 +184,17 @@ function openDialog(state: AppState, subject: 'login' | 'trust', argument: strin
   if (state.surface === 'screen') return next(state, { type: 'open-dialog', subject, argument });
   const command = subject === 'login' ? `muster login ${argument}`.trimEnd() : 'muster trust add';
   return hint(state, `type ${command} in another terminal, then /restart here`);
+}
+
+/** Chooses how much of the thinking is shown: the named amount, or the next one. */
+function chooseThinking(state: AppState, argument: string): Update {
+  const after = THINKING_DISPLAYS.indexOf(state.thinking) + 1;
+  const following = THINKING_DISPLAYS[after % THINKING_DISPLAYS.length] ?? 'short';
+  const thinking =
+    argument === '' ? following : THINKING_DISPLAYS.find((each) => each === argument);
+  if (thinking === undefined) return hint(state, '/thinking takes short, full or hidden');
+  const always = `terminal.thinking = "${thinking}" in your configuration keeps it`;
+  return hint({ ...state, thinking, toggled: new Set() }, `thinking: ${thinking}; ${always}`);
 }
 
 /** The message of `/init`. Reading a project takes much context, so a child does it. */
