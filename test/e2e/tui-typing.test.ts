@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { needs } from '../needs.ts';
@@ -66,4 +66,34 @@ inTerminal.each([
   await terminal.sees('keep this');
   terminal.press('C-g');
   expect(await terminal.sees(hint)).toMatch(/^keep this$/m);
+});
+
+inTerminal('a line that starts with # becomes a note in the context file', async () => {
+  await using world = await openWorld({
+    files: { '.git/HEAD': '', 'CLAUDE.md': '# Rules' },
+  });
+  const { sandbox, model } = world;
+  const env = model.env('anthropic');
+  using terminal = new TmuxTerminal(sandbox, [], { env, size: [120, 24] });
+  await terminal.sees('/help');
+  terminal.type('# use tabs');
+  terminal.press('Enter');
+  await terminal.sees('Where should this be kept?');
+  terminal.press('Enter');
+  await terminal.sees('CLAUDE.md; new conversations and subagents read it');
+  const path = join(sandbox.workspace, 'CLAUDE.md');
+  expect(readFileSync(path, 'utf8')).toBe('# Rules\n- use tabs\n');
+  // A project cannot lead a note to another file of the user.
+  const other = join(sandbox.root, 'other');
+  writeFileSync(other, 'mine');
+  symlinkSync(other, join(sandbox.workspace, 'AGENTS.md'));
+  terminal.type('# and this');
+  terminal.press('Enter');
+  await terminal.sees('Where should this be kept?');
+  terminal.press('Enter');
+  await terminal.sees('AGENTS.md');
+  terminal.press('C-c', 'C-c');
+  await terminal.sees('exit 0');
+  expect(readFileSync(other, 'utf8')).toBe('mine');
+  expect(model.requests).toEqual([]);
 });

@@ -33,7 +33,7 @@ export interface DialogOption {
 }
 
 /** The subject of a dialog, which decides what an answer does. */
-export type DialogSubject = 'start' | 'provider' | 'key' | 'untested-key' | 'trust';
+export type DialogSubject = 'start' | 'provider' | 'key' | 'untested-key' | 'trust' | 'note';
 
 /** A dialog that opens at the start. `start-again`: no model was found again. */
 export type StartDialog = 'start' | 'start-again' | 'trust';

@@ -20,7 +20,8 @@ import {
   readLastPrompt,
   readTranscript,
 } from './log-reader.ts';
-import type { ExternalEditor } from './external-editor.ts';
+import { editTypedText, type EditorSurface } from './external-editor.ts';
+import { writeNote } from './memory-file.ts';
 import type { MessageSender, Recipient } from './message-sender.ts';
 import type { PastedImages } from './pasted-images.ts';
 import type { SetupDialogs } from './setup-dialogs.ts';
@@ -28,17 +29,13 @@ import type { ShellCommands } from './shell-commands.ts';
 import { contextLines, type QuotedItems } from '../../../api/index.ts';
 
 /** The part of the screen that effects use. The UI in plain lines has no editor, so that some methods are missing there. */
-export interface Surface {
+export interface Surface extends EditorSurface {
   setEditorText?(text: string): void;
   addToHistory?(text: string): void;
   redraw?(): void;
   suspend?(): void;
   /** Opens Muster again with this conversation. */
   restart?(kept: KeptUi): void;
-  /** The user's own editor, which needs the terminal. */
-  readonly externalEditor?: ExternalEditor;
-  /** Returns the text of the editor with all pasted parts. */
-  editorText?(): string;
   /** Notifies a user who looks at another window. */
   callAttention(text: string): void;
   leave(): void;
@@ -169,10 +166,14 @@ export class EffectRunner {
         return void dialogs?.answer(effect.subject, effect.answer);
       case 'cancel-dialog':
         return dialogs?.cancel();
+      case 'write-note':
+        return void writeNote(effect, library.cwd).then((done) => this.note('info', done), fail);
       case 'restart':
         return this.restart(effect.done);
       case 'edit-text':
-        return void this.editText(effect.text).catch(fail);
+        return void editTypedText(surface, effect.text, this.options.state().writing.kind).then(
+          dispatch,
+        );
       case 'redraw':
         return surface.redraw?.();
       case 'suspend':
@@ -182,14 +183,6 @@ export class EffectRunner {
       default:
         return effect satisfies never;
     }
-  }
-
-  private async editText(typed: string): Promise<void> {
-    const { surface, state, dispatch } = this.options;
-    const { kind: writing } = state().writing;
-    const outcome = await surface.externalEditor?.editText(surface.editorText?.() ?? typed);
-    if (outcome?.kind === 'edited') dispatch({ type: 'text-edited', text: outcome.text, writing });
-    else this.hint(outcome?.why ?? 'a text can be edited only on the screen');
   }
 
   private restart(done: string): void {

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errorMessage } from '../../../base/errors.ts';
 import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
+import type { Writing } from '../model/app-state.ts';
+import type { UiMessage } from '../update/message.ts';
 import type { Environment } from '../../../sys/env.ts';
 
 /** The maximum size of a text that is taken back from the editor. */
@@ -15,7 +17,7 @@ const NO_EDITOR =
   'no editor is set: set VISUAL or EDITOR, as in export VISUAL="code --wait", and start again';
 
 /** The outcome of a visit to the editor. `why` says what went wrong; the text in Muster is unchanged then. */
-export type EditOutcome =
+type EditOutcome =
   | { readonly kind: 'edited'; readonly text: string }
   | { readonly kind: 'failed'; readonly why: string };
 
@@ -85,6 +87,29 @@ export class ExternalEditor {
       this.running = null;
     });
   }
+}
+
+/** The part of the screen that an external editor uses. The UI in plain lines has none of it. */
+export interface EditorSurface {
+  /** The user's own editor, which needs the terminal. */
+  readonly externalEditor?: ExternalEditor;
+  /** Returns the text of the editor with all pasted parts. */
+  editorText?(): string;
+}
+
+/**
+ * Opens the typed text in the external editor. Resolves to the message with the outcome. Never rejects.
+ *
+ * @param writing the purpose of the text
+ */
+export async function editTypedText(
+  { externalEditor, editorText }: EditorSurface,
+  typed: string,
+  writing: Writing['kind'],
+): Promise<UiMessage> {
+  const outcome = await externalEditor?.editText(editorText?.() ?? typed);
+  if (outcome?.kind === 'edited') return { type: 'text-edited', text: outcome.text, writing };
+  return { type: 'hint', text: outcome?.why ?? 'a text can be edited only on the screen' };
 }
 
 /** Removes the line end that editors add, and characters that would control the terminal. */

@@ -96,6 +96,7 @@ export class UiSession {
         ? null
         : new SetupDialogs({
             setup,
+            cwd,
             show: (dialog) => dispatch({ type: 'dialog', dialog }),
             note: (level, text) => this.note(level, text),
             restart: (done) => dispatch({ type: 'restart-wanted', done }),

@@ -4,6 +4,7 @@ import {
   type AccountOptions,
   type SignIn,
 } from '../../../api/index.ts';
+import { projectMemoryFile, userMemoryFile, writeNote } from './memory-file.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { plural } from '../../../base/text.ts';
 import {
@@ -35,6 +36,7 @@ interface SetupDialogsOptions {
   readonly setup: UserSetup;
   readonly show: (dialog: Dialog | null) => void;
   readonly note: (level: 'info' | 'warning', text: string) => void;
+  readonly cwd: string;
   /** Opens Muster again, so that a change applies. `done` says what has changed. */
   readonly restart: (done: string) => void;
 }
@@ -46,6 +48,7 @@ export class SetupDialogs {
   private review: TrustReview | null = null;
   /** The key that could not be tested and waits for the user's decision. */
   private untested: TypedSecret | null = null;
+  private waitingNote = '';
   /** Counts the dialogs that were cancelled, so that a late result opens none. */
   private cancelled = 0;
 
@@ -54,10 +57,11 @@ export class SetupDialogs {
   }
 
   /** Opens a dialog. `argument` is the name of a provider for a sign-in; empty to choose one. Never rejects. */
-  async open(subject: StartDialog | 'login', argument: string): Promise<void> {
+  async open(subject: StartDialog | 'login' | 'note', argument: string): Promise<void> {
     await this.attempt(async () => {
       if (subject === 'start') return START;
       if (subject === 'start-again') return { ...START, title: 'Muster found no model again' };
+      if (subject === 'note') return this.askForFile(argument);
       if (subject === 'trust') return this.openReview();
       return argument === '' ? this.chooseProvider() : this.askKey(argument, []);
     });
@@ -77,6 +81,8 @@ export class SetupDialogs {
           return answer.reveal() === 'store' && this.untested !== null
             ? this.storeKey(this.untested)
             : this.askKey(this.signIn?.provider.name ?? '', []);
+        case 'note':
+          return this.writeNote(answer.reveal() === 'user' ? 'user' : 'project');
         case 'trust':
           return this.decideTrust(answer.reveal() === 'trust');
         default:
@@ -190,6 +196,25 @@ export class SetupDialogs {
     }
     const place = store === 'keychain' ? 'the keychain of the system' : file;
     restart(`signed in to ${signIn.provider.title}; the key is in ${place}`);
+    return null;
+  }
+
+  private askForFile(note: string): Dialog {
+    this.waitingNote = note;
+    return choiceDialog({
+      subject: 'note',
+      title: 'Where should this be kept?',
+      lines: [`- ${note}`],
+      options: [
+        { value: 'project', label: 'Project', help: projectMemoryFile(this.options.cwd).path },
+        { value: 'user', label: 'Every project', help: userMemoryFile().path },
+      ],
+    });
+  }
+
+  private async writeNote(scope: 'project' | 'user'): Promise<null> {
+    const done = await writeNote({ note: this.waitingNote, scope }, this.options.cwd);
+    this.options.note('info', done);
     return null;
   }
 

@@ -56,10 +56,12 @@ interface EffectFields {
   'set-editor-text': { text: string };
   'remember-input': { text: string };
   'call-attention': { text: string };
-  /** Opens a dialog of the user's setup. `argument` is the name of a provider for `login`, or empty. */
-  'open-dialog': { subject: StartDialog | 'login'; argument: string };
+  /** Opens a dialog of the user's setup. `argument` is the name of a provider for `login`, the text for `note`, or empty. */
+  'open-dialog': { subject: StartDialog | 'login' | 'note'; argument: string };
   'answer-dialog': { subject: DialogSubject; answer: TypedSecret };
   'cancel-dialog': object;
+  /** Adds a line to the context file of the project or of the user. */
+  'write-note': { note: string; scope: 'project' | 'user' };
   /** Opens Muster again with the same conversation. `done` says why, in words that follow `Muster`. */
   restart: { done: string };
   /** Opens the text in the user's own editor. */

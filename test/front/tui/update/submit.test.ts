@@ -15,6 +15,10 @@ it.each([
   ],
   ['!git status', { kind: 'shell', command: 'git status', isShared: true }],
   ['!!ls', { kind: 'shell', command: 'ls', isShared: false }],
+  ['# use tabs', { kind: 'note', note: 'use tabs' }],
+  ['# Plan\n\nFirst do this.', { kind: 'message' }],
+  ['## Heading', { kind: 'message' }],
+  ['#12 is fixed', { kind: 'message' }],
   ['!', { kind: 'shell', command: '', isShared: true }],
 ])('%j is read as %o', (text, input) => {
   expect(readInput(text)).toEqual(input);
