@@ -1,6 +1,7 @@
 import { DETAILS } from '../protocol/detail.ts';
 import { NOTIFY } from '../protocol/notify.ts';
 import { THEME_CHOICES } from '../protocol/terminal-settings.ts';
+import { THINKING_DISPLAYS } from '../protocol/thinking-display.ts';
 import { GRANTABLE_MODES, parseAgentMode } from '../policy/modes.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
 import {
@@ -241,6 +242,12 @@ export const SECTIONS = {
       'full',
       DETAILS,
       'what the terminal UI shows of the work: "full" (changes, command output, plans) or "short" (one line for each call)',
+      { project: 'never' },
+    ),
+    thinking: choiceKey(
+      'short',
+      THINKING_DISPLAYS,
+      "how much of the models' thinking the terminal UI shows; /thinking changes it for now",
       { project: 'never' },
     ),
   },

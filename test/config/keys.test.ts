@@ -139,6 +139,7 @@ const ROWS: Readonly<Record<ConfigKey, Row>> = {
   'terminal.title': flag(true),
   'terminal.hints': flag(true),
   'terminal.theme': word('auto', 'light'),
+  'terminal.thinking': word('short', 'full'),
   'store.retention_days': whole(30),
   'store.durability': word('safe', 'fast'),
 };

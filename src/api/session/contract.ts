@@ -3,6 +3,7 @@ import type { ModelSetup } from '../../model/selection/choose-model.ts';
 import type { StopOrder } from '../../engine/task/stop-order.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { Detail } from '../../protocol/detail.ts';
+import type { ThinkingDisplay } from '../../protocol/thinking-display.ts';
 import type { Notify } from '../../protocol/notify.ts';
 import type { TerminalSettings } from '../../protocol/terminal-settings.ts';
 import type { HintUses } from './hint-uses.ts';
@@ -83,6 +84,8 @@ export interface Muster {
   readonly offlineByDefault: boolean;
   /** Returns the model of a new conversation. Throws MusterError if there is none. */
   mainModel(): ResolvedModel;
+  /** Whether files of the project were not used, because the user has not trusted them. */
+  readonly hasUntrustedFiles: boolean;
   /** The permission mode of new conversations. */
   readonly mode: PermissionMode;
   /** The permission rules of the configuration and the flags. */
@@ -143,6 +146,8 @@ export interface Muster {
   readonly screenMark: ScreenMark;
   /** Returns the size of a model's context window in tokens, or null if it is unknown. `model` is `provider/id`. */
   contextWindow(model: string): Promise<number | null>;
+  /** `terminal.thinking`: how much of the models' thinking the terminal UI shows. */
+  readonly thinking: ThinkingDisplay;
   /** `task_tool.enable_verbose_logging`: show the subagents' actions. */
   readonly verbose: boolean;
   /**

@@ -100,6 +100,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     maxTurns: options.maxTurns ?? null,
     modeFlag: settings.get('permissions.mode')?.source.kind === 'flag' ? mode : null,
     verbose: config.taskTool.enableVerboseLogging,
+    hasUntrustedFiles: definitions.hasUntrustedFiles,
     promptHistory: canWriteDataDir
       ? openPromptHistory({ directory, cwd: roots[0], redact, onProblem: onNotice })
       : NO_HISTORY,
@@ -109,6 +110,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     terminal: config.terminal,
     hintUses: canWriteDataDir ? openHintUses(directory, onNotice) : NO_HINT_USES,
     screenMark: canWriteDataDir ? openScreenMark(directory) : NO_SCREEN_MARK,
+    thinking: config.terminal.thinking,
     onNotice,
   };
 }
@@ -220,7 +222,8 @@ async function loadDefinitions(
   if (untrusted !== null) onNotice(untrusted);
   const loadTemplates = () =>
     discoverDefinitions(TEMPLATES, { cwd, environment, trust: currentTrust() });
-  return { agents, skills, templates, loadTemplates, searchContext };
+  const hasUntrustedFiles = untrusted !== null;
+  return { agents, skills, templates, loadTemplates, searchContext, hasUntrustedFiles };
 }
 
 /**

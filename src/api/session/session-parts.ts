@@ -4,6 +4,7 @@ import type { Inbox } from '../../engine/task/inbox.ts';
 import { type ModelSetup } from '../../model/selection/choose-model.ts';
 import { type RootGrant } from '../../policy/attenuate.ts';
 import type { Detail } from '../../protocol/detail.ts';
+import type { ThinkingDisplay } from '../../protocol/thinking-display.ts';
 import type { Notify } from '../../protocol/notify.ts';
 import type { TerminalSettings } from '../../protocol/terminal-settings.ts';
 import type { HintUses } from './hint-uses.ts';
@@ -53,6 +54,7 @@ export interface SessionParts {
   /** The permission mode that a flag requests, or null. */
   readonly modeFlag: PermissionMode | null;
   readonly verbose: boolean;
+  readonly hasUntrustedFiles: boolean;
   readonly promptHistory: PromptHistory;
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
   readonly notify: Notify;
@@ -60,5 +62,6 @@ export interface SessionParts {
   readonly terminal: TerminalSettings;
   readonly hintUses: HintUses;
   readonly screenMark: ScreenMark;
+  readonly thinking: ThinkingDisplay;
   readonly onNotice: (line: string) => void;
 }

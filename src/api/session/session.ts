@@ -45,7 +45,9 @@ export function createSession(parts: SessionParts): Muster {
       const [provider, id] = [model.slice(0, slash), model.slice(slash + 1)];
       return (await parts.models.details({ provider, id, chain: [] })).contextWindow;
     },
+    thinking: parts.thinking,
     verbose: parts.verbose,
+    hasUntrustedFiles: parts.hasUntrustedFiles,
     get offlineByDefault() {
       const { settings } = parts.modelSetup;
       const named = settings.flag ?? settings.default;

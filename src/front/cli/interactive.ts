@@ -1,7 +1,7 @@
 import { createMuster, type Muster } from '../../api/index.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { Environment } from '../../sys/env.ts';
-import type { CommandContext } from './command.ts';
+import { refuseAgents, type CommandContext } from './command.ts';
 import { type RunOptions, type PromptOptions, NO_PROMPT, NO_RESUMED_ID } from './run-options.ts';
 import { musterOptions, runPrompt } from './run-prompt.ts';
 
@@ -16,7 +16,7 @@ export async function runInteractive(
   }
   if (isChoosing) throw new UsageError(NO_RESUMED_ID);
   if (run.resume !== null) return runPrompt(run);
-  if (hasFlags) throw new UsageError(NO_PROMPT);
+  if (hasFlags || run.prompt !== null) throw new UsageError(NO_PROMPT);
   out(await help());
   return 0;
 }
@@ -27,34 +27,76 @@ async function openUi(
   context: CommandContext,
 ): Promise<number> {
   const { agent } = run;
-  const resume = isChoosing ? 'choose' : run.resume;
-  const loading = loadUi(run.screenReader || wantsPlainLines(context.environment));
+  const isPlain = run.screenReader || wantsPlainLines(context.environment);
+  const loading = loadUi(isPlain);
+  const setup = userSetup(run, context);
+  let { prompt } = run;
+  let resume: UiRequest['resume'] = isChoosing ? 'choose' : run.resume;
+  let kept: UiRequest['kept'] = null;
   for (;;) {
     const notices: string[] = [];
     const listener = { add: (line: string): void => void notices.push(line) };
-    const [muster, open] = await Promise.all([
-      createSession(run, isChoosing || run.resume !== null, listener),
-      loading,
-    ]);
+    const session = createSession(run, resume !== null, listener);
+    const [muster, open] = await Promise.all([session, loading]);
     try {
-      if (resume === null && muster.offlineByDefault) {
+      const needsModel = resume === null && muster.offlineByDefault;
+      if (needsModel && isPlain) {
         const { offerModel } = await import('./first-run.ts');
         const choice = await offerModel(notices.splice(0), run, context);
         if (choice === 'quit') return 0;
         if (choice === 'search again') continue;
       }
-      return await open(muster, {
+      // A user who has looked at the files of the project need not do so again after a restart.
+      const needsTrust = muster.hasUntrustedFiles && kept === null;
+      const dialogs = [
+        ...(needsTrust ? (['trust'] as const) : []),
+        ...(needsModel ? ([kept === null ? 'start' : 'start-again'] as const) : []),
+      ];
+      const outcome = await open(muster, {
         agent,
         resume,
+        prompt,
+        setup,
+        dialogs: isPlain ? [] : dialogs,
+        kept,
         notices,
         onOpened: (add) => {
           listener.add = add;
         },
       });
+      if (typeof outcome === 'number') return outcome;
+      kept = outcome;
+      ({ prompt } = outcome);
+      resume = outcome.id === null ? null : { id: outcome.id };
     } finally {
       await muster.close();
     }
   }
+}
+
+/** Returns the parts of the user's setup that the dialogs of the UI change, as the commands do. */
+function userSetup(run: RunOptions, context: CommandContext): UiRequest['setup'] {
+  const { environment } = context;
+  return {
+    async accounts() {
+      refuseAgents(environment, 'store a key');
+      const { loadAccountOptions } = await import('./commands/keys/login.ts');
+      return loadAccountOptions(run, context);
+    },
+    async reviewTrust() {
+      refuseAgents(environment, 'trust a project');
+      const { openApprovals } = await import('./commands/trust/approvals.ts');
+      const { describeProposal } = await import('./commands/trust/add.ts');
+      const approvals = await openApprovals(run, context);
+      const proposals = await approvals.propose([]);
+      const usable = proposals.filter(({ grants }) => grants.problems.length === 0);
+      return {
+        lines: proposals.flatMap(describeProposal),
+        count: usable.length,
+        approve: () => approvals.approve(usable),
+      };
+    },
+  };
 }
 
 async function createSession(
@@ -80,6 +122,9 @@ async function createSession(
 function wantsPlainLines({ MUSTER_SCREEN_READER: wanted = '', TERM }: Environment): boolean {
   return (wanted !== '' && wanted !== '0') || TERM === 'dumb';
 }
+
+/** The request with which the UI is opened. */
+type UiRequest = Parameters<Awaited<ReturnType<typeof loadUi>>>[1];
 
 async function loadUi(isPlain: boolean) {
   return isPlain

@@ -51,9 +51,10 @@ export async function parseCommandLine(
   return { command, options: command.parse({ operands, flags }) };
 }
 
-/** Whether words that start no command are a prompt. */
-export function takesPrompt({ flags }: Scan): boolean {
-  return flags.has('print') || flags.has('continue') || flags.has('resume');
+/** Whether words that start no command are a prompt: a flag says so, or they are one quoted text with several words. */
+export function takesPrompt({ flags, words }: Pick<Scan, 'flags' | 'words'>): boolean {
+  const isQuoted = words.length === 1 && /\S\s+\S/.test(words[0] ?? '');
+  return isQuoted || flags.has('print') || flags.has('continue') || flags.has('resume');
 }
 
 function parseHelp(words: readonly string[], commands: readonly Command[]): ParsedCommand {
@@ -112,7 +113,7 @@ function unknownCommand(words: readonly string[], commands: readonly Command[]):
     const names = commands.map((each) => each.words);
     const valid = sortByNearness(words.join(' '), names).join(', ');
     return new UsageError(
-      `unknown command ${named}; valid: ${valid}. A prompt needs -p: muster -p ${named}`,
+      `unknown command ${named}; valid: ${valid}. A prompt of several words needs quotes, and one word needs -p: muster -p ${named}`,
     );
   }
   if (rest.length === 0) {

@@ -1,7 +1,9 @@
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import type { ThemeChoice } from '../../protocol/terminal-settings.ts';
+import { readEnvironment } from '../../sys/env.ts';
 import { hasWork } from './model/task-tree.ts';
 import { createAutocomplete } from './terminal/autocomplete.ts';
+import { ExternalEditor } from './terminal/external-editor.ts';
 import { attentionSequence } from './terminal/notification.ts';
 import { createRedraw, type Redraw } from './terminal/redraw.ts';
 import { pastedText, Screen, type ScreenSize, type TerminalDevice } from './terminal/screen.ts';
@@ -46,6 +48,7 @@ export class App {
   private themeChoice: ThemeChoice;
   /** The theme for the background that the terminal has reported; null if it has not. */
   private reported: Theme | null = null;
+  private readonly externalEditor: ExternalEditor;
 
   constructor(options: AppOptions) {
     const { library, terminal, theme, attention, now, onLeave } = options;
@@ -57,6 +60,7 @@ export class App {
       onFailed: (why) => this.session.note('warning', why),
     });
     const pen = new Pen(theme, highlighter, { hasHyperlinks: options.hasHyperlinks ?? false });
+    this.externalEditor = new ExternalEditor(readEnvironment(), (use) => this.screen.lend(use));
     this.session = new UiSession(
       options,
       {
@@ -77,8 +81,11 @@ export class App {
           this.title.restore();
           this.screen.suspend();
         },
+        ...(options.onRestart === undefined ? {} : { restart: options.onRestart }),
+        externalEditor: this.externalEditor,
+        editorText: () => this.screen.editor.getExpandedText(),
         callAttention: (text) => {
-          if (this.screen.reports.isFocused === true) return;
+          if (this.screen.reports.isFocused === true || this.screen.isLent) return;
           const sequence = attentionSequence(attention, text);
           if (sequence !== '') terminal.write(sequence);
         },
@@ -96,6 +103,8 @@ export class App {
       bindings: session.context.bindings,
       completions: createAutocomplete(library, { state: () => session.state, now, signal }),
       draw: (size) => this.draw(size),
+      isDialogOpen: () => session.state.dialog !== null,
+      onDialogInput: (input) => session.dispatch({ type: 'dialog-typed', input }),
       onKey: (key) => this.pressKey(key),
       onWheel: (lines) => session.dispatch({ type: 'scroll', lines }),
       onTyped: (text) => session.dispatch({ type: 'typed', text }),
@@ -118,7 +127,7 @@ export class App {
     if (this.options.theme !== PLAIN) this.screen.reports.askBackground();
     setTimeout(() => {
       if (this.stopped.signal.aborted) return;
-      this.session.dispatch({ type: 'started' });
+      this.session.dispatch({ type: 'read-status' });
       void this.checkSandbox();
     }, SANDBOX_CHECK_DELAY_MS);
   }
@@ -138,9 +147,15 @@ export class App {
     if (main.task === id && main.lastSeq < task.lastSeq) session.open(id);
   };
 
+  /** Whether Ctrl+C is meant for another program that has the terminal. */
+  get isTerminalLent(): boolean {
+    return this.screen.isLent;
+  }
+
   /** Stops what the user started and gives the terminal back. */
   async stop(): Promise<void> {
     const stopped = this.session.stop();
+    this.externalEditor.kill();
     this.stopDrawing();
     await this.screen.stop();
     this.title.restore();
@@ -150,6 +165,7 @@ export class App {
   /** Gives the terminal back at once, because the process is about to end. */
   stopNow(): void {
     this.session.stopNow();
+    this.externalEditor.kill();
     this.stopDrawing();
     this.screen.stopNow();
     this.title.restore();

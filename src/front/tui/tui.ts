@@ -11,6 +11,9 @@ import { supportsHyperlinks } from './terminal/hyperlinks.ts';
 import { hasWindowTitle } from './terminal/window-title.ts';
 import { restoreTerminal } from '../../sys/terminal-reset.ts';
 import type { InterfaceOptions } from './terminal/session.ts';
+import type { StartDialog } from './model/dialog.ts';
+import type { KeptUi } from './model/kept-ui.ts';
+import type { UserSetup } from './terminal/setup-dialogs.ts';
 import { themeFor } from './view/theme.ts';
 
 export interface TuiRequest {
@@ -21,6 +24,14 @@ export interface TuiRequest {
    * choose from a list; null for a new conversation.
    */
   readonly resume: { readonly id: string } | 'newest' | 'choose' | null;
+  /** The first message, which is sent at once; null for none. */
+  readonly prompt: string | null;
+  /** The user's setup that dialogs change. */
+  readonly setup: UserSetup;
+  /** The dialogs that open at once, one after the other. */
+  readonly dialogs: readonly StartDialog[];
+  /** The state of the UI in whose place this one is opened; null at the first start. */
+  readonly kept: KeptUi | null;
   /** Messages of the start, one line each. */
   readonly notices: readonly string[];
   /** Called when the UI is open. It gets the function that receives all later messages. */
@@ -34,8 +45,11 @@ const SIGNALS: readonly EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** The time after which everything that has not stopped is killed, because everything must end within 3 s. */
 const STOP_TIMEOUT_MS = 2_700;
 
-/** Opens the terminal UI. Resolves to the exit code when the user has left it. */
-export async function runTui(muster: Muster, request: TuiRequest): Promise<number> {
+/** The exit code, or the state of the UI if Muster is to be opened again. */
+export type TuiOutcome = number | KeptUi;
+
+/** Opens the terminal UI. Resolves when the user has left it, or when it is to be opened again. */
+export async function runTui(muster: Muster, request: TuiRequest): Promise<TuiOutcome> {
   const environment = readEnvironment();
   const theme = themeFor(environment, muster.terminal.theme);
   const hasHyperlinks = supportsHyperlinks(environment);
@@ -54,19 +68,22 @@ export type TerminalInterface = Pick<App, 'session' | 'start' | 'stop' | 'stopNo
   readonly onInterrupt?: () => void;
   /** Draws the end of the last answer, which stays on the terminal. Absent if the conversation is there already. */
   readonly lastAnswer?: App['lastAnswer'];
+  /** Whether another program has the terminal, for which Ctrl+C is meant then. */
+  readonly isTerminalLent?: boolean;
 };
 
-/** Runs the terminal UI that `open` creates, until the user leaves it. Resolves to the exit code. */
+/** Runs the terminal UI that `open` creates, until the user leaves it or it is to be opened again. */
 export async function runInterface(
   muster: Muster,
-  { agent, resume, notices, onOpened }: TuiRequest,
+  { agent, resume, prompt, setup, dialogs, kept, notices, onOpened }: TuiRequest,
   open: (options: InterfaceOptions) => TerminalInterface,
-): Promise<number> {
-  const left = Promise.withResolvers<number>();
+): Promise<TuiOutcome> {
+  const left = Promise.withResolvers<TuiOutcome>();
+  const onRestart = (state: KeptUi) => left.resolve(state);
   const onLeave = () => left.resolve(0);
   const now = systemClock.monotonic;
   const attention = findAttentionMethod(muster.notify, readEnvironment());
-  const app = open({ library: muster, agent, notices, now, attention, onLeave });
+  const app = open({ library: muster, agent, notices, setup, now, attention, onRestart, onLeave });
   const id = findResumedId(muster, resume);
   if (id === null) throw new UsageError('no conversation of this directory is in the logs');
   if (id !== undefined) app.session.open(muster.store.resolveId(id));
@@ -74,7 +91,15 @@ export async function runInterface(
     app.session.dispatch({ type: 'run-command', name: 'resume', argument: '' });
   }
   onOpened((line) => app.session.note('warning', line));
-  const code = await holdTerminal(app, muster.screenMark, left.promise, (signal) => {
+  const { dispatch } = app.session;
+  if (kept !== null) {
+    if (kept.model !== null) dispatch({ type: 'run-command', name: 'model', argument: kept.model });
+    dispatch({ type: 'restarted', ...kept });
+  }
+  // The first frame is drawn before the message is sent.
+  setImmediate(() => dispatch({ type: 'started', firstMessage: prompt, dialogs }));
+  const outcome = await holdTerminal(app, muster.screenMark, left.promise, (signal) => {
+    if (signal === 'SIGINT' && app.isTerminalLent === true) return;
     if (signal === 'SIGINT' && app.onInterrupt !== undefined) app.onInterrupt();
     else left.resolve(EXIT_CODES[signal]);
   });
@@ -82,11 +107,12 @@ export async function runInterface(
   const killer = setTimeout(() => void killAllProcesses({ graceMs: 0 }), STOP_TIMEOUT_MS);
   await muster.stop({ by: 'user', because: 'the user left' });
   clearTimeout(killer);
+  if (typeof outcome !== 'number') return outcome;
   const { id: shown } = app.session.conversation;
   if (shown !== null && muster.store.logPath(shown) !== null) {
     printText(`To continue this conversation: muster --resume ${shown.slice(0, 8)}\n`);
   }
-  return code;
+  return outcome;
 }
 
 /** Returns the id of the conversation to continue; null if there is none, and undefined for a new conversation. */
@@ -106,12 +132,12 @@ export function printLastAnswer(app: TerminalInterface): void {
 }
 
 /** Shows a UI until `left` resolves, and gives the terminal back in any case, even after a crash. */
-export async function holdTerminal(
+export async function holdTerminal<Outcome>(
   app: TerminalInterface,
   mark: Muster['screenMark'],
-  left: Promise<number>,
+  left: Promise<Outcome>,
   onSignal: (signal: EndSignal) => void,
-): Promise<number> {
+): Promise<Outcome> {
   // On the screen Ctrl+C is a key. The signals arrive if the terminal is gone, or if another program ends this process.
   for (const signal of SIGNALS) process.on(signal, onSignal);
   const giveBack = () => {
@@ -124,11 +150,11 @@ export async function holdTerminal(
   if (mark.takeLeft()) restoreTerminal();
   mark.set();
   app.start();
-  const code = await left;
+  const outcome = await left;
   process.off('exit', giveBack);
   process.off('uncaughtExceptionMonitor', giveBack);
   await app.stop();
   mark.remove();
   for (const signal of SIGNALS) process.off(signal, onSignal);
-  return code;
+  return outcome;
 }

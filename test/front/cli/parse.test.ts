@@ -74,7 +74,10 @@ describe('a prompt', () => {
     [['-p', 'a', 'b'], 'more than one prompt ("a" and "b"); put quotes around the whole prompt'],
     [['-p', 'a', '-p', 'b'], /^more than one prompt/],
     [['-p', '- a'], /^"- a" is taken for a flag; a prompt that begins with a dash goes after --/],
-    [['fix it'], /^unknown command "fix it"; .* A prompt needs -p: muster -p "fix it"$/],
+    [
+      ['fix', 'it'],
+      /^unknown command "fix it"; .* A prompt of several words needs quotes, and one word needs -p: muster -p "fix it"$/,
+    ],
     [['--output-format', 'json'], 'a run needs -p and a prompt: muster -p "…"'],
     [['--verbose'], 'a run needs -p and a prompt: muster -p "…"'],
   ])('%j is refused', async (argv, message) => {
@@ -85,18 +88,19 @@ describe('a prompt', () => {
 describe('a continued conversation', () => {
   it.each([
     [['--continue', '--verbose'], { resume: 'newest', verbose: true, readsStdin: false }],
-    [['-c', 'and now?'], { prompt: 'and now?', resume: 'newest', readsStdin: false }],
     [['-p', '-c'], { prompt: null, resume: 'newest', readsStdin: true }],
-    [['--resume', 'last', 'go'], { prompt: 'go', resume: 'newest', readsStdin: false }],
     [['-r', '4f2k9x', '-p', 'go'], { prompt: 'go', resume: { id: '4f2k9x' }, readsStdin: true }],
   ])('%j', async (argv, expected) => {
     expect(await headlessRun(argv)).toEqual({ ...RUN, ...expected });
   });
 });
 
-describe('without a prompt', () => {
+describe('without -p', () => {
   it.each([
     [[], { resume: null }, false],
+    [['and now?'], { prompt: 'and now?' }, false],
+    [['-c', 'and now?'], { prompt: 'and now?', resume: 'newest' }, true],
+    [['--resume', 'last', 'go'], { prompt: 'go', resume: 'newest' }, true],
     [['--model', 'x'], { flags: [flag('model', 'models.default', 'x')] }, true],
     [['--continue'], { resume: 'newest' }, true],
     [['--resume', '4f2k9x'], { resume: { id: '4f2k9x' } }, true],

@@ -124,7 +124,8 @@ function conversationIn(
   };
   return searches.flatMap((search) =>
     (['short', 'full'] as const).map((detail) => {
-      const parts = conversationParts(transcript, { ...look, pen, detail, search });
+      const shown = { ...look, pen, detail, thinking: 'short', search } as const;
+      const parts = conversationParts(transcript, shown);
       return Array.from({ length: parts.count }, (_, index) => parts.part(index).lines).flat();
     }),
   );

@@ -433,6 +433,7 @@ export class Stage implements AsyncDisposable {
       cwd: this.cwd,
       store,
       offlineByDefault: false,
+      thinking: 'short',
       keyBindings: this.keyBindings,
       typed: {
         entries: () => this.typed,

@@ -30,6 +30,7 @@ export const promptCommand = defineCommand<PromptOptions>({
   ],
   examples: [
     'muster',
+    'muster "Why does the build fail?"',
     'muster -p "Where is the retry limit decided?"',
     'git diff | muster -p "Review this change" --output-format json',
     'muster -p "Fix the failing test" --permission-mode acceptEdits --allow "Bash(npm test)"',
@@ -55,10 +56,10 @@ function parsePrompt({ operands, flags }: CommandArguments): PromptOptions {
   const isHeadless = (['output-format', 'output-schema', 'verbose'] as const).some((name) =>
     flags.has(name),
   );
-  const isInteractive = !readsStdin && operands.length === 0 && !(isHeadless && resume !== null);
-  if (isChoosing && (!isInteractive || isHeadless)) throw new UsageError(NO_RESUMED_ID);
-  if (isInteractive && isHeadless) throw new UsageError(NO_PROMPT);
+  if (isChoosing && (readsStdin || isHeadless)) throw new UsageError(NO_RESUMED_ID);
   const prompt = onlyPrompt([...flags.optionalTexts('print'), ...operands]);
+  const isInteractive = !readsStdin && !(isHeadless && resume !== null);
+  if (isInteractive && isHeadless) throw new UsageError(NO_PROMPT);
   const run = { prompt, resume, readsStdin, ...runOptions(flags) };
   return { isInteractive, isChoosing, hasFlags: flags.hasAny, run };
 }

@@ -3,6 +3,8 @@ import type { Detail } from '../../../protocol/detail.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { Pager } from './pager.ts';
 import type { ThemeChoice } from '../../../protocol/terminal-settings.ts';
+import type { ThinkingDisplay } from '../../../protocol/thinking-display.ts';
+import type { Dialog, StartDialog } from './dialog.ts';
 import type { SearchMatch } from './entry-search.ts';
 import type { Picker } from './picker.ts';
 import type { Action } from './key-bindings.ts';
@@ -134,6 +136,8 @@ export interface AppState {
   readonly anchor: Anchor | null;
   /** How much the conversation shows of the work. */
   readonly detail: Detail;
+  /** The amount of thinking that is shown. */
+  readonly thinking: ThinkingDisplay;
   /** The keys of the unfolded entries. */
   readonly toggled: ReadonlySet<number>;
   /** The key of the selected entry, while entries have the focus. */
@@ -166,6 +170,12 @@ export interface AppState {
   readonly focusBehindPager: Focus;
   /** The colors that the user chose for this session. */
   readonly theme: ThemeChoice;
+  /** The dialog that has the screen and the keys. */
+  readonly dialog: Dialog | null;
+  /** A message of the command line that is sent when the dialogs of the start are closed. */
+  readonly firstMessage: string | null;
+  /** The dialogs that open when this one is closed. */
+  readonly laterDialogs: readonly StartDialog[];
 }
 
 /** The state of a UI that has just started. */
@@ -173,7 +183,7 @@ export function initialAppState(
   known: Partial<
     Pick<
       AppState,
-      'conversation' | 'detail' | 'hintUses' | 'notices' | 'surface' | 'theme' | 'tree'
+      'conversation' | 'detail' | 'hintUses' | 'notices' | 'surface' | 'theme' | 'thinking' | 'tree'
     >
   > = {},
 ): AppState {
@@ -198,6 +208,7 @@ export function initialAppState(
     chosenTask: null,
     anchor: null,
     detail: 'full',
+    thinking: 'short',
     toggled: new Set(),
     chosenEntry: null,
     search: null,
@@ -215,6 +226,9 @@ export function initialAppState(
     pager: null,
     focusBehindPager: 'editor',
     theme: 'auto',
+    dialog: null,
+    firstMessage: null,
+    laterDialogs: [],
     ...known,
   };
 }

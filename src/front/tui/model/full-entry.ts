@@ -147,7 +147,11 @@ function fullMessage(entry: MessageEntry, { scan }: FullTextSource): PagerDocume
 
 /** Reads an answer or a thought from the event that its key names; null if the log has no such text. */
 function readWritten(
-  { key, kind, text: shown }: Extract<SelectableEntry, { kind: 'answer' | 'thinking' }> & { key: number },
+  {
+    key,
+    kind,
+    text: shown,
+  }: Extract<SelectableEntry, { kind: 'answer' | 'thinking' }> & { key: number },
   { keyBase }: Pick<Transcript, 'keyBase'>,
   { scan }: FullTextSource,
 ): string | null {

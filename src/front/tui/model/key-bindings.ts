@@ -116,8 +116,12 @@ const OWN_BINDINGS = {
     'ctrl+c',
   ),
   'leave-empty': { keys: ['ctrl+d'], scope: 'anywhere', needsEmptyEditor: true },
-  // There are two keys, because tmux uses the first one itself.
-  background: anywhere('send the running tasks to the background', 'ctrl+b', 'ctrl+g'),
+  background: anywhere('send the running tasks to the background', 'ctrl+b'),
+  'edit-in-editor': {
+    keys: ['ctrl+g'],
+    scope: 'editor',
+    help: 'edit the text in $VISUAL or $EDITOR',
+  },
   'cycle-mode': anywhere(
     'next permission mode: plan, default, acceptEdits, autonomous',
     'shift+tab',

@@ -12,6 +12,7 @@ export type LibraryInfo = Pick<
   | 'offlineByDefault'
   | 'rules'
   | 'terminal'
+  | 'thinking'
 >;
 
 /** The part of the library that the terminal UI uses. */

@@ -61,6 +61,7 @@ export class PlainApp {
       {
         callAttention: (text) => void streams.output.write(attentionSequence(attention, text)),
         leave: onLeave,
+        ...(options.onRestart === undefined ? {} : { restart: options.onRestart }),
         changed: (message) => this.onChanged(message),
         shellEnded: ({ outcome, text }) => {
           const shown = text.trimEnd().split('\n').slice(-MAX_SHELL_LINES);

@@ -9,8 +9,9 @@ import type { AppState } from '../model/app-state.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
 import { readEarlier, type ScanLog } from '../model/earlier-entries.ts';
 import { fullEntry } from '../model/full-entry.ts';
+import type { KeptUi } from '../model/kept-ui.ts';
 import { searchLog } from '../model/entry-search.ts';
-import { isCutOff } from '../model/task-tree.ts';
+import { isCutOff, rootRow } from '../model/task-tree.ts';
 import { hasEnded } from '../model/task-row.ts';
 import {
   estimateFanOut,
@@ -35,13 +36,16 @@ import {
   readTranscript,
 } from './log-reader.ts';
 import { PickerLists } from './picker-lists.ts';
+import { editTypedText, type EditorSurface } from './external-editor.ts';
+import { writeNote } from './memory-file.ts';
 import type { MessageSender, Recipient } from './message-sender.ts';
 import type { PastedImages } from './pasted-images.ts';
+import type { SetupDialogs } from './setup-dialogs.ts';
 import type { ShellCommands } from './shell-commands.ts';
 import { contextLines, type QuotedItems } from '../../../api/index.ts';
 
 /** The part of the screen that effects use. The UI in plain lines has no editor, so that some methods are missing there. */
-export interface Surface {
+export interface Surface extends EditorSurface {
   setEditorText?(text: string): void;
   addToHistory?(text: string): void;
   pageCompletions?(by: Direction): void;
@@ -51,6 +55,8 @@ export interface Surface {
   /** Writes an escape sequence that shows nothing. */
   writeSequence?(sequence: string): void;
   suspend?(): void;
+  /** Opens Muster again with this conversation. */
+  restart?(kept: KeptUi): void;
   /** Notifies a user who looks at another window. */
   callAttention(text: string): void;
   leave(): void;
@@ -65,6 +71,8 @@ export interface EffectRunnerOptions {
   readonly shell: ShellCommands;
   readonly images: Pick<PastedImages, 'takeClipboard'>;
   readonly surface: Surface;
+  /** The dialogs of the user's setup; null if it cannot be changed here. */
+  readonly dialogs: SetupDialogs | null;
   readonly state: () => AppState;
   readonly dispatch: (message: UiMessage) => void;
 }
@@ -91,6 +99,8 @@ export class EffectRunner {
   private isListingSlow = false;
   /** The timer that cancels the action which a second press of a key would carry out. */
   private expiry: NodeJS.Timeout | undefined;
+  /** The model that the user chose in this UI; null for none. */
+  private chosenModel: string | null = null;
 
   constructor(options: EffectRunnerOptions) {
     this.options = options;
@@ -112,7 +122,7 @@ export class EffectRunner {
   }
 
   private perform(effect: UiEffect, fail: (thrown: unknown) => void): void {
-    const { library, conversation, shell, images, surface, dispatch } = this.options;
+    const { library, conversation, shell, images, surface, dialogs, dispatch } = this.options;
     switch (effect.type) {
       case 'dispatch':
         return dispatch(effect.message);
@@ -230,6 +240,20 @@ export class EffectRunner {
         return undefined;
       case 'call-attention':
         return surface.callAttention(effect.text);
+      case 'open-dialog':
+        return void dialogs?.open(effect.subject, effect.argument);
+      case 'answer-dialog':
+        return void dialogs?.answer(effect.subject, effect.answer);
+      case 'cancel-dialog':
+        return dialogs?.cancel();
+      case 'write-note':
+        return void writeNote(effect, library.cwd).then((done) => this.note('info', done), fail);
+      case 'restart':
+        return this.restart(effect.done);
+      case 'edit-text':
+        return void editTypedText(surface, effect.text, this.options.state().writing.kind).then(
+          dispatch,
+        );
       case 'redraw':
         return surface.redraw?.();
       case 'suspend':
@@ -239,6 +263,20 @@ export class EffectRunner {
       default:
         return effect satisfies never;
     }
+  }
+
+  private restart(done: string): void {
+    const { library, conversation, state, surface } = this.options;
+    const { id } = conversation;
+    // A conversation without a log would be lost.
+    if (surface.restart === undefined || (id !== null && library.store.logPath(id) === null)) {
+      this.note('info', `${done}. This applies when you start Muster again`);
+      return;
+    }
+    const { chosenMode, firstMessage, tree } = state();
+    const typed = surface.editorText?.() ?? '';
+    const mode = chosenMode ?? rootRow(tree)?.mode ?? null;
+    surface.restart({ id, typed, mode, model: this.chosenModel, prompt: firstMessage, done });
   }
 
   private hint(text: string): void {

@@ -1,4 +1,5 @@
 import {
+  decodeKittyPrintable,
   Editor,
   KeybindingsManager,
   parseKey,
@@ -16,6 +17,7 @@ import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
 import { printText } from '../../../sys/print.ts';
 import type { Bindings } from '../model/key-bindings.ts';
 import { keyFromText } from '../model/key-names.ts';
+import type { DialogInput } from '../model/dialog.ts';
 import type { Pen } from '../view/pen.ts';
 import { TerminalReports, type Background } from './terminal-replies.ts';
 
@@ -34,6 +36,9 @@ export interface ScreenOptions {
   readonly completions: AutocompleteProvider;
   /** Returns exactly `height` lines, none wider than `width`. */
   readonly draw: (size: ScreenSize) => readonly string[];
+  /** Whether a dialog takes all keys. */
+  readonly isDialogOpen: () => boolean;
+  readonly onDialogInput: (input: DialogInput) => void;
   /** Handles a key, given by its name. Returns false if the editor has to handle it. */
   readonly onKey: (key: string) => boolean;
   /** Called with the number of lines to scroll, down for a positive number. */
@@ -68,6 +73,7 @@ export class Screen {
   /** Reads the reports of the terminal about itself. */
   readonly reports: TerminalReports;
   private hasStopped = false;
+  private isTerminalLent = false;
 
   constructor(terminal: Terminal, options: ScreenOptions) {
     const { pen, bindings, completions, onKey, onPaste, onBackground } = options;
@@ -86,6 +92,11 @@ export class Screen {
     this.tui.addChild(root);
     this.tui.setFocus(root);
     this.tui.addInputListener((data) => {
+      if (options.isDialogOpen()) {
+        options.onDialogInput(dialogInput(data));
+        this.draw();
+        return { consume: true };
+      }
       if (data.startsWith(PASTE_START)) {
         const end = data.endsWith(PASTE_END) ? -PASTE_END.length : undefined;
         const pasted = onPaste(data.slice(PASTE_START.length, end));
@@ -138,19 +149,46 @@ export class Screen {
     }
   }
 
+  /** Whether another program has the terminal, so that nothing may be drawn and Ctrl+C is meant for that program. */
+  get isLent(): boolean {
+    return this.isTerminalLent;
+  }
+
+  /** Gives the terminal to a program while `use` runs. The tasks go on meanwhile. */
+  readonly lend = async <Result>(use: () => Promise<Result>): Promise<Result> => {
+    this.isTerminalLent = true;
+    this.tui.stop({ preserveScreen: true });
+    // Keys of the other program arrive as signals as well, because it is in the same process group.
+    const ignore = (): void => {};
+    process.on('SIGQUIT', ignore);
+    try {
+      return await use();
+    } finally {
+      process.off('SIGQUIT', ignore);
+      this.isTerminalLent = false;
+      if (!this.hasStopped) {
+        this.tui.start();
+        this.redraw();
+      }
+    }
+  };
+
   /** Requests a frame soon. Several requests make one frame. */
   draw(): void {
+    if (this.isTerminalLent) return;
     this.tui.requestRender();
   }
 
   /** Writes all lines again. */
   redraw(): void {
+    if (this.isTerminalLent) return;
     this.tui.requestRender(true);
   }
 
   /** Gives the terminal back in its state before the start, without any line of the screen. */
   async stop(): Promise<void> {
     this.hasStopped = true;
+    if (this.isTerminalLent) return;
     await this.reports.terminal.drainInput(200, 20);
     this.tui.stop({ preserveScreen: true });
   }
@@ -158,6 +196,7 @@ export class Screen {
   /** Gives the terminal back at once, because the process is about to end. */
   stopNow(): void {
     this.hasStopped = true;
+    if (this.isTerminalLent) return;
     this.tui.stop({ preserveScreen: true });
   }
 }
@@ -206,6 +245,22 @@ function keyName(data: string): string | undefined {
 /** Removes control characters that no key sends, because the editor would write them to the terminal unchanged. */
 function withoutControls(data: string): string {
   return data.replaceAll(/[\u0080-\u009f]/g, '');
+}
+
+/** Whether a text has no control characters, which are keys and no text. */
+function isPrintable(text: string): boolean {
+  return sanitizeForTerminal(text, 'prose') === text && !/[\n\t]/.test(text);
+}
+
+/** Reads a key or a paste for a dialog. */
+function dialogInput(data: string): DialogInput {
+  if (data.startsWith(PASTE_START)) {
+    const end = data.endsWith(PASTE_END) ? -PASTE_END.length : undefined;
+    return { key: null, text: pastedText(data.slice(PASTE_START.length, end)).trim() };
+  }
+  const key = parseKey(data) ?? null;
+  const text = decodeKittyPrintable(data) ?? data;
+  return { key, text: isPrintable(text) ? text : '' };
 }
 
 // oxlint-disable-next-line no-control-regex -- this is the sequence to decode

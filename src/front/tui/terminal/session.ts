@@ -7,6 +7,8 @@ import type { UpdateContext } from '../update/step.ts';
 import type { UiMessage } from '../update/message.ts';
 import { update } from '../update/update.ts';
 import { ConversationRunner, type ConversationPort } from './conversation-runner.ts';
+import { SetupDialogs, type UserSetup } from './setup-dialogs.ts';
+import type { KeptUi } from '../model/kept-ui.ts';
 import { EffectRunner, type Surface } from './effect-runner.ts';
 import { MessageSender } from './message-sender.ts';
 import type { AttentionMethod } from './notification.ts';
@@ -22,6 +24,8 @@ export interface UiSessionOptions {
   readonly watched?: ConversationPort;
   /** Messages of the start, one line each. */
   readonly notices: readonly string[];
+  /** The user's setup that dialogs change; absent if they cannot. */
+  readonly setup?: UserSetup;
   /** Milliseconds of the monotonic clock. */
   readonly now: () => number;
 }
@@ -30,6 +34,8 @@ export interface UiSessionOptions {
 export interface InterfaceOptions extends UiSessionOptions {
   /** The way in which a user who looks at another window is notified. */
   readonly attention: AttentionMethod;
+  /** Called when Muster is to be opened again; absent if it cannot. */
+  readonly onRestart?: (kept: KeptUi) => void;
   /** Called when the user wants to leave. */
   readonly onLeave: () => void;
 }
@@ -60,7 +66,7 @@ export class UiSession {
   private current: AppState;
 
   constructor(
-    { library, agent, watched, notices, now }: UiSessionOptions,
+    { library, agent, watched, notices, setup, now }: UiSessionOptions,
     surface: SessionSurface,
     { pen, kind }: { readonly pen: Pen; readonly kind: AppState['surface'] },
   ) {
@@ -85,7 +91,17 @@ export class UiSession {
     const { conversation, shell, images } = this;
     const sender = new MessageSender({ library, agent, shell, images, dispatch });
     const state = () => this.state;
-    const parts = { library, conversation, sender, shell, images, surface };
+    const dialogs =
+      setup === undefined
+        ? null
+        : new SetupDialogs({
+            setup,
+            cwd,
+            show: (dialog) => dispatch({ type: 'dialog', dialog }),
+            note: (level, text) => this.note(level, text),
+            restart: (done) => dispatch({ type: 'restart-wanted', done }),
+          });
+    const parts = { library, conversation, sender, shell, images, surface, dialogs };
     this.effects = new EffectRunner({ ...parts, state, dispatch });
     const { id, isAtWork, isWatched } = conversation;
     const status = { id, isAtWork, isWatched, isSending: false };
@@ -97,6 +113,7 @@ export class UiSession {
       notices,
       surface: kind,
       theme: library.terminal.theme,
+      thinking: library.thinking,
     });
     this.stopSignals = library.watchSignals((signal) => dispatch({ type: 'task-signal', signal }));
   }

@@ -6,7 +6,8 @@ import type {
   TaskSignal,
 } from '../../../api/index.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
-import type { ConversationStatus, LastPrompt, TerminalSize } from '../model/app-state.ts';
+import type { ConversationStatus, LastPrompt, TerminalSize, Writing } from '../model/app-state.ts';
+import type { Dialog, DialogInput, StartDialog } from '../model/dialog.ts';
 import type { ShellChange } from '../model/entry.ts';
 import type { PagerDocument } from '../model/pager.ts';
 import type { SearchMatch } from '../model/entry-search.ts';
@@ -90,6 +91,18 @@ interface MessageFields {
   'model-set': { name: string };
   'send-failed': { text: string; reason: string };
 
+  /** Opens a dialog, or closes it with null. */
+  dialog: { dialog: Dialog | null };
+  'dialog-typed': { input: DialogInput };
+  /** A change of the setup applies once Muster is opened again. */
+  'restart-wanted': { done: string };
+  /** Muster was opened again. The unfinished message and the mode are those from before. */
+  restarted: { typed: string; mode: PermissionMode | null; done: string };
+  /** The UI is open. The message of the command line is sent when the dialogs are closed; null for none. */
+  started: { firstMessage: string | null; dialogs: readonly StartDialog[] };
+  /** The user has left the external editor. `writing` is the purpose of the text when it was opened. */
+  'text-edited': { text: string; writing: Writing['kind'] };
+
   /** `isForSimilar`: all questions that are similar get this answer, too. */
   answer: { answer: QuestionAnswer; isForSimilar?: boolean };
   'answer-accepted': { question: string };
@@ -110,7 +123,7 @@ interface MessageFields {
   'former-content-read': { task: string; callId: string; text: string };
   'sandbox-checked': { sandbox: SandboxState };
   /** The UI has started, and facts about the directory can be read. */
-  started: object;
+  'read-status': object;
   'branch-read': { branch: string | null };
   /** `tokens` is null if the context window of the model is unknown. */
   'context-window-read': { model: string; tokens: number | null };

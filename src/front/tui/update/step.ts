@@ -8,6 +8,7 @@ import { type Transcript, addEntry } from '../model/transcript.ts';
 import type { BrowseMessage, Direction, UiMessage, Tagged } from './message.ts';
 import type { PickerKind } from '../model/picker.ts';
 import type { Action } from '../model/key-bindings.ts';
+import type { DialogSubject, StartDialog, TypedSecret } from '../model/dialog.ts';
 import type { ViewContext } from '../view/frame.ts';
 import type { EntryBody, SelectableEntry } from '../model/entry.ts';
 import {
@@ -95,6 +96,16 @@ interface EffectFields {
   'call-attention': { text: string };
   /** Dispatches `armed-expired` after `ms` milliseconds, and cancels the expiry before. */
   'expire-armed': { ms: number };
+  /** Opens a dialog of the user's setup. `argument` is the name of a provider for `login`, the text for `note`, or empty. */
+  'open-dialog': { subject: StartDialog | 'login' | 'note'; argument: string };
+  'answer-dialog': { subject: DialogSubject; answer: TypedSecret };
+  'cancel-dialog': object;
+  /** Adds a line to the context file of the project or of the user. */
+  'write-note': { note: string; scope: 'project' | 'user' };
+  /** Opens Muster again with the same conversation. `done` says why, in words that follow `Muster`. */
+  restart: { done: string };
+  /** Opens the text in the user's own editor. */
+  'edit-text': { text: string };
   redraw: object;
   suspend: object;
   leave: object;

@@ -11,6 +11,7 @@ import {
 } from './step.ts';
 import { HELP_HINT } from '../view/frame.ts';
 import { COMMANDS } from './commands/command-table.ts';
+import { BARE_WORDS, ELSEWHERE, FAMILIAR_NAMES } from './commands/familiar-names.ts';
 import { showPage, unknownCommandPage } from './commands/pages.ts';
 import { submitAnswer } from './questions.ts';
 import { takeSelected } from './picker.ts';
@@ -20,15 +21,24 @@ import { closeTask } from './tasks.ts';
 export type Input =
   | { readonly kind: 'message' }
   | { readonly kind: 'command'; readonly name: string; readonly argument: string }
+  /** A note for the context file of the project or of the user. */
+  | { readonly kind: 'note'; readonly note: string }
   /** A shell command. After `!` the output is attached to the next message; after `!!` it is only shown. */
   | { readonly kind: 'shell'; readonly command: string; readonly isShared: boolean };
 
 const COMMAND = /^\/([a-z][a-z-]*)(?:\s+([\s\S]*))?$/;
 
+/** A note: a single line that starts with one `#`. A heading above further lines is a message. */
+const NOTE = /^# (\S[^\n]{0,1999})$/;
+
 /** Reads a typed text. A text that starts with a path is a message, because of its second slash: `/etc/hosts is wrong`. */
 export function readInput(text: string): Input {
   const [, marks, shell = ''] = /^(!!?)([\s\S]*)$/.exec(text) ?? [];
   if (marks !== undefined) return { kind: 'shell', command: shell.trim(), isShared: marks === '!' };
+  const [, note] = NOTE.exec(text) ?? [];
+  if (note !== undefined) return { kind: 'note', note: note.trim() };
+  const bare = BARE_WORDS.get(text.trim());
+  if (bare !== undefined) return { kind: 'command', name: bare, argument: '' };
   const [, name, argument = ''] = COMMAND.exec(text.trim()) ?? [];
   if (name === undefined) return { kind: 'message' };
   return { kind: 'command', name, argument: argument.trim() };
@@ -52,11 +62,20 @@ function handle(state: AppState, text: string, context: UpdateContext): Update {
       return runSlashCommand(state, input, context);
     case 'shell':
       return runShell(state, input);
+    case 'note':
+      return takeNote(state, input.note);
     case 'message':
       return next(state, { type: 'send-message', text, to: state.openTask });
     default:
       return input satisfies never;
   }
+}
+
+/** Asks which context file takes a note. Plain lines have no such dialog; there it is the file of the project. */
+function takeNote(state: AppState, note: string): Update {
+  if (state.conversation.isWatched) return hint(state, 'a note can be written only in your own UI');
+  if (state.surface === 'lines') return next(state, { type: 'write-note', note, scope: 'project' });
+  return next(state, { type: 'open-dialog', subject: 'note', argument: note });
 }
 
 function continueIfCutOff(state: AppState): Update {
@@ -70,7 +89,12 @@ export function runSlashCommand(
   { name, argument }: { readonly name: string; readonly argument: string },
   context: UpdateContext,
 ): Update {
-  const command = COMMANDS.find((each) => each.name === (name === 'exit' ? 'quit' : name));
+  const ownName = FAMILIAR_NAMES.get(name) ?? name;
+  const command = COMMANDS.find((each) => each.name === ownName);
+  const elsewhere = ELSEWHERE.get(name);
+  if (elsewhere !== undefined) {
+    return showPage(state, { title: `/${name}`, lines: [elsewhere] }, context);
+  }
   if (command === undefined) return showPage(state, unknownCommandPage(name, COMMANDS), context);
   if (state.conversation.isWatched && command.needsOwnConversation === true) {
     return hint(state, `/${command.name} does not work while you watch another process`);

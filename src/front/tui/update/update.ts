@@ -34,6 +34,7 @@ import {
   type ActionHandler,
   type ActionHandlers,
 } from './step.ts';
+import { restart, showDialog, typeIntoDialog } from './dialogs.ts';
 import { openFound } from './commands/conversations.ts';
 import { showPage } from './commands/pages.ts';
 import type { UiMessage } from './message.ts';
@@ -152,8 +153,12 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
         next(state.armed === 'leave' ? state : { ...state, armed: null, hint: null }),
         readStatus,
       );
-    case 'started':
+    case 'read-status':
       return readStatus(state);
+    case 'started': {
+      const { firstMessage, dialogs: laterDialogs } = message;
+      return showDialog({ ...state, firstMessage, laterDialogs }, null);
+    }
     case 'branch-read':
       return next({ ...state, branch: message.branch });
     case 'context-window-read': {
@@ -188,6 +193,18 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return andThen(closePicker(state), (closed) =>
         andThen(hint(closed, message.reason), (hinted) => setEditorText(hinted, message.text)),
       );
+    case 'dialog':
+      return showDialog(state, message.dialog);
+    case 'dialog-typed':
+      return typeIntoDialog(state, message.input);
+    case 'restart-wanted':
+      return restart(state, message.done);
+    case 'restarted': {
+      const noted = addNote(state, 'info', message.done);
+      return setEditorText({ ...noted, chosenMode: message.mode }, message.typed);
+    }
+    case 'text-edited':
+      return takeEditedText(state, message, context);
     case 'answer':
       return sendAnswer(state, message);
     case 'answer-accepted':
@@ -287,6 +304,17 @@ function readContextWindow(state: AppState): Update {
   return next({ ...state, contextWindow }, { type: 'read-context-window', model });
 }
 
+/** Puts a text from the external editor into the editor. If the question of the text is settled, a page shows the text. */
+function takeEditedText(
+  state: AppState,
+  { text, writing }: Extract<UiMessage, { type: 'text-edited' }>,
+  context: UpdateContext,
+): Update {
+  if (state.writing.kind === writing) return setEditorText(state, text);
+  const title = 'Your text, for a question that is settled';
+  return showPage(state, { title, lines: text.split('\n') }, context);
+}
+
 /** Adds entries that were read back from the log. Ignores entries of a transcript that is no longer in view. */
 function withEntries(
   state: AppState,
@@ -322,6 +350,7 @@ const HANDLERS: Readonly<Record<OwnAction, ActionHandler>> = {
   'paste-image': (state) => next(state, { type: 'paste-image' }),
   redraw: (state) => next(state, { type: 'redraw' }),
   suspend: (state) => next(state, { type: 'suspend' }),
+  'edit-in-editor': (state) => next(state, { type: 'edit-text', text: state.typed }),
   // The editor itself sends the text and breaks lines.
   send: (state) => next(state),
   'new-line': (state) => next(state),

@@ -1,3 +1,4 @@
+import type { ThinkingDisplay } from '../../../protocol/thinking-display.ts';
 import { plural } from '../../../base/text.ts';
 import type { Search } from '../model/app-state.ts';
 import { groupCalls, type CallGroup } from '../model/call-groups.ts';
@@ -33,6 +34,7 @@ export interface ConversationStyle extends Pick<
   /** The key of the selected entry; null if entries don't have the focus. */
   readonly chosen: number | null;
   readonly search: Pick<Search, 'pattern' | 'current'> | null;
+  readonly thinking: ThinkingDisplay;
 }
 
 /**
@@ -63,7 +65,7 @@ export function conversationParts(transcript: Transcript, style: ConversationSty
       draw: () => countLine(gap, 'entry between', 'entries between', style),
     },
     ...entryParts(entries, gap === 0 ? lastRead : undefined),
-    { key: nextKey, draw: once(() => streamLines(stream, folded)) },
+    { key: nextKey, draw: once(() => streamLines(stream, { ...folded, shows: style.thinking })) },
     ...waiting.map((message, index) => ({
       key: nextKey + index + 1,
       draw: () => entryLines({ key: 0, ...message }, folded),
@@ -93,6 +95,11 @@ export function isUnfolded(
   return search?.current?.key === key || toggled.has(key);
 }
 
+/** Whether the user looks at an entry: it is the current match, is selected, or was unfolded. */
+function isMarked(key: number, { chosen, search, toggled }: ConversationStyle): boolean {
+  return search?.current?.key === key || chosen === key || toggled.has(key);
+}
+
 /** Draws an entry. The current match and the selected entry get a sign, because not every terminal has colors. */
 function framedEntry(
   entry: Entry,
@@ -106,7 +113,12 @@ function framedEntry(
   const { key } = entry;
   const pattern = style.search?.pattern ?? null;
   const current = style.search?.current ?? null;
-  const level = isUnfolded(key, style) ? 'unfolded' : style.detail;
+  const isThinking = entry.kind === 'thinking';
+  // A thought that a search finds, or that the user has chosen, is shown in any case.
+  if (isThinking && style.thinking === 'hidden' && !isMarked(key, style)) return [];
+  const isOpen =
+    isThinking && style.thinking === 'full' ? !style.toggled.has(key) : isUnfolded(key, style);
+  const level = isOpen ? 'unfolded' : style.detail;
   const line = current?.key === key ? current.line : null;
   const isSigned = line !== null || style.chosen === key;
   const width = isSigned ? Math.max(1, style.width - 2) : style.width;
@@ -179,11 +191,17 @@ function countLine(
 
 function streamLines(
   { text, thinking }: Transcript['stream'],
-  style: EntryStyle,
+  { shows, ...style }: EntryStyle & { readonly shows: ThinkingDisplay },
 ): readonly string[] {
   const { width } = style;
+  const isFull = shows === 'full';
   const thoughts =
-    thinking === '' || text !== '' ? [] : thinkingLines(textEnd(thinking, width * 2), style);
+    thinking === '' || text !== '' || shows === 'hidden'
+      ? []
+      : thinkingLines(isFull ? thinking : textEnd(thinking, width * 2), {
+          ...style,
+          level: isFull ? 'unfolded' : style.level,
+        });
   const answer = text === '' ? [] : ['', ...answerLines(drawnEnd(text), style, 'open')];
   return [...thoughts, ...answer];
 }

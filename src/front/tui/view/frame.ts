@@ -5,6 +5,7 @@ import { rootRow, isCutOff, currentRows, treeRows, type TaskTreeRow } from '../m
 import { directQuestion, similarQuestions } from '../model/similar-questions.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { conversationParts } from './conversation-parts.ts';
+import { drawDialog } from './dialog-view.ts';
 import { joinEnds, joinFittingFacts, fitLine, SEPARATOR, visibleWidth } from './fit.ts';
 import { pagerScreen } from './pager.ts';
 import type { Pen } from './pen.ts';
@@ -44,6 +45,7 @@ export function drawFrame(
   if (state.picker !== null) return drawPicker(state.picker, state, editor, context);
   const { width, height } = state.size;
   const { pen, bindings } = context;
+  if (state.dialog !== null) return drawDialog(state.dialog, state.size, pen);
   if (state.pager !== null) {
     const typed = state.writing.kind === 'find' ? state.typed : null;
     const style = { width, height, bindings, typed, questions: state.tree.questions.size };
@@ -73,7 +75,7 @@ function emptyLines(count: number): readonly string[] {
 
 /** Returns the conversation in view as parts, which are drawn only when they are needed. */
 export function partsInView(state: AppState, { library, bindings, pen, now }: ViewContext): Parts {
-  const { detail, toggled, search, notices, sandbox, size } = state;
+  const { detail, thinking, toggled, search, notices, sandbox, size } = state;
   const { width } = size;
   const transcript = transcriptInView(state);
   const above =
@@ -83,7 +85,7 @@ export function partsInView(state: AppState, { library, bindings, pen, now }: Vi
     .flatMap((action) => keysOf(bindings, action).slice(0, 1))
     .join(' ');
   const [tasksKey = ''] = keysOf(bindings, 'focus-tasks');
-  const look = { pen, width, detail, now: now(), fullTextKeys, tasksKey };
+  const look = { pen, width, detail, thinking, now: now(), fullTextKeys, tasksKey };
   return conversationParts(transcript, { ...look, toggled, chosen, above, search });
 }
 

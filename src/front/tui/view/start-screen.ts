@@ -6,7 +6,7 @@ import { fitLine, wrapText } from './fit.ts';
 import type { Pen } from './pen.ts';
 
 const NO_MODEL =
-  'no model is configured: the offline search engine answers, and writes no code. For a real model run muster login, set a key such as ANTHROPIC_API_KEY, or start Ollama or LM Studio with a model';
+  'no model is configured: the offline search engine answers, and writes no code. For a real model type /login, set a key such as ANTHROPIC_API_KEY, or start Ollama or LM Studio with a model';
 
 /** The facts on the start screen. */
 export interface StartInfo {

@@ -54,9 +54,9 @@ export async function runWatch({ id, muster, tasks }: WatchRequest): Promise<num
   const followed = tasks
     .follow(id, { listener, signal: following.signal })
     .catch((thrown: unknown) => reportFailure(`no longer following: ${errorMessage(thrown)}`));
-  const code = await holdTerminal(app, muster.screenMark, left.promise, (signal) =>
-    left.resolve(EXIT_CODES[signal]),
-  );
+  const code = await holdTerminal(app, muster.screenMark, left.promise, (signal) => {
+    if (signal !== 'SIGINT' || !app.isTerminalLent) left.resolve(EXIT_CODES[signal]);
+  });
   following.abort();
   await followed;
   return code;

@@ -45,6 +45,7 @@ export function watchedLibrary(
     terminal: local.terminal,
     hintUses: local.hintUses,
     contextWindow: (model) => local.contextWindow(model),
+    thinking: local.thinking,
     keyBindings: local.keyBindings,
     typed: local.typed,
     store: local.store,

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { TaskEvent } from '../../../../src/protocol/events/event.ts';
 import { fullEntry, type FullTextSource } from '../../../../src/front/tui/model/full-entry.ts';
+import { isSelectable } from '../../../../src/front/tui/model/entry.ts';
 import type { PagerSection } from '../../../../src/front/tui/model/pager.ts';
 import { applyToTranscript, emptyTranscript } from '../../../../src/front/tui/model/transcript.ts';
 
@@ -14,7 +15,7 @@ function lastEntry(bodies: readonly object[], source: Partial<FullTextSource> = 
   const transcript = emptyTranscript('t');
   for (const event of events) applyToTranscript(transcript, event);
   const entry = transcript.entries.at(-1);
-  if (entry === undefined) throw new Error('the log has no entry');
+  if (entry === undefined || !isSelectable(entry)) throw new Error('the log has no such entry');
   return fullEntry(entry, transcript, {
     scan: (visit) => events.forEach(visit),
     readBackup: () => null,

@@ -18,6 +18,7 @@ export const CONTEXT: UpdateContext = {
     models: { settings: {}, providers: [] } as never,
     detail: 'full',
     mode: 'default',
+    thinking: 'short',
     offlineByDefault: false,
     rules: { allow: [], ask: [], deny: [] },
     terminal: { title: true, hints: true, theme: 'auto' },

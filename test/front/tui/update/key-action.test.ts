@@ -42,7 +42,7 @@ it.each<readonly [string, Partial<KeyContext>, string]>([
   ['ctrl+d', {}, 'leave-empty'],
   ['ctrl+d', { isEditorEmpty: false }, 'editor'],
   ['ctrl+b', {}, 'background'],
-  ['ctrl+g', {}, 'background'],
+  ['ctrl+g', {}, 'edit-in-editor'],
   ['shift+tab', {}, 'cycle-mode'],
   ['tab', {}, 'editor'],
   ['tab', { hasQuestion: true }, 'focus-question'],

@@ -15,6 +15,10 @@ it.each([
   ],
   ['!git status', { kind: 'shell', command: 'git status', isShared: true }],
   ['!!ls', { kind: 'shell', command: 'ls', isShared: false }],
+  ['# use tabs', { kind: 'note', note: 'use tabs' }],
+  ['# Plan\n\nFirst do this.', { kind: 'message' }],
+  ['## Heading', { kind: 'message' }],
+  ['#12 is fixed', { kind: 'message' }],
   ['!', { kind: 'shell', command: '', isShared: true }],
 ])('%j is read as %o', (text, input) => {
   expect(readInput(text)).toEqual(input);
@@ -99,7 +103,19 @@ describe('slash commands', () => {
         'does not work while you watch another process',
       ),
     ).map(({ name }) => name);
-    expect(refused).toEqual(['model', 'undo', 'redo', 'take-back', 'compact', 'resume', 'new']);
+    expect(refused).toEqual([
+      'model',
+      'undo',
+      'redo',
+      'take-back',
+      'compact',
+      'init',
+      'resume',
+      'login',
+      'trust',
+      'restart',
+      'new',
+    ]);
   });
 
   it('show the nearest name for an unknown name', () => {

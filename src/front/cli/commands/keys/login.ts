@@ -85,7 +85,7 @@ function parseLogin({ operands, flags }: CommandArguments) {
 }
 
 /** Loads the user's own configuration, since a project's file cannot say anything about keys. */
-async function loadAccountOptions(
+export async function loadAccountOptions(
   options: DataOptions,
   context: CommandContext,
 ): Promise<AccountOptions> {

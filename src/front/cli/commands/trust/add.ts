@@ -54,14 +54,21 @@ function asJson({ entry, state, grants }: ApprovalProposal) {
   return { kind, path, sha256, was: state, grants: grants.lines, problems: grants.problems };
 }
 
-function shown({ entry, state, grants }: ApprovalProposal): string {
+function shown(proposal: ApprovalProposal): string {
+  return describeProposal(proposal)
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** Describes what a file would do if it were trusted, in lines of which the last is empty. */
+export function describeProposal({ entry, state, grants }: ApprovalProposal): readonly string[] {
   const what = state === 'new' ? 'new' : 'changed since you trusted it';
   const head = `${projectPath(entry.project, entry.path)} (${entry.kind}, ${what}, sha256 ${entry.sha256.slice(0, 12)})`;
   const lines = [
     ...grants.lines.map((line) => `  ${escapeLine(line)}`),
     ...grants.problems.map((problem) => `  cannot be trusted in this form: ${escapeLine(problem)}`),
   ];
-  return [head, ...lines, ''].map((line) => `${line}\n`).join('');
+  return [head, ...lines, ''];
 }
 
 function outcome({ proposed, trusted }: { readonly proposed: number; readonly trusted: number }) {

@@ -1,6 +1,7 @@
 import type { AppState } from '../../model/app-state.ts';
 import { type UpdateContext, hint, next, type UiEffect, type Update } from '../step.ts';
 import { redo, undo } from '../rewind.ts';
+import { restart } from '../dialogs.ts';
 import { pickAgent, pickModel, pickTask } from '../open-picker.ts';
 import { startNewConversation, switchConversation } from './conversations.ts';
 import { chooseTheme, copyAnswer, exportConversation } from './screen-commands.ts';
@@ -19,6 +20,7 @@ import {
   type CommandHelp,
 } from './pages.ts';
 import { sanitizeLine, sanitizeForTerminal } from '../../../../base/terminal-text.ts';
+import { THINKING_DISPLAYS } from '../../../../protocol/thinking-display.ts';
 import { collapseWhitespace } from '../../../../base/text.ts';
 import type { LibraryInfo } from '../../model/ui-library.ts';
 
@@ -111,6 +113,13 @@ export const COMMANDS: readonly SlashCommand[] = [
     run: page(permissionsPage),
   },
   {
+    name: 'thinking',
+    argument: '[HOW]',
+    help: 'show thinking short, full or hidden, until you leave',
+    completions: () => THINKING_DISPLAYS.map((text) => ({ text, help: '' })),
+    run: chooseThinking,
+  },
+  {
     name: 'compact',
     argument: '[WHAT TO KEEP]',
     help: 'summarize the conversation to free context',
@@ -142,11 +151,45 @@ export const COMMANDS: readonly SlashCommand[] = [
     run: chooseTheme,
   },
   {
+    name: 'init',
+    help: 'write AGENTS.md for this project, or improve it',
+    needsOwnConversation: true,
+    run: (state) => next(state, { type: 'send-message', text: INIT_PROMPT, to: null }),
+  },
+  {
     name: 'resume',
     argument: '[ID]',
     help: 'continue an earlier conversation',
     needsOwnConversation: true,
     run: switchConversation,
+  },
+  {
+    name: 'login',
+    argument: '[PROVIDER]',
+    help: 'test the API key of a provider, and save it',
+    needsOwnConversation: true,
+    run: (state, argument) => openDialog(state, 'login', argument),
+  },
+  {
+    name: 'logout',
+    argument: '[PROVIDER]',
+    help: 'how to remove a saved key',
+    run: page((_source, argument) => ({
+      title: '/logout',
+      lines: [`type !!muster logout ${argument === '' ? 'PROVIDER' : argument}, then /restart`],
+    })),
+  },
+  {
+    name: 'trust',
+    help: 'what files of this project would do; trust them',
+    needsOwnConversation: true,
+    run: (state) => openDialog(state, 'trust', ''),
+  },
+  {
+    name: 'restart',
+    help: 'open Muster again with this conversation, so that changed settings apply',
+    needsOwnConversation: true,
+    run: (state) => restart(state, 'Muster was opened again'),
   },
   {
     name: 'new',
@@ -160,6 +203,30 @@ export const COMMANDS: readonly SlashCommand[] = [
     run: does({ type: 'leave' }),
   },
 ];
+
+function openDialog(state: AppState, subject: 'login' | 'trust', argument: string): Update {
+  if (state.surface === 'screen') return next(state, { type: 'open-dialog', subject, argument });
+  const command = subject === 'login' ? `muster login ${argument}`.trimEnd() : 'muster trust add';
+  return hint(state, `type ${command} in another terminal, then /restart here`);
+}
+
+/** Chooses how much of the thinking is shown: the named amount, or the next one. */
+function chooseThinking(state: AppState, argument: string): Update {
+  const after = THINKING_DISPLAYS.indexOf(state.thinking) + 1;
+  const following = THINKING_DISPLAYS[after % THINKING_DISPLAYS.length] ?? 'short';
+  const thinking =
+    argument === '' ? following : THINKING_DISPLAYS.find((each) => each === argument);
+  if (thinking === undefined) return hint(state, '/thinking takes short, full or hidden');
+  const always = `terminal.thinking = "${thinking}" in your configuration keeps it`;
+  return hint({ ...state, thinking, toggled: new Set() }, `thinking: ${thinking}; ${always}`);
+}
+
+/** The message of `/init`. Reading a project takes much context, so a child does it. */
+const INIT_PROMPT = `Write AGENTS.md for this project: the page that a coding agent reads before each task.
+
+First delegate to Explore: purpose, layout, the exact commands to build, run, lint and test (all tests, and one), conventions, and traps, each with the file that shows it. Then write AGENTS.md at the root of the repository in at most 60 lines. Leave out what is obvious from the file names, and do not guess.
+
+If there is an AGENTS.md or CLAUDE.md, read it first: keep what is true, correct what is not, add what is missing.`;
 
 /** Returns the `run` function of a command that only has an effect. */
 function does(effect: UiEffect): SlashCommand['run'] {

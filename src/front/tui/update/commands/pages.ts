@@ -69,6 +69,7 @@ export function helpPage(bindings: Bindings, commands: readonly CommandHelp[]): 
   const always = [
     ['↑ ↓', 'earlier messages, with an empty editor'],
     ['@', 'name an agent, or attach a file'],
+    ['# note', 'add a line to the context file of the project, or to your own'],
     ['!command', 'run a shell command; its output goes with the next message (!! only shows it)'],
   ];
   return {
