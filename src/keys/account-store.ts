@@ -20,17 +20,25 @@ const ACCOUNTS: ListFormat<AccountEntry> = {
   listName: 'accounts',
   keyOf: ({ provider, account }) => JSON.stringify([provider, account]),
   describeInvalid: (position) => `entry ${position} is no account`,
-  read({ provider, account, key, baseUrl, addedOn }: JsonObject) {
+  read({ provider, account, key, baseUrl, origin, addedOn }: JsonObject) {
     if (
       typeof provider !== 'string' ||
       typeof account !== 'string' ||
       (typeof key !== 'string' && key !== null) ||
       (typeof baseUrl !== 'string' && baseUrl !== undefined) ||
+      (typeof origin !== 'string' && origin !== undefined) ||
       typeof addedOn !== 'string'
     ) {
       return undefined;
     }
-    return { provider, account, key, ...(baseUrl !== undefined && { baseUrl }), addedOn };
+    return {
+      provider,
+      account,
+      key,
+      ...(baseUrl !== undefined && { baseUrl }),
+      ...(origin !== undefined && { origin }),
+      addedOn,
+    };
   },
 };
 

@@ -65,7 +65,7 @@ export interface AccountReport {
   readonly store: 'keychain' | 'file';
   /** ISO 8601. */
   readonly addedOn: string;
-  /** The only server to which the key is sent; null: that of the provider. */
+  /** The only server to which the key is sent; null: those of the known provider. */
   readonly baseUrl: string | null;
   /** The source of the key that the provider uses instead; null: it uses this account. */
   readonly overriddenBy: string | null;
@@ -86,7 +86,7 @@ export function listAccounts({ loaded, state }: AccountOptions): AccountsReport 
   return {
     file: store.path,
     accounts: accounts.map((entry) => {
-      const { provider, account, key, addedOn, baseUrl = null } = entry;
+      const { provider, account, key, addedOn, origin = null, baseUrl = origin } = entry;
       const isUsed = providers.some(({ keyFrom }) => keyFrom === describeAccount(entry));
       const used = providers.find(({ name }) => name === provider)?.keyFrom ?? null;
       const overriddenBy = isUsed ? null : used;

@@ -81,7 +81,7 @@ const SOURCES: readonly Source[] = [
   },
   {
     name: 'an account that is stored in the file',
-    files: { ...configuration(''), ...credentials({ key: KEY }) },
+    files: { ...configuration(''), ...credentials({ key: KEY, origin: '@model@' }) },
     env: MODEL,
   },
   {
