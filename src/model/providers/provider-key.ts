@@ -165,11 +165,25 @@ const MIN_PART = 3;
 /** Replaces a key in a text of a server, and the parts of it that some servers show. */
 export function hideKey(text: string, key: string | null): string {
   if (key === null || key.length < MIN_SECRET_LENGTH) return text;
-  return text.replaceAll(key, '[key]').replace(MASKED, (shown, start: string, end: string) => {
-    const isStart = start.length >= MIN_PART && key.startsWith(start);
-    const isEnd = end.length >= MIN_PART && key.endsWith(end);
-    return isStart || isEnd ? '[key]' : shown;
+  const unmasked = text
+    .replaceAll(key, '[key]')
+    .replace(MASKED, (shown, start: string, end: string) => {
+      const isStart = start.length >= MIN_PART && key.startsWith(start);
+      const isEnd = end.length >= MIN_PART && key.endsWith(end);
+      return isStart || isEnd ? '[key]' : shown;
+    });
+  return hideBeginnings(unmasked, key);
+}
+
+/** Replaces each beginning of a key that is long enough to be a part of the secret. */
+function hideBeginnings(text: string, key: string): string {
+  const [before = '', ...following] = text.split(key.slice(0, MIN_SECRET_LENGTH));
+  const hidden = following.map((rest) => {
+    let length = 0;
+    while (length < rest.length && rest[length] === key[MIN_SECRET_LENGTH + length]) length += 1;
+    return `[key]${rest.slice(length)}`;
   });
+  return before + hidden.join('');
 }
 
 /** Returns true if the provider has a key that can be sent, or needs none. */
