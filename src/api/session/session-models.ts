@@ -73,6 +73,7 @@ export async function openSessionModels(
     home: state.home,
     clock: systemClock,
     onKey: addSecret,
+    onNotice,
   });
   const port = createModelPort({
     fetch,

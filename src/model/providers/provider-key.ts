@@ -71,6 +71,9 @@ export function configuredKey(
   return null;
 }
 
+/** The maximum length of a key in bytes. A longer text, or the output of a command, is no key. */
+export const MAX_KEY_BYTES = 65_536;
+
 /** The name of the account of a provider if `muster login` is given none. */
 export const DEFAULT_ACCOUNT = 'default';
 
