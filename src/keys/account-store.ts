@@ -68,4 +68,9 @@ export class AccountStore {
   remove({ provider, account }: Pick<StoredAccount, 'provider' | 'account'>): void {
     this.#list.remove((each) => each.provider === provider && each.account === account);
   }
+
+  /** Removes the drafts of the file that processes have left, which hold the keys, too. */
+  removeDrafts(): void {
+    this.#list.removeDrafts();
+  }
 }

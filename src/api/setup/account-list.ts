@@ -137,6 +137,7 @@ export async function signOut(
       problems.push(`${describeAccount(entry)} was not removed: ${thrown.message}`);
     }
   }
+  if (request.all) store.removeDrafts();
   const names = [...new Set(removed.map(({ provider }) => provider))];
   return { removed, problems, notes: names.flatMap((name) => describeRest(name, state)) };
 }
@@ -150,7 +151,8 @@ function chooseAccounts(
       (provider === null || each.provider === provider) &&
       (account === null || each.account === account),
   );
-  if (all || (chosen.length === 1 && provider !== null)) return chosen;
+  const isUnknown = provider !== null && stored.length > 0 && chosen.length === 0;
+  if (!isUnknown && (all || (chosen.length === 1 && provider !== null))) return chosen;
   const named = stored.map((each) => `${each.provider} --account ${each.account}`).join(', ');
   if (stored.length === 0) throw new UsageError('no account is signed in');
   if (chosen.length === 0) throw new UsageError(`there is no such account; signed in: ${named}`);

@@ -5,7 +5,12 @@ import { VERSION } from '../../base/version.ts';
 import type { AccountStore } from '../../keys/account-store.ts';
 import { createKeychain, KeychainError, type Keychain } from '../../keys/keychain.ts';
 import { checkKey, type KeyCheck } from '../../model/check-key.ts';
-import { DEFAULT_ACCOUNT, findKeyProblem, parseKey } from '../../model/providers/provider-key.ts';
+import {
+  DEFAULT_ACCOUNT,
+  findKeyProblem,
+  MAX_KEY_BYTES,
+  parseKey,
+} from '../../model/providers/provider-key.ts';
 import { isOwnHost } from '../../model/providers/providers.ts';
 import { findSignInProvider } from '../../model/providers/sign-in-provider.ts';
 import { isPrivateHost } from '../../model/providers/vendors.ts';
@@ -73,6 +78,8 @@ export function prepareSignIn(
 ): SignIn {
   const { loaded, state } = options;
   const store = openAccountStore(state);
+  // A key is not sent anywhere if it could not be stored then.
+  store.all();
   const named = {
     provider: name,
     account: checkName(account ?? DEFAULT_ACCOUNT),
@@ -145,6 +152,9 @@ function findWarnings(baseUrl: string): readonly string[] {
 function parseTypedKey(text: string): string {
   const key = parseKey(text.trimStart().split(/\r?\n/, 1)[0] ?? '');
   if (key === '') throw new UsageError('no key was given, so nothing is stored');
+  if (key.length > MAX_KEY_BYTES) {
+    throw new UsageError(`the text is longer than a key may be (${MAX_KEY_BYTES} bytes)`);
+  }
   const problem = findKeyProblem(key);
   if (problem !== null) throw new UsageError(`the text ${problem}`);
   return key;
