@@ -178,13 +178,19 @@ export function hideKey(text: string, key: string | null): string {
   return hideBeginnings(unmasked, key);
 }
 
+/** A shorter beginning of a key before other letters may be a plain word, such as the name of the provider. */
+const MIN_BEGINNING = 12;
+
 /** Replaces each beginning of a key that is long enough to be a part of the secret. */
 function hideBeginnings(text: string, key: string): string {
-  const [before = '', ...following] = text.split(key.slice(0, MIN_SECRET_LENGTH));
+  const shortest = key.slice(0, MIN_SECRET_LENGTH);
+  const [before = '', ...following] = text.split(shortest);
   const hidden = following.map((rest) => {
     let length = 0;
     while (length < rest.length && rest[length] === key[MIN_SECRET_LENGTH + length]) length += 1;
-    return `[key]${rest.slice(length)}`;
+    const isWord = /^[\w-]/.test(rest.slice(length));
+    const isShown = !isWord || MIN_SECRET_LENGTH + length >= MIN_BEGINNING;
+    return isShown ? `[key]${rest.slice(length)}` : shortest + rest;
   });
   return before + hidden.join('');
 }

@@ -138,7 +138,8 @@ describe('a text of a server about a key', () => {
     for (const [text, shown] of [
       ['Incorrect API key: sk-right-key-0123', 'Incorrect API key: [key]'],
       ['"sk-right" and sk-right-key-01, too', '"[key]" and [key], too'],
-      ['sk-right-other', '[key]other'],
+      ['sk-right-key-other', '[key]other'],
+      ['the model sk-right-other', 'the model sk-right-other'],
       ['sk-righ is too short', 'sk-righ is too short'],
     ] as const) {
       expect(hideKey(text, secret)).toBe(shown);
