@@ -20,17 +20,25 @@ const ACCOUNTS: ListFormat<AccountEntry> = {
   listName: 'accounts',
   keyOf: ({ provider, account }) => JSON.stringify([provider, account]),
   describeInvalid: (position) => `entry ${position} is no account`,
-  read({ provider, account, key, baseUrl, addedOn }: JsonObject) {
+  read({ provider, account, key, baseUrl, origin, addedOn }: JsonObject) {
     if (
       typeof provider !== 'string' ||
       typeof account !== 'string' ||
       (typeof key !== 'string' && key !== null) ||
       (typeof baseUrl !== 'string' && baseUrl !== undefined) ||
+      (typeof origin !== 'string' && origin !== undefined) ||
       typeof addedOn !== 'string'
     ) {
       return undefined;
     }
-    return { provider, account, key, ...(baseUrl !== undefined && { baseUrl }), addedOn };
+    return {
+      provider,
+      account,
+      key,
+      ...(baseUrl !== undefined && { baseUrl }),
+      ...(origin !== undefined && { origin }),
+      addedOn,
+    };
   },
 };
 
@@ -59,5 +67,10 @@ export class AccountStore {
   /** Removes an account. Does nothing if there is none of this name. */
   remove({ provider, account }: Pick<StoredAccount, 'provider' | 'account'>): void {
     this.#list.remove((each) => each.provider === provider && each.account === account);
+  }
+
+  /** Removes the drafts of the file that processes have left, which hold the keys, too. */
+  removeDrafts(): void {
+    this.#list.removeDrafts();
   }
 }

@@ -1,20 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage, MusterError } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
+import { quoteForShell } from '../base/text.ts';
 import { sanitizeForTerminal } from '../base/terminal-text.ts';
-import { findKeyProblem, parseKey } from '../model/providers/provider-key.ts';
+import { findKeyProblem, MAX_KEY_BYTES, parseKey } from '../model/providers/provider-key.ts';
 import { KeyUnavailableError, type KeyReader, type KeySource } from '../protocol/api-key.ts';
 import type { Environment } from '../sys/env.ts';
 import { readNamedFile } from '../sys/files/named-file.ts';
+import { statIfPresent } from '../sys/files/path-lookup.ts';
 import { expandHome } from '../sys/files/paths.ts';
 import { spawnProcessGroup, type ProcessGroup } from '../sys/processes/process-group.ts';
 import { createKeychain } from './keychain.ts';
+import { maskKeys } from './mask-keys.ts';
 
 const READ_MS = 60_000;
 /** The time after the end of a command in which its last output is read. */
 const LAST_OUTPUT_MS = 250;
-/** No key is longer. A command that prints more is ended. */
-const MAX_BYTES = 65_536;
+const READABLE_BY_OTHERS = 0o004;
+const WRITABLE_BY_OTHERS = 0o022;
 /** The maximum length of the first line of an error message of a command. */
 const MAX_REASON = 200;
 /** The time in which a key is read again only once, however many requests were refused with it. */
@@ -30,6 +33,8 @@ export interface KeyReaderOptions {
   readonly clock: Clock;
   /** Takes each key before it is used, so that it is removed from logs. */
   readonly onKey: (key: string) => void;
+  /** Takes a sentence about a file that others can read or change, once for each file. Default: nobody is told. */
+  readonly onNotice?: (line: string) => void;
   /** The time limit of a command or file in milliseconds. Default: a minute, so that a person can unlock something. */
   readonly readMs?: number;
 }
@@ -48,7 +53,15 @@ interface ReadKey {
  * Creates the reader of keys from commands, files and the keychain. Several requests at the same time share one read,
  * and a key is kept until its time to live has passed or a server has refused it.
  */
-export function createKeyReader(options: KeyReaderOptions): KeyReader {
+export function createKeyReader({ onNotice, ...given }: KeyReaderOptions): KeyReader {
+  const noticed = new Set<string>();
+  const options = {
+    ...given,
+    onNotice: (line: string): void => {
+      if (!noticed.has(line)) onNotice?.(line);
+      noticed.add(line);
+    },
+  };
   const known = new Map<string, ReadKey>();
   const start = (name: string, source: KeySource, isRenewal: boolean): Promise<string> => {
     const startedAt = options.clock.now();
@@ -86,9 +99,9 @@ export function createKeyReader(options: KeyReaderOptions): KeyReader {
 }
 
 async function readKey(source: KeySource, options: KeyReaderOptions): Promise<string> {
-  const { name, text } = await readText(source, options);
+  const { name, holder, text } = await readText(source, options);
   const key = readFirstLine(text);
-  if (key === '') throw new KeyUnavailableError(`${name} gives no key: its output is empty`);
+  if (key === '') throw new KeyUnavailableError(`${name} gives no key: ${holder} is empty`);
   const problem = findKeyProblem(key);
   if (problem !== null) throw new KeyUnavailableError(`${name} ${problem}`);
   options.onKey(key);
@@ -103,15 +116,25 @@ function readFirstLine(text: string): string {
 interface KeyText {
   /** The setting or account, for messages. */
   readonly name: string;
+  /** The thing that holds the text, for messages. */
+  readonly holder: string;
   readonly text: string;
 }
 
 async function readText(source: KeySource, options: KeyReaderOptions): Promise<KeyText> {
   switch (source.kind) {
     case 'command':
-      return { name: source.setting, text: await runCommand(source, options) };
+      return {
+        name: source.setting,
+        holder: 'its output',
+        text: await runCommand(source, options),
+      };
     case 'file':
-      return { name: source.setting, text: await readKeyFile(source, options) };
+      return {
+        name: source.setting,
+        holder: `the file ${source.path}`,
+        text: await readKeyFile(source, options),
+      };
     case 'keychain':
       return readKeychain(source, options);
   }
@@ -119,11 +142,15 @@ async function readText(source: KeySource, options: KeyReaderOptions): Promise<K
 
 async function readKeyFile(
   { path, setting }: Extract<KeySource, { kind: 'file' }>,
-  { home, readMs = READ_MS }: KeyReaderOptions,
+  { home, readMs = READ_MS, onNotice }: KeyReaderOptions,
 ): Promise<string> {
+  const full = expandHome(path, home);
   try {
-    const limits = { maxBytes: MAX_BYTES, signal: AbortSignal.timeout(readMs) };
-    return (await readNamedFile(expandHome(path, home), limits)).toString('utf8');
+    const limits = { maxBytes: MAX_KEY_BYTES, signal: AbortSignal.timeout(readMs) };
+    const bytes = await readNamedFile(full, limits);
+    const problem = findOpenMode(full);
+    if (problem !== null) onNotice?.(`${setting}: ${problem}`);
+    return bytes.toString('utf8');
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
     if (thrown.code === 'CANCELLED') {
@@ -131,6 +158,18 @@ async function readKeyFile(
     }
     throw new KeyUnavailableError(`${setting} cannot be read: ${thrown.message}`);
   }
+}
+
+/** Says that others can use a file, and how to change that; null: only the user and the user's group can. */
+function findOpenMode(path: string): string | null {
+  const mode = (statIfPresent(path)?.mode ?? 0) & 0o777;
+  const others = [
+    ...((mode & READABLE_BY_OTHERS) === 0 ? [] : ['read']),
+    ...((mode & WRITABLE_BY_OTHERS) === 0 ? [] : ['change']),
+  ];
+  if (others.length === 0) return null;
+  const command = `chmod 600 ${quoteForShell(path)}`;
+  return `others can ${others.join(' and ')} ${path} (mode ${mode.toString(8)}). To change that: ${command}`;
 }
 
 async function readKeychain(
@@ -144,7 +183,7 @@ async function readKeychain(
       `${name} is no longer in the keychain: run "muster login ${provider} --account ${account}"`,
     );
   }
-  return { name, text };
+  return { name, holder: 'its entry in the keychain', text };
 }
 
 async function runCommand(
@@ -163,10 +202,10 @@ async function runCommand(
   }
   const { output, errors, problem } = await watchCommand(group, readMs);
   if (problem === null) return output;
-  // A script that prints each of its commands would print the key among its errors.
+  // A script that prints each of its commands would print the key among its errors, even without output.
   const key = readFirstLine(output);
   const [line = ''] = (key === '' ? errors : errors.replaceAll(key, '[key]')).trim().split('\n', 1);
-  const reason = sanitizeForTerminal(line, 'exact').slice(0, MAX_REASON);
+  const reason = sanitizeForTerminal(maskKeys(line), 'exact').slice(0, MAX_REASON);
   throw new KeyUnavailableError(
     `the command in ${setting} ${problem}${reason === '' ? '' : `: ${reason}`}`,
   );
@@ -187,7 +226,7 @@ async function watchCommand(group: ProcessGroup, readMs: number): Promise<Comman
     void group.end({ graceMs: 0 });
   };
   const timer = setTimeout(() => stop(`did not end within ${readMs / 1000} s`), readMs);
-  const printed = (): void => stop(`printed more than ${MAX_BYTES} bytes, so it prints no key`);
+  const printed = (): void => stop(`printed more than ${MAX_KEY_BYTES} bytes, so it prints no key`);
   const output = collectText(group.stdout, printed);
   const errors = collectText(group.stderr, printed);
   const { code, signal } = await group.exited;
@@ -213,7 +252,7 @@ function collectText(stream: ProcessGroup['stdout'], onTooMuch: () => void): Col
   let length = 0;
   stream.on('data', (piece: Buffer) => {
     length += piece.length;
-    if (length <= MAX_BYTES) pieces.push(piece);
+    if (length <= MAX_KEY_BYTES) pieces.push(piece);
     else onTooMuch();
   });
   return {

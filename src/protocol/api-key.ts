@@ -46,6 +46,11 @@ export interface StoredAccount {
   readonly account: string;
   /** The key; null: it is in the keychain of the system. */
   readonly key: string | null;
-  /** The only server to which the key may be sent. Default: that of the known or configured provider. */
+  /** The address of a server that only this account brings. Default: that of the known or configured provider. */
   readonly baseUrl?: string;
+  /**
+   * The only server to which the key may be sent, such as `https://llm.corp.example`. Default: that of `baseUrl`, or
+   * else those of the known provider, if it has hosts of its own.
+   */
+  readonly origin?: string;
 }

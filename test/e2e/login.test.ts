@@ -221,7 +221,8 @@ describe.concurrent('muster login', () => {
       provider: 'openrouter',
       store: 'file',
       addedOn: expect.any(String),
-      baseUrl: null,
+      // The key was tried with the server in the variable.
+      baseUrl: new URL(server.url).origin,
     };
     const first = 'the account "default" of openrouter';
     expect(await accountsOf(sandbox, env)).toEqual([
@@ -235,7 +236,7 @@ describe.concurrent('muster login', () => {
     ]);
     const shown = await muster(sandbox, ['login', '--list'], { env });
     expect(shown.stdout).toMatch(
-      /^openrouter {2}default {2}key in the file {2}since \d{4}-\d\d-\d\d\nopenrouter {2}work {5}key in the file {2}since \d{4}-\d\d-\d\d {2}not used: the account "default" of openrouter comes first\n\nThe list is in .*credentials\.json\n$/,
+      /^openrouter {2}default {2}key in the file {2}since \d{4}-\d\d-\d\d {2}only for http:\S+\nopenrouter {2}work {5}key in the file {2}since \d{4}-\d\d-\d\d {2}only for http:\S+; not used: the account "default" of openrouter comes first\n\nThe list is in .*credentials\.json\n$/,
     );
     const config = '[models.providers.openrouter]\naccount = "work"\n';
     sandbox.write('../home/.config/muster/config.toml', config);

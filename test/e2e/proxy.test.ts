@@ -49,6 +49,18 @@ describe.concurrent('behind a proxy', () => {
     expect(run.stderr).not.toContain('secret');
   });
 
+  it('a command ends at once after its result, although the proxy never answers', async () => {
+    await using world = await openWorld();
+    await using proxy = await startProxy(null);
+    const url = 'https://model.example.test';
+    const { asked } = proxy;
+    const run = await world.run(['models', 'anthropic'], {
+      env: { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'k', HTTPS_PROXY: proxy.url },
+    });
+    expect([run.code, asked]).toEqual([0, ['CONNECT model.example.test:443']]);
+    expect(run.stdout).toContain('its models could not be listed: ');
+  });
+
   it('NO_PROXY bypasses it', async () => {
     await using world = await openWorld();
     await using proxy = await startProxy(new URL(world.model.url));

@@ -8,12 +8,16 @@ export interface Proxy extends AsyncDisposable {
   readonly asked: readonly string[];
 }
 
-/** A proxy that brings everything to one server, whatever host was asked for. */
-export async function startProxy(target: URL): Promise<Proxy> {
+/**
+ * A proxy that brings everything to one server, whatever host was asked for; null: it accepts every request and never
+ * answers.
+ */
+export async function startProxy(target: URL | null): Promise<Proxy> {
   const asked: string[] = [];
   const open = new Set<Socket>();
   const server = createServer((incoming, response) => {
     asked.push(incoming.url ?? '');
+    if (target === null) return;
     const path = new URL(incoming.url ?? '/', target).pathname;
     const { method, headers } = incoming;
     const onward = httpRequest({ host: target.hostname, port: target.port, path, method, headers });
@@ -30,6 +34,7 @@ export async function startProxy(target: URL): Promise<Proxy> {
   });
   server.on('connect', (incoming, socket) => {
     asked.push(`CONNECT ${incoming.url}`);
+    if (target === null) return;
     const onward = connect(Number(target.port), target.hostname, () => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
       onward.pipe(socket);

@@ -23,7 +23,12 @@ afterEach(() => rmSync(join(directory, '..'), { recursive: true, force: true }))
 
 const NOW = new Date('2026-11-27T01:02:03.000Z');
 const ADDED = { addedOn: '2026-11-27T01:02:03.000Z' };
-const WORK = { provider: 'openrouter', account: 'work', key: 'sk-work' };
+const WORK = {
+  provider: 'openrouter',
+  account: 'work',
+  key: 'sk-work',
+  origin: 'https://gate.corp.example',
+};
 const HOME = { provider: 'openrouter', account: 'default', key: null };
 const GATEWAY = {
   provider: 'corp',
@@ -105,6 +110,10 @@ describe('the account store', () => {
     [
       'with a base URL that is no text',
       JSON.stringify({ version: 1, accounts: [{ ...GATEWAY, ...ADDED, baseUrl: 1 }] }),
+    ],
+    [
+      'with an origin that is no text',
+      JSON.stringify({ version: 1, accounts: [{ ...WORK, ...ADDED, origin: null }] }),
     ],
   ])('does not use or change a file that is %s, and never shows its content', (_, text) => {
     mkdirSync(directory, { mode: 0o700 });

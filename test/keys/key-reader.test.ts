@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -99,6 +100,16 @@ describe('a command', () => {
       'set -x; echo sk-very-secret; exit 1',
       /exit code 1: \+ echo \[key\]$/,
     ],
+    [
+      'prints the key among its errors only',
+      'set -x; echo sk-right-key-0123456789 >&2; exit 1',
+      /exit code 1: \+ echo \[key\]$/,
+    ],
+    [
+      'names a path and a program in its errors',
+      'echo "pass: /home/u/.password-store/work-0123456789abcdef.gpg: no such file" >&2; exit 1',
+      /exit code 1: pass: \/home\/u\/\.password-store\/work-0123456789abcdef\.gpg: no such file$/,
+    ],
     ['prints a long error', 'seq -s, 10000 >&2; exit 1', /exit code 1: [\d,]{200}$/],
   ])('that %s gives an error', async (_, text, message) => {
     const { reader, keys } = openReader();
@@ -170,7 +181,11 @@ describe('a file', () => {
   it.each<[title: string, make: (path: string) => void, message: RegExp]>([
     ['is missing', () => {}, /api_key_file cannot be read: \/.*\/key does not exist$/],
     ['is a directory', (path) => mkdirSync(path), /is a directory, and not a file$/],
-    ['is empty', (path) => writeFileSync(path, ' \n'), /api_key_file gives no key/],
+    [
+      'is empty',
+      (path) => writeFileSync(path, ' \n'),
+      /api_key_file gives no key: the file \/.*\/key is empty$/,
+    ],
     ['is huge', (path) => writeFileSync(path, 'k'.repeat(70_000)), /larger than .* 65536 bytes/],
     [
       'is a pipe without a writer',
@@ -181,6 +196,26 @@ describe('a file', () => {
     make(join(home, 'key'));
     const { reader } = openReader({ readMs: 300 });
     expect(await messageOf(reader.read(file(join(home, 'key'))))).toMatch(message);
+  });
+
+  it.each([
+    [0o600, null],
+    [0o640, null],
+    [0o644, 'read'],
+    [0o660, 'change'],
+    [0o646, 'read and change'],
+  ])('that others can use is named once: mode %o', async (mode, use) => {
+    const path = join(home, 'the key');
+    writeFileSync(path, 'sk-1');
+    chmodSync(path, mode);
+    const notices: string[] = [];
+    const { reader, time } = openReader({ onNotice: (line) => void notices.push(line) });
+    for (let read = 0; read < 2; read += 1) {
+      expect(await reader.read(file('~/the key', 1_000))).toBe('sk-1');
+      time.ms += 1_000;
+    }
+    const notice = `models.providers.x.api_key_file: others can ${use} ${path} (mode ${mode.toString(8)}). To change that: chmod 600 '${path}'`;
+    expect(notices).toEqual(use === null ? [] : [notice]);
   });
 
   it('is read again after its time to live, and not before', async () => {

@@ -76,6 +76,7 @@ export async function openSessionModels(
     home: state.home,
     clock: systemClock,
     onKey: addSecret,
+    onNotice,
   });
   const port = createModelPort({
     fetch,

@@ -65,7 +65,7 @@ export interface AccountReport {
   readonly store: 'keychain' | 'file';
   /** ISO 8601. */
   readonly addedOn: string;
-  /** The only server to which the key is sent; null: that of the provider. */
+  /** The only server to which the key is sent; null: those of the known provider. */
   readonly baseUrl: string | null;
   /** The source of the key that the provider uses instead; null: it uses this account. */
   readonly overriddenBy: string | null;
@@ -86,7 +86,7 @@ export function listAccounts({ loaded, state }: AccountOptions): AccountsReport 
   return {
     file: store.path,
     accounts: accounts.map((entry) => {
-      const { provider, account, key, addedOn, baseUrl = null } = entry;
+      const { provider, account, key, addedOn, origin = null, baseUrl = origin } = entry;
       const isUsed = providers.some(({ keyFrom }) => keyFrom === describeAccount(entry));
       const used = providers.find(({ name }) => name === provider)?.keyFrom ?? null;
       const overriddenBy = isUsed ? null : used;
@@ -137,6 +137,7 @@ export async function signOut(
       problems.push(`${describeAccount(entry)} was not removed: ${thrown.message}`);
     }
   }
+  if (request.all) store.removeDrafts();
   const names = [...new Set(removed.map(({ provider }) => provider))];
   return { removed, problems, notes: names.flatMap((name) => describeRest(name, state)) };
 }
@@ -150,7 +151,8 @@ function chooseAccounts(
       (provider === null || each.provider === provider) &&
       (account === null || each.account === account),
   );
-  if (all || (chosen.length === 1 && provider !== null)) return chosen;
+  const isUnknown = provider !== null && stored.length > 0 && chosen.length === 0;
+  if (!isUnknown && (all || (chosen.length === 1 && provider !== null))) return chosen;
   const named = stored.map((each) => `${each.provider} --account ${each.account}`).join(', ');
   if (stored.length === 0) throw new UsageError('no account is signed in');
   if (chosen.length === 0) throw new UsageError(`there is no such account; signed in: ${named}`);

@@ -2,14 +2,24 @@ import { UsageError } from '../../base/errors.ts';
 import { sortByNearness } from '../../base/name-suggestions.ts';
 import { quoteValue } from '../../config/message-text.ts';
 import type { ProbeTarget } from '../../model/probe/probe-provider.ts';
-import { parseBaseUrl, type ParsedBaseUrl } from '../../model/providers/base-url.ts';
+import {
+  parseBaseUrl,
+  refuseSecretQuery,
+  type ParsedBaseUrl,
+} from '../../model/providers/base-url.ts';
 import {
   kindOfServer,
   type ConfiguredProvider,
 } from '../../model/providers/configured-provider.ts';
-import { discoverProviders } from '../../model/providers/providers.ts';
-import { isPrivateHost } from '../../model/providers/vendors.ts';
-import { isPreset, PRESET_NAMES, PRESETS } from '../../model/settings/presets.ts';
+import { describeAccount } from '../../model/providers/provider-key.ts';
+import {
+  discoverProviders,
+  isOwnHost,
+  isSameServer,
+  presetUrl,
+} from '../../model/providers/providers.ts';
+import { isPrivateHost, OLLAMA_PORT } from '../../model/providers/vendors.ts';
+import { isPreset, PRESET_NAMES, type PresetName } from '../../model/settings/presets.ts';
 import type {
   ModelSettings,
   ProviderKind,
@@ -17,7 +27,6 @@ import type {
 } from '../../model/settings/model-settings.ts';
 import type { StoredAccount } from '../../protocol/api-key.ts';
 import type { Environment } from '../../sys/env.ts';
-import { isSecretVariable } from '../../sys/secret-variables.ts';
 
 /** The provider that the user wants to probe. */
 export interface ProbeWish {
@@ -111,24 +120,27 @@ const KINDS: readonly ProviderKind[] = ['openai-compatible', 'openai-responses',
 
 function findByUrl(text: string, wish: ProbeWish, sources: ProbeSources): FoundTarget {
   const url = parseBaseUrl(text, '--provider');
-  refuseSecrets(url.url);
-  const configured = findConfigured(url, sources.settings);
+  refuseSecretQuery(url, '--provider', 'put it into a variable and name that with --api-key-env');
+  const configured = findConfigured(url, sources);
   if (configured !== null) return findNamed(configured, wish, sources);
-  const kind = kindOfServer(url);
-  const isKnownHost = isPreset(kind) && PRESETS[kind].hosts?.test(url.url.hostname) === true;
-  const name = chooseName(url, isKnownHost ? kind : null, sources.settings);
+  const known = findKnownServer(url, sources.environment);
+  const usual = known ?? localPreset(url.url);
+  const name = chooseName(url.url, { known, usual }, sources);
   const own = wish.apiKeyEnv === null ? {} : { apiKeyEnv: wish.apiKeyEnv };
   const settingsOf = (one: ProviderKind): ProviderSettings => ({
     baseUrl: text,
     ...(isPreset(name) ? {} : { kind: one }),
     ...own,
   });
-  const kinds = isKnownHost || isPreset(name) ? [kind] : [...new Set([kind, ...KINDS])];
+  const kind = kindOfServer(url);
+  const kinds = usual === null ? [...new Set([kind, ...KINDS])] : [usual];
+  // A name that is only guessed must not decide which key is sent.
+  const accounts = known === null ? [] : sources.accounts;
   const [first, ...others] = kinds.flatMap((one) =>
     discoverProviders(
       { providers: { [name]: settingsOf(one) } },
       sources.environment,
-      sources.accounts,
+      accounts,
     ).filter((provider) => provider.name === name),
   );
   if (first === undefined) throw new UsageError(`--provider ${quoteValue(text)} cannot be used`);
@@ -141,25 +153,32 @@ function findByUrl(text: string, wish: ProbeWish, sources: ProbeSources): FoundT
   };
 }
 
-/** Returns the name of the provider that is configured with this base URL; null: none is. */
-function findConfigured({ url }: ParsedBaseUrl, { providers }: ModelSettings): string | null {
-  const found = Object.entries(providers).find(
+/** Returns the name of the provider that is configured or signed in with this base URL; null: none is. */
+function findConfigured(
+  { url }: ParsedBaseUrl,
+  { settings, accounts }: ProbeSources,
+): string | null {
+  const isSame = (baseUrl: string, setting: string): boolean =>
+    parseBaseUrl(baseUrl, setting).url.href === url.href;
+  const found = Object.entries(settings.providers).find(
     ([name, { baseUrl }]) =>
-      baseUrl !== undefined &&
-      parseBaseUrl(baseUrl, `models.providers.${name}.base_url`).url.href === url.href,
+      baseUrl !== undefined && isSame(baseUrl, `models.providers.${name}.base_url`),
   );
-  return found?.[0] ?? null;
+  if (found !== undefined) return found[0];
+  const account = accounts.find(
+    (each) => each.baseUrl !== undefined && isSame(each.baseUrl, describeAccount(each)),
+  );
+  return account?.provider ?? null;
 }
 
-/** Throws UsageError if the query of a URL holds a key, since the configuration would contain it. */
-function refuseSecrets(url: URL): void {
-  const secret = [...url.searchParams.keys()].find(
-    (name) => isSecretVariable(name) || /^(?:key|sig|code|auth)$/i.test(name),
+/** Returns the known provider to which a URL belongs for certain, by its host or its usual address; null: none. */
+function findKnownServer(base: ParsedBaseUrl, environment: Environment): PresetName | null {
+  const kind = kindOfServer(base);
+  if (isPreset(kind) && isOwnHost(kind, base.url)) return kind;
+  const local = LOCAL_PRESETS.find((name) =>
+    isSameServer(base.url, presetUrl(name, environment).url),
   );
-  if (secret === undefined) return;
-  throw new UsageError(
-    `--provider must not hold a key (${quoteValue(secret)}); put it into a variable and name that with --api-key-env`,
-  );
+  return local ?? null;
 }
 
 function modelId(model: string | null, provider: string): string | null {
@@ -173,14 +192,17 @@ function modelId(model: string | null, provider: string): string | null {
 const COMMON_LABELS = new Set(['api', 'www', 'llm', 'ai', 'inference', 'gateway', 'v1']);
 const MAX_NAME_LENGTH = 40;
 
-/** Chooses the name under which a server is configured. `known`: the provider to which its host belongs. */
+/** Chooses the name under which a server is configured. `usual`: the known provider that it seems to be. */
 function chooseName(
-  { url }: ParsedBaseUrl,
-  known: string | null,
-  { providers }: ModelSettings,
+  url: URL,
+  { known, usual }: { readonly known: PresetName | null; readonly usual: PresetName | null },
+  { settings, accounts }: ProbeSources,
 ): string {
-  const base = known ?? localPreset(url) ?? nameOfHost(url);
-  const isFree = (name: string): boolean => providers[name] === undefined;
+  const base = usual ?? nameOfHost(url);
+  // The account of a known provider is for this server, too.
+  const isFree = (name: string): boolean =>
+    settings.providers[name] === undefined &&
+    (name === known || !accounts.some(({ provider }) => provider === name));
   if (isFree(base)) return base;
   const withPort = `${base.replaceAll('.', '-')}-${url.port === '' ? 2 : url.port}`;
   for (let name = withPort, count = 2; ; name = `${withPort}-${count}`, count += 1) {
@@ -188,10 +210,15 @@ function chooseName(
   }
 }
 
-/** Returns the known local server that uses the port of a URL; null: none is sure to. */
-function localPreset({ port }: URL): 'ollama' | 'lmstudio' | null {
-  if (port === '11434') return 'ollama';
-  return port === '1234' ? 'lmstudio' : null;
+/** The known local servers that are recognized by their usual address. */
+const LOCAL_PRESETS = ['ollama', 'lmstudio'] as const;
+
+/**
+ * Returns the known local server that uses the port of a URL on another host; null: none is sure to. Ollama's key is
+ * only for its cloud, so the name sends no key anywhere.
+ */
+function localPreset({ port }: URL): 'ollama' | null {
+  return port === OLLAMA_PORT ? 'ollama' : null;
 }
 
 function nameOfHost(url: URL): string {

@@ -5,9 +5,16 @@ import { VERSION } from '../../base/version.ts';
 import type { AccountStore } from '../../keys/account-store.ts';
 import { createKeychain, KeychainError, type Keychain } from '../../keys/keychain.ts';
 import { checkKey, type KeyCheck } from '../../model/check-key.ts';
-import { DEFAULT_ACCOUNT, findKeyProblem, parseKey } from '../../model/providers/provider-key.ts';
+import {
+  DEFAULT_ACCOUNT,
+  findKeyProblem,
+  MAX_KEY_BYTES,
+  parseKey,
+} from '../../model/providers/provider-key.ts';
+import { isOwnHost } from '../../model/providers/providers.ts';
 import { findSignInProvider } from '../../model/providers/sign-in-provider.ts';
 import { isPrivateHost } from '../../model/providers/vendors.ts';
+import { isPreset } from '../../model/settings/presets.ts';
 import type { StoredAccount } from '../../protocol/api-key.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import {
@@ -71,7 +78,9 @@ export function prepareSignIn(
 ): SignIn {
   const { loaded, state } = options;
   const store = openAccountStore(state);
-  const identity = {
+  // A key is not sent anywhere if it could not be stored then.
+  store.all();
+  const named = {
     provider: name,
     account: checkName(account ?? DEFAULT_ACCOUNT),
     ...(baseUrl !== null && { baseUrl }),
@@ -79,7 +88,8 @@ export function prepareSignIn(
   const settings = createModelSettings(loaded);
   const sources = { settings, env: state.environment };
   // The key is not known yet, and does not decide where it is sent.
-  const server = findSignInProvider({ ...identity, key: 'unknown' }, sources);
+  const server = findSignInProvider({ ...named, key: 'unknown' }, sources);
+  const identity = { ...named, ...bindToServer(named, new URL(server.baseUrl)) };
   return {
     provider: describeProvider(name),
     account: identity.account,
@@ -112,6 +122,18 @@ export function prepareSignIn(
   };
 }
 
+/**
+ * Returns the only server to which a key may be sent, unless the address of the account names it or the provider has
+ * hosts of its own: the address of any other provider may change.
+ */
+function bindToServer(
+  { provider, baseUrl }: Pick<StoredAccount, 'provider' | 'baseUrl'>,
+  server: URL,
+): Pick<StoredAccount, 'origin'> {
+  const isBound = baseUrl !== undefined || (isPreset(provider) && isOwnHost(provider, server));
+  return isBound ? {} : { origin: server.origin };
+}
+
 /** The names that the configuration accepts, too. */
 const ACCOUNT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
@@ -130,6 +152,9 @@ function findWarnings(baseUrl: string): readonly string[] {
 function parseTypedKey(text: string): string {
   const key = parseKey(text.trimStart().split(/\r?\n/, 1)[0] ?? '');
   if (key === '') throw new UsageError('no key was given, so nothing is stored');
+  if (key.length > MAX_KEY_BYTES) {
+    throw new UsageError(`the text is longer than a key may be (${MAX_KEY_BYTES} bytes)`);
+  }
   const problem = findKeyProblem(key);
   if (problem !== null) throw new UsageError(`the text ${problem}`);
   return key;

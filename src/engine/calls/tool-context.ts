@@ -1,3 +1,4 @@
+import { denyLinkTargets } from '../permissions/link-targets.ts';
 import type { AttachPort } from '../../protocol/attachment.ts';
 import type { Decision, Rights } from '../../protocol/permission.ts';
 import type { FileAccess, ToolContext, CommandToStart, SandboxPort } from '../../protocol/tool.ts';
@@ -48,7 +49,7 @@ export function createToolContext(
         variableNames: deps.settings.commandVariables,
         taskVariables: readTaskVariables(run),
         taskId: spec.id,
-        rights: run.permissions.rights,
+        rights: denyLinkTargets(run.permissions.rights, deps.home),
         home: deps.home,
         decision,
       }),

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { denyLinkTargets } from './link-targets.ts';
 import { type CommandProof, type CallPath, type ResolvedCall } from '../../policy/call.ts';
 import { isInside } from '../../base/path-inside.ts';
 import { proveReadOnly } from '../../policy/shell/read-only/prove.ts';
@@ -38,7 +39,7 @@ export async function analyzeCommands(
   { sandboxed }: { readonly sandboxed: boolean },
 ): Promise<CommandFindings> {
   const { spec } = run;
-  const { rights } = run.permissions;
+  const rights = denyLinkTargets(run.permissions.rights, deps.home);
   const shellParser = await loadShellParser();
   const described = access ?? NO_ACCESS;
   const context = { cwd: spec.cwd, home: deps.home, rights };

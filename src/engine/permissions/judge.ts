@@ -18,6 +18,7 @@ import type { EngineDeps } from '../task/deps.ts';
 import { isSkillFile } from '../prompt/skills.ts';
 import { workingDirectory } from '../task/inbox.ts';
 import { createFileAccess, findPathRisk } from './file-access.ts';
+import { denyLinkTargets } from './link-targets.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
 import type { CallingTask } from './prepare-call.ts';
@@ -60,7 +61,7 @@ export async function judgeCall(
 
 /** Decides about a call by its current paths, rules and rights, without asking anybody. */
 export async function decideNow(deps: EngineDeps, run: CallingTask, ready: ReadyCall) {
-  const rights = addGrantedRules(deps, run);
+  const rights = denyLinkTargets(addGrantedRules(deps, run), deps.home);
   const described = resolveCall(deps, run, ready);
   const isExecution = described.kind === 'execute';
   const isSandboxed = isExecution && (await deps.sandboxed());

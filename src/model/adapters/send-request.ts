@@ -148,6 +148,8 @@ const ANSWER = /^(?:[{[:]|(?:data|event|id|retry|error):)/;
 /** Matches the beginning of a field name of a stream. More text is needed to decide the kind of such a body. */
 const UNFINISHED_FIELD =
   /^(?:d(?:a(?:ta?)?)?|e(?:v(?:e(?:nt?)?)?|r(?:r(?:or?)?)?)?|id?|r(?:e(?:t(?:ry?)?)?)?)?$/;
+/** The number of bytes that may pass before the content type decides: a server may send blanks for ever. */
+const MAX_UNDECIDED_BYTES = 4096;
 /** The number of characters that are needed to distinguish a web page from other text that begins with `<`. */
 const DECIDING_LENGTH = 16;
 
@@ -180,11 +182,13 @@ async function inspectResponse({ headers, body }: HttpResponse): Promise<Inspect
   const decoder = new TextDecoder();
   const pieces: Uint8Array[] = [];
   let text = '';
+  let length = 0;
   let kind: ResponseKind = 'undecided';
   while (kind === 'undecided') {
-    const piece = await body.read();
-    // The body has ended before its kind was decided. The content type decides then, also for an empty body.
+    const piece = length < MAX_UNDECIDED_BYTES ? await body.read() : null;
+    // The beginning does not decide the kind. The content type decides then, also for an empty body.
     if (piece === null) return { isPage: PAGE_TYPE.test(type), body: prependPieces(pieces, body) };
+    length += piece.length;
     // The piece is copied, because its memory is reused for the next piece.
     pieces.push(piece.slice());
     // Blank text at the beginning does not decide the kind, so it is not inspected again.

@@ -90,7 +90,9 @@ const MIN_SECRET_LENGTH = 8;
 /** Removes the models with which a server sends the key back, which would then be printed and stored. */
 function withoutKey(models: readonly ListedModel[], apiKey: string | null): readonly ListedModel[] {
   if (apiKey === null || apiKey.length < MIN_SECRET_LENGTH) return models;
-  return models.filter((model) => !JSON.stringify(model).includes(apiKey));
+  // Quotes and backslashes are escaped in the text of both.
+  const shown = JSON.stringify(apiKey).slice(1, -1);
+  return models.filter((model) => !JSON.stringify(model).includes(shown));
 }
 
 interface ProblemContext {

@@ -1,6 +1,7 @@
 import { type ProtocolName } from '../settings/presets.ts';
 import { UsageError } from '../../base/errors.ts';
 import { withoutQuotes } from '../../base/text.ts';
+import { isSecretVariable } from '../../sys/secret-variables.ts';
 import { OLLAMA_PORT, isPrivateHost, findVendorByUrl } from './vendors.ts';
 import { isIP } from 'node:net';
 
@@ -48,6 +49,18 @@ export function parseBaseUrl(text: string, setting: string): ParsedBaseUrl {
     endpoint === undefined ? path.replace(MODELS_PATH, '$1') : path.replace(endpoint.path, '');
   url.pathname = base.replace(CAPITAL_VERSION, (version) => version.toLowerCase());
   return { url, endpoint: endpoint?.protocol ?? null };
+}
+
+/**
+ * Throws UsageError if the query of a URL holds a key, since the URL is stored and shown. `setting` names the setting
+ * and `remedy` says what to do, for the error.
+ */
+export function refuseSecretQuery({ url }: ParsedBaseUrl, setting: string, remedy: string): void {
+  const secret = [...url.searchParams.keys()].find(
+    (name) => isSecretVariable(name) || /^(?:key|sig|code|auth)$/i.test(name),
+  );
+  if (secret === undefined) return;
+  throw new UsageError(`${setting} must not hold a key (${JSON.stringify(secret)}); ${remedy}`);
 }
 
 /** Matches a scheme, or several if a full URL was pasted behind a scheme. Slashes may be missing or be backslashes. */

@@ -71,6 +71,9 @@ export function configuredKey(
   return null;
 }
 
+/** The maximum length of a key in bytes. A longer text, or the output of a command, is no key. */
+export const MAX_KEY_BYTES = 65_536;
+
 /** The name of the account of a provider if `muster login` is given none. */
 export const DEFAULT_ACCOUNT = 'default';
 
@@ -165,11 +168,31 @@ const MIN_PART = 3;
 /** Replaces a key in a text of a server, and the parts of it that some servers show. */
 export function hideKey(text: string, key: string | null): string {
   if (key === null || key.length < MIN_SECRET_LENGTH) return text;
-  return text.replaceAll(key, '[key]').replace(MASKED, (shown, start: string, end: string) => {
-    const isStart = start.length >= MIN_PART && key.startsWith(start);
-    const isEnd = end.length >= MIN_PART && key.endsWith(end);
-    return isStart || isEnd ? '[key]' : shown;
+  const unmasked = text
+    .replaceAll(key, '[key]')
+    .replace(MASKED, (shown, start: string, end: string) => {
+      const isStart = start.length >= MIN_PART && key.startsWith(start);
+      const isEnd = end.length >= MIN_PART && key.endsWith(end);
+      return isStart || isEnd ? '[key]' : shown;
+    });
+  return hideBeginnings(unmasked, key);
+}
+
+/** A shorter beginning of a key before other letters may be a plain word, such as the name of the provider. */
+const MIN_BEGINNING = 12;
+
+/** Replaces each beginning of a key that is long enough to be a part of the secret. */
+function hideBeginnings(text: string, key: string): string {
+  const shortest = key.slice(0, MIN_SECRET_LENGTH);
+  const [before = '', ...following] = text.split(shortest);
+  const hidden = following.map((rest) => {
+    let length = 0;
+    while (length < rest.length && rest[length] === key[MIN_SECRET_LENGTH + length]) length += 1;
+    const isWord = /^[\w-]/.test(rest.slice(length));
+    const isShown = !isWord || MIN_SECRET_LENGTH + length >= MIN_BEGINNING;
+    return isShown ? `[key]${rest.slice(length)}` : shortest + rest;
   });
+  return before + hidden.join('');
 }
 
 /** Returns true if the provider has a key that can be sent, or needs none. */

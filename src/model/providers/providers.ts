@@ -10,6 +10,12 @@ import {
   PRESETS,
   type PresetName,
 } from '../settings/presets.ts';
+import {
+  describeWrongServer,
+  isForOwnHosts,
+  isForServer,
+  parseAccountUrl,
+} from './account-server.ts';
 import { type ParsedBaseUrl, toOllamaApiUrl, parseOllamaHost, parseBaseUrl } from './base-url.ts';
 import {
   createProvider,
@@ -20,7 +26,6 @@ import {
 import {
   accountKey,
   configuredKey,
-  describeAccount,
   findAccount,
   type ProviderKey,
   readProviderKey,
@@ -84,8 +89,8 @@ function fromSettings(
   const known = presetOfKind(kind, configured);
   const url = withOllamaApi(kind, configured ?? defaultUrl(known, sources.env, setting));
   // The keys and models of a known provider are not those of another server that uses its protocol.
-  const isDefault = configured === null;
-  const preset = known !== null && isAccessTo(known, { name, url, isDefault }) ? known : null;
+  const server = { name, url, isDefault: configured === null };
+  const preset = known !== null && isAccessTo(known, server, sources.env) ? known : null;
   const provider = createProvider({
     name,
     protocol: chooseProtocol(kind, url),
@@ -131,12 +136,25 @@ function presetOfKind(kind: ProviderKind, configured: ParsedBaseUrl | null): Pre
 function isAccessTo(
   preset: PresetName,
   server: { readonly name: string; readonly url: ParsedBaseUrl; readonly isDefault: boolean },
+  env: Environment,
 ): boolean {
   const { hosts, isLocal } = PRESETS[preset];
-  const isHost = hosts?.test(server.url.url.hostname) === true;
+  if (isOwnHost(preset, server.url.url)) return true;
   // Ollama's key is for its cloud, and not for servers that people run themselves.
-  if (isLocal === true) return hosts === undefined || isHost;
-  return server.isDefault || server.name === preset || isHost;
+  if (isLocal === true && hosts !== undefined) return false;
+  if (server.isDefault || server.name === preset) return true;
+  return isLocal === true && isSameServer(server.url.url, presetUrl(preset, env).url);
+}
+
+/** Returns true if a URL leads to the servers of the known provider itself. */
+export function isOwnHost(preset: PresetName, { hostname }: URL): boolean {
+  return PRESETS[preset].hosts?.test(hostname) === true;
+}
+
+/** Returns true if two URLs lead to the same server. `localhost` is another name of 127.0.0.1. */
+export function isSameServer(one: URL, other: URL): boolean {
+  const originOf = ({ origin }: URL): string => origin.replace('//localhost', '//127.0.0.1');
+  return originOf(one) === originOf(other);
 }
 
 function withOllamaApi(kind: ProviderKind, base: ParsedBaseUrl): ParsedBaseUrl {
@@ -149,7 +167,7 @@ function defaultUrl(preset: PresetName | null, env: Environment, setting: string
 }
 
 /** Returns the address of a known provider, or the one that its environment variable holds. */
-function presetUrl(preset: PresetName, env: Environment): ParsedBaseUrl {
+export function presetUrl(preset: PresetName, env: Environment): ParsedBaseUrl {
   const { baseUrl, baseUrlKey } = PRESETS[preset];
   const chosen = baseUrlKey === undefined ? undefined : env[baseUrlKey];
   if (preset === 'ollama') return ollamaBaseUrl(chosen || `127.0.0.1:${OLLAMA_PORT}`);
@@ -170,37 +188,32 @@ function keyOf(name: string, settings: ProviderSettings, target: KeyTarget): Pro
   const { preset, url, sources } = target;
   const own = configuredKey(`models.providers.${name}`, settings, sources.env);
   if (own !== null) return own;
-  const names = preset === null || preset === name ? [name] : [name, preset];
-  const all = sources.accounts.filter(({ provider }) => names.includes(provider));
-  const stored = all.filter((account) => isForServer(account, url));
+  const all = sources.accounts.filter(({ provider }) => provider === name || provider === preset);
+  const usable = all.filter((account) => isForServer(account, target));
   if (settings.account !== undefined) {
     const other = all.find(({ account }) => account === settings.account);
-    if (other === undefined || stored.includes(other)) {
-      return accountKey(name, settings.account, stored);
+    if (other === undefined || usable.includes(other)) {
+      return accountKey(name, settings.account, usable);
     }
-    const keyProblem = `${describeAccount(other)} is for ${other.baseUrl}, and is not sent to ${url.url.origin}`;
-    return { apiKey: null, keyProblem };
+    return { apiKey: null, keyProblem: describeWrongServer(other, url) };
   }
-  if (preset === null) {
-    return stored.length === 0 ? { apiKey: null } : accountKey(name, null, stored);
+  if (preset !== null) {
+    const key = readVariableKey(preset, sources.env);
+    if (key.keyFrom !== undefined) return key;
   }
-  return presetKey(preset, stored, {
-    env: sources.env,
-    isNeeded: PRESETS[preset].isLocal !== true && !isPrivateHost(url.url.href),
-  });
+  if (usable.length > 0) return accountKey(name, null, usable);
+  const ofName = all.filter(({ provider }) => provider === name);
+  const other = findAccount(
+    null,
+    ofName.filter((account) => !isForOwnHosts(account)),
+  );
+  if (other !== undefined) return { apiKey: null, keyProblem: describeWrongServer(other, url) };
+  const needed = preset === null || isKeyless(preset, url) ? undefined : PRESETS[preset].keys[0];
+  return { apiKey: null, ...(needed !== undefined && { missingKey: needed }) };
 }
 
-/** Returns the key of a known provider from the environment, or else from an account that is signed in. */
-function presetKey(
-  preset: PresetName,
-  stored: readonly StoredAccount[],
-  { env, isNeeded }: { readonly env: Environment; readonly isNeeded: boolean },
-): ProviderKey {
-  const key = readVariableKey(preset, env);
-  if (key.keyFrom !== undefined) return key;
-  if (stored.length > 0) return accountKey(preset, null, stored);
-  const [needed] = PRESETS[preset].keys;
-  return isNeeded && needed !== undefined ? { apiKey: null, missingKey: needed } : key;
+function isKeyless(preset: PresetName, { url }: ParsedBaseUrl): boolean {
+  return PRESETS[preset].isLocal === true || isPrivateHost(url.href);
 }
 
 /** Returns the key of a known provider in the environment. */
@@ -293,7 +306,7 @@ function fromVariables(preset: PresetName, env: Environment): readonly Configure
   // A key for a server that people run themselves does not say where the server is.
   if (isLocal === true && !isAddressSet) return [];
   const url = presetUrl(preset, env);
-  const key = isAccessTo(preset, { name: preset, url, isDefault: true })
+  const key = isAccessTo(preset, { name: preset, url, isDefault: true }, env)
     ? readVariableKey(preset, env)
     : { apiKey: null };
   const hasKey = key.keyFrom !== undefined;
@@ -304,16 +317,6 @@ function fromVariables(preset: PresetName, env: Environment): readonly Configure
   const protocol = chooseProtocol(preset, url);
   const draft = { name: preset, protocol, url, key, source };
   return [createProvider({ ...draft, preset: owner, kind: preset })];
-}
-
-/** Returns true if the key of an account may be sent to a server. */
-function isForServer(account: StoredAccount, { url }: ParsedBaseUrl): boolean {
-  if (account.baseUrl === undefined) return true;
-  return parseAccountUrl(account.baseUrl, account).url.origin === url.origin;
-}
-
-function parseAccountUrl(baseUrl: string, account: StoredAccount): ParsedBaseUrl {
-  return parseBaseUrl(baseUrl, `the base URL of ${describeAccount(account)}`);
 }
 
 /** Returns the provider of an account that is signed in; none if its settings have been removed since. */
@@ -328,19 +331,7 @@ function fromAccount(name: string, sources: KeySources): readonly ConfiguredProv
     const settings = { baseUrl, account: account.account };
     return [{ ...fromSettings(name, settings, sources), source: 'muster login' }];
   }
-  return isPreset(name) ? [fromPreset(name, stored, sources.env)] : [];
-}
-
-/** Returns a known provider at its own address. */
-function fromPreset(
-  preset: PresetName,
-  stored: readonly StoredAccount[],
-  env: Environment,
-): ConfiguredProvider {
-  const url = presetUrl(preset, env);
-  const usable = stored.filter((account) => isForServer(account, url));
-  const key = presetKey(preset, usable, { env, isNeeded: true });
-  const source = key.keyFrom ?? 'muster login';
-  const protocol = chooseProtocol(preset, url);
-  return createProvider({ name: preset, protocol, url, key, source, preset });
+  if (!isPreset(name)) return [];
+  const provider = fromSettings(name, {}, sources);
+  return [{ ...provider, source: provider.keyFrom ?? 'muster login' }];
 }

@@ -5,7 +5,9 @@ import type { Environment } from '../../sys/env.ts';
 import type { ModelSettings, ProviderSettings } from '../settings/model-settings.ts';
 import { isPreset, PRESET_NAMES, PRESETS } from '../settings/presets.ts';
 import { findRetiredProvider } from '../settings/retired-providers.ts';
+import { parseBaseUrl, refuseSecretQuery } from './base-url.ts';
 import type { ConfiguredProvider } from './configured-provider.ts';
+import { describeAccount } from './provider-key.ts';
 import { discoverProviders } from './providers.ts';
 
 /** The sources of addresses and settings of providers. */
@@ -16,27 +18,42 @@ export interface SignInSources {
 
 /**
  * Returns the provider to which a key would be sent if it were stored as this account: with its address and settings,
- * and with no other key. Throws UsageError for an unknown provider, and for an address that its settings contradict.
+ * and with no other key. Throws UsageError for an unknown provider, for an address that holds a key, and for one that
+ * the settings contradict.
  */
 export function findSignInProvider(
   account: StoredAccount,
   { settings, env }: SignInSources,
 ): ConfiguredProvider {
-  const { provider: name } = account;
+  const { provider: name, baseUrl, key } = account;
+  const given = baseUrl === undefined ? null : parseBaseUrl(baseUrl, '--base-url');
+  if (given !== null) refuseSecretQuery(given, '--base-url', 'muster login asks for the key');
   const own = settings.providers[name];
-  const providers = own === undefined ? {} : { [name]: withoutKey(own, account.account) };
-  const found = discoverProviders({ providers }, selectAddresses(env), [account]).find(
+  if (own === undefined && given === null && !isPreset(name)) throw unknownProvider(name, settings);
+  const server = withoutKey(own ?? (baseUrl === undefined ? {} : { baseUrl }));
+  const found = discoverProviders({ providers: { [name]: server } }, selectAddresses(env)).find(
     (each) => each.name === name,
   );
   if (found === undefined) throw unknownProvider(name, settings);
-  if (found.keyProblem !== undefined) throw new UsageError(found.keyProblem);
-  return found;
+  const { origin } = new URL(found.baseUrl);
+  if (given !== null && given.url.origin !== origin) {
+    throw new UsageError(
+      `${describeAccount(account)} is for ${baseUrl}, and is not sent to ${origin}, the address in [models.providers.${name}]`,
+    );
+  }
+  const { missingKey: _, ...provider } = found;
+  return { ...provider, apiKey: key };
 }
 
-/** Returns the settings with the account as their only key. */
-function withoutKey(settings: ProviderSettings, account: string): ProviderSettings {
-  const { apiKeyEnv: _env, apiKeyCommand: _command, apiKeyFile: _file, ...rest } = settings;
-  return { ...rest, account };
+function withoutKey(settings: ProviderSettings): ProviderSettings {
+  const {
+    apiKeyEnv: _env,
+    apiKeyCommand: _command,
+    apiKeyFile: _file,
+    account: _account,
+    ...rest
+  } = settings;
+  return rest;
 }
 
 /** Selects the variables with base URLs, without those with keys. */

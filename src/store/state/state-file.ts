@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { errorMessage, MusterError, systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { quoteForShell } from '../../base/text.ts';
@@ -8,9 +8,12 @@ import { storageError, writeAllBytes } from '../files/file-port.ts';
 import { nodeFiles } from '../files/node-files.ts';
 import { OwnerLocks } from '../locks/owner-locks.ts';
 import { createProcessPort } from '../locks/process-identity.ts';
+import { describeFileType } from '../../sys/files/file-errors.ts';
 import { readWithLimit } from '../../sys/files/read-at-most.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
+/** The end of the name of a new version that is being written. */
+const DRAFT_SUFFIX = '.new';
 const WRITABLE_BY_OTHERS = 0o022;
 const USABLE_BY_OTHERS = 0o077;
 /** The longest wait for another process, which holds the lock for one small write. */
@@ -55,12 +58,16 @@ export class StateFile {
     try {
       fd = fs.openSync(this.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     } catch (thrown) {
-      if (systemErrorCode(thrown) === 'ENOENT') return undefined;
-      throw this.#unusable(errorMessage(thrown));
+      const code = systemErrorCode(thrown);
+      if (code === 'ENOENT') return undefined;
+      throw this.#unusable(code === 'ELOOP' ? this.#advise('it is a link') : errorMessage(thrown));
     }
     try {
       const stats = fs.fstatSync(fd);
-      if (!stats.isFile()) throw this.#unusable('it is not a regular file');
+      if (!stats.isFile()) {
+        const type = describeFileType(stats);
+        throw this.#unusable(this.#advise(`it is not a regular file, but ${type}`));
+      }
       if (uid !== undefined && stats.uid !== uid) {
         throw this.#unusable(`it belongs to user ${stats.uid}, not to you (${uid})`);
       }
@@ -75,8 +82,32 @@ export class StateFile {
 
   /** Replaces the content by the result of `change`. Other processes that want to change the file wait. */
   update(change: (before: string | undefined) => string): void {
+    this.#withLock(() => this.#replace(change(this.read())));
+  }
+
+  /** Removes the drafts that processes have left: each of them holds the full content. */
+  removeDrafts(): void {
+    if (this.#listDrafts().length > 0) this.#withLock(() => {});
+  }
+
+  /** Runs `work` while no other process changes the file. The drafts that are there then belong to no process. */
+  #withLock(work: () => void): void {
     try {
-      this.#updateLocked(change);
+      const paths = getDataPaths(this.#directory);
+      prepareDataDirectory(nodeFiles, paths, process.getuid?.());
+      const locks = new OwnerLocks(nodeFiles, createProcessPort(), paths.owners);
+      const lock = `${this.path}.lock`;
+      try {
+        this.#acquire(locks, lock);
+        try {
+          for (const name of this.#listDrafts()) nodeFiles.unlink(join(this.#directory, name));
+          work();
+        } finally {
+          locks.release(lock);
+        }
+      } finally {
+        locks.close();
+      }
     } catch (thrown) {
       // Any step can fail with a system error, for example because the disk is full or read-only.
       throw systemErrorCode(thrown) === undefined
@@ -85,21 +116,11 @@ export class StateFile {
     }
   }
 
-  #updateLocked(change: (before: string | undefined) => string): void {
-    const paths = getDataPaths(this.#directory);
-    prepareDataDirectory(nodeFiles, paths, process.getuid?.());
-    const locks = new OwnerLocks(nodeFiles, createProcessPort(), paths.owners);
-    const lock = `${this.path}.lock`;
-    try {
-      this.#acquire(locks, lock);
-      try {
-        this.#replace(change(this.read()));
-      } finally {
-        locks.release(lock);
-      }
-    } finally {
-      locks.close();
-    }
+  #listDrafts(): readonly string[] {
+    const start = `${basename(this.path)}.`;
+    if (nodeFiles.stat(this.#directory) === undefined) return [];
+    const names = nodeFiles.list(this.#directory);
+    return names.filter((name) => name.startsWith(start) && name.endsWith(DRAFT_SUFFIX));
   }
 
   /** Returns the error for a file with content that Muster did not write. */
@@ -108,6 +129,10 @@ export class StateFile {
       'INVALID_PARAM',
       `${this.path} is damaged (${how}), so nothing in it applies: move it away, then ${this.#remedy}`,
     );
+  }
+
+  #advise(problem: string): string {
+    return `${problem}. Move it away, then ${this.#remedy}`;
   }
 
   #checkMode(mode: number): void {
@@ -137,10 +162,15 @@ export class StateFile {
   }
 
   #replace(text: string): void {
-    const temporaryPath = `${this.path}.${newId()}.new`;
+    const bytes = Buffer.from(text);
+    if (bytes.length > MAX_BYTES) {
+      const message = `${this.path} was not changed: it would be larger than ${MAX_BYTES} bytes`;
+      throw new MusterError('LIMIT_EXCEEDED', message);
+    }
+    const temporaryPath = `${this.path}.${newId()}${DRAFT_SUFFIX}`;
     const fd = nodeFiles.openNew(temporaryPath);
     try {
-      writeAllBytes(nodeFiles, fd, Buffer.from(text));
+      writeAllBytes(nodeFiles, fd, bytes);
       fs.fsyncSync(fd);
       nodeFiles.rename(temporaryPath, this.path);
     } catch (thrown) {

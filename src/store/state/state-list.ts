@@ -60,6 +60,11 @@ export class StateList<T> {
     return removed;
   }
 
+  /** Removes the drafts of the file that processes have left. */
+  removeDrafts(): void {
+    this.#file.removeDrafts();
+  }
+
   #change(change: (before: readonly T[]) => readonly T[]): void {
     const { listName } = this.#format;
     this.#file.update((text) => {

@@ -60,6 +60,8 @@ const SECRET_PATTERNS: readonly RegExp[] = [
   /^service[-_]?account.*\.json$/,
   /^(?:secrets?|credentials?)\.(?:ya?ml|toml|ini|properties|txt)$/,
   /^secrets?\.json$/,
+  // A new version of Muster's own file that is being written.
+  /^credentials\.json\..+\.new$/,
 ];
 
 /**

@@ -1,6 +1,16 @@
 import type { ReadableStreamDefaultReader } from 'node:stream/web';
-import { Dispatcher, fetch, ProxyAgent, type Response } from 'undici';
+import {
+  buildConnector,
+  Dispatcher,
+  errors,
+  fetch,
+  Pool,
+  ProxyAgent,
+  Socks5ProxyAgent,
+  type Response,
+} from 'undici';
 import type { HttpRequest, HttpResponse, ResponseBody, TrafficObserver } from './http-types.ts';
+import { createFetchError } from './response-body.ts';
 
 /** Responses have no time limit, and idle connections stay open for longer than a usual tool call takes. */
 const AGENT_OPTIONS = {
@@ -10,6 +20,11 @@ const AGENT_OPTIONS = {
   keepAliveTimeout: 30_000,
   allowH2: false,
 };
+/**
+ * The time in which a proxy must open a tunnel to a server. It is shorter than the time limits of those requests that
+ * have one, so that their errors name the proxy.
+ */
+const TUNNEL_MS = 15_000;
 
 /** A request and its observer. */
 interface ObservedRequest {
@@ -24,30 +39,93 @@ export type ProxyClient = (
   observed: ObservedRequest,
 ) => Promise<HttpResponse>;
 
-/** Creates a client that keeps its connections to each proxy open. */
-export function createProxyClient(): ProxyClient {
-  const agents = new Map<string, ProxyAgent>();
+/** Creates a client that keeps its connections to each proxy open. `tunnelMs`: default 15 s. */
+export function createProxyClient({
+  tunnelMs = TUNNEL_MS,
+}: { readonly tunnelMs?: number } = {}): ProxyClient {
+  const open = new Map<string, ProxyConnections>();
   return async (url, proxy, { request, observer }) => {
-    let agent = agents.get(proxy.href);
-    if (agent === undefined) {
-      agent = new ProxyAgent({ ...AGENT_OPTIONS, uri: proxy.href });
-      agents.set(proxy.href, agent);
-    }
+    const connections = open.get(proxy.href) ?? new ProxyConnections(proxy, tunnelMs);
+    open.set(proxy.href, connections);
+    const { agent } = connections;
+    const finish = connections.start(() => open.delete(proxy.href));
     const dispatcher = observer === undefined ? agent : new ObservedDispatcher(agent, observer);
-    return httpResponse(await fetch(url, { ...request, dispatcher, redirect: 'manual' }));
+    try {
+      const response = await fetch(url, { ...request, dispatcher, redirect: 'manual' });
+      return httpResponse(response, () => finish({ isAbandoned: false }));
+    } catch (thrown) {
+      finish({ isAbandoned: true });
+      if (!isTunnelTimeout(thrown)) throw thrown;
+      const text = `the proxy has opened no connection to ${url.host} within ${tunnelMs / 1000} s`;
+      throw createFetchError(new Error(text));
+    }
   };
 }
 
-function httpResponse(response: Response): HttpResponse {
+/** Only the request for a tunnel has a time limit for its headers. */
+function isTunnelTimeout(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.cause instanceof errors.HeadersTimeoutError;
+}
+
+/**
+ * The connections to one proxy. A connection that is being established stays when its request is cancelled, and would
+ * keep the process from ending. So all connections are closed when no request is left that could use them.
+ */
+class ProxyConnections {
+  readonly agent: Dispatcher;
+  readonly #sockets = new AbortController();
+  #running = 0;
+  #hasAbandoned = false;
+
+  constructor(proxy: URL, tunnelMs: number) {
+    this.agent = createAgent(proxy, tunnelMs, this.#sockets.signal);
+  }
+
+  /** Counts a request. The result ends it; `onClosed` is called if the connections are closed with it. */
+  start(onClosed: () => void): (end: { readonly isAbandoned: boolean }) => void {
+    this.#running += 1;
+    let isRunning = true;
+    return ({ isAbandoned }) => {
+      if (!isRunning) return;
+      isRunning = false;
+      this.#running -= 1;
+      this.#hasAbandoned ||= isAbandoned;
+      if (this.#running > 0 || !this.#hasAbandoned) return;
+      onClosed();
+      this.#sockets.abort();
+    };
+  }
+}
+
+/** Creates the agent of a proxy. `signal`: closes its sockets, also while they are being connected. */
+function createAgent(proxy: URL, tunnelMs: number, signal: AbortSignal): Dispatcher {
+  const uri = proxy.href;
+  const socketOptions = { timeout: AGENT_OPTIONS.connectTimeout, signal };
+  if (proxy.protocol.startsWith('socks')) {
+    const connect = buildConnector(socketOptions);
+    return new Socks5ProxyAgent(uri, { ...AGENT_OPTIONS, connect });
+  }
+  return new ProxyAgent({
+    ...AGENT_OPTIONS,
+    uri,
+    proxyTls: socketOptions,
+    clientFactory: (origin, options) => new Pool(origin, { ...options, headersTimeout: tunnelMs }),
+    factory: (origin, options) => new Pool(origin, { ...AGENT_OPTIONS, ...options }),
+  });
+}
+
+/** `onEnd` is called when the body has ended, or is not read any more. */
+function httpResponse(response: Response, onEnd: () => void): HttpResponse {
   const { status, statusText, ok, headers, body } = response;
+  if (body === null) onEnd();
   return {
     status,
     statusText,
     ok,
     headers,
-    body: body === null ? null : responseBody(body),
-    text: () => response.text(),
-    json: () => response.json(),
+    body: body === null ? null : responseBody(body, onEnd),
+    text: () => response.text().finally(onEnd),
+    json: () => response.json().finally(onEnd),
   };
 }
 
@@ -55,15 +133,21 @@ function httpResponse(response: Response): HttpResponse {
  * Wraps the stream of a body. The reader is created at the first call, so that the response can also be read with
  * `text` or `json` instead.
  */
-function responseBody(stream: NonNullable<Response['body']>): ResponseBody {
+function responseBody(stream: NonNullable<Response['body']>, onEnd: () => void): ResponseBody {
   let reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
   const getReader = () => (reader ??= stream.getReader());
   return {
     read: async () => {
-      const { done, value } = await getReader().read();
-      return done ? null : value;
+      try {
+        const { done, value } = await getReader().read();
+        if (done) onEnd();
+        return done ? null : value;
+      } catch (thrown) {
+        onEnd();
+        throw thrown;
+      }
     },
-    cancel: () => getReader().cancel(),
+    cancel: () => getReader().cancel().finally(onEnd),
   };
 }
 

@@ -5,14 +5,16 @@ import {
   type ProbeWish,
 } from '../../../src/api/setup/probe-target.ts';
 import type { ProviderSettings } from '../../../src/model/settings/model-settings.ts';
+import type { StoredAccount } from '../../../src/protocol/api-key.ts';
 import type { Environment } from '../../../src/sys/env.ts';
 
 function find(
   wish: Partial<ProbeWish> & Pick<ProbeWish, 'provider'>,
   providers: Readonly<Record<string, ProviderSettings>> = {},
   environment: Environment = {},
+  accounts: readonly StoredAccount[] = [],
 ) {
-  const sources: ProbeSources = { settings: { providers }, environment, accounts: [] };
+  const sources: ProbeSources = { settings: { providers }, environment, accounts };
   return findProbeTarget({ model: null, apiKeyEnv: null, ...wish }, sources);
 }
 
@@ -62,6 +64,7 @@ describe('a URL', () => {
     ['https://llm.corp.internal:8443/v1', 'corp'],
     ['http://gpu7/v1', 'gpu7'],
     ['http://192.168.1.5:8000', 'local'],
+    ['http://127.0.0.3:1234/v1', 'local'],
     ['https://8.8.8.8/v1', 'server'],
     ['https://openai.internal/v1', 'server'],
     ['https://offline.example/v1', 'server'],
@@ -94,6 +97,30 @@ describe('a URL', () => {
       );
     expect(keys('ACME_KEY')).toEqual(['key-0123456', 'key-0123456', 'key-0123456']);
     expect(keys(null)).toEqual([null, null, null]);
+  });
+
+  it('gets no key because of its port or of a name that fits', () => {
+    const environment = { LM_API_TOKEN: 'lm-0123456', OLLAMA_API_KEY: 'ollama-0123456' };
+    const accounts: readonly StoredAccount[] = ['local', 'ollama', 'lmstudio', 'acme'].map(
+      (provider) => ({ provider, account: 'default', key: `of-${provider}` }),
+    );
+    const keys = (provider: string) =>
+      find({ provider }, {}, environment, accounts).target.candidates.map(({ apiKey }) => apiKey);
+    expect(keys('http://127.0.0.3:1234/v1')).toEqual([null, null, null]);
+    expect(keys('http://127.0.0.3:11434')).toEqual([null]);
+    expect(keys('http://127.0.0.3:8080')).toEqual([null, null, null]);
+    expect(keys('https://llm.acme.example/v1')).toEqual([null, null, null]);
+    expect(keys('http://127.0.0.1:1234/v1')).toEqual(['lm-0123456']);
+    expect(find({ provider: 'http://h:8080' }, {}, {}, accounts).name).toBe('h');
+    expect(find({ provider: 'http://127.0.0.1:8080' }, {}, {}, accounts).name).toBe('local-8080');
+  });
+
+  it('that is signed in is the provider of the account', () => {
+    const account = { provider: 'corp', account: 'default', key: 'of-corp' };
+    const accounts = [{ ...account, baseUrl: 'https://llm.corp.example/v1' }];
+    const found = find({ provider: 'https://llm.corp.example/v1/' }, {}, {}, accounts);
+    expect(found).toMatchObject({ name: 'corp', isNew: false, configured: null });
+    expect(found.target.candidates.map(({ apiKey }) => apiKey)).toEqual(['of-corp']);
   });
 
   it.each([

@@ -81,7 +81,7 @@ const SOURCES: readonly Source[] = [
   },
   {
     name: 'an account that is stored in the file',
-    files: { ...configuration(''), ...credentials({ key: KEY }) },
+    files: { ...configuration(''), ...credentials({ key: KEY, origin: '@model@' }) },
     env: MODEL,
   },
   {
@@ -208,6 +208,54 @@ export const KEY_CASES = ofClass('secrets', [
     expect: {
       calls: [refused, refused, refused, 'ran', { end: 'ran', says: /exit code 1/ }, refused],
       keys: [KEY],
+    },
+  },
+  {
+    name: 'a file with a key that is a link is protected with its target, also after the link has changed',
+    files: {
+      ...configuration('api_key_file = "@ws@/keys/mine"'),
+      'ws/keys/mine': { link: 'current/token' },
+      'ws/keys/current': { link: 'version-1' },
+      'ws/keys/version-1/token': `${KEY}\n`,
+      'ws/keys/version-2/token': `${KEY}\n`,
+    },
+    env: MODEL,
+    settings: { ...AUTONOMOUS, ...ALLOWED, allow: ['Read', 'Grep', 'Edit', 'Write', 'Bash'] },
+    model: {
+      main: [
+        {
+          calls: [
+            read('keys/version-1/token'),
+            read('keys/current/token'),
+            edit('keys/version-1/token', 'key', 'x'),
+            grep('key-', { path: 'keys/version-1' }),
+            bash('cat keys/version-1/token keys/current/token keys/mine'),
+            bash('cat keys/v*-1/t* keys/cur*/t* keys/m*'),
+          ],
+        },
+        {
+          before: [
+            { remove: 'ws/keys/current' },
+            { put: 'ws/keys/current', entry: { link: 'version-2' } },
+          ],
+          calls: [read('keys/version-2/token'), grep('key-', { path: 'keys/version-2' })],
+        },
+      ],
+    },
+    expect: {
+      calls: [
+        refused,
+        refused,
+        refused,
+        'ran',
+        refused,
+        { end: 'ran', says: /exit code 1/ },
+        refused,
+        'ran',
+      ],
+      keys: [KEY],
+      neverSent: [KEY],
+      changes: { 'ws/keys/current': true },
     },
   },
   {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createAdapter } from '../../../src/model/adapters/adapter.ts';
 import { userMessage } from '../../../src/protocol/message.ts';
 import type { ModelPart } from '../../../src/protocol/model.ts';
-import { adapterDeps, collect, failed, finished, listen, request, sse } from './support.ts';
+import { adapterDeps, collect, failed, finished, listen, request, serve, sse } from './support.ts';
 import { WIRES, type Wire } from './wires.ts';
 
 type Pieces = readonly (string | Uint8Array)[];
@@ -159,7 +159,35 @@ const WRONG: readonly (readonly [string, Pieces, object])[] = [
   ],
 ];
 
+/** A server that sends blanks as a text of no known kind until the client hangs up. */
+function serveBlanks() {
+  const blanks = Buffer.alloc(65_536, ' ');
+  return serve((response) => {
+    response.writeHead(200, { 'content-type': 'text/plain' });
+    const send = (): void => {
+      while (!response.destroyed && response.write(blanks));
+    };
+    response.on('drain', send);
+    send();
+  });
+}
+
 describe.each(WIRES)('over $name', (wire) => {
+  it('blanks without end are stopped', async () => {
+    await using server = await serveBlanks();
+    const endpoint = { name: 'test', baseUrl: server.url, apiKey: null };
+    const model = { provider: 'test', id: wire.model, chain: [] };
+    const parts = await collect(
+      createAdapter(wire.dialect, endpoint, adapterDeps()),
+      request([userMessage('Hi')], { model }),
+    );
+    expect(failed(parts)).toMatchObject({
+      kind: 'too_large',
+      retryable: false,
+      message: expect.stringContaining('answer_event_bytes'),
+    });
+  });
+
   it.each(Object.keys(WHOLE))('an answer is accepted %s', async (name) => {
     const pieces = WHOLE[name]?.(sse(wire.answer)) ?? [];
     expect(finished(await answered(wire, pieces)).message).toEqual(wire.message);

@@ -443,9 +443,9 @@ describe('a problem', () => {
     expect(outcome).toEqual({ problem: expect.stringMatching(problem) });
   });
 
-  it('is a list that is too large', async () => {
+  it.each(['application/json', 'text/plain'])('is a list that is too large: %s', async (type) => {
     await using server = await serve((response) => {
-      response.writeHead(200, { 'content-type': 'application/json' });
+      response.writeHead(200, { 'content-type': type });
       const send = (): void => {
         while (!response.destroyed && response.write(' '.repeat(65_536)));
       };
@@ -491,4 +491,15 @@ describe('a problem', () => {
     expect(refused).toMatchObject({ problem: expect.stringContaining('bad Bearer [key]') });
     expect(await ask(provider)).toEqual(listed({ id: 'a' }));
   });
+
+  it.each(['sk-"quoted"-key', String.raw`sk-\back\slash`])(
+    'never contains a key that JSON escapes: %s',
+    async (apiKey) => {
+      await using server = await listServer({
+        '/v1/models': { data: [{ id: 'a' }, { id: `key ${apiKey}` }] },
+      });
+      const provider = configure('mine', { baseUrl: `${server.url}/v1` });
+      expect(await ask({ ...provider, apiKey })).toEqual(listed({ id: 'a' }));
+    },
+  );
 });

@@ -15,6 +15,13 @@ const CORP: StoredAccount = {
 };
 /** An account at a proxy of a company, under the name of a known provider. */
 const PROXIED: StoredAccount = { ...GROQ, baseUrl: 'https://proxy.corp.example/groq' };
+/** An account of a provider in the configuration. */
+const MINE: StoredAccount = {
+  provider: 'mine',
+  account: 'default',
+  key: 'of-mine',
+  origin: 'https://mine.example',
+};
 const CHAIN = { kind: 'keychain', provider: 'groq', account: 'work' };
 const AT_GROQ = 'https://api.groq.com/openai/v1';
 
@@ -122,7 +129,15 @@ const CASES: readonly Case[] = [
     title: 'the key for a proxy is not sent to another server under the same name',
     accounts: [PROXIED],
     providers: { groq: { baseUrl: AT_GROQ } },
-    expected: [{ name: 'groq', baseUrl: AT_GROQ, apiKey: null, missingKey: 'GROQ_API_KEY' }],
+    expected: [
+      {
+        name: 'groq',
+        baseUrl: AT_GROQ,
+        apiKey: null,
+        keyProblem:
+          'the account "default" of groq is for https://proxy.corp.example/groq, and is not sent to https://api.groq.com: sign in again with "muster login groq"',
+      },
+    ],
   },
   {
     title: 'an account that the configuration names is not sent to another server either',
@@ -132,20 +147,97 @@ const CASES: readonly Case[] = [
       {
         apiKey: null,
         keyProblem:
-          'the account "default" of corp is for https://llm.corp.example/v1, and is not sent to https://evil.example',
+          'the account "default" of corp is for https://llm.corp.example/v1, and is not sent to https://evil.example: sign in again with "muster login corp"',
       },
     ],
   },
   {
     title: 'an account of a configured provider is used for its server',
-    accounts: [{ provider: 'mine', account: 'default', key: 'of-mine' }],
+    accounts: [MINE],
     providers: { mine: { baseUrl: 'https://mine.example/v1' } },
     expected: [{ name: 'mine', baseUrl: 'https://mine.example/v1', apiKey: 'of-mine' }],
   },
   {
-    title: 'an account of a provider that is configured no longer is left alone',
+    title: 'an account of a configured provider is not used after its address has changed',
+    accounts: [{ ...MINE, account: 'work' }],
+    providers: { mine: { baseUrl: 'https://moved.example/v1' } },
+    expected: [
+      {
+        name: 'mine',
+        apiKey: null,
+        keyProblem:
+          'the account "work" of mine is for https://mine.example, and is not sent to https://moved.example: sign in again with "muster login mine --account work"',
+      },
+    ],
+  },
+  {
+    title:
+      'an account of a configured provider that names no server, of an older version, is not used',
     accounts: [{ provider: 'mine', account: 'default', key: 'of-mine' }],
+    providers: { mine: { baseUrl: 'https://mine.example/v1' } },
+    expected: [
+      {
+        name: 'mine',
+        apiKey: null,
+        keyProblem:
+          'the account "default" of mine does not say for which server its key is, and is not sent to https://mine.example: sign in again with "muster login mine"',
+      },
+    ],
+  },
+  {
+    title: 'of several accounts, the one for the server is used',
+    accounts: [MINE, { ...MINE, account: 'work', key: 'of-work', origin: 'https://moved.example' }],
+    providers: { mine: { baseUrl: 'https://moved.example/v1' } },
+    expected: [{ name: 'mine', apiKey: 'of-work' }],
+  },
+  {
+    title: 'an account of a provider that is configured no longer is left alone',
+    accounts: [MINE],
     expected: [],
+  },
+  {
+    title: 'an account of a local server that names no server is not used',
+    accounts: [{ provider: 'vllm', account: 'default', key: 'of-vllm' }],
+    expected: [
+      {
+        name: 'vllm',
+        apiKey: null,
+        keyProblem:
+          'the account "default" of vllm does not say for which server its key is, and is not sent to http://127.0.0.1:8000: sign in again with "muster login vllm"',
+      },
+    ],
+  },
+  {
+    title: 'an account of a local server is only for the address with which it was tried',
+    accounts: [
+      {
+        provider: 'litellm',
+        account: 'default',
+        key: 'of-litellm',
+        origin: 'http://gate.lan:4000',
+      },
+    ],
+    env: { LITELLM_PROXY_API_BASE: 'http://gate.lan:4000' },
+    providers: { vllm: {}, other: { kind: 'litellm', baseUrl: 'http://other.lan:4000' } },
+    expected: [
+      { name: 'vllm', apiKey: null },
+      { name: 'other', apiKey: null },
+      { name: 'litellm', baseUrl: 'http://gate.lan:4000/v1', apiKey: 'of-litellm' },
+    ],
+  },
+  {
+    title:
+      'an account for the cloud of Ollama is not sent to a server of the user, which needs no key',
+    accounts: [{ provider: 'ollama', account: 'default', key: 'of-the-cloud' }],
+    env: { OLLAMA_API_KEY: 'of-the-cloud' },
+    providers: {
+      ollama: { baseUrl: 'http://gpu.lan:11434' },
+      cloud: { kind: 'ollama', baseUrl: 'https://ollama.com' },
+    },
+    expected: [
+      { name: 'ollama', apiKey: null },
+      { name: 'cloud', apiKey: 'of-the-cloud' },
+    ],
   },
   {
     title: 'the key of a known provider is not sent to a server that only uses its protocol',
@@ -206,6 +298,20 @@ describe('the provider to sign in to', () => {
     const account = { provider: 'anthropic', account: 'default', key: 'typed' };
     const found = findSignInProvider(account, { settings: { providers: {} }, env });
     expect([found.apiKey, found.keyHeader]).toEqual(['typed', undefined]);
+  });
+
+  it('must be the one of the address', () => {
+    const account = { provider: 'mine', account: 'default', key: 'typed' };
+    const settings = { providers: { mine: { baseUrl: 'https://mine.example/v1' } } };
+    const at = (baseUrl: string) => () =>
+      findSignInProvider({ ...account, baseUrl }, { settings, env: {} });
+    expect(at('https://mine.example/v1')()).toMatchObject({ apiKey: 'typed' });
+    expect(at('https://other.example/v1')).toThrow(
+      'the account "default" of mine is for https://other.example/v1, and is not sent to https://mine.example, the address in [models.providers.mine]',
+    );
+    expect(at('https://mine.example/v1?api_key=secret')).toThrow(
+      '--base-url must not hold a key ("api_key"); muster login asks for the key',
+    );
   });
 
   it.each([

@@ -133,6 +133,19 @@ describe('a text of a server about a key', () => {
     expect(hideKey('ollama is down', 'ollama')).toBe('ollama is down');
   });
 
+  it('is hidden if only its beginning is shown', () => {
+    const secret = 'sk-right-key-0123456789';
+    for (const [text, shown] of [
+      ['Incorrect API key: sk-right-key-0123', 'Incorrect API key: [key]'],
+      ['"sk-right" and sk-right-key-01, too', '"[key]" and [key], too'],
+      ['sk-right-key-other', '[key]other'],
+      ['the model sk-right-other', 'the model sk-right-other'],
+      ['sk-righ is too short', 'sk-righ is too short'],
+    ] as const) {
+      expect(hideKey(text, secret)).toBe(shown);
+    }
+  });
+
   it('never contains the key', () => {
     const key = fc.stringMatching(/^[A-Za-z0-9_-]{8,40}$/);
     fc.assert(

@@ -220,6 +220,29 @@ describe('[models.providers]', () => {
     expect(only('mine', { kind: 'openai' }, env)).toMatchObject({ apiKey: 'o' });
   });
 
+  test.each([
+    ['vllm', 'VLLM_API_KEY', 'http://127.0.0.1:8000'],
+    ['litellm', 'LITELLM_API_KEY', 'http://127.0.0.1:4000'],
+    ['lmstudio', 'LM_API_TOKEN', 'http://127.0.0.1:1234'],
+  ] as const)("a local server's key goes to its usual address: %s", (kind, variable, usual) => {
+    const env = { [variable]: 'k' };
+    const keyAt = (name: string, baseUrl?: string) =>
+      only(name, { kind, ...(baseUrl !== undefined && { baseUrl }) }, env)?.apiKey;
+    expect(keyAt('mine')).toBe('k');
+    expect(keyAt('mine', `${usual}/v1`)).toBe('k');
+    expect(keyAt('mine', usual.replace('127.0.0.1', 'localhost'))).toBe('k');
+    expect(keyAt(kind, 'http://gpu.lan:1/v1')).toBe('k');
+    expect(keyAt('mine', usual.replace('127.0.0.1', '127.0.0.3'))).toBe(null);
+    expect(keyAt('mine', 'https://gate.example/v1')).toBe(null);
+  });
+
+  test("a local server's key goes to the address in its variable", () => {
+    const env = { LITELLM_API_KEY: 'k', LITELLM_PROXY_API_BASE: 'https://gate.example' };
+    const own = { kind: 'litellm', baseUrl: 'https://gate.example/v1' } as const;
+    expect(only('mine', own, env)?.apiKey).toBe('k');
+    expect(only('mine', { ...own, baseUrl: 'http://127.0.0.1:4000' }, env)?.apiKey).toBe(null);
+  });
+
   test('the kind follows from the name or the URL if it is not configured', () => {
     const kinds = [
       only('ollama', {}),

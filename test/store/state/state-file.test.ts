@@ -69,6 +69,38 @@ describe('a state file', () => {
     expect(file.read()).toBe('old!');
   });
 
+  it('is never larger than what can be read', () => {
+    const file = new StateFile(join(root, 'state'), 'x.json', 'start again');
+    file.update(() => 'old');
+    const largest = 'x'.repeat(16 * 1024 * 1024);
+    expect(() => file.update(() => `${largest}y`)).toThrow(
+      'x.json was not changed: it would be larger than 16777216 bytes',
+    );
+    expect(file.read()).toBe('old');
+    file.update(() => largest);
+    expect(file.read()).toBe(largest);
+  });
+
+  it('takes the drafts of processes that have ended with it, and no other file', () => {
+    const directory = join(root, 'state');
+    const file = new StateFile(directory, 'x.json', 'start again');
+    file.removeDrafts();
+    expect(existsSync(directory)).toBe(false);
+    file.update(() => 'old');
+    const others = ['x.json.old', 'y.json.abc.new', 'x.jsonb.new'];
+    const names = () => readdirSync(directory).filter((name) => /^[xy]/.test(name));
+    const leave = (...left: readonly string[]) => {
+      for (const name of left) writeFileSync(join(directory, name), 'key');
+    };
+    leave('x.json.abc.new', ...others);
+    file.update(() => 'new');
+    expect(names().toSorted()).toEqual([...others, 'x.json'].toSorted());
+    leave('x.json.abc.new', 'x.json.def.new');
+    file.removeDrafts();
+    expect(names().toSorted()).toEqual([...others, 'x.json'].toSorted());
+    expect(file.read()).toBe('new');
+  });
+
   it.each([
     ['writable by others', (path: string) => chmodSync(path, 0o666), /others can write to it/],
     [
@@ -77,7 +109,7 @@ describe('a state file', () => {
         rmSync(path);
         symlinkSync('/etc/hostname', path);
       },
-      /cannot be used/,
+      /x\.json cannot be used: it is a link\. Move it away, then start again$/,
     ],
     [
       'a pipe',
@@ -85,7 +117,15 @@ describe('a state file', () => {
         rmSync(path);
         execFileSync('mkfifo', [path]);
       },
-      /not a regular file/,
+      /it is not a regular file, but a FIFO \(named pipe\)\. Move it away, then start again$/,
+    ],
+    [
+      'a directory',
+      (path: string) => {
+        rmSync(path);
+        mkdirSync(path);
+      },
+      /it is not a regular file, but a directory\. Move it away, then start again$/,
     ],
     ['huge', (path: string) => truncateSync(path, 1_000_000_000), /larger than/],
   ])('is not read if it is %s', (_, spoil, message) => {
