@@ -80,7 +80,7 @@ function joinTexts(texts: readonly string[] = []): string | null {
 function limitTexts({ wallSeconds, ...limits }: AgentDetails['limits']): readonly string[] {
   const wallMs = wallSeconds === undefined ? undefined : Math.round(wallSeconds * 1000);
   const values: Partial<Record<keyof TaskLimits, number | undefined>> = { ...limits, wallMs };
-  return LIMIT_TEXTS.flatMap(({ field, format }) => {
+  return Array.from(LIMIT_TEXTS).flatMap(([field, { format }]) => {
     const value = values[field];
     return value === undefined ? [] : [format(value)];
   });
