@@ -4,7 +4,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/jso
 import { parseJsonLine } from '../../../base/jsonl.ts';
 import { truncate } from '../../../base/text.ts';
 import type { Tool } from '../../../protocol/tool.ts';
-import { isInside, toAbsolutePath } from '../../../sys/files/paths.ts';
+import { isInside } from '../../../base/path-inside.ts';
+import { toAbsolutePath } from '../../../sys/files/paths.ts';
 import type { PathFilter } from '../search-types.ts';
 import { findGroup, splitOutsideBrackets } from './glob-syntax.ts';
 import { createNameMatcher, type NameMatcher } from './name-matcher.ts';
