@@ -150,7 +150,7 @@ it('a conversation continues without a message only if it is idle and has been s
 });
 
 it('a conversation takes no mode from a log that was opened but not continued', async () => {
-  const refused = new MusterError('INVALID_PARAM', 'there is nothing to summarise');
+  const refused = new MusterError('INVALID_PARAM', 'there is nothing to summarize');
   const { conversation, asked, notes } = open({ mode: 'autonomous', refused });
   conversation.select('mainmain');
   conversation.send('/compact');
@@ -158,12 +158,12 @@ it('a conversation takes no mode from a log that was opened but not continued', 
   await nextTurn();
   conversation.send('one');
   await nextTurn();
-  expect(notes).toEqual(['error: there is nothing to summarise']);
+  expect(notes).toEqual(['error: there is nothing to summarize']);
   expect(asked).toEqual(['idle', 'resume mainmain one']);
 });
 
 it('a conversation keeps the chosen mode until a message is sent in this mode', async () => {
-  const refused = new MusterError('INVALID_PARAM', 'there is nothing to summarise');
+  const refused = new MusterError('INVALID_PARAM', 'there is nothing to summarize');
   const { conversation, asked, end } = open({ refused, chosen: 'plan' });
   conversation.select('mainmain');
   conversation.send('/compact');

@@ -52,7 +52,7 @@ function listFacts(agent: AgentDetails, { cwd, home }: CommandContext): readonly
     ['model', agent.model ?? 'inherit'],
     ['effort', agent.effort],
     ['mode', formatMode(agent)],
-    ['asks', agent.refusesQuestions === true ? 'nothing of anybody' : null],
+    ['asks', agent.refusesQuestions === true ? 'nobody: calls that would ask are refused' : null],
     ['asks about', joinTexts(agent.rules?.ask)],
     ['denies', joinTexts(agent.rules?.deny)],
     ['chosen', agent.unlisted === true ? 'by people alone' : null],
