@@ -234,8 +234,8 @@ it('a conversation reports the result of a compaction', async () => {
   conversation.send('/compact the goal');
   await nextTurn();
   await nextTurn();
-  await end('context summarised: about 900 tokens → 300');
-  expect(notes).toEqual(['info: context summarised: about 900 tokens → 300']);
+  await end('context summarized: about 900 tokens → 300');
+  expect(notes).toEqual(['info: context summarized: about 900 tokens → 300']);
 });
 
 it('a conversation resumes a task below it while it is at work, ending, or idle', async () => {
