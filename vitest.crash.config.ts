@@ -6,6 +6,7 @@ export default defineConfig({
     include: ['test/crash/**/*.{test,crash}.ts'],
     testTimeout: 240_000,
     hookTimeout: 240_000,
+    expect: { poll: { timeout: 240_000 } },
     provide: { kills: 200, killsWithResume: 300 },
   },
 });

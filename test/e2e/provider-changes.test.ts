@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   describeViolations,
   WIRE_PROTOCOLS,
@@ -100,7 +100,7 @@ async function runTurn(world: World, turn: number): Promise<void> {
   if (turn === KILLED) {
     const running = world.start(args, options);
     const file = join(world.sandbox.workspace, 'begun.txt');
-    await vi.waitUntil(() => existsSync(file), { timeout: 20_000 });
+    await expect.poll(() => existsSync(file)).toBe(true);
     running.process.kill('SIGKILL');
     await running.finished;
     return;
