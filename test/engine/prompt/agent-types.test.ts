@@ -13,7 +13,7 @@ import { call, calls, play } from '../play.ts';
 import { testEngine } from '../support.ts';
 import type { AgentDefinition, AgentScope } from '../../../src/protocol/agent.ts';
 import { loadBuiltinAgents } from '../../../src/agents/builtin.ts';
-import { callableNames } from '../../../src/agents/find-agent.ts';
+import { callableNames } from '../../../src/agents/agent-id.ts';
 
 const BUILTIN = await loadBuiltinAgents();
 const TOPICS = 'Rust Kubernetes Postgres React Terraform Kafka Django Swift Redis Vue'.split(' ');

@@ -5,7 +5,7 @@ import {
   summarizeRemainingProcesses,
   describeRemainingProcesses,
   NO_PROCESSES,
-} from '../../../src/tools/bash/command-run.ts';
+} from '../../../src/tools/bash/remaining-processes.ts';
 import { needs } from '../../needs.ts';
 import { PLACES } from './sandboxed.ts';
 

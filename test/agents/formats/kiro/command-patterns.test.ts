@@ -1,6 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { patternsOfGlob, patternsOfRegex } from '../../../../src/agents/formats/kiro/rules.ts';
+import {
+  patternsOfGlob,
+  patternsOfRegex,
+} from '../../../../src/agents/formats/kiro/command-patterns.ts';
 import { couldCommandMatch, readCommandLine } from '../../../../src/policy/rules/command-rules.ts';
 import { loadShellParser } from '../../../../src/policy/shell/load-parser.ts';
 
