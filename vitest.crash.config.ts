@@ -4,8 +4,9 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/crash/**/*.{test,crash}.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 30_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 240_000 } },
     provide: { kills: 200, killsWithResume: 300 },
   },
 });

@@ -5,7 +5,7 @@ import type { AgentDefinition } from '../protocol/agent.ts';
 import type { SkillDefinition } from '../protocol/skill.ts';
 import type { TemplateDefinition } from '../protocol/template.ts';
 import { TOOL_NAMES } from '../protocol/tool-names.ts';
-import { isInside } from '../sys/files/paths.ts';
+import { isInside } from '../base/path-inside.ts';
 import { loadBuiltinAgents, readBuiltinFiles } from './builtin.ts';
 import { claude, gen, muster, subagent, AGENT_VENDORS, OTHER_VENDORS } from './formats/vendors.ts';
 import {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AgentDefinition, AgentOrigin, AgentProblem } from '../protocol/agent.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
-import { agentId, findIdClashes } from './find-agent.ts';
+import { agentId, findIdClashes } from './agent-id.ts';
 import {
   listDefinitions,
   type DiscoveryResult,

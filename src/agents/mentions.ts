@@ -1,5 +1,6 @@
 import type { AgentDefinition } from '../protocol/agent.ts';
-import { lookUpAgent, type AgentList } from './find-agent.ts';
+import { lookUpAgent } from './find-agent.ts';
+import type { AgentList } from './agent-id.ts';
 import { lazy } from '../base/lazy.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
-import { LIMITS, type LimitName } from '../protocol/limits.ts';
+import { LIMITS, type LimitName, type LimitRow } from '../protocol/limits.ts';
 
 /**
  * The rule for a trusted project's file (docs/configuration.md): `may` lets the file set the key, `never` does not, and
@@ -109,27 +109,30 @@ export function decimalKey(
   };
 }
 
-type LimitKeyRow = readonly [defaultValue: number, range: Range, meaning: string];
+/** The keys of the limits in one section that have one scope. */
+type LimitKeys<Section extends LimitRow['section'], Scope extends LimitRow['scope']> = {
+  readonly [
+    N in LimitName as (typeof LIMITS)[N] extends { section: Section; scope: Scope } ? N : never
+  ]: KeySpec<(typeof LIMITS)[N]['default'] extends null ? number | null : number>;
+};
 
-/** Creates the keys of several limits. A project's file can only narrow them. */
-export function limitKeys<N extends LimitName>(
-  rows: Readonly<Record<N, LimitKeyRow>>,
-): Readonly<Record<N, KeySpec<number>>> {
-  const keys = Object.entries<LimitKeyRow>(rows).map(([name, row]) => [
-    name,
-    limitKey(name as N, row),
-  ]);
-  return Object.fromEntries(keys) as Record<N, KeySpec<number>>;
+/** Creates the keys of the limits in a section that have a scope. A project's file can only narrow them. */
+export function limitKeys<
+  const Section extends LimitRow['section'],
+  const Scope extends LimitRow['scope'],
+>(section: Section, scope: Scope): LimitKeys<Section, Scope> {
+  const keys = Object.entries<LimitRow>(LIMITS)
+    .filter(([, row]) => row.section === section && row.scope === scope)
+    .map(([name, row]) => [name, createLimitKey(row)]);
+  return Object.fromEntries(keys) as LimitKeys<Section, Scope>;
 }
 
-/** Creates the key of one limit. Its values are whole numbers, unless the limit measures a cost or a time. */
-export function limitKey(
-  name: LimitName,
-  [defaultValue, range, meaning]: LimitKeyRow,
-): KeySpec<number> {
-  const { measure } = LIMITS[name];
+/** Creates the key of a limit. Its values are whole numbers, unless the limit measures a cost or a time. */
+function createLimitKey(row: LimitRow): KeySpec<number> | KeySpec<number | null> {
+  const { measure, default: defaultValue, range, meaning } = row;
   const createKey = measure === 'costUsd' || measure === 'wallMs' ? decimalKey : integerKey;
-  return createKey(defaultValue, range, meaning, { project: 'narrow' });
+  const key = createKey(defaultValue ?? range[0], range, meaning, { project: 'narrow' });
+  return defaultValue === null ? optionalKey(key, 'by definition') : key;
 }
 
 /** Returns whether a value is a number in the range. NaN is not. */

@@ -1,4 +1,5 @@
 import { DETAILS } from '../protocol/detail.ts';
+import { SECONDS_RANGE } from '../protocol/limits.ts';
 import { NOTIFY } from '../protocol/notify.ts';
 import { THEME_CHOICES } from '../protocol/terminal-settings.ts';
 import { THINKING_DISPLAYS } from '../protocol/thinking-display.ts';
@@ -12,18 +13,11 @@ import {
   textKey,
   optionalKey,
   integerKey,
-  limitKey,
   limitKeys,
 } from './key-kinds.ts';
 import { isPassableToCommands } from '../sys/processes/command-environment.ts';
 
-const WEEK_SECONDS = 604_800;
-const MAX_TOKENS = 1_000_000_000;
-const MAX_USD = 1_000_000;
 const GIBIBYTE = 1_073_741_824;
-const MAX_BYTES = 1024 * GIBIBYTE;
-
-const SECONDS_RANGE = [0.01, WEEK_SECONDS] as const;
 
 const MODEL_EXPECTED = 'a model id, "provider/model" or a tier';
 const RULES_EXPECTED = 'a list of rules like "Bash(npm test:*)"';
@@ -80,20 +74,7 @@ export const SECTIONS = {
       SECONDS_RANGE,
       'how long a call waits for a task in the foreground before it continues in the background',
     ),
-    ...limitKeys({
-      task_wall_seconds: [1800, SECONDS_RANGE, 'wall time of one delegated task'],
-      max_tokens: [1_000_000, [1, MAX_TOKENS], 'paid tokens of one delegated task'],
-      max_cost_usd: [0, [0, MAX_USD], 'cost of one delegated task in USD; 0: no limit'],
-      max_tool_bytes: [
-        0,
-        [0, MAX_BYTES],
-        'bytes of all tool results of one delegated task; 0: no limit',
-      ],
-    }),
-    max_turns: optionalKey(
-      limitKey('max_turns', [1, [1, 100_000], 'turns of one delegated task, at most']),
-      'by definition',
-    ),
+    ...limitKeys('task_tool', 'task'),
     result_max_tokens: integerKey(
       2000,
       [1, 1_000_000],
@@ -104,7 +85,7 @@ export const SECTIONS = {
       [1, 100_000],
       'tasks of one tree at work at a time; the rest queue',
     ),
-    max_tasks: limitKey('max_tasks', [500, [1, 1_000_000], 'delegated tasks of one tree']),
+    ...limitKeys('task_tool', 'tree'),
     enable_verbose_logging: booleanKey(false, "log the subagents' actions in full"),
     allow_model_override: booleanKey(
       true,
@@ -115,18 +96,7 @@ export const SECTIONS = {
       'reuse the result of an identical earlier task while all that it read is the same',
     ),
   },
-  budget: limitKeys({
-    tree_tokens: [0, [0, 1_000_000_000_000], 'paid tokens of the whole tree; 0: no limit'],
-    tree_cost_usd: [0, [0, MAX_USD], 'cost of the whole tree in USD; 0: no limit'],
-    tree_turns: [0, [0, 100_000_000], 'turns of the whole tree; 0: no limit'],
-    tree_wall_seconds: [0, [0, WEEK_SECONDS], 'wall time of the whole tree; 0: no limit'],
-    tree_tool_bytes: [
-      0,
-      [0, MAX_BYTES],
-      'bytes of all tool results of the whole tree; 0: no limit',
-    ],
-    max_processes: [64, [1, 100_000], 'shell commands of one tree at a time; the rest queue'],
-  }),
+  budget: limitKeys('budget', 'tree'),
   liveness: {
     connect_seconds: decimalKey(20, SECONDS_RANGE, 'to reach a provider'),
     first_token_seconds: optionalKey(
@@ -155,7 +125,7 @@ export const SECTIONS = {
     read_bytes: integerKey(262_144, [256, GIBIBYTE], 'bytes of one Read result'),
     spill_bytes: integerKey(
       52_428_800,
-      [0, MAX_BYTES],
+      [0, 1024 * GIBIBYTE],
       "bytes of a command's output kept in a file before the command is stopped",
     ),
   },

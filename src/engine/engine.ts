@@ -1,9 +1,5 @@
-import {
-  openToResume,
-  createContinueMessage,
-  recordResume,
-  startActivations,
-} from './delegation/resume-child.ts';
+import { openToResume, startActivations } from './delegation/resume-child.ts';
+import { createContinueMessage, recordResume } from './delegation/resume-terms.ts';
 import { MusterError, UsageError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { QuotedItem } from '../protocol/quoted-item.ts';

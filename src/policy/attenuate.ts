@@ -7,7 +7,7 @@ import type {
   RuleSet,
 } from '../protocol/permission.ts';
 import { intersectCallLimits, addCallLimits } from './call-limits.ts';
-import { isInside } from './call.ts';
+import { isInside } from '../base/path-inside.ts';
 import { delegatedMode, effectiveMode, narrowerMode } from './modes.ts';
 import { addAbsoluteRules, makeAllowRulesAbsolute } from './rules/absolute-rules.ts';
 import { parseRules, printRule, type RuleText } from './rules/rules.ts';

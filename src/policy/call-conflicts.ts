@@ -1,6 +1,6 @@
 import type { Access } from '../protocol/permission.ts';
 import type { ToolKind } from '../protocol/tool.ts';
-import { isInside } from './call.ts';
+import { isInside } from '../base/path-inside.ts';
 
 /**
  * The properties of a call that the scheduler needs. Paths are absolute, with links resolved if possible, because links

@@ -1,5 +1,6 @@
 import { join } from 'node:path/posix';
 import type { AgentDefinition, LimitedTools } from '../protocol/agent.ts';
+import { SEARCHING_TOOLS } from '../protocol/file-tools.ts';
 import type { CallLimit, PermissionRule, Rights } from '../protocol/permission.ts';
 import { findSpecifierKind } from '../protocol/specifier-kind.ts';
 import { listPaths, type CallPath } from './call.ts';
@@ -112,9 +113,6 @@ function isCovered(limit: CallLimit, matching: RuleSubject): boolean {
   return paths.length > 0 && paths.every((path) => isExempt(path) || isNamed(path));
 }
 
-/** Tools that search everything in a directory. */
-const SEARCHING_TOOLS: ReadonlySet<string> = new Set(['LS', 'Glob', 'Grep', 'FindPlaces']);
-
 function isNamedByRule(
   rule: PermissionRule,
   path: CallPath,
@@ -122,7 +120,7 @@ function isNamedByRule(
 ): boolean {
   const pattern = rule.specifier ?? '';
   if (patternMatchesPath(pattern, path, bases)) return true;
-  if (!SEARCHING_TOOLS.has(call.tool)) return false;
+  if (!SEARCHING_TOOLS.includes(call.tool)) return false;
   const [asked, real] = [path.asked, path.real].map((each) => join(each, ANY_CHILD));
   if (asked === undefined || real === undefined) return false;
   return patternMatchesPath(pattern, { ...path, asked, real }, bases);

@@ -1,8 +1,6 @@
 import type { Access } from '../protocol/permission.ts';
 import type { ToolKind } from '../protocol/tool.ts';
 
-export { isInside } from '../base/path-inside.ts';
-
 /** A path of a call: the path that the call names, and the path after all links are resolved. */
 export interface CallPath {
   /** The path that the call names. Absolute, links not resolved. */

@@ -1,4 +1,5 @@
 import type { Decision, PermissionMode, PermissionRule, Rights } from '../protocol/permission.ts';
+import { TEXT_EDITING_TOOLS } from '../protocol/file-tools.ts';
 import { describeLimit, findExceededLimit } from './call-limits.ts';
 import type { ResolvedCall } from './call.ts';
 import { createDecisionInput, hasCallEffect, isProvable } from './decision-input.ts';
@@ -167,15 +168,13 @@ function checkAllowRules({ call, rights, subject }: DecisionInput): Decision | u
   return { verdict: 'allow', step: 'allow_rule', rule, reason };
 }
 
-const EDITING_TOOLS: ReadonlySet<string> = new Set(['Write', 'Edit', 'MultiEdit']);
-
 function checkMode({ call, rights, context }: DecisionInput): Decision | undefined {
   if (rights.mode === 'autonomous' && !isUnconfined(call, rights, context)) {
     const reason = 'In autonomous mode everything in bounds runs.';
     return { verdict: 'allow', step: 'mode', reason };
   }
   const isEdit =
-    call.kind === 'edit' && EDITING_TOOLS.has(call.tool) && call.access.writes.length > 0;
+    call.kind === 'edit' && TEXT_EDITING_TOOLS.includes(call.tool) && call.access.writes.length > 0;
   if (rights.mode !== 'acceptEdits' || !isEdit) return undefined;
   const reason = 'In acceptEdits mode edits inside the workspace roots run.';
   return { verdict: 'allow', step: 'mode', reason };

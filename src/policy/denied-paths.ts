@@ -1,28 +1,12 @@
 import { join } from 'node:path/posix';
 import type { CallLimit, PermissionRule, Rights } from '../protocol/permission.ts';
+import { FILE_CHANGING_TOOLS, FILE_READING_TOOLS } from '../protocol/file-tools.ts';
 import { isToolLimited } from './call-limits.ts';
 import { listNamedPaths } from './rules/path-pattern.ts';
 import { printRule } from './rules/rules.ts';
 import { coversWholeTool } from './rules/tool-cover.ts';
 import type { DeniedPaths } from '../sys/sandbox/sandbox.ts';
 
-/** Tools whose path rules keep a file from being seen. */
-const READING_TOOLS: ReadonlySet<string> = new Set([
-  'Read',
-  'LS',
-  'Glob',
-  'Grep',
-  'FileInfo',
-  'FindPlaces',
-]);
-/** Tools whose path rules keep a file from being changed. */
-const CHANGING_TOOLS: ReadonlySet<string> = new Set([
-  'Edit',
-  'Write',
-  'MultiEdit',
-  'MoveFile',
-  'DeleteFile',
-]);
 /** Tools for which a deny rule without a specifier means that no file may be changed. */
 const ALL_CHANGES: ReadonlySet<string> = new Set(['Edit', 'Write']);
 
@@ -41,16 +25,18 @@ export function findDeniedPaths(
   const answeredText = answered === undefined ? undefined : printRule(answered);
   const unanswered = rules.ask.filter((rule) => printRule(rule) !== answeredText);
   const pathRules = [...rules.deny, ...unanswered].filter((rule) => !coversWholeTool(rule));
-  const listPathsOf = (tools: ReadonlySet<string>): readonly string[] =>
+  const listPathsOf = (tools: readonly string[]): readonly string[] =>
     pathRules
-      .filter(({ tool }) => tools.has(tool))
+      .filter(({ tool }) => tools.includes(tool))
       .flatMap(({ specifier = '' }) => listNamedPaths(specifier, { roots, home }));
   const readOnly = [
     ...(forbidsAllChanges({ rules, callLimits }) ? roots : []),
-    ...listPathsOf(CHANGING_TOOLS),
+    ...listPathsOf(FILE_CHANGING_TOOLS),
   ];
   // `/` and roots are not hidden, because without them no command could do anything.
-  const hidden = listPathsOf(READING_TOOLS).filter((path) => path !== '/' && !roots.includes(path));
+  const hidden = listPathsOf(FILE_READING_TOOLS).filter(
+    (path) => path !== '/' && !roots.includes(path),
+  );
   return { hidden: sortPaths(hidden), readOnly: sortPaths(readOnly) };
 }
 

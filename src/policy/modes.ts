@@ -1,4 +1,3 @@
-import { UsageError } from '../base/errors.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import { PERMISSION_MODES, type ModeGrant, type PermissionMode } from '../protocol/permission.ts';
 
@@ -57,24 +56,6 @@ const MODE_NAMES: ReadonlyMap<string, PermissionMode> = new Map<string, Permissi
  */
 function parseMode(name: string): PermissionMode | undefined {
   return MODE_NAMES.get(name.trim().toLowerCase());
-}
-
-/**
- * Parses the value of `--permission-mode`, which may be any mode.
- *
- * @throws UsageError for an unknown name, and for `dontAsk`, which means two opposite things
- */
-export function parseModeFlag(name: string): PermissionMode {
-  const mode = parseMode(name);
-  if (mode !== undefined) return mode;
-  if (name.trim().toLowerCase() === 'dontask') {
-    throw new UsageError(
-      '--permission-mode dontAsk means two opposite things: in Muster and .gen agent files that everything in bounds runs unasked (write `autonomous`), in Claude Code that whatever would ask is refused (write `default`; without a terminal that refuses what would ask).',
-    );
-  }
-  throw new UsageError(
-    `--permission-mode ${JSON.stringify(name)} is not a mode; valid modes are ${PERMISSION_MODES.join(', ')}.`,
-  );
 }
 
 /** The modes that can be granted to an agent. Plan mode needs no grant. */

@@ -3,7 +3,7 @@ import { foldFileName, mayBeShortNameOf } from '../sys/files/folded-name.ts';
 import { PathParts } from '../sys/files/path-parts.ts';
 import { findRoot } from '../sys/files/paths.ts';
 import { PROTECTED_ENDINGS, PROTECTED_PATHS } from '../sys/files/protected-names.ts';
-import { isInside } from './call.ts';
+import { isInside } from '../base/path-inside.ts';
 
 const PARTS = new PathParts(PROTECTED_PATHS);
 const SINGLE_NAMES = PROTECTED_PATHS.filter((path) => !path.includes('/'));

@@ -1,7 +1,8 @@
 import { relative } from 'node:path';
 import type { Decision, DecisionStep, Rights } from '../protocol/permission.ts';
 import { findSpecifierKind } from '../protocol/specifier-kind.ts';
-import { isInside, listPaths, type CallPath, type ResolvedCall } from './call.ts';
+import { isInside } from '../base/path-inside.ts';
+import { listPaths, type CallPath, type ResolvedCall } from './call.ts';
 import type { DecisionInput } from './decision-input.ts';
 import { makeAllowRulesAbsolute } from './rules/absolute-rules.ts';
 import { listUncoveredCommands, removeNeutralOptionsFromLine } from './rules/command-rules.ts';

@@ -8,12 +8,12 @@ export function describeCompaction(event: CompactionEvent): string {
       return `${plural(event.calls.length, 'old result')} cleared: ${formatSizes(event.size)}`;
     case 'summary.started':
       return event.of === undefined
-        ? `summarising ${plural(event.upTo, 'message')} of its context${formatWindow(event.size)}`
-        : `summarising the conversation of ${event.of} for it: ${plural(event.upTo, 'message')}${formatWindow(event.size)}`;
+        ? `summarizing ${plural(event.upTo, 'message')} of its context${formatWindow(event.size)}`
+        : `summarizing the conversation of ${event.of} for it: ${plural(event.upTo, 'message')}${formatWindow(event.size)}`;
     case 'summary.refused':
       return `the summary can't be used: ${event.because}`;
     case 'context.summarised':
-      return `${event.nonce === undefined ? 'context' : "its parent's conversation"} summarised: ${formatSizes(event.size)}`;
+      return `${event.nonce === undefined ? 'context' : "its parent's conversation"} summarized: ${formatSizes(event.size)}`;
     case 'context.dropped':
       return `${plural(event.upTo, 'message')} dropped from its context without a summary, since ${event.because}: ${formatSizes(event.size)}`;
     case 'context.handed':

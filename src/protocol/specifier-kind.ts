@@ -1,13 +1,9 @@
-import { listNames } from '../base/text.ts';
+import { FILE_CHANGING_TOOLS, FILE_READING_TOOLS } from './file-tools.ts';
 
 type SpecifierKind = 'command' | 'path' | 'domain' | 'agent' | 'skill';
 
-const FILE_TOOLS = listNames(
-  'Read Write Edit MultiEdit LS Glob Grep FileInfo FindPlaces MoveFile DeleteFile',
-);
-
 const KINDS: ReadonlyMap<string, SpecifierKind> = new Map<string, SpecifierKind>([
-  ...FILE_TOOLS.map((tool) => [tool, 'path'] as const),
+  ...[...FILE_READING_TOOLS, ...FILE_CHANGING_TOOLS].map((tool) => [tool, 'path'] as const),
   ['Bash', 'command'],
   ['WebFetch', 'domain'],
   ['HttpRequest', 'domain'],

@@ -3,6 +3,7 @@ import { lazy } from '../base/lazy.ts';
 import { isInside } from '../base/path-inside.ts';
 import { collapseWhitespace } from '../base/text.ts';
 import { sanitizeForTerminal } from '../base/terminal-text.ts';
+import type { EndReason } from '../protocol/end-reason.ts';
 import type { ClaimFlag } from '../protocol/result.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 import { findFailedRun } from './command-kinds.ts';
@@ -53,6 +54,12 @@ export function findUntouchedPaths(state: TaskState, answer: string): readonly s
   });
 }
 
+/** The end of a task, with its result, which may be partial or empty. */
+interface Ending {
+  readonly end: Pick<EndReason, 'status'>;
+  readonly result: string;
+}
+
 /**
  * Finds the statements of an answer that its log does not support: paths that do not exist, a last run of the tests
  * or the build that failed, and an answer of a subagent that made no tool call at all.
@@ -61,7 +68,7 @@ export function findUntouchedPaths(state: TaskState, answer: string): readonly s
  */
 export function findAnswerFlags(
   state: TaskState,
-  answer: string,
+  ending: Ending,
   missing: readonly string[],
 ): readonly ClaimFlag[] {
   const { spec, toolCounts, refusals } = state;
@@ -78,7 +85,7 @@ export function findAnswerFlags(
   // The main agent is not flagged for an answer without calls: the person sees that, and the question may have needed
   // none.
   const hasDoneNothing =
-    answer.trim() !== '' &&
+    isAnswer(state, ending) &&
     spec.parent !== null &&
     spec.tools.length > 0 &&
     toolCounts.size + refusals.length === 0;
@@ -86,6 +93,12 @@ export function findAnswerFlags(
   const noCallFlags: readonly ClaimFlag[] =
     hasDoneNothing && !hasOtherSources(state) ? [{ kind: 'done', claim: '', why }] : [];
   return [...noCallFlags, ...checks, ...files].slice(0, MAX_FLAGS);
+}
+
+/** Returns true if the result of a task is an answer, and not the text before a failure or a stop. */
+function isAnswer({ answer }: TaskState, { end, result }: Ending): boolean {
+  if (result.trim() === '') return false;
+  return end.status === 'completed' || (end.status === 'partial' && answer !== null);
 }
 
 /**

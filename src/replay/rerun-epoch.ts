@@ -11,7 +11,8 @@ import { stopOrder } from '../engine/task/stop-order.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 import type { AnyTool } from '../protocol/tool.ts';
-import { type Difference, RerunLog } from './rerun-log.ts';
+import { RerunLog } from './rerun-log.ts';
+import type { Difference } from './difference.ts';
 import { type Epoch, type EpochStop, isExternalEvent } from './epochs.ts';
 import { createIdleDeps, type RerunSource } from './idle-deps.ts';
 import {

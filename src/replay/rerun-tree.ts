@@ -6,7 +6,7 @@ import type { RequestPrefix } from '../protocol/model.ts';
 import { applyEvent, foldEvents } from '../protocol/state/fold.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 import type { AnyTool } from '../protocol/tool.ts';
-import type { Difference } from './rerun-log.ts';
+import type { Difference } from './difference.ts';
 import { splitIntoEpochs, type Epoch, isExternalEvent } from './epochs.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import type { RerunSource } from './idle-deps.ts';

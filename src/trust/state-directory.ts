@@ -1,6 +1,6 @@
 import { UsageError } from '../base/errors.ts';
 import { dataDirectory, type UserEnvironment } from '../config/paths.ts';
-import { isInside } from '../sys/files/paths.ts';
+import { isInside } from '../base/path-inside.ts';
 import { projectRoot } from '../sys/files/project-directories.ts';
 import { resolveInRoots } from '../sys/files/real-path.ts';
 

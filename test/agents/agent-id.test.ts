@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
-import { agentId, findIdClashes, callableNames, findAgent } from '../../src/agents/find-agent.ts';
+import { agentId, callableNames, findIdClashes } from '../../src/agents/agent-id.ts';
+import { findAgent } from '../../src/agents/find-agent.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 
 function agentOf(name: string, path = '/agents/some-file.agent.md'): AgentDefinition {

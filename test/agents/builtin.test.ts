@@ -1,9 +1,13 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadBuiltinAgents, readBuiltinFiles } from '../../src/agents/builtin.ts';
 import { parseSimple } from '../../src/agents/parsing/simple-yaml.ts';
 import { splitFrontMatter } from '../../src/agents/parsing/split-front-matter.ts';
 import { byteLength } from '../../src/base/text.ts';
 import { TOOL_NAMES } from '../../src/protocol/tool-names.ts';
+import { muster } from '../../src/agents/formats/vendors.ts';
+import { isJsonObject } from '../../src/base/json.ts';
 
 const EXPLORE_TOOLS = [
   'Read',
@@ -145,4 +149,41 @@ test('their front matter needs no YAML library', () => {
     const fields = split.kind === 'found' ? parseSimple(split.yaml, split.yamlLine) : undefined;
     expect(fields?.get('name')?.line, path).toBe(2);
   }
+});
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const DIRECTORY = join(ROOT, 'examples/agents');
+
+function load(file: string) {
+  const path = join(DIRECTORY, file);
+  return muster.agents.read({ path, scope: 'user', text: readFileSync(path, 'utf8') });
+}
+
+test('there are two examples', () => {
+  expect(readdirSync(DIRECTORY).toSorted()).toEqual(['code.md', 'deepresearch.md']);
+});
+
+test.each([
+  [
+    'deepresearch.md',
+    { name: 'deepresearch', permissionMode: 'plan', model: 'powerful', delegatesTo: ['Explore'] },
+  ],
+  ['code.md', { name: 'code', permissionMode: 'default', model: 'inherit' }],
+])('%s loads without a problem', async (file, expected) => {
+  const { items, problems } = await load(file);
+  expect(problems).toEqual([]);
+  expect(items).toEqual([expect.objectContaining({ ...expected, problems: [], extra: {} })]);
+  expect(items[0]?.limits.maxTurns).toBe(100);
+  expect(items[0]?.description.length).toBeLessThanOrEqual(160);
+});
+
+test('neither example is among the installed agents', async () => {
+  const names = (await loadBuiltinAgents()).map(({ name }) => name);
+  expect(names).not.toContain('deepresearch');
+  expect(names).not.toContain('code');
+});
+
+test('the package contains the examples', () => {
+  const manifest: unknown = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  expect(isJsonObject(manifest) && manifest['files']).toContain('examples');
 });

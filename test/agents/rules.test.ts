@@ -2,7 +2,8 @@ import { AGENTS } from '../../src/agents/kinds.ts';
 import type { DiscoveryResult } from '../../src/agents/loader/discovery-result.ts';
 import { scanSubtree } from '../../src/agents/loader/subtree-scan.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { agentId, findIdClashes, findAgent } from '../../src/agents/find-agent.ts';
+import { findAgent } from '../../src/agents/find-agent.ts';
+import { agentId, findIdClashes } from '../../src/agents/agent-id.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import { workTree } from './support.ts';
 

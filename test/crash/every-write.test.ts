@@ -7,7 +7,6 @@ import { delayingBatch, losingBatch } from './sabotage.ts';
 import { effectsMeant, IN_A_LINE, MAIN, THREE_LEVELS } from './scenario.ts';
 import { readLog } from '../store/read-log.ts';
 
-const LONG = { timeout: 120_000 };
 /** Batches of the short scenario, at least: fewer, and the mutations prove little. */
 const BATCHES = 80;
 
@@ -40,28 +39,24 @@ it('the scenario runs to its end on three levels', async () => {
   });
 });
 
-it(
-  'a process that dies after any step, or within any write, loses nothing that was acknowledged',
-  LONG,
-  async () => {
-    const run = await recordRun(THREE_LEVELS);
-    const disk = new ReplayedDisk(new PowerLossFiles());
-    const start = firstLog(run);
-    const wrong: unknown[] = [];
-    for (const [index, step] of run.steps.entries()) {
-      const acknowledged = acknowledgedAt(run, index);
-      if (index >= start) wrong.push(...wrongOn(disk.files, acknowledged));
-      if (isLogWrite(step)) {
-        const half = Math.floor(step.bytes.length / 2);
-        disk.doHalf(step, half);
-        wrong.push(...wrongOn(disk.files, acknowledged));
-        disk.undoHalf(step, half);
-      }
-      disk.do(step);
+it('a process that dies after any step, or within any write, loses nothing that was acknowledged', async () => {
+  const run = await recordRun(THREE_LEVELS);
+  const disk = new ReplayedDisk(new PowerLossFiles());
+  const start = firstLog(run);
+  const wrong: unknown[] = [];
+  for (const [index, step] of run.steps.entries()) {
+    const acknowledged = acknowledgedAt(run, index);
+    if (index >= start) wrong.push(...wrongOn(disk.files, acknowledged));
+    if (isLogWrite(step)) {
+      const half = Math.floor(step.bytes.length / 2);
+      disk.doHalf(step, half);
+      wrong.push(...wrongOn(disk.files, acknowledged));
+      disk.undoHalf(step, half);
     }
-    expect([...wrong, ...wrongOn(disk.files, acknowledgedAt(run, run.steps.length))]).toEqual([]);
-  },
-);
+    disk.do(step);
+  }
+  expect([...wrong, ...wrongOn(disk.files, acknowledgedAt(run, run.steps.length))]).toEqual([]);
+});
 
 it('after any such death every task is listed and can be taken over', async () => {
   const run = await recordRun(IN_A_LINE);
@@ -94,7 +89,7 @@ it('the check notices each single write to a log that is left out', async () => 
   expect(unnoticed).toEqual([]);
 });
 
-it('the check notices each single batch that is acknowledged and never written', LONG, async () => {
+it('the check notices each single batch that is acknowledged and never written', async () => {
   const all = losingBatch(-1);
   await recordRun(IN_A_LINE, all.wrap);
   const unnoticed: unknown[] = [];
@@ -122,24 +117,20 @@ it('the check notices each single batch that is acknowledged and never written',
   expect([...byEffects]).toEqual(expect.arrayContaining(['call.started', 'child.created']));
 });
 
-it(
-  'the check notices each single batch that is acknowledged before it is written',
-  LONG,
-  async () => {
-    const all = delayingBatch(-1);
-    await recordRun(IN_A_LINE, all.wrap);
-    const unnoticed: unknown[] = [];
-    for (let number = 0; number < all.asked(); number += 1) {
-      const saboteur = delayingBatch(number);
-      const run = await recordRun(IN_A_LINE, saboteur.wrap);
-      expect(wrongAfter(run, run.steps.length)).toEqual([]);
-      const [victim] = saboteur.unwritten;
-      const told = run.printed.find(
-        ({ what }) => what.task === victim?.task && what.seq === victim.seq,
-      );
-      if (wrongAfter(run, told?.at ?? run.steps.length).length === 0) unnoticed.push(victim);
-    }
-    expect(all.asked()).toBeGreaterThan(BATCHES);
-    expect(unnoticed).toEqual([]);
-  },
-);
+it('the check notices each single batch that is acknowledged before it is written', async () => {
+  const all = delayingBatch(-1);
+  await recordRun(IN_A_LINE, all.wrap);
+  const unnoticed: unknown[] = [];
+  for (let number = 0; number < all.asked(); number += 1) {
+    const saboteur = delayingBatch(number);
+    const run = await recordRun(IN_A_LINE, saboteur.wrap);
+    expect(wrongAfter(run, run.steps.length)).toEqual([]);
+    const [victim] = saboteur.unwritten;
+    const told = run.printed.find(
+      ({ what }) => what.task === victim?.task && what.seq === victim.seq,
+    );
+    if (wrongAfter(run, told?.at ?? run.steps.length).length === 0) unnoticed.push(victim);
+  }
+  expect(all.asked()).toBeGreaterThan(BATCHES);
+  expect(unnoticed).toEqual([]);
+});

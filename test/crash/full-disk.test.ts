@@ -46,7 +46,6 @@ interface Aftermath {
   readonly errors: readonly string[];
 }
 
-const LONG = { timeout: 120_000 };
 const HUNG = 'it hangs';
 const AT_WORK = 'it is at work after its end';
 /** Whoever is still at work shows it by then. */
@@ -107,7 +106,7 @@ describe.each([
   { name: 'for one write', lasts: 1 },
   { name: 'for good', lasts: Number.POSITIVE_INFINITY },
 ])('a disk that is full $name', ({ lasts }) => {
-  it('ends the run with a clear error or lets it continue, at any write', LONG, async () => {
+  it('ends the run with a clear error or lets it continue, at any write', async () => {
     const { files } = await runOn({ from: Number.POSITIVE_INFINITY, lasts: 0 });
     expect(files.writes).toBeGreaterThan(80);
     const wrong: unknown[] = [];

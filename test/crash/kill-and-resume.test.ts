@@ -59,7 +59,7 @@ function* plansFrom(seed: number, size: RunSize): Generator<KillPlan> {
 
 it(
   `kill -9 at ${KILLS} moments, then --continue: everything continues as if nothing had happened`,
-  { timeout: 60_000 + KILLS * 10_000 },
+  { timeout: 240_000 + KILLS * 10_000 },
   async () => {
     // Two at once, since later ones are not alone either: moments by time have to reach their ends.
     const [size] = await Promise.all([measureWholeRun(), measureWholeRun()]);

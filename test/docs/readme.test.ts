@@ -95,4 +95,4 @@ it('the commands of the README work as they are written', async () => {
   }
   await model.close();
   expectNoViolations(model);
-}, 60_000);
+});

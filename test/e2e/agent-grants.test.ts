@@ -503,5 +503,5 @@ inTerminal('in the terminal the question offers the mode, and m grants it', asyn
   terminal.press('Tab');
   await terminal.sees('m let coder run in its mode, acceptEdits, in this conversation');
   terminal.press('m');
-  await expect.poll(() => made(world), { timeout: 20_000 }).toEqual(['by-coder']);
+  await expect.poll(() => made(world)).toEqual(['by-coder']);
 });

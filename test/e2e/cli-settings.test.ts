@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join, relative } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { lastUserText, toolResultRounds } from '../../src/testing/index.ts';
 import { reach } from './ending.ts';
 import { envelopeOf, runMuster, Sandbox } from './muster.ts';
@@ -137,12 +137,10 @@ describe.concurrent('what is kept', () => {
     await reach(running, world.model.received(2));
     const tasks = join(world.sandbox.data, 'tasks');
     // The text is written a moment after the events that it tells of.
-    const { name, early } = await vi.waitFor(() => {
-      const found = readdirSync(tasks).find((file) => file.endsWith('.out')) ?? '';
-      const text = readFileSync(join(tasks, found), 'utf8');
-      expect(text).toContain('I look at the file first.');
-      return { name: found, early: text };
-    });
+    const findOutput = () => readdirSync(tasks).find((file) => file.endsWith('.out')) ?? '';
+    const readOutput = () => readFileSync(join(tasks, findOutput()), 'utf8');
+    await expect.poll(readOutput).toContain('I look at the file first.');
+    const [name, early] = [findOutput(), readOutput()];
     goOn();
     const run = await running.finished;
     const { output_file: path } = envelopeOf(run).data;

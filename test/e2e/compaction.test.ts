@@ -126,7 +126,7 @@ it('/compact summarizes an ended conversation, and the next message continues fr
   const asked = await world.run(['--continue', '-p', '/compact the colour mauve']);
   expect([asked.code, asked.stdout]).toEqual([
     0,
-    expect.stringMatching(/^context summarised: about \d+ tokens → \d+/),
+    expect.stringMatching(/^context summarized: about \d+ tokens → \d+/),
   ]);
   expect(world.model.requests.at(-1)?.messages.at(-1)?.text).toContain('the colour mauve');
   const next = await world.run(['--continue', '-p', 'And how many again?']);

@@ -70,7 +70,7 @@ describe('a log that is damaged at random', () => {
     ids = { parent, child, other };
     whole = tasks.state(other);
     await tasks.close();
-  }, 120_000);
+  });
 
   afterAll(() => world[Symbol.asyncDispose]());
 
@@ -129,37 +129,32 @@ describe('a log that is damaged at random', () => {
     expect(tasks.state(other)).toEqual(whole);
   }
 
-  it(
-    'is read by everything, costs no other task, and is reported',
-    { timeout: 4 * RUNS.test.timeout },
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(damages, async (damage) => {
-          const base = mkdtempSync(join(tmpdir(), 'muster-damage-'));
-          try {
-            const dataDir = join(base, 'data');
-            const path = damaged(damage, dataDir);
-            const notices: string[] = [];
-            const tasks = openTasks({ dataDir, onNotice: (line) => notices.push(line) });
-            await readAll(tasks, dataDir);
-            expect(notices.filter((line) => line.startsWith(`${path}:`)).length).toBeGreaterThan(0);
-            expect(notices.filter((line) => line.includes('\n'))).toEqual([]);
-            expect(new Set(notices).size).toBe(notices.length);
-            await tasks.delete([ids.parent]);
-            await tasks.prune(0);
-            await tasks.close();
-          } finally {
-            rmSync(base, { recursive: true, force: true });
-          }
-        }),
-        RUNS.runs,
-      );
-    },
-  );
+  it('is read by everything, costs no other task, and is reported', RUNS.test, async () => {
+    await fc.assert(
+      fc.asyncProperty(damages, async (damage) => {
+        const base = mkdtempSync(join(tmpdir(), 'muster-damage-'));
+        try {
+          const dataDir = join(base, 'data');
+          const path = damaged(damage, dataDir);
+          const notices: string[] = [];
+          const tasks = openTasks({ dataDir, onNotice: (line) => notices.push(line) });
+          await readAll(tasks, dataDir);
+          expect(notices.filter((line) => line.startsWith(`${path}:`)).length).toBeGreaterThan(0);
+          expect(notices.filter((line) => line.includes('\n'))).toEqual([]);
+          expect(new Set(notices).size).toBe(notices.length);
+          await tasks.delete([ids.parent]);
+          await tasks.prune(0);
+          await tasks.close();
+        } finally {
+          rmSync(base, { recursive: true, force: true });
+        }
+      }),
+      RUNS.runs,
+    );
+  });
 
   it.each(Object.keys(DAMAGES).map((kind, index) => [kind, PLACES[index % PLACES.length] ?? 0]))(
     '%s at %d of it: a resume goes on or says why not',
-    { timeout: 120_000 },
     async (kind, where) => {
       using sandbox = new Sandbox();
       damaged({ kind: String(kind), task: 'parent', where: Number(where) }, sandbox.data);

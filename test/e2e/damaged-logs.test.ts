@@ -60,74 +60,70 @@ const SPECIFICATION_LOST =
   'the line is not valid JSON: event 0 is lost, with the specification (task.created) of the task';
 
 describe('a log whose specification is destroyed', () => {
-  it(
-    'costs that task alone, and every command names file, line and loss',
-    { timeout: 240_000 },
-    async () => {
-      await using world = await openWorld({ script });
-      const { parent, child, other } = await makeLogs(world);
-      using damaged = copyOf(world);
-      const path = logOf(damaged, parent);
-      damageLine(path, 2, '#'.repeat(300));
-      const notice = `muster: ${path}:2: ${SPECIFICATION_LOST}`;
-      const env = world.model.env('anthropic');
-      const muster = (...args: readonly string[]) => runMuster(damaged, args, { env });
+  it('costs that task alone, and every command names file, line and loss', async () => {
+    await using world = await openWorld({ script });
+    const { parent, child, other } = await makeLogs(world);
+    using damaged = copyOf(world);
+    const path = logOf(damaged, parent);
+    damageLine(path, 2, '#'.repeat(300));
+    const notice = `muster: ${path}:2: ${SPECIFICATION_LOST}`;
+    const env = world.model.env('anthropic');
+    const muster = (...args: readonly string[]) => runMuster(damaged, args, { env });
 
-      for (const args of [
-        ['tasks', 'show', parent],
-        ['tasks', 'context', parent],
-        ['tasks', 'rerun', parent],
-        ['tasks', 'rewind', parent, '--to', '3'],
-        ['tasks', 'export', parent, '-'],
-        ['tasks', 'watch', parent],
-        ['tasks', 'stop', parent],
-        ['tasks', 'send', parent, 'hello'],
-        ['tasks', 'resume', parent],
-        ['tasks', 'branch', parent, '--at', '3'],
-        ['--resume', parent, '-p', 'go on'],
-      ]) {
-        const run = await muster(...args);
-        expectNoTrace(run);
-        const [first, second, ...others] = run.stderr.trimEnd().split('\n');
-        expect([args, run.code, first, others]).toEqual([args, 1, notice, []]);
-        expect(second).toContain(`${path}:2`);
-      }
-      const log = await muster('tasks', 'log', parent);
-      expect([log.code, log.stderr]).toEqual([0, `${notice}\n`]);
-      expect(log.stdout).toContain('task.ended');
+    for (const args of [
+      ['tasks', 'show', parent],
+      ['tasks', 'context', parent],
+      ['tasks', 'rerun', parent],
+      ['tasks', 'rewind', parent, '--to', '3'],
+      ['tasks', 'export', parent, '-'],
+      ['tasks', 'watch', parent],
+      ['tasks', 'stop', parent],
+      ['tasks', 'send', parent, 'hello'],
+      ['tasks', 'resume', parent],
+      ['tasks', 'branch', parent, '--at', '3'],
+      ['--resume', parent, '-p', 'go on'],
+    ]) {
+      const run = await muster(...args);
+      expectNoTrace(run);
+      const [first, second, ...others] = run.stderr.trimEnd().split('\n');
+      expect([args, run.code, first, others]).toEqual([args, 1, notice, []]);
+      expect(second).toContain(`${path}:2`);
+    }
+    const log = await muster('tasks', 'log', parent);
+    expect([log.code, log.stderr]).toEqual([0, `${notice}\n`]);
+    expect(log.stdout).toContain('task.ended');
 
-      const unlisted = `${notice}; the task is left out of lists and totals\n`;
-      for (const args of [
-        ['tasks', 'list'],
-        ['usage', '--by', 'task'],
-      ]) {
-        const run = await muster(...args);
-        expect([run.code, run.stderr]).toEqual([0, unlisted]);
-        expect([parent, child, other].map((id) => run.stdout.includes(id))).toEqual([
-          false,
-          true,
-          true,
-        ]);
-      }
-      const answers = await muster('tasks', 'answer');
-      expect([answers.code, answers.stdout, answers.stderr]).toEqual([
-        0,
-        'No question is open.\n',
-        unlisted,
+    const unlisted = `${notice}; the task is left out of lists and totals\n`;
+    for (const args of [
+      ['tasks', 'list'],
+      ['usage', '--by', 'task'],
+    ]) {
+      const run = await muster(...args);
+      expect([run.code, run.stderr]).toEqual([0, unlisted]);
+      expect([parent, child, other].map((id) => run.stdout.includes(id))).toEqual([
+        false,
+        true,
+        true,
       ]);
-      for (const id of [child, other]) {
-        const run = await muster('tasks', 'show', id);
-        expect([run.code, run.stderr]).toEqual([0, '']);
-      }
-      expectNoTrace(await muster('doctor'));
-      const deleted = await muster('tasks', 'delete', parent);
-      expectNoTrace(deleted);
-      expect(deleted.code).toBe(0);
-      expect((await muster('tasks', 'list')).stderr).toBe('');
-    },
-  );
+    }
+    const answers = await muster('tasks', 'answer');
+    expect([answers.code, answers.stdout, answers.stderr]).toEqual([
+      0,
+      'No question is open.\n',
+      unlisted,
+    ]);
+    for (const id of [child, other]) {
+      const run = await muster('tasks', 'show', id);
+      expect([run.code, run.stderr]).toEqual([0, '']);
+    }
+    expectNoTrace(await muster('doctor'));
+    const deleted = await muster('tasks', 'delete', parent);
+    expectNoTrace(deleted);
+    expect(deleted.code).toBe(0);
+    expect((await muster('tasks', 'list')).stderr).toBe('');
+  });
 
-  it('of a child leaves its parent whole', { timeout: 240_000 }, async () => {
+  it('of a child leaves its parent whole', async () => {
     await using world = await openWorld({ script });
     const { parent, child } = await makeLogs(world);
     using damaged = copyOf(world);
@@ -152,7 +148,7 @@ describe('a log whose specification is destroyed', () => {
 });
 
 describe('a log with damage in the middle', () => {
-  it('is used without it, and says so once in each command', { timeout: 240_000 }, async () => {
+  it('is used without it, and says so once in each command', async () => {
     await using world = await openWorld({ script });
     const { other } = await makeLogs(world);
     using damaged = copyOf(world);

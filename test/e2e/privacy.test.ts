@@ -173,4 +173,4 @@ it('the files of Muster are private under umask 0, and the files of its work are
   expect(
     [notes, `${notes}/local`, `${notes}/local/ports.md`, `${notes}/.gitignore`].map(modeOf),
   ).toEqual(['700', '700', '600', '600']);
-}, 120_000);
+});

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   describeViolations,
   WIRE_PROTOCOLS,
@@ -100,7 +100,7 @@ async function runTurn(world: World, turn: number): Promise<void> {
   if (turn === KILLED) {
     const running = world.start(args, options);
     const file = join(world.sandbox.workspace, 'begun.txt');
-    await vi.waitUntil(() => existsSync(file), { timeout: 20_000 });
+    await expect.poll(() => existsSync(file)).toBe(true);
     running.process.kill('SIGKILL');
     await running.finished;
     return;
@@ -109,19 +109,15 @@ async function runTurn(world: World, turn: number): Promise<void> {
   expect([turn, run.code, run.stderr]).toEqual([turn, 0, expect.any(String)]);
 }
 
-it(
-  'twenty turns switch between all four protocols, with a kill and compactions in between',
-  { timeout: 180_000 },
-  async () => {
-    await using world = await openWorld({
-      files: { 'notes.txt': 'A note on everything.\n'.repeat(30) },
-      script: answer,
-    });
-    configure(world);
-    for (let turn = 0; turn < TURNS; turn += 1) await runTurn(world, turn);
-    expect(describeViolations(world.model.violations)).toBe('');
-    const seen = new Set(world.model.requests.map(({ protocol }) => protocol));
-    expect([...seen].toSorted()).toEqual([...WIRE_PROTOCOLS].toSorted());
-    expect(world.model.requests.some(isSummary)).toBe(true);
-  },
-);
+it('twenty turns switch between all four protocols, with a kill and compactions in between', async () => {
+  await using world = await openWorld({
+    files: { 'notes.txt': 'A note on everything.\n'.repeat(30) },
+    script: answer,
+  });
+  configure(world);
+  for (let turn = 0; turn < TURNS; turn += 1) await runTurn(world, turn);
+  expect(describeViolations(world.model.violations)).toBe('');
+  const seen = new Set(world.model.requests.map(({ protocol }) => protocol));
+  expect([...seen].toSorted()).toEqual([...WIRE_PROTOCOLS].toSorted());
+  expect(world.model.requests.some(isSummary)).toBe(true);
+});

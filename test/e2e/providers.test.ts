@@ -75,42 +75,38 @@ function faultyTurns(faults: readonly Fault[]): (request: RecordedRequest) => An
 
 describe.concurrent.each(WIRE_PROTOCOLS)('over %s', (protocol) => {
   // Twenty-two requests and eleven shells: on a machine under load they take their time.
-  it(
-    'what passes is asked again, in every turn, and no call runs twice',
-    { timeout: 120_000 },
-    async () => {
-      const faults = passingFaults(protocol);
-      await using world = await openWorld({ protocol, script: faultyTurns(faults) });
-      const run = await world.run([...RUN]);
-      expect([run.code, run.stderr]).toEqual([0, '']);
-      expect(envelopeOf(run)).toMatchObject({
-        data: { status: 'completed', result: 'All went well.', turns: faults.length + 1 },
-        error: null,
-      });
-      // Every request came twice, the second time the same to the byte.
-      const { requests } = world.model;
-      const seen = requests.map((request) => [toolResultRounds(request), request.attempt]);
-      expect(seen).toEqual(
-        faults
-          .flatMap((_, n) => [
-            [n, 1],
-            [n, 2],
-          ])
-          .concat([
-            [faults.length, 1],
-            [faults.length, 2],
-          ]),
-      );
-      for (const [index, request] of requests.entries()) {
-        if (request.attempt === 2) expect(request.rawBody).toBe(requests[index - 1]?.rawBody);
-      }
-      expectOnePrefix(world.model);
-      const told = lastRequestResults(world.model);
-      expect(told).toEqual(faults.map((_, n) => String(n + 1)));
-      expect(countOf(run, 'call.started')).toBe(faults.length);
-      expect(countOf(run, 'turn.retried')).toBe(faults.length + 1);
-    },
-  );
+  it('what passes is asked again, in every turn, and no call runs twice', async () => {
+    const faults = passingFaults(protocol);
+    await using world = await openWorld({ protocol, script: faultyTurns(faults) });
+    const run = await world.run([...RUN]);
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    expect(envelopeOf(run)).toMatchObject({
+      data: { status: 'completed', result: 'All went well.', turns: faults.length + 1 },
+      error: null,
+    });
+    // Every request came twice, the second time the same to the byte.
+    const { requests } = world.model;
+    const seen = requests.map((request) => [toolResultRounds(request), request.attempt]);
+    expect(seen).toEqual(
+      faults
+        .flatMap((_, n) => [
+          [n, 1],
+          [n, 2],
+        ])
+        .concat([
+          [faults.length, 1],
+          [faults.length, 2],
+        ]),
+    );
+    for (const [index, request] of requests.entries()) {
+      if (request.attempt === 2) expect(request.rawBody).toBe(requests[index - 1]?.rawBody);
+    }
+    expectOnePrefix(world.model);
+    const told = lastRequestResults(world.model);
+    expect(told).toEqual(faults.map((_, n) => String(n + 1)));
+    expect(countOf(run, 'call.started')).toBe(faults.length);
+    expect(countOf(run, 'turn.retried')).toBe(faults.length + 1);
+  });
 
   describe('what the model gets wrong it is told', () => {
     it.each<readonly [string, Answer, RegExp]>([

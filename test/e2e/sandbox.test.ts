@@ -10,7 +10,6 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { lastUserText, toolResultRounds } from '../../src/testing/index.ts';
 import { needs } from '../needs.ts';
@@ -216,11 +215,13 @@ describe.runIf(HAS_BUBBLEWRAP).concurrent('a command of the model', () => {
 
   it('is asked to end with a signal, and is killed if it does not obey', async () => {
     await using world = await openWorld({
-      script: callsInTurn([bash("trap 'echo bye > bye; exit 0' TERM; sleep 60 & wait")]),
+      script: callsInTurn([
+        bash("trap 'echo bye > bye; exit 0' TERM; touch ready; sleep 60 & wait"),
+      ]),
     });
     const running = world.start(AUTONOMOUS);
     await waitForMarked(world.mark, (pids) => pids.length > 5);
-    await sleep(100);
+    await expect.poll(() => existsSync(join(world.sandbox.workspace, 'ready'))).toBe(true);
     process.kill(running.pid, 'SIGTERM');
     const run = await finishedSoon(running.finished);
     expect(run.code).toBe(143);

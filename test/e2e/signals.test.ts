@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   lastUserText,
   toolResultRounds,
@@ -33,7 +33,7 @@ function firstRequest(world: World): Promise<unknown> {
 
 /** Waits until a command of the run has written a file: it is past what comes before. */
 async function fileWritten({ sandbox }: World): Promise<void> {
-  await vi.waitUntil(() => existsSync(join(sandbox.workspace, 'begun')), { timeout: 15_000 });
+  await expect.poll(() => existsSync(join(sandbox.workspace, 'begun'))).toBe(true);
 }
 
 const MOMENTS: Readonly<Record<string, Moment>> = {

@@ -96,7 +96,7 @@ it('no output of any command controls a terminal, whoever wrote the shown text',
     expect([args, isAnswer ? undefined : DECEIVING.exec(stdout)?.index]).toEqual([args, undefined]);
     expect([args, DECEIVING.exec(stderr)?.index]).toEqual([args, undefined]);
   }
-}, 60_000);
+});
 
 it('JSON output has the exact text, escaped', async () => {
   await using world = await openWorld({ script: () => ({ text: DECEITFUL }) });

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { ScriptedAnswer } from '../scripted-model.ts';
+import { deferred } from '../../src/base/async.ts';
 import { stopOrder } from '../../src/engine/task/stop-order.ts';
 import type { ModelFailure, ModelRequest } from '../../src/protocol/model.ts';
 import { answerAll, answeredRounds, promptOf, statesOf, testEngine, waitTool } from './support.ts';
@@ -384,10 +385,12 @@ describe('questions to a person', () => {
 describe('a stop during calls', () => {
   it('waits for the calls that run, and reports what they did', async () => {
     const effects: string[] = [];
+    const [begun, stopped] = [deferred<void>(), deferred<void>()];
     const stubborn = {
       ...waitTool,
       run: async () => {
-        await sleep(30);
+        begun.resolve();
+        await stopped.promise;
         effects.push('done');
         return { text: 'did it', facts: { commands: [{ command: 'x', exitCode: 0 }] } };
       },
@@ -402,8 +405,9 @@ describe('a stop during calls', () => {
       { tools: [stubborn], ask: ['Task'], onAsk: 'wait' },
     );
     const run = test.start('root');
-    await sleep(5);
+    await begun.promise;
     run.stop(stopOrder('user', 'enough'));
+    stopped.resolve();
     await run.end.written;
     expect(effects).toEqual(['done']);
     expect(run.state.status).toBe('stopped');

@@ -11,5 +11,5 @@ const times = inject('randomRuns') ?? 1;
 
 /** The parameters of a property, with a time limit that grows with them. `timeout` is for vitest. */
 export function randomRuns(numRuns: number) {
-  return { runs: { numRuns: numRuns * times }, test: { timeout: 60_000 * times } };
+  return { runs: { numRuns: numRuns * times }, test: { timeout: 240_000 * times } };
 }

@@ -32,8 +32,8 @@ const CAPS = { contentBytes: 4_000, eventBytes: 100_000, streamBytes: 400_000 };
 
 /** Every fault in every position, over that protocol. */
 export function testFaults(protocol: WireProtocol): void {
-  // Most of their time they wait; twelve of them on a machine under load, for long.
-  vi.setConfig({ maxConcurrency: 12, testTimeout: 120_000 });
+  // The tests spend most of their time on waits.
+  vi.setConfig({ maxConcurrency: 12 });
   describe.concurrent.each(POSITIONS)(`met by $where over ${protocol}:`, (position) => {
     it.each(CASES)('$name', async (fault) => {
       const outcome = { ...fault.outcome, ...fault.besides?.[protocol] };

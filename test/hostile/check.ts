@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { isInside } from '../../src/sys/files/paths.ts';
+import { isInside } from '../../src/base/path-inside.ts';
 import { taskNameIn } from './script.ts';
 import type { CallExpectation, Expectation } from './case.ts';
 import type { Outcome, PlayedCall } from './play.ts';

@@ -43,7 +43,7 @@ describe.each([
 ])('a task in plan mode changes not one byte $how', ({ env, sandbox }) => {
   const test = it.runIf(!sandbox || HAS_SANDBOX);
 
-  test('whichever of two thousand commands Review tries', { timeout: 120_000 }, async () => {
+  test('whichever of two thousand commands Review tries', async () => {
     const played = await playAll(fuzzedCommands(2_000), { env, agent: 'Review' });
     expect(played.culprits).toEqual([]);
     // It would be no proof if nothing of it ran.
@@ -52,7 +52,6 @@ describe.each([
 
   test.each(['Explore', 'Plan', 'Review', 'general-purpose', 'Bash', 'wisher'])(
     'as a subagent: %s',
-    { timeout: 60_000 },
     async (child) => {
       const settings = { env, child, mode: 'plan', agents: { wisher: WISHER } };
       expect((await playAll(SUITE.slice(0, 100), settings)).culprits).toEqual([]);

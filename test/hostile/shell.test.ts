@@ -95,7 +95,7 @@ for (const { name, judge, commands, sandbox, ...settings } of SETTINGS) {
       await using range = await ShellRange.open(settings);
       ({ world } = range);
       played = await range.playEach(commands.map(({ command }) => command));
-    }, 120_000);
+    });
 
     it.each(commands.map((command, index) => [command.name, command, index] as const))(
       '%s',

@@ -82,7 +82,7 @@ beforeAll(async () => {
   });
   network = await PrivateNetwork.open(Object.values(PORTS), join(directory, 'noexec'));
   internet = new Internet(network, { certificates, registry, model: model.url });
-}, 240_000);
+});
 
 afterAll(async () => {
   if (!CAN_RUN) return;

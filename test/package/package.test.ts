@@ -52,7 +52,7 @@ let ours = '';
 beforeAll(async () => {
   packed = mkdtempSync(join(tmpdir(), 'muster-packed-'));
   ours = await tarball('ours');
-}, 120_000);
+});
 afterAll(() => rmSync(packed, { recursive: true, force: true }));
 
 const NOT_COPIED: ReadonlySet<string> = new Set(['node_modules', 'dist', 'coverage', '.git']);

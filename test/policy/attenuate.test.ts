@@ -6,7 +6,8 @@ import {
   PERMISSION_MODES,
 } from '../../src/protocol/permission.ts';
 import { attenuate, intersectRights, createRootRights } from '../../src/policy/attenuate.ts';
-import { type ResolvedCall, type CallPath, isInside } from '../../src/policy/call.ts';
+import { isInside } from '../../src/base/path-inside.ts';
+import type { ResolvedCall, CallPath } from '../../src/policy/call.ts';
 import { decide } from '../../src/policy/decide.ts';
 import { makeAllowRulesAbsolute } from '../../src/policy/rules/absolute-rules.ts';
 import { printRule } from '../../src/policy/rules/rules.ts';

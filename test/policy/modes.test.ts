@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import { UsageError } from '../../src/base/errors.ts';
-import { effectiveMode, narrowerMode, parseModeFlag } from '../../src/policy/modes.ts';
+import { effectiveMode, narrowerMode, parseAgentMode } from '../../src/policy/modes.ts';
 
 test.each([
-  ['plan', 'plan'],
   ['default', 'default'],
   ['acceptEdits', 'acceptEdits'],
   ['acceptedits', 'acceptEdits'],
@@ -11,16 +9,12 @@ test.each([
   ['manual', 'default'],
   ['auto', 'default'],
   ['bypassPermissions', 'autonomous'],
-])('--permission-mode %s is %s', (word, mode) => expect(parseModeFlag(word)).toBe(mode));
+])('the mode %s is %s', (word, mode) =>
+  expect(parseAgentMode(`coder=${word}`)).toEqual({ agent: 'coder', mode }),
+);
 
-test.each([
-  ['dontAsk', 'means two opposite things'],
-  ['DONTASK', 'means two opposite things'],
-  ['yolo', 'valid modes are plan, default, acceptEdits, autonomous'],
-  ['', 'is not a mode'],
-])('--permission-mode %j is a usage error', (word, message) => {
-  expect(() => parseModeFlag(word)).toThrow(UsageError);
-  expect(() => parseModeFlag(word)).toThrow(message);
+test.each(['plan', 'dontAsk', 'DONTASK', 'yolo', ''])('the mode %j cannot be granted', (word) => {
+  expect(parseAgentMode(`coder=${word}`)).toBeNull();
 });
 
 test('the narrower mode wins, and an agent that asks for none has the mode of its parent', () => {

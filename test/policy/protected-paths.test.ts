@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest';
 import { isProtectedPath } from '../../src/policy/protected-paths.ts';
 import { foldFileName } from '../../src/sys/files/folded-name.ts';
-import {
-  PROTECTED_ENDINGS,
-  PROTECTED_IN_GIT_DIRECTORY,
-  PROTECTED_PATHS,
-} from '../../src/sys/files/protected-names.ts';
+import { PROTECTED_ENDINGS, PROTECTED_PATHS } from '../../src/sys/files/protected-names.ts';
 import { HOME, ROOT } from './support.ts';
 
 const place = { roots: [ROOT], stateDirectories: [`${HOME}/.config/muster`] };
@@ -98,7 +94,7 @@ test('in nested roots only the path below the inner root counts', () => {
 });
 
 test('the names in the list are written as they are compared', () => {
-  const all = [...PROTECTED_PATHS, ...PROTECTED_ENDINGS, ...PROTECTED_IN_GIT_DIRECTORY];
+  const all = [...PROTECTED_PATHS, ...PROTECTED_ENDINGS];
   expect(all.map((path) => path.split('/').map(foldFileName).join('/'))).toEqual(all);
   expect(new Set(all).size).toBe(all.length);
 });

@@ -2,7 +2,7 @@ import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import type { PermissionMode, Rights, RuleSet } from '../../src/protocol/permission.ts';
 import type { ToolKind } from '../../src/protocol/tool.ts';
 import type { ResolvedCall, CallPath } from '../../src/policy/call.ts';
-import { isInside } from '../../src/policy/call.ts';
+import { isInside } from '../../src/base/path-inside.ts';
 import type { DecisionContext } from '../../src/policy/decision-input.ts';
 import { parseRules } from '../../src/policy/rules/rules.ts';
 import { parseShellLine } from '../../src/policy/shell/parse-line.ts';

@@ -5,12 +5,22 @@ import { ALL_KEYS } from '../../src/config/key-entry.ts';
 
 const rows: readonly (readonly [string, LimitRow])[] = Object.entries(LIMITS);
 
-it.each(rows)('%s is set by the configuration key of its row', (name, { key }) => {
-  expect(ALL_KEYS.map((each) => each.key)).toContain(key);
-  expect(key.split('.')[1]).toBe(name);
+it.each(rows)('%s is set by the configuration key of its name', (name, row) => {
+  const entry = ALL_KEYS.find(({ key }) => key === `${row.section}.${name}`);
+  const [minimum, maximum] = row.range;
+  expect(entry?.spec).toMatchObject({
+    default: row.default,
+    meaning: row.meaning,
+    project: 'narrow',
+    schema: { minimum, maximum },
+  });
 });
 
-it.each(rows)('%s is set by the flag of its row, if it has one', (_, { key, flag }) => {
+it.each(rows)('%s is set by the flag of its row, if it has one', (name, { section, flag }) => {
   if (flag === undefined) return;
-  expect(isFlagName(flag) && flagSpec(flag).configKey).toBe(key);
+  expect(isFlagName(flag.name) && flagSpec(flag.name)).toMatchObject({
+    group: 'Limits',
+    configKey: `${section}.${name}`,
+    help: flag.help,
+  });
 });

@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EventBody } from '../../src/protocol/events/event.ts';
+import { NO_USAGE } from '../../src/protocol/model.ts';
+import type { EndStatus } from '../../src/protocol/result.ts';
 import type { TaskSpec } from '../../src/protocol/task.ts';
 import {
   findAnswerFlags,
@@ -10,7 +12,26 @@ import {
 } from '../../src/receipts/answer-flags.ts';
 import { callOf, childOf, ranCommands, stateOf } from './support.ts';
 
+const DONE = { end: { status: 'completed' }, result: 'done' } as const;
 const CHILD: Partial<TaskSpec> = { parent: 'parent000000', tools: ['Read', 'Bash'] };
+
+const TURN: EventBody = {
+  type: 'turn.started',
+  turn: 1,
+  inputs: [],
+  model: 'm',
+  toolChoice: 'auto',
+};
+const ANSWER: EventBody = {
+  type: 'turn.ended',
+  turn: 1,
+  model: 'm',
+  message: { role: 'assistant', content: [{ type: 'text', text: 'done' }] },
+  usage: NO_USAGE,
+  costUsd: 0,
+  reason: 'stop',
+  ms: 1,
+};
 
 function pathsIn(answer: string, events: readonly EventBody[] = []): readonly string[] {
   return findUntouchedPaths(stateOf(events, CHILD), answer);
@@ -69,7 +90,7 @@ describe('paths in an answer', () => {
   it('are not checked if the answer can rest on the work of others', () => {
     const spec = { ...CHILD, branchedFrom: { task: 'other0000000', seq: 3 } };
     expect(findUntouchedPaths(stateOf([], spec), 'wrote a.txt')).toEqual([]);
-    expect(findAnswerFlags(stateOf([], spec), 'done', [])).toEqual([]);
+    expect(findAnswerFlags(stateOf([], spec), DONE, [])).toEqual([]);
   });
 
   it('are found in little time in any text', () => {
@@ -113,16 +134,24 @@ describe('flags', () => {
       [failed('test run', 'npm test')],
     ],
   ])('%s', (_, events, spec, expected) => {
-    expect(findAnswerFlags(stateOf(events, spec), 'done', [])).toEqual(expected);
+    expect(findAnswerFlags(stateOf(events, spec), DONE, [])).toEqual(expected);
   });
 
-  it('are not raised for a task that gave no answer', () => {
-    expect(findAnswerFlags(stateOf([], CHILD), ' ', [])).toEqual([]);
+  it.each<[string, EndStatus, readonly EventBody[], string, readonly object[]]>([
+    ['gave an empty answer', 'completed', [], ' ', []],
+    ['failed in the middle of its answer', 'failed', [TURN], 'I will', []],
+    ['failed after an answer', 'failed', [TURN, ANSWER], 'done', []],
+    ['was stopped', 'stopped', [TURN, ANSWER], 'done', []],
+    ['reached a limit in the middle of its answer', 'partial', [TURN], 'I will', []],
+    ['reached a limit with its answer', 'partial', [TURN, ANSWER], 'done', [IDLE]],
+  ])('of a task without any call that %s', (_, status, events, result, expected) => {
+    const ending = { end: { status }, result };
+    expect(findAnswerFlags(stateOf(events, CHILD), ending, [])).toEqual(expected);
   });
 
   it('of paths are at most 20', () => {
     const paths = Array.from({ length: 30 }, (_, at) => `f${at}.ts`);
-    const flags = findAnswerFlags(stateOf(callOf('Read'), CHILD), 'done', paths);
+    const flags = findAnswerFlags(stateOf(callOf('Read'), CHILD), DONE, paths);
     expect(flags.length).toBe(20);
     expect(flags[0]).toEqual({
       kind: 'file',

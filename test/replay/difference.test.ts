@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareEvents } from '../../src/replay/rerun-log.ts';
+import { compareEvents } from '../../src/replay/difference.ts';
 import type { EventBody, TaskEvent } from '../../src/protocol/events/event.ts';
 
 const STAMP = { v: 4, seq: 3, ts: 1, task: 'a'.repeat(12), epoch: 1 };

@@ -49,7 +49,7 @@ function lostBatches(dataDir: string, id: string, lastAcknowledged: number): num
   return lost;
 }
 
-it(`kill -9 at ${KILLS} moments loses no acknowledged event`, { timeout: 120_000 }, async () => {
+it(`kill -9 at ${KILLS} moments loses no acknowledged event`, async () => {
   const dataDir = tempDir();
   for (let round = 0; round < KILLS; round += 1) {
     const id = `task${String(round).padStart(8, '0')}`;
@@ -59,17 +59,13 @@ it(`kill -9 at ${KILLS} moments loses no acknowledged event`, { timeout: 120_000
   }
 });
 
-it(
-  'the check notices a writer that acknowledges before it writes',
-  { timeout: 120_000 },
-  async () => {
-    const dataDir = tempDir();
-    let lost = 0;
-    for (let round = 0; round < 60 && lost === 0; round += 1) {
-      const id = `task${String(round).padStart(8, '0')}`;
-      const last = await killWriter(dataDir, id, 'acknowledge-first', round * 3);
-      lost += lostBatches(dataDir, id, last);
-    }
-    expect(lost).toBeGreaterThan(0);
-  },
-);
+it('the check notices a writer that acknowledges before it writes', async () => {
+  const dataDir = tempDir();
+  let lost = 0;
+  for (let round = 0; round < 60 && lost === 0; round += 1) {
+    const id = `task${String(round).padStart(8, '0')}`;
+    const last = await killWriter(dataDir, id, 'acknowledge-first', round * 3);
+    lost += lostBatches(dataDir, id, last);
+  }
+  expect(lost).toBeGreaterThan(0);
+});

@@ -13,6 +13,10 @@ const LIMIT_FIELDS = new Map<string, keyof AgentLimits>([
   ['result-max-tokens', 'resultMaxTokens'],
 ]);
 
+const DECIMAL_FIELDS = new Set(
+  OPTIONAL_TASK_LIMITS.filter((name) => LIMITS[name].measure === 'costUsd').map(limitFieldName),
+);
+
 /** Returns the name of the field that sets a limit from the table of limits. */
 function limitFieldName(limit: string): string {
   return limit.replaceAll('_', '-');
@@ -54,7 +58,7 @@ export function readLimits(reader: FieldReader, own: readonly string[]): AgentLi
   if (minutes !== undefined) limits.wallSeconds = Math.ceil(minutes * 60);
   for (const [name, field] of LIMIT_FIELDS) {
     const value = own.includes(name)
-      ? readPositive(reader, name, { isWhole: name !== 'max-cost-usd' })
+      ? readPositive(reader, name, { isWhole: !DECIMAL_FIELDS.has(name) })
       : undefined;
     if (value !== undefined) limits[field] = value;
   }

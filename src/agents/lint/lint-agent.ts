@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { byteLength, collapseWhitespace } from '../../base/text.ts';
+import { FILE_CHANGING_TOOLS, FILE_REMOVING_TOOLS } from '../../protocol/file-tools.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import { lookUpAgent } from '../find-agent.ts';
@@ -209,8 +210,6 @@ const ONLY_EXAMINES =
 const ALSO_CHANGES =
   /\b(?:fix|edit|writ|chang|updat|implement|creat|generat|refactor|appl|modif|add|remov|improv|deploy)\w*/i;
 
-const WRITERS = ['Write', 'Edit', 'MultiEdit', 'MoveFile', 'DeleteFile'];
-
 /**
  * Reports tools that can do more than the description says, and a requested mode that is wider than the mode that the
  * agent gets.
@@ -226,8 +225,8 @@ function lintTools(agent: AgentDefinition, context: LintContext): readonly Lint[
   const changesNothing = CHANGES_NOTHING.test(description);
   if (!changesNothing && (!ONLY_EXAMINES.test(description) || ALSO_CHANGES.test(description)))
     return [];
-  const writingTools = [...WRITERS, ...(changesNothing ? ['Bash'] : [])].filter((name) =>
-    canUseTool(agent, name),
+  const writingTools = [...FILE_CHANGING_TOOLS, ...(changesNothing ? ['Bash'] : [])].filter(
+    (name) => canUseTool(agent, name),
   );
   if (writingTools.length === 0) return [];
   const claim = changesNothing ? 'that it changes nothing' : 'that it only looks at things';
@@ -246,7 +245,7 @@ function lintTools(agent: AgentDefinition, context: LintContext): readonly Lint[
 function canUseTool({ tools, disallowedTools }: AgentDefinition, name: string): boolean {
   if (denies(disallowedTools, name)) return false;
   if (tools.mode === 'allow') return tools.names.includes(name);
-  const onRequest = name === 'MoveFile' || name === 'DeleteFile';
+  const onRequest = FILE_REMOVING_TOOLS.includes(name);
   return !onRequest && !(tools.mode === 'deny' && denies(tools.names, name));
 }
 

@@ -3,7 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { parseJsonLine } from '../../base/jsonl.ts';
-import { isInside } from '../../sys/files/paths.ts';
+import { isInside } from '../../base/path-inside.ts';
 import type { DefinitionKind, InstalledPlugin, SearchPath, DefinitionFormat } from './format.ts';
 import { readTextFile } from './read-text.ts';
 import {

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, realpathSync } from 'node:fs';
 import { errorMessage, systemErrorCode } from '../../base/errors.ts';
-import { isInside } from '../../sys/files/paths.ts';
+import { isInside } from '../../base/path-inside.ts';
 import { explainUntrusted, type ProjectFileReading } from '../../sys/files/project-file.ts';
 import { readWithLimit } from '../../sys/files/read-at-most.ts';
 import { isSecretPath } from '../../sys/files/secret-paths.ts';

@@ -1,7 +1,8 @@
 import { readdirSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { homeDirectory, type Environment } from '../../sys/env.ts';
-import { expandHome, isInside } from '../../sys/files/paths.ts';
+import { isInside } from '../../base/path-inside.ts';
+import { expandHome } from '../../sys/files/paths.ts';
 import { listProjectDirectories } from '../../sys/files/project-directories.ts';
 
 /** The user's own directories. */

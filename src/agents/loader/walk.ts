@@ -2,7 +2,7 @@ import { realpathSync, statSync, type Dirent } from 'node:fs';
 import { basename, join } from 'node:path';
 import { errorMessage, systemErrorCode } from '../../base/errors.ts';
 import { directoryEntries } from '../../sys/files/directory-names.ts';
-import { isInside } from '../../sys/files/paths.ts';
+import { isInside } from '../../base/path-inside.ts';
 
 /** The default for the maximum number of levels of subdirectories that are searched. */
 const MAX_DEPTH = 8;

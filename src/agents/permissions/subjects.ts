@@ -1,3 +1,4 @@
+import { TEXT_EDITING_TOOLS } from '../../protocol/file-tools.ts';
 import { expandToolName } from '../../protocol/tool-aliases.ts';
 import type { PermissionEntry } from './entries.ts';
 
@@ -76,7 +77,7 @@ function createSubject(
   { exact }: { readonly exact: boolean },
 ): PermissionSubject {
   const tools = name === 'edit' ? ['Edit', 'Write'] : (expandToolName(name, vendor) ?? []);
-  const changesFiles = tools.some((tool) => ['Write', 'Edit', 'MultiEdit'].includes(tool));
+  const changesFiles = tools.some((tool) => TEXT_EDITING_TOOLS.includes(tool));
   return {
     name,
     tools: changesFiles ? ['Edit', 'Write'] : tools,

@@ -1,4 +1,4 @@
-import { findIdClashes } from '../../agents/find-agent.ts';
+import { findIdClashes } from '../../agents/agent-id.ts';
 import { AGENTS } from '../../agents/kinds.ts';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import { scanSubtree } from '../../agents/loader/subtree-scan.ts';

@@ -7,7 +7,7 @@ import { errorMessage, UsageError } from '../../base/errors.ts';
 import type { AgentScope } from '../../protocol/agent.ts';
 import { userConfigDirectory } from '../../config/paths.ts';
 import { TASK_VARIABLE } from '../../sys/processes/command-environment.ts';
-import { isInside } from '../../sys/files/paths.ts';
+import { isInside } from '../../base/path-inside.ts';
 import { projectRoot } from '../../sys/files/project-directories.ts';
 import { resolveInRoots, toRealPath } from '../../sys/files/real-path.ts';
 import { writeFileInRoots } from '../../sys/files/write-file.ts';

@@ -98,9 +98,9 @@ export function listAccounts({ loaded, state }: AccountOptions): AccountsReport 
 
 /** The accounts to remove. */
 export interface SignOutRequest {
-  /** The name of the provider; null: any. */
+  /** The name of the provider. If it is null, the accounts of all providers fit the request. */
   readonly provider: string | null;
-  /** The name of the account; null: any. */
+  /** The name of the account. If it is null, accounts with any name fit the request. */
   readonly account: string | null;
   /** True to remove several accounts. Otherwise, only one account may fit the request. */
   readonly all: boolean;

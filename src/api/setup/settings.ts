@@ -32,6 +32,7 @@ export function createEngineSettings(
   { maxTurns, isAttended }: RunKind,
 ): EngineSettings {
   const { taskTool, budget, output, liveness, provider, sandbox } = config;
+  const { treeWallSeconds, maxProcesses, ...treeBudget } = budget;
   return {
     taskTools: taskTool.enabled,
     maxDepth: taskTool.maxDepth,
@@ -51,12 +52,9 @@ export function createEngineSettings(
       wallMs: null,
       resultMaxTokens: taskTool.resultMaxTokens,
     },
-    treeTokens: budget.treeTokens,
-    treeCostUsd: budget.treeCostUsd,
-    treeTurns: budget.treeTurns,
-    treeToolBytes: budget.treeToolBytes,
-    treeWallMs: budget.treeWallSeconds > 0 ? budget.treeWallSeconds * 1000 : null,
-    maxProcesses: budget.maxProcesses,
+    ...treeBudget,
+    treeWallMs: treeWallSeconds > 0 ? treeWallSeconds * 1000 : null,
+    maxProcesses,
     foregroundMs: taskTool.defaultTimeoutSeconds * 1000,
     retries: provider.retries,
     silentRetries: liveness.silentRetries,

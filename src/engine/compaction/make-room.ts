@@ -107,6 +107,6 @@ export async function assertCompactable(deps: EngineDeps, run: TaskRun): Promise
 }
 
 function createNothingToSummarizeError({ spec, state }: TaskRun): UsageError {
-  const message = `task ${spec.id} has nothing to summarise: its ${state.conversation.messages.length} messages are too few, or too short`;
+  const message = `task ${spec.id} has nothing to summarize: its ${state.conversation.messages.length} messages are too few, or too short`;
   return new UsageError(message);
 }

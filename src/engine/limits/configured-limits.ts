@@ -3,17 +3,18 @@ import {
   collectOptionalLimits,
   LIMITS,
   OPTIONAL_TASK_LIMITS,
+  TREE_BUDGET_LIMITS,
   type LimitName,
+  type TreeBudget,
 } from '../../protocol/limits.ts';
 import type { TaskLimits } from '../../protocol/task.ts';
 import type { BudgetCaps } from './budget.ts';
 import type { ToolCaps } from '../../protocol/tool.ts';
 
 const TASK_BUDGET = ['max_tokens', ...OPTIONAL_TASK_LIMITS] as const;
-const TREE_BUDGET = ['tree_tokens', 'tree_cost_usd', 'tree_turns', 'tree_tool_bytes'] as const;
 
 /** The names of the limits that a budget enforces. */
-export const BUDGET_LIMITS: readonly LimitName[] = [...TASK_BUDGET, ...TREE_BUDGET];
+export const BUDGET_LIMITS: readonly LimitName[] = [...TASK_BUDGET, ...TREE_BUDGET_LIMITS];
 
 /** Returns the caps of a task's budget, which also bounds all tasks below it. */
 export function taskCaps(limits: TaskLimits): BudgetCaps {
@@ -26,8 +27,8 @@ export function taskCaps(limits: TaskLimits): BudgetCaps {
 }
 
 /** Returns the caps of a tree's budget. A setting of 0 means no limit. */
-export function treeCaps(settings: EngineSettings): BudgetCaps {
-  const caps = TREE_BUDGET.flatMap((limit) => {
+export function treeCaps(settings: TreeBudget): BudgetCaps {
+  const caps = TREE_BUDGET_LIMITS.flatMap((limit) => {
     const { field, measure } = LIMITS[limit];
     const value = settings[field];
     return value === 0 ? [] : [[measure, { limit, value }] as const];
@@ -63,7 +64,7 @@ function findSmallest(...requested: readonly (number | null | undefined)[]): num
 }
 
 /** The configuration of the engine, in the units that it computes with. */
-export interface EngineSettings {
+export interface EngineSettings extends TreeBudget {
   /** False if no task gets the Task tools. */
   readonly taskTools: boolean;
   readonly maxDepth: number;
@@ -74,11 +75,6 @@ export interface EngineSettings {
   readonly taskLimits: TaskLimits;
   /** The limits of the main agent. */
   readonly rootLimits: TaskLimits;
-  /** The limits of a whole tree; 0 means no limit. */
-  readonly treeTokens: number;
-  readonly treeCostUsd: number;
-  readonly treeTurns: number;
-  readonly treeToolBytes: number;
   /** The wall time of a whole tree, counted from the start of its main agent; null for no limit. */
   readonly treeWallMs: number | null;
   /** The number of commands of one tree that run at the same time. */

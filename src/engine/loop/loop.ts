@@ -92,7 +92,7 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
 async function determineFlags(
   deps: EngineDeps,
   { spec, state }: TaskRun,
-  { result }: TaskEnding,
+  ending: TaskEnding,
 ): Promise<readonly ClaimFlag[]> {
   if (deps.flags !== undefined) return deps.flags();
   if (state.activation.compacts !== null) return state.activation.compacts.claims;
@@ -101,10 +101,10 @@ async function determineFlags(
     // The answer is that of an earlier task, so the flags in the log of that task apply.
     if (reused !== null)
       return deps.store.exists(reused.of) ? foldLog(deps.store, reused.of).activation.claims : [];
-    const paths = findUntouchedPaths(state, result);
+    const paths = findUntouchedPaths(state, ending.result);
     const areMissing = await Promise.all(paths.map((path) => isMissing(resolve(spec.cwd, path))));
     const missingPaths = paths.filter((_, index) => areMissing[index]);
-    return findAnswerFlags(state, result, missingPaths);
+    return findAnswerFlags(state, ending, missingPaths);
   } catch (thrown) {
     deps.onFault(spec.id, thrown);
     return [];

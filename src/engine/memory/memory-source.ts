@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { agentId } from '../../agents/find-agent.ts';
+import { agentId } from '../../agents/agent-id.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import {
   type MemoryLocation,

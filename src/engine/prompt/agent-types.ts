@@ -3,7 +3,6 @@ import { collapseWhitespace, truncate } from '../../base/text.ts';
 import { estimateTokens } from '../../base/token-estimate.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import {
-  callableNames,
   builtinsFirst,
   findAgent,
   lookUpAgent,
@@ -11,6 +10,7 @@ import {
   formatValidNames,
   type FoundAgent,
 } from '../../agents/find-agent.ts';
+import { callableNames } from '../../agents/agent-id.ts';
 import { scoreRelevance } from '../../agents/relevance.ts';
 import { lazy } from '../../base/lazy.ts';
 

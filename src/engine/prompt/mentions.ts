@@ -2,7 +2,7 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
-import { callableNames } from '../../agents/find-agent.ts';
+import { callableNames } from '../../agents/agent-id.ts';
 import { findMentionedAgents } from '../../agents/mentions.ts';
 import { newId } from '../../base/ids.ts';
 import { delegableAgents } from './agent-types.ts';

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
+import { FILE_READING_TOOLS } from '../../protocol/file-tools.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { CallDetails, FileSeen } from '../../protocol/tool.ts';
 import { containsRedaction } from './reuse-key.ts';
@@ -162,12 +163,7 @@ export class RecordedRunReader {
 
 /** Tools whose calls can be repeated to compare everything that they read. */
 const READING_TOOLS = [
-  'Read',
-  'LS',
-  'Glob',
-  'Grep',
-  'FindPlaces',
-  'FileInfo',
+  ...FILE_READING_TOOLS,
   'JsonParse',
   'JsonStringify',
   'Base64Encode',

@@ -1,5 +1,6 @@
 import { errorMessage } from '../../base/errors.ts';
 import { isId } from '../../base/ids.ts';
+import { FILE_CHANGING_TOOLS } from '../../protocol/file-tools.ts';
 import type { UnrestoredFile } from '../../protocol/events/rewound.ts';
 import type { FileChange } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
@@ -211,14 +212,6 @@ function readLogSummary(store: TaskStore, id: string): LogSummary {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
 
-const FILE_CHANGING_TOOLS: ReadonlySet<string> = new Set([
-  'Write',
-  'Edit',
-  'MultiEdit',
-  'MoveFile',
-  'DeleteFile',
-]);
-
 class LogSummaryReader {
   private readonly draft: Mutable<LogSummary>;
   /** The calls of file-changing tools that have no outcome yet, by call id. */
@@ -282,7 +275,7 @@ class LogSummaryReader {
         return;
       }
       case 'call.started':
-        if (FILE_CHANGING_TOOLS.has(event.tool))
+        if (FILE_CHANGING_TOOLS.includes(event.tool))
           this.openCalls.set(event.callId, { ...time, epoch: event.epoch });
         return;
       case 'call.ended':

@@ -1,5 +1,6 @@
 import { type ConfigKey, SECTIONS } from '../../config/keys.ts';
 import { USAGE_KEYS } from '../../api/index.ts';
+import { LIMITS, type LimitName, type LimitRow } from '../../protocol/limits.ts';
 import { OUTPUT_FORMATS } from '../../protocol/output-format.ts';
 import { GRANT_SCOPES } from '../../protocol/question.ts';
 import { TASK_STATUSES } from '../../protocol/result.ts';
@@ -35,7 +36,21 @@ interface FlagDetails {
   /** The text that joins the values of a repeated flag. Default: the last value counts, or all values of a list. */
   readonly joinedBy?: string;
   /** Set if zero is refused. In a configuration file it means "no limit", but on a command line it reads like "nothing". */
-  readonly refusesZero?: true;
+  readonly refusesZero?: boolean;
+}
+
+type FlaggedLimit = Extract<(typeof LIMITS)[LimitName], { readonly flag: object }>;
+type LimitFlagName = FlaggedLimit['flag']['name'];
+
+const LIMIT_FLAGS = createLimitFlags();
+
+function createLimitFlags(): Readonly<Record<LimitFlagName, FlagDetails>> {
+  const flags = Object.entries<LimitRow>(LIMITS).flatMap(([key, { section, range, flag }]) => {
+    if (flag === undefined) return [];
+    const { name, value, help } = flag;
+    return [[name, { value, configKey: `${section}.${key}`, help, refusesZero: range[0] === 0 }]];
+  });
+  return Object.fromEntries(flags) as Record<LimitFlagName, FlagDetails>;
 }
 
 /** All flags by their long names. A flag has the same form in every command, so it may stand anywhere. */
@@ -200,14 +215,7 @@ const FLAGS = {
   }),
   ...inGroup('Limits', {
     'max-turns': { value: 'N', help: 'turns of the main agent' },
-    'max-tokens': limitFlag('N', 'budget.tree_tokens', 'paid tokens'),
-    'max-cost-usd': limitFlag('USD', 'budget.tree_cost_usd', 'cost'),
-    'max-wall-seconds': limitFlag('SECONDS', 'budget.tree_wall_seconds', 'wall time'),
-    'max-tasks': {
-      value: 'N',
-      configKey: 'task_tool.max_tasks',
-      help: 'subagents of the whole run',
-    },
+    ...LIMIT_FLAGS,
   }),
   ...inGroup('Keys', {
     account: {
@@ -266,11 +274,6 @@ function modeFlag(help: string, configKey?: ConfigKey): FlagDetails {
   };
 }
 
-function limitFlag(value: string, configKey: ConfigKey, subject: string): FlagDetails {
-  const help = `${subject} of the whole run, subagents included`;
-  return { value, configKey, help, refusesZero: true };
-}
-
 function inGroup<const Name extends string>(
   group: string,
   flags: Readonly<Record<Name, FlagDetails>>,
@@ -288,6 +291,9 @@ export const FLAG_NAMES: readonly FlagName[] = Object.keys(FLAGS).filter(isFlagN
 export function isFlagName(name: string): name is FlagName {
   return Object.hasOwn(FLAGS, name);
 }
+
+/** The flags that set limits for the whole run. */
+export const LIMIT_FLAG_NAMES: readonly FlagName[] = Object.keys(LIMIT_FLAGS).filter(isFlagName);
 
 export function flagSpec(name: FlagName): FlagSpec {
   return FLAGS[name];

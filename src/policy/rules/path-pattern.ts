@@ -1,7 +1,8 @@
 import { join, relative } from 'node:path/posix';
 import ignore from 'ignore';
 import type { Ignore } from 'ignore';
-import { isInside, type CallPath } from '../call.ts';
+import { isInside } from '../../base/path-inside.ts';
+import type { CallPath } from '../call.ts';
 
 /** The directories to which patterns can be relative. All are absolute. */
 export interface PatternBases {

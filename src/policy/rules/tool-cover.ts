@@ -1,3 +1,8 @@
+import {
+  FILE_READING_TOOLS,
+  FILE_REMOVING_TOOLS,
+  TEXT_EDITING_TOOLS,
+} from '../../protocol/file-tools.ts';
 import type { PermissionRule, Rights } from '../../protocol/permission.ts';
 
 const MCP = 'mcp__';
@@ -7,14 +12,14 @@ const MCP = 'mcp__';
  * tools that show it.
  */
 const FAMILIES: ReadonlyMap<string, readonly string[]> = new Map([
-  ['Edit', ['MultiEdit', 'Write']],
-  ['Read', ['LS', 'Glob', 'Grep', 'FileInfo', 'FindPlaces']],
+  ['Edit', TEXT_EDITING_TOOLS],
+  ['Read', FILE_READING_TOOLS],
   ['Grep', ['FindPlaces']],
 ]);
 /** A deny or ask rule about changing files also covers moving and deleting them. */
 const CHANGING_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['Edit', ['MoveFile', 'DeleteFile']],
-  ['Write', ['MoveFile', 'DeleteFile']],
+  ['Edit', FILE_REMOVING_TOOLS],
+  ['Write', FILE_REMOVING_TOOLS],
 ]);
 /** A deny or ask rule about reading also covers moving, since a moved file can be read under another name. */
 const REVEALING_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([['Read', ['MoveFile']]]);

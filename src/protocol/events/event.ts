@@ -309,13 +309,13 @@ export type EventBody =
       readonly status: EndStatus;
       readonly changed: readonly FileChange[];
       readonly spent: Amount;
-      /** Absent in older logs. */
+      /** The work of the models and tools. Absent in older logs. */
       readonly work?: Work;
       /** The ids of all tasks below the child. */
       readonly below: readonly string[];
       /** The number of rounds of each delegation by its key, for delegations that a task above the child has also made. */
       readonly delegations?: Readonly<Record<string, number>>;
-      /** Absent in older logs, and for a child that is lost. */
+      /** The facts about what the child did. Absent in older logs, and for a child that is lost. */
       readonly receipt?: ChildReceipt;
     }
   /** A background shell runs. The event `call.started` of its call was written before the shell was started. */

@@ -18,7 +18,7 @@ export class DescriptorCache {
   readonly #files: FilePort;
   /** The maximum number of descriptors that stay open. */
   readonly maxOpen: number;
-  /** By path. */
+  /** The open descriptors by path. */
   readonly #open = new Map<string, Descriptor>();
   #uses = 0;
 

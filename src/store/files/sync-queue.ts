@@ -16,7 +16,7 @@ const MAX_SHARE_OF_DESCRIPTORS = 1 / 4;
 const BURSTS = { periodMs: 250, threshold: 100, maxWaitMs: 8 } as const;
 
 interface Round {
-  /** By path of a log: the promise that the callers of `sync` wait for. */
+  /** The promises that the callers of `sync` wait for, by the path of the log. */
   readonly logs: Map<string, Deferred<void>>;
   readonly done: Promise<void>;
 }

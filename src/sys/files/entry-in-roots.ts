@@ -4,7 +4,7 @@ import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import { toFileError } from './file-errors.ts';
 import { holdDirectory, type HeldDirectory } from './held-directory.ts';
 import { requirePathInRoots, type OpenScope } from './open-in-roots.ts';
-import { isInside } from './paths.ts';
+import { isInside } from '../../base/path-inside.ts';
 
 /** An entry of a directory by its own name. If the entry is a link, this is the link and not its target. */
 export interface HeldEntry {

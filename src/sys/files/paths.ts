@@ -3,8 +3,6 @@ import { isInside } from '../../base/path-inside.ts';
 import { lazy } from '../../base/lazy.ts';
 import { homeDirectory } from '../env.ts';
 
-export { isInside };
-
 /** The kernel's limit for a path, in bytes. */
 const MAX_PATH_BYTES = 4096;
 /** Directories whose entries never count as files of a workspace. */

@@ -61,11 +61,3 @@ export function isProtectedName(name: string): boolean {
   const folded = name.toLowerCase();
   return NAMES.has(folded) || PROTECTED_ENDINGS.some((ending) => folded.endsWith(ending));
 }
-
-/**
- * Entries of a git directory that even a command which may use git must not write; git manages everything else
- * in it. Tools that write files may write nothing in a git directory.
- */
-export const PROTECTED_IN_GIT_DIRECTORY: readonly string[] = listNames(
-  'hooks config config.worktree info/attributes commondir modules',
-);

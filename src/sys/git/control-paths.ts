@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { listNames } from '../../base/text.ts';
-import { isInside } from '../files/paths.ts';
+import { isInside } from '../../base/path-inside.ts';
 import { resolveConfiguredPaths, readGitConfiguration } from './configuration.ts';
 import type { Repository } from './repository.ts';
 

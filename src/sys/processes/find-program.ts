@@ -1,6 +1,6 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { isInside } from '../files/paths.ts';
+import { isInside } from '../../base/path-inside.ts';
 
 /**
  * System directories for programs. They are searched before PATH, which may name a directory of the workspace.

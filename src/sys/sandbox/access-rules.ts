@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { findGitControlPaths } from '../git/control-paths.ts';
 import { findRepository } from '../git/repository.ts';
-import { isInside } from '../files/paths.ts';
+import { isInside } from '../../base/path-inside.ts';
 import { isProtectedName, PROTECTED_PATHS } from '../files/protected-names.ts';
 import { isSecretPath, listSecretPaths } from '../files/secret-paths.ts';
 import { findGitWritablePaths } from './cleanup/git-writable-paths.ts';

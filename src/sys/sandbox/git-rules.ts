@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { parseGitConfig } from '../git/config-file.ts';
 import { readGitFile } from '../git/read-git-file.ts';
 import { findRepository, readGitText, type Repository } from '../git/repository.ts';
-import { isInside } from '../files/paths.ts';
+import { isInside } from '../../base/path-inside.ts';
 import { readDirectoryEntries, lstatIfPresent, realPathIfPresent } from '../files/path-lookup.ts';
 import type { GuardedPaths, PathRule } from './plan.ts';
 

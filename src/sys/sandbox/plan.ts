@@ -1,4 +1,4 @@
-import { isInside } from '../files/paths.ts';
+import { isInside } from '../../base/path-inside.ts';
 
 /** The access of a sandboxed command to a path and everything below it. Paths without a rule are read-only. */
 export interface PathRule {

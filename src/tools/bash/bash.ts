@@ -7,12 +7,12 @@ import { failure } from '../shared/output.ts';
 import {
   resolveCommandDirectory,
   type CommandInDirectory,
-  describeRemainingProcesses,
   startCommand,
   supervise,
   type RunningCommand,
   type RunOutcome,
 } from './command-run.ts';
+import { describeRemainingProcesses } from './remaining-processes.ts';
 import { runInForeground } from './foreground.ts';
 import { protectedFileNotes } from './sandbox-notes.ts';
 

@@ -13,11 +13,11 @@ import { plainText } from '../../sys/plain-text.ts';
 import { failure } from '../shared/output.ts';
 import {
   type CommandInDirectory,
-  describeRemainingProcesses,
   startCommand,
   supervise,
   type RunOutcome,
 } from './command-run.ts';
+import { describeRemainingProcesses } from './remaining-processes.ts';
 import { sandboxNotes, type CommandLocation } from './sandbox-notes.ts';
 
 const PROGRESS_INTERVAL_MS = 250;

@@ -1,7 +1,8 @@
 import type { QuarantinedEntry, CleanupResult } from '../../base/cleanup-result.ts';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { homeDirectory } from '../../sys/env.ts';
-import { displayPath, isInside } from '../../sys/files/paths.ts';
+import { isInside } from '../../base/path-inside.ts';
+import { displayPath } from '../../sys/files/paths.ts';
 import { isProtectedName } from '../../sys/files/protected-names.ts';
 import type { RunOutcome } from './command-run.ts';
 

@@ -6,12 +6,8 @@ import { baseDirectories } from './glob-bases.ts';
 import type { GlobListing } from './glob-listing.ts';
 import { fitLines } from '../shared/output.ts';
 import { SEARCH_TIME_MS } from '../search/search-scope.ts';
-import {
-  acceptGlobLists,
-  formatGlobList,
-  placeGlobs,
-  requireUsableGlob,
-} from '../search/globs/placed-globs.ts';
+import { placeGlobs, requireUsableGlob } from '../search/globs/placed-globs.ts';
+import { acceptGlobLists, formatGlobList } from '../search/globs/glob-list.ts';
 
 const NOTE_BYTES = 200;
 const MAX_SHOWN_PATTERN_LENGTH = 100;

@@ -14,7 +14,6 @@ import {
   type ContentFilters,
 } from '../search/search-scope.ts';
 import {
-  acceptGlobLists,
   isLiteralGlob,
   createGlobFilter,
   placeGlobsWithin,
@@ -22,6 +21,7 @@ import {
   requireUsableGlob,
   type PlacedGlob,
 } from '../search/globs/placed-globs.ts';
+import { acceptGlobLists } from '../search/globs/glob-list.ts';
 import { requireUsablePattern } from '../search/pattern-error.ts';
 import type { Notes, SearchLimits, SearchResult } from '../search/search-types.ts';
 import { spillText } from '../shared/output.ts';

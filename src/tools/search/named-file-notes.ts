@@ -4,7 +4,7 @@ import { MusterError } from '../../base/errors.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
 import { describeFileType } from '../../sys/files/file-errors.ts';
 import { withHeldDirectory } from '../../sys/files/open-in-roots.ts';
-import { isInside } from '../../sys/files/paths.ts';
+import { isInside } from '../../base/path-inside.ts';
 import { isSecretPath } from '../../sys/files/secret-paths.ts';
 import { literalPath, type PlacedGlob } from './globs/placed-globs.ts';
 import { listFilesInScope } from './ripgrep.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { openConfiguredSandbox } from '../../../src/api/setup/sandbox.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 
@@ -26,7 +26,7 @@ test('reports files that a command of a killed run had created and that were mov
     canWriteDataDir: true,
     onNotice: (line) => notices.push(line),
   });
-  await vi.waitFor(() => expect(notices).toHaveLength(1));
+  await expect.poll(() => notices).toHaveLength(1);
   expect(notices[0]).toMatch(
     /^\/.*\/work\/\.envrc was moved to \/.*\/data\/sandbox\/removed\/.*\. It was created by a command of a run that was killed/,
   );

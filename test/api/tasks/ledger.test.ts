@@ -188,7 +188,6 @@ const PROVIDERS = { anthropic: 'anthropic', responses: 'openai', google: 'google
 
 it.each(WIRE_PROTOCOLS)(
   '%s: the ledger is the sum of the usage that the server reported, and unreported usage is counted separately',
-  { timeout: 120_000 },
   async (protocol) => {
     await fc.assert(
       fc.asyncProperty(plans, async (plan) => {

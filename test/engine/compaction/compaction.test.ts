@@ -456,7 +456,7 @@ test('a conversation that is too short for a summary stays as it is, and the err
     maxRights: (recorded) => recorded,
     compacts: { keep: null },
   });
-  await expect(asked).rejects.toThrow('nothing to summarise');
+  await expect(asked).rejects.toThrow('nothing to summarize');
   expect(eventsOf(engine.store, task.spec.id).at(-1)?.type).toBe('task.claimed');
 });
 

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { decideRetry, NO_FAILURES } from '../../../src/engine/turn/retry.ts';
+import {
+  decideRetry,
+  NO_FAILURES,
+  findRequestedWait,
+  checkMaxWait,
+  estimateRateLimitWait,
+} from '../../../src/engine/turn/retry.ts';
 import type { ModelFailure } from '../../../src/protocol/model.ts';
 
 const overloaded: ModelFailure = { kind: 'overloaded', message: 'busy', retryable: true };
@@ -77,5 +83,72 @@ describe('decideRetry', () => {
     const auth: ModelFailure = { kind: 'auth', message: 'wrong key', retryable: false };
     const options = { retries: 6, silentRetries: 1, treeRetries: 10, random: 0 };
     expect(decideRetry(auth, NO_FAILURES, options)).toEqual({ retry: false, reached: null });
+  });
+});
+
+const rateLimited: ModelFailure = {
+  kind: 'rate_limit',
+  message: 'p/m: slow down',
+  retryable: true,
+};
+const NOW = new Date(2026, 10, 25, 15, 0, 0).getTime();
+const asking = (seconds: number): ModelFailure => ({
+  ...rateLimited,
+  retryAfterMs: seconds * 1000,
+});
+
+describe('requestedWait', () => {
+  const overloaded: ModelFailure = { kind: 'overloaded', message: 'busy', retryable: true };
+  it.each([
+    ['a rate limit without a stated time', rateLimited, 1000],
+    ['a rate limit with a stated time', asking(7), 7000],
+    [
+      'an overloaded server with a stated time',
+      { ...overloaded, retryAfterMs: 5_400_000 },
+      5_400_000,
+    ],
+    ['an overloaded server without a stated time', overloaded, null],
+  ] as const)('%s', (_, failure, ms) => {
+    expect(findRequestedWait(failure, 2)).toBe(ms);
+  });
+});
+
+describe('a rate limit', () => {
+  it.each([
+    [asking(7), 1, 7000],
+    [asking(0), 3, 0],
+    [rateLimited, 1, 500],
+    [rateLimited, 3, 2000],
+    [rateLimited, 1000, 30_000],
+  ])(
+    'is waited for about as long as the server asks: %j, the %s. in a row',
+    (failure, inARow, ms) => {
+      expect(estimateRateLimitWait(failure, inARow)).toBe(ms);
+    },
+  );
+
+  it.each([
+    [asking(300), 300, 300],
+    [asking(86_400), 86_400, 0],
+    [rateLimited, 0.5, 300],
+  ])('is waited for: %j, %s s in all of %s', (failure, total, most) => {
+    const wait = { totalMs: total * 1000, maxMs: most * 1000, now: NOW };
+    expect(checkMaxWait(failure, wait)).toBeNull();
+  });
+
+  it.each([
+    [asking(301), 301, 'try again at 2026-11-25 15:05:01, in 6 min: that is longer than'],
+    [asking(5700), 5700, 'try again at 2026-11-25 16:35:00, in 95 min: that is longer than'],
+    [asking(7260), 7260, 'try again at 2026-11-25 17:01:00, in 2 h 1 min: that is longer than'],
+    [asking(36_000), 36_000, 'try again at 2026-11-26 01:00:00, in 10 h: that is longer than'],
+    [asking(60), 360, 'try again at 2026-11-25 15:01:00, in 60 s: that is in all longer than'],
+    [rateLimited, 310, 'the waits add up to 6 min, longer than'],
+  ])('is not waited for: %j, %s s in all', (failure, total, says) => {
+    const wait = { totalMs: total * 1000, maxMs: 300_000, now: NOW };
+    const ended = checkMaxWait(failure, wait);
+    expect(ended).toMatchObject({ kind: 'rate_limit', retryable: true });
+    expect(ended?.message).toContain(
+      `p/m: slow down (${says} the limit provider.max_wait_seconds = 300`,
+    );
   });
 });

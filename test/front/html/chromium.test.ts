@@ -24,7 +24,7 @@ function write(name: string, size: { tasks: number; events: number }): string {
 
 const LANES_WIDTH = `document.querySelector('.rows').getBoundingClientRect().width`;
 
-describe.runIf(HAS_CHROMIUM)('the page in Chromium', { timeout: 120_000 }, () => {
+describe.runIf(HAS_CHROMIUM)('the page in Chromium', () => {
   let chromium: Chromium;
   beforeAll(() => void (chromium = new Chromium()));
   afterAll(() => chromium[Symbol.asyncDispose]());

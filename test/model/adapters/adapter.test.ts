@@ -256,7 +256,7 @@ describe.each(WIRES)('$name', (wire) => {
     for (let turn = 0; turn < 3; turn += 1) {
       finished(await collect(model, ask(wire)));
       // The end of the body comes after the end of the answer.
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, 250));
     }
     expect(server.connections()).toBe(1);
   });

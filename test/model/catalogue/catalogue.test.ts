@@ -6,6 +6,7 @@ import {
   isSameModel,
   loadModelDetails,
   UNKNOWN_DETAILS,
+  findCacheMinimum,
 } from '../../../src/model/catalogue/catalogue.ts';
 import { computeCostUsd } from '../../../src/model/catalogue/cost.ts';
 import { createModelChooser } from '../../../src/model/selection/model-chooser.ts';
@@ -187,4 +188,17 @@ test('the offline model costs nothing', async () => {
   );
   const facts = await chooser.details({ provider: 'offline', id: 'offline', chain: [] });
   expect(computeCostUsd({ ...NO_USAGE, input: 1e6, output: 1e6 }, facts.price)).toBe(0);
+});
+
+test.each([
+  ['claude-opus-4-6', 4096],
+  ['anthropic/claude-haiku-4.5', 4096],
+  ['claude-haiku-4-5-20251001', 4096],
+  ['claude-sonnet-4-6', 2048],
+  ['claude-3-5-haiku-latest', 2048],
+  ['claude-sonnet-4-5', 1024],
+  ['claude-opus-4-1', 1024],
+  ['gpt-6-sol', 1024],
+])('%s caches prefixes of %i or more tokens', (id, tokens) => {
+  expect(findCacheMinimum(id)).toBe(tokens);
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { withHeldDirectory, openFileInRoots } from '../../../src/sys/files/open-in-roots.ts';
-import { isInside } from '../../../src/sys/files/paths.ts';
+import { isInside } from '../../../src/base/path-inside.ts';
 import { writeFileInRoots } from '../../../src/sys/files/write-file.ts';
 import { keepSwapping } from '../swapping.ts';
 import { tempDirectory } from '../temp.ts';

@@ -5,10 +5,10 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { suggestNames } from '../../../src/base/name-suggestions.ts';
 import { firstDirectoryNames } from '../../../src/sys/files/directory-names.ts';
+import { isInside } from '../../../src/base/path-inside.ts';
 import {
   toAbsolutePath,
   displayPath,
-  isInside,
   isSystemPath,
   findPathProblem,
   findRoot,

@@ -3,7 +3,6 @@ import { openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { Pipe, takePipe } from '../../../src/sys/processes/pipes.ts';
 import { spawnProcessGroup } from '../../../src/sys/processes/process-group.ts';
@@ -103,10 +102,9 @@ describe.runIf(process.platform === 'linux')('a pipe as stdout', () => {
         }),
       ).toThrow('SIGKILL');
     }
-    await sleep(100);
+    await expect.poll(helpers).toEqual([]);
     const added = readdirSync(tmpdir()).filter((name) => !before.includes(name));
     expect(added.filter((name) => /pipe|fifo|^sh-/i.test(name))).toEqual([]);
-    expect(helpers()).toEqual([]);
   });
 
   test.runIf(process.geteuid?.() === 0)('works for an ordinary user, too', () => {

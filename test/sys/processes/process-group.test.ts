@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { newId } from '../../../src/base/ids.ts';
 import { readEnvironment } from '../../../src/sys/env.ts';
 import { findProcesses } from '../../../src/sys/processes/process-table.ts';
@@ -85,7 +85,7 @@ test.runIf(process.platform === 'linux')(
     });
     onTestFinished(() => void orphan.kill('SIGKILL'));
     const mark = `MUSTER_TASK=${task}`;
-    await vi.waitFor(() => expect(findProcesses({ marks: new Set([mark]) })).toEqual([orphan.pid]));
+    await expect.poll(() => findProcesses({ marks: new Set([mark]) })).toEqual([orphan.pid]);
     await endMarkedProcesses('MUSTER_TASK', [task]);
     expect(findProcesses({ marks: new Set([mark]) })).toEqual([]);
   },

@@ -32,18 +32,14 @@ async function killOwner(root: string, kind: string, delayMs: number): Promise<v
 test.runIf(HAS_BUBBLEWRAP).each([
   ['command', KILLS],
   ['loopback', KILLS / 3],
-])(
-  'no process of a %s survives, whenever its owner is killed',
-  { timeout: 240_000 },
-  async (kind, kills) => {
-    const { root } = new Place();
-    const delays = Array.from({ length: kills }, (_, index) => (index * LATEST_KILL_MS) / kills);
-    const worker = async (): Promise<void> => {
-      for (let delay = delays.pop(); delay !== undefined; delay = delays.pop()) {
-        await killOwner(root, kind, delay);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
-    expect(delays).toEqual([]);
-  },
-);
+])('no process of a %s survives, whenever its owner is killed', async (kind, kills) => {
+  const { root } = new Place();
+  const delays = Array.from({ length: kills }, (_, index) => (index * LATEST_KILL_MS) / kills);
+  const worker = async (): Promise<void> => {
+    for (let delay = delays.pop(); delay !== undefined; delay = delays.pop()) {
+      await killOwner(root, kind, delay);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  expect(delays).toEqual([]);
+});

@@ -142,7 +142,7 @@ test.runIf(HAS_SETSID)(
     await at.call('Bash', { command, run_in_background: true }, { shells: shell.shells });
     await until(() => shell.output() === 'gone\n');
     const group = shell.exit();
-    await sleep(50);
+    await until(() => left(at.context).length === 1);
     shell.controller.abort();
     expect(await group).toMatchObject({ exitCode: 4 });
   },

@@ -107,9 +107,9 @@ test('too much output stops the command at the limit of the spill file', async (
 test('at the timeout the output so far is returned and nothing keeps running', async () => {
   const at = makeWorkspace();
   const sleeper = `sleep ${uniqueSeconds()}`;
-  const result = await at.call('Bash', { command: `echo before; ${sleeper}`, timeout: 200 });
+  const result = await at.call('Bash', { command: `echo before; ${sleeper}`, timeout: 2000 });
   expect(result).toEqual({
-    text: 'before\n[stopped: not finished after 200 ms; a longer timeout (up to 600000 ms) may be given]',
+    text: 'before\n[stopped: not finished after 2.0 s; a longer timeout (up to 600000 ms) may be given]',
     error: 'TIMEOUT',
     facts: { commands: [{ command: `echo before; ${sleeper}`, exitCode: null }] },
   });
@@ -140,7 +140,7 @@ test.runIf(needs('setsid', 'util-linux')).each([
   const controller = new AbortController();
   const sleeper = `sleep ${uniqueSeconds()}`;
   const call = at.call('Bash', { command: command(sleeper) }, { signal: controller.signal });
-  await vi.waitFor(() => expect(running(sleeper)).not.toBe(''), { timeout: 5000 });
+  await expect.poll(() => running(sleeper)).not.toBe('');
   controller.abort();
   expect(await call).toMatchObject({ error: 'CANCELLED' });
   expect(running(sleeper)).toBe('');

@@ -30,7 +30,7 @@ it('two processes that append 200 lines each to one note at the same time lose n
   expect(listed(index)).toEqual(['log.md', ...Object.keys(others)].toSorted());
   expect(Object.keys(others).length).toBe(8);
   expect(readdirSync(join(directory, '.locks'))).toEqual([]);
-}, 120_000);
+});
 
 it('a lock of a dead process, or one that came with the project, delays nobody', async () => {
   const project = tempDirectory();
@@ -106,7 +106,7 @@ it('whatever two tasks and a person do, no task replaces content that it has not
     }),
     { numRuns: 60 },
   );
-}, 120_000);
+});
 
 it('changes of tasks in one process are made one after the other', async () => {
   const project = tempDirectory();

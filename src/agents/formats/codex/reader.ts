@@ -3,7 +3,8 @@ import { errorMessage } from '../../../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../../../base/json.ts';
 import { locateKeys } from '../../../base/toml-statements.ts';
 import type { AgentDefinition, AgentProblem } from '../../../protocol/agent.ts';
-import { toAbsolutePath, isInside } from '../../../sys/files/paths.ts';
+import { isInside } from '../../../base/path-inside.ts';
+import { toAbsolutePath } from '../../../sys/files/paths.ts';
 import { readPromptText, readSingleLine, fieldText } from '../../fields/common.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
 import {

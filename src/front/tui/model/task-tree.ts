@@ -27,7 +27,7 @@ export interface DisplayedTree {
   readonly clock: Clock;
   /** The main task; null before the conversation has started. */
   root: string | null;
-  /** By id, in the order in which the tasks were created. */
+  /** The rows by the ids of their tasks, in the order in which the tasks were created. */
   readonly rows: Map<string, TaskRow>;
   /** The number of ended tasks that are only counted. */
   droppedRows: number;

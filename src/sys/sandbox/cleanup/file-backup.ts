@@ -15,7 +15,7 @@ import { newId } from '../../../base/ids.ts';
 import { addsOnlyHarmlessSettings } from '../../git/config-check.ts';
 import { holdDirectory } from '../../files/held-directory.ts';
 import { isOwnWrite } from '../../files/own-writes.ts';
-import { isInside } from '../../files/paths.ts';
+import { isInside } from '../../../base/path-inside.ts';
 import { listFilesBelow, readEntryContent, type EntryContent } from './file-content.ts';
 import { existsWithoutLinks, findFirstLink, lstatIfPresent } from '../../files/path-lookup.ts';
 import type { FindCommitted } from './new-entries.ts';

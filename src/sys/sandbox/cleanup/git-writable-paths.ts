@@ -5,7 +5,7 @@ import { findUnsafeSetting } from '../../git/config-check.ts';
 import { findLocalRepository, readRemoteUrls } from '../../git/remotes.ts';
 import { readGitFile } from '../../git/read-git-file.ts';
 import { findRepository, type Repository } from '../../git/repository.ts';
-import { isInside } from '../../files/paths.ts';
+import { isInside } from '../../../base/path-inside.ts';
 import { isProtectedName } from '../../files/protected-names.ts';
 import { listSubmoduleRepositories, listWorktrees } from '../git-rules.ts';
 import { lstatIfPresent, directoryNames, realPathIfPresent } from '../../files/path-lookup.ts';

@@ -1,7 +1,7 @@
 import type { CleanupResult, QuarantinedEntry } from '../../../base/cleanup-result.ts';
 import { join, relative } from 'node:path';
 import { existsWithoutLinks } from '../../files/path-lookup.ts';
-import { isInside } from '../../files/paths.ts';
+import { isInside } from '../../../base/path-inside.ts';
 import { hashContent } from '../../files/read-file.ts';
 import { findCommittedFiles, type StoredFile } from '../../git/committed-files.ts';
 import { hashGitObject } from '../../git/object-reader.ts';

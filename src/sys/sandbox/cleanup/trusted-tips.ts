@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { findLocalRepository, readRemoteSettings, readRemoteUrls } from '../../git/remotes.ts';
 import { readRemoteTips, readTips } from '../../git/tips.ts';
 import type { Repository } from '../../git/repository.ts';
-import { isInside } from '../../files/paths.ts';
+import { isInside } from '../../../base/path-inside.ts';
 
 /** The refs of a repository when a command began. */
 export interface TipsAtStart extends RepositoryUse {

@@ -10,7 +10,8 @@ import {
   type HeldEntry,
 } from '../../../sys/files/entry-in-roots.ts';
 import { describeFileType } from '../../../sys/files/file-errors.ts';
-import { toAbsolutePath, displayPath, isInside } from '../../../sys/files/paths.ts';
+import { isInside } from '../../../base/path-inside.ts';
+import { toAbsolutePath, displayPath } from '../../../sys/files/paths.ts';
 import { withFile } from '../../../sys/files/read-file.ts';
 import { isSameFile, requireExpected, syncDirectory } from '../../../sys/files/write-file.ts';
 import { savePreviousContent, permissionBits, requireRead } from '../../shared/change-file.ts';

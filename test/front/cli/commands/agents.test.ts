@@ -148,7 +148,7 @@ describe('agents show', () => {
       'model         inherit',
       'effort        high',
       'mode          default (asks for dontAsk)',
-      'asks          nothing of anybody',
+      'asks          nobody: calls that would ask are refused',
       'background    unless a call says otherwise',
       'skills        a, b',
       'not used      hooks',

@@ -38,6 +38,10 @@ class PlainStage extends Stage {
   /** What a person hears, line by line: what stands there once the cursor has gone on. */
   async heard(): Promise<readonly string[]> {
     await sleep(120);
+    for (let before = -1; before !== this.written.length;) {
+      before = this.written.length;
+      await sleep(30);
+    }
     const text = this.written.replaceAll('\u001b[1G', '\r').replaceAll(CURSOR_MOVE, '');
     return text.split(/\r\n|\n|\r/).filter((line) => line.replace(/^(> )+/, '') !== '');
   }

@@ -151,7 +151,7 @@ it('a conversation continues without a message only if it is idle and has been s
 });
 
 it('a conversation takes no mode from a log that was opened but not continued', async () => {
-  const refused = new MusterError('INVALID_PARAM', 'there is nothing to summarise');
+  const refused = new MusterError('INVALID_PARAM', 'there is nothing to summarize');
   const { conversation, asked, notes } = open({ mode: 'autonomous', refused });
   conversation.select('mainmain');
   conversation.send('/compact');
@@ -159,12 +159,12 @@ it('a conversation takes no mode from a log that was opened but not continued', 
   await nextTurn();
   conversation.send('one');
   await nextTurn();
-  expect(notes).toEqual(['error: there is nothing to summarise']);
+  expect(notes).toEqual(['error: there is nothing to summarize']);
   expect(asked).toEqual(['idle', 'resume mainmain one']);
 });
 
 it('a conversation keeps the chosen mode until a message is sent in this mode', async () => {
-  const refused = new MusterError('INVALID_PARAM', 'there is nothing to summarise');
+  const refused = new MusterError('INVALID_PARAM', 'there is nothing to summarize');
   const { conversation, asked, end } = open({ refused, chosen: 'plan' });
   conversation.select('mainmain');
   conversation.send('/compact');
@@ -235,8 +235,8 @@ it('a conversation reports the result of a compaction', async () => {
   conversation.send('/compact the goal');
   await nextTurn();
   await nextTurn();
-  await end('context summarised: about 900 tokens → 300');
-  expect(notes).toEqual(['info: context summarised: about 900 tokens → 300']);
+  await end('context summarized: about 900 tokens → 300');
+  expect(notes).toEqual(['info: context summarized: about 900 tokens → 300']);
 });
 
 it('a conversation resumes a task below it while it is at work, ending, or idle', async () => {

@@ -49,7 +49,7 @@ const isProved = (line: string): boolean => proveReadOnly(line, parseShellLine).
 
 test('every everyday command leaves each name, mode and byte as it was', async () => {
   expect(await changing(makeWorld(), EVERYDAY)).toEqual([]);
-}, 120_000);
+});
 
 test.each([
   ['a fixed seed', FIXED_SEED, 2000],

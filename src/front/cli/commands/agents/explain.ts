@@ -129,7 +129,7 @@ function rightsFacts(rights: AgentExplanation['rights']): readonly Fact[] {
 }
 
 function limitTexts(limits: AgentExplanation['limits']): readonly string[] {
-  return LIMIT_TEXTS.flatMap(({ field, unit, inUnit = (value) => value }) => {
+  return Array.from(LIMIT_TEXTS).flatMap(([field, { unit, inUnit = (value: number) => value }]) => {
     const limit = limits[field];
     if (limit === undefined) return [];
     const { value, from } = limit;

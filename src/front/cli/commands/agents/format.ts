@@ -4,7 +4,7 @@ import { collapseWhitespace, plural, truncate } from '../../../../base/text.ts';
 import type { AgentScope } from '../../../../protocol/agent.ts';
 import type { PermissionMode } from '../../../../protocol/permission.ts';
 import { homeDirectory } from '../../../../sys/env.ts';
-import { isInside } from '../../../../sys/files/paths.ts';
+import { isInside } from '../../../../base/path-inside.ts';
 
 /** Shortens a path for a person, on one line: relative to the project or the home directory. */
 export function formatShortPath(path: string, cwd: string, home = homeDirectory()): string {

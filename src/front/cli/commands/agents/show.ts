@@ -53,7 +53,7 @@ function listFacts(agent: AgentDetails, { cwd, home }: CommandContext): readonly
     ['model', agent.model ?? 'inherit'],
     ['effort', agent.effort],
     ['mode', formatMode(agent)],
-    ['asks', agent.refusesQuestions === true ? 'nothing of anybody' : null],
+    ['asks', agent.refusesQuestions === true ? 'nobody: calls that would ask are refused' : null],
     ['asks about', joinTexts(agent.rules?.ask)],
     ['denies', joinTexts(agent.rules?.deny)],
     ['chosen', agent.unlisted === true ? 'by people alone' : null],
@@ -81,7 +81,7 @@ function joinTexts(texts: readonly string[] = []): string | null {
 function limitTexts({ wallSeconds, ...limits }: AgentDetails['limits']): readonly string[] {
   const wallMs = wallSeconds === undefined ? undefined : Math.round(wallSeconds * 1000);
   const values: Partial<Record<keyof TaskLimits, number | undefined>> = { ...limits, wallMs };
-  return LIMIT_TEXTS.flatMap(({ field, format }) => {
+  return Array.from(LIMIT_TEXTS).flatMap(([field, { format }]) => {
     const value = values[field];
     return value === undefined ? [] : [format(value)];
   });

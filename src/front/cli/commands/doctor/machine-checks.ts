@@ -3,7 +3,7 @@ import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { errorMessage, systemErrorCode } from '../../../../base/errors.ts';
 import { fail, ok, warn, type Check } from '../../../../protocol/check.ts';
 import { NO_HOME, type Environment } from '../../../../sys/env.ts';
-import { isInside } from '../../../../sys/files/paths.ts';
+import { isInside } from '../../../../base/path-inside.ts';
 import type { SandboxState } from '../../../../sys/sandbox/sandbox.ts';
 
 const DATA_DIR = 'data directory';

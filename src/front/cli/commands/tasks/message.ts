@@ -2,7 +2,7 @@ import { UsageError } from '../../../../base/errors.ts';
 import type { Tasks } from '../../../../api/index.ts';
 import { defineCommand, type CommandArguments, type Operand } from '../../command.ts';
 import type { FlagReader } from '../../flag-reader.ts';
-import type { FlagName } from '../../flags.ts';
+import { LIMIT_FLAG_NAMES, type FlagName } from '../../flags.ts';
 import { runOptions, SESSION_FLAGS, type RunOptions } from '../../run-options.ts';
 import { readMessage, readPrompt } from '../../stdin.ts';
 import { TASK_VALUES } from '../../completion-values.ts';
@@ -20,7 +20,7 @@ const MESSAGE_OPERANDS: readonly Operand[] = [
 ];
 
 /** The flags that a run in this process obeys, but a process that already works on the task cannot obey. */
-const FLAGS_OF_RUN = [
+const FLAGS_OF_RUN: readonly FlagName[] = [
   'agents',
   'permission-mode',
   'agent-mode',
@@ -28,14 +28,11 @@ const FLAGS_OF_RUN = [
   'ask',
   'deny',
   'on-ask',
-  'max-tokens',
-  'max-cost-usd',
-  'max-wall-seconds',
-  'max-tasks',
+  ...LIMIT_FLAG_NAMES,
   'trust-project',
   'cwd',
   'add-dir',
-] as const satisfies readonly FlagName[];
+];
 
 /** `muster tasks resume` */
 export const tasksResumeCommand = defineCommand({

@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { isInside } from '../../../../sys/files/paths.ts';
+import { isInside } from '../../../../base/path-inside.ts';
 import type { CommandContext } from '../../command.ts';
 import type { DataOptions } from '../../run-options.ts';
 import type { Approvals } from '../../../../trust/approvals.ts';

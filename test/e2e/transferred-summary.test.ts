@@ -22,7 +22,7 @@ function isChild({ messages }: RecordedRequest): boolean {
   return /part \d$/.test(messages[0]?.text ?? '');
 }
 
-/** Reads, then delegates twice with a summary, which is answered so. */
+/** Reads a file, then creates two children with a summary. `summary` answers the requests for it. */
 function script(summary: (index: number) => Answer): (request: RecordedRequest) => Answer {
   let asked = 0;
   return (request) => {
@@ -54,14 +54,14 @@ function childrenIn({ model }: World): readonly RecordedRequest[] {
   return model.requests.filter(isChild);
 }
 
-async function reruns(world: World): Promise<void> {
+async function expectIdenticalRerun(world: World): Promise<void> {
   const { root } = await family(world);
   const rerun: unknown = JSON.parse(clean(await tasks(world, 'rerun', root, '--json')));
   expect(rerun).toMatchObject({ identical: true, lost: [] });
 }
 
 describe.concurrent.each(WIRE_PROTOCOLS)('over %s', (protocol) => {
-  it('two subagents get one summary, which is asked for with the bytes of their parent', async () => {
+  it('two subagents get one summary, and its request begins with the bytes of the request of their parent', async () => {
     await using world = await openWorld({
       protocol,
       files: FILES,
@@ -101,11 +101,11 @@ describe.concurrent.each(WIRE_PROTOCOLS)('over %s', (protocol) => {
       "summary of its parent's conversation",
     );
     expect(clean(await tasks(world, 'context', leader))).toContain('handed context');
-    await reruns(world);
+    await expectIdenticalRerun(world);
   });
 });
 
-describe.concurrent('a summary that does not come', () => {
+describe.concurrent('the request for a summary', () => {
   const QUICK = {
     MUSTER_LIVENESS_FIRST_TOKEN_SECONDS: '1',
     MUSTER_LIVENESS_SILENT_RETRIES: '0',
@@ -119,7 +119,7 @@ describe.concurrent('a summary that does not come', () => {
     ['a content filter', { text: 'Goal', stop: 'content_filter' }, 2],
     ['an empty answer', { fault: { kind: 'empty' } }, 2],
   ])(
-    'because of %s leaves what was said last, and the parent is told',
+    'that fails because of %s leaves the children the last turns, and the parent gets a note',
     async (_, answer, asked) => {
       await using world = await openWorld({ files: FILES, script: script(() => answer) });
       const run = await world.run(['-p', 'go', '--output-format', 'json'], { env: QUICK });
@@ -135,11 +135,11 @@ describe.concurrent('a summary that does not come', () => {
           expect.stringContaining('[Note: the conversation could not be summarized: '),
         ),
       );
-      await reruns(world);
+      await expectIdenticalRerun(world);
     },
   );
 
-  it('because of a rate limit is waited for', async () => {
+  it('is sent again after a rate limit', async () => {
     await using world = await openWorld({
       files: FILES,
       script: script((index) =>
@@ -154,10 +154,10 @@ describe.concurrent('a summary that does not come', () => {
     expect(childrenIn(world).every(({ messages }) => messages[0]?.text.includes('Goal: '))).toBe(
       true,
     );
-    await reruns(world);
+    await expectIdenticalRerun(world);
   });
 
-  it('before kill -9 is asked for again with the very request, and only once', async () => {
+  it('is sent once more after kill -9, with the same bytes', async () => {
     let hangs = true;
     await using world = await openWorld({
       files: FILES,
@@ -173,10 +173,10 @@ describe.concurrent('a summary that does not come', () => {
     expect(repeated?.rawBody).toBe(lost?.rawBody);
     expect(third).toBeUndefined();
     expect(childrenIn(world)).toHaveLength(2);
-    await reruns(world);
+    await expectIdenticalRerun(world);
   });
 
-  it('is stopped with all else', async () => {
+  it('is aborted when the run is stopped', async () => {
     await using world = await openWorld({
       files: FILES,
       script: script(() => ({ fault: { kind: 'hang' } })),
@@ -188,7 +188,7 @@ describe.concurrent('a summary that does not come', () => {
     expect(await statuses(world)).toEqual(['stopped', 'stopped', 'stopped']);
   });
 
-  it('for want of budget is refused before anything is asked', async () => {
+  it('is not sent if the budget does not suffice for it', async () => {
     await using world = await openWorld({
       files: FILES,
       script: script(() => ({ text: SUMMARY })),

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { nextDoctorStep } from '../../../../src/front/cli/commands/doctor/next-step.ts';
-import { fail, ok, warn, type Check } from '../../../../src/protocol/check.ts';
+import { nextDoctorStep } from '../../../../../src/front/cli/commands/doctor/next-step.ts';
+import { fail, ok, warn, type Check } from '../../../../../src/protocol/check.ts';
 
 const MODEL = ok('model', 'acme/m');
 const OFFLINE = warn('model', 'offline: it writes no code', 'set ANTHROPIC_API_KEY');

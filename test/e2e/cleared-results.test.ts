@@ -14,18 +14,20 @@ function lastOf({ messages }: RecordedRequest) {
   return { text: last?.text ?? '', results: last?.toolResults ?? [] };
 }
 
-/** What stands for the first result that was cleared. */
-function clearedIn({ rawBody }: RecordedRequest): string {
+/** Returns the reference to the first result that was cleared. */
+function findClearedResult({ rawBody }: RecordedRequest): string {
   return /TaskOutput\(task_id: \\"(\w+#\d+)\\"\)/.exec(rawBody)?.[1] ?? '';
 }
 
-/** Reads all parts, then forks; whoever goes on with that reads once more what was cleared. */
+/** Reads all parts, then creates a fork. A task that continues the conversation reads the cleared result again. */
 function readsAll(): (request: RecordedRequest) => Answer {
   let part = 0;
   return (request) => {
     const { text, results } = lastOf(request);
     if (text.endsWith('read again'))
-      return { toolCalls: [{ name: 'TaskOutput', input: { task_id: clearedIn(request) } }] };
+      return {
+        toolCalls: [{ name: 'TaskOutput', input: { task_id: findClearedResult(request) } }],
+      };
     if (results.some((result) => result.text.includes('as it was then'))) return { text: 'read' };
     if (part > PARTS) return { text: 'done' };
     part += 1;
@@ -40,7 +42,7 @@ function readAgain({ model }: World): readonly string[] {
   return results.filter(({ text }) => /^Result of|^TaskOutput/.test(text)).map(({ text }) => text);
 }
 
-it('what was cleared from a conversation can be read by who goes on with it, fork or branch', async () => {
+it('a fork and a branch of a conversation can read the results that were cleared from it', async () => {
   const lines = (part: number) => `This is line ${part}.\n`.repeat(80);
   await using world = await openWorld({
     files: Object.fromEntries(

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { classifyResponse } from '../../../../src/model/adapters/send-request.ts';
-import { createAdapter } from '../../../../src/model/adapters/adapter.ts';
-import { chatProtocol as chat } from '../../../../src/model/adapters/openai-chat/chat-protocol.ts';
-import { userMessage } from '../../../../src/protocol/message.ts';
-import { adapterDeps, collect, failed, finished, request, serve, sse } from '../support.ts';
+import { classifyResponse } from '../../../src/model/adapters/send-request.ts';
+import { createAdapter } from '../../../src/model/adapters/adapter.ts';
+import { chatProtocol as chat } from '../../../src/model/adapters/openai-chat/chat-protocol.ts';
+import { userMessage } from '../../../src/protocol/message.ts';
+import { adapterDeps, collect, failed, finished, request, serve, sse } from './support.ts';
 
 test.each([
   ['data: {}', 'text/html', 'answer'],

@@ -1,20 +1,20 @@
 import { stripVTControlCharacters } from 'node:util';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { DEFAULT_BINDINGS } from '../../../src/front/tui/model/key-bindings.ts';
-import { Highlighter } from '../../../src/front/tui/view/highlighter.ts';
-import { visibleWidth } from '../../../src/front/tui/view/fit.ts';
-import { conversationParts } from '../../../src/front/tui/view/conversation-parts.ts';
-import { diffSize } from '../../../src/front/tui/view/diff-lines.ts';
-import { Pen } from '../../../src/front/tui/view/pen.ts';
-import { questionBox } from '../../../src/front/tui/view/question-box.ts';
-import { PLAIN, themeFor, type Theme } from '../../../src/front/tui/view/theme.ts';
-import type { EntryBody } from '../../../src/front/tui/model/entry.ts';
-import { lastLines, textChanges } from '../../../src/front/tui/model/call-details.ts';
-import { addEntry, emptyTranscript } from '../../../src/front/tui/model/transcript.ts';
-import { searchPattern } from '../../../src/front/tui/model/entry-search.ts';
-import type { PermissionQuestion } from '../../../src/protocol/question.ts';
-import { Emulator } from './emulator.ts';
+import { DEFAULT_BINDINGS } from '../../../../src/front/tui/model/key-bindings.ts';
+import { Highlighter } from '../../../../src/front/tui/view/highlighter.ts';
+import { visibleWidth } from '../../../../src/front/tui/view/fit.ts';
+import { conversationParts } from '../../../../src/front/tui/view/conversation-parts.ts';
+import { diffSize } from '../../../../src/front/tui/view/diff-lines.ts';
+import { Pen } from '../../../../src/front/tui/view/pen.ts';
+import { questionBox } from '../../../../src/front/tui/view/question-box.ts';
+import { PLAIN, themeFor, type Theme } from '../../../../src/front/tui/view/theme.ts';
+import type { EntryBody } from '../../../../src/front/tui/model/entry.ts';
+import { lastLines, textChanges } from '../../../../src/front/tui/model/call-details.ts';
+import { addEntry, emptyTranscript } from '../../../../src/front/tui/model/transcript.ts';
+import { searchPattern } from '../../../../src/front/tui/model/entry-search.ts';
+import type { PermissionQuestion } from '../../../../src/protocol/question.ts';
+import { Emulator } from '../emulator.ts';
 
 const WIDTH = 40;
 

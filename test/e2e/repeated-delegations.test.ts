@@ -20,9 +20,9 @@ const always =
   ({ toolChoice }: RecordedRequest): Answer =>
     toolChoice === 'none' ? { text: 'I found nothing.' } : { toolCalls: [call] };
 
-describe.concurrent('a model that always delegates the same', () => {
+describe.concurrent('a model that always repeats the same delegation', () => {
   it.each(['anthropic', 'responses', 'chat', 'google'] as const)(
-    'at every depth, over %s, ends after few requests and says why',
+    'is stopped after few requests at every depth, over %s, with the reason',
     async (protocol) => {
       await using world = await openWorld({ protocol, script: always(SAME) });
       const run = await world.run([...RUN], { env: DEEP });
@@ -39,7 +39,7 @@ describe.concurrent('a model that always delegates the same', () => {
     },
   );
 
-  it('as a skill that runs as a task, does so no longer either', async () => {
+  it('is stopped as well if it calls a skill that runs as a task', async () => {
     await using world = await openWorld({
       files: {
         '.muster/skills/dig/SKILL.md':
@@ -56,7 +56,7 @@ describe.concurrent('a model that always delegates the same', () => {
     expect([run.code, world.model.requests.length]).toEqual([3, 14]);
   });
 
-  it('is known again after kill -9 and --continue', async () => {
+  it('is still recognized after kill -9 and --continue', async () => {
     let hangs = true;
     await using world = await openWorld({
       script: (request) => {
@@ -76,7 +76,7 @@ describe.concurrent('a model that always delegates the same', () => {
     expect(envelopeOf(again).error?.message).toContain('same_delegations = 5');
   });
 
-  it('whose child fails is let try again a few times', async () => {
+  it('may try again a few times if its child fails', async () => {
     let tries = 0;
     await using world = await openWorld({
       script: (request) => {

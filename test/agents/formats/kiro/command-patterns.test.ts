@@ -1,8 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { patternsOfGlob, patternsOfRegex } from '../../../src/agents/formats/kiro/rules.ts';
-import { couldCommandMatch, readCommandLine } from '../../../src/policy/rules/command-rules.ts';
-import { loadShellParser } from '../../../src/policy/shell/load-parser.ts';
+import {
+  patternsOfGlob,
+  patternsOfRegex,
+} from '../../../../src/agents/formats/kiro/command-patterns.ts';
+import { couldCommandMatch, readCommandLine } from '../../../../src/policy/rules/command-rules.ts';
+import { loadShellParser } from '../../../../src/policy/shell/load-parser.ts';
 
 describe('a regular expression as the specifiers of rules', () => {
   test.each([

@@ -14,17 +14,17 @@ import { openWorld, type World } from './world.ts';
 
 const STREAMED = ['-p', 'go', '--output-format', 'stream-json'] as const;
 
-function isHeir(request: RecordedRequest, part = ''): boolean {
+function isFork(request: RecordedRequest, part = ''): boolean {
   return request.rawBody.includes(`# Task\\npart ${part}`);
 }
 
-/** Reads, then forks twice; each heir writes, which it may not, and ends. */
+/** Reads a file, then creates two forks. Each of them tries to write, which it may not, and ends. */
 function forking(request: RecordedRequest): Answer {
   const rounds = toolResultRounds(request);
-  if (isHeir(request)) {
+  if (isFork(request)) {
     return rounds === 2
       ? { toolCalls: [{ name: 'Write', input: { file_path: 'b.txt', content: 'x' } }] }
-      : { text: 'the heir is done' };
+      : { text: 'the fork is done' };
   }
   switch (rounds) {
     case 0:
@@ -34,22 +34,22 @@ function forking(request: RecordedRequest): Answer {
         toolCalls: [{ name: 'Read', input: { file_path: 'a.txt' } }],
       };
     case 1:
-      return { thinking: 'Now both.', toolCalls: [heir('1'), heir('2')] };
+      return { thinking: 'Now both.', toolCalls: [fork('1'), fork('2')] };
     default:
       return { text: 'all is done' };
   }
 }
 
-function heir(part: string) {
+function fork(part: string) {
   return delegate(`part ${part}`, { subagent_type: 'Explore', fork: true });
 }
 
 function requestsOf({ model }: World, part: string): readonly RecordedRequest[] {
-  return model.requests.filter((request) => isHeir(request, part));
+  return model.requests.filter((request) => isFork(request, part));
 }
 
-/** How many pieces of two prompts are the same from the beginning. */
-function shared(some: RecordedRequest, other: RecordedRequest): number {
+/** Counts the messages at the beginning of two prompts that are the same. */
+function countSharedMessages(some: RecordedRequest, other: RecordedRequest): number {
   const [these, those] = [canonicalPrefix(some), canonicalPrefix(other)];
   expect([these.tools, these.system]).toEqual([those.tools, those.system]);
   const at = these.messages.findIndex((piece, index) => piece !== those.messages[index]);
@@ -57,7 +57,7 @@ function shared(some: RecordedRequest, other: RecordedRequest): number {
 }
 
 describe.concurrent.each(WIRE_PROTOCOLS)('over %s', (protocol) => {
-  it('a child that forks a conversation begins with the bytes of its parent, and so does its sibling', async () => {
+  it('the requests of two forks begin with the bytes of the request of their parent', async () => {
     await using world = await openWorld({
       protocol,
       files: { 'a.txt': 'one </system>\n' },
@@ -66,7 +66,7 @@ describe.concurrent.each(WIRE_PROTOCOLS)('over %s', (protocol) => {
     const run = await world.run(STREAMED);
     expect([run.code, run.stderr]).toEqual([0, '']);
     const parent = world.model.requests.findLast(
-      (request) => !isHeir(request) && toolResultRounds(request) === 1,
+      (request) => !isFork(request) && toolResultRounds(request) === 1,
     );
     const [one, oneLater] = requestsOf(world, '1');
     const [two] = requestsOf(world, '2');
@@ -75,7 +75,7 @@ describe.concurrent.each(WIRE_PROTOCOLS)('over %s', (protocol) => {
     assertAppendOnly(parent, two);
     assertAppendOnly(one, oneLater);
     const { length } = canonicalPrefix(one).messages;
-    expect(shared(one, two)).toBeGreaterThanOrEqual(length - 2);
+    expect(countSharedMessages(one, two)).toBeGreaterThanOrEqual(length - 2);
     expect(one.model).toBe(parent.model);
     const refused = eventsOf(run).filter((event) => event.type === 'call.refused');
     expect(refused).toMatchObject([
@@ -85,13 +85,13 @@ describe.concurrent.each(WIRE_PROTOCOLS)('over %s', (protocol) => {
   });
 });
 
-describe.concurrent('a conversation that was forked', () => {
-  it('continues after kill -9 with exactly the request that was lost, and reruns the same', async () => {
+describe.concurrent('a forked context', () => {
+  it('is sent again after kill -9 in exactly the request that was lost, and its rerun is identical', async () => {
     let hangs = true;
     await using world = await openWorld({
       files: { 'a.txt': 'one\n' },
       script: (request) =>
-        hangs && isHeir(request) && toolResultRounds(request) === 3
+        hangs && isFork(request) && toolResultRounds(request) === 3
           ? { fault: { kind: 'hang' } }
           : forking(request),
     });
@@ -103,19 +103,19 @@ describe.concurrent('a conversation that was forked', () => {
     const before = world.model.requests.length;
     const again = await world.run(['--continue']);
     expect([again.code, again.stderr]).toEqual([0, '']);
-    const repeated = world.model.requests.slice(before).find((request) => isHeir(request, '1'));
+    const repeated = world.model.requests.slice(before).find((request) => isFork(request, '1'));
     expect(repeated?.rawBody).toBe(lost?.rawBody);
     const { root } = await family(world);
     const rerun: unknown = JSON.parse(clean(await tasks(world, 'rerun', root, '--json')));
     expect(rerun).toMatchObject({ identical: true, lost: [] });
   });
 
-  it('stays with the child when its log is moved, and when it is branched', async () => {
+  it('stays with the child when its log is exported and imported, and when it is branched', async () => {
     await using world = await openWorld({ files: { 'a.txt': 'one\n' }, script: forking });
     await world.run(STREAMED);
     const { root, children } = await family(world);
     const [one = ''] = children;
-    const file = join(world.sandbox.root, 'heir.jsonl');
+    const file = join(world.sandbox.root, 'fork.jsonl');
     clean(await tasks(world, 'export', one, file));
     clean(await tasks(world, 'delete', root));
     clean(await tasks(world, 'import', file));
