@@ -1,5 +1,12 @@
 import type { TaskEvent } from '../../../protocol/events/event.ts';
-import type { CalledTask, CallEntry, Entry, EntryBody } from './entry.ts';
+import type { TodoItem } from '../../../protocol/tool.ts';
+import {
+  callWithFormerContent,
+  callWithProgress,
+  callWithTodos,
+  type CallProgress,
+} from './call-entry.ts';
+import type { CalledTask, CallEntry, Entry, EntryBody, ShellChange } from './entry.ts';
 
 /** The part of a transcript that the functions of this file change in place. */
 interface CallEntries {
@@ -85,4 +92,53 @@ function replaceTask(
   if (entry?.kind !== 'call') return;
   const tasks = (entry.tasks ?? []).map((task) => (task.id === id ? change(task) : task));
   entries[at] = { ...entry, tasks };
+}
+
+/** Marks running calls as not running, because no process works on the task. */
+export function leaveCalls({ entries }: Pick<CallEntries, 'entries'>): void {
+  for (const [at, entry] of entries.entries()) {
+    if (entry.kind !== 'call' || entry.state !== 'running') continue;
+    entries[at] = { ...entry, state: 'requested', startedAt: null };
+  }
+}
+
+/** Shows the progress of a running call. */
+export function addProgress(
+  transcript: Pick<CallEntries, 'entries'>,
+  callId: string,
+  progress: CallProgress,
+): void {
+  replaceCall(transcript, callId, (call) => callWithProgress(call, progress));
+}
+
+/** Adds the unchanged lines of a file to the change that a call made in it. */
+export function addFormerContent(
+  transcript: Pick<CallEntries, 'entries'>,
+  callId: string,
+  former: string,
+): void {
+  replaceCall(transcript, callId, (call) => callWithFormerContent(call, former));
+}
+
+/** Adds a todo list to the call that is setting it. */
+export function addTodos(
+  transcript: Pick<CallEntries, 'entries'>,
+  items: readonly TodoItem[],
+): void {
+  const call = transcript.entries.findLast(
+    (entry) => entry.kind === 'call' && entry.tool === 'TodoWrite' && entry.state === 'running',
+  );
+  if (call?.kind !== 'call') return;
+  replaceCall(transcript, call.callId, (entry) => callWithTodos(entry, items));
+}
+
+/** Updates the entry of a shell command, if it is still in memory. */
+export function updateShell(
+  { entries }: Pick<CallEntries, 'entries'>,
+  key: number,
+  change: ShellChange,
+): void {
+  const at = entries.findLastIndex((entry) => entry.key === key);
+  const entry = entries[at];
+  if (entry?.kind === 'shell') entries[at] = { ...entry, ...change };
 }

@@ -1,3 +1,5 @@
+import { plural } from '../../../base/text.ts';
+
 /** Cuts a text to its first `maxLength` UTF-16 units and splits no surrogate pair. Returns a copy, so that the full text can be freed. */
 export function textStart(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
@@ -26,4 +28,14 @@ export function copied(slice: string): string {
 
 function isHighHalf(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
+}
+
+/** The maximum length of a text of a conversation that is kept in memory. */
+const MAX_TEXT = 64 * 1024;
+
+/** Cuts a long text, with a note about the characters that are only in the log. */
+export function cutWithNote(text: string): string {
+  const beginning = textStart(text, MAX_TEXT);
+  const cut = text.length - beginning.length;
+  return cut === 0 ? text : `${beginning}\n\n… ${plural(cut, 'character')} more, in the log`;
 }

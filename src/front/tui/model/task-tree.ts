@@ -1,8 +1,8 @@
 import { measureClockShift, systemClock, type Clock } from '../../../base/clock.ts';
 import type { TaskSignal } from '../../../protocol/signal.ts';
 import { hasEnded, taskRow, type TaskRow } from './task-row.ts';
+import { addProgress } from './call-entries.ts';
 import {
-  addProgress,
   addStreamed,
   applyToTranscript,
   beginTask,

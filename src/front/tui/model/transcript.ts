@@ -1,18 +1,17 @@
-import { plural } from '../../../base/text.ts';
 import { describeCompaction } from '../../../protocol/compaction-text.ts';
 import { summarizeQuotedItem, type QuotedItem } from '../../../protocol/quoted-item.ts';
 import type { NoticeLevel, TaskEvent } from '../../../protocol/events/event.ts';
 import type { AssistantMessage } from '../../../protocol/message.ts';
-import type { TodoItem } from '../../../protocol/tool.ts';
 import {
+  addTodos,
   beginChild,
   endChild,
   moveChildToBackground,
   replaceCall,
   type KnownChild,
 } from './call-entries.ts';
-import type { Entry, EntryBody, CallEntry, CallState, MessageEntry, ShellChange } from './entry.ts';
-import { textStart, textEnd } from './cut-text.ts';
+import type { Entry, EntryBody, CallEntry, CallState, MessageEntry } from './entry.ts';
+import { cutWithNote, textStart, textEnd } from './cut-text.ts';
 import {
   isFinalAnswer,
   measureWork,
@@ -23,21 +22,16 @@ import {
 } from './work.ts';
 import { describeAnswer } from './call-details.ts';
 import {
-  callWithFormerContent,
-  callWithProgress,
-  callWithTodos,
   endedCall,
   MAX_OUTPUT,
   newCall,
   toCallState,
   type CallEnd,
-  type CallProgress,
   type StartedCall,
 } from './call-entry.ts';
 
 /** The number of entries that stay in memory. Older entries are only in the log. */
 const MAX_ENTRIES = 400;
-const MAX_TEXT = 64 * 1024;
 /** The number of keys reserved for the entries of one event. */
 const KEYS_OF_EVENT = 1_024;
 /** The maximum number of messages that wait to be read. */
@@ -203,7 +197,7 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
     case 'turn.failed':
       clearStream(transcript);
       settleRetry(transcript);
-      if (event.text !== undefined) add({ kind: 'answer', text: cut(event.text) });
+      if (event.text !== undefined) add({ kind: 'answer', text: cutWithNote(event.text) });
       if (event.failure.kind !== 'cancelled') note('error', event.failure.message);
       return;
     case 'turn.interrupted':
@@ -257,7 +251,7 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
       note('info', describeCompaction(event));
       return;
     case 'task.reused':
-      add({ kind: 'answer', text: cut(event.text) });
+      add({ kind: 'answer', text: cutWithNote(event.text) });
       return;
     case 'task.rewound':
       note('info', `put back to event ${event.to}`);
@@ -300,7 +294,7 @@ function settleRetry({ entries }: Transcript): void {
 }
 
 function newMessage(id: string, text: string, enclosed: readonly QuotedItem[] = []): MessageEntry {
-  const message = { kind: 'message', id, text: cut(text), unread: true } as const;
+  const message = { kind: 'message', id, text: cutWithNote(text), unread: true } as const;
   if (enclosed.length === 0) return message;
   return { ...message, attachments: enclosed.map(summarizeQuotedItem) };
 }
@@ -308,13 +302,6 @@ function newMessage(id: string, text: string, enclosed: readonly QuotedItem[] = 
 /** Whether messages of the user wait to be read. Messages of other tasks can't be taken back. */
 export function hasWaitingMessages({ waiting }: Pick<Transcript, 'waiting'>): boolean {
   return waiting.some(({ from }) => from === undefined);
-}
-
-/** Updates the entry of a shell command, if it is still in memory. */
-export function updateShell({ entries }: Transcript, key: number, change: ShellChange): void {
-  const at = entries.findLastIndex((entry) => entry.key === key);
-  const entry = entries[at];
-  if (entry?.kind === 'shell') entries[at] = { ...entry, ...change };
 }
 
 function clearStream({ stream }: Transcript): void {
@@ -328,7 +315,7 @@ function addAnswer(transcript: Transcript, message: AssistantMessage): void {
       addEntry(transcript, newCall({ callId: part.id, tool: part.name, input: part.input }));
     } else if (part.text.trim() !== '') {
       const kind = part.type === 'text' ? 'answer' : 'thinking';
-      addEntry(transcript, { kind, text: cut(part.text) });
+      addEntry(transcript, { kind, text: cutWithNote(part.text) });
     }
   }
 }
@@ -346,37 +333,10 @@ function startCall(transcript: Transcript, event: StartedCall): void {
   if (!replaceCall(transcript, event.callId, start)) addEntry(transcript, started);
 }
 
-/** Marks running calls as not running, because no process works on the task. */
-export function leaveCalls({ entries }: Transcript): void {
-  for (const [at, entry] of entries.entries()) {
-    if (entry.kind !== 'call' || entry.state !== 'running') continue;
-    entries[at] = { ...entry, state: 'requested', startedAt: null };
-  }
-}
-
 function endCall(transcript: Transcript, event: CallEnd, state: CallState): void {
   const end = (call: CallEntry) => endedCall(call, event, state);
   if (replaceCall(transcript, event.callId, end)) return;
   addEntry(transcript, end(newCall({ ...event, input: {} })));
-}
-
-/** Shows the progress of a running call. */
-export function addProgress(transcript: Transcript, callId: string, progress: CallProgress): void {
-  replaceCall(transcript, callId, (call) => callWithProgress(call, progress));
-}
-
-/** Adds the unchanged lines of a file to the change that a call made in it. */
-export function addFormerContent(transcript: Transcript, callId: string, former: string): void {
-  replaceCall(transcript, callId, (call) => callWithFormerContent(call, former));
-}
-
-/** Adds a todo list to the call that is setting it. */
-function addTodos(transcript: Transcript, items: readonly TodoItem[]): void {
-  const call = transcript.entries.findLast(
-    (entry) => entry.kind === 'call' && entry.tool === 'TodoWrite' && entry.state === 'running',
-  );
-  if (call?.kind !== 'call') return;
-  replaceCall(transcript, call.callId, (entry) => callWithTodos(entry, items));
 }
 
 /** Turns a waiting message into an entry once it has been read, so that it stands between the last answer and the next one. */
@@ -385,12 +345,6 @@ function markRead(transcript: Transcript, id: string): void {
   for (const said of at === -1 ? [] : transcript.waiting.splice(at, 1)) {
     addEntry(transcript, { ...said, unread: false });
   }
-}
-
-function cut(text: string): string {
-  const beginning = textStart(text, MAX_TEXT);
-  const cut = text.length - beginning.length;
-  return cut === 0 ? text : `${beginning}\n\n… ${plural(cut, 'character')} more, in the log`;
 }
 
 /** A copy that can be changed without an effect on the original. */

@@ -2,12 +2,11 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { readTree, type TaskEvent } from '../../../api/index.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
+import { addFormerContent, leaveCalls } from '../model/call-entries.ts';
 import {
-  addFormerContent,
   applyToTranscript,
   copyTranscript,
   emptyTranscript,
-  leaveCalls,
   type Transcript,
 } from '../model/transcript.ts';
 import { MAX_PAGER_TEXT } from '../model/pager.ts';

@@ -6,20 +6,15 @@ import {
 } from '../model/app-state.ts';
 import {
   applySignalToTree,
-  applyToTree,
-  attentionText,
   beginTree,
   placeTask,
   hasWork,
-  rootRow,
   transcriptOf,
   type DisplayedTree,
 } from '../model/task-tree.ts';
-import { addFormerContent, updateShell } from '../model/transcript.ts';
-import { workTime } from '../view/entry-lines.ts';
+import { addFormerContent, updateShell } from '../model/call-entries.ts';
 import { frameLayout, newHintsAbout, paneHeightOf } from '../view/frame.ts';
 import {
-  type UiEffect,
   type UpdateContext,
   andThen,
   hint,
@@ -39,7 +34,7 @@ import { openFound } from './commands/conversations.ts';
 import { showPage } from './commands/pages.ts';
 import type { UiMessage } from './message.ts';
 import { IN_PAGER, PAGER_ACTIONS, scrollPager, showDocument } from './pager.ts';
-import { findFanOut } from './fan-out.ts';
+import { applyEvent, readContextWindow, readStatus } from './task-events.ts';
 import {
   acceptAnswer,
   confirm,
@@ -64,8 +59,6 @@ import {
   PICKER_ACTIONS,
 } from './picker.ts';
 import { restoreMessages, TASK_ACTIONS, TREE_SCROLL_ACTIONS } from './tasks.ts';
-import type { TaskEvent } from '../../../protocol/events/event.ts';
-import type { TaskState } from '../../../protocol/state/task-state.ts';
 import { DEFAULT_BINDINGS, isEditingAction, type OwnAction } from '../model/key-bindings.ts';
 import { keyFocus, worksInPicker } from './key-action.ts';
 
@@ -239,69 +232,6 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
     default:
       return message satisfies never;
   }
-}
-
-function applyEvent(
-  state: AppState,
-  event: TaskEvent,
-  task: TaskState,
-  { library }: UpdateContext,
-): Update {
-  const applied = editTree(state, (tree) => applyToTree(tree, event, task), event.task);
-  const text = attentionText(applied.tree, event) ?? endOfWork(state, applied, event);
-  const fanOut = findFanOut(event, task, library);
-  const updated = next(
-    applied,
-    ...(text === null ? [] : [{ type: 'call-attention', text } as const]),
-    ...(fanOut === null ? [] : [{ type: 'estimate-fan-out', ...fanOut } as const]),
-    ...readFormerContent(applied, event),
-  );
-  if (event.task !== applied.tree.root || event.type !== 'turn.ended') return updated;
-  return andThen(updated, readStatus);
-}
-
-/** Returns the effect that reads the former content of a file after a call in view has changed the file. */
-function readFormerContent({ tree, detail }: AppState, event: TaskEvent): readonly UiEffect[] {
-  if (event.type !== 'call.ended' || event.error !== null || detail === 'short') return [];
-  const hash = event.facts.changed?.[0]?.before ?? null;
-  const { task, callId } = event;
-  if (hash === null || transcriptOf(tree, task) === null) return [];
-  return [{ type: 'read-former-content', task, callId, hash }];
-}
-
-/** The minimum time of work after which the user is told about its end. Users wait for shorter work at the terminal. */
-const MIN_NOTIFIED_WORK_MS = 10_000;
-
-/** Returns the text of a notification if the main agent has ended long work by itself. */
-function endOfWork(before: AppState, { tree }: AppState, event: TaskEvent): string | null {
-  const { main } = tree;
-  const last = main.entries.at(-1);
-  if (event.task !== tree.root || last?.kind !== 'worked' || last.key < before.tree.main.nextKey) {
-    return null;
-  }
-  const isUsers =
-    event.type === 'turn.interrupted' || (event.type === 'task.ended' && event.end.by === 'user');
-  if (isUsers || last.ms < MIN_NOTIFIED_WORK_MS) return null;
-  const status = event.type === 'task.ended' ? event.end.status : 'has answered';
-  const about = rootRow(tree)?.description ?? '';
-  return `main ${status} after ${workTime(last.ms)}${about === '' ? '' : `: ${about}`}`;
-}
-
-/** Reads the facts of the status line that events do not report: the branch, and the context window of the model. */
-function readStatus(state: AppState): Update {
-  // Plain lines have no status line.
-  if (state.surface === 'lines') return next(state);
-  return andThen(next(state, { type: 'read-branch' }), readContextWindow);
-}
-
-/** Requests the context window of the main task's model, once for each model. */
-function readContextWindow(state: AppState): Update {
-  const model = rootRow(state.tree)?.model;
-  if (state.surface === 'lines' || model === undefined || model === state.contextWindow?.model) {
-    return next(state);
-  }
-  const contextWindow = { model, tokens: null };
-  return next({ ...state, contextWindow }, { type: 'read-context-window', model });
 }
 
 /** Puts a text from the external editor into the editor. If the question of the text is settled, a page shows the text. */
