@@ -138,7 +138,7 @@ it('shows no hints if the user wants none, but messages', async () => {
 });
 
 it('shows the branch and the context window in the status line', async () => {
-  await using stage = new Stage({ columns: 120 });
+  await using stage = new Stage({ columns: 140 });
   stage.contextWindow = 200_000;
   await stage.say('Do it');
   stage.answer('mainmain', 'Done.');
