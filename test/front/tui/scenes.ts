@@ -13,7 +13,8 @@ export const SIZES: readonly (readonly [number, number])[] = [
   [80, 24],
   [40, 12],
   [60, 20],
-  [200, 50],
+  [120, 40],
+  [200, 60],
   [300, 80],
 ];
 
@@ -53,14 +54,16 @@ export const children: Scene = {
   play: async (stage) => {
     await stage.say('Bring our retries into one place');
     stage.answer('mainmain', 'Eight packages retry. One agent looks at each of them.');
-    for (const [index, name] of PACKAGES.entries()) {
+    const calls = PACKAGES.map((name, index) => {
       const input = { description: `retries in ${name}`, prompt: 'look', subagent_type: 'Explore' };
-      stage.call('mainmain', `t${index}`, 'Task', input);
-    }
+      return { type: 'tool_call', id: `t${index}`, name: 'Task', input } as const;
+    });
+    stage.calls('mainmain', calls);
     for (const [index, name] of PACKAGES.entries()) {
       const isQueued = index > 5;
       const description = `retries in ${name}`;
-      stage.begin(`child${index}xx`, { description, parent: 'mainmain', isQueued });
+      const callId = `t${index}`;
+      stage.begin(`child${index}xx`, { description, parent: 'mainmain', callId, isQueued });
       stage.pass(1_000);
     }
     stage.ask('child0xx');
@@ -146,6 +149,54 @@ const error: Scene = {
   },
 };
 
+const work: Scene = {
+  name: 'work',
+  play: async (stage) => {
+    await stage.say('Raise the limit, and run the tests');
+    const list = ['Find the limit', 'Raise the limit', 'Run the tests'];
+    const items = list.map((content, index) => {
+      const status = index < 2 ? 'completed' : 'in_progress';
+      return { content, status } as const;
+    });
+    stage.call('mainmain', 't', 'TodoWrite', { todos: items });
+    stage.write('mainmain', { type: 'todos.set', items });
+    stage.result('mainmain', 't', 'TodoWrite', 'Todo list: …');
+    stage.call('mainmain', 'e', 'Edit', {
+      file_path: 'src/retry.ts',
+      old_string: 'const a = 1;\nconst limit = 3;\nuse(limit);',
+      new_string: 'const a = 1;\nconst limit = 30;\nuse(limit);',
+    });
+    stage.result('mainmain', 'e', 'Edit', 'Edited src/retry.ts: 1 replacement at line 12.');
+    stage.call('mainmain', 'b', 'Bash', { command: 'npm test' });
+    const lines = ['retry.test.ts', '  ✓ sends again', '  ✓ gives up', '2 passed'];
+    const progress = { task: 'mainmain', callId: 'b', tool: 'Bash', line: '2 passed', lines };
+    stage.signal({ type: 'progress', ...progress });
+  },
+};
+
+const picker: Scene = {
+  name: 'picker',
+  play: async (stage) => {
+    stage.app.session.dispatch({ type: 'run-command', name: 'agents', argument: '' });
+    await stage.emulator.type('e');
+  },
+};
+
+const pager: Scene = {
+  name: 'pager',
+  play: async (stage) => {
+    await stage.say('Write the notes');
+    const notes = Array.from({ length: 90 }, (_, index) => `note ${index + 1}`).join('\n');
+    stage.call('mainmain', 'w', 'Write', { file_path: 'notes.md', content: notes });
+    stage.result('mainmain', 'w', 'Write', 'Created notes.md: 90 lines.');
+    await stage.emulator.press(CTRL_S, 'v', '/');
+    await stage.emulator.type('note 2');
+    await stage.emulator.press(KEYS.enter);
+  },
+};
+
+const CTRL_S = '\u0013';
+
 /** Every scene; each is one conversation, with ids and times that are the same each time. */
 export const SCENES: readonly Scene[] = [
   { name: 'start', play: () => {} },
@@ -155,4 +206,7 @@ export const SCENES: readonly Scene[] = [
   question,
   transcript,
   error,
+  work,
+  picker,
+  pager,
 ];

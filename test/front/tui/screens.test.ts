@@ -13,6 +13,16 @@ describe.concurrent.each(SIZES)('on %i × %i', (columns, rows) => {
   });
 });
 
+describe.concurrent('on a light background', () => {
+  it.for(SCENES.flatMap((scene) => SIZES.map((size) => ({ scene, size }))))(
+    '$scene.name reads the same on $size',
+    async ({ scene, size: [columns, rows] }, { expect: expectHere }) => {
+      const light = await shotOf(scene, { columns, rows, background: 'light' });
+      expectHere(light.text).toBe((await shotOf(scene, { columns, rows })).text);
+    },
+  );
+});
+
 describe.concurrent('without color', () => {
   it.for(SCENES.flatMap((scene) => SIZES.map((size) => ({ scene, size }))))(
     '$scene.name reads the same on $size',
