@@ -13,6 +13,7 @@ const ALL = [
   'start',
   'start-repository',
   'terminal',
+  'terminal-stream',
   'delegation',
   'first-delegation',
   'working-children',

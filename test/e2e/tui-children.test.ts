@@ -86,8 +86,9 @@ inTerminal('esc leaves a child, then stops the turn, then the tree', async () =>
   terminal.press('Escape');
   await terminal.sees('esc again: undo (/undo)');
   terminal.press('Escape');
-  await terminal.sees('undo the last message?');
-  terminal.press('n');
+  await terminal.sees('Go back to before a message');
+  terminal.press('Escape');
+  await terminal.sees('shift+tab mode');
   terminal.press('C-c', 'C-c');
   await terminal.sees('exit 0');
 });

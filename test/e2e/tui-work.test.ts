@@ -151,14 +151,14 @@ inTerminal('the plan and the answers to questions stay in view', async () => {
   await terminal.sees('/help');
   terminal.type('Go');
   terminal.press('Enter');
-  await terminal.sees('tab to answer');
+  await terminal.sees('tab to focus');
   terminal.press('Tab', '1');
   await terminal.sees('asks to carry out this plan');
   terminal.press('Tab', 'n');
-  const screen = await terminal.sees('It is planned.');
+  const screen = await terminal.sees('> no');
   expect(screen).toMatch(/✓ AskUser Which file\?\n {2}> a\n/);
   expect(screen).toMatch(
-    /✗ ExitPlanMode Plan .*\n {2}Plan\n {2}════\n\n {2}1. Change a\n {2}> no\n/,
+    /■ ExitPlanMode Plan .*\n {2}Plan\n {2}════\n\n {2}1. Change a\n {2}> no\n/,
   );
 });
 

@@ -218,8 +218,9 @@ inTerminal('a plan is changed by the person, and the model reads it so', async (
 inTerminal('it works with no key, in no repository, and without colour', async () => {
   using sandbox = new Sandbox({ 'retry.ts': 'export const retryLimit = 3;\n' });
   using terminal = new TmuxTerminal(sandbox, [], { env: { NO_COLOR: '1' }, size: [40, 20] });
-  await terminal.sees('Choose 1, 2 or 3');
-  terminal.type('3');
+  await terminal.sees('› Sign in');
+  terminal.press('Down', 'Down');
+  await terminal.sees('› Go on without');
   terminal.press('Enter');
   await terminal.sees('no model is configured');
   terminal.type('Where is retryLimit?');
