@@ -132,14 +132,14 @@ describe('an ended task', () => {
   });
 
   it.each([
-    ['the conversation itself', [], 'type a message to continue the conversation'],
-    ['one at work', [KEYS.down], 'the task has not ended'],
-  ])('is not %s', async (_, keys, hint) => {
+    ['the conversation itself', 'mainmain', 'type a message to continue the conversation'],
+    ['one at work', null, 'the task has not ended'],
+  ])('is not %s', async (_, ended, hint) => {
     await using stage = new Stage({ columns: 120 });
     await stage.say('Look at it');
     stage.begin('child1xx', { parent: 'mainmain' });
-    if (keys.length === 0) stage.end('mainmain');
-    await stage.emulator.press(KEYS.ctrlT, ...keys, 'r');
+    if (ended !== null) stage.end(ended);
+    await stage.emulator.press(KEYS.ctrlT, ...(ended === null ? [] : [KEYS.up]), 'r');
     expect(await stage.screen()).toContain(hint);
     expect(stage.asked.woken).toEqual([]);
   });

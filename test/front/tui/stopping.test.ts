@@ -99,7 +99,7 @@ describe('ctrl+x', () => {
   it('asks once more if the task has children at work, and forgets that after another key', async () => {
     await using stage = await atWork();
     stage.begin('child2xx', { parent: 'child1xx', description: 'deeper' });
-    await stage.emulator.press(KEYS.ctrlT, KEYS.down, KEYS.ctrlX);
+    await stage.emulator.press(KEYS.ctrlT, KEYS.ctrlX);
     expect(await stage.screen()).toContain('Explore has 1 task at work');
     await stage.emulator.press(KEYS.down, KEYS.up, KEYS.ctrlX);
     expect(stage.asked.stopped).toEqual([]);

@@ -47,13 +47,22 @@ export const TREE_SCROLL_ACTIONS = {
   'to-end': (state) => next(chooseTask(state, Infinity)),
 } as const satisfies ActionHandlers;
 
+/** Gives the tree the focus. The first child at work is chosen, because it is probably the one that the user wants to see. */
 function focusTasks(state: AppState): Update {
   if (state.focus === 'tasks') return next({ ...state, focus: 'editor' });
   const { root } = state.tree;
   if (root === null) return hint(state, 'there are no tasks yet');
-  return andThen(leaveQuestion(state), (left) =>
-    next({ ...left, focus: 'tasks', chosenTask: left.openTask ?? left.chosenTask ?? root }),
-  );
+  return andThen(leaveQuestion(state), (left) => {
+    const chosen = chosenRow(left);
+    const kept = chosen !== undefined && !hasEnded(chosen) ? chosen.id : null;
+    const found = left.openTask ?? kept ?? firstChildAtWork(left.tree) ?? left.chosenTask ?? root;
+    return next({ ...left, focus: 'tasks', chosenTask: found });
+  });
+}
+
+function firstChildAtWork(tree: DisplayedTree): string | null {
+  const child = treeRows(tree).find(({ row, level }) => level > 0 && !hasEnded(row));
+  return child?.row.id ?? null;
 }
 
 function chooseTask(state: AppState, by: number): AppState {

@@ -1,6 +1,11 @@
+import type { AppState } from '../../../../src/front/tui/model/app-state.ts';
 import { modesAfter } from '../../../../src/front/tui/update/modes.ts';
 import { expect, it } from 'vitest';
-import { interruptTask, findForegroundTasks } from '../../../../src/front/tui/update/tasks.ts';
+import {
+  interruptTask,
+  findForegroundTasks,
+  TASK_ACTIONS,
+} from '../../../../src/front/tui/update/tasks.ts';
 import { CONTEXT, stateOf, treeOf, type Member } from './fixtures.ts';
 
 type Members = Readonly<Record<string, Member>>;
@@ -12,6 +17,12 @@ const ENDED: Members = { main: { hasEnded: true }, a: { parent: 'main', hasEnded
 const ENDED_BACKGROUND: Members = {
   main: {},
   c: { parent: 'main', isBackground: true, hasEnded: true },
+};
+
+const ENDED_FIRST: Members = {
+  main: {},
+  a: { parent: 'main', hasEnded: true },
+  c: { parent: 'main' },
 };
 
 const NOTHING = { effects: [], armed: null, hint: null };
@@ -74,4 +85,16 @@ it.each([
   ['autonomous', ['plan', 'default', 'acceptEdits']],
 ] as const)('the modes after %s are %j', (mode, modes) => {
   expect(modesAfter(mode)).toEqual(modes);
+});
+
+it.each<readonly [string, Members, Partial<AppState>, string]>([
+  ['the first child at work', { ...ENDED_FIRST, b: { parent: 'main' } }, {}, 'c'],
+  ['the chosen child while it is at work', WAITING, { chosenTask: 'b' }, 'b'],
+  ['a child at work instead of an ended one', ENDED_FIRST, { chosenTask: 'a' }, 'c'],
+  ['the chosen child if none is at work', ENDED, { chosenTask: 'a' }, 'a'],
+  ['the open child', WAITING, { openTask: 'a', chosenTask: 'b' }, 'a'],
+  ['the main task alone', ALONE, {}, 'main'],
+])('ctrl+t chooses %s', (_, members, state, chosenTask) => {
+  const focused = TASK_ACTIONS['focus-tasks'](stateOf(state, { members }));
+  expect(focused.state).toMatchObject({ focus: 'tasks', chosenTask });
 });
