@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { SCENES, SIZES, type Scene } from '../test/front/tui/scenes.ts';
+import { SCREEN_SCENES, SIZES, type Scene } from '../test/front/tui/scenes.ts';
 import { shotOf, type Background } from '../test/front/tui/shot.ts';
 
 /** In the README: docs/images/NAME.svg. */
@@ -14,7 +14,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { out: { type: 'string' } },
 });
-const names = SCENES.map(({ name }) => name);
+const names = SCREEN_SCENES.map(({ name }) => name);
 const unknown = positionals.filter((name) => !names.includes(name));
 if (unknown.length > 0) {
   process.stderr.write(`no scene ${unknown.join(', ')}; there are ${names.join(', ')}\n`);
@@ -22,7 +22,7 @@ if (unknown.length > 0) {
 } else {
   const out = values.out ?? mkdtempSync(join(tmpdir(), 'muster-shots-'));
   mkdirSync(out, { recursive: true });
-  const wanted = SCENES.filter(
+  const wanted = SCREEN_SCENES.filter(
     ({ name }) => positionals.length === 0 || positionals.includes(name),
   );
   for (const scene of wanted) await write(scene, out);

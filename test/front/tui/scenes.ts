@@ -149,7 +149,7 @@ const error: Scene = {
   },
 };
 
-const work: Scene = {
+export const work: Scene = {
   name: 'work',
   play: async (stage) => {
     await stage.say('Raise the limit, and run the tests');
@@ -174,7 +174,7 @@ const work: Scene = {
   },
 };
 
-const picker: Scene = {
+export const picker: Scene = {
   name: 'picker',
   play: async (stage) => {
     stage.app.session.dispatch({ type: 'run-command', name: 'agents', argument: '' });
@@ -182,7 +182,7 @@ const picker: Scene = {
   },
 };
 
-const pager: Scene = {
+export const pager: Scene = {
   name: 'pager',
   play: async (stage) => {
     await stage.say('Write the notes');
@@ -207,6 +207,7 @@ export const SCENES: readonly Scene[] = [
   transcript,
   error,
   work,
-  picker,
-  pager,
 ];
+
+/** The same, and what only a screen shows. */
+export const SCREEN_SCENES: readonly Scene[] = [...SCENES, picker, pager];

@@ -2,19 +2,29 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PLAIN, themeFor } from '../../../src/front/tui/view/theme.ts';
 import { KEYS } from './emulator.ts';
-import { children, question, SCENES, SIZES, streaming, streamOn } from './scenes.ts';
+import {
+  children,
+  pager,
+  picker,
+  question,
+  SCREEN_SCENES,
+  SIZES,
+  streaming,
+  streamOn,
+  work,
+} from './scenes.ts';
 import { shotOf } from './shot.ts';
 import { Stage } from './stage.ts';
 
 describe.concurrent.each(SIZES)('on %i × %i', (columns, rows) => {
-  it.for(SCENES)('$name', async (scene, { expect: expectHere }) => {
+  it.for(SCREEN_SCENES)('$name', async (scene, { expect: expectHere }) => {
     const { text } = await shotOf(scene, { columns, rows });
     expectHere(text).toMatchSnapshot();
   });
 });
 
 describe.concurrent('on a light background', () => {
-  it.for(SCENES.flatMap((scene) => SIZES.map((size) => ({ scene, size }))))(
+  it.for(SCREEN_SCENES.flatMap((scene) => SIZES.map((size) => ({ scene, size }))))(
     '$scene.name reads the same on $size',
     async ({ scene, size: [columns, rows] }, { expect: expectHere }) => {
       const light = await shotOf(scene, { columns, rows, background: 'light' });
@@ -24,7 +34,7 @@ describe.concurrent('on a light background', () => {
 });
 
 describe.concurrent('without color', () => {
-  it.for(SCENES.flatMap((scene) => SIZES.map((size) => ({ scene, size }))))(
+  it.for(SCREEN_SCENES.flatMap((scene) => SIZES.map((size) => ({ scene, size }))))(
     '$scene.name reads the same on $size',
     async ({ scene, size: [columns, rows] }, { expect: expectHere }) => {
       const plain = await shotOf(scene, { columns, rows, theme: PLAIN });
@@ -35,7 +45,7 @@ describe.concurrent('without color', () => {
 });
 
 describe.concurrent('in color', () => {
-  it.for(SCENES)('$name', async (scene, { expect: expectHere }) => {
+  it.for(SCREEN_SCENES)('$name', async (scene, { expect: expectHere }) => {
     const [dark, light] = [await shotOf(scene), await shotOf(scene, { background: 'light' })];
     expectHere(dark.paint).toMatchSnapshot('dark');
     expectHere(light.paint).toMatchSnapshot('light');
@@ -85,7 +95,10 @@ it.each([
 it.each([
   ['terminal-children', children],
   ['terminal-question', question],
-])('the README shows the current screen: %s.svg', async (name, scene) => {
+  ['terminal-work', work],
+  ['terminal-picker', picker],
+  ['terminal-pager', pager],
+])('the pages show the current screen: %s.svg', async (name, scene) => {
   const { svg } = await shotOf(scene);
   const picture = join(import.meta.dirname, '../../../docs/images', `${name}.svg`);
   await expect(svg).toMatchFileSnapshot(picture);
@@ -98,7 +111,7 @@ it.each([
   [3, 3],
   [1, 1],
 ])('can be drawn on %i × %i', async (columns, rows) => {
-  for (const scene of SCENES) {
+  for (const scene of SCREEN_SCENES) {
     await using stage = new Stage({ columns, rows });
     await scene.play(stage);
     await stage.emulator.press(KEYS.ctrlO, KEYS.pageUp, KEYS.tab);

@@ -7,7 +7,7 @@ import { findFanOut } from './fan-out.ts';
 import { andThen, editTree, next, type UiEffect, type Update, type UpdateContext } from './step.ts';
 
 /** Adds an event of a task, with the effects that follow from it. */
-export function applyEvent(
+export function receiveEvent(
   state: AppState,
   event: TaskEvent,
   task: TaskState,

@@ -34,7 +34,7 @@ import { openFound } from './commands/conversations.ts';
 import { showPage } from './commands/pages.ts';
 import type { UiMessage } from './message.ts';
 import { IN_PAGER, PAGER_ACTIONS, scrollPager, showDocument } from './pager.ts';
-import { applyEvent, readContextWindow, readStatus } from './task-events.ts';
+import { receiveEvent, readContextWindow, readStatus } from './task-events.ts';
 import {
   acceptAnswer,
   confirm,
@@ -103,7 +103,7 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return stepSearch({ ...state, searchedLog: { key, matches } }, by, context);
     }
     case 'task-event':
-      return applyEvent(state, message.event, message.task, context);
+      return receiveEvent(state, message.event, message.task, context);
     case 'task-signal': {
       const { signal } = message;
       return next(editTree(state, (tree) => applySignalToTree(tree, signal), signal.task));
