@@ -74,7 +74,7 @@ inTerminal('esc leaves a child, then stops the turn, then the tree', async () =>
   terminal.type('start 2 that last');
   terminal.press('Enter');
   await terminal.sees('2 × Explore: 2 at work');
-  terminal.press('C-t', 'Down', 'Enter');
+  terminal.press('C-t', 'Enter');
   const opened = await terminal.sees(/← Explore \w+: part 0/);
   expect(opened).toContain('plan · anthropic/');
   terminal.press('Escape');

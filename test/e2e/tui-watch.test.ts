@@ -48,7 +48,7 @@ describe('muster tasks watch ID on a terminal', () => {
       expect(seen).toMatch(/● main .*waiting for/);
       expect(seen).toMatch(/● general-purpose \w{6} bg part 1 · Bash/);
       expect(seen).toContain('watching');
-      terminal.press('C-t', 'Down', 'Enter');
+      terminal.press('C-t', 'Enter');
       await terminal.sees(`← general-purpose ${children[0]?.slice(0, 6)}: part 1`);
       terminal.type('look into the other file');
       terminal.press('Enter');
