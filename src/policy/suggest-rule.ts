@@ -65,13 +65,30 @@ function suggestNarrowRule({ call, rights }: DecisionInput): string | undefined 
   }
 }
 
+/** Programs whose input from a pipe is only data. Others, such as shells, xargs and ssh, may run it. */
+const FILTERS: ReadonlySet<string> = new Set(
+  'cat column cut egrep fgrep grep head jq nl rev rg sort tail tr uniq wc'.split(' '),
+);
+
+/**
+ * Whether a part of a line may get its code or arguments from another part or from a text in the line. A rule for the
+ * part alone would then cover any such text.
+ */
+function feedsProgram(line: string): boolean {
+  if (line.includes('<<')) return true;
+  const [, ...receivers] = line.split(/(?<!\|)\|(?!\|)&?/);
+  return receivers.some((each) => !FILTERS.has(each.trim().split(/\s/, 1)[0] ?? ''));
+}
+
 /**
  * Suggests rules for a compound command such as `a && b | c`: one for each command that no allow rule covers yet.
- * Returns an empty list for any other call, and if such rules would not allow the line.
+ * Returns an empty list for any other call, if such rules would not allow the line, and if a part may run what it is fed.
  */
 export function suggestPartRules(input: DecisionInput): readonly string[] {
   const { call, rights, context, subject } = input;
-  if (findSpecifierKind(call.tool) !== 'command' || call.access.commands.length !== 1) return [];
+  const [text = '', ...others] = call.access.commands;
+  if (findSpecifierKind(call.tool) !== 'command' || others.length > 0) return [];
+  if (feedsProgram(text)) return [];
   const { shellParser } = context;
   const [line] = subject.parseCommands();
   if (shellParser === null || line === undefined) return [];

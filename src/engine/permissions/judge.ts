@@ -48,6 +48,8 @@ export async function judgeCall(
 ): Promise<Judgement> {
   for (;;) {
     const { call, decision, pathAccess, programs } = await decideNow(deps, run, ready);
+    // The turn may have ended while the call was decided, and nobody would wait for the answer.
+    run.cancellation.turnSignal.throwIfAborted();
     if (decision.verdict !== 'ask') {
       const allowed = decision.verdict === 'allow';
       if (allowed) closeQuestion(run, ready);

@@ -69,12 +69,13 @@ export async function askPerson(
 }
 
 /**
- * Returns the answer to exactly this question from the log. Returns null if there is no answer, and if the question
- * or the answer is in an imported part of the log, which is not trusted.
+ * Returns the answer of a person to exactly this question from the log. Returns null if there is no answer, and if the
+ * question or the answer is in an imported part of the log, which is not trusted. That a rule or a mode once allowed the
+ * call is no answer: after a crash it is decided anew.
  */
 function findAnswer(run: TaskRun, callId: string, digest: string): Answer | null {
   const recorded = run.state.questions.get(callId);
-  if (recorded?.digest !== digest || recorded.answer === null) return null;
+  if (recorded?.digest !== digest || recorded.answer?.by !== 'user') return null;
   const isTrusted =
     run.permissions.isTrusted(recorded.seq) && run.permissions.isTrusted(recorded.answer.seq);
   return isTrusted ? recorded.answer.answer : null;
@@ -151,10 +152,11 @@ function buildPermissionQuestion(
   id: string,
 ): PermissionQuestion {
   const { access, tool } = call;
-  const [rule = null, ...moreRules] = chooseOfferedRules(decision, {
-    tool,
-    rights: run.permissions.rights,
-  });
+  const offered = chooseOfferedRules(decision, { tool, rights: run.permissions.rights });
+  // A redacted rule would mean other paths and commands than those of the call.
+  const { redact = (text: string) => text } = deps;
+  const isExact = offered.every((each) => redact(each) === each);
+  const [rule = null, ...moreRules] = isExact ? offered : [];
   const paths = [...new Set(listPaths(access).map((path) => path.real))];
   const namesTargets = access.commands.length + paths.length + access.hosts.length > 0;
   return {

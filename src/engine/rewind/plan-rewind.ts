@@ -169,7 +169,12 @@ function findTarget(events: readonly TaskEvent[], request: RewindRequest, now: T
     );
   }
   const at = request.only === 'files' ? last : request.to;
-  return { to: findBranchPoint(events, at), undoes: null, ends: null };
+  const to = findBranchPoint(events, at);
+  if (request.only === 'files' && !isAlreadyAt(events, to)) {
+    const message = `task ${id} is in the middle of a turn, which would be lost: continue or stop it before only its files are put back`;
+    throw new MusterError('CONFLICT', message);
+  }
+  return { to, undoes: null, ends: null };
 }
 
 function findRewindToUndo(events: readonly TaskEvent[], id: string): number {

@@ -70,6 +70,8 @@ export interface ShownQuestion {
 export interface HeldAnswer {
   readonly question: string;
   readonly actions: readonly Action[];
+  /** The ids of the questions that were similar when the first key was pressed. */
+  readonly similar: ReadonlySet<string>;
   /** The text that the editor holds after these keys. */
   readonly text: string;
   /** The time of the last key. */
@@ -120,8 +122,8 @@ export interface AppState {
   readonly question: string | null;
   /** The index of the first line in view of that question. */
   readonly questionScroll: number;
-  /** Whether the next answer answers all questions that are similar to that question. */
-  readonly answersAlike: boolean;
+  /** The ids of the similar questions that the next answer answers, too, as they were shown; null: only that question. */
+  readonly answersAlike: ReadonlySet<string> | null;
   /** The question on the screen; null if there is none. */
   readonly shownQuestion: ShownQuestion | null;
   /** The time when the text in the editor changed last. */
@@ -200,7 +202,7 @@ export function initialAppState(
     typed: '',
     question: null,
     questionScroll: 0,
-    answersAlike: false,
+    answersAlike: null,
     shownQuestion: null,
     typedAt: -Infinity,
     heldAnswer: null,

@@ -35,6 +35,8 @@ export class PlainApp {
   private readonly redraw: Redraw;
   /** The question that was written last. The next typed line may answer it. */
   private asked: PendingQuestion | null = null;
+  /** The ids of the similar questions that were written with that question. */
+  private shownSimilar: readonly string[] = [];
   /** The time of the last Ctrl+C that asked whether to leave; null if another line followed. */
   private leaveAskedAt: number | null = null;
   /** The hint that was written last. */
@@ -137,12 +139,9 @@ export class PlainApp {
     const answer = parseTypedLine(asked, line);
     if (answer === null) return false;
     this.asked = null;
-    const { isForSimilar } = answer;
-    session.dispatch({
-      type: 'answer',
-      answer: { question: asked.id, ...answer.answer },
-      isForSimilar,
-    });
+    const similar = answer.isForSimilar ? { similar: this.shownSimilar } : {};
+    const given = { question: asked.id, ...answer.answer };
+    session.dispatch({ type: 'answer', answer: given, ...similar });
     return true;
   }
 
@@ -184,13 +183,15 @@ export class PlainApp {
     const [first] = tree.questions.values();
     if (first === undefined || first.id === this.asked?.id) return;
     this.asked = first;
+    const waiting = this.waitingWith(first);
+    this.shownSimilar = waiting.similar.map(({ id }) => id);
     terminal.write(
       first.kind === 'confirm'
         ? [
             ...[first.title, ...first.lines].map((line) => pen.exact('text', line)),
             'Type y to do it, or anything else to leave it.',
           ]
-        : questionText(first, this.waitingWith(first), pen),
+        : questionText(first, waiting, pen),
     );
   }
 }

@@ -98,8 +98,17 @@ export class ConversationRunner implements ConversationPort {
   }
 
   withdraw(): readonly string[] {
-    const sent = this.run === null ? [] : this.library.withdraw(this.run.id);
-    return [...sent, ...this.unsent.splice(0)].map(({ text }) => text);
+    return [...this.withdrawSent(), ...this.unsent.splice(0)].map(({ text }) => text);
+  }
+
+  private withdrawSent(): readonly { readonly text: string }[] {
+    try {
+      return this.run === null ? [] : this.library.withdraw(this.run.id);
+    } catch (thrown) {
+      // The run has just ended, and its messages with it.
+      if (!isNotFound(thrown)) throw thrown;
+      return [];
+    }
   }
 
   continueWork(): void {

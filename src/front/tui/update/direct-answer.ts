@@ -129,7 +129,13 @@ function extendHeld(
   const question = answerableAt(state, at);
   return question === undefined
     ? null
-    : { question: question.id, actions: [action], text: letter, at };
+    : {
+        question: question.id,
+        actions: [action],
+        similar: new Set(similarQuestions(state, question).map(({ id }) => id)),
+        text: letter,
+        at,
+      };
 }
 
 /** Whether the similar questions are about something that the box of this question does not show. */
@@ -161,18 +167,29 @@ export function settleAnswer(state: AppState, at: number, context: UpdateContext
 
 function giveAnswer(
   state: AppState,
-  { question, actions }: HeldAnswer,
+  { question, actions, similar }: HeldAnswer,
   context: UpdateContext,
 ): Update {
   const handlers: ActionHandlers = QUESTION_ACTIONS;
   return actions.reduce(
     (update, action) =>
-      andThen(update, (current) => handlers[action]?.(current, context, null) ?? next(current)),
+      andThen(
+        update,
+        (current) =>
+          handlers[action]?.(limitAlike(current, similar), context, null) ?? next(current),
+      ),
     next(giveFocus(state, question)),
   );
 }
 
+/** Limits the questions that the next answer answers to those that were asked when the first key was pressed. */
+function limitAlike(state: AppState, similar: ReadonlySet<string>): AppState {
+  const { answersAlike } = state;
+  if (answersAlike === null) return state;
+  return { ...state, answersAlike: new Set([...answersAlike].filter((id) => similar.has(id))) };
+}
+
 /** Whether an action has done anything that this question offers. */
 function isAnswer({ state, effects }: Update): boolean {
-  return effects.length > 0 || state.writing.kind !== 'message' || state.answersAlike;
+  return effects.length > 0 || state.writing.kind !== 'message' || state.answersAlike !== null;
 }

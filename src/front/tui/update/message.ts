@@ -103,8 +103,8 @@ interface MessageFields {
   /** The user has left the external editor. `writing` is the purpose of the text when it was opened. */
   'text-edited': { text: string; writing: Writing['kind'] };
 
-  /** `isForSimilar`: all questions that are similar get this answer, too. */
-  answer: { answer: QuestionAnswer; isForSimilar?: boolean };
+  /** `similar`: the ids of the similar questions that get this answer, too. */
+  answer: { answer: QuestionAnswer; similar?: readonly string[] };
   'answer-accepted': { question: string };
   /** `typed` is the text of the answer; null for an answer by a key. */
   'answer-rejected': { reason: string; typed: string | null };

@@ -67,14 +67,21 @@ function focusQuestion(state: AppState): Update {
 
 /** Gives the keys to a question. */
 export function giveFocus(state: AppState, question: string): AppState {
-  return { ...state, focus: 'question', question, questionScroll: 0, answersAlike: false };
+  return { ...state, focus: 'question', question, questionScroll: 0, answersAlike: null };
 }
 
 /** Makes the next answer one for all similar questions, which are then shown, or for the focused question alone. */
 function toggleSimilar(state: AppState): AppState {
   const question = focusedQuestion(state);
-  const hasSimilar = question !== undefined && similarQuestions(state, question).length > 1;
-  return hasSimilar ? { ...state, answersAlike: !state.answersAlike, questionScroll: 0 } : state;
+  const similar = question === undefined ? [] : similarQuestions(state, question);
+  if (similar.length < 2) return state;
+  // Questions that are asked later are not answered, because the user may not have seen them.
+  const ids = new Set(similar.map(({ id }) => id));
+  return {
+    ...state,
+    answersAlike: state.answersAlike === null ? ids : null,
+    questionScroll: 0,
+  };
 }
 
 /** Sends the editor's text as the answer to the focused question. */
@@ -157,12 +164,13 @@ function allowInProject(state: AppState): Update {
 /** Gives an answer that was typed as a line. */
 export function sendAnswer(
   state: AppState,
-  { answer, isForSimilar = false }: Extract<UiMessage, { type: 'answer' }>,
+  { answer, similar }: Extract<UiMessage, { type: 'answer' }>,
 ): Update {
   const { question: id, ...others } = answer;
   const question = state.tree.questions.get(id);
   if (question === undefined) return next(state, { type: 'answer-question', answer, typed: null });
-  return send({ ...state, answersAlike: isForSimilar }, question, others);
+  const answersAlike = similar === undefined ? null : new Set([id, ...similar]);
+  return send({ ...state, answersAlike }, question, others);
 }
 
 /** Answers a question, or all similar ones. `typed` is the text of the answer; null for an answer by a key. */
@@ -172,7 +180,11 @@ function send(
   answer: WithoutQuestion,
   typed: string | null = null,
 ): Update {
-  const answered = state.answersAlike ? similarQuestions(state, question) : [question];
+  const { answersAlike } = state;
+  const answered =
+    answersAlike === null
+      ? [question]
+      : similarQuestions(state, question).filter(({ id }) => answersAlike.has(id));
   const ids = answer.text === 'always' ? withDistinctRules(answered) : answered.map(({ id }) => id);
   return next(
     state,

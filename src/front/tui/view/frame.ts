@@ -211,13 +211,15 @@ function questionBoxIn(room: number, state: AppState, context: ViewContext): Que
   const { width } = state.size;
   const waiting = questions.size;
   const scroll = state.questionScroll;
-  const similar = similarQuestions(state, question).filter((each) => each !== question);
+  const similar = similarQuestions(state, question).filter(
+    (each) => each !== question && state.answersAlike?.has(each.id) !== false,
+  );
   const style = { width, height, isFocused, waiting, scroll, bindings, cwd: library.cwd };
   const isFree = state.typed === '' || state.heldAnswer !== null;
   const isDirect = isFree && directQuestion(state) === question;
   return questionBox(
     question,
-    { ...style, isDirect, similar, isForSimilar: isFocused && state.answersAlike },
+    { ...style, isDirect, similar, isForSimilar: isFocused && state.answersAlike !== null },
     pen,
   );
 }

@@ -204,7 +204,8 @@ describe('twelve children that ask for the same kind of command', () => {
     // This key is too early, because the other commands are not on the screen yet.
     ui.press(letter);
     ui.pass(300);
-    expect([ui.answers, ui.state.focus, ui.state.answersAlike]).toEqual([[], 'question', true]);
+    const shown = new Set(twelve.map(({ id }) => id));
+    expect([ui.answers, ui.state.focus, ui.state.answersAlike]).toEqual([[], 'question', shown]);
     ui.handle({ type: 'key-pressed', meaning });
     expect(ui.answers).toEqual(twelve.map(({ id }) => ({ question: id, ...given })));
   });
@@ -225,9 +226,23 @@ describe('twelve children that ask for the same kind of command', () => {
     ui.pass(500);
     ui.press('A');
     ui.pass(300);
-    expect(ui.state).toMatchObject({ focus: 'question', answersAlike: true, typed: '' });
+    expect(ui.state).toMatchObject({ focus: 'question', typed: '' });
+    expect(ui.state.answersAlike?.size).toBe(12);
     ui.handle({ type: 'key-pressed', meaning: 'answer-always' });
     expect(ui.answers).toEqual([{ question: 'q0', text: 'always' }]);
+  });
+
+  it.each(['focused', 'held'])('are not answered if they are asked after A: %s', (how) => {
+    const same = twelve.map(({ id }) => permissionQuestion(id));
+    const ui = new Ui(same);
+    ui.pass(500);
+    ui.press('A');
+    if (how === 'focused') ui.pass(300);
+    else ui.press('y');
+    ui.state.tree.questions.set('late', permissionQuestion('late'));
+    if (how === 'focused') ui.handle({ type: 'key-pressed', meaning: 'answer-once' });
+    else ui.pass(300);
+    expect(ui.answers).toEqual(twelve.map(({ id }) => ({ question: id, text: 'yes' })));
   });
 
   it('can be answered one by one again', () => {
