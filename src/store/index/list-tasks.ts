@@ -89,7 +89,7 @@ function summarizeFromLog(options: TaskListingOptions, id: string): SummarizedLo
 
 /** Returns the problems of a log. If the task cannot be listed because of them, the first message says so. */
 function describeProblems(
-  { summary, problems }: LogState,
+  { summary, problems, nextSeq }: LogState,
   { isOwned }: { readonly isOwned: () => boolean },
 ): readonly LogProblem[] {
   if (summary !== undefined) return problems;
@@ -98,8 +98,8 @@ function describeProblems(
     const message = `${first.message}; the task is left out of lists and totals`;
     return [{ ...first, message }, ...others];
   }
-  // The task is being created at this moment.
-  if (isOwned()) return [];
+  // The task is being created at this moment, or its process was killed before the first event: nothing is lost.
+  if (nextSeq === 0 || isOwned()) return [];
   const message =
     'the log has no event with the specification of the task; the task is left out of lists and totals';
   return [{ code: 'missing', line: 1, message }];

@@ -325,3 +325,20 @@ it('lists tasks even if the index cannot be written', () => {
     /EROFS.*read-only: choose another directory/,
   );
 });
+
+it('says nothing about a log whose process was killed before the first event', async () => {
+  const dataDir = tempDir();
+  const problems: unknown[] = [];
+  const store = openFileStore({
+    dataDir,
+    durability: 'fast',
+    onProblem: (problem) => problems.push(problem),
+  });
+  endTask(store, idOf(1));
+  const path = join(dataDir, 'tasks', `${idOf(2)}.jsonl`);
+  const [header = ''] = readFileSync(store.logPath(idOf(1)) ?? '', 'utf8').split('\n', 1);
+  writeFileSync(path, `${header.replace(idOf(1), idOf(2))}\n`, { mode: 0o600 });
+  expect(store.list().map(({ id }) => id)).toEqual([idOf(1)]);
+  expect(problems).toEqual([]);
+  await store.close();
+});
