@@ -239,7 +239,13 @@ export function leaveQuestion(state: AppState): Update {
   // A list that is open keeps the keys.
   if (state.picker !== null) return next({ ...state, question: null });
   const { writing } = state;
-  const left: AppState = { ...state, focus: 'editor', question: null, answersAlike: null };
+  const left: AppState = {
+    ...state,
+    focus: 'editor',
+    question: null,
+    answersAlike: null,
+    chosenEntry: null,
+  };
   if (writing.kind === 'message') return next(left);
   return setEditorText({ ...left, writing: { kind: 'message' }, search: null }, writing.draft);
 }
