@@ -41,8 +41,6 @@ export default defineConfig({
     // asserts a time.
     testTimeout: 240_000,
     hookTimeout: 240_000,
-    // A wait for a state ends with its test. The default of one second is too short on a busy machine.
-    expect: { poll: { timeout: 240_000 } },
     provide: { randomRuns },
     coverage: {
       provider: 'v8',

@@ -14,6 +14,7 @@ import { needs } from '../needs.ts';
 import { clean, family, tasks } from './tasks.ts';
 import { TmuxTerminal } from './tmux.ts';
 import { openWorld, type World } from './world.ts';
+import { waitUntilPasses } from '../wait-until-passes.ts';
 
 const CODER = `---
 name: coder
@@ -503,5 +504,7 @@ inTerminal('in the terminal the question offers the mode, and m grants it', asyn
   terminal.press('Tab');
   await terminal.sees('m let coder run in its mode, acceptEdits, in this conversation');
   terminal.press('m');
-  await expect.poll(() => made(world)).toEqual(['by-coder']);
+  await waitUntilPasses(() => {
+    expect(made(world)).toEqual(['by-coder']);
+  });
 });

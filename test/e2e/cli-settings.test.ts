@@ -7,6 +7,7 @@ import { lastUserText, toolResultRounds } from '../../src/testing/index.ts';
 import { reach } from './ending.ts';
 import { envelopeOf, runMuster, Sandbox } from './muster.ts';
 import { bash, callsInTurn, lastResults, openWorld } from './world.ts';
+import { waitUntilPasses } from '../wait-until-passes.ts';
 
 const READ = { name: 'Read', input: { file_path: 'a.txt' } };
 
@@ -139,7 +140,9 @@ describe.concurrent('what is kept', () => {
     // The text is written a moment after the events that it tells of.
     const findOutput = () => readdirSync(tasks).find((file) => file.endsWith('.out')) ?? '';
     const readOutput = () => readFileSync(join(tasks, findOutput()), 'utf8');
-    await expect.poll(readOutput).toContain('I look at the file first.');
+    await waitUntilPasses(() => {
+      expect(readOutput()).toContain('I look at the file first.');
+    });
     const [name, early] = [findOutput(), readOutput()];
     goOn();
     const run = await running.finished;

@@ -5,6 +5,7 @@ import { toolResultRounds, type Answer, type RecordedRequest } from '../../src/t
 import { needs } from '../needs.ts';
 import { TmuxTerminal } from './tmux.ts';
 import { openWorld } from './world.ts';
+import { waitUntilPasses } from '../wait-until-passes.ts';
 
 const inTerminal = it.runIf(needs('tmux', 'tmux'));
 
@@ -43,7 +44,9 @@ inTerminal.each([
   terminal.type('work on');
   terminal.press('Enter');
   // The request is out.
-  await expect.poll(() => model.requests.length).toBe(5);
+  await waitUntilPasses(() => {
+    expect(model.requests.length).toBe(5);
+  });
   terminal.press('C-c');
   await terminal.sees('Press Ctrl+C again to leave');
   terminal.press('C-c');

@@ -9,6 +9,7 @@ import {
   type WireProtocol,
 } from '../../src/testing/index.ts';
 import { openWorld, type World } from './world.ts';
+import { waitUntilPasses } from '../wait-until-passes.ts';
 
 const TURNS = 20;
 /** The turn that is killed in the middle of its calls. */
@@ -100,7 +101,9 @@ async function runTurn(world: World, turn: number): Promise<void> {
   if (turn === KILLED) {
     const running = world.start(args, options);
     const file = join(world.sandbox.workspace, 'begun.txt');
-    await expect.poll(() => existsSync(file)).toBe(true);
+    await waitUntilPasses(() => {
+      expect(existsSync(file)).toBe(true);
+    });
     running.process.kill('SIGKILL');
     await running.finished;
     return;

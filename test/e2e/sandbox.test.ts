@@ -17,6 +17,7 @@ import { expectNothingLeft, finishedSoon } from './ending.ts';
 import { envelopeOf, runMuster, Sandbox } from './muster.ts';
 import { endAllOf, pidsOf, waitForMarked } from './processes.ts';
 import { bash, callsInTurn, lastResults, openWorld, type World } from './world.ts';
+import { waitUntilPasses } from '../wait-until-passes.ts';
 
 const HAS_BUBBLEWRAP = process.platform === 'linux' && needs('bwrap', 'bubblewrap');
 
@@ -221,7 +222,9 @@ describe.runIf(HAS_BUBBLEWRAP).concurrent('a command of the model', () => {
     });
     const running = world.start(AUTONOMOUS);
     await waitForMarked(world.mark, (pids) => pids.length > 5);
-    await expect.poll(() => existsSync(join(world.sandbox.workspace, 'ready'))).toBe(true);
+    await waitUntilPasses(() => {
+      expect(existsSync(join(world.sandbox.workspace, 'ready'))).toBe(true);
+    });
     process.kill(running.pid, 'SIGTERM');
     const run = await finishedSoon(running.finished);
     expect(run.code).toBe(143);

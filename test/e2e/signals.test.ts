@@ -14,6 +14,7 @@ import { needs } from '../needs.ts';
 import { BIN } from './muster.ts';
 import { findMarked, waitForMarked } from './processes.ts';
 import { bash, callsInTurn, exitStatus, openWorld, type World } from './world.ts';
+import { waitUntilPasses } from '../wait-until-passes.ts';
 
 interface Moment {
   readonly script?: (request: RecordedRequest) => Answer;
@@ -33,7 +34,9 @@ function firstRequest(world: World): Promise<unknown> {
 
 /** Waits until a command of the run has written a file: it is past what comes before. */
 async function fileWritten({ sandbox }: World): Promise<void> {
-  await expect.poll(() => existsSync(join(sandbox.workspace, 'begun'))).toBe(true);
+  await waitUntilPasses(() => {
+    expect(existsSync(join(sandbox.workspace, 'begun'))).toBe(true);
+  });
 }
 
 const MOMENTS: Readonly<Record<string, Moment>> = {

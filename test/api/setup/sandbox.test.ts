@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openConfiguredSandbox } from '../../../src/api/setup/sandbox.ts';
 import { tempDirectory } from '../../sys/temp.ts';
+import { waitUntilPasses } from '../../wait-until-passes.ts';
 
 test('reports files that a command of a killed run had created and that were moved away', async () => {
   const base = tempDirectory();
@@ -26,7 +27,9 @@ test('reports files that a command of a killed run had created and that were mov
     canWriteDataDir: true,
     onNotice: (line) => notices.push(line),
   });
-  await expect.poll(() => notices).toHaveLength(1);
+  await waitUntilPasses(() => {
+    expect(notices).toHaveLength(1);
+  });
   expect(notices[0]).toMatch(
     /^\/.*\/work\/\.envrc was moved to \/.*\/data\/sandbox\/removed\/.*\. It was created by a command of a run that was killed/,
   );

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { Pipe, takePipe } from '../../../src/sys/processes/pipes.ts';
 import { spawnProcessGroup } from '../../../src/sys/processes/process-group.ts';
+import { waitUntilPasses } from '../../wait-until-passes.ts';
 
 const SOURCES = join(import.meta.dirname, '../../../src/sys');
 
@@ -102,7 +103,9 @@ describe.runIf(process.platform === 'linux')('a pipe as stdout', () => {
         }),
       ).toThrow('SIGKILL');
     }
-    await expect.poll(helpers).toEqual([]);
+    await waitUntilPasses(() => {
+      expect(helpers()).toEqual([]);
+    });
     const added = readdirSync(tmpdir()).filter((name) => !before.includes(name));
     expect(added.filter((name) => /pipe|fifo|^sh-/i.test(name))).toEqual([]);
   });

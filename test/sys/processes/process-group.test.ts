@@ -12,6 +12,7 @@ import {
   type ProcessGroup,
 } from '../../../src/sys/processes/process-group.ts';
 import { needs } from '../../needs.ts';
+import { waitUntilPasses } from '../../wait-until-passes.ts';
 
 function shell(command: string, extra: Readonly<Record<string, string>> = {}): ProcessGroup {
   const env = { PATH: readEnvironment()['PATH'], ...extra };
@@ -85,7 +86,9 @@ test.runIf(process.platform === 'linux')(
     });
     onTestFinished(() => void orphan.kill('SIGKILL'));
     const mark = `MUSTER_TASK=${task}`;
-    await expect.poll(() => findProcesses({ marks: new Set([mark]) })).toEqual([orphan.pid]);
+    await waitUntilPasses(() => {
+      expect(findProcesses({ marks: new Set([mark]) })).toEqual([orphan.pid]);
+    });
     await endMarkedProcesses('MUSTER_TASK', [task]);
     expect(findProcesses({ marks: new Set([mark]) })).toEqual([]);
   },

@@ -6,6 +6,7 @@ import { buildNetworkEnvironment } from '../../../src/sys/processes/command-envi
 import { UNATTENDED } from '../../../src/sys/processes/command-environment.ts';
 import { needs } from '../../needs.ts';
 import { makeWorkspace } from '../workspace.ts';
+import { waitUntilPasses } from '../../wait-until-passes.ts';
 
 /** A sleep time that nothing else uses, by which the test finds its own processes. */
 let sleepers = 0;
@@ -140,7 +141,9 @@ test.runIf(needs('setsid', 'util-linux')).each([
   const controller = new AbortController();
   const sleeper = `sleep ${uniqueSeconds()}`;
   const call = at.call('Bash', { command: command(sleeper) }, { signal: controller.signal });
-  await expect.poll(() => running(sleeper)).not.toBe('');
+  await waitUntilPasses(() => {
+    expect(running(sleeper)).not.toBe('');
+  });
   controller.abort();
   expect(await call).toMatchObject({ error: 'CANCELLED' });
   expect(running(sleeper)).toBe('');
