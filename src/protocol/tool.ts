@@ -6,6 +6,7 @@ import type { Attachment, AttachPort } from './attachment.ts';
 import type { MemoryPort } from './memory.ts';
 import type { Access } from './permission.ts';
 import type { ProposedEdit } from './question.ts';
+import type { WebPort } from './web.ts';
 
 /** The kind of effect of a tool. Permissions and scheduling depend on it. */
 export type ToolKind = 'read' | 'edit' | 'execute' | 'network' | 'delegate' | 'meta';
@@ -182,6 +183,8 @@ export interface ToolContext extends FileAccess {
   spillPath(): string;
   /** Creates a filter that removes secrets from the output in that file. Default: the output is not filtered. */
   redactBytes?(): ByteFilter;
+  /** Sends requests to the web. Absent if the task cannot use the network. */
+  readonly web?: WebPort;
   /** Adds images and documents to the result. Absent if the result cannot have attachments. */
   readonly attach?: AttachPort;
   /**
