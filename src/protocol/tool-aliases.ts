@@ -139,7 +139,6 @@ function limitToNewFiles(tool: string): ToolLimit {
 const UNGRANTABLE_NAMES: ReadonlySet<string> = new Set([
   'edit/createdirectory',
   'todoread',
-  'http_post',
 ]);
 
 /** The grant of a name in a tool list: a tool, a tool with a limit, or nothing. */

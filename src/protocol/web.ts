@@ -1,3 +1,5 @@
+import type { ToolContext } from './tool.ts';
+
 /** A request to the public web. */
 export interface WebRequest {
   readonly method: string;
@@ -42,12 +44,72 @@ export interface WebHeaders extends Iterable<[string, string]> {
   get(name: string): string | null;
 }
 
+/** The web client of a process. */
+export interface WebAccess {
+  send(request: WebRequest): Promise<WebResponse>;
+  /**
+   * Requests a page with GET, or returns the answer to an equal request that is at most fifteen minutes old. The answers
+   * are kept for each tree of tasks.
+   */
+  getCached(tree: string, request: WebRequest): Promise<WebResponse>;
+}
+
 /**
  * Sends the requests of one call to the web, with the rights of its task. Rejects with a MusterError whose message is
  * for the model, or with the reason of the call's signal.
  */
 export interface WebPort {
+  /**
+   * Requests a page with GET. All tasks of a tree share the answers, which may be up to fifteen minutes old: an equal
+   * request returns the same object.
+   */
+  get(url: URL): Promise<WebResponse>;
   send(
     request: Omit<WebRequest, 'signal' | 'allowsPrivate' | 'followsRedirect'>,
   ): Promise<WebResponse>;
 }
+
+/** The names of the search services, as the configuration writes them. */
+export const SEARCH_SERVICES = ['brave', 'tavily', 'exa', 'serper', 'searxng'] as const;
+export type SearchServiceName = (typeof SEARCH_SERVICES)[number];
+
+/** The domains that a search is limited to. */
+export interface SearchDomains {
+  /** The results come only from these domains and their subdomains. Empty: from all. */
+  readonly allowedDomains: readonly string[];
+  /** No result comes from these domains and their subdomains. */
+  readonly blockedDomains: readonly string[];
+}
+
+/** A search of the web. */
+export interface WebQuery extends SearchDomains {
+  readonly query: string;
+}
+
+/** A page of the web that a provider names as a source. */
+export interface PageSource {
+  readonly url: string;
+  readonly title: string;
+}
+
+/** A page that a search has found. */
+export interface FoundPage extends PageSource {
+  readonly snippet: string;
+  /** The date or age of the page as the service gives it; empty if it is not known. */
+  readonly date: string;
+}
+
+/** The outcome of a search. */
+export interface SearchOutcome {
+  readonly pages: readonly FoundPage[];
+  /** The text in which a provider's model says what it has found; empty if the search gives only pages. */
+  readonly summary: string;
+}
+
+/**
+ * Searches the web for a call. Rejects with a MusterError that says what to do, or with the reason of the signal.
+ */
+export type WebSearchPort = (
+  query: WebQuery,
+  call: Pick<ToolContext, 'signal' | 'askModel'>,
+) => Promise<SearchOutcome>;

@@ -140,6 +140,8 @@ const ROWS: Readonly<Record<ConfigKey, Row>> = {
   'terminal.theme': word('auto', 'light'),
   'terminal.detail': word('full', 'short'),
   'terminal.thinking': word('short', 'full'),
+  'web.search': word('auto', 'off'),
+  'web.searxng_url': text('http://localhost:8888'),
   'store.retention_days': whole(30),
   'store.durability': word('safe', 'fast'),
 };

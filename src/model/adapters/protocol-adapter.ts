@@ -7,6 +7,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { ModelRequest } from '../../protocol/model.ts';
 import type { AnswerBuilder } from './answers/answer-builder.ts';
+import type { ProviderSearch } from './provider-search.ts';
 import type { ConfiguredProvider } from '../providers/configured-provider.ts';
 
 /** The properties of a provider that its requests need: the base URLs, the API key, and the adjustments. */
@@ -98,6 +99,8 @@ export interface ProtocolAdapter {
     fetch: typeof globalThis.fetch,
   ): LanguageModelV4;
   createReader(answer: AnswerBuilder): AnswerReader;
+  /** Loads the provider's own search. Default: the protocol has none that several servers agree on. */
+  loadSearch?(): Promise<ProviderSearch>;
   /** Returns the options of the provider package for a request. Default: none. */
   createProviderOptions?(request: ModelRequest): SharedV4ProviderOptions;
   /**
