@@ -99,10 +99,7 @@ describe('each tool in each mode', () => {
       call('mcp__x__y', 'execute'),
       ...(['deny floor', 'ask tool_default', 'ask tool_default', 'allow mode'] as const),
     ],
-    [
-      fetchFrom('example.com'),
-      ...same('ask tool_default'),
-    ],
+    [fetchFrom('example.com'), ...same('ask tool_default')],
     [
       call('HttpRequest', 'network', { hosts: ['example.com'] }),
       ...(['deny floor', 'ask tool_default', 'ask tool_default', 'ask tool_default'] as const),
