@@ -1,7 +1,7 @@
 import { DETAILS } from '../protocol/detail.ts';
 import { SECONDS_RANGE } from '../protocol/limits.ts';
 import { NOTIFY } from '../protocol/notify.ts';
-import { SEARCH_SERVICES } from '../protocol/web.ts';
+import { SEARCH_SERVICES } from '../protocol/web-search.ts';
 import { THEME_CHOICES } from '../protocol/terminal-settings.ts';
 import { THINKING_DISPLAYS } from '../protocol/thinking-display.ts';
 import { GRANTABLE_MODES, parseAgentMode } from '../policy/modes.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../base/json.ts';
 import type { AssistantMessage, Message } from './message.ts';
 import type { Repairs } from './repair.ts';
-import type { PageSource, SearchDomains } from './web.ts';
+import type { CitedPage, SearchDomains } from './web.ts';
 
 /** The amounts of thinking before an answer, from the least to the most. */
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
@@ -237,7 +237,7 @@ export type ModelPart =
       /** The repairs of the answer, with their counts. Default: nothing was repaired. */
       readonly repairs?: Repairs;
       /** The pages that the provider's own search found. Default: none. */
-      readonly sources?: readonly PageSource[];
+      readonly sources?: readonly CitedPage[];
     }
   /** The failure: the last part if the request fails. The parts before the failure remain valid. */
   | {

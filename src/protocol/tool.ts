@@ -6,7 +6,7 @@ import type { Attachment, AttachPort } from './attachment.ts';
 import type { MemoryPort } from './memory.ts';
 import type { Access } from './permission.ts';
 import type { ProposedEdit } from './question.ts';
-import type { PageSource, SearchDomains, WebPort } from './web.ts';
+import type { CitedPage, SearchDomains, WebPort } from './web.ts';
 
 /** The kind of effect of a tool. Permissions and scheduling depend on it. */
 export type ToolKind = 'read' | 'edit' | 'execute' | 'network' | 'delegate' | 'meta';
@@ -216,7 +216,7 @@ export type ModelAnswerToCall =
       readonly ok: true;
       readonly text: string;
       /** The pages that the provider found. Empty if it did not search. */
-      readonly sources: readonly PageSource[];
+      readonly sources: readonly CitedPage[];
     }
   | { readonly ok: false; readonly problem: string };
 

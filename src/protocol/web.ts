@@ -1,5 +1,3 @@
-import type { ToolContext } from './tool.ts';
-
 /** A request to the public web. */
 export interface WebRequest {
   readonly method: string;
@@ -69,10 +67,6 @@ export interface WebPort {
   ): Promise<WebResponse>;
 }
 
-/** The names of the search services, as the configuration writes them. */
-export const SEARCH_SERVICES = ['brave', 'tavily', 'exa', 'serper', 'searxng'] as const;
-export type SearchServiceName = (typeof SEARCH_SERVICES)[number];
-
 /** The domains that a search is limited to. */
 export interface SearchDomains {
   /** The results come only from these domains and their subdomains. Empty: from all. */
@@ -81,35 +75,8 @@ export interface SearchDomains {
   readonly blockedDomains: readonly string[];
 }
 
-/** A search of the web. */
-export interface WebQuery extends SearchDomains {
-  readonly query: string;
-}
-
 /** A page of the web that a provider names as a source. */
-export interface PageSource {
+export interface CitedPage {
   readonly url: string;
   readonly title: string;
 }
-
-/** A page that a search has found. */
-export interface FoundPage extends PageSource {
-  readonly snippet: string;
-  /** The date or age of the page as the service gives it; empty if it is not known. */
-  readonly date: string;
-}
-
-/** The outcome of a search. */
-export interface SearchOutcome {
-  readonly pages: readonly FoundPage[];
-  /** The text in which a provider's model says what it has found; empty if the search gives only pages. */
-  readonly summary: string;
-}
-
-/**
- * Searches the web for a call. Rejects with a MusterError that says what to do, or with the reason of the signal.
- */
-export type WebSearchPort = (
-  query: WebQuery,
-  call: Pick<ToolContext, 'signal' | 'askModel'>,
-) => Promise<SearchOutcome>;

@@ -140,7 +140,15 @@ async function createEngine(
   const configDirectory = toRealPath(userConfigDirectory(state));
   const home = toRealPath(state.home);
   const git = await session.gitStatus;
-  const search = openSearch(session, models);
+  const { listing, main } = models;
+  const search = openSearch(
+    {
+      config: loaded.config.web,
+      env: environment,
+      provider: listing.setup.providers.find(({ name }) => name === main.provider),
+    },
+    listing.fetch,
+  );
   return new Engine({
     store,
     redactBytes: createStreamRedactor({ secrets: session.secrets }),

@@ -4,18 +4,16 @@ import { lazy } from '../../base/lazy.ts';
 import { VERSION } from '../../base/version.ts';
 import type { Config } from '../../config/config.ts';
 import type { ConfiguredProvider } from '../../model/providers/configured-provider.ts';
+import { type WebAccess } from '../../protocol/web.ts';
 import {
   SEARCH_SERVICES,
   type SearchServiceName,
-  type WebAccess,
   type WebSearchPort,
-} from '../../protocol/web.ts';
+} from '../../protocol/web-search.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { HttpFetch } from '../../sys/http/http-types.ts';
 import type { ConfiguredSearch } from '../../web/search/search-web.ts';
 import { SERVICES } from '../../web/search/search-services.ts';
-import type { SessionConfig } from '../session/session-config.ts';
-import type { SessionModels } from '../session/session-models.ts';
 
 /** Returns a function that loads the web client at the first use. */
 export function loadWebAccess(env: Environment): () => Promise<WebAccess> {
@@ -29,8 +27,8 @@ export function loadWebAccess(env: Environment): () => Promise<WebAccess> {
 interface SearchSetup {
   readonly config: Config['web'];
   readonly env: Environment;
-  /** True if the provider of the main agent's model can search the web itself. */
-  readonly canProviderSearch: boolean;
+  /** The provider of the main agent's model; undefined: the offline engine. */
+  readonly provider: ConfiguredProvider | undefined;
 }
 
 /** The search of a session, or the reason why there is none. */
@@ -42,8 +40,9 @@ type SearchChoice =
 /**
  * Chooses who answers WebSearch. Throws UsageError if the configuration names a service without its key or address.
  */
-export function chooseSearch({ config, env, canProviderSearch }: SearchSetup): SearchChoice {
+export function chooseSearch({ config, env, provider }: SearchSetup): SearchChoice {
   const { search, searxngUrl } = config;
+  const canProviderSearch = provider !== undefined && canSearchWeb(provider);
   switch (search) {
     case 'off':
       return { kind: 'none', reason: 'it is switched off (web.search = "off")' };
@@ -98,17 +97,8 @@ function findService(
 }
 
 /** Opens the search of a session. Returns null if there is none. Throws UsageError for a wrong configuration. */
-export function openSearch(
-  { loaded, environment: env }: Pick<SessionConfig, 'loaded' | 'environment'>,
-  { listing, main }: Pick<SessionModels, 'listing' | 'main'>,
-): WebSearchPort | null {
-  const { fetch, setup } = listing;
-  const provider = setup.providers.find(({ name }) => name === main.provider);
-  const canProviderSearch = provider !== undefined && canSearchWeb(provider);
-  return createSearchPort(
-    chooseSearch({ config: loaded.config.web, env, canProviderSearch }),
-    fetch,
-  );
+export function openSearch(setup: SearchSetup, fetch: HttpFetch): WebSearchPort | null {
+  return createSearchPort(chooseSearch(setup), fetch);
 }
 
 /** Tells whether the servers of a provider are known to search the web for its models. */

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { ModelRequest } from '../../protocol/model.ts';
 import type { AnswerBuilder } from './answers/answer-builder.ts';
-import type { ProviderSearch } from './provider-search.ts';
+import type { CitedPage, SearchDomains } from '../../protocol/web.ts';
 import type { ConfiguredProvider } from '../providers/configured-provider.ts';
 
 /** The properties of a provider that its requests need: the base URLs, the API key, and the adjustments. */
@@ -83,6 +83,14 @@ export interface AnswerReader {
   takeEvent(event: JsonObject, name: string | null): void;
   /** Takes a complete response that arrived instead of a stream. Returns false if the response is not an answer. */
   takeDocument(response: JsonObject): boolean;
+}
+
+/** The provider's own search of one protocol. */
+export interface ProviderSearch {
+  /** Builds the fields of a request that let the provider search. */
+  buildFields(domains: SearchDomains): JsonObject;
+  /** Wraps the reader of an answer, so that it also passes on the pages that the search names. */
+  collectSources(reader: AnswerReader, addSource: (source: CitedPage) => void): AnswerReader;
 }
 
 /** One wire protocol: the provider package that builds its requests, and the reader of its answers. */

@@ -1,21 +1,13 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { PageSource, SearchDomains } from '../../protocol/web.ts';
+import type { CitedPage, SearchDomains } from '../../protocol/web.ts';
 import { asObject, asObjects } from './answers/json-fields.ts';
-import type { AnswerReader } from './protocol-adapter.ts';
-
-/** The provider's own search of one protocol. */
-export interface ProviderSearch {
-  /** Builds the fields of a request that let the provider search. */
-  buildFields(domains: SearchDomains): JsonObject;
-  /** Wraps the reader of an answer, so that it also passes on the pages that the search names. */
-  collectSources(reader: AnswerReader, addSource: (source: PageSource) => void): AnswerReader;
-}
+import type { ProviderSearch } from './protocol-adapter.ts';
 
 /** The parts in which the searches of the protocols differ. */
 interface SearchParts {
   buildFields(domains: SearchDomains): JsonObject;
   /** Reads the pages that one event of the answer, or a complete answer, names. */
-  readSources(event: JsonObject): readonly PageSource[];
+  readSources(event: JsonObject): readonly CitedPage[];
 }
 
 function createSearch({ buildFields, readSources }: SearchParts): ProviderSearch {
@@ -104,6 +96,6 @@ export const googleSearch = createSearch({
       }),
 });
 
-function readSource(url: unknown, title: unknown): readonly PageSource[] {
+function readSource(url: unknown, title: unknown): readonly CitedPage[] {
   return typeof url === 'string' ? [{ url, title: typeof title === 'string' ? title : '' }] : [];
 }

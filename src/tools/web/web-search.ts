@@ -1,7 +1,7 @@
 import { MusterError } from '../../base/errors.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
-import type { FoundPage, WebSearchPort } from '../../protocol/web.ts';
+import type { FoundPage, WebSearchPort } from '../../protocol/web-search.ts';
 import { defineTool } from '../shared/define-tool.ts';
 
 const DOMAINS = { type: 'array', items: { type: 'string' } } as const;

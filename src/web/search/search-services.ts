@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
-import type { FoundPage, SearchServiceName, WebQuery } from '../../protocol/web.ts';
+import type { FoundPage, SearchServiceName, WebQuery } from '../../protocol/web-search.ts';
 import type { HttpRequest } from '../../sys/http/http-types.ts';
 
 /** How a search service is reached. */

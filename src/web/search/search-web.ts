@@ -3,7 +3,7 @@ import type { JsonValue } from '../../base/json.ts';
 import { sanitizeLine } from '../../base/terminal-text.ts';
 import { truncate } from '../../base/text.ts';
 import type { HttpFetch, HttpResponse, ResponseBody } from '../../sys/http/http-types.ts';
-import type { FoundPage, SearchServiceName, WebQuery } from '../../protocol/web.ts';
+import type { FoundPage, SearchServiceName, WebQuery } from '../../protocol/web-search.ts';
 import { SERVICES, type SearchAccess } from './search-services.ts';
 
 /** The maximum number of results that a search returns. */

@@ -10,7 +10,7 @@ import { statesOf, testEngine, type EngineSetup } from '../support.ts';
 const PRICED: ModelDetails = {
   contextWindow: null,
   maxOutput: 100,
-  price: { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 },
+  price: { input: 1, output: 1, cacheRead: 1, cacheWrite: 1, source: 'test', asOf: '2026-01-01' },
 };
 
 /** A tool that asks a model the question in its input. It has the name of a core tool, so that tasks get it. */

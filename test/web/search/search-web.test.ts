@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { SearchServiceName, WebQuery } from '../../../src/protocol/web.ts';
+import type { SearchServiceName, WebQuery } from '../../../src/protocol/web-search.ts';
 import { createHttpFetch } from '../../../src/sys/http/http-fetch.ts';
 import { searchWeb } from '../../../src/web/search/search-web.ts';
 import { SERVICES } from '../../../src/web/search/search-services.ts';

@@ -1,4 +1,4 @@
-import type { PageSource } from '../../../protocol/web.ts';
+import type { CitedPage } from '../../../protocol/web.ts';
 import { type JsonObject, type JsonValue, isJsonObject } from '../../../base/json.ts';
 import { byteLength } from '../../../base/text.ts';
 import type { AssistantPart, Message, ProviderMeta } from '../../../protocol/message.ts';
@@ -46,7 +46,7 @@ export class AnswerBuilder {
   private contentBytes = 0;
   private servedBy: string | undefined;
   /** The pages that the provider's search has found, by URL. */
-  private readonly sources = new Map<string, PageSource>();
+  private readonly sources = new Map<string, CitedPage>();
   private readonly usage: { -readonly [field in keyof ReportedUsage]: ReportedUsage[field] } = {};
   private readonly repairCounts = new Map<Repair, number>();
   private progress: ProgressPart[] = [];
@@ -209,7 +209,7 @@ export class AnswerBuilder {
   }
 
   /** Adds a page that the provider's search has found. */
-  addSource(source: PageSource): void {
+  addSource(source: CitedPage): void {
     if (this.sources.size < MAX_SOURCES && !this.sources.has(source.url)) {
       this.sources.set(source.url, source);
     }
