@@ -7,8 +7,6 @@ import { parseWebUrl } from '../../web/parse-url.ts';
 import type { ConvertedPage } from '../../web/convert/convert-page.ts';
 import { defineTool } from '../shared/define-tool.ts';
 import { failure, fitLines } from '../shared/output.ts';
-import { answerFromPage } from './answer-from-page.ts';
-import { attachWebImage } from './web-image.ts';
 
 /** The number of bytes that are reserved for the heading and the note after the lines. */
 const NOTE_BYTES = 600;
@@ -53,7 +51,10 @@ export const webFetchTool = defineTool({
       return { text: `[redirected to another host: call WebFetch again with ${redirectTo.href}]` };
     }
     const page = await convertResponse(response, context.signal);
-    if (page.kind === 'image') return await attachWebImage(response, context);
+    if (page.kind === 'image') {
+      const { attachWebImage } = await import('./web-image.ts');
+      return await attachWebImage(response, context);
+    }
     if (page.kind === 'unsupported') {
       const text = `${response.url.href} is ${page.mediaType}, which has no text (${plural(response.body.length, 'byte')}). To keep the file, download it with Bash.`;
       return failure('INVALID_PARAM', text);
@@ -67,6 +68,7 @@ export const webFetchTool = defineTool({
     const { prompt, offset, limit } = input;
     const isPaged = offset !== undefined || limit !== undefined;
     if (prompt !== undefined && prompt.trim() !== '' && !isPaged && page.text.length > SHORT_PAGE) {
+      const { answerFromPage } = await import('./answer-from-page.ts');
       const answer = await answerFromPage({ url: response.url, text: page.text, prompt }, context);
       if (answer.ok) return { text: `${heading}\n${answer.text}` };
       const note = `[no answer from the page: ${answer.problem}. This is the page itself]`;
