@@ -1,6 +1,7 @@
 import { DETAILS } from '../protocol/detail.ts';
 import { SECONDS_RANGE } from '../protocol/limits.ts';
 import { NOTIFY } from '../protocol/notify.ts';
+import { SEARCH_SERVICES } from '../protocol/web-search.ts';
 import { THEME_CHOICES } from '../protocol/terminal-settings.ts';
 import { THINKING_DISPLAYS } from '../protocol/thinking-display.ts';
 import { GRANTABLE_MODES, parseAgentMode } from '../policy/modes.ts';
@@ -187,6 +188,20 @@ export const SECTIONS = {
     on_ask: choiceKey('deny', ['deny', 'park'], 'what a headless run does with a question'),
   },
   sandbox: SANDBOX_KEYS,
+  web: {
+    search: choiceKey(
+      'auto',
+      ['auto', 'off', 'provider', ...SEARCH_SERVICES],
+      'who answers WebSearch; "auto": the first service with a key, otherwise the provider of the model if it can search',
+      { project: 'never' },
+    ),
+    searxng_url: optionalKey(
+      textKey('the address of a SearXNG instance', 'the instance for `search = "searxng"`', {
+        project: 'never',
+      }),
+      'SEARXNG_URL',
+    ),
+  },
   terminal: {
     notify: choiceKey(
       'bell',

@@ -169,7 +169,9 @@ function checkAllowRules({ call, rights, subject }: DecisionInput): Decision | u
 }
 
 function checkMode({ call, rights, context }: DecisionInput): Decision | undefined {
-  if (rights.mode === 'autonomous' && !isUnconfined(call, rights, context)) {
+  // Without network rights, the network is out of bounds: a page could carry away what the task has read.
+  const isInBounds = call.kind !== 'network' || rights.network;
+  if (rights.mode === 'autonomous' && isInBounds && !isUnconfined(call, rights, context)) {
     const reason = 'In autonomous mode everything in bounds runs.';
     return { verdict: 'allow', step: 'mode', reason };
   }

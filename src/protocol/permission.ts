@@ -91,6 +91,8 @@ export interface Access {
   readonly variables?: readonly string[];
   /** The names of the hosts that would be contacted. */
   readonly hosts: readonly string[];
+  /** True if the requests to these hosts only fetch and should change nothing there. Default: false. */
+  readonly onlyFetches?: true;
   /** The name of the agent type, for the tool Task and for a skill that runs as a task. */
   readonly agent?: string;
   /** Other names of the agent. A deny or ask rule for one of them applies too. */

@@ -22,9 +22,15 @@ const ON_REQUEST_TOOLS = [
 ];
 
 /** The tools that definitions may name although they do not exist yet. A task is informed about them and works without them. */
-export const UNBUILT_TOOLS: ReadonlySet<string> = new Set(
-  listNames('WebFetch WebSearch HttpRequest Board'),
-);
+export const UNBUILT_TOOLS: ReadonlySet<string> = new Set(listNames('Board'));
+
+/**
+ * The tools that exist only with a configuration, each with the reason why it is missing, as a sentence. Built-in agents
+ * list them, and work without them.
+ */
+export const CONFIGURED_TOOLS: ReadonlyMap<string, string> = new Map([
+  ['WebSearch', 'No search service is configured (web.search in the configuration).'],
+]);
 
 /** The code search. An agent that runs on the offline engine always has it; any other agent has it only if its definition names
  * it. */

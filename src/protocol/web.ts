@@ -42,12 +42,41 @@ export interface WebHeaders extends Iterable<[string, string]> {
   get(name: string): string | null;
 }
 
+/** The web client of a process. */
+export interface WebAccess {
+  send(request: WebRequest): Promise<WebResponse>;
+  /**
+   * Requests a page with GET, or returns the answer to an equal request that is at most fifteen minutes old. The answers
+   * are kept for each tree of tasks.
+   */
+  getCached(tree: string, request: WebRequest): Promise<WebResponse>;
+}
+
 /**
  * Sends the requests of one call to the web, with the rights of its task. Rejects with a MusterError whose message is
  * for the model, or with the reason of the call's signal.
  */
 export interface WebPort {
+  /**
+   * Requests a page with GET. All tasks of a tree share the answers, which may be up to fifteen minutes old: an equal
+   * request returns the same object.
+   */
+  get(url: URL): Promise<WebResponse>;
   send(
     request: Omit<WebRequest, 'signal' | 'allowsPrivate' | 'followsRedirect'>,
   ): Promise<WebResponse>;
+}
+
+/** The domains that a search is limited to. */
+export interface SearchDomains {
+  /** The results come only from these domains and their subdomains. Empty: from all. */
+  readonly allowedDomains: readonly string[];
+  /** No result comes from these domains and their subdomains. */
+  readonly blockedDomains: readonly string[];
+}
+
+/** A page of the web that a provider names as a source. */
+export interface CitedPage {
+  readonly url: string;
+  readonly title: string;
 }

@@ -200,6 +200,7 @@ function copyEvent(body: EventBody): EventBody | null {
     case 'turn.flowing':
     case 'turn.retried':
     case 'call.started':
+    case 'request.ended':
     case 'question.asked':
     case 'question.answered':
     case 'child.created':

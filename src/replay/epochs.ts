@@ -164,6 +164,7 @@ export function isExternalEvent(event: TaskEvent): boolean {
     case 'shell.ended':
     case 'notified':
     case 'todos.set':
+    case 'request.ended':
     case 'warning':
       return true;
     case 'task.started':

@@ -134,6 +134,8 @@ const ROWS: Readonly<Record<ConfigKey, Row>> = {
     wrongToml: '["CI", "GIT_SSH_COMMAND"]',
     wrongText: 'BASH_ENV',
   },
+  'web.search': word('auto', 'off'),
+  'web.searxng_url': { ...word(null, 'http://localhost:8888'), wrongText: ' ' },
   'terminal.notify': word('bell', 'desktop'),
   'terminal.title': flag(true),
   'terminal.hints': flag(true),

@@ -99,13 +99,10 @@ describe('each tool in each mode', () => {
       call('mcp__x__y', 'execute'),
       ...(['deny floor', 'ask tool_default', 'ask tool_default', 'allow mode'] as const),
     ],
-    [
-      fetchFrom('example.com'),
-      ...(['ask tool_default', 'ask tool_default', 'ask tool_default', 'allow mode'] as const),
-    ],
+    [fetchFrom('example.com'), ...same('ask tool_default')],
     [
       call('HttpRequest', 'network', { hosts: ['example.com'] }),
-      ...(['deny floor', 'ask tool_default', 'ask tool_default', 'allow mode'] as const),
+      ...(['deny floor', 'ask tool_default', 'ask tool_default', 'ask tool_default'] as const),
     ],
     [
       call('Sneaky', 'read', { writes: [path('a.ts')] }),
@@ -216,6 +213,18 @@ describe('rules', () => {
     ['ask tool_default', fetchFrom('badexample.com'), { allow: ['WebFetch(domain:example.com)'] }],
     ['ask tool_default', fetchFrom('example.com'), { allow: ['WebFetch(domain:*.example.com)'] }],
     ['deny deny_rule', fetchFrom('x.example.com'), { deny: ['WebFetch(domain:example.com)'] }],
+    // Addresses.
+    ['ask floor', fetchFrom('localhost'), { allow: ['WebFetch'] }],
+    ['ask floor', fetchFrom('app.localhost'), { allow: ['WebFetch'] }],
+    ['ask floor', fetchFrom('127.0.0.1'), { allow: ['WebFetch', 'WebFetch(domain:localhost)'] }],
+    ['ask floor', fetchFrom('[::1]'), { allow: ['WebFetch'] }],
+    ['ask floor', fetchFrom('8.8.8.8'), { allow: ['WebFetch'] }],
+    ['allow allow_rule', fetchFrom('localhost'), { allow: ['WebFetch(domain:localhost)'] }],
+    ['allow allow_rule', fetchFrom('10.1.2.3'), { allow: ['WebFetch(domain:10.0.0.0/8)'] }],
+    ['ask floor', fetchFrom('11.1.2.3'), { allow: ['WebFetch(domain:10.0.0.0/8)'] }],
+    ['allow allow_rule', fetchFrom('[fd00::7]'), { allow: ['WebFetch(domain:[fd00::]/8)'] }],
+    ['deny deny_rule', fetchFrom('10.1.2.3'), { deny: ['WebFetch(domain:10.0.0.0/8)'] }],
+    ['ask tool_default', fetchFrom('10.example.org'), { allow: ['WebFetch(domain:10.0.0.0/8)'] }],
     // Agents.
     ['deny deny_rule', spawn('bash'), { deny: ['Task(Bash)'] }],
     ['allow tool_default', spawn('Explore'), { deny: ['Task(Bash)'] }],
@@ -473,7 +482,7 @@ describe('reasons', () => {
     [write('we[i]rd (1)/#x'), 'default', 'Edit(we\\[i\\]rd (1)/**)'],
     [call('DeleteFile', 'edit', { writes: [path('src/b.ts')] }), 'default', 'DeleteFile(src/**)'],
     [fetchFrom('example.com'), 'plan', 'WebFetch(domain:example.com)'],
-    [call('WebSearch', 'network'), 'default', 'WebSearch'],
+    [call('WebSearch', 'network', { onlyFetches: true }), 'default', 'WebSearch'],
     [call('mcp__gh__x', 'execute'), 'default', 'mcp__gh__x'],
     [edit('a.ts'), 'plan', '--permission-mode acceptEdits'],
     [bash('ls'), 'plan', '--permission-mode default'],

@@ -9,7 +9,18 @@ import { NO_ACCESS } from '../../src/protocol/permission.ts';
 import { builtinTools } from '../../src/tools/index.ts';
 import { tool } from './workspace.ts';
 
-const NAMES = ['Read', 'Write', 'Edit', 'MultiEdit', 'LS', 'Glob', 'Grep', 'Bash', 'TodoWrite'];
+const NAMES = [
+  'Read',
+  'Write',
+  'Edit',
+  'MultiEdit',
+  'LS',
+  'Glob',
+  'Grep',
+  'Bash',
+  'TodoWrite',
+  'WebFetch',
+];
 
 /** Tools that a definition asks for by name; no agent has them by default. */
 const UTILITY = [

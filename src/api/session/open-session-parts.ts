@@ -14,6 +14,7 @@ import { createStreamRedactor } from '../../store/redact/redactor.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { isInContainer } from '../../sys/sandbox/diagnosis.ts';
 import { builtinTools } from '../../tools/index.ts';
+import { createWebSearchTool } from '../../tools/web/web-search.ts';
 import { readConfiguredModes, createModeGrantStore } from '../../trust/mode-grants.ts';
 import { isTrustedMemory } from '../../trust/project-trust.ts';
 import { openSavedAnswers } from '../../trust/saved-answers.ts';
@@ -30,6 +31,7 @@ import { Retention } from '../setup/retention.ts';
 import { listIneffectiveRules } from '../setup/rules-without-effect.ts';
 import { announceMissingSandbox, openConfiguredSandbox } from '../setup/sandbox.ts';
 import { createEngineSettings } from '../setup/settings.ts';
+import { loadWebAccess, openSearch } from '../setup/web.ts';
 import { ControlChannel } from './control-channel.ts';
 import { EventRouter, SignalRouter } from './event-router.ts';
 import { NO_HINT_USES, openHintUses } from './hint-uses.ts';
@@ -138,13 +140,23 @@ async function createEngine(
   const configDirectory = toRealPath(userConfigDirectory(state));
   const home = toRealPath(state.home);
   const git = await session.gitStatus;
+  const { listing, main } = models;
+  const search = openSearch(
+    {
+      config: loaded.config.web,
+      env: environment,
+      provider: listing.setup.providers.find(({ name }) => name === main.provider),
+    },
+    listing.fetch,
+  );
   return new Engine({
     store,
     redactBytes: createStreamRedactor({ secrets: session.secrets }),
     redact,
     model: models.port,
     models: models.chooser,
-    tools: builtinTools(),
+    tools: [...builtinTools(), ...(search === null ? [] : [createWebSearchTool(search)])],
+    web: loadWebAccess(environment),
     templates: templates.items,
     agents: { refresh: () => agents.refresh(), agents: () => agents.current.items },
     skills: { refresh: () => skills.refresh(), skills: () => skills.current.items },

@@ -122,6 +122,7 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
   try {
     const context = createToolContext(deps, run, {
       callId: call.id,
+      tool: tool.name,
       pathAccess,
       decision: ready.decision,
       signal: controller.signal,

@@ -13,7 +13,7 @@ import { formatUnmetRequests, type UnmetRequest } from '../../protocol/unmet-req
 import { findCallableSkills, loadPreloadedSkills, type PreloadedSkills } from './skills.ts';
 import { parseRules } from '../../policy/rules/rules.ts';
 import type { JsonValue } from '../../base/json.ts';
-import { UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
+import { CONFIGURED_TOOLS, UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
 
 /** The parts of the engine that the setup of an agent depends on. */
 export interface SetupDeps extends Pick<
@@ -276,7 +276,8 @@ function findUnreadableRules({ name, rules }: AgentDefinition): readonly UnmetRe
 }
 
 function asksByName({ tools, delegatesTo = [], origin }: AgentDefinition, name: string): boolean {
-  if (origin.scope === 'builtin' && (name === 'Task' || UNBUILT_TOOLS.has(name))) return false;
+  const mayBeMissing = name === 'Task' || UNBUILT_TOOLS.has(name) || CONFIGURED_TOOLS.has(name);
+  if (origin.scope === 'builtin' && mayBeMissing) return false;
   if (name === 'Task' && delegatesTo.length > 0) return true;
   return tools.mode === 'allow' && tools.names.includes(name);
 }

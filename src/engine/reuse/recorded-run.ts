@@ -115,6 +115,7 @@ export class RecordedRunReader {
       case 'turn.flowing':
       case 'turn.retried':
       case 'turn.ended':
+      case 'request.ended':
       case 'context.cleared':
       case 'summary.started':
       case 'context.summarised':

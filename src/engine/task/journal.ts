@@ -131,6 +131,8 @@ function formatEvent(event: TaskEvent): string | null {
       return `~ ${describeCompaction(event)}\n`;
     case 'call.started':
       return `→ ${event.tool} ${formatInput(event.input)}\n`;
+    case 'request.ended':
+      return event.failure === null ? null : `… ${event.failure.message}\n`;
     case 'call.ended':
       return event.error === null ? null : `✗ ${event.tool}: ${firstLine(event.text)}\n`;
     case 'call.refused':

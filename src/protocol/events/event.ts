@@ -233,6 +233,20 @@ export type EventBody =
       readonly facts: CallDetails;
       readonly ms: number;
     }
+  /**
+   * A running call has sent a request of its own to a model, apart from the conversation, and the request has ended: for
+   * example, a small model has answered a question about a page. Its usage counts like that of a turn.
+   */
+  | (AnswerUsage & {
+      readonly type: 'request.ended';
+      readonly callId: string;
+      /** The purpose of the request, for people: a phrase such as `answer from https://example.org/`. */
+      readonly purpose: string;
+      /** The failure of the request; null if it was answered. The call reports it to the model. */
+      readonly failure: ModelFailure | null;
+      /** Milliseconds from the request to its end. */
+      readonly ms: number;
+    })
   /** A call did not run. `text`: the error result for the model. `decision`: the decision that refused the call, if any. */
   | {
       readonly type: 'call.refused';

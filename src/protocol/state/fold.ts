@@ -70,6 +70,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'mode.granted':
     case 'context.cleared':
     case 'context.dropped':
+    case 'request.ended':
       return;
     case 'input.queued':
       for (const id of event.input.handed ?? []) state.handed.add(id);

@@ -119,6 +119,11 @@ function hasValidUsage({ usage, model, costUsd, estimated }: JsonObject): boolea
   return isJsonObject(estimated) && isUsage(estimated['usage']) && isCost(estimated['costUsd']);
 }
 
+function isRequestEnd(event: JsonObject): boolean {
+  const { failure } = event;
+  return hasValidUsage(event) && (failure === null || hasTexts(failure, ['kind', 'message']));
+}
+
 function isChildEnd({ changed, spent, below, work, delegations }: JsonObject): boolean {
   return (
     Array.isArray(changed) &&
@@ -218,6 +223,7 @@ const CHECKS: Partial<Readonly<Record<EventType, (event: JsonObject, task: strin
   'context.summarised': (event) => hasValidUsage(event) && isCompaction(event),
   'summary.refused': hasValidUsage,
   'context.dropped': isCompaction,
+  'request.ended': isRequestEnd,
   'call.ended': ({ attachments }) => attachments === undefined || isAttachmentList(attachments),
   'call.refused': ({ decision }) => isDecision(decision),
   'question.asked': ({ question }, task) => isQuestion(question, task),

@@ -117,6 +117,7 @@ const REQUIRED_FIELDS: Readonly<Record<EventType, Readonly<Record<string, FieldT
   'summary.refused': { message: 'object' },
   'context.dropped': {},
   'context.handed': { text: 'text' },
+  'request.ended': { callId: 'text', purpose: 'text', ms: 'number' },
   'call.started': CALL,
   'call.ended': { ...CALL, text: 'text', facts: 'object' },
   'call.refused': { ...CALL, text: 'text' },
