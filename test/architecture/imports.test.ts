@@ -222,6 +222,7 @@ describe('imports', () => {
       '@cfworker/json-schema',
       '@earendil-works/pi-tui',
       'highlight.js',
+      'ipaddr.js',
       '@pydantic/genai-prices',
       '@vscode/ripgrep',
       'smol-toml',
