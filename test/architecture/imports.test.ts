@@ -55,6 +55,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   receipts: ['protocol', 'base'],
   web: ['protocol', 'sys', 'base'],
   tools: ['web', 'protocol', 'sys', 'base'],
+  mcp: ['protocol', 'sys', 'base'],
   control: ['base'],
   keys: ['model', 'store', 'protocol', 'sys', 'base'],
   config: ['model', 'policy', 'agents', 'protocol', 'sys', 'base'],
@@ -221,6 +222,7 @@ describe('imports', () => {
       '@ai-sdk/openai-compatible',
       '@cfworker/json-schema',
       '@earendil-works/pi-tui',
+      '@modelcontextprotocol/client',
       'highlight.js',
       '@pydantic/genai-prices',
       '@vscode/ripgrep',
@@ -236,6 +238,18 @@ describe('imports', () => {
       .map(({ from, to }) => `${from} → ${to}`);
     expect(loaded).toEqual([]);
   });
+});
+
+it('one file loads the client of MCP, when a connection is opened', () => {
+  const sdk = imports.filter(
+    ({ to, kind }) => to.startsWith('@modelcontextprotocol/') && kind === 'value',
+  );
+  expect(sdk.every(({ from }) => from.startsWith('mcp/'))).toBe(true);
+  const users = new Set(sdk.map(({ from }) => from));
+  const reached = staticallyReached(['mcp/connections.ts', 'mcp/read-servers.ts']);
+  expect([...reached].filter((file) => users.has(file))).toEqual([]);
+  const loaders = own.filter(({ to, kind }) => to === 'mcp/open-session.ts' && kind === 'dynamic');
+  expect(loaders.map(({ from }) => from)).toEqual(['mcp/start-session.ts']);
 });
 
 describe('a run', () => {
