@@ -54,7 +54,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   store: ['protocol', 'sys', 'base'],
   receipts: ['protocol', 'base'],
   web: ['protocol', 'sys', 'base'],
-  tools: ['web', 'protocol', 'sys', 'base'],
+  tools: ['web', 'mcp', 'protocol', 'sys', 'base'],
   mcp: ['protocol', 'sys', 'base'],
   control: ['base'],
   keys: ['model', 'store', 'protocol', 'sys', 'base'],
@@ -62,7 +62,18 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   engine: ['receipts', 'model', 'policy', 'agents', 'store', 'tools', 'protocol', 'sys', 'base'],
   replay: ['engine', 'store', 'protocol', 'sys', 'base'],
   report: ['engine', 'receipts', 'protocol', 'sys', 'base'],
-  trust: ['config', 'engine', 'policy', 'agents', 'store', 'tools', 'protocol', 'sys', 'base'],
+  trust: [
+    'config',
+    'engine',
+    'policy',
+    'agents',
+    'store',
+    'tools',
+    'mcp',
+    'protocol',
+    'sys',
+    'base',
+  ],
   api: [
     'trust',
     'report',
@@ -78,6 +89,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'store',
     'tools',
     'web',
+    'mcp',
     'protocol',
     'sys',
     'base',
@@ -139,7 +151,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'model-port.ts',
     'probe',
   ],
-  api: ['setup', 'context', 'agents', 'templates', 'tasks', 'session', 'explain'],
+  api: ['setup', 'mcp', 'context', 'agents', 'templates', 'tasks', 'session', 'explain'],
 };
 
 /** The module of a file: its first folder below `src`. */

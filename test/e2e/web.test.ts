@@ -51,9 +51,7 @@ describe.concurrent('WebFetch', () => {
     await world.run(['-p', 'go', ...ALLOW_LOCALHOST]);
     const [result] = lastResults(world.model);
     expect(result?.isError).toBe(false);
-    expect(result?.text).toMatch(
-      /^\[http:\/\/localhost:\d+\/notes: Release notes\]\n/,
-    );
+    expect(result?.text).toMatch(/^\[http:\/\/localhost:\d+\/notes: Release notes\]\n/);
     expect(result?.text).toContain('# Version 24');
     expect(result?.text).toContain('The code name is Krypton.');
     expect(result?.text).not.toContain('Home | Blog');

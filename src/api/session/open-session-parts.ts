@@ -1,3 +1,7 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SessionServers } from '../mcp/open-servers.ts';
+import { listSecretForms } from '../setup/secrets.ts';
 import { AGENTS, SKILLS, TEMPLATES } from '../../agents/kinds.ts';
 import { discoverDefinitions } from '../../agents/loader/discover.ts';
 import { createSearchContext } from '../../agents/loader/search-context.ts';
@@ -60,7 +64,15 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     canWriteDataDir,
     agents: agents.current.items,
   });
-  const engine = await createEngine(options, { session, models, definitions, storage, inbox });
+  const servers = await openSessionServers(session, { models, storage, options });
+  const engine = await createEngine(options, {
+    session,
+    models,
+    definitions,
+    storage,
+    inbox,
+    servers,
+  });
   const { directory, loaded, onNotice, redact, roots } = session;
   const { config, settings } = loaded;
   const { store, router, signals, sandbox } = storage;
@@ -90,6 +102,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
       network: config.sandbox.network,
       maxDepth: config.taskTool.maxDepth,
     },
+    servers,
     channel: canWriteDataDir
       ? new ControlChannel({ engine, store, dataDir: directory, onNotice })
       : null,
@@ -126,11 +139,45 @@ interface EngineParts {
   readonly definitions: SessionDefinitions;
   readonly storage: SessionStorage;
   readonly inbox: SessionParts['inbox'];
+  readonly servers: SessionServers | null;
+}
+
+/**
+ * Opens the MCP servers of a session. Servers that were never used before are asked for their tools: a run without a
+ * person waits for that, and in the terminal UI they become known a moment later. Returns null if there are no servers;
+ * the code for them is then not loaded.
+ */
+async function openSessionServers(
+  { environment, roots, state, directory, trust, secrets, onNotice }: SessionConfig,
+  {
+    models,
+    storage,
+    options,
+  }: Pick<EngineParts, 'models' | 'storage'> & { readonly options: MusterOptions },
+): Promise<SessionServers | null> {
+  const user = { environment, home: state.home };
+  const files = [join(userConfigDirectory(user), 'mcp.json'), join(roots[0], '.mcp.json')];
+  if (!files.some((file) => existsSync(file))) return null;
+  const { openServers } = await import('../mcp/open-servers.ts');
+  const servers = openServers({
+    ...user,
+    project: roots[0],
+    trust,
+    roots,
+    directory: storage.canWriteDataDir ? directory : null,
+    fetch: models.listing.fetch,
+    sandbox: storage.sandbox,
+    addSecret: (value) => secrets.push(...listSecretForms(value)),
+    onNotice,
+  });
+  const known = servers?.prepare({ tools: { mode: 'all', names: [] } });
+  if (options.attended !== true) await known;
+  return servers;
 }
 
 async function createEngine(
   options: MusterOptions,
-  { session, models, definitions, storage, inbox }: EngineParts,
+  { session, models, definitions, storage, inbox, servers }: EngineParts,
 ): Promise<Engine> {
   const { directory, environment, loaded, onNotice, redact, roots, state } = session;
   const { agents, skills, templates, searchContext } = definitions;
@@ -157,6 +204,7 @@ async function createEngine(
     models: models.chooser,
     tools: [...builtinTools(), ...(search === null ? [] : [createWebSearchTool(search)])],
     web: loadWebAccess(environment),
+    ...(servers === null ? {} : { mcp: servers }),
     templates: templates.items,
     agents: { refresh: () => agents.refresh(), agents: () => agents.current.items },
     skills: { refresh: () => skills.refresh(), skills: () => skills.current.items },
