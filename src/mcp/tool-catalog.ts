@@ -89,28 +89,36 @@ export class ToolCatalog {
     await Promise.all(unknown.map((entry) => this.requestTools(entry)));
   }
 
+  /** The parts of the tools' names that stand for the servers, whether their tools are known or not. */
+  get parts(): readonly string[] {
+    const names = this.buildNames();
+    return this.options.entries.flatMap(({ name }) => names.serverPart(name) ?? []);
+  }
+
   /** The servers whose tools are known. The same object is returned as long as nothing has changed. */
   get servers(): readonly CatalogServer[] {
     this.servers_ ??= this.buildServers();
     return this.servers_;
   }
 
-  /** Accepts the tools that a server offers now. Rejects if it cannot be asked. */
-  async accept(entry: McpServerEntry, signal: AbortSignal): Promise<RecordedTools> {
-    const offered = await this.readTools(entry, signal);
-    this.record(entry, offered);
-    return offered;
+  private async accept(entry: McpServerEntry, signal: AbortSignal): Promise<void> {
+    this.record(entry, await this.readTools(entry, signal));
   }
 
   private requestTools(entry: McpServerEntry): Promise<void> {
     const running = this.requested.get(entry.name);
     if (running !== undefined) return running;
-    const request = this.accept(entry, new AbortController().signal).then(
-      () => {},
-      (thrown: unknown) => this.options.onProblem(entry.name, errorMessage(thrown)),
-    );
+    const request = this.acceptOrReport(entry);
     this.requested.set(entry.name, request);
     return request;
+  }
+
+  private async acceptOrReport(entry: McpServerEntry): Promise<void> {
+    try {
+      await this.accept(entry, new AbortController().signal);
+    } catch (thrown) {
+      this.options.onProblem(entry.name, errorMessage(thrown));
+    }
   }
 
   private async readTools(entry: McpServerEntry, signal: AbortSignal): Promise<RecordedTools> {

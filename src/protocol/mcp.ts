@@ -6,7 +6,7 @@ export interface McpServerTools {
   readonly name: string;
   /** The part of the tools' names that stands for the server: `mcp__PART__TOOL`. */
   readonly part: string;
-  /** What the server says about itself, on one line. Untrusted. */
+  /** The text of the server about itself. Untrusted. */
   readonly about: string;
   readonly tools: readonly AnyTool[];
 }

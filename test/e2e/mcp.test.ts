@@ -101,7 +101,7 @@ describe.concurrent('MCP servers', () => {
     configure(world);
     await world.run(['-p', 'go']);
     expect(lastResults(world.model)[0]?.text).toContain(
-      'A user can allow it with --allow mcp__demo__echo.',
+      "A user can allow it with --allow 'mcp__demo__echo'.",
     );
   });
 
@@ -121,7 +121,7 @@ describe.concurrent('MCP servers', () => {
       '.mcp.json: Not trusted yet. Look at it, then run `muster trust add`.',
     );
     expect(lastResults(world.model)[0]?.text).toContain('mcp__demo__echo is not among your tools');
-    const list = await world.run(['trust', 'show', '.mcp.json']);
+    const list = await world.run(['trust', 'add', '.mcp.json']);
     expect(`${list.stdout}${list.stderr}`).toContain('server demo: runs');
   });
 
@@ -172,8 +172,14 @@ describe.concurrent('MCP servers', () => {
     await using world = await openWorld({ script });
     configure(world, { names, env: { EXTRA_TOOLS: '28' } });
     const run = await world.run([
-      ...['-p', 'go', '--allow', 'mcp__server3', '--allow', 'mcp__server4'],
-      ...['--output-format', 'stream-json'],
+      '-p',
+      'go',
+      '--allow',
+      'mcp__server3',
+      '--allow',
+      'mcp__server4',
+      '--output-format',
+      'stream-json',
     ]);
     const requests = world.model.requests;
     const size = (request: RecordedRequest | undefined) => JSON.stringify(request?.body).length;

@@ -17,7 +17,7 @@ import {
   type ProjectTrust,
 } from '../../sys/files/project-file.ts';
 
-/** Where servers are looked for. */
+/** The places in which servers are looked for. */
 export interface ServerSearch extends UserEnvironment {
   /** The project: absolute, real. */
   readonly project: string;

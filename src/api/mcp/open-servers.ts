@@ -34,6 +34,8 @@ export interface ServerParts extends ServerSearch {
 
 /** The MCP servers of a session. */
 export interface SessionServers extends McpPort {
+  /** The parts of the tools' names that stand for the configured servers. */
+  readonly parts: readonly string[];
   /** Ends all servers. */
   close(): Promise<void>;
 }
@@ -84,6 +86,9 @@ export function openServers(parts: ServerParts): SessionServers | null {
       converted.set(servers, all);
       return all;
     },
+    get parts() {
+      return catalog.parts;
+    },
     close: () => connections.close(),
   };
 }
@@ -100,7 +105,7 @@ function toServerTools({ entry, part, instructions, tools }: CatalogServer): Mcp
 }
 
 /** Creates the starter of server processes, which runs those servers in the sandbox for which that is intended. */
-function createStarter({
+export function createStarter({
   sandbox,
   roots,
 }: Pick<ServerParts, 'sandbox' | 'roots'>): StartServerProcess {

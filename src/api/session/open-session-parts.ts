@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { SessionServers } from '../mcp/open-servers.ts';
-import { listSecretForms } from '../setup/secrets.ts';
+import { openSessionServers } from './session-servers.ts';
 import { AGENTS, SKILLS, TEMPLATES } from '../../agents/kinds.ts';
 import { discoverDefinitions } from '../../agents/loader/discover.ts';
 import { createSearchContext } from '../../agents/loader/search-context.ts';
@@ -57,14 +55,20 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   const { agents, skills, loadTemplates } = definitions;
   const storage = openStorage(session, options);
   const { canWriteDataDir } = storage;
+  const servers = await openSessionServers(session, {
+    models,
+    sandbox: storage.sandbox,
+    canWriteDataDir: storage.canWriteDataDir,
+    isAttended: options.attended ?? false,
+  });
   const inbox = openInbox(session, {
+    servers: servers?.parts ?? [],
     questions: options.questions,
     attended: options.attended ?? false,
     log: options.log,
     canWriteDataDir,
     agents: agents.current.items,
   });
-  const servers = await openSessionServers(session, { models, storage, options });
   const engine = await createEngine(options, {
     session,
     models,
@@ -140,39 +144,6 @@ interface EngineParts {
   readonly storage: SessionStorage;
   readonly inbox: SessionParts['inbox'];
   readonly servers: SessionServers | null;
-}
-
-/**
- * Opens the MCP servers of a session. Servers that were never used before are asked for their tools: a run without a
- * person waits for that, and in the terminal UI they become known a moment later. Returns null if there are no servers;
- * the code for them is then not loaded.
- */
-async function openSessionServers(
-  { environment, roots, state, directory, trust, secrets, onNotice }: SessionConfig,
-  {
-    models,
-    storage,
-    options,
-  }: Pick<EngineParts, 'models' | 'storage'> & { readonly options: MusterOptions },
-): Promise<SessionServers | null> {
-  const user = { environment, home: state.home };
-  const files = [join(userConfigDirectory(user), 'mcp.json'), join(roots[0], '.mcp.json')];
-  if (!files.some((file) => existsSync(file))) return null;
-  const { openServers } = await import('../mcp/open-servers.ts');
-  const servers = openServers({
-    ...user,
-    project: roots[0],
-    trust,
-    roots,
-    directory: storage.canWriteDataDir ? directory : null,
-    fetch: models.listing.fetch,
-    sandbox: storage.sandbox,
-    addSecret: (value) => secrets.push(...listSecretForms(value)),
-    onNotice,
-  });
-  const known = servers?.prepare({ tools: { mode: 'all', names: [] } });
-  if (options.attended !== true) await known;
-  return servers;
 }
 
 async function createEngine(
@@ -333,6 +304,8 @@ interface InboxOptions {
   readonly attended: boolean;
   readonly log: boolean | undefined;
   readonly canWriteDataDir: boolean;
+  /** The parts of the names of tools that stand for the configured MCP servers. */
+  readonly servers: readonly string[];
   readonly agents: readonly AgentDefinition[];
 }
 
@@ -343,7 +316,7 @@ interface InboxOptions {
  */
 function openInbox(
   { state, loaded, onNotice }: SessionConfig,
-  { questions, attended, log, canWriteDataDir, agents }: InboxOptions,
+  { questions, attended, log, canWriteDataDir, agents, servers }: InboxOptions,
 ): Inbox {
   const wanted = questions ?? loaded.config.permissions.onAsk;
   const canPark = wanted !== 'park' || canWriteDataDir;
@@ -357,7 +330,7 @@ function openInbox(
   const saved = openSavedAnswers({ ...state, onProblem: onNotice });
   const standing = createStandingRules({ saved, onNotice });
   const modes = readConfiguredModes(loaded, agents);
-  const notices = [...modes.notices, ...listIneffectiveRules(loaded.rules, agents)];
+  const notices = [...modes.notices, ...listIneffectiveRules(loaded.rules, { agents, servers })];
   for (const notice of notices) onNotice(describeConfigProblem(notice));
   const savedModes = openSavedModes({ ...state, onProblem: onNotice });
   const modeGrants = createModeGrantStore(modes.grants, savedModes);
