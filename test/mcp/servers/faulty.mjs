@@ -13,6 +13,7 @@ const send = (message) => print(`${JSON.stringify({ jsonrpc: '2.0', ...message }
 const result = (id, value) => send({ id, result: value });
 const text = (value) => ({ content: [{ type: 'text', text: value }] });
 
+let isLoggedIn = false;
 note(`start ${process.pid}`);
 if (FAULT === 'exit-at-start') {
   process.stderr.write('cannot find the database\n');
@@ -104,6 +105,36 @@ function callTool(id, { name, arguments: args, _meta }) {
       send({ id: 'q', method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } });
       send({ id: 'r', method: 'roots/list' });
       createAnswer(id);
+      break;
+    case 'elicit':
+      send({
+        id: 'q',
+        method: 'elicitation/create',
+        params: { message: 'Sure?', requestedSchema: { type: 'object', properties: {} } },
+      });
+      input.on('line', (line) => {
+        const answer = JSON.parse(line);
+        if (answer.id === 'q') result(id, text(JSON.stringify(answer.result ?? answer.error.code)));
+      });
+      break;
+    case 'needs-login':
+      if (isLoggedIn) {
+        result(id, text('welcome'));
+        break;
+      }
+      isLoggedIn = true;
+      send({
+        id,
+        error: {
+          code: -32042,
+          message: 'Log in first',
+          data: {
+            elicitations: [
+              { mode: 'url', message: 'Log in.', url: 'https://x.dev/in', elicitationId: 'e1' },
+            ],
+          },
+        },
+      });
       break;
     case 'garbage':
       print('a line of text\n'.repeat(args.lines));
