@@ -1,4 +1,5 @@
-import { isAbsolute, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
@@ -202,7 +203,9 @@ async function createTarget(
   const { transport, used } = expandTransport(entry, variables);
   if (used.size > 0) onVariables?.(used);
   if (transport.type === 'stdio') {
-    const directory = transport.cwd ?? cwd;
+    const directory = resolve(cwd, transport.cwd ?? '.');
+    // The error of the system would name the program instead of the directory.
+    if (!existsSync(directory)) throw new Error(`its directory ${directory} does not exist`);
     return {
       type: 'stdio',
       limits,
@@ -210,7 +213,7 @@ async function createTarget(
         startProcess({
           entry,
           argv: [transport.command, ...transport.args],
-          cwd: isAbsolute(directory) ? directory : resolve(cwd, directory),
+          cwd: directory,
           env: buildServerEnvironment(environment, transport.env),
         }),
     };

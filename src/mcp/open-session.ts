@@ -3,6 +3,7 @@ import {
   SdkError,
   SdkErrorCode,
   SdkHttpError,
+  SSEClientTransport,
   type ClientOptions,
   type ElicitRequest,
   type ElicitResult,
@@ -134,9 +135,9 @@ async function connect(
 ): Promise<McpSession> {
   const { server, signal, startMs, onProblem } = request;
   const client = new Client({ name: 'muster', version: VERSION }, createOptions(request));
-  const state = { isOpen: false, isClosing: false };
+  const state = { isOpen: false, isClosing: false, streamError: null as string | null };
   const getEndReason = (): string | null =>
-    transport instanceof StdioServerTransport ? transport.endReason : null;
+    transport instanceof StdioServerTransport ? transport.endReason : state.streamError;
   const close = async (): Promise<void> => {
     state.isClosing = true;
     if (state.isOpen && transport instanceof StreamingTransport) await endHttpSession(transport);
@@ -150,11 +151,23 @@ async function connect(
     request.onLost(reason);
   };
   registerHandlers(client, request);
-  client.onerror = (error) => {
+  const report = (error: Error): void => {
     if (transport instanceof StreamingTransport && transport.isReportingEnd) return;
     // The SDK handles the last progress of a call after its result.
     if (state.isClosing || error.message.startsWith(LATE_PROGRESS)) return;
     onProblem(quoteOneLine(error.message));
+  };
+  // Until the revision is agreed on, the SDK reports errors of the transport only to the transport itself.
+  transport.onerror = (error) => {
+    if (!state.isOpen) report(error);
+    else if (transport instanceof SSEClientTransport) {
+      // Without its stream of events, the connection cannot receive anything.
+      state.streamError ??= `its stream of events failed: ${quoteOneLine(error.message)}`;
+      void transport.close();
+    }
+  };
+  client.onerror = (error) => {
+    if (state.isOpen) report(error);
   };
   client.onclose = () => lose(getEndReason() ?? 'the connection was closed');
   const abort = (): void => void transport.close();
@@ -169,6 +182,7 @@ async function connect(
   } catch (thrown) {
     const error = toServerError(thrown, { server, signal, endReason: getEndReason() });
     await close().catch(() => {});
+    if (error.kind === 'closed') throw error;
     // The reason for the end of a connection quotes stderr already.
     const isQuoted = error.kind === 'lost' || !(transport instanceof StdioServerTransport);
     const stderr = isQuoted ? '' : transport.quoteStderr();

@@ -87,10 +87,9 @@ export function readServerEntry(
 function readTransport(fields: EntryFields): McpTransport | null {
   const typeField = fields.take('type', 'transport', 'transporttype');
   const type = readType(fields, typeField);
-  if (type === null) return null;
-  const isHttpUrl = fields.take('httpurl');
-  const url = isHttpUrl ?? fields.take('url', 'serverurl', 'uri');
+  const url = fields.take('httpurl', 'url', 'serverurl', 'uri');
   const command = fields.take('command', 'cmd');
+  if (type === null) return null;
   if (type === undefined && url !== undefined && command !== undefined) {
     fields.error(url.name, `the entry has ${command.name} as well: remove one of the two`);
     return null;
@@ -167,8 +166,8 @@ function readHttp(
   { name, value }: NamedValue,
 ): HttpTransport | null {
   const url = typeof value === 'string' ? toVariableSyntax(value.trim()) : '';
-  // A variable may stand for any part of the URL, so the URL is checked again when the variables are replaced.
-  if (!url.startsWith('${') && !isWebUrl(url.replaceAll(/\$\{[^}]*\}/g, 'x'))) {
+  // A variable may stand for any part of the URL, so such a URL is checked when the variables are replaced.
+  if (!url.includes('${') && !isWebUrl(url)) {
     fields.error(name, 'it must be a URL that begins with http:// or https://');
     return null;
   }

@@ -1,3 +1,5 @@
+import { rejectOnAbort } from '../base/async.ts';
+
 /** The maximum number of failures in a row after which a server is not started again by itself. */
 const MAX_FAILURES = 5;
 const FIRST_DELAY_MS = 1000;
@@ -17,4 +19,15 @@ export function restartDelay(failures: number): number | null {
 /** Returns the number of failures in a row, including the end of a server that has run for `ranMs`. */
 export function countFailures(before: number, ranMs: number): number {
   return ranMs >= STABLE_MS ? 1 : before + 1;
+}
+
+/** Waits before a restart. Rejects with the signal's reason as soon as the signal aborts. */
+export async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
+  const over = Promise.withResolvers<void>();
+  const timer = setTimeout(over.resolve, ms);
+  try {
+    await rejectOnAbort(over.promise, signal);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/errors.ts';
 import { RequestLimits, type LimitedRequest } from './call-limits.ts';
 import type { McpListKind, SessionTarget } from './open-session.ts';
-import { countFailures, restartDelay } from './restart-policy.ts';
+import { countFailures, pauseFor, restartDelay } from './restart-policy.ts';
 import type { AskForServer, McpList, McpServerInfo, McpTool } from './server-data.ts';
 import type { McpServerEntry } from './server-entry.ts';
 import { McpServerError } from './server-error.ts';
@@ -123,7 +123,7 @@ export class ServerConnection {
     );
     const list = this.tools;
     try {
-      return await rejectOnAbort(list, signal);
+      return await this.waitFor(list, signal);
     } catch (thrown) {
       if (!signal.aborted && this.tools === list) this.tools = null;
       throw thrown;
@@ -168,7 +168,6 @@ export class ServerConnection {
 
   /** Returns the open session. Starts the server, or waits for its restart, if there is none. */
   private async acquire(signal: AbortSignal): Promise<McpSession> {
-    signal.throwIfAborted();
     if (this.currentState === 'closed')
       throw this.createError('all connections were closed', 'closed');
     if (this.currentState === 'failed') {
@@ -176,7 +175,17 @@ export class ServerConnection {
     }
     if (this.session !== null) return this.session;
     this.opening ??= this.open({ startsByItself: false });
-    return await rejectOnAbort(this.opening, signal);
+    return await this.waitFor(this.opening, signal);
+  }
+
+  /** Waits for something that other requests wait for as well, and that goes on when the signal aborts. */
+  private async waitFor<T>(shared: Promise<T>, signal: AbortSignal): Promise<T> {
+    try {
+      return await rejectOnAbort(shared, signal);
+    } catch (thrown) {
+      if (!signal.aborted) throw thrown;
+      throw this.createError('the request was cancelled', 'cancelled', thrown);
+    }
   }
 
   /** Opens a session, not before the pause after a failure is over. */
@@ -188,7 +197,7 @@ export class ServerConnection {
     this.stopTimer();
     try {
       const waitMs = this.startableAt - this.parts.clock.monotonic();
-      if (waitMs > 0) await this.pause(waitMs);
+      if (waitMs > 0) await pauseFor(waitMs, this.closing.signal);
       this.currentState = 'starting';
       const session = await this.openSession();
       if (this.closing.signal.aborted) {
@@ -327,17 +336,6 @@ export class ServerConnection {
     this.currentState = 'stopped';
     this.track(session.close());
     this.parts.onEvent({ type: 'stopped', reason });
-  }
-
-  /** Waits, but not longer than until the connection is closed. */
-  private async pause(ms: number): Promise<void> {
-    const over = Promise.withResolvers<void>();
-    const timer = setTimeout(over.resolve, ms);
-    try {
-      await rejectOnAbort(over.promise, this.closing.signal);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   private track(ending: Promise<void>): void {

@@ -53,7 +53,7 @@ export function toServerError(thrown: unknown, failed: FailedRequest): McpServer
   }
   const create = (message: string, kind: McpFailureKind, isOutcomeUnknown = false) =>
     new McpServerError(message, { server, kind, isOutcomeUnknown, cause: thrown });
-  const text = quoteOneLine(errorMessage(thrown));
+  const text = quoteOneLine(describeWithCauses(thrown));
   if (endReason !== null) return create(endReason, 'lost', true);
   if (thrown instanceof SdkHttpError) return create(...describeHttpError(thrown, text));
   if (thrown instanceof UnauthorizedError) return create('it requires a login', 'login');
@@ -67,11 +67,7 @@ export function toServerError(thrown: unknown, failed: FailedRequest): McpServer
   }
   const code = findSystemErrorCode(thrown);
   if (code !== undefined || thrown instanceof TypeError) {
-    return create(
-      `the connection failed: ${describeCause(thrown)}`,
-      'lost',
-      !NOT_SENT.has(code ?? ''),
-    );
+    return create(`the connection failed: ${text}`, 'lost', !NOT_SENT.has(code ?? ''));
   }
   return create(text, 'invalid', true);
 }
@@ -91,7 +87,16 @@ function findSystemErrorCode(thrown: unknown): string | undefined {
   );
 }
 
-function describeCause(thrown: unknown): string {
-  const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown;
-  return quoteOneLine(errorMessage(cause));
+/** The maximum number of errors that are described as causes of each other. */
+const MAX_CAUSES = 4;
+
+/** Returns the message of an error and those of its causes that say something new. */
+function describeWithCauses(thrown: unknown): string {
+  let text = errorMessage(thrown);
+  let cause = thrown instanceof Error ? thrown.cause : undefined;
+  for (let count = 0; count < MAX_CAUSES && cause instanceof Error; count += 1) {
+    if (!text.includes(cause.message)) text += `: ${cause.message}`;
+    ({ cause } = cause);
+  }
+  return text;
 }

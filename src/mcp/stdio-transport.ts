@@ -56,7 +56,7 @@ export class StdioServerTransport implements Transport {
     try {
       await started;
     } catch (thrown) {
-      this.reason = `could not start: ${errorMessage(thrown)}`;
+      this.reason = errorMessage(thrown);
       throw thrown;
     }
   }
@@ -109,7 +109,7 @@ export class StdioServerTransport implements Transport {
   private fail(reason: string): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    this.reason = reason;
+    this.reason ??= reason;
     void this.process.end();
     this.onclose?.();
   }

@@ -66,26 +66,39 @@ function assignNames(
   originals: readonly string[],
   { clean, maxLength, salt }: NameRules,
 ): ReadonlyMap<string, string> {
-  const distinct = [...new Set(originals)];
-  const withHash = (original: string): string => {
-    const hash = createHash('sha256').update(`${salt}\0${original}`).digest('hex');
-    const start = clean(original).slice(0, maxLength - HASH_LENGTH - 1);
-    return `${start.replace(/_+$/, '')}_${hash.slice(0, HASH_LENGTH)}`;
+  const distinct = [...new Set(originals)].toSorted();
+  const fits = (original: string): boolean => {
+    const name = clean(original);
+    // A name of nothing but `_`, which other scripts become, says less than a hash.
+    return name.length <= maxLength && (/[^_]/.test(name) || (name !== '' && name === original));
   };
-  const fits = (original: string): boolean =>
-    original !== '' && clean(original).length <= maxLength;
   const counts = Map.groupBy(distinct.filter(fits), clean);
   const taken = new Set(
     distinct.filter((original) => fits(original) && clean(original) === original),
   );
-  return new Map(
-    distinct.map((original) => {
-      const name = clean(original);
-      if (taken.has(original)) return [original, original];
-      const isUnique = fits(original) && !taken.has(name) && counts.get(name)?.length === 1;
-      return [original, isUnique ? name : withHash(original)];
-    }),
-  );
+  const assigned = distinct.map((original) => {
+    const name = clean(original);
+    if (taken.has(original)) return [original, original] as const;
+    if (fits(original) && !taken.has(name) && counts.get(name)?.length === 1) {
+      taken.add(name);
+      return [original, name] as const;
+    }
+    return [original, null] as const;
+  });
+  const withHash = (original: string): string => {
+    const start = clean(original)
+      .slice(0, maxLength - HASH_LENGTH - 1)
+      .replace(/_+$/, '');
+    // A server could have given another tool the name that comes out here.
+    for (let round = 0; ; round += 1) {
+      const hash = createHash('sha256').update(`${salt}\0${original}\0${round}`).digest('hex');
+      const name = [start, hash.slice(0, HASH_LENGTH)].filter((part) => part !== '').join('_');
+      if (taken.has(name)) continue;
+      taken.add(name);
+      return name;
+    }
+  };
+  return new Map(assigned.map(([original, name]) => [original, name ?? withHash(original)]));
 }
 
 /** Replaces the characters that some provider refuses. */

@@ -1,7 +1,12 @@
 /**
  * A server over stdio that is written with the SDK. `MODE=legacy` answers no request of the revision 2026-07-28.
  */
-import { McpServer, ResourceTemplate, completable } from '@modelcontextprotocol/server';
+import {
+  McpServer,
+  ResourceTemplate,
+  completable,
+  inputRequired,
+} from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -88,6 +93,19 @@ export function createServer() {
   server.registerTool('add-tool', { description: 'Adds a tool.' }, () => {
     server.registerTool('added', { description: 'New.' }, () => ({ content: [] }));
     return { content: [{ type: 'text', text: 'added' }] };
+  });
+  server.registerTool('ask', { description: 'Asks for a name.' }, ({ mcpReq }) => {
+    const answer = mcpReq.inputResponses?.name;
+    if (answer !== undefined) return { content: [{ type: 'text', text: JSON.stringify(answer) }] };
+    const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } };
+    const name = inputRequired.elicit({ message: 'Your name?', requestedSchema });
+    return inputRequired({ inputRequests: { name } });
+  });
+  server.registerTool('visit', { description: 'Opens a page.' }, ({ mcpReq }) => {
+    const answer = mcpReq.inputResponses?.page;
+    if (answer !== undefined) return { content: [{ type: 'text', text: JSON.stringify(answer) }] };
+    const page = inputRequired.elicitUrl({ message: 'Log in.', url: 'https://x.dev/login' });
+    return inputRequired({ inputRequests: { page } });
   });
   server.registerTool('die', { description: 'Kills the server.' }, () => {
     process.kill(process.pid, 'SIGKILL');
