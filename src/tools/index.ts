@@ -8,6 +8,7 @@ import { lsTool } from './ls.ts';
 import { MEMORY_TOOL_SET } from './memory/memory-tools.ts';
 import { readTool } from './read/read.ts';
 import { todoWriteTool } from './todo-write.ts';
+import { httpRequestTool } from './web/http-request.ts';
 import { webFetchTool } from './web/web-fetch.ts';
 import { writeTool } from './write.ts';
 import { base64DecodeTool, base64EncodeTool } from './utility/base64.ts';
@@ -44,6 +45,7 @@ const BUILTIN_TOOLS: readonly AnyTool[] = [
   bashTool,
   todoWriteTool,
   webFetchTool,
+  httpRequestTool,
   ...MEMORY_TOOL_SET,
   ...UTILITY_TOOLS,
   codeSearchTool,

@@ -103,7 +103,7 @@ class PageCache implements WebClient {
   #start(key: string, request: WebRequest): Transfer {
     const ended = new AbortController();
     let waiting = 0;
-    const page = this.#fetch(key, request, ended.signal).finally(() => this.#transfers.delete(key));
+    const page = this.#fetch(key, request, ended.signal).finally(() => forget());
     // Nobody waits any more if all requests were aborted.
     page.catch(() => {});
     const transfer: Transfer = {
@@ -114,10 +114,13 @@ class PageCache implements WebClient {
           waiting -= 1;
           if (waiting > 0) return;
           // The next request begins a transfer of its own.
-          if (this.#transfers.get(key) === transfer) this.#transfers.delete(key);
+          forget();
           ended.abort();
         };
       },
+    };
+    const forget = (): void => {
+      if (this.#transfers.get(key) === transfer) this.#transfers.delete(key);
     };
     this.#transfers.set(key, transfer);
     return transfer;

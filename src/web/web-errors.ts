@@ -22,7 +22,7 @@ interface Problem {
   readonly text: string;
 }
 
-/** Problems by the codes of Node and undici. */
+/** Problems by the codes of Node and undici, or by the names of errors without a code. */
 const PROBLEMS: readonly (readonly [RegExp, Problem])[] = [
   [
     /^ECONNREFUSED$/,
@@ -46,7 +46,7 @@ const PROBLEMS: readonly (readonly [RegExp, Problem])[] = [
     /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|ECONNABORTED|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/,
     {
       code: 'PROVIDER_ERROR',
-      text: 'the server closed the connection before the answer was complete',
+      text: 'the connection ended before the answer was complete',
     },
   ],
   [
@@ -60,7 +60,10 @@ const PROBLEMS: readonly (readonly [RegExp, Problem])[] = [
       text: 'the server does not answer with TLS; the address may begin with http://',
     },
   ],
-  [/^HPE_/, { code: 'PROVIDER_ERROR', text: 'the answer of the server is not valid HTTP' }],
+  [
+    /^(?:HPE_|HTTPParserError$)/,
+    { code: 'PROVIDER_ERROR', text: 'the answer of the server is not valid HTTP' },
+  ],
   [
     /^(?:Z_|ERR_BROTLI|ERR__ERROR_FORMAT|ERR_PADDING|ERR__?ERROR|ZSTD_|ERR_ZLIB)/,
     { code: 'PROVIDER_ERROR', text: 'the compressed body of the answer is damaged' },
@@ -76,7 +79,7 @@ const CERTIFICATE_CODES =
 /** Describes the failure of a connection or of a transfer. */
 export function describeNetworkFailure(thrown: unknown): Problem {
   const error = findCodedError(thrown);
-  const code = systemErrorCode(error) ?? '';
+  const code = findCode(error);
   const message = errorMessage(error);
   const detail = cleanServerText(OPENSSL_REASON.exec(message)?.[1] ?? message);
   const known = PROBLEMS.find(([pattern]) => pattern.test(code));
@@ -97,11 +100,15 @@ function findCodedError(thrown: unknown): unknown {
   for (let error = thrown, depth = 0; error instanceof Error && depth < MAX_CAUSES; depth += 1) {
     const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
     if (first !== undefined) return first;
-    if (error.cause === undefined || PROBLEMS.some(([p]) => p.test(systemErrorCode(error) ?? '')))
-      return error;
+    const code = findCode(error);
+    if (error.cause === undefined || PROBLEMS.some(([pattern]) => pattern.test(code))) return error;
     error = error.cause;
   }
   return thrown;
 }
 
 const MAX_CAUSES = 5;
+
+function findCode(error: unknown): string {
+  return systemErrorCode(error) ?? (error instanceof Error ? error.name : '');
+}

@@ -45,7 +45,7 @@ export function rawResponse(status: string, headers: readonly string[] = [], bod
 }
 
 /** Every name stands for this machine. */
-export const HERE = () => Promise.resolve(['127.0.0.1']);
+const HERE = () => Promise.resolve(['127.0.0.1']);
 
 export function makeClient(options: Partial<WebClientOptions> = {}): WebClient {
   return createWebClient({
