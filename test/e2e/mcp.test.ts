@@ -1,9 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toolResultRounds, type Answer, type RecordedRequest } from '../../src/testing/index.ts';
 import { needs } from '../needs.ts';
 import { eventsOf } from './muster.ts';
+import { waitForMarked } from './processes.ts';
 import { callsInTurn, lastResults, openWorld, type World } from './world.ts';
 
 const HAS_BUBBLEWRAP = process.platform === 'linux' && needs('bwrap', 'bubblewrap');
@@ -195,5 +196,76 @@ describe.concurrent('MCP servers', () => {
     expect(started).toEqual(['ToolSearch', 'mcp__server3__extra_7', 'mcp__server4__extra_8']);
     const toolLists = new Set(requests.map(({ tools }) => JSON.stringify(tools)));
     expect(toolLists.size).toBe(1);
+  });
+
+  it('leave no process behind when Muster is killed', async () => {
+    await using world = await openWorld({
+      script: callsInTurn([echo('hello')], [{ name: 'Bash', input: { command: 'sleep 60' } }]),
+    });
+    configure(world);
+    const running = world.start(['-p', 'go', ...ALLOW, '--allow', 'Bash']);
+    await waitForMarked(world.mark, (pids) => pids.length > 2);
+    process.kill(running.pid, 'SIGKILL');
+    await running.finished;
+    await waitForMarked(world.mark, (pids) => pids.length === 0);
+  });
+});
+
+describe.concurrent('muster mcp', () => {
+  it('adds, lists, tests, accepts and removes a server', async () => {
+    await using world = await openWorld();
+    const { workspace, home } = world.sandbox;
+    writeFileSync(join(workspace, 'server.cjs'), SERVER);
+    const file = join(home, '.config/muster/mcp.json');
+    const muster = async (...args: readonly string[]) => {
+      const { code, stdout, stderr } = await world.run(['mcp', ...args]);
+      return [code, `${stdout}${stderr}`];
+    };
+    expect(await muster('list')).toEqual([
+      0,
+      'No MCP server is configured. Add one: muster mcp add\n',
+    ]);
+    const command = ['--', process.execPath, join(workspace, 'server.cjs')];
+    expect(await muster('add', 'demo', '--env', 'ECHO_TEXT=Says it again.', ...command)).toEqual([
+      0,
+      `Added demo to ${file}. Try it: muster mcp test demo\n`,
+    ]);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const row = (tools: string) => `demo  user · ${tools} · ${command.slice(1).join(' ')}\n`;
+    expect(await muster('list')).toEqual([0, row('not used yet')]);
+    expect(await muster('test', 'demo')).toEqual([
+      0,
+      [
+        'demo: demo 1, protocol 2025-06-18, 2 tools',
+        '  echo: Says it again.',
+        '  pid: Returns the process id.',
+        'Tasks get these tools from the first use on.\n',
+      ].join('\n'),
+    ]);
+    expect(await muster('accept', 'demo')).toEqual([0, 'Accepted 2 tools of demo.\n']);
+    expect(await muster('list')).toEqual([0, row('2 tools')]);
+    expect(await muster('add', 'demo', 'https://example.org/mcp')).toEqual([
+      1,
+      `muster: CONFLICT: ${file} has a server "demo" already; nothing was written. Remove it first: muster mcp remove demo\n`,
+    ]);
+    expect(await muster('test', 'demos')).toEqual([
+      1,
+      'muster: NOT_FOUND: no MCP server "demos" is configured. Did you mean demo?\n',
+    ]);
+    expect(await muster('remove', 'demo')).toEqual([0, `Removed demo from ${file}.\n`]);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ mcpServers: {} });
+  });
+
+  it('changes no file that it would damage', async () => {
+    await using world = await openWorld();
+    const file = join(world.sandbox.workspace, '.mcp.json');
+    const text = '{\n  // mine\n  "mcpServers": {}\n}\n';
+    writeFileSync(file, text);
+    const run = await world.run(['mcp', 'add', 'x', '--project', 'https://example.org/mcp']);
+    expect([run.code, run.stderr]).toEqual([
+      1,
+      `muster: CONFLICT: ${file} cannot be changed: it is not plain JSON (comments would be lost). Nothing was written; change it by hand.\n`,
+    ]);
+    expect(readFileSync(file, 'utf8')).toBe(text);
   });
 });
