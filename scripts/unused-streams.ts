@@ -17,7 +17,11 @@ export function unusedStreamsPlugin(): Plugin {
     name: 'unused-streams',
     resolveId: {
       filter: { id: /^eventsource-parser\/stream$/ },
-      handler: () => ({ id: MODULE, moduleSideEffects: false }),
+      // The client of MCP reads its streams with it, and is loaded only for servers that are reached by HTTP.
+      handler: (_, importer) =>
+        importer?.includes('@modelcontextprotocol') === true
+          ? null
+          : { id: MODULE, moduleSideEffects: false },
     },
     load: {
       filter: { id: new RegExp(`^${MODULE}$`) },

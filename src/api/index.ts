@@ -104,6 +104,10 @@ function loadAtFirstCall<Args extends readonly unknown[], Result>(
   return async (...args) => (await load())(...args);
 }
 
+/** Loads the commands about MCP servers. */
+export const loadServerCommands = () => import('./mcp/manage-servers.ts');
+export type { ServerReport, ServerRow, ServerTest } from './mcp/manage-servers.ts';
+
 export type { QuestionAnswer } from '../engine/engine-requests.ts';
 export type { WaitingQuestion } from '../engine/task/inbox.ts';
 export type {

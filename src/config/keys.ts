@@ -124,6 +124,11 @@ export const SECTIONS = {
       'bytes of one tool result; the rest is kept in a file',
     ),
     read_bytes: integerKey(262_144, [256, GIBIBYTE], 'bytes of one Read result'),
+    server_tools_bytes: integerKey(
+      35_000,
+      [0, GIBIBYTE],
+      'bytes of tools of MCP servers in a request; with more, the model searches for them',
+    ),
     spill_bytes: integerKey(
       52_428_800,
       [0, 1024 * GIBIBYTE],

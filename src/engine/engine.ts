@@ -26,7 +26,7 @@ import { resolveMentions, createUserMessage } from './prompt/mentions.ts';
 import { isBusy } from './loop/next-step.ts';
 import {
   outlineChild,
-  prepareModels,
+  prepareDelegation,
   type ChildRequest,
   type Delegator,
 } from './delegation/plan-child.ts';
@@ -118,14 +118,14 @@ export class Engine {
    */
   async plan(by: Delegator, request: ChildRequest): Promise<PlannedChild | MusterError> {
     const { deps, prefixes } = this.context;
-    await prepareModels(deps, by.agent, request);
+    await prepareDelegation(deps, by.agent, request);
     const plan = outlineChild(deps, by, request);
     if (plan instanceof MusterError) return plan;
-    const { prompt, tools } = plan.setup;
+    const { prompt, listedTools } = plan.setup;
     const decision = decideDelegation(deps, by.rights, plan.agent);
     const fallbacks = deps.models.fallbacks?.(plan.model, plan.agent) ?? [];
     const reusesResults = plan.agent.cache ?? deps.settings.reusesResults;
-    const { prefix } = prefixes.get(prompt, tools);
+    const { prefix } = prefixes.get(prompt, listedTools);
     return { ...plan, decision, fallbacks, reusesResults, prefix };
   }
 

@@ -216,7 +216,7 @@ function decideByDefault(input: DecisionInput): Decision {
   return {
     verdict: 'ask',
     step: 'tool_default',
-    reason: `${tool} ${describeEffect(kind)}, and ${lacking} lets it run unasked.`,
+    reason: `${tool} ${describeEffect(call)}, and ${lacking} lets it run unasked.`,
     wouldAllow: suggestRule(input),
     ...(parts.length === 0 ? {} : { wouldAllowParts: parts }),
     ...(lacksSandbox && context.isMachineSandbox !== true
@@ -232,7 +232,8 @@ function isProvedHarmless(input: DecisionInput): boolean {
   return asRead === undefined || !isToolDisallowed(rights, 'Read');
 }
 
-function describeEffect(kind: ResolvedCall['kind']): string {
+function describeEffect({ tool, kind }: ResolvedCall): string {
+  if (tool.startsWith('mcp__')) return 'is a tool of an MCP server, which may do anything';
   if (kind === 'execute') return 'runs commands or code';
   return kind === 'network' ? 'sends requests over the network' : 'changes files';
 }

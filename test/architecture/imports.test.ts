@@ -54,14 +54,26 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   store: ['protocol', 'sys', 'base'],
   receipts: ['protocol', 'base'],
   web: ['protocol', 'sys', 'base'],
-  tools: ['web', 'protocol', 'sys', 'base'],
+  tools: ['web', 'mcp', 'protocol', 'sys', 'base'],
+  mcp: ['protocol', 'sys', 'base'],
   control: ['base'],
   keys: ['model', 'store', 'protocol', 'sys', 'base'],
   config: ['model', 'policy', 'agents', 'protocol', 'sys', 'base'],
   engine: ['receipts', 'model', 'policy', 'agents', 'store', 'tools', 'protocol', 'sys', 'base'],
   replay: ['engine', 'store', 'protocol', 'sys', 'base'],
   report: ['engine', 'receipts', 'protocol', 'sys', 'base'],
-  trust: ['config', 'engine', 'policy', 'agents', 'store', 'tools', 'protocol', 'sys', 'base'],
+  trust: [
+    'config',
+    'engine',
+    'policy',
+    'agents',
+    'store',
+    'tools',
+    'mcp',
+    'protocol',
+    'sys',
+    'base',
+  ],
   api: [
     'trust',
     'report',
@@ -77,6 +89,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'store',
     'tools',
     'web',
+    'mcp',
     'protocol',
     'sys',
     'base',
@@ -138,7 +151,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'model-port.ts',
     'probe',
   ],
-  api: ['setup', 'context', 'agents', 'templates', 'tasks', 'session', 'explain'],
+  api: ['setup', 'mcp', 'context', 'agents', 'templates', 'tasks', 'session', 'explain'],
 };
 
 /** The module of a file: its first folder below `src`. */
@@ -221,6 +234,7 @@ describe('imports', () => {
       '@ai-sdk/openai-compatible',
       '@cfworker/json-schema',
       '@earendil-works/pi-tui',
+      '@modelcontextprotocol/client',
       'highlight.js',
       'ipaddr.js',
       '@pydantic/genai-prices',
@@ -237,6 +251,18 @@ describe('imports', () => {
       .map(({ from, to }) => `${from} → ${to}`);
     expect(loaded).toEqual([]);
   });
+});
+
+it('one file loads the client of MCP, when a connection is opened', () => {
+  const sdk = imports.filter(
+    ({ to, kind }) => to.startsWith('@modelcontextprotocol/') && kind === 'value',
+  );
+  expect(sdk.every(({ from }) => from.startsWith('mcp/'))).toBe(true);
+  const users = new Set(sdk.map(({ from }) => from));
+  const reached = staticallyReached(['mcp/connections.ts', 'mcp/read-servers.ts']);
+  expect([...reached].filter((file) => users.has(file))).toEqual([]);
+  const loaders = own.filter(({ to, kind }) => to === 'mcp/open-session.ts' && kind === 'dynamic');
+  expect(loaders.map(({ from }) => from)).toEqual(['mcp/start-session.ts']);
 });
 
 describe('a run', () => {

@@ -96,6 +96,7 @@ const ROWS: Readonly<Record<ConfigKey, Row>> = {
   'liveness.no_progress_calls': whole(8),
   'output.tool_result_bytes': { ...whole(30_000), other: 700, toml: '700', text: '700' },
   'output.read_bytes': { ...whole(262_144), other: 700, toml: '700', text: '700' },
+  'output.server_tools_bytes': whole(35_000),
   'output.spill_bytes': whole(52_428_800),
   'models.default': model,
   'models.fast': model,

@@ -51,9 +51,7 @@ describe.concurrent('WebFetch', () => {
     await world.run(['-p', 'go', ...ALLOW_LOCALHOST]);
     const [result] = lastResults(world.model);
     expect(result?.isError).toBe(false);
-    expect(result?.text).toMatch(
-      /^\[http:\/\/localhost:\d+\/notes: Release notes\]\n/,
-    );
+    expect(result?.text).toMatch(/^\[http:\/\/localhost:\d+\/notes: Release notes\]\n/);
     expect(result?.text).toContain('# Version 24');
     expect(result?.text).toContain('The code name is Krypton.');
     expect(result?.text).not.toContain('Home | Blog');
@@ -73,9 +71,9 @@ describe.concurrent('WebFetch', () => {
     const [result] = lastResults(world.model);
     expect(result?.text).toMatch(/\nKrypton$/);
     expect(result?.text).not.toContain('fixes many things');
-    const [asked] = world.model.requests.filter(({ tools }) => tools.length === 0);
+    const asked = world.model.requests.find(({ tools }) => tools.length === 0);
     expect(asked?.model).toContain('haiku');
-    const [ended] = eventsOf(run).filter(({ type }) => type === 'request.ended');
+    const ended = eventsOf(run).find(({ type }) => type === 'request.ended');
     expect(ended).toMatchObject({
       purpose: `answer from ${url}`,
       failure: null,

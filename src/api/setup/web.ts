@@ -23,7 +23,7 @@ export function loadWebAccess(env: Environment): () => Promise<WebAccess> {
   });
 }
 
-/** What the choice of a search depends on. */
+/** The facts on which the choice of a search depends. */
 interface SearchSetup {
   readonly config: Config['web'];
   readonly env: Environment;

@@ -71,9 +71,9 @@ interface TaskPlan extends TaskRequest {
 export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan): TaskRun {
   const { deps, prefixes, running } = engine;
   const { id, parent, background, transferred } = plan;
-  const { tools, prompt, preloaded, memory, unmet } = plan.setup;
+  const { tools, listedTools, prompt, preloaded, memory, unmet } = plan.setup;
   const skills = [...(plan.skills ?? []), ...preloaded.names];
-  const sharedPrefix = transferred?.forked?.prefix ?? prefixes.get(prompt, tools);
+  const sharedPrefix = transferred?.forked?.prefix ?? prefixes.get(prompt, listedTools);
   const toolNames = tools.map((tool) => tool.name);
   const reader = { agent: plan.agent, tools: toolNames };
   const agents = deps.agents.agents();

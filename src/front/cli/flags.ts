@@ -234,6 +234,17 @@ const FLAGS = {
     },
     'no-check': { help: 'store the key without asking the provider whether it is valid' },
   }),
+  ...inGroup('Servers', {
+    project: { help: 'write into .mcp.json of this project instead of your own file' },
+    env: {
+      value: 'NAME=VALUE',
+      help: 'a variable of the server, such as TOKEN=${TOKEN}; repeatable',
+    },
+    header: {
+      value: 'HEADER',
+      help: 'a header, such as "Authorization: Bearer ${TOKEN}"; repeatable',
+    },
+  }),
   ...inGroup('Directories', {
     cwd: { value: 'DIR', path: 'directories', help: 'the directory to work in' },
     'add-dir': {

@@ -23,10 +23,12 @@ export function createHttpFetch(env: Environment): HttpFetch {
       await trusted;
     }
     const proxy = mayBeProxied ? await findProxy(url, env) : null;
-    if (proxy === null) return rejectRedirect(url, await direct.fetch(url, request, observer));
+    const check = (response: HttpResponse): HttpResponse =>
+      request.redirect === 'manual' ? response : rejectRedirect(url, response);
+    if (proxy === null) return check(await direct.fetch(url, request, observer));
     proxied ??= import('./proxy-client.ts').then(({ createProxyClient }) => createProxyClient());
     try {
-      return rejectRedirect(url, await (await proxied)(url, proxy, { request, observer }));
+      return check(await (await proxied)(url, proxy, { request, observer }));
     } catch (thrown) {
       if (request.signal?.aborted === true) throw thrown;
       throw new ProxiedRequestError(proxy, thrown);

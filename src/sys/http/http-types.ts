@@ -13,6 +13,8 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   readonly signal?: AbortSignal;
+  /** `manual`: a redirect is returned like any other response. Default: a redirect is an error. */
+  readonly redirect?: 'error' | 'manual';
 }
 
 /** The body of a response, read piece by piece. */
@@ -37,7 +39,7 @@ export interface HttpResponse {
 
 /**
  * Sends an HTTP request. Rejects like `fetch`, or with a UsageError for a wrong proxy or CA file. A redirect is an
- * error, because following it would send an API key to another server.
+ * error unless the request says otherwise, because following it would send an API key to another server.
  */
 export type HttpFetch = (
   url: string | URL,

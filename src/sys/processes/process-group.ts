@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { Duplex, Readable } from 'node:stream';
+import { Duplex, Readable, type Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
@@ -45,6 +45,8 @@ export interface SpawnGroupOptions {
    * error. Default: a socket, which cannot be opened by name.
    */
   readonly output?: Pipe | null;
+  /** True if this process writes to the stdin of the program. Default: false, so stdin is empty. */
+  readonly hasInput?: boolean;
 }
 
 interface ProcessExit {
@@ -54,12 +56,16 @@ interface ProcessExit {
 }
 
 /**
- * A process that leads its own group and session, together with the processes that it started. Its stdin is closed,
- * and it inherits no other descriptors.
+ * A process that leads its own group and session, together with the processes that it started. Its stdin is closed
+ * unless the options say otherwise, and it inherits no other descriptors.
  */
 export interface ProcessGroup {
   /** The pid of the leader; undefined if the leader could not start. */
   readonly pid: number | undefined;
+  /** The entry `NAME=value` in the environment of all processes of the group. */
+  readonly mark: string;
+  /** The stdin of the leader; null if the options do not ask for it or the leader could not start. */
+  readonly stdin: Writable | null;
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Resolves when the leader has started. Rejects if the leader could not start. */
@@ -117,7 +123,12 @@ export function spawnProcessGroup(
         cwd: options.cwd,
         env: { ...options.env, [MARK_VARIABLE]: mark },
         detached: true,
-        stdio: ['ignore', output, 'pipe', ...buildExtraStdio(options)],
+        stdio: [
+          options.hasInput === true ? 'pipe' : 'ignore',
+          output,
+          'pipe',
+          ...buildExtraStdio(options),
+        ],
       }),
     ),
   );
@@ -133,6 +144,8 @@ export function spawnProcessGroup(
   };
   const group: ProcessGroup = {
     pid: child.pid,
+    mark: `${MARK_VARIABLE}=${mark}`,
+    stdin: child.stdin,
     // If no descriptor is free, the child has failed and has no pipes.
     stdout: stdout ?? Readable.from([]),
     stderr: child.stderr ?? Readable.from([]),

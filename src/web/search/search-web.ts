@@ -21,7 +21,7 @@ export interface ConfiguredSearch {
   readonly access: SearchAccess;
 }
 
-/** What a search needs besides the query. */
+/** The means of a search. */
 interface SearchOptions {
   readonly fetch: HttpFetch;
   readonly signal: AbortSignal;

@@ -26,7 +26,7 @@ import {
   type FileFields,
 } from '../../parsing/fields.ts';
 import { readYaml } from '../../parsing/front-matter.ts';
-import { parseJsonFields } from '../../parsing/jsonc.ts';
+import { parseJsonFields } from '../../parsing/json-fields.ts';
 
 /** The fields that have no effect. The last six surround the recipe in files of the desktop application. */
 const INACTIVE = (

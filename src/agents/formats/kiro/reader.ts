@@ -17,7 +17,7 @@ import {
   type FormatReader,
   type FileDefinitions,
 } from '../../loader/format.ts';
-import { parseJsonFields } from '../../parsing/jsonc.ts';
+import { parseJsonFields } from '../../parsing/json-fields.ts';
 import { readKiroRules, TOOL_SETTINGS } from './rules.ts';
 import {
   nameFromPath,

@@ -10,7 +10,7 @@ import {
   type FileDefinitions,
 } from '../../loader/format.ts';
 import { toSafeMessage } from '../../parsing/fields.ts';
-import { parseJsonc } from '../../parsing/jsonc.ts';
+import { parseJsonc } from '../../../base/jsonc.ts';
 import { normalizeLineEnds } from '../../parsing/split-front-matter.ts';
 import type { PermissionEntry } from '../../permissions/entries.ts';
 import { readSharedPermissions } from '../../permissions/permission-fields.ts';

@@ -3,7 +3,7 @@ import type { AgentDefinition } from '../../../protocol/agent.ts';
 import type { Field, Fields } from '../../parsing/fields.ts';
 import { readBoolean, fieldText, readSingleLine } from '../../fields/common.ts';
 import type { FormatReader } from '../../loader/format.ts';
-import { parseJsonc } from '../../parsing/jsonc.ts';
+import { parseJsonc } from '../../../base/jsonc.ts';
 import { addPermissionRules, translateToToolLists } from '../../permissions/permission-fields.ts';
 import { readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts';
 import { splitToolList } from '../../fields/tool-grants.ts';

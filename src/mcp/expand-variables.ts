@@ -1,0 +1,109 @@
+import { UsageError } from '../base/errors.ts';
+import type { Environment } from '../sys/env.ts';
+import { isWebUrl } from './read-entry.ts';
+import type { McpServerEntry, McpTransport } from './server-entry.ts';
+
+/** The values of `${VAR}` in entries. */
+export interface VariableSource {
+  readonly environment: Environment;
+  /** The variables that hold keys of Muster itself. Only a file of the user may name them. */
+  readonly ownSecrets: ReadonlySet<string>;
+  /** The absolute path of the project, for `${workspaceFolder}` and `${CLAUDE_PROJECT_DIR}`. */
+  readonly project: string;
+  /** The home directory of the user, for `${userHome}`. */
+  readonly home: string;
+}
+
+/** The transport of an entry with all variables replaced, and the variables that were used. */
+export interface ExpandedTransport {
+  readonly transport: McpTransport;
+  /** The values by name. They may be secret. */
+  readonly used: ReadonlyMap<string, string>;
+}
+
+/** Matches `${NAME}`, `${env:NAME}` and both with `:-default`. */
+const VARIABLE = /\$\{([^}]*)\}/g;
+const NAMED = /^(?:env:)?([A-Za-z_]\w*)(?::-(.*))?$/s;
+
+/**
+ * Replaces the variables in the command, arguments, environment, directory, URL and headers of an entry.
+ * Throws a UsageError that names the file, the server, the field and the variable if a variable has neither a value nor
+ * a default, or if an entry of a project names a key of Muster.
+ */
+export function expandTransport(entry: McpServerEntry, source: VariableSource): ExpandedTransport {
+  const used = new Map<string, string>();
+  const expand = (field: string, text: string): string =>
+    text.replaceAll(VARIABLE, (_, inside: string) => {
+      const { name, value } = resolve(entry, field, inside, source);
+      used.set(name, value);
+      return value;
+    });
+  const expandMap = (field: string, map: Readonly<Record<string, string>>) =>
+    Object.fromEntries(
+      Object.entries(map).map(([name, text]) => [name, expand(`${field}.${name}`, text)]),
+    );
+  const { transport } = entry;
+  if (transport.type === 'stdio') {
+    const expanded = {
+      ...transport,
+      command: expand('command', transport.command),
+      args: transport.args.map((text, index) => expand(`args[${index}]`, text)),
+      env: expandMap('env', transport.env),
+      cwd: transport.cwd === null ? null : expand('cwd', transport.cwd),
+    };
+    return { transport: expanded, used };
+  }
+  const url = expand('url', transport.url);
+  if (!isWebUrl(url)) {
+    throw fieldError(entry, 'url', 'it must be a URL that begins with http:// or https://');
+  }
+  return {
+    transport: { ...transport, url, headers: expandMap('headers', transport.headers) },
+    used,
+  };
+}
+
+interface Variable {
+  readonly name: string;
+  readonly value: string;
+}
+
+function resolve(
+  entry: McpServerEntry,
+  field: string,
+  inside: string,
+  { environment, ownSecrets, project, home }: VariableSource,
+): Variable {
+  if (inside === 'workspaceFolder' || inside === 'CLAUDE_PROJECT_DIR') {
+    return { name: inside, value: project };
+  }
+  if (inside === 'userHome') return { name: inside, value: home };
+  const [, name, fallback] = NAMED.exec(inside) ?? [];
+  if (name === undefined) {
+    const hint = inside.startsWith('input:')
+      ? 'write ${NAME} and set the variable NAME'
+      : 'write ${NAME}';
+    throw fieldError(entry, field, `\${${inside}} is not supported: ${hint}`);
+  }
+  if (entry.origin.scope === 'project' && (ownSecrets.has(name) || name.startsWith('MUSTER_'))) {
+    const reason = `a project's server cannot get ${name}, which belongs to Muster`;
+    throw fieldError(
+      entry,
+      field,
+      `${reason}; define the server in your own mcp.json if you want that`,
+    );
+  }
+  const value = environment[name];
+  // As in a shell, an empty variable counts as missing for `:-`.
+  if (value !== undefined && (value !== '' || fallback === undefined)) return { name, value };
+  if (fallback !== undefined) return { name, value: fallback };
+  throw fieldError(
+    entry,
+    field,
+    `the variable ${name} is not set; set it, or write a default: \${${name}:-default}`,
+  );
+}
+
+function fieldError({ name, origin }: McpServerEntry, field: string, message: string): UsageError {
+  return new UsageError(`${origin.file}: server ${name}: ${field}: ${message}`);
+}

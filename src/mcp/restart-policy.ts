@@ -1,0 +1,33 @@
+import { rejectOnAbort } from '../base/async.ts';
+
+/** The maximum number of failures in a row after which a server is not started again by itself. */
+const MAX_FAILURES = 5;
+const FIRST_DELAY_MS = 1000;
+const MAX_DELAY_MS = 30_000;
+/** A server that has run for this long works: an earlier failure no longer counts. */
+const STABLE_MS = 60_000;
+
+/**
+ * Returns how long to wait before a server is started again after a number of failures in a row: 1, 2, 4, 8 and 16 s.
+ * Null after more failures, when only a request of a person starts the server again.
+ */
+export function restartDelay(failures: number): number | null {
+  if (failures > MAX_FAILURES) return null;
+  return Math.min(FIRST_DELAY_MS * 2 ** Math.max(failures - 1, 0), MAX_DELAY_MS);
+}
+
+/** Returns the number of failures in a row, including the end of a server that has run for `ranMs`. */
+export function countFailures(before: number, ranMs: number): number {
+  return ranMs >= STABLE_MS ? 1 : before + 1;
+}
+
+/** Waits before a restart. Rejects with the signal's reason as soon as the signal aborts. */
+export async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
+  const over = Promise.withResolvers<void>();
+  const timer = setTimeout(over.resolve, ms);
+  try {
+    await rejectOnAbort(over.promise, signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}

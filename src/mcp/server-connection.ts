@@ -1,0 +1,359 @@
+import { rejectOnAbort } from '../base/async.ts';
+import type { Clock } from '../base/clock.ts';
+import { errorMessage } from '../base/errors.ts';
+import { RequestLimits, type LimitedRequest } from './call-limits.ts';
+import type { McpListKind, SessionTarget } from './open-session.ts';
+import { countFailures, pauseFor, restartDelay } from './restart-policy.ts';
+import type { AskForServer, McpList, McpServerInfo, McpTool } from './server-data.ts';
+import type { McpServerEntry } from './server-entry.ts';
+import { McpServerError } from './server-error.ts';
+import { EventThrottle, type McpEvent } from './server-events.ts';
+import type { McpSession } from './session.ts';
+import { startSession } from './start-session.ts';
+
+/** The parts that a connection needs from outside. */
+export interface ConnectionParts {
+  readonly entry: McpServerEntry;
+  readonly roots: readonly string[];
+  readonly clock: Clock;
+  readonly onEvent: (event: McpEvent) => void;
+  /** Asks the user. Null if nobody can be asked. */
+  readonly ask: AskForServer | null;
+  /** Prepares a connection. Rejects if the entry cannot be used. */
+  readonly createTarget: (signal: AbortSignal) => Promise<SessionTarget>;
+}
+
+/**
+ * The state of a connection:
+ * - `stopped`: the server does not run, and starts at the next use.
+ * - `starting`, `ready`: the server starts or runs.
+ * - `waiting`: the server has failed and starts again in a moment.
+ * - `failed`: the server has failed too often. It starts again only after `retry`.
+ * - `closed`: the connection is not used any more.
+ */
+export type McpConnectionState = 'stopped' | 'starting' | 'ready' | 'waiting' | 'failed' | 'closed';
+
+/** A request and the name of the call to which it belongs. */
+export interface ConnectionUse {
+  readonly signal: AbortSignal;
+  /** An id of the caller, by which a question of the server finds its task. Default: none. */
+  readonly callId?: string;
+}
+
+/** The connection to one server, which all users of the server share. */
+export class ServerConnection {
+  private readonly parts: ConnectionParts;
+  private readonly name: string;
+  private readonly events: EventThrottle;
+  private readonly limits: RequestLimits;
+  private readonly callIds: string[] = [];
+  private readonly closing = new AbortController();
+  private currentState: McpConnectionState = 'stopped';
+  private session: McpSession | null = null;
+  private opening: Promise<McpSession> | null = null;
+  /** The ends of earlier sessions, which `close` waits for. */
+  private readonly endings = new Set<Promise<void>>();
+  private tools: Promise<McpList<McpTool>> | null = null;
+  private timer: NodeJS.Timeout | null = null;
+  private failures = 0;
+  private readySince = 0;
+  private startableAt = 0;
+  private isKnownAsOld = false;
+  /** True from the end of a session that Muster has not ended until the next session is open. */
+  private wasLost = false;
+  private error: McpServerError | null = null;
+  private activeUses = 0;
+  /** The number of handles that share the connection. */
+  users = 0;
+
+  constructor(parts: ConnectionParts) {
+    const { entry, clock, onEvent } = parts;
+    this.parts = parts;
+    this.name = entry.name;
+    this.events = new EventThrottle(onEvent);
+    this.limits = new RequestLimits(entry.name, entry.limits, clock);
+  }
+
+  get state(): McpConnectionState {
+    return this.currentState;
+  }
+
+  get lastError(): string | null {
+    return this.error?.message ?? null;
+  }
+
+  get info(): McpServerInfo | null {
+    return this.session?.info ?? null;
+  }
+
+  get activeRequests(): number {
+    return this.activeUses;
+  }
+
+  /**
+   * Runs a request, after starting the server if necessary. A request that the server has not seen because its session
+   * had ended is sent once more.
+   */
+  async use<T>(
+    { signal, callId }: ConnectionUse,
+    send: (session: McpSession, request: LimitedRequest) => Promise<T>,
+  ): Promise<T> {
+    this.activeUses += 1;
+    if (this.currentState === 'ready') this.stopTimer();
+    if (callId !== undefined) this.callIds.push(callId);
+    try {
+      return await this.sendOnce(signal, send);
+    } catch (thrown) {
+      const isUnsent =
+        thrown instanceof McpServerError && thrown.kind === 'lost' && !thrown.isOutcomeUnknown;
+      if (!isUnsent || this.currentState === 'closed') throw thrown;
+      return await this.sendOnce(signal, send);
+    } finally {
+      if (callId !== undefined) this.callIds.splice(this.callIds.indexOf(callId), 1);
+      this.activeUses -= 1;
+      this.armIdleTimer();
+    }
+  }
+
+  /** Lists the tools. The list is kept until the server says that it has changed. */
+  async listTools(signal: AbortSignal): Promise<McpList<McpTool>> {
+    const own = this.closing.signal;
+    this.tools ??= this.use({ signal: own }, (session, request) =>
+      session.listTools(request.signal),
+    );
+    const list = this.tools;
+    try {
+      return await this.waitFor(list, signal);
+    } catch (thrown) {
+      if (!signal.aborted && this.tools === list) this.tools = null;
+      throw thrown;
+    }
+  }
+
+  /** Lets a server that has failed too often start again at the next use. */
+  retry(): void {
+    this.failures = 0;
+    this.startableAt = 0;
+    if (this.currentState === 'failed') this.currentState = 'stopped';
+  }
+
+  /** Ends the server for good. */
+  async close(reason: 'released' | 'closed'): Promise<void> {
+    if (this.currentState !== 'closed') {
+      this.stop(reason);
+      this.currentState = 'closed';
+      this.closing.abort(this.createError('all connections were closed', 'closed'));
+      this.events.stop();
+    }
+    await this.opening?.catch(() => {});
+    await Promise.all(this.endings);
+  }
+
+  private async sendOnce<T>(
+    signal: AbortSignal,
+    send: (session: McpSession, request: LimitedRequest) => Promise<T>,
+  ): Promise<T> {
+    const session = await this.acquire(signal);
+    const request = this.limits.start(AbortSignal.any([signal, this.closing.signal]));
+    try {
+      return await send(session, request);
+    } catch (thrown) {
+      if (thrown instanceof McpServerError && thrown.kind === 'lost')
+        this.lose(session, thrown.message);
+      throw thrown;
+    } finally {
+      request.end();
+    }
+  }
+
+  /** Returns the open session. Starts the server, or waits for its restart, if there is none. */
+  private async acquire(signal: AbortSignal): Promise<McpSession> {
+    if (this.currentState === 'closed')
+      throw this.createError('all connections were closed', 'closed');
+    if (this.currentState === 'failed') {
+      throw this.error ?? this.createError('it has failed too often', 'start');
+    }
+    if (this.session !== null) return this.session;
+    this.opening ??= this.open({ startsByItself: false });
+    return await this.waitFor(this.opening, signal);
+  }
+
+  /** Waits for something that other requests wait for as well, and that goes on when the signal aborts. */
+  private async waitFor<T>(shared: Promise<T>, signal: AbortSignal): Promise<T> {
+    try {
+      return await rejectOnAbort(shared, signal);
+    } catch (thrown) {
+      if (!signal.aborted) throw thrown;
+      throw this.createError('the request was cancelled', 'cancelled', thrown);
+    }
+  }
+
+  /** Opens a session, not before the pause after a failure is over. */
+  private async open({
+    startsByItself,
+  }: {
+    readonly startsByItself: boolean;
+  }): Promise<McpSession> {
+    this.stopTimer();
+    try {
+      const waitMs = this.startableAt - this.parts.clock.monotonic();
+      if (waitMs > 0) await pauseFor(waitMs, this.closing.signal);
+      this.currentState = 'starting';
+      const session = await this.openSession();
+      if (this.closing.signal.aborted) {
+        await session.close();
+        throw this.closing.signal.reason;
+      }
+      this.session = session;
+      this.currentState = 'ready';
+      this.error = null;
+      this.isKnownAsOld = !session.isModern;
+      this.readySince = this.parts.clock.monotonic();
+      const { wasLost: isRestart } = this;
+      this.wasLost = false;
+      const { protocolVersion } = session.info;
+      this.parts.onEvent({ type: 'started', protocolVersion, isRestart });
+      if (isRestart) this.changeLists();
+      this.armIdleTimer();
+      return session;
+    } catch (thrown) {
+      throw this.failToOpen(thrown, startsByItself);
+    } finally {
+      this.opening = null;
+    }
+  }
+
+  private async openSession(): Promise<McpSession> {
+    const { entry, roots, createTarget, ask } = this.parts;
+    let session: McpSession | null = null;
+    session = await startSession(createTarget, {
+      server: this.name,
+      roots,
+      startMs: entry.limits.startMs,
+      signal: this.closing.signal,
+      isKnownAsOld: this.isKnownAsOld,
+      onLost: (reason) => {
+        if (session !== null) this.lose(session, reason);
+      },
+      onProblem: (message) => this.report({ type: 'problem', message }),
+      onListChanged: (list) => this.changeList(list),
+      onLog: (level, text) => this.report({ type: 'log', level, text }),
+      ask:
+        ask === null
+          ? null
+          : (question, stop) => this.limits.pauseDuring(() => ask(question, stop)),
+      listCallIds: () => [...this.callIds],
+    });
+    return session;
+  }
+
+  private failToOpen(thrown: unknown, startsByItself: boolean): McpServerError {
+    const error =
+      thrown instanceof McpServerError
+        ? thrown
+        : this.createError(errorMessage(thrown), 'start', thrown);
+    if (this.currentState === 'closed') return error;
+    this.error = error;
+    this.failures += 1;
+    const restartMs = this.scheduleStart(startsByItself && this.users > 0);
+    if (startsByItself)
+      this.parts.onEvent({ type: 'restart-failed', reason: error.message, restartMs });
+    return error;
+  }
+
+  /** Reacts to the end of a session that Muster has not ended. */
+  private lose(session: McpSession, reason: string): void {
+    if (this.session !== session) return;
+    this.stopTimer();
+    this.session = null;
+    this.tools = null;
+    this.wasLost = true;
+    this.track(session.close());
+    const ranMs = this.parts.clock.monotonic() - this.readySince;
+    this.failures = countFailures(this.failures, ranMs);
+    this.error = this.createError(reason, 'lost');
+    const restartMs = this.scheduleStart(this.users > 0);
+    this.parts.onEvent({ type: 'lost', reason, restartMs });
+  }
+
+  /**
+   * Decides when the server may start again after a failure. Returns the delay if it starts by itself then, and null
+   * otherwise.
+   */
+  private scheduleStart(startsByItself: boolean): number | null {
+    const delay = restartDelay(this.failures);
+    if (delay === null) {
+      this.currentState = 'failed';
+      return null;
+    }
+    this.startableAt = this.parts.clock.monotonic() + delay;
+    if (!startsByItself) {
+      this.currentState = 'stopped';
+      return null;
+    }
+    this.currentState = 'waiting';
+    this.timer = setTimeout(() => {
+      // A request may have started the server already.
+      if (this.currentState !== 'waiting' || this.opening !== null) return;
+      this.opening = this.open({ startsByItself: true });
+      // The failure is reported as an event, and to each request that waits for the session.
+      this.opening.catch(() => {});
+    }, delay);
+    this.timer.unref();
+    return delay;
+  }
+
+  private changeLists(): void {
+    const { hasTools, hasResources, hasPrompts } = this.session?.info ?? {};
+    if (hasTools === true) this.changeList('tools');
+    if (hasResources === true) this.changeList('resources');
+    if (hasPrompts === true) this.changeList('prompts');
+  }
+
+  private changeList(list: McpListKind): void {
+    if (list === 'tools') this.tools = null;
+    this.events.listChanged(list);
+  }
+
+  private report(event: McpEvent): void {
+    this.events.message(event, this.parts.clock.monotonic());
+  }
+
+  private armIdleTimer(): void {
+    if (this.activeUses > 0 || this.currentState !== 'ready') return;
+    this.stopTimer();
+    this.timer = setTimeout(() => this.stop('idle'), this.parts.entry.limits.idleMs);
+    this.timer.unref();
+  }
+
+  /** Ends the session. Does nothing if there is none. */
+  private stop(reason: 'idle' | 'released' | 'closed'): void {
+    this.stopTimer();
+    const { session } = this;
+    if (session === null) return;
+    this.session = null;
+    this.tools = null;
+    this.currentState = 'stopped';
+    this.track(session.close());
+    this.parts.onEvent({ type: 'stopped', reason });
+  }
+
+  private track(ending: Promise<void>): void {
+    // An error while a connection is being closed concerns nobody: it is not used any more.
+    const settled = ending.catch(() => {}).finally(() => this.endings.delete(settled));
+    this.endings.add(settled);
+  }
+
+  private stopTimer(): void {
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer = null;
+  }
+
+  private createError(
+    message: string,
+    kind: McpServerError['kind'],
+    cause?: unknown,
+  ): McpServerError {
+    return new McpServerError(message, { server: this.name, kind, cause });
+  }
+}

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+
+/** A server that Muster starts as a process and talks to through its stdin and stdout. */
+export interface StdioTransport {
+  readonly type: 'stdio';
+  readonly command: string;
+  readonly args: readonly string[];
+  /** The variables that the server gets in addition to the clean environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The directory of the process. Null for the directory of the task. */
+  readonly cwd: string | null;
+}
+
+/** A server that is reached by HTTP: `http` is streamable HTTP, `sse` is the transport before it. */
+export interface HttpTransport {
+  readonly type: 'http' | 'sse';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** A command line for a shell that prints more headers as a JSON object. It runs before each connection. */
+  readonly headersHelper: string | null;
+}
+
+export type McpTransport = StdioTransport | HttpTransport;
+
+/** Time limits of a server in milliseconds. */
+export interface McpServerLimits {
+  /** The time until the server has answered the first request. */
+  readonly startMs: number;
+  /** The time for which a call may show no sign of life. Progress is a sign of life. */
+  readonly silenceMs: number;
+  /** The time that a call may take in total. */
+  readonly callMs: number;
+  /** The time without use after which the server is stopped. */
+  readonly idleMs: number;
+}
+
+export const DEFAULT_MCP_LIMITS: McpServerLimits = {
+  startMs: 30_000,
+  silenceMs: 60_000,
+  callMs: 600_000,
+  idleMs: 600_000,
+};
+
+/** The place in which a server is defined. */
+export interface McpServerOrigin {
+  /** `project`: the file belongs to a project, so it needs trust. `user`: the file belongs to the user. */
+  readonly scope: 'project' | 'user';
+  readonly file: string;
+  /** The name of the agent definition that contains the entry. Default: none. */
+  readonly definition?: string;
+}
+
+/** The tools of a server that Muster offers. */
+export interface McpToolFilter {
+  /** The only tools that are offered, by the server's own names. Null for all. */
+  readonly only: readonly string[] | null;
+  readonly except: readonly string[];
+}
+
+/**
+ * A server as its file describes it. Texts of the transport may contain `${VAR}`, which `expandTransport` replaces
+ * only when the server starts, so that an entry contains no secrets of the environment.
+ */
+export interface McpServerEntry {
+  readonly name: string;
+  readonly origin: McpServerOrigin;
+  readonly transport: McpTransport;
+  readonly limits: McpServerLimits;
+  readonly isEnabled: boolean;
+  /** Whether the server shall run in the sandbox. Null if the file does not say so: see `runsInSandbox`. */
+  readonly sandbox: boolean | null;
+  /** Whether each user of the entry gets a connection of its own. */
+  readonly hasOwnConnection: boolean;
+  readonly tools: McpToolFilter;
+}
+
+/** Tells whether the process of a server runs in the sandbox. By default only the servers of a project do. */
+export function runsInSandbox({ sandbox, origin }: McpServerEntry): boolean {
+  return sandbox ?? origin.scope === 'project';
+}
+
+/**
+ * Returns a hash of everything in an entry that changes what the server is or may do. Two entries with the same
+ * fingerprint can share a connection, and a user's trust in an entry holds as long as its fingerprint is the same.
+ */
+export function fingerprintServer(entry: McpServerEntry): string {
+  const { name, origin, transport, limits, hasOwnConnection, tools } = entry;
+  const content = [name, origin.scope, transport, limits, runsInSandbox(entry), hasOwnConnection];
+  return createHash('sha256')
+    .update(JSON.stringify(sortKeys([...content, tools])))
+    .digest('hex');
+}
+
+/** Returns a copy whose objects have their keys in alphabetical order. */
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  const sorted = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(sorted.map(([key, item]) => [key, sortKeys(item)]));
+}

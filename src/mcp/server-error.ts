@@ -1,0 +1,64 @@
+import { MusterError, type ErrorCode } from '../base/errors.ts';
+
+/**
+ * The reason why a server could not do what it was asked for:
+ * - `start`: the server could not be started, or the connection could not be opened.
+ * - `login`: the server requires a login.
+ * - `lost`: the connection ended while the request was running.
+ * - `timeout`: the request showed no sign of life, or took too long in total.
+ * - `cancelled`: the caller's signal was aborted.
+ * - `refused`: the server answered with an error.
+ * - `invalid`: the answer is not what the protocol requires.
+ * - `unsupported`: the server does not offer the feature.
+ * - `closed`: Muster has closed all connections.
+ */
+export type McpFailureKind =
+  | 'start'
+  | 'login'
+  | 'lost'
+  | 'timeout'
+  | 'cancelled'
+  | 'refused'
+  | 'invalid'
+  | 'unsupported'
+  | 'closed';
+
+const ERROR_CODE_OF: Readonly<Record<McpFailureKind, ErrorCode>> = {
+  start: 'PROVIDER_ERROR',
+  login: 'PERMISSION_DENIED',
+  lost: 'PROVIDER_ERROR',
+  timeout: 'TIMEOUT',
+  cancelled: 'CANCELLED',
+  refused: 'PROVIDER_ERROR',
+  invalid: 'PROVIDER_ERROR',
+  unsupported: 'INVALID_PARAM',
+  closed: 'CANCELLED',
+};
+
+/** Details of a failure of a server. */
+export interface McpFailure {
+  readonly server: string;
+  readonly kind: McpFailureKind;
+  /** Whether the server may have carried out the request or a part of it. Default: false. */
+  readonly isOutcomeUnknown?: boolean;
+  readonly cause?: unknown;
+}
+
+/** A failure of an MCP server. Its message names the server. */
+export class McpServerError extends MusterError {
+  override readonly name = 'McpServerError';
+  readonly server: string;
+  readonly kind: McpFailureKind;
+  readonly isOutcomeUnknown: boolean;
+
+  constructor(message: string, { server, kind, isOutcomeUnknown = false, cause }: McpFailure) {
+    const isRetryable = kind === 'lost' || kind === 'timeout' || kind === 'start';
+    super(ERROR_CODE_OF[kind], `MCP server ${server}: ${message}`, {
+      retryable: isRetryable,
+      cause,
+    });
+    this.server = server;
+    this.kind = kind;
+    this.isOutcomeUnknown = isOutcomeUnknown;
+  }
+}

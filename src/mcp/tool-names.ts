@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+
+/** The maximum length of a tool's name with every provider. */
+const MAX_NAME_LENGTH = 64;
+/** The maximum length of the part that stands for the server, so that enough remains for the tool. */
+const MAX_SERVER_LENGTH = 24;
+const PREFIX = 'mcp__';
+const HASH_LENGTH = 8;
+
+/** A tool by the server's own names. */
+export interface McpToolId {
+  readonly server: string;
+  readonly tool: string;
+}
+
+/** The names under which models see the tools of servers, in both directions. */
+export interface McpToolNames {
+  /** Returns `mcp__SERVER__TOOL`; undefined for a tool that is not in the table. */
+  toName(id: McpToolId): string | undefined;
+  /** Returns the tool of a name; undefined for a name that is not in the table. */
+  fromName(name: string): McpToolId | undefined;
+  /** Returns the part of the names that stands for a server; undefined for a server that is not in the table. */
+  serverPart(server: string): string | undefined;
+}
+
+/**
+ * Builds the names of all tools of all servers. A name has 1 to 64 letters, digits, `_` and `-`, as every provider
+ * accepts, and begins with `mcp__SERVER__`. The part for the server contains no `__`, so a permission rule for one
+ * server never matches the tools of another. A name that is too long, or that equals another one after its characters
+ * were replaced, ends with a hash of the original names. The names do not depend on the order of servers and tools.
+ */
+export function buildMcpToolNames(
+  servers: readonly { readonly server: string; readonly tools: readonly string[] }[],
+): McpToolNames {
+  const serverParts = assignNames(
+    servers.map(({ server }) => server),
+    { clean: cleanServerName, maxLength: MAX_SERVER_LENGTH, salt: '' },
+  );
+  const byName = new Map<string, McpToolId>();
+  const byId = new Map<string, string>();
+  for (const [server, part] of serverParts) {
+    const prefix = `${PREFIX}${part}__`;
+    const tools = servers.filter((each) => each.server === server).flatMap((each) => each.tools);
+    const maxLength = MAX_NAME_LENGTH - prefix.length;
+    for (const [tool, name] of assignNames(tools, { clean: cleanName, maxLength, salt: server })) {
+      byName.set(prefix + name, { server, tool });
+      byId.set(toKey({ server, tool }), prefix + name);
+    }
+  }
+  return {
+    toName: (id) => byId.get(toKey(id)),
+    fromName: (name) => byName.get(name),
+    serverPart: (server) => serverParts.get(server),
+  };
+}
+
+interface NameRules {
+  readonly clean: (name: string) => string;
+  readonly maxLength: number;
+  /** A text that is part of the hash. */
+  readonly salt: string;
+}
+
+/** Assigns a unique name to each original name. A name that needs no change is kept. */
+function assignNames(
+  originals: readonly string[],
+  { clean, maxLength, salt }: NameRules,
+): ReadonlyMap<string, string> {
+  const distinct = [...new Set(originals)].toSorted();
+  const fits = (original: string): boolean => {
+    const name = clean(original);
+    // A name of nothing but `_`, which other scripts become, says less than a hash.
+    return name.length <= maxLength && (/[^_]/.test(name) || (name !== '' && name === original));
+  };
+  const counts = Map.groupBy(distinct.filter(fits), clean);
+  const taken = new Set(
+    distinct.filter((original) => fits(original) && clean(original) === original),
+  );
+  const assigned = distinct.map((original) => {
+    const name = clean(original);
+    if (taken.has(original)) return [original, original] as const;
+    if (fits(original) && !taken.has(name) && counts.get(name)?.length === 1) {
+      taken.add(name);
+      return [original, name] as const;
+    }
+    return [original, null] as const;
+  });
+  const withHash = (original: string): string => {
+    const start = clean(original)
+      .slice(0, maxLength - HASH_LENGTH - 1)
+      .replace(/_+$/, '');
+    // A server could have given another tool the name that comes out here.
+    for (let round = 0; ; round += 1) {
+      const hash = createHash('sha256').update(`${salt}\0${original}\0${round}`).digest('hex');
+      const name = [start, hash.slice(0, HASH_LENGTH)].filter((part) => part !== '').join('_');
+      if (taken.has(name)) continue;
+      taken.add(name);
+      return name;
+    }
+  };
+  return new Map(assigned.map(([original, name]) => [original, name ?? withHash(original)]));
+}
+
+/** Replaces the characters that some provider refuses. */
+function cleanName(name: string): string {
+  return name.trim().replaceAll(/[^\w-]+/g, '_');
+}
+
+/** Returns a name without `__` and without `_` at its ends, so that the end of the server's part is known. */
+function cleanServerName(name: string): string {
+  return cleanName(name)
+    .replaceAll(/_{2,}/g, '_')
+    .replaceAll(/^_+|_+$/g, '');
+}
+
+function toKey({ server, tool }: McpToolId): string {
+  return `${server}\0${tool}`;
+}
