@@ -182,10 +182,11 @@ class GuardedClient implements WebClient {
     await this.#certificates;
   }
 
-  async #read({ url }: Hop, exchange: WebExchange, redirectTo?: URL): Promise<WebResponse> {
+  async #read({ method, url }: Hop, exchange: WebExchange, redirectTo?: URL): Promise<WebResponse> {
     const { status, statusText, headers } = exchange;
     const { readBody } = await import('./body.ts');
-    const encoding = headers.get('content-encoding');
+    // The answer to HEAD has the headers of a body, but no body.
+    const encoding = method === 'HEAD' ? null : headers.get('content-encoding');
     try {
       const { bytes, isCut } = await readBody(exchange.body, encoding, this.#limits.bodyBytes);
       return {

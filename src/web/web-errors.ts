@@ -65,7 +65,7 @@ const PROBLEMS: readonly (readonly [RegExp, Problem])[] = [
     { code: 'PROVIDER_ERROR', text: 'the answer of the server is not valid HTTP' },
   ],
   [
-    /^(?:Z_|ERR_BROTLI|ERR__ERROR_FORMAT|ERR_PADDING|ERR__?ERROR|ZSTD_|ERR_ZLIB)/,
+    /^(?:Z_|ZSTD_|ERR__ERROR_|ERR_BROTLI_|ERR_ZLIB_)/,
     { code: 'PROVIDER_ERROR', text: 'the compressed body of the answer is damaged' },
   ],
 ];

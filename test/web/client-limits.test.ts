@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net';
 import zlib from 'node:zlib';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { MusterError } from '../../src/base/errors.ts';
 import { listen, serve } from '../model/adapters/support.ts';
 import { waitUntilPasses } from '../wait-until-passes.ts';
 import {
@@ -268,6 +270,46 @@ describe('a malformed answer', () => {
     );
     const { body, headers: got } = await makeClient().send(makeRequest(urlOf(server)));
     expect([body.toString(), got.get('content-type')]).toEqual(['text', 'image/png; charset="x']);
+  });
+});
+
+describe('any bytes of a server', () => {
+  it('give an answer or an error that says what happened', async () => {
+    let bytes = Buffer.alloc(0);
+    await using server = await startRawServer((socket) => socket.end(bytes));
+    const client = makeClient({ limits: { totalMs: 2_000 } });
+    const piece = fc.oneof(
+      fc
+        .constantFrom(
+          'HTTP/1.1 200 OK\r\n',
+          'HTTP/1.0 301 Moved\r\n',
+          'Content-Encoding: gzip\r\n',
+          'Content-Encoding: br\r\n',
+          'Content-Length: 5\r\n',
+          'Transfer-Encoding: chunked\r\n',
+          'Location: /\r\n',
+          'Location: http://[\r\n',
+          'Retry-After: 0\r\n',
+          '\r\n',
+          '5\r\nhello\r\n0\r\n\r\n',
+          'hello',
+        )
+        .map((text) => Buffer.from(text)),
+      fc.uint8Array({ maxLength: 40 }).map((array) => Buffer.from(array)),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 8 }), async (pieces) => {
+        bytes = Buffer.concat(pieces);
+        const outcome = await client
+          .send(makeRequest(urlOf(server)))
+          .catch((thrown: unknown) => thrown);
+        if (!(outcome instanceof Error)) return;
+        expect(outcome).toBeInstanceOf(MusterError);
+        expect(outcome.message).toMatch(/^http:\/\/site\.example:\d+\/: ./);
+      }),
+      { numRuns: 150 },
+    );
+    await expectClosed(server);
   });
 });
 
