@@ -219,6 +219,8 @@ describe('rules', () => {
     ['ask floor', fetchFrom('127.0.0.1'), { allow: ['WebFetch', 'WebFetch(domain:localhost)'] }],
     ['ask floor', fetchFrom('[::1]'), { allow: ['WebFetch'] }],
     ['ask floor', fetchFrom('8.8.8.8'), { allow: ['WebFetch'] }],
+    ['ask floor', fetchFrom('127.0.0.1'), { allow: ['WebFetch(domain:0.0.1)'] }],
+    ['allow allow_rule', fetchFrom('[::1]'), { allow: ['WebFetch(domain:[::1])'] }],
     ['allow allow_rule', fetchFrom('localhost'), { allow: ['WebFetch(domain:localhost)'] }],
     ['allow allow_rule', fetchFrom('10.1.2.3'), { allow: ['WebFetch(domain:10.0.0.0/8)'] }],
     ['ask floor', fetchFrom('11.1.2.3'), { allow: ['WebFetch(domain:10.0.0.0/8)'] }],

@@ -44,6 +44,8 @@ export function matchesDomain(specifier: string, host: string): boolean {
   const isSubdomainOnly = pattern.startsWith('*.');
   const domain = normalizeHost(isSubdomainOnly ? pattern.slice(2) : pattern);
   const name = normalizeHost(host);
+  // An address has no subdomains: `0.0.1` must not match `127.0.0.1`.
+  if (isIP(removeBrackets(name)) !== 0) return removeBrackets(name) === removeBrackets(domain);
   return (!isSubdomainOnly && name === domain) || name.endsWith(`.${domain}`);
 }
 
