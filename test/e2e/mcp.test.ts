@@ -69,6 +69,37 @@ const echo = (text: string) => ({ name: 'mcp__demo__echo', input: { text } });
 const ALLOW = ['--allow', 'mcp__demo'];
 
 describe.concurrent('MCP servers', () => {
+  it('may be written in the configuration file of the user', async () => {
+    await using world = await openWorld({ script: callsInTurn([echo('hello')]) });
+    const { workspace, home } = world.sandbox;
+    const script = join(workspace, 'server.cjs');
+    writeFileSync(script, SERVER);
+    const file = join(home, '.config/muster/config.toml');
+    mkdirSync(dirname(file), { recursive: true });
+    const entry = (name: string) =>
+      `[mcp.${name}]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(script)}]\n`;
+    writeFileSync(file, `${entry('demo')}\n[mcp.wrong]\nurl = "ftp://example.org"\n`);
+    const run = await world.run(['-p', 'go', ...ALLOW]);
+    const problem = `${file}: server wrong: url: it must be a URL that begins with http:// or https://`;
+    expect([lastResults(world.model)[0]?.text, run.stderr]).toEqual([
+      'echo: hello',
+      `muster: ${problem}\n`,
+    ]);
+    const list = await world.run(['mcp', 'list']);
+    expect([list.stdout, list.stderr]).toEqual([
+      `demo  user · 2 tools · ${process.execPath} ${script}\n`,
+      `muster: ${problem}\n`,
+    ]);
+    const removal = await world.run(['mcp', 'remove', 'demo']);
+    expect(removal.stderr).toBe(
+      `muster: NOT_FOUND: the server "demo" is in ${file}:1; remove it there by hand\n`,
+    );
+    // A server of mcp.json has precedence over one of the same name in the configuration file.
+    configure(world, { env: { ECHO_TEXT: 'From mcp.json.' } });
+    const test = await world.run(['mcp', 'test', 'demo']);
+    expect(test.stdout).toContain('echo: From mcp.json.');
+  });
+
   it('give their tools to the main agent and its children, which share one process', async () => {
     const script = (request: RecordedRequest): Answer => {
       const rounds = toolResultRounds(request);

@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { readUserFiles } from '../../config/files.ts';
+import { describeConfigProblem } from '../../config/setting.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { suggestNames } from '../../base/name-suggestions.ts';
@@ -39,17 +41,20 @@ export interface ServerReport {
 /** The owner of the file in which a server is written. */
 export type ServerScope = 'user' | 'project';
 
-function createSearch(state: StateOptions): ServerSearch & { readonly problems: string[] } {
-  const problems: string[] = [];
+async function createSearch(
+  state: StateOptions,
+): Promise<ServerSearch & { readonly problems: string[] }> {
   const { environment, home, cwd } = state;
+  const layer = (await readUserFiles(state)).at(-1)?.layer;
+  const problems = (layer?.problems ?? []).map(describeConfigProblem);
   const onProblem = (problem: string): void => void problems.push(problem);
   const trust = createProjectTrust({ ...state, decision: false, onProblem });
-  return { environment, home, project: cwd, trust, problems };
+  return { environment, home, project: cwd, trust, tables: layer?.mcp ?? null, problems };
 }
 
 /** Lists the configured servers. Starts nothing. */
-export function listServers(state: StateOptions): ServerReport {
-  const search = createSearch(state);
+export async function listServers(state: StateOptions): Promise<ServerReport> {
+  const search = await createSearch(state);
   const { entries, problems } = findServers(search);
   const records = openToolRecords(stateDirectory(state));
   const servers = entries.map((entry): ServerRow => {
@@ -92,7 +97,7 @@ export async function testServer(
     readonly signal: AbortSignal;
   },
 ): Promise<ServerTest> {
-  const entry = findServer(name, state);
+  const entry = await findServer(name, state);
   const { environment, home, cwd } = state;
   const connections = createMcpConnections({
     variables: {
@@ -125,8 +130,8 @@ export async function testServer(
   }
 }
 
-function findServer(name: string, state: StateOptions): McpServerEntry {
-  const { entries, problems } = findServers(createSearch(state));
+async function findServer(name: string, state: StateOptions): Promise<McpServerEntry> {
+  const { entries, problems } = findServers(await createSearch(state));
   const entry = entries.find((each) => each.name === name);
   if (entry !== undefined) return entry;
   const own = problems.filter(({ server }) => server === name).map(describeMcpProblem);
@@ -176,7 +181,13 @@ export async function removeServer(name: string, state: StateOptions): Promise<s
     });
     if (isFound) return file;
   }
-  throw new MusterError('NOT_FOUND', `no file of servers has "${name}"; see muster mcp list`);
+  const { tables } = await createSearch(state);
+  const where = tables?.servers.get(name)?.where;
+  const reason =
+    where === undefined
+      ? `no file of servers has "${name}"; see muster mcp list`
+      : `the server "${name}" is in ${where}; remove it there by hand`;
+  throw new MusterError('NOT_FOUND', reason);
 }
 
 function fileOf(scope: ServerScope, state: StateOptions): string {
