@@ -43,7 +43,7 @@ export function userServersFile(user: UserEnvironment): string {
 }
 
 /** Reads the servers of the user's `mcp.json` and configuration file. Never throws. */
-function readUserServers(
+export function readUserServers(
   search: UserEnvironment & Pick<ServerSearch, 'tables'>,
 ): readonly McpServerList[] {
   return [readUserFile(search), readTables(search.tables)];

@@ -41,7 +41,8 @@ export interface ServerReport {
 /** The owner of the file in which a server is written. */
 export type ServerScope = 'user' | 'project';
 
-async function createSearch(
+/** Returns the places of servers, and the problems of the user's configuration file. */
+export async function createServerSearch(
   state: StateOptions,
 ): Promise<ServerSearch & { readonly problems: string[] }> {
   const { environment, home, cwd } = state;
@@ -54,7 +55,7 @@ async function createSearch(
 
 /** Lists the configured servers. Starts nothing. */
 export async function listServers(state: StateOptions): Promise<ServerReport> {
-  const search = await createSearch(state);
+  const search = await createServerSearch(state);
   const { entries, problems } = findServers(search);
   const records = openToolRecords(stateDirectory(state));
   const servers = entries.map((entry): ServerRow => {
@@ -131,7 +132,7 @@ export async function testServer(
 }
 
 async function findServer(name: string, state: StateOptions): Promise<McpServerEntry> {
-  const { entries, problems } = findServers(await createSearch(state));
+  const { entries, problems } = findServers(await createServerSearch(state));
   const entry = entries.find((each) => each.name === name);
   if (entry !== undefined) return entry;
   const own = problems.filter(({ server }) => server === name).map(describeMcpProblem);
@@ -181,7 +182,7 @@ export async function removeServer(name: string, state: StateOptions): Promise<s
     });
     if (isFound) return file;
   }
-  const { tables } = await createSearch(state);
+  const { tables } = await createServerSearch(state);
   const where = tables?.servers.get(name)?.where;
   const reason =
     where === undefined
