@@ -106,6 +106,9 @@ function loadAtFirstCall<Args extends readonly unknown[], Result>(
 
 /** Loads the commands about MCP servers. */
 export const loadServerCommands = () => import('./mcp/manage-servers.ts');
+/** Loads the test of all MCP servers. */
+export const loadServerChecks = () => import('./mcp/check-servers.ts');
+export type { ServerChecks } from './mcp/check-servers.ts';
 /** Loads the import of MCP servers from other products. */
 export const loadServerImport = () => import('./mcp/import-servers.ts');
 export type { FoundServer, ServerImport } from './mcp/import-servers.ts';

@@ -1,6 +1,11 @@
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import type { Check } from '../../src/protocol/check.ts';
 import { toolResultRounds, type Answer, type RecordedRequest } from '../../src/testing/index.ts';
 import { needs } from '../needs.ts';
 import { eventsOf } from './muster.ts';
@@ -63,6 +68,17 @@ function configure(
   mkdirSync(dirname(file), { recursive: true });
   const mcpServers = Object.fromEntries(names.map((name) => [name, entry]));
   writeFileSync(file, JSON.stringify({ mcpServers }));
+}
+
+/** Starts an HTTP server that answers every request with a status. */
+async function startServer(status: number) {
+  const server = createServer((_, response) => void response.writeHead(status).end());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    [Symbol.asyncDispose]: async () => void (await promisify(server.close.bind(server))()),
+  };
 }
 
 const echo = (text: string) => ({ name: 'mcp__demo__echo', input: { text } });
@@ -285,6 +301,70 @@ describe.concurrent('muster mcp', () => {
     ]);
     expect(await muster('remove', 'demo')).toEqual([0, `Removed demo from ${file}.\n`]);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ mcpServers: {} });
+  });
+
+  it('are tested by muster doctor, each with its problem and what to do', async () => {
+    await using world = await openWorld();
+    configure(world, { names: ['demo'] });
+    const { home } = world.sandbox;
+    const file = join(home, '.config/muster/mcp.json');
+    const { mcpServers } = JSON.parse(readFileSync(file, 'utf8')) as { mcpServers: object };
+    await using closed = await startServer(401);
+    const others = {
+      missing: { command: 'no-such-program' },
+      silent: {
+        command: process.execPath,
+        args: ['-e', 'setInterval(() => {}, 1000)'],
+        startSeconds: 1,
+      },
+      unset: { command: 'x', env: { A: '${NOT_SET}' } },
+      closed: { url: closed.url },
+      off: { command: 'x', disabled: true },
+      wrong: { url: 'ftp://example.org' },
+    };
+    writeFileSync(file, JSON.stringify({ mcpServers: { ...mcpServers, ...others } }));
+    const run = await world.run(['doctor', '--json']);
+    const { checks } = JSON.parse(run.stdout) as { checks: readonly Check[] };
+    const rows = checks.filter(({ name }) => name === 'mcp server');
+    const correct = (name: string) => `correct its entry in ${file}, then: muster mcp test ${name}`;
+    const check = (status: Check['status'], detail: string, fix: string | null) => ({
+      name: 'mcp server',
+      status,
+      detail,
+      fix,
+    });
+    expect(rows).toEqual([
+      check('ok', 'demo: 2 tools', null),
+      check(
+        'warn',
+        expect.stringContaining('missing: it could not be started'),
+        correct('missing'),
+      ),
+      check(
+        'warn',
+        expect.stringContaining('silent: it could not be started: it did not answer within 1.0 s'),
+        correct('silent'),
+      ),
+      check(
+        'warn',
+        `unset: ${file}: server unset: env.A: the variable NOT_SET is not set; set it, or write a default: \${NOT_SET:-default}`,
+        correct('unset'),
+      ),
+      check(
+        'warn',
+        'closed: it could not be started: it requires a login (HTTP 401)',
+        `write "headers": {"Authorization": "Bearer \${TOKEN}"} into its entry in ${file}, and set TOKEN`,
+      ),
+      check(
+        'warn',
+        `${file}: server wrong: url: it must be a URL that begins with http:// or https://`,
+        null,
+      ),
+    ]);
+    await world.run(['mcp', 'accept', 'demo']);
+    configure(world, { env: { EXTRA_TOOLS: '1' } });
+    // The entry has changed, so nothing was accepted for it yet.
+    expect((await world.run(['doctor'])).stdout).toMatch(/^ok +mcp server +demo: 3 tools$/m);
   });
 
   it('changes no file that it would damage', async () => {

@@ -4,7 +4,7 @@ import { describeConfigProblem } from '../../config/setting.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { suggestNames } from '../../base/name-suggestions.ts';
-import { createMcpConnections } from '../../mcp/connections.ts';
+import { createMcpConnections, type McpConnections } from '../../mcp/connections.ts';
 import { describeMcpProblem, PROJECT_MCP_FILE } from '../../mcp/read-servers.ts';
 import type { McpServerInfo, McpTool } from '../../mcp/server-data.ts';
 import { fingerprintServer, runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
@@ -44,12 +44,13 @@ export type ServerScope = 'user' | 'project';
 /** Returns the places of servers, and the problems of the user's configuration file. */
 export async function createServerSearch(
   state: StateOptions,
+  { trustProject = false }: { readonly trustProject?: boolean } = {},
 ): Promise<ServerSearch & { readonly problems: string[] }> {
   const { environment, home, cwd } = state;
   const layer = (await readUserFiles(state)).at(-1)?.layer;
   const problems = (layer?.problems ?? []).map(describeConfigProblem);
   const onProblem = (problem: string): void => void problems.push(problem);
-  const trust = createProjectTrust({ ...state, decision: false, onProblem });
+  const trust = createProjectTrust({ ...state, decision: trustProject, onProblem });
   return { environment, home, project: cwd, trust, tables: layer?.mcp ?? null, problems };
 }
 
@@ -99,19 +100,7 @@ export async function testServer(
   },
 ): Promise<ServerTest> {
   const entry = await findServer(name, state);
-  const { environment, home, cwd } = state;
-  const connections = createMcpConnections({
-    variables: {
-      environment,
-      home,
-      project: cwd,
-      ownSecrets: new Set(Object.keys(environment).filter(isSecretVariable)),
-    },
-    http: createHttpFetch(environment),
-    cwd,
-    roots: [cwd],
-    startProcess: createStarter({ sandbox: options.sandbox, roots: [cwd] }),
-  });
+  const connections = openTestConnections(state, options.sandbox);
   try {
     const server = connections.open(entry);
     const info = await server.start(options.signal);
@@ -129,6 +118,25 @@ export async function testServer(
   } finally {
     await connections.close();
   }
+}
+
+/** Creates connections that are used for a test and then closed. */
+export function openTestConnections(
+  { environment, home, cwd }: StateOptions,
+  sandbox: Sandbox,
+): McpConnections {
+  return createMcpConnections({
+    variables: {
+      environment,
+      home,
+      project: cwd,
+      ownSecrets: new Set(Object.keys(environment).filter(isSecretVariable)),
+    },
+    http: createHttpFetch(environment),
+    cwd,
+    roots: [cwd],
+    startProcess: createStarter({ sandbox, roots: [cwd] }),
+  });
 }
 
 async function findServer(name: string, state: StateOptions): Promise<McpServerEntry> {
