@@ -258,6 +258,42 @@ describe.concurrent('MCP servers', () => {
   });
 });
 
+describe.concurrent('muster agents', () => {
+  const definition = `---
+name: asker
+description: Asks the servers for texts when somebody needs one.
+tools: Read, mcp__demo__echo, mcp__demo__none, mcp__gh__*
+---
+You ask servers.
+`;
+  const finding = (name: string, reason: string) =>
+    `  warning  line 4: It requests ${name} but does not get it: ${reason} [unmet-tool]`;
+
+  it('explains from which server a tool comes, and which requested tools no server has', async () => {
+    await using world = await openWorld({ files: { '.muster/agents/asker.md': definition } });
+    configure(world);
+    const check = async (): Promise<readonly string[]> => {
+      const run = await world.run(['agents', 'check', 'asker', '--trust-project']);
+      return run.stdout.split('\n').filter((line) => line.includes('mcp__'));
+    };
+    const unknown = finding('mcp__gh__*', 'No MCP server gh is configured.');
+    // Nothing is started for a check, so the tools of the server are not known yet.
+    expect(await check()).toEqual([unknown]);
+    const explained = await world.run(['agents', 'explain', 'asker', '--trust-project']);
+    expect(explained.stdout.split('\n').filter((line) => /mcp__(?!.*bytes)/.test(line))).toEqual([
+      'tools          Read, mcp__demo__echo',
+      'from servers   demo (~/.config/muster/mcp.json): mcp__demo__echo',
+      'not available  mcp__demo__none: The MCP server demo has no such tool.',
+      '               mcp__gh__*: No MCP server gh is configured.',
+    ]);
+    await world.run(['mcp', 'accept', 'demo']);
+    expect(await check()).toEqual([
+      finding('mcp__demo__none', 'The MCP server demo has no such tool.'),
+      unknown,
+    ]);
+  });
+});
+
 describe.concurrent('muster mcp', () => {
   it('adds, lists, tests, accepts and removes a server', async () => {
     await using world = await openWorld();
