@@ -158,15 +158,7 @@ async function createEngine(
   const configDirectory = toRealPath(userConfigDirectory(state));
   const home = toRealPath(state.home);
   const git = await session.gitStatus;
-  const { listing, main } = models;
-  const search = openSearch(
-    {
-      config: loaded.config.web,
-      env: environment,
-      provider: listing.setup.providers.find(({ name }) => name === main.provider),
-    },
-    listing.fetch,
-  );
+  const search = openSearch(loaded.config.web, environment, models);
   return new Engine({
     store,
     redactBytes: createStreamRedactor({ secrets: session.secrets }),
