@@ -62,6 +62,8 @@ export interface ShownQuestion {
   readonly id: string;
   /** Whether all of it is in view, so that answer keys act without the focus. */
   readonly isDirect: boolean;
+  /** Whether the similar questions are shown with it, because the next answer answers them, too. */
+  readonly isAlike: boolean;
   /** The time since when it is there like this. */
   readonly since: number;
 }

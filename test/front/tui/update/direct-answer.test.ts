@@ -206,8 +206,27 @@ describe('twelve children that ask for the same kind of command', () => {
     ui.pass(300);
     const shown = new Set(twelve.map(({ id }) => id));
     expect([ui.answers, ui.state.focus, ui.state.answersAlike]).toEqual([[], 'question', shown]);
+    // So is this one, because they have been on the screen for less than half a second.
+    ui.handle({ type: 'key-pressed', meaning });
+    ui.pass(499);
+    ui.handle({ type: 'key-pressed', meaning });
+    expect([ui.answers, ui.state.focus]).toEqual([[], 'question']);
+    expect(ui.state.hint).toBe('read what is shown now, then press the key again');
+    ui.pass(1);
     ui.handle({ type: 'key-pressed', meaning });
     expect(ui.answers).toEqual(twelve.map(({ id }) => ({ question: id, ...given })));
+  });
+
+  it('are not answered by a key that comes before the next frame, which shows them', () => {
+    const ui = new Ui(twelve, { focus: 'question', question: 'q0' });
+    ui.pass(5_000);
+    ui.handle({ type: 'key-pressed', meaning: 'answer-similar' });
+    ui.handle({ type: 'key-pressed', meaning: 'answer-once' });
+    expect(ui.answers).toEqual([]);
+    ui.pass(500);
+    ui.pass(500);
+    ui.handle({ type: 'key-pressed', meaning: 'answer-once' });
+    expect(ui.answers).toEqual(twelve.map(({ id }) => ({ question: id, text: 'yes' })));
   });
 
   it('with the same command are all answered by A and y without a pause', () => {
