@@ -225,10 +225,10 @@ function beginActivation(
 
 /** Applies a rewind. The task continues in a new activation, so its limits count anew and its first model is used again. */
 function applyRewind(state: TaskState, event: Extract<TaskEvent, { type: 'task.rewound' }>): void {
-  const { seq, stint, dropped, files } = event;
+  const { seq, stint, dropped, files, only } = event;
   const [model] = state.activation.failedModels;
   if (model !== undefined) state.spec = { ...state.spec, model };
-  state.rewinding = { seq, dropped, files };
+  state.rewinding = { seq, dropped, files, ...(only === undefined ? {} : { only }) };
   state.parkedOn = [];
   if (state.end === null) {
     beginActivation(state, stint, { since: steadyTime(event), by: 'user', callId: null });

@@ -52,7 +52,7 @@ export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
   /** The earlier task whose result is reused, and the time of its end; null: no result is reused. */
   reused: { readonly of: string; readonly at: number } | null;
   /** The rewind whose files are being restored; null: there is none, or it is complete. */
-  rewinding: (Pick<Rewound, 'dropped' | 'files'> & { readonly seq: number }) | null;
+  rewinding: (Pick<Rewound, 'dropped' | 'files' | 'only'> & { readonly seq: number }) | null;
   end: EndReason | null;
   result: string;
   /** The result as JSON that matches the output schema; null: there is no such result. */
