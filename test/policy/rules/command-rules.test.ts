@@ -235,6 +235,11 @@ describe('a text that a line feeds to a program that runs it', () => {
     ['cat x | awk -f - y', 'Bash(cat x)', 'Bash(awk:*)'],
     ['cat x | psql', 'Bash(cat x)', 'Bash(psql:*)'],
     ["psql <<< '\\! rm x'", 'Bash(psql:*)'],
+    ['cat x | sh -s -- -c', 'Bash(cat x)', 'Bash(sh -s -- -c)'],
+    ['cat x | python3 - -c', 'Bash(cat x)', 'Bash(python3 - -c)'],
+    ['cat x | ruby -I lib', 'Bash(cat x)', 'Bash(ruby -I lib)'],
+    ['cat x | cmake -P /dev/stdin', 'Bash(cat x)', 'Bash(cmake:*)'],
+    ['python3 /dev/fd/3 3<<< "import os"', 'Bash(python3:*)'],
     ['ls | xargs sh', 'Bash(ls)', 'Bash(xargs sh)'],
     ['ls | parallel', 'Bash(ls)', 'Bash(parallel)'],
     ['sh <&3 3<<< "rm x"', 'Bash(sh)'],
@@ -253,6 +258,9 @@ describe('a text that a line feeds to a program that runs it', () => {
     ['cat x | python3 -m json.tool', 'Bash(cat x)', 'Bash(python3:*)', 'Bash(json.tool)'],
     ['cat x | python3 -c "1"', 'Bash(cat x)', 'Bash(python3 -c:*)'],
     ['cat x | node -e "1"', 'Bash(cat x)', 'Bash(node -e:*)'],
+    ["cat x | bash -o pipefail -c 'wc -l'", 'Bash(cat x)', 'Bash(bash:*)', 'Bash(wc:*)'],
+    ["cat x | Rscript -e '1'", 'Bash(cat x)', 'Bash(Rscript -e:*)'],
+    ['cat x | ruby -I lib x.rb -', 'Bash(cat x)', 'Bash(ruby:*)'],
     ['cat x | ssh host "tar x"', 'Bash(cat x)', 'Bash(ssh host:*)', 'Bash(tar x)'],
     ['cat x | make test', 'Bash(cat x)', 'Bash(make:*)'],
     ["psql <<< 'select 1'", 'Bash(psql:*)'],
@@ -270,5 +278,11 @@ describe('a text that a line feeds to a program that runs it', () => {
     `python3 <<'E'\nos.system("rm x")\nE`,
     "psql <<< '\\! rm x'",
     'cat x | su',
+    'cat x | bash -s -- y',
   ])('%j may be what a deny rule means', (line) => expect(denies(line, 'rm:*')).toBe(true));
+
+  test.each(["cat x | bash -o pipefail -c 'wc -l'", 'cat x | python3', "psql <<< 'select 1'"])(
+    '%j is not what a deny rule for another program means',
+    (line) => expect(denies(line, 'rm:*')).toBe(false),
+  );
 });

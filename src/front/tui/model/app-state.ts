@@ -66,6 +66,8 @@ export interface ShownQuestion {
   readonly isAlike: boolean;
   /** The time since when it is there like this. */
   readonly since: number;
+  /** The time at which it has taken the place of another question; null if it has not. */
+  readonly replacedAt: number | null;
 }
 
 /** Answer keys that were pressed without the focus. They are in the editor until it is certain that they are an answer. */

@@ -3,7 +3,7 @@ import type { Action, Bindings } from '../model/key-bindings.ts';
 import { isText } from '../model/key-names.ts';
 import { directQuestion, hasUnseenText, similarQuestions } from '../model/similar-questions.ts';
 import type { PendingQuestion } from '../model/task-tree.ts';
-import { giveFocus, QUESTION_ACTIONS, UNHURRIED_MS } from './questions.ts';
+import { giveFocus, isTooEarly, QUESTION_ACTIONS, UNHURRIED_MS } from './questions.ts';
 import {
   andThen,
   focusedQuestion,
@@ -49,10 +49,10 @@ export function showQuestion(
     isDirect === shownQuestion?.isDirect &&
     isAlike === shownQuestion?.isAlike;
   if (isUnchanged) return state;
-  return {
-    ...state,
-    shownQuestion: id === undefined ? null : { id, isDirect, isAlike, since: now },
-  };
+  if (id === undefined) return { ...state, shownQuestion: null };
+  const isReplaced = shownQuestion !== null && shownQuestion.id !== id;
+  const replacedAt = isReplaced ? now : (shownQuestion?.replacedAt ?? null);
+  return { ...state, shownQuestion: { id, isDirect, isAlike, since: now, replacedAt } };
 }
 
 /** The times that decide whether a key may answer a question without the focus, in milliseconds of one clock. */
@@ -82,8 +82,9 @@ function answerableAt(state: AppState, pressedAt: number): PendingQuestion | und
 
 /** Returns the id of the question of an edit that a key at this time accepts with all later edits; null if there is none. */
 export function findEditQuestion(state: AppState, pressedAt: number): string | null {
-  const question =
-    state.focus === 'question' ? focusedQuestion(state) : answerableAt(state, pressedAt);
+  const isFocused = state.focus === 'question';
+  if (isFocused && isTooEarly(state, pressedAt)) return null;
+  const question = isFocused ? focusedQuestion(state) : answerableAt(state, pressedAt);
   return question?.kind === 'permission' && question.offersEdits === true ? question.id : null;
 }
 

@@ -22,7 +22,8 @@ import { answerRewind } from './rewind.ts';
 
 /**
  * The time for which a question must be on the screen, and nothing typed, before a key without the focus answers it, in
- * milliseconds. Similar questions must be on the screen for as long before a key answers all of them.
+ * milliseconds. A focused question that has taken the place of another one, and similar questions that are answered, too,
+ * must be on the screen for as long.
  */
 export const UNHURRIED_MS = 500;
 
@@ -77,22 +78,31 @@ export function giveFocus(state: AppState, question: string): AppState {
   return { ...state, focus: 'question', question, questionScroll: 0, answersAlike: null };
 }
 
-/** Makes a key answer all similar questions only after the user has had the time to see what was not in view before. */
+/** Makes a key answer only what the user has had the time to see. */
 function onceSeen(answer: (state: AppState) => Update): ActionHandler {
   return (state, { now }) =>
-    hasUnseenAlike(state, now())
+    isTooEarly(state, now())
       ? hint(state, 'read what is shown now, then press the key again')
       : answer(state);
 }
 
-function hasUnseenAlike(state: AppState, now: number): boolean {
+/**
+ * Whether the focused question has just taken the place of another one, or shows similar questions for too short a time,
+ * so that a key at this time may be meant for what was shown before. A question that the user's own command asks is no
+ * surprise.
+ */
+export function isTooEarly(state: AppState, now: number): boolean {
   const { answersAlike, shownQuestion } = state;
   const question = focusedQuestion(state);
-  if (answersAlike === null || question === undefined) return false;
+  if (question === undefined || question.kind === 'confirm') return false;
+  const isShown = shownQuestion?.id === question.id;
+  // Another question was on the screen when the key was pressed.
+  if (shownQuestion !== null && !isShown) return true;
+  if (isShown && now - (shownQuestion.replacedAt ?? -Infinity) < UNHURRIED_MS) return true;
+  if (answersAlike === null) return false;
   const similar = similarQuestions(state, question).filter(({ id }) => answersAlike.has(id));
   if (!hasUnseenText(question, similar)) return false;
-  const isShown = shownQuestion?.isAlike === true && shownQuestion.id === question.id;
-  return !isShown || now - shownQuestion.since < UNHURRIED_MS;
+  return !isShown || !shownQuestion.isAlike || now - shownQuestion.since < UNHURRIED_MS;
 }
 
 /** Makes the next answer one for all similar questions, which are then shown, or for the focused question alone. */
