@@ -3,6 +3,7 @@ import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { deferred } from '../../../src/base/async.ts';
+import { answerTaskQuestion, listQuestions } from '../../../src/api/tasks/questions.ts';
 import { answerQuestion } from '../../../src/engine/questions/record-answer.ts';
 import { planRewind } from '../../../src/engine/rewind/plan-rewind.ts';
 import { rewind } from '../../../src/engine/rewind/rewind.ts';
@@ -11,6 +12,7 @@ import { stopOrder } from '../../../src/engine/task/stop-order.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import type { AnyTool } from '../../../src/protocol/tool.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
+import type { Rights } from '../../../src/protocol/permission.ts';
 import type { QuotedItem } from '../../../src/protocol/quoted-item.ts';
 import { openQuestions } from '../../../src/protocol/state/questions.ts';
 import { builtinTools } from '../../../src/tools/index.ts';
@@ -133,6 +135,38 @@ it('no question gets the id of one that a rewind has cut off', async () => {
   const answerOld = () => answerQuestion(next.inbox, `${id}q1`, { text: 'yes' });
   expect(answerOld).toThrow(/no question .* waits/);
   await next.engine.stop(stopOrder('client', 'over'));
+});
+
+it('a question of a child that a rewind has removed is neither listed nor answered', async () => {
+  const ran: string[] = [];
+  const test = testEngine(
+    play({
+      main: [{ text: 'one' }, calls(background('child'))],
+      child: [calls(call('Write', { file: 'a' }))],
+    }),
+    { mode: 'default', onAsk: 'park', root: '/w', tools: [writeTool(ran)] },
+  );
+  const main = test.start('main');
+  await main.end.written;
+  const { id } = main.spec;
+  const [ended] = eventsOfType(test, 'task.ended', id);
+  const more = { prompt: 'main more', maxRights: (rights: Rights) => rights };
+  await (
+    await test.engine.resume(id, more)
+  ).end.written;
+  const directory = { store: test.store, dataDir: '/nowhere' };
+  const fail = (line: string): void => expect.unreachable(line);
+  const [asked] = listQuestions(directory, fail);
+  const question = asked?.question.id ?? '';
+  expect(question).toMatch(/q1$/);
+  await rewind(test.store, await planRewind(test.store, id, { to: ended?.seq ?? 0 }));
+  expect(listQuestions(directory, fail)).toEqual([]);
+  await expect(answerTaskQuestion(directory, question, { text: 'yes' }, fail)).rejects.toThrow(
+    `question ${question} is withdrawn: a rewind has removed its task`,
+  );
+  await rewind(test.store, await planRewind(test.store, id, 'undo'));
+  expect(listQuestions(directory, fail)).toHaveLength(1);
+  expect(ran).toEqual([]);
 });
 
 it('a no that ends the turn leaves no question behind, also while the calls are decided again', async () => {
