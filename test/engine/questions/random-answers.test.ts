@@ -170,6 +170,6 @@ it('no edit runs in plan mode or without a mode or an answer that allows it, in 
       expect([wrong, left, waiting]).toEqual([[], [], []]);
       expect(new Set(ids).size).toBe(ids.length);
     }),
-    { numRuns: Number(process.env['RUNS'] ?? 60) },
+    { numRuns: Number(process.env['RUNS'] ?? 40) },
   );
 });

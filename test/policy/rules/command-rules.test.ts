@@ -210,6 +210,7 @@ describe('a text that a line feeds to a program that runs it', () => {
     ["sh <<'E'\nrm -rf ~\nE", 'Bash(sh)'],
     ["sh <<'E'\nrm -rf ~\nE", 'Bash(sh:*)'],
     ['bash <<< "rm -rf ~"', 'Bash(bash)'],
+    ["sh <<'E'\npython3\necho 1\nE", 'Bash(sh)', 'Bash(python3)', 'Bash(echo 1)'],
     ['bash -s <<< "rm x"', 'Bash(bash -s)'],
     ['cat x | sh', 'Bash(cat x)', 'Bash(sh)'],
     ['cat x | sh -', 'Bash(cat x)', 'Bash(sh:*)'],

@@ -52,8 +52,8 @@ export function getProgramName(value: string): string {
 
 /**
  * Finds the commands that a command runs because of its arguments or of what the line feeds it, in all known forms: the
- * rest of its words, a text for a shell, the value of an option, or code. The content of files that it runs, such as a Makefile or a script, is
- * not considered.
+ * rest of its words, a text for a shell, the value of an option, or code. The content of files that it runs, such as a
+ * Makefile or a script, is not considered.
  */
 export function findInnerRuns(command: SimpleCommand, parser: ShellParser): readonly InnerRun[] {
   const [program, ...words] = command.words;
@@ -67,9 +67,11 @@ export function findInnerRuns(command: SimpleCommand, parser: ShellParser): read
   const { input } = command;
   const read = input ?? (words.some(({ form }) => form === 'pipe') ? { text: null } : undefined);
   const fed = read === undefined ? [] : findInputRuns({ name, words, input: read }, found, parser);
+  // A command in a text for a shell reads the rest of this text.
+  const ownFed = fed.map((run) => feedRun(run, { text: null }));
   // The commands that a program runs inherit its standard input.
   const inherited = input === undefined ? found : found.map((run) => feedRun(run, input));
-  const runs = [...inherited, ...fed].map(countFromProgram);
+  const runs = [...inherited, ...ownFed].map(countFromProgram);
   if (!command.isOpenEnded) return runs;
   // The words that follow, which may be a command, are not in the line, as in `xargs env`.
   if (COMMAND_WRAPPERS.has(name) && runs.length === 0)
