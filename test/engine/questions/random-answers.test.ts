@@ -9,6 +9,7 @@ import type { PermissionQuestion } from '../../../src/protocol/question.ts';
 import { openQuestions } from '../../../src/protocol/state/questions.ts';
 import type { AnyTool } from '../../../src/protocol/tool.ts';
 import { background, call, calls, hookLogs, play, until } from '../play.ts';
+import { randomRuns } from '../random-runs.ts';
 import { testEngine } from '../support.ts';
 
 /** The directory of each child's files. Two children share the first one, so that one rule covers calls of both. */
@@ -163,13 +164,19 @@ async function run(steps: readonly Step[]) {
   return { wrong, left, ids: shown.map(({ id }) => id), waiting: test.inbox.open() };
 }
 
-it('no edit runs in plan mode or without a mode or an answer that allows it, in any order of events', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), async (steps) => {
-      const { wrong, left, ids, waiting } = await run(steps);
-      expect([wrong, left, waiting]).toEqual([[], [], []]);
-      expect(new Set(ids).size).toBe(ids.length);
-    }),
-    { numRuns: Number(process.env['RUNS'] ?? 40) },
-  );
-});
+const { runs, test } = randomRuns(40);
+
+it(
+  'no edit runs in plan mode or without a mode or an answer that allows it, in any order of events',
+  test,
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), async (steps) => {
+        const { wrong, left, ids, waiting } = await run(steps);
+        expect([wrong, left, waiting]).toEqual([[], [], []]);
+        expect(new Set(ids).size).toBe(ids.length);
+      }),
+      runs,
+    );
+  },
+);
