@@ -46,7 +46,7 @@ export async function executeCall(
   run.journal.record({ type: 'call.started', callId: call.id, tool: tool.name, input: call.input });
   // A start that is on disk shows after a crash that the call may have had effects. A delegation changes nothing
   // itself, and its child syncs this log before it starts to work.
-  if (mayHaveEffects && tool.kind !== 'delegate') await run.journal.sync();
+  if (mayHaveEffects && tool.kind !== 'delegate') await syncBeforeEffects(run);
   const startedAt = deps.clock.monotonic();
   const output = await runTool(deps, run, allowed);
   // Without a recorded outcome, the call runs again when the parked task is resumed.
@@ -78,6 +78,17 @@ export async function executeCall(
   );
   run.pendingAttachments.delete(call.id);
   if (mayHaveEffects) await run.journal.sync();
+}
+
+/**
+ * Resolves when the log of a task, and the rights in the logs of all tasks above it, are on disk. An answer to a question of
+ * a subagent is recorded in the log of the conversation, and nothing may happen because of a grant that can still be lost.
+ */
+async function syncBeforeEffects(run: TaskRun): Promise<void> {
+  const syncs = [run.journal.sync()];
+  for (let above = run.parent; above !== null; above = above.parent)
+    syncs.push(above.journal.syncNewestRights());
+  await Promise.all(syncs);
 }
 
 /** Returns the limits of an output, and the path of the file for the full text of a large output. */

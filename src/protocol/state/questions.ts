@@ -41,6 +41,8 @@ export interface InboxState {
   readonly questions: Map<string, QuestionState>;
   /** Descriptions of the outcomes of earlier questions, by question id. */
   readonly closedQuestions: Map<string, string>;
+  /** The number of questions that the task has ever asked, also of those that a rewind has cut off. */
+  askedQuestions: number;
   /** The rules that the user has granted with the scope `task`. */
   readonly granted: GrantedRule[];
   /** The newest grant for each definition. */
@@ -57,6 +59,7 @@ export function emptyInbox(): InboxState {
   return {
     questions: new Map(),
     closedQuestions: new Map(),
+    askedQuestions: 0,
     granted: [],
     modeGrants: [],
     modeWithoutGrant: null,
@@ -79,8 +82,14 @@ export function isParked({ questions, parkedOn }: InboxState): boolean {
   return false;
 }
 
+/** Counts the questions of a task. An event that a rewind has cut off counts, too, so that no number is used again. */
+export function countQuestion(inbox: InboxState, event: TaskEvent): void {
+  if (event.type === 'question.asked') inbox.askedQuestions += 1;
+}
+
 export function applyToInbox(inbox: InboxState, event: TaskEvent): void {
   const { questions } = inbox;
+  countQuestion(inbox, event);
   switch (event.type) {
     case 'question.asked': {
       const { question, digest, parks, ts, seq } = event;

@@ -154,7 +154,8 @@ function isReuse({ of, at, read, text }: JsonObject): boolean {
 }
 
 /** Checks a rewind closely, because it changes files. */
-function isRewound({ seq, to, undoes, stint, turns, end, dropped, files }: JsonObject): boolean {
+function isRewound(event: JsonObject): boolean {
+  const { seq, to, undoes, stint, turns, end, dropped, files, only } = event;
   return (
     isCount(to) &&
     isCount(seq) &&
@@ -164,6 +165,7 @@ function isRewound({ seq, to, undoes, stint, turns, end, dropped, files }: JsonO
     isCount(turns) &&
     (end === null || typeof end === 'string') &&
     isStringArray(dropped) &&
+    (only === undefined || only === 'files') &&
     isArrayOf(files, isRewoundFile)
   );
 }

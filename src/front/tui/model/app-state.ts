@@ -62,8 +62,12 @@ export interface ShownQuestion {
   readonly id: string;
   /** Whether all of it is in view, so that answer keys act without the focus. */
   readonly isDirect: boolean;
+  /** Whether the similar questions are shown with it, because the next answer answers them, too. */
+  readonly isAlike: boolean;
   /** The time since when it is there like this. */
   readonly since: number;
+  /** The time at which it has taken the place of another question; null if it has not. */
+  readonly replacedAt: number | null;
 }
 
 /** Answer keys that were pressed without the focus. They are in the editor until it is certain that they are an answer. */

@@ -158,7 +158,7 @@ export class EffectRunner {
       case 'copy-text':
         return void this.copy(effect.text).catch(fail);
       case 'export-conversation':
-        return this.logs.exportConversation(effect);
+        return void this.logs.exportConversation(effect).catch(fail);
       case 'set-editor-text':
         return surface.setEditorText?.(effect.text);
       case 'page-completions':

@@ -29,11 +29,20 @@ export class LogEffects {
     this.options = options;
   }
 
-  exportConversation({ task, file }: EffectOf<'export-conversation'>): void {
+  async exportConversation({
+    task,
+    file,
+    withTasks,
+  }: EffectOf<'export-conversation'>): Promise<void> {
     const { cwd, store } = this.options.library;
     const path = toAbsolutePath(file, cwd);
-    const bytes = writeConversation(store, task, path);
-    this.note('info', `the conversation is in ${path} (${plural(bytes, 'byte')})`);
+    const { bytes, tasks } = await writeConversation(store, { task, path, withTasks });
+    const written = withTasks && tasks > 0 ? ` with ${plural(tasks, 'task')}` : '';
+    const left =
+      withTasks || tasks === 0
+        ? ''
+        : `, without the conversations of ${plural(tasks, 'task')}: /export --all writes them, too`;
+    this.note('info', `the conversation${written} is in ${path} (${plural(bytes, 'byte')})${left}`);
   }
 
   async readContextWindow(model: string): Promise<void> {

@@ -92,7 +92,7 @@ export function readLeftTask(store: Store, id: string): TaskState {
 }
 
 /** Returns a test for event numbers: whether no undo has taken the event back. */
-export function liveEventsOf(store: Store, id: string): (seq: number) => boolean {
+function liveEventsOf(store: Store, id: string): (seq: number) => boolean {
   const rewinds: { readonly seq: number; readonly to: number }[] = [];
   let last = -1;
   store.scan(id, (event) => {

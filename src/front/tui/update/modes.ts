@@ -17,10 +17,11 @@ const MODE_PAUSE_MS = 600;
  */
 function cycleMode(state: AppState, context: UpdateContext): Update {
   const { library } = context;
-  const edit = findEditQuestion(state, context.now());
+  // A user who is passing through the modes goes on doing so.
+  const edit = state.pendingMode === null ? findEditQuestion(state, context.now()) : null;
   if (edit !== null) {
     const answer = { question: edit, text: 'edits' };
-    return next({ ...state, pendingMode: null }, { type: 'answer-question', answer, typed: null });
+    return next(state, { type: 'answer-question', answer, typed: null });
   }
   if (state.conversation.isWatched)
     return hint(state, 'the mode can be changed only where the conversation runs');

@@ -85,7 +85,7 @@ interface EffectFields {
   'use-theme': { theme: ThemeChoice };
   'copy-text': { text: string };
   /** Writes a conversation to a new file, whose name decides the format. */
-  'export-conversation': { task: string; file: string };
+  'export-conversation': { task: string; file: string; withTasks: boolean };
 
   'set-editor-text': { text: string };
   /** Selects the completion that is a page further down (1) or up (-1). */

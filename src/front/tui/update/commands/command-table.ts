@@ -139,8 +139,8 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: 'export',
-    argument: '[FILE]',
-    help: 'write the conversation to a file: Markdown, or HTML for a name that ends with .html',
+    argument: '[--all] [FILE]',
+    help: 'write the conversation to a file: Markdown, or HTML for a name that ends with .html; --all: with tasks',
     run: exportConversation,
   },
   {
