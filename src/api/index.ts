@@ -104,6 +104,8 @@ function loadAtFirstCall<Args extends readonly unknown[], Result>(
   return async (...args) => (await load())(...args);
 }
 
+export type { RuleChange } from '../engine/permissions/change-rules.ts';
+export type { RuleInForce, TaskRules } from './session/conversation-rules.ts';
 export type { QuestionAnswer } from '../engine/engine-requests.ts';
 export type { WaitingQuestion } from '../engine/task/inbox.ts';
 export type {

@@ -42,6 +42,8 @@ import {
   type ResumedDescendant,
 } from './resume-descendant.ts';
 import { RunningTasks } from './task/running-tasks.ts';
+import { applyRuleChange, recordInIdleLog, type RuleChange } from './permissions/change-rules.ts';
+import { workingDirectory } from './task/inbox.ts';
 import { changeMode } from './questions/set-mode.ts';
 import { stopOrder, type StopOrder } from './task/stop-order.ts';
 import type { TaskRun } from './task/task-run.ts';
@@ -236,6 +238,30 @@ export class Engine {
     if (run.isEnding) throw notRunningError(id);
     changeMode(run, mode, run.tree.members);
     this.deps.inbox.reconsider();
+  }
+
+  /**
+   * Changes the rules of a conversation, from the next call of each of its tasks on. The open questions that the rules now
+   * settle are closed. `id` is the full id of the conversation. Throws MusterError and changes nothing if the rule is
+   * wrong or not there to be removed, or if the log cannot be written.
+   */
+  async changeRule(id: string, change: RuleChange): Promise<void> {
+    const { inbox, redact = (text: string) => text, store } = this.deps;
+    const stores = (directory: string | null) => ({
+      standing: inbox.standingRules,
+      directory,
+      redact,
+    });
+    const top = this.running.get(id)?.top;
+    if (top === undefined) {
+      await recordInIdleLog(store, id, (state) =>
+        applyRuleChange(change, state, stores(workingDirectory(state.spec.rights))),
+      );
+    } else {
+      const directory = workingDirectory(top.permissions.rights);
+      top.journal.record(...applyRuleChange(change, top.state, stores(directory)));
+    }
+    inbox.reconsider();
   }
 
   /** Moves a foreground task to the background. Throws MusterError if that is not possible. */

@@ -159,6 +159,8 @@ function copyEvent(body: EventBody): EventBody | null {
     case 'turn.accepted':
     case 'turn.interrupted':
     case 'rights.granted':
+    case 'rights.restricted':
+    case 'rule.removed':
     case 'mode.granted':
     case 'todos.set':
     case 'context.cleared':

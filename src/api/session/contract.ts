@@ -15,6 +15,8 @@ import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan-rewind.
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
 import type { ListedModels, ModelListOptions } from './session-model-lists.ts';
 import type { PromptHistory } from './prompt-history.ts';
+import type { RuleChange } from '../../engine/permissions/change-rules.ts';
+import type { TaskRules } from './conversation-rules.ts';
 import type { TaskContext } from '../tasks/task-context.ts';
 import type { SandboxState } from '../../sys/sandbox/sandbox.ts';
 import type { KeyBinding } from '../../config/key-bindings.ts';
@@ -96,6 +98,18 @@ export interface Muster {
    * process; `INVALID_PARAM` if it is not a conversation, or if its definition requires a narrower mode.
    */
   setMode(id: string, mode: PermissionMode): void;
+  /**
+   * Lists the rules that are in force for a task. `id` is a full id, or null for a new conversation, for which the user has
+   * set the rules of `initial`. Rejects with MusterError `NOT_FOUND`.
+   */
+  listRules(id: string | null, initial?: readonly RuleChange[]): Promise<TaskRules>;
+  /**
+   * Changes a rule of a conversation, from the next call of each of its tasks on, and answers the questions that the rules
+   * now settle. `id` is a full id; null changes only rules that hold outside of conversations. Rejects with MusterError,
+   * and changes nothing: `INVALID_PARAM` for a wrong rule or scope; `NOT_FOUND` if the rule is not there to be removed;
+   * `CONFLICT` if another process runs the conversation.
+   */
+  changeRule(id: string | null, change: RuleChange): Promise<void>;
   /**
    * Chooses the model of new conversations, and of conversations that continue with another message. `name` is a name
    * that the flag `--model` accepts. Throws MusterError if there is no model with this name.

@@ -55,6 +55,15 @@ export function createSession(parts: SessionParts): Muster {
     },
     mainModel: () => defaults.resolveModel(null),
     setMode: (id, mode) => engine.setMode(id, mode),
+    async listRules(id, initial = []) {
+      const { listTaskRules } = await import('./conversation-rules.ts');
+      return listTaskRules(parts, id, initial);
+    },
+    async changeRule(id, change) {
+      if (id !== null) return engine.changeRule(id, change);
+      const { changeStandingRule } = await import('./conversation-rules.ts');
+      changeStandingRule(change, inbox.standingRules, cwd);
+    },
     setModel: (name) => defaults.chooseModel(name),
     async listModels(options) {
       const { listSessionModels } = await import('./session-model-lists.ts');

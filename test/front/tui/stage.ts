@@ -1,5 +1,12 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { CommandOutput, EventListener, Run, TaskSignal } from '../../../src/api/index.ts';
+import type {
+  CommandOutput,
+  EventListener,
+  RuleChange,
+  RuleInForce,
+  Run,
+  TaskSignal,
+} from '../../../src/api/index.ts';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { App } from '../../../src/front/tui/app.ts';
 import type { ConversationPort } from '../../../src/front/tui/terminal/conversation-runner.ts';
@@ -62,6 +69,9 @@ export interface Asked {
   /** Of what was begun or gone on with in one of its own. */
   readonly modes: PermissionMode[];
   readonly stopped: string[];
+  readonly rules: RuleChange[];
+  /** The rules with which a conversation was begun. */
+  readonly begunWith: RuleChange[];
   readonly background: string[];
   readonly enclosed: {
     readonly words: string;
@@ -88,6 +98,8 @@ export class Stage implements AsyncDisposable {
     interrupted: [],
     modes: [],
     stopped: [],
+    rules: [],
+    begunWith: [],
     background: [],
     enclosed: [],
     woken: [],
@@ -99,6 +111,8 @@ export class Stage implements AsyncDisposable {
   /** Of other directories. */
   typedElsewhere: readonly string[] = [];
   modelLists: Awaited<ReturnType<UiLibrary['listModels']>> = [];
+  /** The rules that are in force. */
+  rules: readonly RuleInForce[] = [];
   whyNoImage: string | null = null;
   /** The context window of every model. */
   contextWindow: number | null = null;
@@ -486,13 +500,27 @@ export class Stage implements AsyncDisposable {
         const { rights, limits, model } = stage.stateOf(id).spec;
         stage.write(id, { type: 'terms.changed', rights: { ...rights, mode }, limits, model });
       },
+      listRules: async (_id, initial = []) => ({
+        mode: stage.mode,
+        rules: [
+          ...initial.map(({ list, rule }) => ({
+            list,
+            text: rule,
+            origin: 'conversation' as const,
+            where: 'set with /permissions',
+          })),
+          ...stage.rules,
+        ],
+      }),
+      changeRule: async (_id, change) => void asked.rules.push(change),
       mainModel: () => ({ provider: 'scripted', id: 'one', chain: ['flag'] }),
       sandboxState: async () => ({ on: true, kind: 'bwrap' }),
       watchSignals: (listener) => {
         stage.onSignal = listener;
         return () => {};
       },
-      start: ({ prompt = '', mode }, onEvent = () => {}) => {
+      start: ({ prompt = '', mode, rules = [] }, onEvent = () => {}) => {
+        asked.begunWith.push(...rules);
         stage.listener = onEvent;
         if (mode !== undefined) asked.modes.push((stage.mode = mode));
         stage.begin('mainmain', { agent: 'main', prompt });

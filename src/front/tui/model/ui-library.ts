@@ -21,6 +21,7 @@ export type UiLibrary = LibraryInfo &
     Muster,
     | 'answer'
     | 'background'
+    | 'changeRule'
     | 'contextOf'
     | 'contextWindow'
     | 'enclose'
@@ -30,6 +31,7 @@ export type UiLibrary = LibraryInfo &
     | 'keyBindings'
     | 'listFiles'
     | 'listModels'
+    | 'listRules'
     | 'lookAtImage'
     | 'planRewind'
     | 'resume'

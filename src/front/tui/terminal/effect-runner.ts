@@ -8,10 +8,11 @@ import type { UiEffect } from '../update/step.ts';
 import { copyToClipboard } from './clipboard.ts';
 import { ConversationEffects } from './conversation-effects.ts';
 import type { EffectOptions } from './effect-options.ts';
-import { editTypedText } from './external-editor.ts';
+import { editTypedText, openInEditor } from './external-editor.ts';
 import { LogEffects } from './log-effects.ts';
 import { readFormerContent, readTranscript } from './log-reader.ts';
 import { writeNote } from './memory-file.ts';
+import { RuleEffects } from './rule-effects.ts';
 import { PickerLists } from './picker-lists.ts';
 
 /** The delay of counting a hint after its key. */
@@ -31,6 +32,7 @@ export class EffectRunner {
   private readonly lists: PickerLists;
   private readonly conversations: ConversationEffects;
   private readonly logs: LogEffects;
+  private readonly rules: RuleEffects;
   /** The timer that cancels the action which a second press of a key would carry out. */
   private expiry: NodeJS.Timeout | undefined;
 
@@ -40,6 +42,7 @@ export class EffectRunner {
     this.lists = lists;
     this.conversations = new ConversationEffects({ ...options, lists });
     this.logs = new LogEffects(options);
+    this.rules = new RuleEffects(options);
   }
 
   /** Carries out an effect. Never throws: an error becomes a note or a hint. */
@@ -91,6 +94,12 @@ export class EffectRunner {
         return void this.conversations.setModel(effect.name).catch(fail);
       case 'set-mode':
         return this.conversations.setMode(effect.task, effect.modes);
+      case 'list-rules':
+        return void this.rules.list(effect).catch(fail);
+      case 'change-rules':
+        return void this.rules.change(effect).catch(fail);
+      case 'remove-rule':
+        return void this.rules.remove(effect).catch(fail);
       case 'show-context':
         return void this.logs.showContext(effect.task).catch(fail);
       case 'withdraw-messages': {
@@ -187,6 +196,8 @@ export class EffectRunner {
         return void writeNote(effect, library.cwd).then((done) => this.note('info', done), fail);
       case 'restart':
         return this.restart(effect.done);
+      case 'open-file':
+        return void openInEditor(surface, effect).then(dispatch);
       case 'edit-text':
         return void editTypedText(surface, effect.text, this.options.state().writing.kind).then(
           dispatch,

@@ -24,6 +24,7 @@ import {
 import type { UiMessage } from './message.ts';
 import { changePicker, closePicker, openPicker } from './open-picker.ts';
 import { taskItems, UNDO_SCOPES } from './picker-items.ts';
+import { takeMode, takeRule, takeRuleAction } from './commands/permissions.ts';
 import { planUndo } from './rewind.ts';
 import { openTask } from './tasks.ts';
 
@@ -120,6 +121,12 @@ function takeItem(
     }
     case 'history':
       return setEditorText(state, item.text ?? item.title);
+    case 'rules':
+      return takeRule(state, item);
+    case 'rule-actions':
+      return takeRuleAction(state, picker.subject, item);
+    case 'modes':
+      return takeMode(state, item);
     default:
       return picker.kind satisfies never;
   }

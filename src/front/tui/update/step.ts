@@ -1,6 +1,6 @@
-import type { QuestionAnswer, RewindPlan, RewindScope } from '../../../api/index.ts';
+import type { QuestionAnswer, RewindPlan, RewindScope, RuleChange } from '../../../api/index.ts';
 import type { NoticeLevel } from '../../../protocol/events/event.ts';
-import type { PermissionMode } from '../../../protocol/permission.ts';
+import type { PermissionMode, RuleList } from '../../../protocol/permission.ts';
 import type { ThemeChoice } from '../../../protocol/terminal-settings.ts';
 import type { PlannedFanOut } from '../../../report/fan-out-estimate.ts';
 import type { AppState, ArmedAction, LastPrompt } from '../model/app-state.ts';
@@ -44,6 +44,12 @@ interface EffectFields {
   'set-model': { name: string };
   /** Sets the first of the modes that the task may have. */
   'set-mode': { task: string; modes: readonly PermissionMode[] };
+  /** Lists the rules of a task; of the conversation if `task` is null. */
+  'list-rules': { task: string | null };
+  /** Changes rules of the conversation, and adds the note `done`. */
+  'change-rules': { changes: readonly RuleChange[]; done: string };
+  /** Removes the rule that was typed; `list` is null if the kind was not typed. */
+  'remove-rule': { list: RuleList | null; rule: string };
   'show-context': { task: string };
   'read-branch': object;
   'read-context-window': { model: string };
@@ -104,6 +110,8 @@ interface EffectFields {
   'write-note': { note: string; scope: 'project' | 'user' };
   /** Opens Muster again with the same conversation. `done` says why, in words that follow `Muster`. */
   restart: { done: string };
+  /** Opens a file in the user's own editor, and adds the note `done` afterwards. */
+  'open-file': { path: string; done: string };
   /** Opens the text in the user's own editor. */
   'edit-text': { text: string };
   redraw: object;

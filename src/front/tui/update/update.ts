@@ -32,6 +32,7 @@ import {
 import { restart, showDialog, typeIntoDialog } from './dialogs.ts';
 import { openFound } from './commands/conversations.ts';
 import { showPage } from './commands/pages.ts';
+import { receiveRules } from './commands/permissions.ts';
 import type { UiMessage } from './message.ts';
 import { IN_PAGER, PAGER_ACTIONS, scrollPager, showDocument } from './pager.ts';
 import { receiveEvent, readContextWindow, readStatus } from './task-events.ts';
@@ -173,6 +174,10 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return expireArmed(state);
     case 'messages-withdrawn':
       return restoreMessages(state, message.texts);
+    case 'rules-read':
+    case 'new-rules':
+    case 'rules-taken':
+      return receiveRules(state, message, context);
     case 'mode-taken':
       // The user may have chosen another mode in the meantime, which stays chosen.
       return next(state.chosenMode === message.mode ? { ...state, chosenMode: null } : state);

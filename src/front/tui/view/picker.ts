@@ -78,6 +78,19 @@ const TEXTS: Readonly<Record<PickerKind, PickerText>> = {
     columns: [],
     scopes: ['this directory', 'all directories'],
   },
+  rules: {
+    title: 'Permissions',
+    none: 'no rules',
+    take: 'offers what can be done',
+    columns: [{ width: 24 }],
+  },
+  'rule-actions': {
+    title: 'What shall happen to the rule?',
+    none: '',
+    take: 'does it',
+    columns: [],
+  },
+  modes: { title: 'Permission mode', none: '', take: 'chooses', columns: [] },
 };
 
 /** The minimum width of a terminal for a preview beside the list, and the minimum height for one below it. */

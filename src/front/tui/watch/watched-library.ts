@@ -65,6 +65,8 @@ export function watchedLibrary(
     findModel: () => refuse('the model can be chosen only where the conversation runs'),
     setModel: () => refuse('the model can be chosen only where the conversation runs'),
     setMode: () => {},
+    listRules: (id, initial) => local.listRules(id, initial),
+    changeRule: async () => refuse('rules can be changed only where the conversation runs'),
     planRewind: async (id) => {
       throw notAtWork(id, `muster tasks rewind ${id}`);
     },

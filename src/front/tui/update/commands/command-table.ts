@@ -3,6 +3,7 @@ import { type UpdateContext, hint, next, type UiEffect, type Update } from '../s
 import { redo, undo } from '../rewind.ts';
 import { restart } from '../dialogs.ts';
 import { pickAgent, pickModel, pickTask } from '../open-picker.ts';
+import { permissions } from './permissions.ts';
 import { startNewConversation, switchConversation } from './conversations.ts';
 import { chooseTheme, copyAnswer, exportConversation } from './screen-commands.ts';
 import { THEME_CHOICES } from '../../../../protocol/terminal-settings.ts';
@@ -10,7 +11,6 @@ import {
   agentsPage,
   helpPage,
   modelPage,
-  permissionsPage,
   showPage,
   taskPage,
   tasksPage,
@@ -109,8 +109,10 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: 'permissions',
-    help: 'the permission mode and the rules',
-    run: page(permissionsPage),
+    argument: '[allow|ask|deny|remove RULE]',
+    help: 'the permission mode and the rules; change them',
+    completions: () => PERMISSIONS_WORDS.map((text) => ({ text, help: '' })),
+    run: permissions,
   },
   {
     name: 'thinking',
@@ -203,6 +205,8 @@ export const COMMANDS: readonly SlashCommand[] = [
     run: does({ type: 'leave' }),
   },
 ];
+
+const PERMISSIONS_WORDS = ['allow', 'ask', 'deny', 'remove'];
 
 function openDialog(state: AppState, subject: 'login' | 'trust', argument: string): Update {
   if (state.surface === 'screen') return next(state, { type: 'open-dialog', subject, argument });
