@@ -264,6 +264,20 @@ export class Engine {
     inbox.reconsider();
   }
 
+  /**
+   * Stops a background shell, as TaskStop does, and waits for its end, of which its task is notified. Throws MusterError:
+   * `NOT_FOUND` if the task does not run in this process or has no such shell; `CONFLICT` if the shell has ended.
+   */
+  async stopShell(id: string, shell: string): Promise<void> {
+    const run = this.requireRun(id);
+    const known = run.state.shells.get(shell);
+    if (known === undefined) {
+      throw new MusterError('NOT_FOUND', `task ${id} has no shell ${shell}`);
+    }
+    if (known.end !== null) throw new MusterError('CONFLICT', `shell ${shell} has ended`);
+    await run.shells.stop([shell], { notify: true });
+  }
+
   /** Moves a foreground task to the background. Throws MusterError if that is not possible. */
   detach(id: string): void {
     const run = this.requireRun(id);

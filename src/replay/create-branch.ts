@@ -70,7 +70,11 @@ export async function createBranch(
   const log = store.create(buildBranchSpec(store, branch, { state, point }));
   try {
     // The grants in an imported log were not given on this machine.
-    const copied = copyEvents(liveEvents).filter((body) => importedUpTo < 0 || !isGrant(body));
+    const kept = [
+      ...liveEvents.filter((event) => !isRuleChange(event)),
+      ...events.filter(isRuleChange),
+    ];
+    const copied = copyEvents(kept).filter((body) => importedUpTo < 0 || !isGrant(body));
     const resumed = { type: 'task.resumed', by: 'user', callId: null } as const;
     log.append([...copied, ...lostWorkEvents(state), resumed]);
     await log.sync();
@@ -132,6 +136,11 @@ function copyEvents(events: readonly TaskEvent[]): readonly EventBody[] {
 
 function isGrant({ type }: EventBody): boolean {
   return type === 'rights.granted' || type === 'mode.granted';
+}
+
+/** Returns true for a rule that the user has set or removed. It also binds a branch from an earlier event. */
+function isRuleChange({ type }: Pick<TaskEvent, 'type'>): boolean {
+  return type === 'rights.restricted' || type === 'rule.removed';
 }
 
 /**

@@ -260,6 +260,12 @@ export interface Muster {
    * Stops a task and its descendants. Resolves when the task has ended, or at once if it does not run in this process.
    */
   stopTask(id: string, because: string): Promise<void>;
+  /**
+   * Stops a background shell of a running task. Resolves when the shell has ended; the task is notified. Both ids are full
+   * ids. Rejects with MusterError: `NOT_FOUND` if the task does not run in this process or has no such shell; `CONFLICT`
+   * if the shell has ended.
+   */
+  stopShell(task: string, shell: string): Promise<void>;
   /** Stops every run. Resolves when all have ended. */
   stop(request: StopRequest): Promise<void>;
   /** Stops every run, and releases locks and files. */

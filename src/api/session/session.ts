@@ -111,6 +111,7 @@ export function createSession(parts: SessionParts): Muster {
     interrupt: (id) => engine.interrupt(id),
     resumeBelow: (id, request = {}) => engine.resumeBelow(id, request),
     background: (id) => engine.detach(id),
+    stopShell: (task, shell) => engine.stopShell(task, shell),
     async stopTask(id, because) {
       const task = engine.task(id);
       task?.stop(stopOrder('user', because));

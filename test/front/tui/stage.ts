@@ -69,6 +69,7 @@ export interface Asked {
   /** Of what was begun or gone on with in one of its own. */
   readonly modes: PermissionMode[];
   readonly stopped: string[];
+  readonly stoppedShells: string[];
   readonly rules: RuleChange[];
   /** The rules with which a conversation was begun. */
   readonly begunWith: RuleChange[];
@@ -98,6 +99,7 @@ export class Stage implements AsyncDisposable {
     interrupted: [],
     modes: [],
     stopped: [],
+    stoppedShells: [],
     rules: [],
     begunWith: [],
     background: [],
@@ -566,6 +568,10 @@ export class Stage implements AsyncDisposable {
       },
       background: (id) => void asked.background.push(id),
       interrupt: (id) => void asked.interrupted.push(id),
+      stopShell: async (task, shell) => {
+        asked.stoppedShells.push(`${task} ${shell}`);
+        stage.write(task, { type: 'shell.ended', shell, end: 'stopped', exitCode: null });
+      },
       stopTask: async (id) => void asked.stopped.push(id),
     };
   }

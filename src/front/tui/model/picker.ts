@@ -11,7 +11,8 @@ export type PickerKind =
   | 'history'
   | 'rules'
   | 'rule-actions'
-  | 'modes';
+  | 'modes'
+  | 'shells';
 
 /** A part of a preview: a label and the text below it. An empty label is left out. */
 export interface PreviewPart {

@@ -42,6 +42,7 @@ export type UiLibrary = LibraryInfo &
     | 'setMode'
     | 'setModel'
     | 'start'
+    | 'stopShell'
     | 'stopTask'
     | 'store'
     | 'typed'

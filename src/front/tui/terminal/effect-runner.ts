@@ -160,6 +160,10 @@ export class EffectRunner {
         return void shell.run(effect.command, effect);
       case 'stop-shell':
         return void shell.stop();
+      case 'show-shell':
+        return this.logs.showShell(effect);
+      case 'stop-background-shell':
+        return void library.stopShell(effect.task, effect.shell).catch(fail);
       case 'paste-image':
         return void images.takeClipboard();
       case 'use-theme':

@@ -86,6 +86,10 @@ interface EffectFields {
   /** Runs a shell command of the user, which the entry with this key shows. */
   'run-shell': { key: number; command: string; isShared: boolean };
   'stop-shell': object;
+  /** Opens the output of a background shell in the pager, or shows its end in plain lines. */
+  'show-shell': { shell: string; task: string; command: string; path: string };
+  /** Stops a background shell of a task. */
+  'stop-background-shell': { task: string; shell: string };
   'paste-image': object;
 
   'use-theme': { theme: ThemeChoice };

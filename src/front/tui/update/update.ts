@@ -49,10 +49,11 @@ import { dropHeldAnswer, holdAnswer, settleAnswer, showQuestion } from './direct
 import { showRewindPlan, showRewound } from './rewind.ts';
 import { chooseEntry, scroll, withEarlierEntries, SCROLL_ACTIONS } from './scroll.ts';
 import { goToMatch, searchTyped, stepSearch, SEARCH_ACTIONS } from './search.ts';
-import { runSlashCommand, submit } from './submit.ts';
+import { runSlashCommand, submit, takeEditedText } from './submit.ts';
 import { closePicker } from './open-picker.ts';
 import {
   fillPicker,
+  IN_PICKER,
   moveBy,
   settlePicker,
   showPreview,
@@ -239,17 +240,6 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
   }
 }
 
-/** Puts a text from the external editor into the editor. If the question of the text is settled, a page shows the text. */
-function takeEditedText(
-  state: AppState,
-  { text, writing }: Extract<UiMessage, { type: 'text-edited' }>,
-  context: UpdateContext,
-): Update {
-  if (state.writing.kind === writing) return setEditorText(state, text);
-  const title = 'Your text, for a question that is settled';
-  return showPage(state, { title, lines: text.split('\n') }, context);
-}
-
 /** Adds entries that were read back from the log. Ignores entries of a transcript that is no longer in view. */
 function withEntries(
   state: AppState,
@@ -325,6 +315,7 @@ const SCROLL_HANDLERS: Readonly<Partial<Record<Focus, ActionHandlers>>> = {
   question: QUESTION_SCROLL_ACTIONS,
   tasks: TREE_SCROLL_ACTIONS,
   pager: IN_PAGER,
+  picker: IN_PICKER,
 };
 
 function handlerOf(action: OwnAction, { focus }: AppState): ActionHandler {

@@ -96,6 +96,7 @@ export function watchedLibrary(
       }),
     background: (id) =>
       request('not sent to the background', () => tasks.detach(id).then(() => null)),
+    stopShell: async () => refuse('a shell can be stopped only where it runs'),
     stopTask: async (id, because) =>
       request('not stopped', () => tasks.stop(id, because).then(() => null)),
     interrupt: (id) => refuse(`task ${id} is interrupted where it runs`),

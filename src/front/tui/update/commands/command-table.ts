@@ -4,6 +4,7 @@ import { redo, undo } from '../rewind.ts';
 import { restart } from '../dialogs.ts';
 import { pickAgent, pickModel, pickTask } from '../open-picker.ts';
 import { permissions } from './permissions.ts';
+import { shells } from './shells.ts';
 import { startNewConversation, switchConversation } from './conversations.ts';
 import { chooseTheme, copyAnswer, exportConversation } from './screen-commands.ts';
 import { THEME_CHOICES } from '../../../../protocol/terminal-settings.ts';
@@ -50,6 +51,13 @@ export const COMMANDS: readonly SlashCommand[] = [
     name: 'tasks',
     help: 'all tasks of this conversation',
     run: pickOrPage(pickTask, page(tasksPage)),
+  },
+  {
+    name: 'shells',
+    argument: '[[stop] ID]',
+    help: 'the commands that tasks run in the background; stop one',
+    completions: shellCompletions,
+    run: shells,
   },
   {
     name: 'task-status',
@@ -262,6 +270,13 @@ function taskCompletions({ tree }: AppState): readonly Completion[] {
   return [...tree.rows.values()].map(({ id, agent, description }) => ({
     text: id.slice(0, 8),
     help: collapseWhitespace(sanitizeForTerminal(`${agent} ${description}`, 'prose')),
+  }));
+}
+
+function shellCompletions({ tree }: AppState): readonly Completion[] {
+  return [...tree.shells.values()].map(({ id, command }) => ({
+    text: id.slice(0, 8),
+    help: collapseWhitespace(sanitizeForTerminal(command, 'prose')),
   }));
 }
 
