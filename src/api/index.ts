@@ -118,6 +118,7 @@ export type {
   ProposedEdit,
   Question,
 } from '../protocol/question.ts';
+export type { ContextFile } from '../protocol/project-context.ts';
 export type { AgentDefinition } from '../protocol/agent.ts';
 export type { SkillDefinition } from '../protocol/skill.ts';
 export type { TaskEvent } from '../protocol/events/event.ts';

@@ -8,6 +8,7 @@ import { hasBackgroundWork } from '../protocol/state/owned-work.ts';
 import { openQuestions } from '../protocol/state/questions.ts';
 import type { Question } from '../protocol/question.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
+import type { ContextFile } from '../protocol/project-context.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import { LoopQueue } from '../base/loop-queue.ts';
@@ -276,6 +277,13 @@ export class Engine {
     }
     if (known.end !== null) throw new MusterError('CONFLICT', `shell ${shell} has ended`);
     await run.shells.stop([shell], { notify: true });
+  }
+
+  /** Returns the context files of a directory (absolute, real path) as new tasks get them. */
+  async contextFiles(directory: string): Promise<readonly ContextFile[]> {
+    const { context } = this.deps;
+    await context?.refresh();
+    return context?.getContext(directory)?.files ?? [];
   }
 
   /** Moves a foreground task to the background. Throws MusterError if that is not possible. */

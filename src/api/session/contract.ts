@@ -9,6 +9,8 @@ import type { TerminalSettings } from '../../protocol/terminal-settings.ts';
 import type { HintUses } from './hint-uses.ts';
 import type { ScreenMark } from './screen-mark.ts';
 import type { PermissionMode, RuleSet } from '../../protocol/permission.ts';
+import type { ContextFile } from '../../protocol/project-context.ts';
+import type { TemplateDefinition } from '../../protocol/template.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
 import type { TaskStore, TaskSummary } from '../../store/task-store.ts';
 import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan-rewind.ts';
@@ -133,6 +135,10 @@ export interface Muster {
    * plan.
    */
   rewind(plan: RewindPlan): Promise<RewindOutcome>;
+  /** The templates that the tool RunTemplate can run. */
+  readonly templates: readonly TemplateDefinition[];
+  /** Returns the context files that new conversations and subagents in the working directory get. */
+  contextFiles(): Promise<readonly ContextFile[]>;
   /** Returns the content of the newest request of a task. Rejects with MusterError `NOT_FOUND`. */
   contextOf(id: string): Promise<TaskContext>;
   /**

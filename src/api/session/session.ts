@@ -81,6 +81,8 @@ export function createSession(parts: SessionParts): Muster {
       const { rewind } = await import('../../engine/rewind/rewind.ts');
       return rewind(store, plan);
     },
+    templates: parts.toolTemplates,
+    contextFiles: () => engine.contextFiles(cwd),
     async contextOf(id) {
       const { readTaskContext } = await import('../tasks/task-context.ts');
       return readTaskContext(store, { id, turn: null }, parts.models);

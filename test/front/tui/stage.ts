@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type {
   CommandOutput,
+  ContextFile,
   EventListener,
   RuleChange,
   RuleInForce,
@@ -24,6 +25,7 @@ import type { EndStatus } from '../../../src/protocol/result.ts';
 import type { PermissionMode } from '../../../src/protocol/permission.ts';
 import type { PermissionQuestion } from '../../../src/protocol/question.ts';
 import type { ToolCallPart } from '../../../src/protocol/message.ts';
+import type { TemplateDefinition } from '../../../src/protocol/template.ts';
 import type { TaskSpec } from '../../../src/protocol/task.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import type { TaskStore } from '../../../src/store/task-store.ts';
@@ -113,6 +115,9 @@ export class Stage implements AsyncDisposable {
   /** Of other directories. */
   typedElsewhere: readonly string[] = [];
   modelLists: Awaited<ReturnType<UiLibrary['listModels']>> = [];
+  /** The context files that are loaded. */
+  contextFiles: readonly ContextFile[] = [];
+  readonly templates: TemplateDefinition[] = [];
   /** The rules that are in force. */
   rules: readonly RuleInForce[] = [];
   whyNoImage: string | null = null;
@@ -495,6 +500,8 @@ export class Stage implements AsyncDisposable {
       agents: { agents: [taskSpec('aaaaaaaa').agent], shadowed: [], skipped: [], problems: [] },
       models: { settings: {}, providers: [] } as never,
       rules: { allow: [], ask: [], deny: [] },
+      templates: this.templates,
+      contextFiles: async () => this.contextFiles,
       get mode() {
         return stage.mode;
       },

@@ -12,7 +12,8 @@ export type PickerKind =
   | 'rules'
   | 'rule-actions'
   | 'modes'
-  | 'shells';
+  | 'shells'
+  | 'memory';
 
 /** A part of a preview: a label and the text below it. An empty label is left out. */
 export interface PreviewPart {

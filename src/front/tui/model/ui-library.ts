@@ -11,6 +11,7 @@ export type LibraryInfo = Pick<
   | 'models'
   | 'offlineByDefault'
   | 'rules'
+  | 'templates'
   | 'terminal'
   | 'thinking'
 >;
@@ -22,6 +23,7 @@ export type UiLibrary = LibraryInfo &
     | 'answer'
     | 'background'
     | 'changeRule'
+    | 'contextFiles'
     | 'contextOf'
     | 'contextWindow'
     | 'enclose'

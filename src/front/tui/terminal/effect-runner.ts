@@ -13,6 +13,7 @@ import { LogEffects } from './log-effects.ts';
 import { readFormerContent, readTranscript } from './log-reader.ts';
 import { writeNote } from './memory-file.ts';
 import { RuleEffects } from './rule-effects.ts';
+import { editMemory } from './memory-list.ts';
 import { PickerLists } from './picker-lists.ts';
 
 /** The delay of counting a hint after its key. */
@@ -200,6 +201,10 @@ export class EffectRunner {
         return void writeNote(effect, library.cwd).then((done) => this.note('info', done), fail);
       case 'restart':
         return this.restart(effect.done);
+      case 'list-memory':
+        return void this.lists.listMemory().catch(fail);
+      case 'edit-memory':
+        return void editMemory(surface, effect.path).then(dispatch, fail);
       case 'open-file':
         return void openInEditor(surface, effect).then(dispatch);
       case 'edit-text':

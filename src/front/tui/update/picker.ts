@@ -24,6 +24,7 @@ import {
 import type { UiMessage } from './message.ts';
 import { changePicker, closePicker, openPicker } from './open-picker.ts';
 import { taskItems, UNDO_SCOPES } from './picker-items.ts';
+import { takeMemoryFile } from './commands/memory.ts';
 import { takeMode, takeRule, takeRuleAction } from './commands/permissions.ts';
 import { shellItems, stopSelectedShell, takeShell } from './commands/shells.ts';
 import { planUndo } from './rewind.ts';
@@ -136,6 +137,8 @@ function takeItem(
       return takeRuleAction(state, picker.subject, item);
     case 'shells':
       return takeShell(state, item);
+    case 'memory':
+      return takeMemoryFile(state, item);
     case 'modes':
       return takeMode(state, item);
     default:

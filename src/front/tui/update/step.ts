@@ -106,7 +106,7 @@ interface EffectFields {
   'call-attention': { text: string };
   /** Dispatches `armed-expired` after `ms` milliseconds, and cancels the expiry before. */
   'expire-armed': { ms: number };
-  /** Opens a dialog of the user's setup. `argument` is the name of a provider for `login`, the text for `note`, or empty. */
+  /** Opens a dialog of the user's setup. `argument` is the name of a provider for `login`, the text for `note`, `wanted` for a review that the user asks for, or empty. */
   'open-dialog': { subject: StartDialog | 'login' | 'note'; argument: string };
   'answer-dialog': { subject: DialogSubject; answer: TypedSecret };
   'cancel-dialog': object;
@@ -114,6 +114,10 @@ interface EffectFields {
   'write-note': { note: string; scope: 'project' | 'user' };
   /** Opens Muster again with the same conversation. `done` says why, in words that follow `Muster`. */
   restart: { done: string };
+  /** Lists the context files: in the picker, or as a page in plain lines. */
+  'list-memory': object;
+  /** Opens a context file in the user's own editor, and says when the change applies. */
+  'edit-memory': { path: string };
   /** Opens a file in the user's own editor, and adds the note `done` afterwards. */
   'open-file': { path: string; done: string };
   /** Opens the text in the user's own editor. */

@@ -85,5 +85,11 @@ export const PICKER_TEXTS: Readonly<Record<PickerKind, PickerText>> = {
     stop: 'stops it',
     columns: [{ width: 7, isNumber: true }, { width: 12 }, { width: 24 }],
   },
+  memory: {
+    title: 'What agents read',
+    none: 'no files',
+    take: 'opens it in your editor',
+    columns: [{ width: 9, isNumber: true }, { width: 15 }],
+  },
   modes: { title: 'Permission mode', none: '', take: 'chooses', columns: [] },
 };

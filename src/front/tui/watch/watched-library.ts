@@ -34,6 +34,9 @@ export function watchedLibrary(
     get mode() {
       return local.mode;
     },
+    get templates() {
+      return local.templates;
+    },
     get rules() {
       return local.rules;
     },
@@ -50,6 +53,7 @@ export function watchedLibrary(
     typed: local.typed,
     store: local.store,
     listFiles: (signal) => local.listFiles(signal),
+    contextFiles: () => local.contextFiles(),
     contextOf: (id) => local.contextOf(id),
     mainModel: () => local.mainModel(),
     sandboxState: () => local.sandboxState(),

@@ -3,6 +3,7 @@ import { type UpdateContext, hint, next, type UiEffect, type Update } from '../s
 import { redo, undo } from '../rewind.ts';
 import { restart } from '../dialogs.ts';
 import { pickAgent, pickModel, pickTask } from '../open-picker.ts';
+import { memory } from './memory.ts';
 import { permissions } from './permissions.ts';
 import { shells } from './shells.ts';
 import { startNewConversation, switchConversation } from './conversations.ts';
@@ -123,6 +124,11 @@ export const COMMANDS: readonly SlashCommand[] = [
     run: permissions,
   },
   {
+    name: 'memory',
+    help: 'the files that agents read: AGENTS.md and others; edit one',
+    run: memory,
+  },
+  {
     name: 'thinking',
     argument: '[HOW]',
     help: 'show thinking short, full or hidden, until you leave',
@@ -193,7 +199,7 @@ export const COMMANDS: readonly SlashCommand[] = [
     name: 'trust',
     help: 'what files of this project would do; trust them',
     needsOwnConversation: true,
-    run: (state) => openDialog(state, 'trust', ''),
+    run: (state) => openDialog(state, 'trust', WANTED),
   },
   {
     name: 'restart',
@@ -215,6 +221,9 @@ export const COMMANDS: readonly SlashCommand[] = [
 ];
 
 const PERMISSIONS_WORDS = ['allow', 'ask', 'deny', 'remove'];
+
+/** The argument for a review that the user asks for. The start leaves out a review that was postponed. */
+const WANTED = 'wanted';
 
 function openDialog(state: AppState, subject: 'login' | 'trust', argument: string): Update {
   if (state.surface === 'screen') return next(state, { type: 'open-dialog', subject, argument });
