@@ -254,7 +254,8 @@ export class Engine {
       redact,
     });
     const top = this.running.get(id)?.top;
-    if (top === undefined) {
+    if (top?.isEnding === true) await top.end.written;
+    if (top === undefined || top.isEnding) {
       await recordInIdleLog(store, id, (state) =>
         applyRuleChange(change, state, stores(workingDirectory(state.spec.rights))),
       );

@@ -37,7 +37,7 @@ inTerminal('rules are denied, listed, removed, and kept for the project', async 
     await terminal.sees('touch made-1');
     // The question waits; the rule settles it at once.
     await send(terminal, '/permissions deny Bash(touch:*)');
-    await terminal.sees('Bash(touch:*) is from now on denied in this conversation');
+    await terminal.sees('Bash(touch:*) is now denied in this conversation');
     await terminal.sees('Denied.');
     expect(made(1)).toBe(false);
     await send(terminal, '/permissions deny Bsh(x)');
@@ -68,7 +68,7 @@ inTerminal('rules are denied, listed, removed, and kept for the project', async 
   terminal.press('Escape');
   await terminal.sees('Bash(touch:*) is no longer denied in this conversation');
   await send(terminal, '/permissions allow project Bash(touch:*)');
-  await terminal.sees('Bash(touch:*) is from now on allowed in this project');
+  await terminal.sees('Bash(touch:*) is now allowed in this project');
   await send(terminal, 'make file the third time');
   await terminal.sees('Made.');
   expect(made(3)).toBe(true);
@@ -84,7 +84,7 @@ inTerminal('plain lines list the rules and take the same commands', async () => 
   await terminal.sees('Type what you want done.');
   terminal.type('/permissions deny Bash(touch:*)');
   terminal.press('Enter');
-  await terminal.sees('Bash(touch:*) is from now on denied in this conversation');
+  await terminal.sees('Bash(touch:*) is now denied in this conversation');
   terminal.type('/permissions');
   terminal.press('Enter');
   await terminal.sees('Permissions: mode default');
@@ -95,4 +95,22 @@ inTerminal('plain lines list the rules and take the same commands', async () => 
   terminal.type('/permissions remove Bash(touch:*)');
   terminal.press('Enter');
   await terminal.sees('is no longer denied in this conversation');
+});
+
+inTerminal('rules for a conversation that has not begun outlive a restart of Muster', async () => {
+  await using world = await openWorld({ script });
+  const { sandbox, model } = world;
+  using terminal = new TmuxTerminal(sandbox, [], { env: model.env('anthropic'), size: [80, 24] });
+  await terminal.sees('/help');
+  terminal.type('/permissions deny Bash(touch:*)');
+  terminal.press('Enter');
+  await terminal.sees('Bash(touch:*) is now denied in this conversation');
+  terminal.type('/restart');
+  await terminal.sees('→ /restart');
+  terminal.press('Enter');
+  await terminal.sees('Muster was opened again');
+  terminal.type('make file');
+  terminal.press('Enter');
+  await terminal.sees('Denied.');
+  expect(existsSync(join(sandbox.workspace, 'made-1'))).toBe(false);
 });

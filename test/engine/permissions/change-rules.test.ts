@@ -7,6 +7,7 @@ import {
 } from '../../../src/engine/permissions/change-rules.ts';
 import { stopOrder } from '../../../src/engine/task/stop-order.ts';
 import { foldLog } from '../../../src/engine/task/fold-log.ts';
+import { createBranch } from '../../../src/replay/create-branch.ts';
 import { planRewind } from '../../../src/engine/rewind/plan-rewind.ts';
 import { rewind } from '../../../src/engine/rewind/rewind.ts';
 import { parseRules } from '../../../src/policy/rules/rules.ts';
@@ -193,6 +194,22 @@ describe('a rule that the user sets for a conversation', () => {
     expect(texts()).toEqual(['Bash(rm:*)']);
     await rewind(store, await planRewind(store, id, 'undo'));
     expect(texts()).toEqual(['Bash(rm:*)']);
+  });
+
+  it('binds a branch from an earlier event', async () => {
+    const { test, main } = start({ main: [{ text: 'one' }, { text: 'two' }] });
+    await main.end.written;
+    const { engine, store } = test;
+    const { id } = main.spec;
+    const at = main.state.lastSeq;
+    await engine.changeRule(id, change('add', 'deny', 'Bash(rm:*)'));
+    await engine.changeRule(id, change('add', 'allow', 'Bash(make)'));
+    await engine.changeRule(id, change('add', 'ask', 'Edit'));
+    await engine.changeRule(id, change('remove', 'ask', 'Edit'));
+    const branch = await createBranch(store, { id, at, hasPrompt: true });
+    const { granted, restrictions } = foldLog(store, branch.id);
+    expect(restrictions.map(({ rule }) => rule.text)).toEqual(['Bash(rm:*)']);
+    expect(granted).toEqual([]);
   });
 
   it('changes nothing and is not logged if it is wrong', async () => {

@@ -84,7 +84,7 @@ it('a typed rule is added, and a wrong command is explained', async () => {
   await expect
     .poll(() => stage.asked.rules)
     .toEqual([{ kind: 'add', list: 'deny', rule: 'Bash(git push:*)', scope: 'task' }]);
-  expect(await stage.screen()).toContain('Bash(git push:*) is from now on denied');
+  expect(await stage.screen()).toContain('Bash(git push:*) is now denied');
   await stage.say('/permissions forbid x');
   expect(await stage.screen()).toContain('type /permissions, /permissions allow|ask|deny RULE');
 });

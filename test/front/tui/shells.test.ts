@@ -84,6 +84,34 @@ it('a shell whose process is gone is not shown as running', async () => {
   expect(await stage.screen()).toMatch(/! node server\.js/);
 });
 
+it('a shell of another process is shown, and not stopped', async () => {
+  const watched = {
+    id: 'mainmain',
+    isAtWork: false,
+    isWatched: true,
+    select: () => {},
+    send: () => {},
+    withdraw: () => [],
+    continueWork: () => {},
+    resumeTask: () => {},
+  };
+  await using stage = new Stage({ watched });
+  stage.begin('mainmain', { agent: 'main' });
+  stage.write('mainmain', {
+    type: 'shell.started',
+    shell: 'shellone',
+    callId: 'call',
+    command: 'npm start',
+    output: '/data/spill/x.txt',
+  });
+  stage.place('mainmain');
+  await stage.say('/shells');
+  expect(await stage.screen()).toContain('● npm start');
+  await stage.emulator.press(CTRL_X, CTRL_X);
+  expect(await stage.screen()).toContain('can be stopped only where it runs');
+  expect(stage.asked.stoppedShells).toEqual([]);
+});
+
 it('a typed id stops a shell, and a wrong one is explained', async () => {
   await using stage = await withShells();
   await stage.say('/shells stop shellx');

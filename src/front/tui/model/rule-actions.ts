@@ -133,7 +133,7 @@ function opening({ origin, where }: RuleInForce): readonly RuleAction[] {
 export function describeChanges(changes: readonly RuleChange[]): string {
   const added = changes.find(({ kind }) => kind === 'add');
   const { list, rule, scope } = added ?? changes[0] ?? { list: 'allow', rule: '', scope: 'task' };
-  const now = added === undefined ? 'no longer' : 'from now on';
+  const now = added === undefined ? 'no longer' : 'now';
   return `${rule} is ${now} ${LIST_WORDS[list]} ${PLACES[scope]}`;
 }
 

@@ -235,7 +235,7 @@ export class EffectRunner {
       this.note('info', `${done}. This applies when you start Muster again`);
       return;
     }
-    const { chosenMode, firstMessage, tree } = state();
+    const { chosenMode, firstMessage, newRules: rules, tree } = state();
     const typed = surface.editorText?.() ?? '';
     const mode = chosenMode ?? rootRow(tree)?.mode ?? null;
     surface.restart({
@@ -244,6 +244,7 @@ export class EffectRunner {
       mode,
       model: this.conversations.chosenModel,
       prompt: firstMessage,
+      rules,
       done,
     });
   }

@@ -104,8 +104,13 @@ interface MessageFields {
   'dialog-typed': { input: DialogInput };
   /** A change of the setup applies once Muster is opened again. */
   'restart-wanted': { done: string };
-  /** Muster was opened again. The unfinished message and the mode are those from before. */
-  restarted: { typed: string; mode: PermissionMode | null; done: string };
+  /** Muster was opened again. The unfinished message, the mode and the rules are those from before. */
+  restarted: {
+    typed: string;
+    mode: PermissionMode | null;
+    rules: readonly RuleChange[];
+    done: string;
+  };
   /** The UI is open. The message of the command line is sent when the dialogs are closed; null for none. */
   started: { firstMessage: string | null; dialogs: readonly StartDialog[] };
   /** The user has left the external editor. `writing` is the purpose of the text when it was opened. */

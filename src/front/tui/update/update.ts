@@ -200,7 +200,8 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return restart(state, message.done);
     case 'restarted': {
       const noted = addNote(state, 'info', message.done);
-      return setEditorText({ ...noted, chosenMode: message.mode }, message.typed);
+      const { mode: chosenMode, rules: newRules, typed } = message;
+      return setEditorText({ ...noted, chosenMode, newRules }, typed);
     }
     case 'text-edited':
       return takeEditedText(state, message, context);

@@ -98,7 +98,7 @@ describe('a typed removal', () => {
 it.each([
   [
     [{ kind: 'add', list: 'deny', rule: 'Bash', scope: 'task' }],
-    'Bash is from now on denied in this conversation',
+    'Bash is now denied in this conversation',
   ],
   [
     [{ kind: 'remove', list: 'allow', rule: 'Bash', scope: 'user' }],
