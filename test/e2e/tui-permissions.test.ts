@@ -43,7 +43,7 @@ inTerminal('rules are denied, listed, removed, and kept for the project', async 
     await send(terminal, '/permissions deny Bsh(x)');
     await terminal.sees(/there is no tool "Bsh"; did you mean\s+Bash\?/);
     await send(terminal, '/permissions');
-    const list = await terminal.sees('Bash(touch:*)');
+    const list = await terminal.sees('▶ mode');
     expect(list).toMatch(/deny +Bash\(touch:\*\) +this conversation/);
     expect(list).toMatch(/deny +WebFetch +--deny/);
     terminal.press('Escape');
@@ -58,7 +58,7 @@ inTerminal('rules are denied, listed, removed, and kept for the project', async 
   await terminal.sees(/Denied\.[^]*Denied\./);
   expect(made(2)).toBe(false);
   await send(terminal, '/permissions');
-  await terminal.sees('Bash(touch:*)');
+  await terminal.sees('▶ mode');
   terminal.type('touch');
   await terminal.sees('1 match of');
   terminal.press('Enter');
