@@ -156,6 +156,8 @@ export function isExternalEvent(event: TaskEvent): boolean {
     case 'question.asked':
     case 'question.answered':
     case 'rights.granted':
+    case 'rights.restricted':
+    case 'rule.removed':
     case 'mode.granted':
     case 'child.created':
     case 'child.resumed':

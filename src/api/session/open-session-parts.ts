@@ -98,6 +98,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     modelListing: models.listing,
     agents,
     skills,
+    toolTemplates: definitions.templates.items,
     templates: loadTemplates,
     grant: {
       mode,

@@ -41,6 +41,8 @@ export interface SessionParts {
   readonly modelListing: ModelListDeps;
   readonly agents: { readonly current: DiscoveryResult<AgentDefinition> };
   readonly skills: { readonly current: DiscoveryResult<SkillDefinition> };
+  /** The templates that the tool RunTemplate can run. */
+  readonly toolTemplates: readonly TemplateDefinition[];
   /** Loads the templates that can be used now. */
   readonly templates: () => Promise<DiscoveryResult<TemplateDefinition>>;
   readonly grant: RootGrant;

@@ -35,8 +35,14 @@ export function foldEvents(events: Iterable<TaskEvent>): TaskState {
   return state;
 }
 
-/** Applies an event that a later rewind has cut off. Only its usage and the number of its question count. */
+/**
+ * Applies an event that a later rewind has cut off. Only its usage counts, the number of its question, and the rules that
+ * the user has set or removed: an undo must not lift what the user forbids.
+ */
 export function applyRewoundEvent(state: TaskState, event: TaskEvent): void {
+  if (event.type === 'rights.restricted' || event.type === 'rule.removed') {
+    applyToInbox(state, event);
+  }
   applyUsage(state, event, state.spec);
   countQuestion(state, event);
 }
@@ -72,6 +78,8 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'shell.ended':
     case 'notified':
     case 'rights.granted':
+    case 'rights.restricted':
+    case 'rule.removed':
     case 'mode.granted':
     case 'context.cleared':
     case 'context.dropped':

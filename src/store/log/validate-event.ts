@@ -230,6 +230,10 @@ const CHECKS: Partial<Readonly<Record<EventType, (event: JsonObject, task: strin
   'call.refused': ({ decision }) => isDecision(decision),
   'question.asked': ({ question }, task) => isQuestion(question, task),
   'rights.granted': ({ rule }) => isPermissionRule(rule),
+  'rights.restricted': ({ list, rule }) =>
+    (list === 'ask' || list === 'deny') && isPermissionRule(rule),
+  'rule.removed': ({ list, rule }) =>
+    (list === 'allow' || list === 'ask' || list === 'deny') && isPermissionRule(rule),
   'mode.granted': ({ grant }) => isModeGrant(grant),
   'items.reopened': ({ items }) => isArrayOf(items, isCount),
   'child.ended': isChildEnd,

@@ -50,6 +50,11 @@ export function settleMode(state: AppState): Update {
   return next(settled, { type: 'set-mode', task: row.id, modes: [mode, ...modesAfter(mode)] });
 }
 
+/** Sets a mode: at once if the conversation is at work, otherwise for the next message. */
+export function chooseMode(state: AppState, mode: PermissionMode): Update {
+  return settleMode({ ...state, pendingMode: { mode, at: 0 } });
+}
+
 /** Lists all other modes in the order in which the key changes to them. The narrowest mode follows the widest. */
 export function modesAfter(mode: PermissionMode): readonly PermissionMode[] {
   const index = PERMISSION_MODES.indexOf(mode);
