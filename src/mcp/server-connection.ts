@@ -312,7 +312,8 @@ export class ServerConnection {
 
   private changeList(list: McpListKind): void {
     if (list === 'tools') this.tools = null;
-    this.events.listChanged(list);
+    // Nobody has read a list of a server that is still starting.
+    if (this.currentState === 'ready') this.events.listChanged(list);
   }
 
   private report(event: McpEvent): void {
