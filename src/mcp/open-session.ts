@@ -217,7 +217,7 @@ function createOptions({ roots, onListChanged, ask }: SessionRequest): ClientOpt
   });
   return {
     capabilities: {
-      ...(ask === null ? {} : { elicitation: { form: {}, url: {} } }),
+      ...(ask === null ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } }),
       ...(roots.length === 0 ? {} : { roots: {} }),
     },
     versionNegotiation: { mode: 'auto', probe: { timeoutMs: PROBE_MS } },
