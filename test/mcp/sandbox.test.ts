@@ -17,10 +17,12 @@ test.runIf(HAS_BUBBLEWRAP)('a server runs in the sandbox, and nothing is left of
       const confinement = { access: 'workspace', roots: [place.root], network: true } as const;
       const confined = sandbox.confine({ argv, cwd, env, confinement, stderr: 'command' });
       const process = startServerProgram({ ...confined, cwd });
-      void process.ended.then(async () => {
+      const cleanUp = async (): Promise<void> => {
+        await process.ended;
         await confined.settle();
         confined.release();
-      });
+      };
+      void cleanUp();
       return process;
     },
   });
