@@ -25,13 +25,17 @@ test('tools of servers become tools for models', () => {
 });
 
 test('the order of servers and tools makes no difference', () => {
-  const servers = ['b', 'a'].map((server) => ({
-    server,
-    tools: ['two', 'one'].map((name) => ({ ...TOOL, name })),
-  }));
+  const tools = [
+    { ...TOOL, name: 'two' },
+    { ...TOOL, name: 'one' },
+  ];
+  const servers = ['b', 'a'].map((server) => ({ server, tools }));
   const names = offerMcpTools(servers).map(({ name }) => name);
   expect(names).toEqual(['mcp__a__one', 'mcp__a__two', 'mcp__b__one', 'mcp__b__two']);
-  expect(offerMcpTools(servers.toReversed()).map(({ name }) => name)).toEqual(names);
+  const reversed = servers
+    .map(({ server }) => ({ server, tools: tools.toReversed() }))
+    .toReversed();
+  expect(offerMcpTools(reversed).map(({ name }) => name)).toEqual(names);
 });
 
 test('the fingerprint changes with everything that the server says about a tool', () => {
