@@ -17,7 +17,7 @@ import { compiledWithFile } from './eager-functions.ts';
 import { writeSchemas } from './schemas.ts';
 import { namedFunctions, originsIn, type NamedFunction } from './function-names.ts';
 import { modulePath } from './module-path.ts';
-import { pruneTypes } from './prune-types.ts';
+import { bundleTypes } from './bundle-types.ts';
 import { profileStart } from './start-profile.ts';
 
 const { values: options } = parseArgs({
@@ -108,5 +108,8 @@ if (options['measure-start']) await measureStart();
 writeChunks();
 if (!options['no-types']) {
   execFileSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
-  pruneTypes(join(dist, 'types'), ['library.d.ts', 'events.d.ts', 'testing/index.d.ts']);
+  await bundleTypes(
+    { from: join(dist, 'declarations'), to: join(dist, 'types') },
+    { library: 'library.d.ts', events: 'events.d.ts', testing: 'testing/index.d.ts' },
+  );
 }

@@ -5,7 +5,7 @@
 export { MusterError, UsageError, type ErrorCode, type ErrorInfo } from '../base/errors.ts';
 export { VERSION } from '../base/version.ts';
 export { EXAMPLE_AGENTS } from '../agents/example-agents.ts';
-export { activityText, reusedText } from '../protocol/state/task-texts.ts';
+export { activityText, describeShellEnd, reusedText } from '../protocol/state/task-texts.ts';
 export { workspaceRoots } from './setup/workspace.ts';
 export { contextLines } from './tasks/context-lines.ts';
 export { USAGE_KEYS, type UsageKey } from './tasks/usage-keys.ts';
@@ -104,6 +104,12 @@ function loadAtFirstCall<Args extends readonly unknown[], Result>(
   return async (...args) => (await load())(...args);
 }
 
+/** Loads the commands about MCP servers. */
+export const loadServerCommands = () => import('./mcp/manage-servers.ts');
+export type { ServerReport, ServerRow, ServerTest } from './mcp/manage-servers.ts';
+
+export type { RuleChange } from '../engine/permissions/change-rules.ts';
+export type { RuleInForce, TaskRules } from './session/conversation-rules.ts';
 export type { QuestionAnswer } from '../engine/engine-requests.ts';
 export type { WaitingQuestion } from '../engine/task/inbox.ts';
 export type {
@@ -116,6 +122,7 @@ export type {
   ProposedEdit,
   Question,
 } from '../protocol/question.ts';
+export type { ContextFile } from '../protocol/project-context.ts';
 export type { AgentDefinition } from '../protocol/agent.ts';
 export type { SkillDefinition } from '../protocol/skill.ts';
 export type { TaskEvent } from '../protocol/events/event.ts';

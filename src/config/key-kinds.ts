@@ -152,9 +152,13 @@ export function optionalKey<T>(spec: KeySpec<T>, defaultText: string): KeySpec<T
   };
 }
 
-export function textKey(expects: string, meaning: string): KeySpec<string> {
+export function textKey(
+  expects: string,
+  meaning: string,
+  options: KeyOptions = {},
+): KeySpec<string> {
   return {
-    ...commonFields(meaning, {}),
+    ...commonFields(meaning, options),
     default: '',
     expects,
     schema: { type: 'string', pattern: '\\S' },

@@ -1,6 +1,7 @@
 import { DETAILS } from '../protocol/detail.ts';
 import { SECONDS_RANGE } from '../protocol/limits.ts';
 import { NOTIFY } from '../protocol/notify.ts';
+import { SEARCH_SERVICES } from '../protocol/web-search.ts';
 import { THEME_CHOICES } from '../protocol/terminal-settings.ts';
 import { THINKING_DISPLAYS } from '../protocol/thinking-display.ts';
 import { GRANTABLE_MODES, parseAgentMode } from '../policy/modes.ts';
@@ -123,6 +124,11 @@ export const SECTIONS = {
       'bytes of one tool result; the rest is kept in a file',
     ),
     read_bytes: integerKey(262_144, [256, GIBIBYTE], 'bytes of one Read result'),
+    server_tools_bytes: integerKey(
+      35_000,
+      [0, GIBIBYTE],
+      'bytes of tools of MCP servers in a request; with more, the model searches for them',
+    ),
     spill_bytes: integerKey(
       52_428_800,
       [0, 1024 * GIBIBYTE],
@@ -187,6 +193,20 @@ export const SECTIONS = {
     on_ask: choiceKey('deny', ['deny', 'park'], 'what a headless run does with a question'),
   },
   sandbox: SANDBOX_KEYS,
+  web: {
+    search: choiceKey(
+      'auto',
+      ['auto', 'off', 'provider', ...SEARCH_SERVICES],
+      'who answers WebSearch; "auto": the first service with a key, otherwise the provider of the model if it can search',
+      { project: 'never' },
+    ),
+    searxng_url: optionalKey(
+      textKey('the address of a SearXNG instance', 'the instance for `search = "searxng"`', {
+        project: 'never',
+      }),
+      'SEARXNG_URL',
+    ),
+  },
   terminal: {
     notify: choiceKey(
       'bell',

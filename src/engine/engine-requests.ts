@@ -3,6 +3,7 @@ import type { QuotedItem } from '../protocol/quoted-item.ts';
 import type { ResolvedModel, RequestPrefix } from '../protocol/model.ts';
 import type { Rights, PermissionMode, Decision } from '../protocol/permission.ts';
 import type { ChildOutline } from './delegation/plan-child.ts';
+import type { RuleChange } from './permissions/change-rules.ts';
 import type { AnswerRequest } from './questions/parse-answer.ts';
 
 /** A request to start a conversation as the root of a new tree. */
@@ -11,6 +12,8 @@ export interface RootRequest extends TaskRequest {
   readonly id?: string;
   /** The description of the task in lists. Default: a title from the first words of the prompt. */
   readonly description?: string;
+  /** Rules that the user has set for the conversation before it begins; only of scope `task`. Default: none. */
+  readonly rules?: readonly RuleChange[];
 }
 
 /** The options with which a person resumes a task. */

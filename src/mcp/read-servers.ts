@@ -5,6 +5,13 @@ import type { EntryProblem } from './entry-fields.ts';
 import { readServerEntry } from './read-entry.ts';
 import type { McpServerEntry, McpServerOrigin } from './server-entry.ts';
 
+/** The name of a project's file. The project must be trusted before the file is read. */
+export const PROJECT_MCP_FILE = '.mcp.json';
+/** The name of the user's file in the directory of Muster's configuration. */
+export const USER_MCP_FILE = 'mcp.json';
+/** The maximum size of a file with servers, in bytes. */
+export const MAX_MCP_FILE_BYTES = 1_048_576;
+
 /** The maximum number of servers in one place. */
 const MAX_SERVERS = 200;
 /** The keys under which products keep their servers. */
@@ -43,8 +50,8 @@ export function describeMcpProblem({ file, server, field, message }: McpConfigPr
  */
 export function readMcpFile(text: string, origin: McpServerOrigin): McpServerList {
   const parsed = parseJsonc(text);
-  if (!parsed.ok) return failMcpFile(origin, `it is not valid JSON: ${parsed.message}`);
-  if (!isJsonObject(parsed.value)) return failMcpFile(origin, 'it must contain a JSON object');
+  if (!parsed.ok) return fail(origin, `it is not valid JSON: ${parsed.message}`);
+  if (!isJsonObject(parsed.value)) return fail(origin, 'it must contain a JSON object');
   const file: Readonly<Record<string, unknown>> = parsed.value;
   const maps = SERVER_KEYS.filter((key) => Object.hasOwn(file, key)).map((key) => file[key]);
   if (maps.length > 0)
@@ -52,7 +59,7 @@ export function readMcpFile(text: string, origin: McpServerOrigin): McpServerLis
   if (Object.values(file).some(looksLikeEntry) || Object.keys(file).length === 0) {
     return readMcpServers(file, origin);
   }
-  return failMcpFile(origin, 'it has no mcpServers');
+  return fail(origin, 'it has no mcpServers');
 }
 
 /** Returns the servers in VS Code's `"mcp": { "servers": … }`. */
@@ -69,14 +76,14 @@ function looksLikeEntry(value: unknown): boolean {
 /** Reads a map from server names to entries, such as `[mcp]` of the configuration file. Never throws. */
 export function readMcpServers(map: unknown, origin: McpServerOrigin): McpServerList {
   if (!isJsonObject(map))
-    return failMcpFile(origin, 'the servers must be an object with a name for each server');
+    return fail(origin, 'the servers must be an object with a name for each server');
   const named = Object.entries(map);
   const read = named.slice(0, MAX_SERVERS).map(([name, value]) => readNamed(name, value, origin));
   if (named.length <= MAX_SERVERS) return joinServerLists(read);
   const left = plural(named.length - MAX_SERVERS, 'server');
   return joinServerLists([
     ...read,
-    failMcpFile(origin, `it has more than ${MAX_SERVERS} servers; ${left} left out`),
+    fail(origin, `it has more than ${MAX_SERVERS} servers; ${left} left out`),
   ]);
 }
 
@@ -145,8 +152,7 @@ function createHiddenWarning(entry: McpServerEntry, first: McpServerEntry): McpC
   };
 }
 
-/** Creates a list with nothing but a problem of the file. */
-export function failMcpFile({ file }: McpServerOrigin, message: string): McpServerList {
+function fail({ file }: McpServerOrigin, message: string): McpServerList {
   return {
     entries: [],
     problems: [{ file, server: null, field: null, message, severity: 'error' }],

@@ -91,9 +91,13 @@ function toTaskSubject(subject: RuleSubject): RuleSubject | undefined {
   return { ...subject, call: { ...call, tool: 'Task' } };
 }
 
-/** Tells whether a call changes something, because all calls of its tool do, or because this call writes files. */
-export function hasCallEffect({ tool, kind, access }: ResolvedCall): boolean {
-  return hasToolEffect(tool, kind) || (kind === 'read' && access.writes.length > 0);
+/**
+ * Tells whether a call changes something: because all calls of its tool do, because this call writes files, or because
+ * it may change something on a server.
+ */
+export function hasCallEffect({ kind, access }: ResolvedCall): boolean {
+  if (kind === 'network') return access.onlyFetches !== true;
+  return hasToolEffect(kind) || (kind === 'read' && access.writes.length > 0);
 }
 
 /** Tells whether a call only runs commands, so that a proof about the commands also holds for the call. */

@@ -9,7 +9,9 @@ import {
 } from './call.ts';
 import { hasCallEffect, isProvable, type DecisionInput } from './decision-input.ts';
 import { isProtectedPath } from './protected-paths.ts';
-import { isToolDisallowed } from './rules/tool-cover.ts';
+import { printRule } from './rules/rules.ts';
+import { isAddress, matchesDomain } from './rules/specifiers.ts';
+import { coversWholeTool, isToolDisallowed, ruleCovers } from './rules/tool-cover.ts';
 import { suggestModeFlag } from './suggest-rule.ts';
 import { isSecretPath } from '../sys/files/secret-paths.ts';
 import { isSettableByTask } from '../sys/processes/command-environment.ts';
@@ -21,8 +23,31 @@ export function checkHardRules(input: DecisionInput): Decision | undefined {
     checkPlanMode(input) ??
     checkVariables(input.call) ??
     checkGuardedPaths(input, input.call.access) ??
-    checkRoots(input.call)
+    checkRoots(input.call) ??
+    checkAddresses(input)
   );
+}
+
+/**
+ * Checks hosts that are addresses: `localhost` and IP addresses. Behind them are servers of this machine or of its
+ * network, which trust whoever can reach them, so a rule for all hosts does not cover them.
+ */
+function checkAddresses({ call, rights }: DecisionInput): Decision | undefined {
+  const { tool, access } = call;
+  const naming = rights.rules.allow.filter(
+    (rule) => ruleCovers(rule, tool, 'widen') && !coversWholeTool(rule),
+  );
+  const unnamed = access.hosts.find(
+    (host) =>
+      isAddress(host) && !naming.some(({ specifier = '' }) => matchesDomain(specifier, host)),
+  );
+  if (unnamed === undefined) return undefined;
+  return {
+    verdict: 'ask',
+    step: 'floor',
+    reason: `${unnamed} is an address and not a name. Only a rule that names it or a person can allow it.`,
+    wouldAllow: printRule({ tool, specifier: `domain:${unnamed}` }),
+  };
 }
 
 function checkProofLimit({ call: { proof } }: DecisionInput): Decision | undefined {

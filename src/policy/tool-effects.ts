@@ -12,21 +12,16 @@ export function isCommandTool(tool: string): boolean {
 }
 
 /**
- * Network tools that only fetch. They change nothing, but their calls need a question, because a request can leak data.
+ * Tells whether every call of a tool of this kind changes something other than Muster's own notes. Plan mode refuses such
+ * tools. The calls of a network tool differ: see `hasCallEffect`. Delegation itself changes nothing, and the child never
+ * gets more rights than its parent.
  */
-const FETCHING_TOOLS: ReadonlySet<string> = new Set(['WebFetch', 'WebSearch']);
-
-/**
- * Tells whether a tool changes something other than Muster's own notes. Plan mode refuses such tools. Delegation itself
- * changes nothing, and the child never gets more rights than its parent.
- */
-export function hasToolEffect(tool: string, kind: ToolKind): boolean {
+export function hasToolEffect(kind: ToolKind): boolean {
   switch (kind) {
     case 'edit':
     case 'execute':
       return true;
     case 'network':
-      return !FETCHING_TOOLS.has(tool);
     case 'read':
     case 'delegate':
     case 'meta':

@@ -7,6 +7,7 @@ import {
   CORE_TOOLS,
   MEMORY_TOOLS,
   TOOL_NAMES,
+  CONFIGURED_TOOLS,
   UNBUILT_TOOLS,
 } from '../protocol/tool-names.ts';
 import { explainClosedTool } from './call-limits.ts';
@@ -130,7 +131,8 @@ function explainDrop(
   request: ToolViewRequest,
 ): string | undefined {
   if (tool === undefined) {
-    return UNBUILT_TOOLS.has(name) ? UNBUILT : 'No such tool is available here.';
+    if (UNBUILT_TOOLS.has(name)) return UNBUILT;
+    return CONFIGURED_TOOLS.get(name) ?? 'No such tool is available here.';
   }
   return (
     explainDenial(name, request) ?? explainPosition(name, request) ?? explainPlanMode(tool, request)
@@ -194,5 +196,5 @@ function explainPlanMode(tool: AvailableTool, request: ToolViewRequest): string 
   if (request.rights.mode !== 'plan' || isCommandTool(tool.name)) return undefined;
   // A person can let the task leave plan mode, and its tools do not change then.
   if (canShowPlans(request)) return undefined;
-  return hasToolEffect(tool.name, tool.kind) ? 'Plan mode changes nothing.' : undefined;
+  return hasToolEffect(tool.kind) ? 'Plan mode changes nothing.' : undefined;
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../base/json.ts';
 import type { AssistantMessage, Message } from './message.ts';
 import type { Repairs } from './repair.ts';
+import type { CitedPage, SearchDomains } from './web.ts';
 
 /** The amounts of thinking before an answer, from the least to the most. */
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
@@ -76,6 +77,11 @@ export interface ModelRequest {
   /** The maximum number of tokens of the answer, including thinking. Default: the limit of the server. */
   readonly maxOutputTokens?: number;
   readonly effort?: Effort;
+  /**
+   * Adds the provider's own tool for searching the web, limited to these domains. Only requests apart from the
+   * conversation of a task have it.
+   */
+  readonly webSearch?: SearchDomains;
   /** A text that is the same for all requests with one prefix. OpenAI sends requests with the same key to the same cache. */
   readonly cacheKey?: string;
   /** The priority of the request in the queue of the limiter. Default: in the foreground, and part of no tree. */
@@ -230,6 +236,8 @@ export type ModelPart =
       readonly servedBy?: string;
       /** The repairs of the answer, with their counts. Default: nothing was repaired. */
       readonly repairs?: Repairs;
+      /** The pages that the provider's own search found. Default: none. */
+      readonly sources?: readonly CitedPage[];
     }
   /** The failure: the last part if the request fails. The parts before the failure remain valid. */
   | {

@@ -23,6 +23,9 @@ export interface RuleSet {
   readonly deny: readonly PermissionRule[];
 }
 
+/** The name of a list of rules: what its rules do. */
+export type RuleList = keyof RuleSet;
+
 /** The limits of one definition to certain calls of some tools. They also apply to all tasks below. */
 export interface CallLimit {
   /** Canonical names of the limited tools. */
@@ -91,6 +94,8 @@ export interface Access {
   readonly variables?: readonly string[];
   /** The names of the hosts that would be contacted. */
   readonly hosts: readonly string[];
+  /** True if the requests to these hosts only fetch and should change nothing there. Default: false. */
+  readonly onlyFetches?: true;
   /** The name of the agent type, for the tool Task and for a skill that runs as a task. */
   readonly agent?: string;
   /** Other names of the agent. A deny or ask rule for one of them applies too. */

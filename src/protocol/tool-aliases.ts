@@ -136,11 +136,7 @@ function limitToNewFiles(tool: string): ToolLimit {
  * The names, in lower case, of tools that do less than Muster's corresponding tool where a `ToolLimit` cannot express the
  * difference. Such a name grants nothing. A denial of such a name denies Muster's tool.
  */
-const UNGRANTABLE_NAMES: ReadonlySet<string> = new Set([
-  'edit/createdirectory',
-  'todoread',
-  'http_post',
-]);
+const UNGRANTABLE_NAMES: ReadonlySet<string> = new Set(['edit/createdirectory', 'todoread']);
 
 /** The grant of a name in a tool list: a tool, a tool with a limit, or nothing. */
 export type ToolGrant =

@@ -22,12 +22,29 @@ const ON_REQUEST_TOOLS = [
 ];
 
 /** The tools that definitions may name although they do not exist yet. A task is informed about them and works without them. */
-export const UNBUILT_TOOLS: ReadonlySet<string> = new Set(
-  listNames('WebFetch WebSearch HttpRequest Board'),
-);
+export const UNBUILT_TOOLS: ReadonlySet<string> = new Set(listNames('Board'));
+
+/**
+ * The tools that exist only with a configuration, each with the reason why it is missing, as a sentence. Built-in agents
+ * list them, and work without them.
+ */
+export const CONFIGURED_TOOLS: ReadonlyMap<string, string> = new Map([
+  ['WebSearch', 'No search service is configured (web.search in the configuration).'],
+]);
+
+/**
+ * The tools that find and call tools of MCP servers. A task has them if its requests do not list the tools of servers,
+ * whatever its definition says.
+ */
+export const TOOL_FINDER_TOOLS = ['ToolSearch', 'McpCall'] as const;
 
 /** The code search. An agent that runs on the offline engine always has it; any other agent has it only if its definition names
  * it. */
 export const CODE_SEARCH = 'FindPlaces';
 
-export const TOOL_NAMES: readonly string[] = [...CORE_TOOLS, ...ON_REQUEST_TOOLS, CODE_SEARCH];
+export const TOOL_NAMES: readonly string[] = [
+  ...CORE_TOOLS,
+  ...ON_REQUEST_TOOLS,
+  CODE_SEARCH,
+  ...TOOL_FINDER_TOOLS,
+];

@@ -6,6 +6,7 @@ import type { Attachment, AttachPort } from './attachment.ts';
 import type { MemoryPort } from './memory.ts';
 import type { Access } from './permission.ts';
 import type { ProposedEdit } from './question.ts';
+import type { CitedPage, SearchDomains, WebPort } from './web.ts';
 
 /** The kind of effect of a tool. Permissions and scheduling depend on it. */
 export type ToolKind = 'read' | 'edit' | 'execute' | 'network' | 'delegate' | 'meta';
@@ -182,6 +183,13 @@ export interface ToolContext extends FileAccess {
   spillPath(): string;
   /** Creates a filter that removes secrets from the output in that file. Default: the output is not filtered. */
   redactBytes?(): ByteFilter;
+  /** Sends requests to the web with the rights of the task. Absent where nothing may use the network. */
+  readonly web?: WebPort;
+  /**
+   * Asks a small model a question, apart from the conversation and within the budget of the task. Rejects when the call
+   * is stopped. Absent where no model can be asked.
+   */
+  askModel?(question: QuestionToModel): Promise<ModelAnswerToCall>;
   /** Adds images and documents to the result. Absent if the result cannot have attachments. */
   readonly attach?: AttachPort;
   /**
@@ -190,6 +198,27 @@ export interface ToolContext extends FileAccess {
    */
   progress(line: string, lines?: readonly string[]): void;
 }
+
+/** A question that a call asks a model apart from the conversation. */
+export interface QuestionToModel {
+  /** The system prompt. */
+  readonly system: string;
+  readonly prompt: string;
+  /** The purpose, for people who watch the task: a phrase such as `answer from https://example.org/`. */
+  readonly purpose: string;
+  /** Lets the provider search the web for the answer, in the given domains. Default: it does not search. */
+  readonly webSearch?: SearchDomains;
+}
+
+/** The answer to a `QuestionToModel`, or the reason why there is none, as a clause. */
+export type ModelAnswerToCall =
+  | {
+      readonly ok: true;
+      readonly text: string;
+      /** The pages that the provider found. Empty if it did not search. */
+      readonly sources: readonly CitedPage[];
+    }
+  | { readonly ok: false; readonly problem: string };
 
 /** Filters a stream of bytes. `write` may hold bytes back; `end` returns the bytes that were held back. */
 export interface ByteFilter {

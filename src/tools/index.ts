@@ -8,6 +8,8 @@ import { lsTool } from './ls.ts';
 import { MEMORY_TOOL_SET } from './memory/memory-tools.ts';
 import { readTool } from './read/read.ts';
 import { todoWriteTool } from './todo-write.ts';
+import { httpRequestTool } from './web/http-request.ts';
+import { webFetchTool } from './web/web-fetch.ts';
 import { writeTool } from './write.ts';
 import { base64DecodeTool, base64EncodeTool } from './utility/base64.ts';
 import { sleepTool, currentTimeTool } from './utility/current-time.ts';
@@ -42,12 +44,14 @@ const BUILTIN_TOOLS: readonly AnyTool[] = [
   grepTool,
   bashTool,
   todoWriteTool,
+  webFetchTool,
+  httpRequestTool,
   ...MEMORY_TOOL_SET,
   ...UTILITY_TOOLS,
   codeSearchTool,
 ];
 
-/** Returns the tools that need only this machine, in the order in which a request lists them. */
+/** Returns the tools that need no configuration, in the order in which a request lists them. */
 export function builtinTools(): readonly AnyTool[] {
   return BUILTIN_TOOLS;
 }

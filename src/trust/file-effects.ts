@@ -5,6 +5,8 @@ import { parseRules } from '../policy/rules/rules.ts';
 import type { Layer } from '../config/layer.ts';
 import { MAX_INDEX_LINES } from '../engine/memory/prompt-notes.ts';
 import { describeConfigProblem } from '../config/setting.ts';
+import { describeMcpProblem, PROJECT_MCP_FILE, readMcpFile } from '../mcp/read-servers.ts';
+import { runsInSandbox, type McpServerEntry } from '../mcp/server-entry.ts';
 
 /** The effects that a file would have if it were trusted. */
 export interface FileEffects {
@@ -60,4 +62,38 @@ function listIgnoredKeys(text: string): readonly string[] {
   if (!isJsonObject(value)) return [];
   const ignored = Object.keys(value).filter((key) => key !== 'permissions' && key !== '$schema');
   return ignored.length === 0 ? [] : [`does nothing in Muster: ${ignored.join(', ')}`];
+}
+
+/** Describes the MCP servers of a project's file: what each runs or connects to. */
+export async function serverEffects(bytes: Buffer): Promise<FileEffects> {
+  const { entries, problems } = readMcpFile(bytes.toString('utf8'), {
+    scope: 'project',
+    file: PROJECT_MCP_FILE,
+  });
+  const lines = entries.flatMap(describeServer);
+  return {
+    lines: lines.length === 0 ? ['nothing'] : lines,
+    problems: [],
+    ...(problems.length === 0
+      ? {}
+      : { lines: [...lines, ...problems.map((each) => `! ${describeMcpProblem(each)}`)] }),
+  };
+}
+
+function describeServer(entry: McpServerEntry): readonly string[] {
+  const { name, transport } = entry;
+  if (transport.type !== 'stdio') {
+    const helper = transport.headersHelper;
+    return [
+      `server ${name}: connects to ${transport.url}`,
+      ...(helper === null ? [] : [`server ${name}: runs a command for headers: ${helper}`]),
+    ];
+  }
+  const command = [transport.command, ...transport.args].map((each) => JSON.stringify(each));
+  const variables = Object.keys(transport.env);
+  const where = runsInSandbox(entry) ? 'in the sandbox' : 'without a sandbox';
+  return [
+    `server ${name}: runs ${command.join(' ')} ${where}`,
+    ...(variables.length === 0 ? [] : [`server ${name}: sets ${variables.join(', ')}`]),
+  ];
 }

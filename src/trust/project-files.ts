@@ -12,7 +12,8 @@ import {
   skillEffects,
   templateEffects,
 } from './definition-effects.ts';
-import type { FileEffects } from './file-effects.ts';
+import { serverEffects, type FileEffects } from './file-effects.ts';
+import { MAX_MCP_FILE_BYTES, PROJECT_MCP_FILE } from '../mcp/read-servers.ts';
 import { SKILLS, TEMPLATES, AGENTS } from '../agents/kinds.ts';
 import type { DefinitionKind } from '../agents/loader/format.ts';
 import { listDefinitionFiles } from '../agents/loader/list-files.ts';
@@ -58,6 +59,13 @@ export function findProjectFiles(
       ...projectClaudeFiles(cwd, home).map((file) => settingsFile('permissions', file)),
       ...definitions.flatMap(({ files }) => files),
       ...memoryFiles(context.root),
+      {
+        kind: 'mcp',
+        path: join(cwd, PROJECT_MCP_FILE),
+        boundary: cwd,
+        maxBytes: MAX_MCP_FILE_BYTES,
+        grants: serverEffects,
+      },
     ],
     unusable: definitions.flatMap(({ unusable }) => unusable),
   };
@@ -115,6 +123,8 @@ export function maxFileBytes(kind: ProjectFileKind): number {
       return MAX_DEFINITION_BYTES;
     case 'memory':
       return DIRECTORY_BYTES;
+    case 'mcp':
+      return MAX_MCP_FILE_BYTES;
     case 'config':
     case 'permissions':
       return MAX_SETTINGS_BYTES;

@@ -27,6 +27,7 @@ const KINDS: ReadonlySet<string> = new Set<ProjectFileKind>([
   'skill',
   'template',
   'memory',
+  'mcp',
 ]);
 
 /** Returns the key of an approval: the kind and the path of the file. */

@@ -47,6 +47,7 @@ const NO_LIMITS = { maxTurns: null, maxTokens: null, wallMs: null, resultMaxToke
 const SETTINGS: EngineSettings = {
   taskTools: true,
   maxDepth: 2,
+  listedServerToolBytes: 35_000,
   nested: false,
   maxTasks: 500,
   maxParallel: 16,

@@ -50,8 +50,8 @@ describe('a permission rule for a tool that does not exist', () => {
       0,
       [
         '',
-        'muster: --allow: rule "mcp__docs__*" has no effect: this version of Muster connects to no MCP server',
-        'muster: --deny: rule "mcp__github__push" has no effect: this version of Muster connects to no MCP server',
+        'muster: --allow: rule "mcp__docs__*" has no effect: no MCP server "docs" is configured',
+        'muster: --deny: rule "mcp__github__push" has no effect: no MCP server "github" is configured',
       ],
     ]);
   });

@@ -38,6 +38,7 @@ const NO_LIMITS = { maxTurns: null, maxTokens: null, wallMs: null, resultMaxToke
 export const SETTINGS: EngineSettings = {
   taskTools: true,
   maxDepth: 3,
+  listedServerToolBytes: 35_000,
   nested: true,
   maxTasks: 500,
   maxParallel: 16,

@@ -1,8 +1,5 @@
 import * as fc from 'fast-check';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadMcpFile, locateMcpFiles } from '../../src/mcp/load-file.ts';
 import {
   DEFAULT_MCP_LIMITS,
   fingerprintServer,
@@ -16,7 +13,6 @@ import {
   readMcpFile,
   readMcpServers,
 } from '../../src/mcp/read-servers.ts';
-import { tempDirectory } from './support.ts';
 
 const PROJECT: McpServerOrigin = { scope: 'project', file: '.mcp.json' };
 const USER: McpServerOrigin = { scope: 'user', file: 'mcp.json' };
@@ -344,27 +340,4 @@ test('reading never throws, whatever the file contains', () => {
       readDefinitionServers(value, PROJECT);
     }),
   );
-});
-
-test('files are loaded, and one that cannot be read is a problem', async () => {
-  const directory = tempDirectory();
-  const paths = locateMcpFiles(directory, join(directory, 'config'));
-  expect(paths).toEqual({
-    project: join(directory, '.mcp.json'),
-    user: join(directory, 'config/mcp.json'),
-  });
-  writeFileSync(paths.project, '{"mcpServers": {"s": {"command": "run"}}}');
-  const load = async (file: string) => {
-    const { entries, problems } = await loadMcpFile({ scope: 'project', file });
-    return [...entries.map(({ name }) => name), ...problems.map(describeMcpProblem)];
-  };
-  expect(await load(paths.project)).toEqual(['s']);
-  expect(await load(paths.user)).toEqual([]);
-  mkdirSync(join(directory, 'folder'));
-  const large = join(directory, 'large');
-  writeFileSync(large, ' '.repeat(1_048_577));
-  expect([...(await load(join(directory, 'folder'))), ...(await load(large))]).toEqual([
-    expect.stringContaining('folder'),
-    expect.stringContaining(`${large}: `),
-  ]);
 });

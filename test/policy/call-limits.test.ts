@@ -32,7 +32,10 @@ function list(...words: readonly string[]): LimitedTools {
   };
 }
 
-function under(limitedTools: LimitedTools, parent: Rights = rights('autonomous')): Rights {
+function under(
+  limitedTools: LimitedTools,
+  parent: Rights = { ...rights('autonomous'), network: true },
+): Rights {
   return attenuate(parent, agent({ name: 'narrow', limitedTools: [limitedTools] }));
 }
 

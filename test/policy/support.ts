@@ -63,6 +63,7 @@ interface CallParts {
   readonly writes?: readonly CallPath[];
   readonly commands?: readonly string[];
   readonly hosts?: readonly string[];
+  readonly onlyFetches?: true;
   readonly agent?: string;
   readonly agentWords?: readonly string[];
   readonly skill?: string;
@@ -91,7 +92,7 @@ export const edit = (file: string): ResolvedCall =>
 export const write = (file: string): ResolvedCall =>
   call('Write', 'edit', { writes: [path(file)] });
 export const fetchFrom = (host: string): ResolvedCall =>
-  call('WebFetch', 'network', { hosts: [host] });
+  call('WebFetch', 'network', { hosts: [host], onlyFetches: true });
 export const spawn = (agent: string, ...agentWords: readonly string[]): ResolvedCall =>
   call('Task', 'delegate', { agent, agentWords });
 

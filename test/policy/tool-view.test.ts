@@ -132,11 +132,15 @@ describe('a child', () => {
 
   test('gets a reason for each listed tool that Muster does not have yet', () => {
     const definition = only('WebSearch', 'Board', 'Read', 'Unknown');
-    const available = ALL.filter(({ name }) => !UNBUILT_TOOLS.has(name));
+    const missing = new Set([...UNBUILT_TOOLS, 'WebSearch']);
+    const available = ALL.filter(({ name }) => !missing.has(name));
     expect(view({ definition, available })).toEqual({
       names: ['Read'],
       dropped: [
-        { name: 'WebSearch', reason: 'Muster does not have this tool yet.' },
+        {
+          name: 'WebSearch',
+          reason: 'No search service is configured (web.search in the configuration).',
+        },
         { name: 'Board', reason: 'Muster does not have this tool yet.' },
         { name: 'Unknown', reason: 'No such tool is available here.' },
       ],
@@ -228,14 +232,11 @@ describe('a child', () => {
     },
   );
 
-  test('is offered no tool with an effect in plan mode, even if it lists it, except Bash for commands that only read', () => {
+  test('is offered no tool with an effect in plan mode, even if it lists it, except Bash and HttpRequest, of which some calls only read', () => {
     const definition = only('Read', 'Bash', 'Edit', 'WebFetch', 'HttpRequest', 'MemoryWrite');
     expect(view({ definition, rights: { ...rights('plan'), depth: 1 } })).toEqual({
-      names: ['Read', 'Bash', 'WebFetch', 'MemoryWrite'],
-      dropped: [
-        { name: 'Edit', reason: 'Plan mode changes nothing.' },
-        { name: 'HttpRequest', reason: 'Plan mode changes nothing.' },
-      ],
+      names: ['Read', 'Bash', 'WebFetch', 'HttpRequest', 'MemoryWrite'],
+      dropped: [{ name: 'Edit', reason: 'Plan mode changes nothing.' }],
     });
   });
 

@@ -9,7 +9,18 @@ import { NO_ACCESS } from '../../src/protocol/permission.ts';
 import { builtinTools } from '../../src/tools/index.ts';
 import { tool } from './workspace.ts';
 
-const NAMES = ['Read', 'Write', 'Edit', 'MultiEdit', 'LS', 'Glob', 'Grep', 'Bash', 'TodoWrite'];
+const NAMES = [
+  'Read',
+  'Write',
+  'Edit',
+  'MultiEdit',
+  'LS',
+  'Glob',
+  'Grep',
+  'Bash',
+  'TodoWrite',
+  'WebFetch',
+];
 
 /** Tools that a definition asks for by name; no agent has them by default. */
 const UTILITY = [
@@ -34,7 +45,13 @@ function requestBytes(names: readonly string[]): number {
 }
 
 test('the tools are in the order of a request', () => {
-  const all: readonly string[] = [...NAMES, ...MEMORY_TOOLS, ...UTILITY, CODE_SEARCH];
+  const all: readonly string[] = [
+    ...NAMES,
+    'HttpRequest',
+    ...MEMORY_TOOLS,
+    ...UTILITY,
+    CODE_SEARCH,
+  ];
   expect(builtinTools().map(({ name }) => name)).toEqual(all);
   expect(TOOL_NAMES.filter((name) => all.includes(name))).toEqual(all);
   expect(CORE_TOOLS.filter((name) => all.includes(name))).toEqual(NAMES);
@@ -45,6 +62,7 @@ test('the definitions sent to the model stay small', () => {
   expect(requestBytes(['Read', 'LS', 'Glob', 'Grep'])).toBeLessThanOrEqual(2600);
   expect(requestBytes(['Bash'])).toBeLessThanOrEqual(800);
   expect(requestBytes(UTILITY)).toBeLessThanOrEqual(2900);
+  expect(requestBytes(['HttpRequest'])).toBeLessThanOrEqual(600);
   expect(requestBytes([CODE_SEARCH])).toBeLessThanOrEqual(700);
 });
 

@@ -9,12 +9,16 @@ import type { TerminalSettings } from '../../protocol/terminal-settings.ts';
 import type { HintUses } from './hint-uses.ts';
 import type { ScreenMark } from './screen-mark.ts';
 import type { PermissionMode, RuleSet } from '../../protocol/permission.ts';
+import type { ContextFile } from '../../protocol/project-context.ts';
+import type { TemplateDefinition } from '../../protocol/template.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
 import type { TaskStore, TaskSummary } from '../../store/task-store.ts';
 import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan-rewind.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
 import type { ListedModels, ModelListOptions } from './session-model-lists.ts';
 import type { PromptHistory } from './prompt-history.ts';
+import type { RuleChange } from '../../engine/permissions/change-rules.ts';
+import type { TaskRules } from './conversation-rules.ts';
 import type { TaskContext } from '../tasks/task-context.ts';
 import type { SandboxState } from '../../sys/sandbox/sandbox.ts';
 import type { KeyBinding } from '../../config/key-bindings.ts';
@@ -97,6 +101,18 @@ export interface Muster {
    */
   setMode(id: string, mode: PermissionMode): void;
   /**
+   * Lists the rules that are in force for a task. `id` is a full id, or null for a new conversation, for which the user has
+   * set the rules of `initial`. Rejects with MusterError `NOT_FOUND`.
+   */
+  listRules(id: string | null, initial?: readonly RuleChange[]): Promise<TaskRules>;
+  /**
+   * Changes a rule of a conversation, from the next call of each of its tasks on, and answers the questions that the rules
+   * now settle. `id` is a full id; null changes only rules that hold outside of conversations. Rejects with MusterError,
+   * and changes nothing: `INVALID_PARAM` for a wrong rule or scope; `NOT_FOUND` if the rule is not there to be removed;
+   * `CONFLICT` if another process runs the conversation.
+   */
+  changeRule(id: string | null, change: RuleChange): Promise<void>;
+  /**
    * Chooses the model of new conversations, and of conversations that continue with another message. `name` is a name
    * that the flag `--model` accepts. Throws MusterError if there is no model with this name.
    */
@@ -119,6 +135,10 @@ export interface Muster {
    * plan.
    */
   rewind(plan: RewindPlan): Promise<RewindOutcome>;
+  /** The templates that the tool RunTemplate can run. */
+  readonly templates: readonly TemplateDefinition[];
+  /** Returns the context files that new conversations and subagents in the working directory get. */
+  contextFiles(): Promise<readonly ContextFile[]>;
   /** Returns the content of the newest request of a task. Rejects with MusterError `NOT_FOUND`. */
   contextOf(id: string): Promise<TaskContext>;
   /**
@@ -246,6 +266,12 @@ export interface Muster {
    * Stops a task and its descendants. Resolves when the task has ended, or at once if it does not run in this process.
    */
   stopTask(id: string, because: string): Promise<void>;
+  /**
+   * Stops a background shell of a running task. Resolves when the shell has ended; the task is notified. Both ids are full
+   * ids. Rejects with MusterError: `NOT_FOUND` if the task does not run in this process or has no such shell; `CONFLICT`
+   * if the shell has ended.
+   */
+  stopShell(task: string, shell: string): Promise<void>;
   /** Stops every run. Resolves when all have ended. */
   stop(request: StopRequest): Promise<void>;
   /** Stops every run, and releases locks and files. */

@@ -1,3 +1,5 @@
+import type { SessionServers } from '../mcp/open-servers.ts';
+import { openSessionServers } from './session-servers.ts';
 import { AGENTS, SKILLS, TEMPLATES } from '../../agents/kinds.ts';
 import { discoverDefinitions } from '../../agents/loader/discover.ts';
 import { createSearchContext } from '../../agents/loader/search-context.ts';
@@ -14,6 +16,7 @@ import { createStreamRedactor } from '../../store/redact/redactor.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { isInContainer } from '../../sys/sandbox/diagnosis.ts';
 import { builtinTools } from '../../tools/index.ts';
+import { createWebSearchTool } from '../../tools/web/web-search.ts';
 import { readConfiguredModes, createModeGrantStore } from '../../trust/mode-grants.ts';
 import { isTrustedMemory } from '../../trust/project-trust.ts';
 import { openSavedAnswers } from '../../trust/saved-answers.ts';
@@ -30,6 +33,7 @@ import { Retention } from '../setup/retention.ts';
 import { listIneffectiveRules } from '../setup/rules-without-effect.ts';
 import { announceMissingSandbox, openConfiguredSandbox } from '../setup/sandbox.ts';
 import { createEngineSettings } from '../setup/settings.ts';
+import { loadWebAccess, openSearch } from '../setup/web.ts';
 import { ControlChannel } from './control-channel.ts';
 import { EventRouter, SignalRouter } from './event-router.ts';
 import { NO_HINT_USES, openHintUses } from './hint-uses.ts';
@@ -51,14 +55,28 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   const { agents, skills, loadTemplates } = definitions;
   const storage = openStorage(session, options);
   const { canWriteDataDir } = storage;
+  const servers = await openSessionServers(session, {
+    models,
+    sandbox: storage.sandbox,
+    canWriteDataDir: storage.canWriteDataDir,
+    isAttended: options.attended ?? false,
+  });
   const inbox = openInbox(session, {
+    servers: servers?.parts ?? [],
     questions: options.questions,
     attended: options.attended ?? false,
     log: options.log,
     canWriteDataDir,
     agents: agents.current.items,
   });
-  const engine = await createEngine(options, { session, models, definitions, storage, inbox });
+  const engine = await createEngine(options, {
+    session,
+    models,
+    definitions,
+    storage,
+    inbox,
+    servers,
+  });
   const { directory, loaded, onNotice, redact, roots } = session;
   const { config, settings } = loaded;
   const { store, router, signals, sandbox } = storage;
@@ -80,6 +98,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     modelListing: models.listing,
     agents,
     skills,
+    toolTemplates: definitions.templates.items,
     templates: loadTemplates,
     grant: {
       mode,
@@ -88,6 +107,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
       network: config.sandbox.network,
       maxDepth: config.taskTool.maxDepth,
     },
+    servers,
     channel: canWriteDataDir
       ? new ControlChannel({ engine, store, dataDir: directory, onNotice })
       : null,
@@ -124,11 +144,12 @@ interface EngineParts {
   readonly definitions: SessionDefinitions;
   readonly storage: SessionStorage;
   readonly inbox: SessionParts['inbox'];
+  readonly servers: SessionServers | null;
 }
 
 async function createEngine(
   options: MusterOptions,
-  { session, models, definitions, storage, inbox }: EngineParts,
+  { session, models, definitions, storage, inbox, servers }: EngineParts,
 ): Promise<Engine> {
   const { directory, environment, loaded, onNotice, redact, roots, state } = session;
   const { agents, skills, templates, searchContext } = definitions;
@@ -138,13 +159,16 @@ async function createEngine(
   const configDirectory = toRealPath(userConfigDirectory(state));
   const home = toRealPath(state.home);
   const git = await session.gitStatus;
+  const search = openSearch(loaded.config.web, environment, models);
   return new Engine({
     store,
     redactBytes: createStreamRedactor({ secrets: session.secrets }),
     redact,
     model: models.port,
     models: models.chooser,
-    tools: builtinTools(),
+    tools: [...builtinTools(), ...(search === null ? [] : [createWebSearchTool(search)])],
+    web: loadWebAccess(environment),
+    ...(servers === null ? {} : { mcp: servers }),
     templates: templates.items,
     agents: { refresh: () => agents.refresh(), agents: () => agents.current.items },
     skills: { refresh: () => skills.refresh(), skills: () => skills.current.items },
@@ -273,6 +297,8 @@ interface InboxOptions {
   readonly attended: boolean;
   readonly log: boolean | undefined;
   readonly canWriteDataDir: boolean;
+  /** The parts of the names of tools that stand for the configured MCP servers. */
+  readonly servers: readonly string[];
   readonly agents: readonly AgentDefinition[];
 }
 
@@ -283,7 +309,7 @@ interface InboxOptions {
  */
 function openInbox(
   { state, loaded, onNotice }: SessionConfig,
-  { questions, attended, log, canWriteDataDir, agents }: InboxOptions,
+  { questions, attended, log, canWriteDataDir, agents, servers }: InboxOptions,
 ): Inbox {
   const wanted = questions ?? loaded.config.permissions.onAsk;
   const canPark = wanted !== 'park' || canWriteDataDir;
@@ -297,7 +323,7 @@ function openInbox(
   const saved = openSavedAnswers({ ...state, onProblem: onNotice });
   const standing = createStandingRules({ saved, onNotice });
   const modes = readConfiguredModes(loaded, agents);
-  const notices = [...modes.notices, ...listIneffectiveRules(loaded.rules, agents)];
+  const notices = [...modes.notices, ...listIneffectiveRules(loaded.rules, { agents, servers })];
   for (const notice of notices) onNotice(describeConfigProblem(notice));
   const savedModes = openSavedModes({ ...state, onProblem: onNotice });
   const modeGrants = createModeGrantStore(modes.grants, savedModes);

@@ -46,6 +46,7 @@ export class Runs {
           enclosed: enclosed?.enclosures,
           description: personText === undefined ? null : titleOf(personText),
           outputSchema,
+          rules: request.rules,
         }),
         agent: agent ?? MAIN_AGENT,
         model: this.defaults.resolveModel(agent, prompt),

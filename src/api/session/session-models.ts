@@ -12,6 +12,7 @@ import type { ModelListDeps } from './session-model-lists.ts';
 import type { SessionConfig } from './session-config.ts';
 import type { ConfiguredProvider } from '../../model/providers/configured-provider.ts';
 import type { KeyReader } from '../../protocol/api-key.ts';
+import type { ResolvedModel } from '../../protocol/model.ts';
 import { OFFLINE, type ModelSetup } from '../../model/selection/choose-model.ts';
 import { createModelPort, type ConnectedModels } from '../../model/model-port.ts';
 import { discoverModels } from '../../model/discover-models.ts';
@@ -31,6 +32,8 @@ export interface SessionModels {
   readonly listing: ModelListDeps;
   /** Resolves when the key of the main agent's provider was read, or could not be read. */
   readonly keyRead: Promise<void>;
+  /** The model of the main agent. */
+  readonly main: ResolvedModel;
 }
 
 /** The time after which a notice says that a key is being read. */
@@ -97,7 +100,16 @@ export async function openSessionModels(
   const provider = setup.providers.find(({ name }) => preload && name === main.provider);
   const keyRead = readKeyEarly(provider, keys, onNotice);
   const listing = { setup, fetch, keys, directory };
-  return { setup, chooser, port, deadlines, maxParallel: limits.maxParallel, listing, keyRead };
+  return {
+    setup,
+    chooser,
+    port,
+    deadlines,
+    maxParallel: limits.maxParallel,
+    listing,
+    keyRead,
+    main,
+  };
 }
 
 /** Reads the key of a provider that is not known from the start. The first request reports a failure. */

@@ -16,6 +16,7 @@ import type { KeyBinding } from '../../config/key-bindings.ts';
 import type { ControlChannel } from './control-channel.ts';
 import type { EventRouter } from './event-router.ts';
 import type { PromptHistory } from './prompt-history.ts';
+import type { SessionServers } from '../mcp/open-servers.ts';
 import type { Retention } from '../setup/retention.ts';
 import type { ModelListDeps } from './session-model-lists.ts';
 import type { SignalRouter } from './event-router.ts';
@@ -40,6 +41,8 @@ export interface SessionParts {
   readonly modelListing: ModelListDeps;
   readonly agents: { readonly current: DiscoveryResult<AgentDefinition> };
   readonly skills: { readonly current: DiscoveryResult<SkillDefinition> };
+  /** The templates that the tool RunTemplate can run. */
+  readonly toolTemplates: readonly TemplateDefinition[];
   /** Loads the templates that can be used now. */
   readonly templates: () => Promise<DiscoveryResult<TemplateDefinition>>;
   readonly grant: RootGrant;
@@ -48,6 +51,8 @@ export interface SessionParts {
    * memory, where other processes cannot see them.
    */
   readonly channel: ControlChannel | null;
+  /** The MCP servers; null if none is configured. */
+  readonly servers: SessionServers | null;
   readonly retention: Retention;
   /** The turn limit of the main agent, or null if there is none. */
   readonly maxTurns: number | null;

@@ -55,6 +55,15 @@ export function createSession(parts: SessionParts): Muster {
     },
     mainModel: () => defaults.resolveModel(null),
     setMode: (id, mode) => engine.setMode(id, mode),
+    async listRules(id, initial = []) {
+      const { listTaskRules } = await import('./conversation-rules.ts');
+      return listTaskRules(parts, id, initial);
+    },
+    async changeRule(id, change) {
+      if (id !== null) return engine.changeRule(id, change);
+      const { changeStandingRule } = await import('./conversation-rules.ts');
+      changeStandingRule(change, inbox.standingRules, cwd);
+    },
     setModel: (name) => defaults.chooseModel(name),
     async listModels(options) {
       const { listSessionModels } = await import('./session-model-lists.ts');
@@ -72,6 +81,8 @@ export function createSession(parts: SessionParts): Muster {
       const { rewind } = await import('../../engine/rewind/rewind.ts');
       return rewind(store, plan);
     },
+    templates: parts.toolTemplates,
+    contextFiles: () => engine.contextFiles(cwd),
     async contextOf(id) {
       const { readTaskContext } = await import('../tasks/task-context.ts');
       return readTaskContext(store, { id, turn: null }, parts.models);
@@ -102,6 +113,7 @@ export function createSession(parts: SessionParts): Muster {
     interrupt: (id) => engine.interrupt(id),
     resumeBelow: (id, request = {}) => engine.resumeBelow(id, request),
     background: (id) => engine.detach(id),
+    stopShell: (task, shell) => engine.stopShell(task, shell),
     async stopTask(id, because) {
       const task = engine.task(id);
       task?.stop(stopOrder('user', because));
@@ -110,6 +122,7 @@ export function createSession(parts: SessionParts): Muster {
     stop,
     async close() {
       await stop({ by: 'client', because: 'Muster was closed' });
+      await parts.servers?.close();
       await parts.channel?.close();
       await parts.retention.finish();
       await store.close();

@@ -36,6 +36,7 @@ export function createEngineSettings(
   return {
     taskTools: taskTool.enabled,
     maxDepth: taskTool.maxDepth,
+    listedServerToolBytes: output.serverToolsBytes,
     nested: taskTool.nested,
     maxTasks: taskTool.maxTasks,
     maxParallel: taskTool.maxParallel,

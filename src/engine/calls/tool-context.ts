@@ -6,6 +6,7 @@ import type { EngineDeps } from '../task/deps.ts';
 import { createMemoryPort } from '../memory/memory-source.ts';
 import { sleep } from '../../base/deadlines.ts';
 import type { TaskRun } from '../task/task-run.ts';
+import { createWebPort } from './web-port.ts';
 import { createVariablePort, readTaskVariables } from '../task/task-variables.ts';
 import { runsOnlyGit } from '../../policy/shell/git-only.ts';
 import { loadShellParser } from '../../policy/shell/load-parser.ts';
@@ -16,6 +17,8 @@ import { findDeniedPaths } from '../../policy/denied-paths.ts';
 
 /** The details of one call that its context depends on. */
 type CallSetup = Pick<ToolContext, 'callId' | 'signal'> & {
+  /** The canonical name of the tool. */
+  readonly tool: string;
   readonly pathAccess: FileAccess;
   readonly decision: Decision | undefined;
 };
@@ -24,11 +27,12 @@ type CallSetup = Pick<ToolContext, 'callId' | 'signal'> & {
 export function createToolContext(
   deps: EngineDeps,
   run: TaskRun,
-  { callId, signal, pathAccess, decision }: CallSetup,
+  { callId, tool, signal, pathAccess, decision }: CallSetup,
 ): ToolContext {
   const { spec } = run;
   const wait = (ms: number) => sleep(deps.deadlines, ms, signal);
   const { memory: source } = deps;
+  const web = createWebPort(deps, run, { tool, signal });
   return {
     taskId: spec.id,
     callId,
@@ -57,6 +61,14 @@ export function createToolContext(
     ),
     variables: createVariablePort(deps, run),
     ...(source === undefined ? {} : { memory: createMemoryPort({ source, spec, sleep: wait }) }),
+    ...(web === undefined ? {} : { web }),
+    askModel: async (question) =>
+      (await import('../turn/request-apart.ts')).requestApart(
+        deps,
+        run,
+        { callId, signal },
+        question,
+      ),
     sleep: wait,
     keepFormer: (bytes) => deps.store.putBackup(bytes),
     attach: createLazyAttachPort(deps, run, callId),

@@ -3,7 +3,7 @@ import { MusterError } from '../../base/errors.ts';
 import { isStartedBy } from '../../protocol/state/activation.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { foldLog } from '../task/fold-log.ts';
-import { prepareModels } from './plan-child.ts';
+import { prepareDelegation } from './plan-child.ts';
 import { buildParentText } from '../results/result.ts';
 import { findVisibleTasksInText, readTaskState } from './visible-tasks.ts';
 import { resumeChild } from './resume-child.ts';
@@ -72,7 +72,7 @@ export async function startChild(
     });
     return child instanceof MusterError ? child : child.spec.id;
   }
-  await prepareModels(engine.deps, caller.spec.agent, input);
+  await prepareDelegation(engine.deps, caller.spec.agent, input);
   caller.cancellation.turnSignal.throwIfAborted();
   const child = await spawnChild(engine, { ...call, reservedId });
   if (child instanceof MusterError) return child;

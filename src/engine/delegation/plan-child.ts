@@ -79,22 +79,26 @@ export interface ChildOutline extends ChildPlan {
   readonly unusable: string | null;
 }
 
-/** Loads the models that a child may use. Must be called before `planChild`, which is synchronous. */
-export async function prepareModels(
-  { agents, models }: Pick<EngineDeps, 'agents' | 'models'>,
+/**
+ * Loads the models and the tools of servers that a child may use. Must be called before `planChild`, which is
+ * synchronous.
+ */
+export async function prepareDelegation(
+  { agents, mcp, models }: Pick<EngineDeps, 'agents' | 'mcp' | 'models'>,
   by: AgentDefinition,
   { subagentType = DEFAULT_AGENT, skill }: ChildRequest,
 ): Promise<void> {
-  if (models.prepare === undefined) return;
+  if (models.prepare === undefined && mcp === undefined) return;
   const found = findDelegable(subagentType, by, agents.agents());
   if (!found.ok) return;
+  await mcp?.prepare(found.agent);
   const model = skill?.model;
-  await models.prepare(model === undefined ? requestedModels(found.agent) : [model]);
+  await models.prepare?.(model === undefined ? requestedModels(found.agent) : [model]);
 }
 
 /**
  * Decides everything about the child of a Task call, without creating it and without other effects. Returns the error
- * if the call is wrong. `prepareModels` must have been called.
+ * if the call is wrong. `prepareDelegation` must have been called.
  */
 export function planChild(
   deps: SetupDeps,

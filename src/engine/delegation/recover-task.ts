@@ -111,8 +111,8 @@ function rebuildPrefix(
   tools: readonly AnyTool[],
 ): RequestPrefix {
   const unmet = formatUnmetRequests(readUnmetRequests(spec.unmet));
-  return prefixes.get({ ...currentPromptInput(deps, toPlacement(spec), tools), unmet }, tools)
-    .prefix;
+  const { listed, ...input } = currentPromptInput(deps, toPlacement(spec), tools);
+  return prefixes.get({ ...input, unmet }, listed).prefix;
 }
 
 /** Returns the placement that was recorded for a task. */

@@ -10,6 +10,7 @@ import { effectiveMode } from '../../policy/modes.ts';
 import type { PermissionMode, Rights } from '../../protocol/permission.ts';
 import { isModeNotice, modeNoticeEvents } from '../questions/set-mode.ts';
 import type { EngineDeps } from '../task/deps.ts';
+import { isRewindNotice } from '../rewind/restore-file.ts';
 import { isInterruptionNotice } from '../task/stop-order.ts';
 import { combineLimits } from '../limits/configured-limits.ts';
 
@@ -58,14 +59,14 @@ export function recordResume(deps: EngineDeps, run: TaskRun, terms: ResumeTerms)
 }
 
 /**
- * Withdraws queued notices of Muster about the work that ended, such as a reached limit. Notices of a mode or an
- * interruption stay.
+ * Withdraws queued notices of Muster about the work that ended, such as a reached limit. Notices of a mode, an interruption
+ * or files that were put back stay.
  */
 function buildWithdrawalEvents({ state }: TaskRun): readonly EventBody[] {
   const { queued } = state.conversation;
-  const ids = queued.flatMap(({ id, kind }) =>
-    kind === 'notice' && !isModeNotice(id) && !isInterruptionNotice(id) ? [id] : [],
-  );
+  const stays = (id: string): boolean =>
+    isModeNotice(id) || isInterruptionNotice(id) || isRewindNotice(id);
+  const ids = queued.flatMap(({ id, kind }) => (kind === 'notice' && !stays(id) ? [id] : []));
   return ids.length === 0 ? [] : [{ type: 'input.withdrawn', ids }];
 }
 

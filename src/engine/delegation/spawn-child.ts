@@ -152,12 +152,12 @@ function findLimitError(
       return new MusterError('LIMIT_EXCEEDED', message);
     }
   }
-  const { prompt, tools } = plan.setup;
+  const { prompt, listedTools } = plan.setup;
   const line = buildTaskLine(input, plan);
   const hit = findFirstRequestHit(budget, {
     model: plan.model,
     details: modelDetails,
-    prefix: forked?.prefix.prefix ?? addSystemText(prefixes.get(prompt, tools).prefix, line),
+    prefix: forked?.prefix.prefix ?? addSystemText(prefixes.get(prompt, listedTools).prefix, line),
     messages: forked?.conversation.messages ?? [],
     prompt: `${initialContext?.text ?? ''}${input.prompt}`,
   });

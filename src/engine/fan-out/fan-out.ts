@@ -4,7 +4,7 @@ import { addSystemText, createTask } from '../delegation/create-task.ts';
 import {
   toDelegator,
   planChild,
-  prepareModels,
+  prepareDelegation,
   type ChildRequest,
 } from '../delegation/plan-child.ts';
 import { MusterError, type ErrorInfo, UsageError } from '../../base/errors.ts';
@@ -60,7 +60,7 @@ export async function startFanOut(engine: EngineContext, request: FanOutRequest)
   const [item = ''] = fanOut.items;
   const values = { item, index: 0, count: fanOut.items.length };
   const child = createItemRequest(fanOut, renderPrompt(parseBody(fanOut.body).parts, values));
-  await prepareModels(deps, agent, child);
+  await prepareDelegation(deps, agent, child);
   const modeGrants = deps.inbox.modeGrants?.listGrants() ?? [];
   const plan = planChild(deps, { agent, rights, model, cwd, modeGrants }, child);
   if (plan instanceof MusterError) {
@@ -181,7 +181,7 @@ async function createItemTask(
   const item = fanOut.items[index] ?? '';
   const prompt = renderPrompt(parts, { item, index, count: fanOut.items.length });
   const request = createItemRequest(fanOut, prompt);
-  await prepareModels(deps, run.spec.agent, request);
+  await prepareDelegation(deps, run.spec.agent, request);
   const by = toDelegator(run, run);
   const plan = planChild(deps, by, request);
   if (plan instanceof MusterError) throw plan;
@@ -190,7 +190,7 @@ async function createItemTask(
   run.cancellation.signal.throwIfAborted();
   const description = describeItem(itemText(item), index);
   if (reservedId === null) {
-    const { prefix } = engine.prefixes.get(plan.setup.prompt, plan.setup.tools);
+    const { prefix } = engine.prefixes.get(plan.setup.prompt, plan.setup.listedTools);
     const line = formatTaskLine(description, plan.agent.outputSchema ?? null);
     const hit = findFirstRequestHit(run.budget, {
       model: plan.model,

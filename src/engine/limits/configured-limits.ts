@@ -68,6 +68,8 @@ export interface EngineSettings extends TreeBudget {
   /** False if no task gets the Task tools. */
   readonly taskTools: boolean;
   readonly maxDepth: number;
+  /** The size in bytes up to which requests list the tools of MCP servers. */
+  readonly listedServerToolBytes: number;
   readonly nested: boolean;
   readonly maxTasks: number;
   readonly maxParallel: number;

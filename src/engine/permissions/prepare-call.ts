@@ -8,12 +8,14 @@ import type { ReadyCall, PreparedCall, BrokenCall } from '../task/prepared-call.
 import type { CallerPermissions } from '../task/task-permissions.ts';
 import { unescapeTags } from '../../base/control-tags.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
+import { isMcpTool } from '../prompt/listed-tools.ts';
 
 /** Finds the tool, the arguments and the access of a call: everything that is known before the decision. */
 export function prepareCall(
   run: Pick<TaskRun, 'spec' | 'state' | 'view'>,
-  requested: ToolCallPart,
+  sent: ToolCallPart,
 ): PreparedCall {
+  const requested = sent.name === 'McpCall' ? toServerCall(sent) : sent;
   const name = canonicalToolName(requested.name) ?? requested.name;
   const tool = run.view.get(name);
   if (tool === undefined) {
@@ -46,6 +48,16 @@ export function prepareCall(
     // A meta tool without `describe` accesses nothing. Any other tool without it may access anything.
     access: access ?? (tool.kind === 'meta' ? NO_ACCESS : null),
   };
+}
+
+/**
+ * Returns the call of a server's tool that a call of McpCall stands for. A call that names no such tool is returned
+ * unchanged, and is then refused because of its arguments.
+ */
+function toServerCall(sent: ToolCallPart): ToolCallPart {
+  if (!isJsonObject(sent.input)) return sent;
+  const { tool, arguments: given = {} } = sent.input;
+  return typeof tool === 'string' && isMcpTool(tool) ? { ...sent, name: tool, input: given } : sent;
 }
 
 const INVALID_JSON = 'the arguments are not valid JSON. Send them again, whole.';

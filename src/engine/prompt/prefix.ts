@@ -36,10 +36,19 @@ export class PrefixCache {
   /** Returns the prefix for a prompt and tools, and stores its blob if it is new. */
   get(input: PromptInput, tools: readonly AnyTool[]): SharedPrefix {
     const { agent, mode, isRoot, firstPrompt, skills, preloaded, environment, context } = input;
+    const { servers = [] } = input;
     const { cwd, platform, date } = environment;
     const names = tools.map((tool) => tool.name);
     const unmet = input.unmet ?? [];
-    const texts = [firstPrompt ?? '', input.memory ?? '', ...skills, ...preloaded, '', ...unmet];
+    const texts = [
+      firstPrompt ?? '',
+      input.memory ?? '',
+      ...skills,
+      ...preloaded,
+      '',
+      ...unmet,
+      ...servers,
+    ];
     const environmentTexts = [cwd, platform, date, context?.id ?? ''];
     const key = [mode, isRoot, ...environmentTexts, ...names, '', ...texts].join('\0');
     const types = input.types.length === 0 ? NO_TYPES : input.types;

@@ -13,13 +13,15 @@ import { formatUnmetRequests, type UnmetRequest } from '../../protocol/unmet-req
 import { findCallableSkills, loadPreloadedSkills, type PreloadedSkills } from './skills.ts';
 import { parseRules } from '../../policy/rules/rules.ts';
 import type { JsonValue } from '../../base/json.ts';
-import { UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
+import { CONFIGURED_TOOLS, TOOL_FINDER_TOOLS, UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
+import { isMcpTool, selectListedTools, type ListedTools } from './listed-tools.ts';
 
 /** The parts of the engine that the setup of an agent depends on. */
 export interface SetupDeps extends Pick<
   EngineDeps,
   | 'clock'
   | 'context'
+  | 'mcp'
   | 'memory'
   | 'models'
   | 'platform'
@@ -52,6 +54,8 @@ export interface Placement {
 export interface AgentSetup {
   /** The tools that the definition asks for, that exist, and that the rights allow. */
   readonly tools: readonly AnyTool[];
+  /** The tools that every request lists. */
+  readonly listedTools: readonly AnyTool[];
   /** The tools that were left out, with the reasons. */
   readonly dropped: readonly DroppedTool[];
   /** The requests of the definition that are not met. */
@@ -79,7 +83,10 @@ export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup 
     delegable: delegableAgents(agent, deps.agents.agents()).length > 0,
     ...(placement.onAsk === undefined ? {} : { onAsk: placement.onAsk }),
   });
-  const tools = selectTools(deps, view.names);
+  const selected = selectTools(deps, view.names);
+  const { listed, servers } = listTools(deps, selected);
+  const tools =
+    servers.length === 0 ? selected : [...selected, ...findTools(deps, TOOL_FINDER_TOOLS)];
   const switchedOff = view.names
     .filter((name) => !tools.some((tool) => tool.name === name))
     .map((name) => ({ name, reason: 'task_tool.enabled is false.' }));
@@ -88,10 +95,12 @@ export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup 
   const unmet = findUnmetRequests(agent, dropped);
   return {
     tools,
+    listedTools: listed,
     dropped,
     unmet,
     prompt: {
       ...buildPromptInput(deps, placement, tools, memory),
+      servers,
       unmet: formatUnmetRequests(unmet),
     },
     preloaded: loadPreloadedSkills(deps, agent),
@@ -114,7 +123,19 @@ function listAvailableTools(deps: SetupDeps, rights: Rights): readonly AnyTool[]
   const without = new Set<string>();
   if (findCallableSkills(deps, rights).skills.length === 0) without.add('Skill');
   if ((deps.templates ?? []).length === 0 || !deps.settings.taskTools) without.add('RunTemplate');
-  return without.size === 0 ? deps.tools : deps.tools.filter(({ name }) => !without.has(name));
+  for (const name of TOOL_FINDER_TOOLS) without.add(name);
+  return [...deps.tools.filter(({ name }) => !without.has(name)), ...listServerTools(deps)];
+}
+
+function listServerTools({ mcp }: Pick<SetupDeps, 'mcp'>): readonly AnyTool[] {
+  return mcp?.servers.flatMap(({ tools }) => tools) ?? [];
+}
+
+/** Selects the tools that requests list, from all tools of a task. */
+function listTools(deps: SetupDeps, tools: readonly AnyTool[]): ListedTools {
+  const finders = findTools(deps, TOOL_FINDER_TOOLS);
+  const all = [...tools, ...finders];
+  return selectListedTools(all, deps.mcp?.servers ?? [], deps.settings.listedServerToolBytes);
 }
 
 function buildPromptInput(
@@ -144,22 +165,33 @@ function buildPromptInput(
   };
 }
 
-/** Returns the present prompt input for a task with these tools. */
+/** Returns the present prompt input for a task with these tools, and the tools that its requests list. */
 export function currentPromptInput(
   deps: SetupDeps,
   placement: Placement,
   tools: readonly AnyTool[],
-): PromptInput {
-  return buildPromptInput(deps, placement, tools, readNotesForPrompt(deps, placement, tools));
+): PromptInput & Pick<ListedTools, 'listed'> {
+  const notes = readNotesForPrompt(deps, placement, tools);
+  return { ...buildPromptInput(deps, placement, tools, notes), ...listTools(deps, tools) };
 }
 
 /** Returns the tools with these names, in this order. Tools that do not exist or are disabled are left out. */
 export function selectTools(
-  { settings, tools }: Pick<SetupDeps, 'settings' | 'tools'>,
+  deps: Pick<SetupDeps, 'settings' | 'tools' | 'mcp'>,
   names: readonly string[],
 ): readonly AnyTool[] {
+  const { settings } = deps;
   const existing = settings.taskTools ? names : names.filter((name) => !TASK_TOOLS.has(name));
-  return existing.flatMap((name) => tools.find((tool) => tool.name === name) ?? []);
+  return findTools(deps, existing);
+}
+
+function findTools(
+  deps: Pick<SetupDeps, 'tools' | 'mcp'>,
+  names: readonly string[],
+): readonly AnyTool[] {
+  const serverTools = names.some(isMcpTool) ? listServerTools(deps) : [];
+  const byName = new Map([...deps.tools, ...serverTools].map((tool) => [tool.name, tool]));
+  return names.flatMap((name) => byName.get(name) ?? []);
 }
 
 /** The tools that `task_tool.enabled = false` disables. */
@@ -276,7 +308,8 @@ function findUnreadableRules({ name, rules }: AgentDefinition): readonly UnmetRe
 }
 
 function asksByName({ tools, delegatesTo = [], origin }: AgentDefinition, name: string): boolean {
-  if (origin.scope === 'builtin' && (name === 'Task' || UNBUILT_TOOLS.has(name))) return false;
+  const mayBeMissing = name === 'Task' || UNBUILT_TOOLS.has(name) || CONFIGURED_TOOLS.has(name);
+  if (origin.scope === 'builtin' && mayBeMissing) return false;
   if (name === 'Task' && delegatesTo.length > 0) return true;
   return tools.mode === 'allow' && tools.names.includes(name);
 }

@@ -35,6 +35,8 @@ export interface PromptInput {
   readonly agents: readonly AgentDefinition[];
   /** The first prompt of a conversation; null for a child, so that siblings share the system prompt. */
   readonly firstPrompt: string | null;
+  /** One line for each MCP server whose tools the requests do not list. Default: none. */
+  readonly servers?: readonly string[];
   /** One line for each skill that the task may call; empty when it has no Skill tool. */
   readonly skills: readonly string[];
   /** The instructions of the skills that its agent type preloads. */
@@ -92,6 +94,9 @@ With \`run_in_background\` you go on at once and are told when it ends: don't as
 Model: leave it out for the type's own. \`fast\` suits search, summaries and commands, \`balanced\` most work, \`powerful\` hard design and debugging.
 Types, each with its use; take the one that fits:`;
 
+const SERVERS = `# MCP servers
+Further tools, by server. Get their schemas with ToolSearch and call them with McpCall. The texts are the servers' own.`;
+
 const SKILLS = `# Skills
 Instructions for work of some kind, by people who know how it is done here. Where one fits what is asked, load it with Skill before you begin, and follow it.`;
 
@@ -111,7 +116,7 @@ export function buildSystemPrompt(input: PromptInput): readonly string[] {
 /** Builds the parts of the system prompt. They are ordered so that different prompts share a long prefix. */
 export function buildPromptParts(input: PromptInput): readonly PromptPart[] {
   const { agent, mode, isRoot, types, agents, firstPrompt, skills, preloaded, context } = input;
-  const { memory, unmet = [] } = input;
+  const { memory, servers = [], unmet = [] } = input;
   const guidelines = [...GUIDELINES, ...(isRoot ? MAIN_GUIDELINES : CHILD_GUIDELINES)];
   const ownPrompt = formatAgentPrompt(agent);
   const limited = formatLimitedTools(agent, input.tools);
@@ -122,6 +127,9 @@ export function buildPromptParts(input: PromptInput): readonly PromptPart[] {
     { name: 'guidelines', text: `# Guidelines\n${bulletList(guidelines)}` },
     ...(list.length === 0 ? [] : [{ name: 'agents', text: `${DELEGATION}\n${list.join('\n')}` }]),
     ...(skills.length === 0 ? [] : [{ name: 'skills', text: `${SKILLS}\n${bulletList(skills)}` }]),
+    ...(servers.length === 0
+      ? []
+      : [{ name: 'servers', text: `${SERVERS}\n${bulletList(servers)}` }]),
     ...(limited === '' ? [] : [{ name: 'limited tools', text: limited }]),
     ...(ownPrompt === ''
       ? []

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { toDelegator, planChild, prepareModels } from '../delegation/plan-child.ts';
+import { toDelegator, planChild, prepareDelegation } from '../delegation/plan-child.ts';
 import { catchMusterError, errorMessage, MusterError } from '../../base/errors.ts';
 import { onAbort } from '../../base/async.ts';
 import type { EngineDeps, ReuseOutcome } from '../task/deps.ts';
@@ -202,7 +202,7 @@ class ReadRepetition {
       return 'made a call of Task that created no task';
     }
     const { deps } = this;
-    await prepareModels(deps, caller.spec.agent, parsed.input);
+    await prepareDelegation(deps, caller.spec.agent, parsed.input);
     const plan = planChild(deps, toDelegator(caller), parsed.input);
     if (plan instanceof MusterError) return `has a child ${child} that can't be created now`;
     if (plan.agent.cache === false) return `has a child ${child} whose results are never reused`;

@@ -115,6 +115,7 @@ export class RecordedRunReader {
       case 'turn.flowing':
       case 'turn.retried':
       case 'turn.ended':
+      case 'request.ended':
       case 'context.cleared':
       case 'summary.started':
       case 'context.summarised':
@@ -141,6 +142,8 @@ export class RecordedRunReader {
       case 'question.asked':
       case 'question.answered':
       case 'rights.granted':
+      case 'rights.restricted':
+      case 'rule.removed':
         return 'asked a person';
       case 'mode.granted':
         // A grant from a flag or a file is part of the inputs, which are compared.

@@ -3,6 +3,7 @@ import { type DelegationRunner, listCalledAgentNames } from '../delegation/deleg
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { askUserTool } from './ask-user.ts';
 import { exitPlanModeTool } from './exit-plan-mode.ts';
+import { mcpCallTool } from './mcp-call.ts';
 import { notifyTool } from './notify.ts';
 import { runTemplateTool } from './run-template.ts';
 import { skillTool } from './skill.ts';
@@ -12,6 +13,7 @@ import { taskReplayTool } from './task-replay.ts';
 import { taskSendTool } from './task-send.ts';
 import { taskStopTool } from './task-stop.ts';
 import { taskTool } from './task.ts';
+import { toolSearchTool } from './tool-search.ts';
 
 /**
  * Creates the tools that need the engine, for other tasks and for the user, in the order in which requests list them.
@@ -32,5 +34,7 @@ export function createTaskTools(
     taskListTool(engine),
     taskReplayTool(engine),
     runTemplateTool(engine),
+    toolSearchTool(engine),
+    mcpCallTool,
   ];
 }

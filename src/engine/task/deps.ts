@@ -12,6 +12,8 @@ import type { ClaimFlag } from '../../protocol/result.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
 import type { AnyTool, ByteFilter } from '../../protocol/tool.ts';
+import type { McpPort } from '../../protocol/mcp.ts';
+import type { WebAccess } from '../../protocol/web.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import type { Inbox } from './inbox.ts';
@@ -97,6 +99,10 @@ export interface EngineDeps {
   /** The templates that RunTemplate may run. Without any, the tool is not offered. */
   readonly templates?: readonly TemplateDefinition[];
   readonly tools: readonly AnyTool[];
+  /** The MCP servers of the process. Default: there are none. */
+  readonly mcp?: McpPort;
+  /** Loads the client for the web at its first use. Default: no call can use the web. */
+  readonly web?: () => Promise<WebAccess>;
   /** Returns the logged decision about a call, for reruns. Default: rules and people decide. */
   readonly decided?: (callId: string) => Promise<CallDecision>;
   /** Returns the logged outcome of the search for an earlier result, for reruns. Default: it is searched for. */

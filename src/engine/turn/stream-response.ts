@@ -142,7 +142,7 @@ function createSilenceRecorder(
 }
 
 /** Adds an estimate of the part of the usage that the server did not report. */
-function addEstimate(
+export function addEstimate(
   part: FinalPart,
   streamed: StreamedResponse,
   request: ModelRequest,

@@ -26,6 +26,9 @@ import { runCommand } from './commands/run.ts';
 import { usageCommand } from './commands/usage.ts';
 import { trustListCommand, trustRevokeCommand } from './commands/trust/list.ts';
 import { trustAddCommand } from './commands/trust/add.ts';
+import { mcpAddCommand, mcpAddJsonCommand, mcpRemoveCommand } from './commands/mcp/change.ts';
+import { mcpGetCommand, mcpListCommand } from './commands/mcp/list.ts';
+import { mcpAcceptCommand, mcpTestCommand } from './commands/mcp/test.ts';
 import { loginCommand } from './commands/keys/login.ts';
 import { logoutCommand } from './commands/keys/logout.ts';
 import { modelsCommand } from './commands/models.ts';
@@ -69,6 +72,13 @@ export const CLI_COMMANDS: readonly Command[] = [
   trustListCommand,
   trustAddCommand,
   trustRevokeCommand,
+  mcpListCommand,
+  mcpGetCommand,
+  mcpAddCommand,
+  mcpAddJsonCommand,
+  mcpRemoveCommand,
+  mcpTestCommand,
+  mcpAcceptCommand,
   loginCommand,
   logoutCommand,
   modelsCommand,

@@ -67,6 +67,11 @@ const FLAGS = {
     turn: { value: 'N', help: 'the number of the turn; default: the newest' },
     at: { value: 'N', help: 'the number of the event (`muster tasks log`)' },
     undo: { help: 'undo the last one' },
+    only: {
+      value: 'PART',
+      help: 'what goes back: files or conversation (default: both)',
+      completes: { words: ['files', 'conversation'] },
+    },
     because: { value: 'TEXT', help: 'the reason, for the log and the parent' },
     scope: {
       value: 'SCOPE',
@@ -233,6 +238,17 @@ const FLAGS = {
       help: 'the address of the server, for a proxy or a provider of your own; the key is sent to no other server',
     },
     'no-check': { help: 'store the key without asking the provider whether it is valid' },
+  }),
+  ...inGroup('Servers', {
+    project: { help: 'write into .mcp.json of this project instead of your own file' },
+    env: {
+      value: 'NAME=VALUE',
+      help: 'a variable of the server, such as TOKEN=${TOKEN}; repeatable',
+    },
+    header: {
+      value: 'HEADER',
+      help: 'a header, such as "Authorization: Bearer ${TOKEN}"; repeatable',
+    },
   }),
   ...inGroup('Directories', {
     cwd: { value: 'DIR', path: 'directories', help: 'the directory to work in' },

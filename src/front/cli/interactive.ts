@@ -93,7 +93,11 @@ function userSetup(run: RunOptions, context: CommandContext): UiRequest['setup']
       return {
         lines: proposals.flatMap(describeProposal),
         count: usable.length,
+        isPostponed: approvals.postponedOn(proposals) !== null,
         approve: () => approvals.approve(usable),
+        postpone: () => {
+          if (run.log) approvals.postpone(proposals);
+        },
       };
     },
   };

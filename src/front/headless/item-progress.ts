@@ -38,7 +38,8 @@ export class ItemProgress {
   add(event: TaskEvent, state: TaskState): void {
     if (state.spec.fanOut !== undefined) this.addRoot(event, state);
     else if (state.spec.parent === this.root && event.type === 'task.ended') this.addEnd(state);
-    if (event.type === 'turn.ended') this.tokens += paidTokens(event.usage);
+    if (event.type === 'turn.ended' || event.type === 'request.ended')
+      this.tokens += paidTokens(event.usage);
     if (this.isLive && systemClock.monotonic() - this.drawnAt >= DRAW_MS) this.draw();
   }
 

@@ -1,3 +1,4 @@
+import { describeRequest } from '../../report/request-line.ts';
 import { formatClockTime } from '../../base/local-time.ts';
 import { formatDuration, plural } from '../../base/text.ts';
 import { sanitizeLine, sanitizeForTerminal } from '../../base/terminal-text.ts';
@@ -93,6 +94,7 @@ const CALL_DETAILS: ReadonlySet<TaskEvent['type']> = new Set([
   'summary.refused',
   'context.summarised',
   'call.started',
+  'request.ended',
   'call.refused',
   'input.queued',
   'reuse.missed',
@@ -156,6 +158,8 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
       return `${indent}! ${name}: ${event.message}`;
     case 'call.started':
       return `${indent}  ${name}: ${event.tool} ${formatInput(event.input)}`;
+    case 'request.ended':
+      return `${indent}  ${name}: ${describeRequest(event)}`;
     case 'input.queued':
       return event.input.from === 'user' && event.input.kind === 'message'
         ? `${indent}» ${name}: ${event.input.text.slice(0, BRIEF_LENGTH)}`
@@ -168,6 +172,10 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
       return `${indent}  ${name}: nothing to reuse: ${event.because}`;
     case 'rights.granted':
       return `${indent}» ${name}: from now on allowed: ${sanitizeLine(event.rule.text)}`;
+    case 'rights.restricted':
+      return `${indent}» ${name}: from now on ${event.list === 'deny' ? 'denied' : 'asked about'}: ${sanitizeLine(event.rule.text)}`;
+    case 'rule.removed':
+      return `${indent}» ${name}: the user removed the ${event.list} rule ${sanitizeLine(event.rule.text)}`;
     case 'mode.granted':
       return `${indent}» ${name}: ${modeGrantedText(event)}`;
     case 'child.detached':

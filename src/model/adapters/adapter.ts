@@ -184,6 +184,8 @@ interface AttemptContext {
   readonly effort: SentEffort | null;
   readonly adjustments: RequestAdjustments;
   readonly attempt: BaseUrlAttempt;
+  /** The fields that let the provider search the web. Default: none. */
+  readonly searchFields?: JsonObject | undefined;
 }
 
 /** Sends a request and yields the parts of its answer. The last part is `finished`. Throws the cause of a failure. */
@@ -195,12 +197,17 @@ async function* streamAnswer(
 ): AsyncGenerator<ModelPart, void, undefined> {
   const { protocol, endpoint, deps, progress } = context;
   const caps = deps.caps ?? ANSWER_CAPS;
-  const { body } = await send(request, signal, observer, context);
+  const { webSearch } = request;
+  const search = webSearch === undefined ? undefined : await protocol.loadSearch?.();
+  const fields = webSearch === undefined ? undefined : search?.buildFields(webSearch);
+  const { body } = await send(request, signal, observer, { ...context, searchFields: fields });
   if (body === null) throw new IncompleteAnswerError('the server sent no answer');
   const { metaKey } = protocol.rules;
   const answer = new AnswerBuilder({ history: request.messages, caps, metaKey });
   progress.answer = answer;
-  const reader = protocol.createReader(answer);
+  const plain = protocol.createReader(answer);
+  const reader =
+    search === undefined ? plain : search.collectSources(plain, (page) => answer.addSource(page));
   const { host } = new URL(endpoint.baseUrl);
   const options = { body, host, reader, answer, caps, deadlines: deps.deadlines };
   for await (const _piece of readAnswerBody(options)) {
@@ -277,10 +284,10 @@ class ResponseTaken extends Error {
 /** Collects the fields of a request that the provider package does not write. */
 function collectExtraFields(
   { prefix }: ModelRequest,
-  { endpoint: { quirks }, effort }: AttemptContext,
+  { endpoint: { quirks }, effort, searchFields }: AttemptContext,
 ): JsonObject {
   const ofTools = prefix.tools.length > 0 ? quirks?.bodyWithTools : undefined;
-  return { ...quirks?.body, ...ofTools, ...effort?.fields };
+  return { ...quirks?.body, ...ofTools, ...effort?.fields, ...searchFields };
 }
 
 /** Returns the limit in tokens for an answer to a request that names none; undefined: the server's own limit holds. */

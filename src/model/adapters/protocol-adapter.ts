@@ -7,6 +7,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { ModelRequest } from '../../protocol/model.ts';
 import type { AnswerBuilder } from './answers/answer-builder.ts';
+import type { CitedPage, SearchDomains } from '../../protocol/web.ts';
 import type { ConfiguredProvider } from '../providers/configured-provider.ts';
 
 /** The properties of a provider that its requests need: the base URLs, the API key, and the adjustments. */
@@ -84,6 +85,14 @@ export interface AnswerReader {
   takeDocument(response: JsonObject): boolean;
 }
 
+/** The provider's own search of one protocol. */
+export interface ProviderSearch {
+  /** Builds the fields of a request that let the provider search. */
+  buildFields(domains: SearchDomains): JsonObject;
+  /** Wraps the reader of an answer, so that it also passes on the pages that the search names. */
+  collectSources(reader: AnswerReader, addSource: (source: CitedPage) => void): AnswerReader;
+}
+
 /** One wire protocol: the provider package that builds its requests, and the reader of its answers. */
 export interface ProtocolAdapter {
   readonly rules: PromptRules;
@@ -98,6 +107,8 @@ export interface ProtocolAdapter {
     fetch: typeof globalThis.fetch,
   ): LanguageModelV4;
   createReader(answer: AnswerBuilder): AnswerReader;
+  /** Loads the provider's own search. Default: the protocol has none that several servers agree on. */
+  loadSearch?(): Promise<ProviderSearch>;
   /** Returns the options of the provider package for a request. Default: none. */
   createProviderOptions?(request: ModelRequest): SharedV4ProviderOptions;
   /**

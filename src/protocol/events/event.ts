@@ -8,7 +8,14 @@ import type { LimitHit } from '../limits.ts';
 import type { CompactionEvent } from './compaction-event.ts';
 import type { AssistantMessage } from '../message.ts';
 import type { Amount, FailureKind, ModelFailure, ResolvedModel, Silence, Work } from '../model.ts';
-import type { Decision, ModeGrant, PermissionMode, PermissionRule, Rights } from '../permission.ts';
+import type {
+  Decision,
+  ModeGrant,
+  PermissionMode,
+  PermissionRule,
+  Rights,
+  RuleList,
+} from '../permission.ts';
 import type { Answer, AnsweredBy, GrantScope, Question } from '../question.ts';
 import type { Repairs } from '../repair.ts';
 import type { ChildReceipt, ClaimFlag, EndStatus, ShellEnd } from '../result.ts';
@@ -233,6 +240,20 @@ export type EventBody =
       readonly facts: CallDetails;
       readonly ms: number;
     }
+  /**
+   * A running call has sent a request of its own to a model, apart from the conversation, and the request has ended: for
+   * example, a small model has answered a question about a page. Its usage counts like that of a turn.
+   */
+  | (AnswerUsage & {
+      readonly type: 'request.ended';
+      readonly callId: string;
+      /** The purpose of the request, for people: a phrase such as `answer from https://example.org/`. */
+      readonly purpose: string;
+      /** The failure of the request; null if it was answered. The call reports it to the model. */
+      readonly failure: ModelFailure | null;
+      /** Milliseconds from the request to its end. */
+      readonly ms: number;
+    })
   /** A call did not run. `text`: the error result for the model. `decision`: the decision that refused the call, if any. */
   | {
       readonly type: 'call.refused';
@@ -263,16 +284,34 @@ export type EventBody =
       readonly by: AnsweredBy;
     }
   /**
-   * The user has answered "always". A rule of scope `task` is stored only in this event; rules of other scopes are also
-   * stored in the user's configuration.
+   * The user has answered "always", or has set an allow rule without a question. A rule of scope `task` is stored only in
+   * this event; rules of other scopes are also stored in the user's configuration.
    */
   | {
       readonly type: 'rights.granted';
       readonly rule: PermissionRule;
       readonly scope: GrantScope;
       readonly by: 'user';
-      /** The id of the question that was answered. */
-      readonly question: string;
+      /** The id of the question that was answered. Absent if the user was not asked. */
+      readonly question?: string;
+    }
+  /** The user has set an ask or deny rule for the task and all tasks below it. No undo takes it back. */
+  | {
+      readonly type: 'rights.restricted';
+      readonly list: 'ask' | 'deny';
+      readonly rule: PermissionRule;
+      readonly by: 'user';
+    }
+  /**
+   * The user has removed a rule that an event `rights.granted` or `rights.restricted` had set, or, with another scope than
+   * `task`, a rule of the user's configuration. No undo takes this back.
+   */
+  | {
+      readonly type: 'rule.removed';
+      readonly list: RuleList;
+      readonly rule: PermissionRule;
+      readonly scope: GrantScope;
+      readonly by: 'user';
     }
   /**
    * The user has granted a wider mode to an agent. A grant of scope `task` is stored only in this event, and applies to

@@ -181,6 +181,7 @@ export function applyToActivation(activation: Activation, event: TaskEvent, befo
       addCost(activation, event);
       return;
     case 'turn.retried':
+    case 'request.ended':
       addCost(activation, event);
       return;
     case 'context.handed':

@@ -43,6 +43,7 @@ export function addToLedger(ledger: Ledger, event: TaskEvent, model: string): Le
     case 'turn.failed':
     case 'summary.refused':
     case 'context.summarised':
+    case 'request.ended':
       break;
     default:
       return ledger;
@@ -51,7 +52,10 @@ export function addToLedger(ledger: Ledger, event: TaskEvent, model: string): Le
   const key = { day: formatUtcDay(event.ts), model: event.model ?? model };
   const prices = pricedBy === undefined ? [] : [pricedBy];
   let result = ledger;
-  const isFailed = event.type === 'turn.retried' || event.type === 'turn.failed';
+  const isFailed =
+    event.type === 'request.ended'
+      ? event.failure !== null
+      : event.type === 'turn.retried' || event.type === 'turn.failed';
   const isReported = isFailed ? !isZeroUsage(usage) : estimated === undefined;
   if (isReported)
     result = addToEntry(

@@ -85,6 +85,7 @@ export function addToSummary(
     case 'turn.failed':
     case 'summary.refused':
     case 'context.summarised':
+    case 'request.ended':
       return withUsage(withoutHold(summary), event);
     case 'task.ended':
       return {

@@ -119,6 +119,11 @@ function hasValidUsage({ usage, model, costUsd, estimated }: JsonObject): boolea
   return isJsonObject(estimated) && isUsage(estimated['usage']) && isCost(estimated['costUsd']);
 }
 
+function isRequestEnd(event: JsonObject): boolean {
+  const { failure } = event;
+  return hasValidUsage(event) && (failure === null || hasTexts(failure, ['kind', 'message']));
+}
+
 function isChildEnd({ changed, spent, below, work, delegations }: JsonObject): boolean {
   return (
     Array.isArray(changed) &&
@@ -149,7 +154,8 @@ function isReuse({ of, at, read, text }: JsonObject): boolean {
 }
 
 /** Checks a rewind closely, because it changes files. */
-function isRewound({ seq, to, undoes, stint, turns, end, dropped, files }: JsonObject): boolean {
+function isRewound(event: JsonObject): boolean {
+  const { seq, to, undoes, stint, turns, end, dropped, files, only } = event;
   return (
     isCount(to) &&
     isCount(seq) &&
@@ -159,6 +165,7 @@ function isRewound({ seq, to, undoes, stint, turns, end, dropped, files }: JsonO
     isCount(turns) &&
     (end === null || typeof end === 'string') &&
     isStringArray(dropped) &&
+    (only === undefined || only === 'files') &&
     isArrayOf(files, isRewoundFile)
   );
 }
@@ -218,10 +225,15 @@ const CHECKS: Partial<Readonly<Record<EventType, (event: JsonObject, task: strin
   'context.summarised': (event) => hasValidUsage(event) && isCompaction(event),
   'summary.refused': hasValidUsage,
   'context.dropped': isCompaction,
+  'request.ended': isRequestEnd,
   'call.ended': ({ attachments }) => attachments === undefined || isAttachmentList(attachments),
   'call.refused': ({ decision }) => isDecision(decision),
   'question.asked': ({ question }, task) => isQuestion(question, task),
   'rights.granted': ({ rule }) => isPermissionRule(rule),
+  'rights.restricted': ({ list, rule }) =>
+    (list === 'ask' || list === 'deny') && isPermissionRule(rule),
+  'rule.removed': ({ list, rule }) =>
+    (list === 'allow' || list === 'ask' || list === 'deny') && isPermissionRule(rule),
   'mode.granted': ({ grant }) => isModeGrant(grant),
   'items.reopened': ({ items }) => isArrayOf(items, isCount),
   'child.ended': isChildEnd,

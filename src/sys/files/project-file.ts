@@ -13,7 +13,15 @@ import { resolveInRoots } from './real-path.ts';
  * notes of an agent. They change while the agent works, so they are trusted by path and not by content, and they
  * remain data.
  */
-export type ProjectFileKind = 'config' | 'permissions' | 'agent' | 'skill' | 'template' | 'memory';
+export type ProjectFileKind =
+  | 'config'
+  | 'permissions'
+  | 'agent'
+  | 'skill'
+  | 'template'
+  | 'memory'
+  /** MCP servers. */
+  | 'mcp';
 
 /** The identity of a file of a project. */
 export interface ProjectFileName {

@@ -1,4 +1,3 @@
-import { errorMessage, UsageError } from '../../base/errors.ts';
 import type { Environment } from '../env.ts';
 import { DirectClient } from './direct-client.ts';
 import type { ProxyClient } from './proxy-client.ts';
@@ -20,7 +19,7 @@ export function createHttpFetch(env: Environment): HttpFetch {
   return async (address, request = {}, observer) => {
     const url = new URL(address);
     if (url.protocol === 'https:' && env.SSL_CERT_FILE) {
-      trusted ??= trustCertificates(env.SSL_CERT_FILE);
+      trusted ??= trustNamedCertificates(env.SSL_CERT_FILE);
       await trusted;
     }
     const proxy = mayBeProxied ? await findProxy(url, env) : null;
@@ -37,6 +36,11 @@ export function createHttpFetch(env: Environment): HttpFetch {
   };
 }
 
+async function trustNamedCertificates(file: string): Promise<void> {
+  const { trustCertificates } = await import('./trusted-certificates.ts');
+  await trustCertificates(file);
+}
+
 async function findProxy(url: URL, env: Environment): Promise<URL | null> {
   const { selectProxy, readProxySettings } = await import('./proxy-settings.ts');
   const settings = readProxySettings(env);
@@ -51,26 +55,4 @@ function rejectRedirect(url: URL, response: HttpResponse): HttpResponse {
   const address = URL.parse(target, url.href);
   const shown = address === null ? '' : ` to ${address.origin}${address.pathname}`;
   throw new TypeError('fetch failed', { cause: new Error(`unexpected redirect${shown}`) });
-}
-
-const MAX_CERTIFICATE_BYTES = 16 * 1024 * 1024;
-
-/** Adds the certificates of a PEM file to those that this process trusts. */
-async function trustCertificates(file: string): Promise<void> {
-  const [tls, { readNamedFile }] = await Promise.all([
-    import('node:tls'),
-    import('../files/named-file.ts'),
-  ]);
-  let pem: string;
-  try {
-    const bytes = await readNamedFile(file, { maxBytes: MAX_CERTIFICATE_BYTES });
-    pem = bytes.toString('latin1');
-  } catch (thrown) {
-    throw new UsageError(`SSL_CERT_FILE cannot be read: ${errorMessage(thrown)}`, {
-      cause: thrown,
-    });
-  }
-  const own = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
-  if (own === null) throw new UsageError(`SSL_CERT_FILE holds no PEM certificate: ${file}`);
-  tls.setDefaultCACertificates([...tls.getCACertificates('default'), ...own]);
 }

@@ -78,7 +78,7 @@ class ProxyConnections {
   #hasAbandoned = false;
 
   constructor(proxy: URL, tunnelMs: number) {
-    this.agent = createAgent(proxy, tunnelMs, this.#sockets.signal);
+    this.agent = createProxyAgent(proxy, { tunnelMs, signal: this.#sockets.signal });
   }
 
   /** Counts a request. The result ends it; `onClosed` is called if the connections are closed with it. */
@@ -97,20 +97,33 @@ class ProxyConnections {
   }
 }
 
-/** Creates the agent of a proxy. `signal`: closes its sockets, also while they are being connected. */
-function createAgent(proxy: URL, tunnelMs: number, signal: AbortSignal): Dispatcher {
+interface ProxyAgentOptions {
+  /** The time in which the proxy must open a tunnel to a server. */
+  readonly tunnelMs: number;
+  /** Closes the sockets, also while they are being connected. */
+  readonly signal: AbortSignal;
+  /** The maximum size of the headers of a response. Default: that of Node. */
+  readonly maxHeaderSize?: number;
+}
+
+/** Creates the agent that sends requests through a proxy. */
+export function createProxyAgent(
+  proxy: URL,
+  { tunnelMs, signal, ...limits }: ProxyAgentOptions,
+): Dispatcher {
   const uri = proxy.href;
+  const settings = { ...AGENT_OPTIONS, ...limits };
   const socketOptions = { timeout: AGENT_OPTIONS.connectTimeout, signal };
   if (proxy.protocol.startsWith('socks')) {
     const connect = buildConnector(socketOptions);
-    return new Socks5ProxyAgent(uri, { ...AGENT_OPTIONS, connect });
+    return new Socks5ProxyAgent(uri, { ...settings, connect });
   }
   return new ProxyAgent({
-    ...AGENT_OPTIONS,
+    ...settings,
     uri,
     proxyTls: socketOptions,
     clientFactory: (origin, options) => new Pool(origin, { ...options, headersTimeout: tunnelMs }),
-    factory: (origin, options) => new Pool(origin, { ...AGENT_OPTIONS, ...options }),
+    factory: (origin, options) => new Pool(origin, { ...settings, ...options }),
   });
 }
 

@@ -210,7 +210,7 @@ describe('an agent that cannot be started', () => {
       { agents: [asking] },
     );
     expect([text, error, requests]).toEqual([
-      "Task: subagent_type: `asking` can't be started: none of the tools that it asks for can be had here. Bash: The definition itself denies it. WebSearch: Muster does not have this tool yet. AskUser: Only the main agent asks the user. Name another agent, or do the work yourself.",
+      "Task: subagent_type: `asking` can't be started: none of the tools that it asks for can be had here. Bash: The definition itself denies it. WebSearch: No search service is configured (web.search in the configuration). AskUser: Only the main agent asks the user. Name another agent, or do the work yourself.",
       'INVALID_PARAM',
       2,
     ]);

@@ -6,9 +6,12 @@ import type { AnyTool } from '../../../src/protocol/tool.ts';
 import { createTaskTools } from '../../../src/engine/task-tools/index.ts';
 
 /** An empty engine: reading arguments uses no part of it. */
-const TOOLS = createTaskTools({ deps: {} } as unknown as EngineContext, () =>
+const ALL = createTaskTools({ deps: {} } as unknown as EngineContext, () =>
   Promise.reject(new Error('nothing is delegated here')),
 );
+
+// A call of McpCall never gets to its own arguments: it becomes a call of the named tool.
+const TOOLS = ALL.filter(({ name }) => name !== 'McpCall');
 
 /** The shortest valid call of each tool. */
 const SHORTEST: Readonly<Record<string, JsonObject>> = {
@@ -22,6 +25,7 @@ const SHORTEST: Readonly<Record<string, JsonObject>> = {
   Task: { prompt: 'a' },
   TaskList: {},
   TaskReplay: { task_id: 'a' },
+  ToolSearch: { query: 'a' },
   RunTemplate: { template: 'a', items: ['b'] },
 };
 

@@ -388,9 +388,9 @@ describe('the conversation', () => {
     const help = await stage.screen();
     expect(help).toMatch(/^Commands/m);
     expect(help).toContain('ctrl+end to the end');
-    await stage.say('/permissions');
+    await stage.say('/usage');
     const short = await stage.screen();
-    expect(short).toContain('Permissions');
+    expect(short).toContain('Usage of this conversation');
     expect(short).not.toContain('ctrl+end to the end');
     await stage.say('/help');
     await stage.say('go on');

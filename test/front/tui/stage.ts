@@ -1,5 +1,13 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { CommandOutput, EventListener, Run, TaskSignal } from '../../../src/api/index.ts';
+import type {
+  CommandOutput,
+  ContextFile,
+  EventListener,
+  RuleChange,
+  RuleInForce,
+  Run,
+  TaskSignal,
+} from '../../../src/api/index.ts';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { App } from '../../../src/front/tui/app.ts';
 import type { ConversationPort } from '../../../src/front/tui/terminal/conversation-runner.ts';
@@ -17,6 +25,7 @@ import type { EndStatus } from '../../../src/protocol/result.ts';
 import type { PermissionMode } from '../../../src/protocol/permission.ts';
 import type { PermissionQuestion } from '../../../src/protocol/question.ts';
 import type { ToolCallPart } from '../../../src/protocol/message.ts';
+import type { TemplateDefinition } from '../../../src/protocol/template.ts';
 import type { TaskSpec } from '../../../src/protocol/task.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import type { TaskStore } from '../../../src/store/task-store.ts';
@@ -62,6 +71,10 @@ export interface Asked {
   /** Of what was begun or gone on with in one of its own. */
   readonly modes: PermissionMode[];
   readonly stopped: string[];
+  readonly stoppedShells: string[];
+  readonly rules: RuleChange[];
+  /** The rules with which a conversation was begun. */
+  readonly begunWith: RuleChange[];
   readonly background: string[];
   readonly enclosed: {
     readonly words: string;
@@ -88,6 +101,9 @@ export class Stage implements AsyncDisposable {
     interrupted: [],
     modes: [],
     stopped: [],
+    stoppedShells: [],
+    rules: [],
+    begunWith: [],
     background: [],
     enclosed: [],
     woken: [],
@@ -99,6 +115,11 @@ export class Stage implements AsyncDisposable {
   /** Of other directories. */
   typedElsewhere: readonly string[] = [];
   modelLists: Awaited<ReturnType<UiLibrary['listModels']>> = [];
+  /** The context files that are loaded. */
+  contextFiles: readonly ContextFile[] = [];
+  readonly templates: TemplateDefinition[] = [];
+  /** The rules that are in force. */
+  rules: readonly RuleInForce[] = [];
   whyNoImage: string | null = null;
   /** The context window of every model. */
   contextWindow: number | null = null;
@@ -479,6 +500,8 @@ export class Stage implements AsyncDisposable {
       agents: { agents: [taskSpec('aaaaaaaa').agent], shadowed: [], skipped: [], problems: [] },
       models: { settings: {}, providers: [] } as never,
       rules: { allow: [], ask: [], deny: [] },
+      templates: this.templates,
+      contextFiles: async () => this.contextFiles,
       get mode() {
         return stage.mode;
       },
@@ -486,13 +509,27 @@ export class Stage implements AsyncDisposable {
         const { rights, limits, model } = stage.stateOf(id).spec;
         stage.write(id, { type: 'terms.changed', rights: { ...rights, mode }, limits, model });
       },
+      listRules: async (_id, initial = []) => ({
+        mode: stage.mode,
+        rules: [
+          ...initial.map(({ list, rule }) => ({
+            list,
+            text: rule,
+            origin: 'conversation' as const,
+            where: 'set with /permissions',
+          })),
+          ...stage.rules,
+        ],
+      }),
+      changeRule: async (_id, change) => void asked.rules.push(change),
       mainModel: () => ({ provider: 'scripted', id: 'one', chain: ['flag'] }),
       sandboxState: async () => ({ on: true, kind: 'bwrap' }),
       watchSignals: (listener) => {
         stage.onSignal = listener;
         return () => {};
       },
-      start: ({ prompt = '', mode }, onEvent = () => {}) => {
+      start: ({ prompt = '', mode, rules = [] }, onEvent = () => {}) => {
+        asked.begunWith.push(...rules);
         stage.listener = onEvent;
         if (mode !== undefined) asked.modes.push((stage.mode = mode));
         stage.begin('mainmain', { agent: 'main', prompt });
@@ -538,6 +575,10 @@ export class Stage implements AsyncDisposable {
       },
       background: (id) => void asked.background.push(id),
       interrupt: (id) => void asked.interrupted.push(id),
+      stopShell: async (task, shell) => {
+        asked.stoppedShells.push(`${task} ${shell}`);
+        stage.write(task, { type: 'shell.ended', shell, end: 'stopped', exitCode: null });
+      },
       stopTask: async (id) => void asked.stopped.push(id),
     };
   }

@@ -1,3 +1,4 @@
+import { isMcpTool } from '../../prompt/listed-tools.ts';
 import { MusterError } from '../../../base/errors.ts';
 import type { EngineContext } from '../engine-context.ts';
 import { gatherChosenContext } from './chosen-context.ts';
@@ -125,9 +126,18 @@ function findModelError(caller: TaskRun, { model }: ChildPlan): MusterError | nu
   return new MusterError('INVALID_PARAM', message);
 }
 
-/** Keeps those tools of the child that are in the parent's requests, in the order of these requests. */
-function keepTools({ prefix }: TaskRun, { tools, dropped, ...rest }: AgentSetup): AgentSetup {
-  const kept = prefix.tools.flatMap(({ name }) => tools.find((tool) => tool.name === name) ?? []);
+/**
+ * Keeps those tools of the child that the parent's requests list, in the order of these requests, and those tools of
+ * servers that can be found and called by means of these requests.
+ */
+function keepTools({ prefix, view }: TaskRun, { tools, dropped, ...rest }: AgentSetup): AgentSetup {
+  const listed = prefix.tools.flatMap(({ name }) => tools.find((tool) => tool.name === name) ?? []);
+  const canCallOthers = listed.some(({ name }) => name === 'McpCall');
+  const others = tools.filter(
+    (tool) =>
+      canCallOthers && !listed.includes(tool) && isMcpTool(tool.name) && view.has(tool.name),
+  );
+  const kept = [...listed, ...others];
   const lost = tools
     .filter((tool) => !kept.includes(tool))
     .map(({ name }) => ({

@@ -1,4 +1,4 @@
-import type { RewindPlan, SandboxState } from '../../../api/index.ts';
+import type { RewindPlan, RuleChange, SandboxState, TaskRules } from '../../../api/index.ts';
 import type { Detail } from '../../../protocol/detail.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { Pager } from './pager.ts';
@@ -62,8 +62,12 @@ export interface ShownQuestion {
   readonly id: string;
   /** Whether all of it is in view, so that answer keys act without the focus. */
   readonly isDirect: boolean;
+  /** Whether the similar questions are shown with it, because the next answer answers them, too. */
+  readonly isAlike: boolean;
   /** The time since when it is there like this. */
   readonly since: number;
+  /** The time at which it has taken the place of another question; null if it has not. */
+  readonly replacedAt: number | null;
 }
 
 /** Answer keys that were pressed without the focus. They are in the editor until it is certain that they are an answer. */
@@ -155,6 +159,10 @@ export interface AppState {
   readonly hint: string | null;
   /** The permission mode that the user chose for the next message. */
   readonly chosenMode: PermissionMode | null;
+  /** The rules that `/permissions` has listed; null before that. */
+  readonly rules: TaskRules | null;
+  /** The rules that the user has set for a conversation that has not begun. */
+  readonly newRules: readonly RuleChange[];
   /** The mode that the conversation at work gets unless the user goes on to another one; null if there is none. */
   readonly pendingMode: { readonly mode: PermissionMode; readonly at: number } | null;
   /** The branch that is checked out in the working directory; null outside of a repository. */
@@ -219,6 +227,8 @@ export function initialAppState(
     armed: null,
     hint: null,
     chosenMode: null,
+    rules: null,
+    newRules: [],
     pendingMode: null,
     branch: null,
     contextWindow: null,

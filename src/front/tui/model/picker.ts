@@ -8,7 +8,12 @@ export type PickerKind =
   | 'tasks'
   | 'messages'
   | 'undo-scope'
-  | 'history';
+  | 'history'
+  | 'rules'
+  | 'rule-actions'
+  | 'modes'
+  | 'shells'
+  | 'memory';
 
 /** A part of a preview: a label and the text below it. An empty label is left out. */
 export interface PreviewPart {
@@ -56,7 +61,7 @@ export interface Picker {
   readonly isWide: boolean;
   /** The previews that were read, by the id of the item. */
   readonly previews: ReadonlyMap<string, readonly PreviewPart[]>;
-  /** The item that an earlier picker chose: the message to which an undo returns. */
+  /** The item that an earlier picker chose: the message to which an undo returns, or the rule of an action. */
   readonly subject: PickerItem | null;
 }
 

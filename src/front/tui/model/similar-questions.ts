@@ -1,4 +1,4 @@
-import { areSimilar } from '../../../protocol/question.ts';
+import { areSimilar, questionSubject } from '../../../protocol/question.ts';
 import type { AppState } from './app-state.ts';
 import type { PendingQuestion } from './task-tree.ts';
 
@@ -25,4 +25,17 @@ export function directQuestion(state: AppState): PendingQuestion | undefined {
   if (focus !== 'editor' || writing.kind !== 'message') return undefined;
   const isOnly = similarQuestions(state, question).length === tree.questions.size;
   return isOnly ? question : undefined;
+}
+
+/** Whether similar questions are about something that the box of this question alone does not show. */
+export function hasUnseenText(
+  question: PendingQuestion,
+  similar: readonly PendingQuestion[],
+): boolean {
+  if (question.kind === 'confirm') return true;
+  const subject = questionSubject(question);
+  return similar.some(
+    (each) =>
+      each.kind !== 'permission' || each.edits.length > 0 || questionSubject(each) !== subject,
+  );
 }

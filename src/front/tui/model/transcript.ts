@@ -1,3 +1,4 @@
+import { describeRequest } from '../../../report/request-line.ts';
 import { describeCompaction } from '../../../protocol/compaction-text.ts';
 import { summarizeQuotedItem, type QuotedItem } from '../../../protocol/quoted-item.ts';
 import type { NoticeLevel, TaskEvent } from '../../../protocol/events/event.ts';
@@ -206,6 +207,9 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
       return;
     case 'call.started':
       startCall(transcript, event);
+      return;
+    case 'request.ended':
+      note(event.failure === null ? 'info' : 'warning', describeRequest(event));
       return;
     case 'call.ended':
       endCall(transcript, event, toCallState(event.error));

@@ -11,6 +11,7 @@ export type LibraryInfo = Pick<
   | 'models'
   | 'offlineByDefault'
   | 'rules'
+  | 'templates'
   | 'terminal'
   | 'thinking'
 >;
@@ -21,6 +22,8 @@ export type UiLibrary = LibraryInfo &
     Muster,
     | 'answer'
     | 'background'
+    | 'changeRule'
+    | 'contextFiles'
     | 'contextOf'
     | 'contextWindow'
     | 'enclose'
@@ -30,6 +33,7 @@ export type UiLibrary = LibraryInfo &
     | 'keyBindings'
     | 'listFiles'
     | 'listModels'
+    | 'listRules'
     | 'lookAtImage'
     | 'planRewind'
     | 'resume'
@@ -40,6 +44,7 @@ export type UiLibrary = LibraryInfo &
     | 'setMode'
     | 'setModel'
     | 'start'
+    | 'stopShell'
     | 'stopTask'
     | 'store'
     | 'typed'

@@ -112,6 +112,22 @@ export async function editTypedText(
   return { type: 'hint', text: outcome?.why ?? 'a text can be edited only on the screen' };
 }
 
+/**
+ * Opens a file in the external editor, which creates the file if it is missing. Resolves to a note with `done`, or to a
+ * hint with the reason why the file was not edited. Never rejects.
+ */
+export async function openInEditor(
+  { externalEditor }: EditorSurface,
+  { path, done }: { readonly path: string; readonly done: string },
+): Promise<UiMessage> {
+  if (externalEditor === undefined) {
+    return { type: 'hint', text: `open ${path} in your editor: that needs the screen here` };
+  }
+  const problem = await externalEditor.open(path);
+  if (problem !== null) return { type: 'hint', text: problem };
+  return { type: 'note', level: 'info', text: done };
+}
+
 /** Removes the line end that editors add, and characters that would control the terminal. */
 function withoutAddedEnd(edited: string, before: string): string {
   const text = sanitizeForTerminal(edited.replaceAll(/\r\n?/g, '\n'), 'prose');

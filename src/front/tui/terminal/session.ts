@@ -76,7 +76,12 @@ export class UiSession {
     const { dispatch } = this;
     this.conversation =
       watched ??
-      new ConversationRunner(library, { agent, dispatch, chosenMode: () => this.state.chosenMode });
+      new ConversationRunner(library, {
+        agent,
+        dispatch,
+        chosenMode: () => this.state.chosenMode,
+        newRules: () => this.state.newRules,
+      });
     const { cwd } = library;
     this.images = new PastedImages({
       cwd,

@@ -21,8 +21,12 @@ export interface TrustReview {
   readonly lines: readonly string[];
   /** The number of files that can be trusted. */
   readonly count: number;
+  /** Whether the user has postponed the review of exactly this content. */
+  readonly isPostponed: boolean;
   /** Trusts exactly the content that was reviewed. Throws MusterError. */
   readonly approve: () => void;
+  /** Remembers that the user does not want this review until something changes. Throws MusterError. */
+  readonly postpone: () => void;
 }
 
 /** The parts of the user's own setup that the UI can change. */
@@ -62,7 +66,7 @@ export class SetupDialogs {
       if (subject === 'start') return START;
       if (subject === 'start-again') return { ...START, title: 'Muster found no model again' };
       if (subject === 'note') return this.askForFile(argument);
-      if (subject === 'trust') return this.openReview();
+      if (subject === 'trust') return this.openReview({ isWanted: argument !== '' });
       return argument === '' ? this.chooseProvider() : this.askKey(argument, []);
     });
   }
@@ -218,9 +222,11 @@ export class SetupDialogs {
     return null;
   }
 
-  private async openReview(): Promise<Dialog | null> {
+  /** `isWanted`: the user has asked for the review. Otherwise a review that was postponed is left out. */
+  private async openReview({ isWanted }: { readonly isWanted: boolean }): Promise<Dialog | null> {
     const review = await this.options.setup.reviewTrust();
     this.review = review;
+    if (review.isPostponed && !isWanted) return null;
     if (review.lines.length === 0) {
       this.options.note('info', 'nothing in this project waits for your trust');
       return null;
@@ -233,7 +239,11 @@ export class SetupDialogs {
       title: 'This project has files that change what Muster does',
       lines: review.lines,
       options: [
-        { value: 'later', label: 'Not now', help: 'work without them; /trust asks again' },
+        {
+          value: 'later',
+          label: 'Not now',
+          help: 'work without them; asks again when one of them changes, or with /trust',
+        },
         ...(count === 0 ? [] : [trust]),
       ],
     });
@@ -241,7 +251,11 @@ export class SetupDialogs {
 
   private decideTrust(isTrusted: boolean): null {
     const { review } = this;
-    if (!isTrusted || review === null) return null;
+    if (review === null) return null;
+    if (!isTrusted) {
+      review.postpone();
+      return null;
+    }
     review.approve();
     this.options.restart(`trusted ${plural(review.count, 'file')} of this project`);
     return null;

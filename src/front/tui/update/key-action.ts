@@ -56,6 +56,8 @@ const WITH_PICKER: ReadonlySet<Action> = new Set([
   'back',
   'redraw',
   'suspend',
+  // In the list of background shells.
+  'stop-focused',
 ]);
 
 /**

@@ -128,6 +128,8 @@ function shortDirectory(path: string): string {
 export class ConversationPreview {
   private first: string | null = null;
   private last: string | null = null;
+  /** The messages that no request contains yet. The user can take them back. */
+  private waiting: readonly { readonly id: string; readonly text: string }[] = [];
   private answer: string | null = null;
   private facts = '';
 
@@ -136,8 +138,15 @@ export class ConversationPreview {
       const { spec } = event;
       if (spec.prompt !== '') this.first = spec.prompt;
       this.facts = `${spec.agent.name} · ${spec.cwd}`;
-    } else if (event.type === 'input.queued' && event.input.from === 'user') {
-      this.last = event.input.text;
+    } else if (event.type === 'input.queued') {
+      const { id, kind, from, text } = event.input;
+      if (kind === 'message' && from === 'user') this.waiting = [...this.waiting, { id, text }];
+    } else if (event.type === 'input.withdrawn') {
+      this.waiting = this.waiting.filter(({ id }) => !event.ids.includes(id));
+    } else if (event.type === 'turn.started') {
+      const isSent = ({ id }: { readonly id: string }): boolean => event.inputs.includes(id);
+      this.last = this.waiting.findLast(isSent)?.text ?? this.last;
+      this.waiting = this.waiting.filter((each) => !isSent(each));
     } else if (event.type === 'turn.ended') {
       const text = event.message.content.flatMap((part) => (part.type === 'text' ? part.text : []));
       if (text.join('').trim() !== '') this.answer = text.join('\n');
@@ -145,9 +154,10 @@ export class ConversationPreview {
   }
 
   parts(): readonly PreviewPart[] {
+    const last = this.waiting.at(-1)?.text ?? this.last;
     const shown: readonly (readonly [string, string | null])[] = [
       ['first message', this.first],
-      ['last message', this.last === this.first ? null : this.last],
+      ['last message', last === this.first ? null : last],
       ['last answer', this.answer],
     ];
     return [

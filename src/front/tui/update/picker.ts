@@ -24,6 +24,9 @@ import {
 import type { UiMessage } from './message.ts';
 import { changePicker, closePicker, openPicker } from './open-picker.ts';
 import { taskItems, UNDO_SCOPES } from './picker-items.ts';
+import { takeMemoryFile } from './commands/memory.ts';
+import { takeMode, takeRule, takeRuleAction } from './commands/permissions.ts';
+import { shellItems, stopSelectedShell, takeShell } from './commands/shells.ts';
 import { planUndo } from './rewind.ts';
 import { openTask } from './tasks.ts';
 
@@ -39,6 +42,11 @@ export const PICKER_ACTIONS = {
   'completion-page-up': (state) => next(state, { type: 'page-completions', by: -1 }),
   'completion-page-down': (state) => next(state, { type: 'page-completions', by: 1 }),
   history: (state) => openPicker(state, createPicker('history', null), { type: 'list-history' }),
+} satisfies ActionHandlers;
+
+/** The handlers of keys that mean something else while a list fills the screen. */
+export const IN_PICKER = {
+  'stop-focused': (state, _context, armed) => stopSelectedShell(state, armed),
 } satisfies ActionHandlers;
 
 /** The pickers whose toggle key shows the items of all directories. */
@@ -77,15 +85,18 @@ export function showPreview(
   return picker?.kind === kind ? { ...state, picker: setPreview(picker, id, parts) } : state;
 }
 
-/** Brings the list of tasks up to date, and scrolls the list so that the selected item is in view at the present size. */
+/** Brings the list of tasks or shells up to date, and scrolls the list so that the selected item is in view at the present size. */
 export function settlePicker(state: AppState, { now }: UpdateContext): AppState {
   const { picker, tree, size } = state;
   if (picker === null) return state;
   const { isLoading, note } = picker;
-  const current =
+  const items =
     picker.kind === 'tasks'
-      ? setItems(picker, taskItems(tree, now()), { isLoading, note })
-      : picker;
+      ? taskItems(tree, now())
+      : picker.kind === 'shells'
+        ? shellItems(tree, now())
+        : null;
+  const current = items === null ? picker : setItems(picker, items, { isLoading, note });
   return { ...state, picker: scrollToSelected(current, pickerLayout(size).list.height) };
 }
 
@@ -120,6 +131,16 @@ function takeItem(
     }
     case 'history':
       return setEditorText(state, item.text ?? item.title);
+    case 'rules':
+      return takeRule(state, item);
+    case 'rule-actions':
+      return takeRuleAction(state, picker.subject, item);
+    case 'shells':
+      return takeShell(state, item);
+    case 'memory':
+      return takeMemoryFile(state, item);
+    case 'modes':
+      return takeMode(state, item);
     default:
       return picker.kind satisfies never;
   }

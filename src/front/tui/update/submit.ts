@@ -8,7 +8,9 @@ import {
   next,
   type Update,
   appendEntry,
+  setEditorText,
 } from './step.ts';
+import type { UiMessage } from './message.ts';
 import { HELP_HINT } from '../view/frame.ts';
 import { COMMANDS } from './commands/command-table.ts';
 import { BARE_WORDS, ELSEWHERE, FAMILIAR_NAMES } from './commands/familiar-names.ts';
@@ -121,4 +123,15 @@ function runShell(
       { type: 'run-shell', key: added.key, command, isShared },
     );
   });
+}
+
+/** Puts a text from the external editor into the editor. If the question of the text is settled, a page shows the text. */
+export function takeEditedText(
+  state: AppState,
+  { text, writing }: Extract<UiMessage, { type: 'text-edited' }>,
+  context: UpdateContext,
+): Update {
+  if (state.writing.kind === writing) return setEditorText(state, text);
+  const title = 'Your text, for a question that is settled';
+  return showPage(state, { title, lines: text.split('\n') }, context);
 }

@@ -32,6 +32,7 @@ import {
 import { restart, showDialog, typeIntoDialog } from './dialogs.ts';
 import { openFound } from './commands/conversations.ts';
 import { showPage } from './commands/pages.ts';
+import { receiveRules } from './commands/permissions.ts';
 import type { UiMessage } from './message.ts';
 import { IN_PAGER, PAGER_ACTIONS, scrollPager, showDocument } from './pager.ts';
 import { receiveEvent, readContextWindow, readStatus } from './task-events.ts';
@@ -48,10 +49,11 @@ import { dropHeldAnswer, holdAnswer, settleAnswer, showQuestion } from './direct
 import { showRewindPlan, showRewound } from './rewind.ts';
 import { chooseEntry, scroll, withEarlierEntries, SCROLL_ACTIONS } from './scroll.ts';
 import { goToMatch, searchTyped, stepSearch, SEARCH_ACTIONS } from './search.ts';
-import { runSlashCommand, submit } from './submit.ts';
+import { runSlashCommand, submit, takeEditedText } from './submit.ts';
 import { closePicker } from './open-picker.ts';
 import {
   fillPicker,
+  IN_PICKER,
   moveBy,
   settlePicker,
   showPreview,
@@ -173,6 +175,10 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return expireArmed(state);
     case 'messages-withdrawn':
       return restoreMessages(state, message.texts);
+    case 'rules-read':
+    case 'new-rules':
+    case 'rules-taken':
+      return receiveRules(state, message, context);
     case 'mode-taken':
       // The user may have chosen another mode in the meantime, which stays chosen.
       return next(state.chosenMode === message.mode ? { ...state, chosenMode: null } : state);
@@ -194,7 +200,8 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return restart(state, message.done);
     case 'restarted': {
       const noted = addNote(state, 'info', message.done);
-      return setEditorText({ ...noted, chosenMode: message.mode }, message.typed);
+      const { mode: chosenMode, rules: newRules, typed } = message;
+      return setEditorText({ ...noted, chosenMode, newRules }, typed);
     }
     case 'text-edited':
       return takeEditedText(state, message, context);
@@ -232,17 +239,6 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
     default:
       return message satisfies never;
   }
-}
-
-/** Puts a text from the external editor into the editor. If the question of the text is settled, a page shows the text. */
-function takeEditedText(
-  state: AppState,
-  { text, writing }: Extract<UiMessage, { type: 'text-edited' }>,
-  context: UpdateContext,
-): Update {
-  if (state.writing.kind === writing) return setEditorText(state, text);
-  const title = 'Your text, for a question that is settled';
-  return showPage(state, { title, lines: text.split('\n') }, context);
 }
 
 /** Adds entries that were read back from the log. Ignores entries of a transcript that is no longer in view. */
@@ -320,6 +316,7 @@ const SCROLL_HANDLERS: Readonly<Partial<Record<Focus, ActionHandlers>>> = {
   question: QUESTION_SCROLL_ACTIONS,
   tasks: TREE_SCROLL_ACTIONS,
   pager: IN_PAGER,
+  picker: IN_PICKER,
 };
 
 function handlerOf(action: OwnAction, { focus }: AppState): ActionHandler {

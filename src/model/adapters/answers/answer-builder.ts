@@ -1,3 +1,4 @@
+import type { CitedPage } from '../../../protocol/web.ts';
 import { type JsonObject, type JsonValue, isJsonObject } from '../../../base/json.ts';
 import { byteLength } from '../../../base/text.ts';
 import type { AssistantPart, Message, ProviderMeta } from '../../../protocol/message.ts';
@@ -17,6 +18,9 @@ import { TextBlocks } from './text-blocks.ts';
 import { separateThoughts } from './separate-thoughts.ts';
 import { type ReportedUsage, toUsage } from './reported-usage.ts';
 import { lazy } from '../../../base/lazy.ts';
+
+/** The maximum number of pages that are kept of a provider's search. */
+const MAX_SOURCES = 50;
 
 type Finished = Extract<ModelPart, { type: 'finished' }>;
 
@@ -41,6 +45,8 @@ export class AnswerBuilder {
   private readonly ids: CallIds;
   private contentBytes = 0;
   private servedBy: string | undefined;
+  /** The pages that the provider's search has found, by URL. */
+  private readonly sources = new Map<string, CitedPage>();
   private readonly usage: { -readonly [field in keyof ReportedUsage]: ReportedUsage[field] } = {};
   private readonly repairCounts = new Map<Repair, number>();
   private progress: ProgressPart[] = [];
@@ -202,6 +208,13 @@ export class AnswerBuilder {
     return this.error;
   }
 
+  /** Adds a page that the provider's search has found. */
+  addSource(source: CitedPage): void {
+    if (this.sources.size < MAX_SOURCES && !this.sources.has(source.url)) {
+      this.sources.set(source.url, source);
+    }
+  }
+
   get hasContent(): boolean {
     return this.blocks.length > 0;
   }
@@ -260,6 +273,7 @@ export class AnswerBuilder {
       reason: correctReason(this.reason ?? 'stop', content),
       ...(this.servedBy === undefined ? {} : { servedBy: this.servedBy }),
       ...(repairs === undefined ? {} : { repairs }),
+      ...(this.sources.size === 0 ? {} : { sources: [...this.sources.values()] }),
     };
   }
 

@@ -31,6 +31,7 @@ export const anthropicProtocol: ProtocolAdapter = {
   createLanguageModel: (modelId, { baseUrl: baseURL, apiKey }, fetch) =>
     createAnthropic({ baseURL, apiKey: apiKey ?? '', fetch }).languageModel(modelId),
   createReader: (answer) => new AnthropicReader(answer),
+  loadSearch: async () => (await import('../provider-search.ts')).anthropicSearch,
   signUnsignedThinking: (messages) => addEmptySignatures(messages, 'anthropic'),
   findDefaultOutputLimit: (modelId) =>
     modelId.includes('claude-') ? undefined : OTHER_VENDOR_OUTPUT_LIMIT,

@@ -157,6 +157,7 @@ export const googleProtocol: ProtocolAdapter = {
   createLanguageModel: (modelId, { baseUrl: baseURL, apiKey }, fetch) =>
     createGoogle({ baseURL, apiKey: apiKey ?? '', fetch }).languageModel(modelId),
   createReader: (answer) => new GoogleReader(answer),
+  loadSearch: async () => (await import('../provider-search.ts')).googleSearch,
   // In this protocol, the output limit already includes thinking, so only the thinking budget is lowered.
   setOutputLimit: (body, maxOutputTokens) => capThinkingBudget(body, THINKING, maxOutputTokens),
 };

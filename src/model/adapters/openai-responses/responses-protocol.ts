@@ -24,6 +24,7 @@ export const responsesProtocol: ProtocolAdapter = {
   createLanguageModel: (modelId, { baseUrl: baseURL, apiKey }, fetch) =>
     createOpenAI({ baseURL, apiKey: apiKey ?? '', fetch }).responses(modelId),
   createReader: (answer) => new ResponsesReader(answer),
+  loadSearch: async () => (await import('../provider-search.ts')).responsesSearch,
   finishBody: addCallSignatures,
   // The provider stores nothing, so reasoning is sent with the conversation in encrypted form (the package
   // requests that for models that reason). Summaries are available only to verified organizations.

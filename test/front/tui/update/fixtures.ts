@@ -21,6 +21,7 @@ export const CONTEXT: UpdateContext = {
     thinking: 'short',
     offlineByDefault: false,
     rules: { allow: [], ask: [], deny: [] },
+    templates: [],
     terminal: { title: true, hints: true, theme: 'auto' },
     mainModel: () => ({ provider: 'scripted', id: 'one', chain: ['flag'] }),
   },

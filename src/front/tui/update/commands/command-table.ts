@@ -3,6 +3,9 @@ import { type UpdateContext, hint, next, type UiEffect, type Update } from '../s
 import { redo, undo } from '../rewind.ts';
 import { restart } from '../dialogs.ts';
 import { pickAgent, pickModel, pickTask } from '../open-picker.ts';
+import { memory } from './memory.ts';
+import { permissions } from './permissions.ts';
+import { shells } from './shells.ts';
 import { startNewConversation, switchConversation } from './conversations.ts';
 import { chooseTheme, copyAnswer, exportConversation } from './screen-commands.ts';
 import { THEME_CHOICES } from '../../../../protocol/terminal-settings.ts';
@@ -10,7 +13,6 @@ import {
   agentsPage,
   helpPage,
   modelPage,
-  permissionsPage,
   showPage,
   taskPage,
   tasksPage,
@@ -50,6 +52,13 @@ export const COMMANDS: readonly SlashCommand[] = [
     name: 'tasks',
     help: 'all tasks of this conversation',
     run: pickOrPage(pickTask, page(tasksPage)),
+  },
+  {
+    name: 'shells',
+    argument: '[[stop] ID]',
+    help: 'the commands that tasks run in the background; stop one',
+    completions: shellCompletions,
+    run: shells,
   },
   {
     name: 'task-status',
@@ -109,8 +118,15 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: 'permissions',
-    help: 'the permission mode and the rules',
-    run: page(permissionsPage),
+    argument: '[allow|ask|deny|remove RULE]',
+    help: 'the permission mode and the rules; change them',
+    completions: () => PERMISSIONS_WORDS.map((text) => ({ text, help: '' })),
+    run: permissions,
+  },
+  {
+    name: 'memory',
+    help: 'the files that agents read: AGENTS.md and others; edit one',
+    run: memory,
   },
   {
     name: 'thinking',
@@ -139,8 +155,8 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: 'export',
-    argument: '[FILE]',
-    help: 'write the conversation to a file: Markdown, or HTML for a name that ends with .html',
+    argument: '[--all] [FILE]',
+    help: 'write the conversation to a file: Markdown, or HTML for a name that ends with .html; --all: with tasks',
     run: exportConversation,
   },
   {
@@ -183,7 +199,7 @@ export const COMMANDS: readonly SlashCommand[] = [
     name: 'trust',
     help: 'what files of this project would do; trust them',
     needsOwnConversation: true,
-    run: (state) => openDialog(state, 'trust', ''),
+    run: (state) => openDialog(state, 'trust', WANTED),
   },
   {
     name: 'restart',
@@ -203,6 +219,11 @@ export const COMMANDS: readonly SlashCommand[] = [
     run: does({ type: 'leave' }),
   },
 ];
+
+const PERMISSIONS_WORDS = ['allow', 'ask', 'deny', 'remove'];
+
+/** The argument for a review that the user asks for. The start leaves out a review that was postponed. */
+const WANTED = 'wanted';
 
 function openDialog(state: AppState, subject: 'login' | 'trust', argument: string): Update {
   if (state.surface === 'screen') return next(state, { type: 'open-dialog', subject, argument });
@@ -258,6 +279,13 @@ function taskCompletions({ tree }: AppState): readonly Completion[] {
   return [...tree.rows.values()].map(({ id, agent, description }) => ({
     text: id.slice(0, 8),
     help: collapseWhitespace(sanitizeForTerminal(`${agent} ${description}`, 'prose')),
+  }));
+}
+
+function shellCompletions({ tree }: AppState): readonly Completion[] {
+  return [...tree.shells.values()].map(({ id, command }) => ({
+    text: id.slice(0, 8),
+    help: collapseWhitespace(sanitizeForTerminal(command, 'prose')),
   }));
 }
 

@@ -196,19 +196,3 @@ export function usagePage({ tree }: PageSource): Page {
     ],
   };
 }
-
-export function permissionsPage({ library, tree }: PageSource): Page {
-  const root = rootRow(tree);
-  const rules = (['deny', 'ask', 'allow'] as const).flatMap((list) =>
-    library.rules[list].map(({ text }) => `${list.padEnd(5)} ${text}`),
-  );
-  return {
-    title: 'Permissions',
-    lines: [
-      ...(root === undefined ? [] : [`this conversation works in mode ${root.mode}`]),
-      `a new one starts in mode ${library.mode}`,
-      ...(rules.length === 0 ? ['no rules'] : rules),
-      'rules: [permissions] of the configuration, --allow, --ask, --deny',
-    ],
-  };
-}

@@ -30,10 +30,16 @@ export function copyAnswer(state: AppState): Update {
     : next(state, { type: 'copy-text', text });
 }
 
-/** `/export [FILE]`: writes the conversation in view to a file: HTML by its ending, otherwise Markdown. */
-export function exportConversation(state: AppState, file: string): Update {
+/**
+ * `/export [--all] [FILE]`: writes the conversation in view to a file: HTML by its ending, otherwise Markdown. With `--all`,
+ * the conversations of the tasks below are written, too.
+ */
+export function exportConversation(state: AppState, argument: string): Update {
   const task = state.openTask ?? state.conversation.id;
   if (task === null) return hint(state, 'there is no conversation yet');
+  const [, option, file = ''] = /^(--\S*)?\s*(.*)$/s.exec(argument) ?? [];
+  const withTasks = option === '--all';
+  if (option !== undefined && !withTasks) return hint(state, 'type /export, or /export --all FILE');
   const name = file === '' ? `muster-${task.slice(0, 8)}.md` : file;
-  return next(state, { type: 'export-conversation', task, file: name });
+  return next(state, { type: 'export-conversation', task, file: name, withTasks });
 }

@@ -1,0 +1,83 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorMessage, systemErrorCode } from '../../base/errors.ts';
+import { userConfigDirectory, type UserEnvironment } from '../../config/paths.ts';
+import {
+  joinServerLists,
+  MAX_MCP_FILE_BYTES,
+  PROJECT_MCP_FILE,
+  readMcpFile,
+  USER_MCP_FILE,
+  type McpServerList,
+} from '../../mcp/read-servers.ts';
+import type { McpServerOrigin } from '../../mcp/server-entry.ts';
+import {
+  explainUntrusted,
+  readProjectFile,
+  type ProjectTrust,
+} from '../../sys/files/project-file.ts';
+
+/** The places in which servers are looked for. */
+export interface ServerSearch extends UserEnvironment {
+  /** The project: absolute, real. */
+  readonly project: string;
+  readonly trust: ProjectTrust;
+}
+
+/**
+ * Finds the configured MCP servers: those of the user's `mcp.json`, then those of the project's `.mcp.json` if the user
+ * trusts the file. If both have a server of one name, the user's counts. Never throws.
+ */
+export function findServers(search: ServerSearch): McpServerList {
+  return joinServerLists([readUserServers(search), readProjectServers(search)]);
+}
+
+/** Returns the path of the user's file of servers. */
+export function userServersFile(user: UserEnvironment): string {
+  return join(userConfigDirectory(user), USER_MCP_FILE);
+}
+
+function readUserServers(search: ServerSearch): McpServerList {
+  const file = userServersFile(search);
+  const origin: McpServerOrigin = { scope: 'user', file };
+  try {
+    if (statSync(file).size > MAX_MCP_FILE_BYTES) {
+      return fail(origin, `it is larger than the limit of ${MAX_MCP_FILE_BYTES} bytes`);
+    }
+    return readMcpFile(readFileSync(file, 'utf8'), origin);
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === 'ENOENT') return NO_SERVERS;
+    return fail(origin, `it cannot be read: ${errorMessage(thrown)}`);
+  }
+}
+
+function readProjectServers({ project, trust }: ServerSearch): McpServerList {
+  const file = join(project, PROJECT_MCP_FILE);
+  const origin: McpServerOrigin = { scope: 'project', file };
+  const request = {
+    kind: 'mcp',
+    path: file,
+    boundary: project,
+    maxBytes: MAX_MCP_FILE_BYTES,
+  } as const;
+  const reading = readProjectFile(request, trust);
+  switch (reading.kind) {
+    case 'absent':
+      return NO_SERVERS;
+    case 'untrusted':
+      return fail(origin, explainUntrusted(reading.verdict));
+    case 'refused':
+      return fail(origin, reading.reason);
+    case 'read':
+      return readMcpFile(reading.bytes.toString('utf8'), origin);
+  }
+}
+
+const NO_SERVERS: McpServerList = { entries: [], problems: [] };
+
+function fail({ file }: McpServerOrigin, message: string): McpServerList {
+  return {
+    entries: [],
+    problems: [{ file, server: null, field: null, message, severity: 'error' }],
+  };
+}

@@ -1,0 +1,184 @@
+import { join } from 'node:path';
+import { MusterError } from '../../base/errors.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { suggestNames } from '../../base/name-suggestions.ts';
+import { createMcpConnections } from '../../mcp/connections.ts';
+import { describeMcpProblem, PROJECT_MCP_FILE } from '../../mcp/read-servers.ts';
+import type { McpServerInfo, McpTool } from '../../mcp/server-data.ts';
+import { fingerprintServer, runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
+import { compareTools, type ToolChange } from '../../mcp/tool-catalog.ts';
+import { createHttpFetch } from '../../sys/http/http-fetch.ts';
+import { isSecretVariable } from '../../sys/secret-variables.ts';
+import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
+import { createProjectTrust } from '../../trust/project-trust.ts';
+import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
+import { findServers, userServersFile, type ServerSearch } from './find-servers.ts';
+import { createStarter } from './open-servers.ts';
+import { changeServersFile } from './servers-file.ts';
+import { openToolRecords } from './tool-records.ts';
+
+/** A configured server, for people. */
+export interface ServerRow {
+  readonly name: string;
+  readonly scope: 'user' | 'project';
+  readonly file: string;
+  /** The command line or the URL. */
+  readonly target: string;
+  readonly isEnabled: boolean;
+  readonly isSandboxed: boolean;
+  /** The number of tools that the user has accepted; null if the server was never used. */
+  readonly tools: number | null;
+}
+
+/** The configured servers, and the problems of their files. */
+export interface ServerReport {
+  readonly servers: readonly ServerRow[];
+  readonly problems: readonly string[];
+}
+
+/** The owner of the file in which a server is written. */
+export type ServerScope = 'user' | 'project';
+
+function createSearch(state: StateOptions): ServerSearch & { readonly problems: string[] } {
+  const problems: string[] = [];
+  const { environment, home, cwd } = state;
+  const onProblem = (problem: string): void => void problems.push(problem);
+  const trust = createProjectTrust({ ...state, decision: false, onProblem });
+  return { environment, home, project: cwd, trust, problems };
+}
+
+/** Lists the configured servers. Starts nothing. */
+export function listServers(state: StateOptions): ServerReport {
+  const search = createSearch(state);
+  const { entries, problems } = findServers(search);
+  const records = openToolRecords(stateDirectory(state));
+  const servers = entries.map((entry): ServerRow => {
+    const { name, origin, isEnabled, transport } = entry;
+    return {
+      name,
+      scope: origin.scope,
+      file: origin.file,
+      target:
+        transport.type === 'stdio'
+          ? [transport.command, ...transport.args].join(' ')
+          : transport.url,
+      isEnabled,
+      isSandboxed: transport.type === 'stdio' && runsInSandbox(entry),
+      tools: records.read(fingerprintServer(entry))?.tools.length ?? null,
+    };
+  });
+  return { servers, problems: [...search.problems, ...problems.map(describeMcpProblem)] };
+}
+
+/** The result of a connection to a server. */
+export interface ServerTest {
+  readonly info: McpServerInfo;
+  readonly tools: readonly McpTool[];
+  /** The differences from the tools that the user has accepted; null if there are none, or if nothing was accepted yet. */
+  readonly change: Omit<ToolChange, 'server'> | null;
+  readonly isFirstUse: boolean;
+}
+
+/**
+ * Connects to a server and reads its tools. With `accepts`, tasks get these tools from now on. Throws MusterError:
+ * `NOT_FOUND` for an unknown server, others if the server cannot be used.
+ */
+export async function testServer(
+  name: string,
+  state: StateOptions,
+  options: {
+    readonly accepts: boolean;
+    readonly sandbox: Sandbox;
+    readonly signal: AbortSignal;
+  },
+): Promise<ServerTest> {
+  const entry = findServer(name, state);
+  const { environment, home, cwd } = state;
+  const connections = createMcpConnections({
+    variables: {
+      environment,
+      home,
+      project: cwd,
+      ownSecrets: new Set(Object.keys(environment).filter(isSecretVariable)),
+    },
+    http: createHttpFetch(environment),
+    cwd,
+    roots: [cwd],
+    startProcess: createStarter({ sandbox: options.sandbox, roots: [cwd] }),
+  });
+  try {
+    const server = connections.open(entry);
+    const info = await server.start(options.signal);
+    const tools = info.hasTools ? (await server.listTools(options.signal)).items : [];
+    const records = openToolRecords(stateDirectory(state));
+    const fingerprint = fingerprintServer(entry);
+    const accepted = records.read(fingerprint);
+    if (options.accepts) records.write(fingerprint, { instructions: info.instructions, tools });
+    return {
+      info,
+      tools,
+      change: accepted === null ? null : compareTools(accepted.tools, tools),
+      isFirstUse: accepted === null,
+    };
+  } finally {
+    await connections.close();
+  }
+}
+
+function findServer(name: string, state: StateOptions): McpServerEntry {
+  const { entries, problems } = findServers(createSearch(state));
+  const entry = entries.find((each) => each.name === name);
+  if (entry !== undefined) return entry;
+  const own = problems.filter(({ server }) => server === name).map(describeMcpProblem);
+  const similar = suggestNames(
+    name,
+    entries.map((each) => each.name),
+  );
+  const hint = similar.length === 0 ? '' : ` Did you mean ${similar.join(' or ')}?`;
+  const reason =
+    own.length === 0 ? `no MCP server "${name}" is configured.${hint}` : own.join('; ');
+  throw new MusterError('NOT_FOUND', reason);
+}
+
+/**
+ * Writes a server into the file of the user or of the project. Returns the path of the file. Throws MusterError if there
+ * is a server of this name, or if the entry or the file has an error.
+ */
+export async function addServer(
+  {
+    name,
+    entry,
+    scope,
+  }: { readonly name: string; readonly entry: JsonObject; readonly scope: ServerScope },
+  state: StateOptions,
+): Promise<string> {
+  const file = fileOf(scope, state);
+  await changeServersFile(file, scope, (servers) => {
+    if (Object.hasOwn(servers, name)) {
+      const message = `${file} has a server "${name}" already; nothing was written. Remove it first: muster mcp remove ${name}`;
+      throw new MusterError('CONFLICT', message);
+    }
+    return { ...servers, [name]: entry };
+  });
+  return file;
+}
+
+/** Removes a server from the file that has it. Returns the path of the file. Throws MusterError if no file has it. */
+export async function removeServer(name: string, state: StateOptions): Promise<string> {
+  for (const scope of ['user', 'project'] as const) {
+    const file = fileOf(scope, state);
+    let isFound = false;
+    // oxlint-disable-next-line no-await-in-loop -- the second file is read only if the first one does not have it
+    await changeServersFile(file, scope, (servers) => {
+      isFound = Object.hasOwn(servers, name);
+      if (!isFound) return null;
+      return Object.fromEntries(Object.entries(servers).filter(([each]) => each !== name));
+    });
+    if (isFound) return file;
+  }
+  throw new MusterError('NOT_FOUND', `no file of servers has "${name}"; see muster mcp list`);
+}
+
+function fileOf(scope: ServerScope, state: StateOptions): string {
+  return scope === 'user' ? userServersFile(state) : join(state.cwd, PROJECT_MCP_FILE);
+}

@@ -1,0 +1,170 @@
+import { createMcpConnections } from '../../mcp/connections.ts';
+import { describeMcpProblem } from '../../mcp/read-servers.ts';
+import { runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
+import type { McpEvent } from '../../mcp/server-events.ts';
+import {
+  startServerProgram,
+  startUnconfined,
+  type ServerProcess,
+  type StartServerProcess,
+} from '../../mcp/server-process.ts';
+import { ToolCatalog, type CatalogServer, type ToolChange } from '../../mcp/tool-catalog.ts';
+import { MusterError } from '../../base/errors.ts';
+import { plural } from '../../base/text.ts';
+import type { McpPort, McpServerTools } from '../../protocol/mcp.ts';
+import type { HttpFetch } from '../../sys/http/http-types.ts';
+import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
+import { createMcpTool } from '../../tools/mcp/mcp-tool.ts';
+import { isSecretVariable } from '../../sys/secret-variables.ts';
+import { findServers, type ServerSearch } from './find-servers.ts';
+import { createMemoryToolRecords, openToolRecords } from './tool-records.ts';
+
+/** The parts of a session that MCP servers need. */
+export interface ServerParts extends ServerSearch {
+  /** The workspace roots, of which the first is the working directory. */
+  readonly roots: readonly [string, ...string[]];
+  /** The state directory; null if nothing may be written there. */
+  readonly directory: string | null;
+  readonly fetch: HttpFetch;
+  readonly sandbox: Sandbox;
+  /** Keeps a value out of logs. */
+  addSecret(value: string): void;
+  onNotice(line: string): void;
+}
+
+/** The MCP servers of a session. */
+export interface SessionServers extends McpPort {
+  /** The parts of the tools' names that stand for the configured servers. */
+  readonly parts: readonly string[];
+  /** Ends all servers. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the configured MCP servers. Nothing is started. Returns null if no server is configured. Problems of their files
+ * are reported as notices.
+ */
+export function openServers(parts: ServerParts): SessionServers | null {
+  const { entries, problems } = findServers(parts);
+  for (const problem of problems) parts.onNotice(describeMcpProblem(problem));
+  const enabled = entries.filter(({ isEnabled }) => isEnabled);
+  if (enabled.length === 0) return null;
+  const { environment, home, project, roots, directory, fetch, onNotice } = parts;
+  const ownSecrets = new Set(Object.keys(environment).filter(isSecretVariable));
+  const connections = createMcpConnections({
+    variables: { environment, home, project, ownSecrets },
+    http: fetch,
+    cwd: roots[0],
+    roots,
+    startProcess: createStarter(parts),
+    onVariables: (values) => {
+      for (const [name, value] of values) if (isSecretVariable(name)) parts.addSecret(value);
+    },
+    onEvent: (server, event) => {
+      const text = describeEvent(event);
+      if (text !== null) onNotice(`MCP server ${server} ${text}`);
+    },
+  });
+  const catalog = new ToolCatalog({
+    entries: enabled,
+    connections,
+    records: directory === null ? createMemoryToolRecords() : openToolRecords(directory),
+    onProblem: (_, reason) => onNotice(reason),
+    onChange: (change) => onNotice(describeChange(change)),
+  });
+  const converted = new WeakMap<readonly CatalogServer[], readonly McpServerTools[]>();
+  return {
+    prepare: ({ tools: { mode, names } }) =>
+      catalog.prepare(
+        (part) => mode !== 'allow' || names.some((name) => mayNameServer(name, part)),
+      ),
+    get servers() {
+      const { servers } = catalog;
+      const known = converted.get(servers);
+      if (known !== undefined) return known;
+      const all = servers.map(toServerTools);
+      converted.set(servers, all);
+      return all;
+    },
+    get parts() {
+      return catalog.parts;
+    },
+    close: () => connections.close(),
+  };
+}
+
+/** Tells whether a name in the tool list of an agent may mean tools of a server: `mcp__*`, `mcp__S`, `mcp__S__tool`. */
+function mayNameServer(name: string, part: string): boolean {
+  if (!name.startsWith('mcp__')) return false;
+  const [server = ''] = name.slice('mcp__'.length).split('__');
+  return server.includes('*') || server === part;
+}
+
+function toServerTools({ entry, part, instructions, tools }: CatalogServer): McpServerTools {
+  return { name: entry.name, part, about: instructions, tools: tools.map(createMcpTool) };
+}
+
+/** Creates the starter of server processes, which runs those servers in the sandbox for which that is intended. */
+export function createStarter({
+  sandbox,
+  roots,
+}: Pick<ServerParts, 'sandbox' | 'roots'>): StartServerProcess {
+  return async (command) => {
+    if (!runsInSandbox(command.entry)) return await startUnconfined(command);
+    const state = await sandbox.state();
+    if (!state.on) throw createSandboxError(command.entry, state.because);
+    const confined = sandbox.confine({
+      argv: command.argv,
+      cwd: command.cwd,
+      env: command.env,
+      confinement: { access: 'workspace', roots, network: true },
+      stderr: 'command',
+    });
+    const { file, args, env, monitored, startCheck } = confined;
+    const server: ServerProcess = startServerProgram({
+      file,
+      args,
+      cwd: command.cwd,
+      env,
+      monitored,
+      startCheck,
+    });
+    void server.ended.finally(() => confined.release());
+    return server;
+  };
+}
+
+function createSandboxError({ name, origin }: McpServerEntry, because: string): MusterError {
+  const message = `MCP server ${name} should run in the sandbox, but there is none: ${because}. To run it without, set "sandbox": false for it in a file of your own (${origin.file} is a project's).`;
+  return new MusterError('PERMISSION_DENIED', message);
+}
+
+/** Describes an event of a server that a person should see, as the rest of a sentence. Returns null for the others. */
+function describeEvent(event: McpEvent): string | null {
+  switch (event.type) {
+    case 'lost':
+    case 'restart-failed': {
+      const next =
+        event.restartMs === null
+          ? 'it is not started again'
+          : `it starts again in ${Math.ceil(event.restartMs / 1000)} s`;
+      return `${event.type === 'lost' ? 'has ended' : 'could not be started again'}: ${event.reason}; ${next}`;
+    }
+    case 'problem':
+      return `has a problem: ${event.message}`;
+    case 'started':
+    case 'stopped':
+    case 'list-changed':
+    case 'log':
+      return null;
+  }
+}
+
+function describeChange({ server, added, removed, changed }: ToolChange): string {
+  const part = (names: readonly string[], word: string): readonly string[] =>
+    names.length === 0
+      ? []
+      : [`${plural(names.length, 'tool')} ${word} (${names.slice(0, 5).join(', ')})`];
+  const parts = [...part(added, 'added'), ...part(changed, 'changed'), ...part(removed, 'removed')];
+  return `MCP server ${server} offers other tools than you have accepted: ${parts.join('; ')}. Tasks still get the accepted texts. Look at them with "muster mcp test ${server}", accept them with "muster mcp accept ${server}".`;
+}

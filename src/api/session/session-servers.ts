@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { userConfigDirectory } from '../../config/paths.ts';
+import type { SessionServers } from '../mcp/open-servers.ts';
+import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
+import { listSecretForms } from '../setup/secrets.ts';
+import type { SessionConfig } from './session-config.ts';
+import type { SessionModels } from './session-models.ts';
+
+/** The parts of a session that its servers need. */
+interface ServerNeeds {
+  readonly models: Pick<SessionModels, 'listing'>;
+  readonly sandbox: Sandbox;
+  readonly canWriteDataDir: boolean;
+  /** True if a person is present. */
+  readonly isAttended: boolean;
+}
+
+/**
+ * Opens the MCP servers of a session. Servers that were never used before are asked for their tools: a run without a
+ * person waits for that, and in the terminal UI they become known a moment later. Returns null if there are no servers;
+ * the code for them is then not loaded.
+ */
+export async function openSessionServers(
+  { environment, roots, state, directory, trust, secrets, onNotice }: SessionConfig,
+  { models, sandbox, canWriteDataDir, isAttended }: ServerNeeds,
+): Promise<SessionServers | null> {
+  const user = { environment, home: state.home };
+  const files = [join(userConfigDirectory(user), 'mcp.json'), join(roots[0], '.mcp.json')];
+  if (!files.some((file) => existsSync(file))) return null;
+  const { openServers } = await import('../mcp/open-servers.ts');
+  const servers = openServers({
+    ...user,
+    project: roots[0],
+    trust,
+    roots,
+    directory: canWriteDataDir ? directory : null,
+    fetch: models.listing.fetch,
+    sandbox,
+    addSecret: (value) => secrets.push(...listSecretForms(value)),
+    onNotice,
+  });
+  const known = servers?.prepare({ tools: { mode: 'all', names: [] } });
+  if (!isAttended) await known;
+  return servers;
+}

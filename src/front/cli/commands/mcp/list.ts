@@ -1,0 +1,87 @@
+import { loadServerCommands, type ServerReport, type ServerRow } from '../../../../api/index.ts';
+import { MusterError } from '../../../../base/errors.ts';
+import { toPrintableJson } from '../../../../base/printable-json.ts';
+import { sanitizeLine } from '../../../../base/terminal-text.ts';
+import { plural } from '../../../../base/text.ts';
+import { defineCommand, type CommandContext } from '../../command.ts';
+import { outputOptions, type DataOptions } from '../../run-options.ts';
+
+/** `muster mcp list` */
+export const mcpListCommand = defineCommand({
+  words: 'mcp list',
+  summary: 'the MCP servers of yours and of this project',
+  operands: [],
+  flags: ['json', 'cwd', 'data-dir'],
+  examples: ['muster mcp list'],
+  parse: ({ flags }) => ({ ...outputOptions(flags), cwd: flags.text('cwd') }),
+  run: async (options, context) => {
+    const { servers, problems } = await readServers(options, context);
+    for (const problem of problems) context.err(`muster: ${problem}\n`);
+    if (options.json) context.out(`${toPrintableJson(servers, 2)}\n`);
+    else if (servers.length === 0)
+      context.out('No MCP server is configured. Add one: muster mcp add\n');
+    else context.out(servers.map((server) => `${formatRow(server)}\n`).join(''));
+    return 0;
+  },
+});
+
+/** `muster mcp get` */
+export const mcpGetCommand = defineCommand({
+  words: 'mcp get',
+  summary: 'what is known about an MCP server, without starting it',
+  operands: [{ name: 'NAME' }],
+  flags: ['json', 'cwd', 'data-dir'],
+  examples: ['muster mcp get github'],
+  parse: ({ operands: [name = ''], flags }) => ({
+    ...outputOptions(flags),
+    name,
+    cwd: flags.text('cwd'),
+  }),
+  run: async (options, context) => {
+    const { servers, problems } = await readServers(options, context);
+    const server = servers.find(({ name }) => name === options.name);
+    if (server === undefined) {
+      const own = problems.filter((problem) => problem.includes(options.name));
+      const reason = own.length === 0 ? 'see muster mcp list' : own.join('; ');
+      throw new MusterError(
+        'NOT_FOUND',
+        `no MCP server "${options.name}" is configured: ${reason}`,
+      );
+    }
+    if (options.json) context.out(`${toPrintableJson(server, 2)}\n`);
+    else context.out(formatDetails(server));
+    return 0;
+  },
+});
+
+async function readServers(
+  options: { readonly cwd: string | null } & DataOptions,
+  context: CommandContext,
+): Promise<ServerReport> {
+  const { stateLocation } = await import('../../configuration.ts');
+  const { listServers } = await loadServerCommands();
+  return listServers(stateLocation(options, context));
+}
+
+function formatRow(server: ServerRow): string {
+  const { name, scope, target } = server;
+  return `${sanitizeLine(name)}  ${scope} · ${describeTools(server)} · ${sanitizeLine(target)}`;
+}
+
+function describeTools({ isEnabled, tools }: ServerRow): string {
+  if (!isEnabled) return 'switched off';
+  return tools === null ? 'not used yet' : plural(tools, 'tool');
+}
+
+function formatDetails(server: ServerRow): string {
+  const { name, scope, file, target, isSandboxed } = server;
+  const rows = [
+    ['server', name],
+    ['from', `${file} (${scope})`],
+    ['runs', isSandboxed ? `${target} (in the sandbox)` : target],
+    ['tools', describeTools(server)],
+  ];
+  return rows
+    .map(([label = '', text = '']) => `${label.padEnd(8)}${sanitizeLine(text)}\n`)
+    .join('');
+}
