@@ -77,17 +77,19 @@ function isBreadcrumb(element: PageElement, measures: Measures): boolean {
 
 /** Tests whether a part is a column of links beside a part with most of the prose. */
 export function isSideColumn(element: PageElement, measures: Measures): boolean {
-  if (!/^(?:td|div|ul)$/.test(element.name) || element.parent === null) return false;
-  const { links } = measures.of(element);
-  if (links < (element.name === 'td' ? 5 : 10)) return false;
-  if (measures.linkDensity(element) < (element.name === 'td' ? 0.5 : 0.8)) return false;
-  const prose = measures.prose(element.parent);
+  const isCell = element.name === 'td';
+  if (!(isCell || element.name === 'div' || element.name === 'ul') || element.parent === null)
+    return false;
+  if (measures.of(element).links < (isCell ? 5 : 10)) return false;
+  if (measures.linkDensity(element) < (isCell ? 0.5 : 0.8)) return false;
+  // On a page that is an index, all columns are links.
+  const enough = Math.max(measures.prose(element.parent) * 0.5, isCell ? 150 : 1000);
   return element.parent.elements.some(
     (other) =>
       other !== element &&
-      other.hasBlocks &&
       other.name === element.name &&
-      measures.prose(other) > prose * 0.5,
+      measures.prose(other) > enough &&
+      measures.linkDensity(other) < 0.4,
   );
 }
 
