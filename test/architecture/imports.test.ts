@@ -237,6 +237,8 @@ describe('imports', () => {
       '@modelcontextprotocol/client',
       'highlight.js',
       'ipaddr.js',
+      'htmlparser2',
+      'unpdf',
       '@pydantic/genai-prices',
       '@vscode/ripgrep',
       'smol-toml',
