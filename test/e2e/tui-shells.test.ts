@@ -69,7 +69,9 @@ inTerminal('plain lines list the shells and stop one', async () => {
   await terminal.sees('Type what you want done.');
   terminal.type('go');
   terminal.press('Enter');
-  await terminal.sees('echo ready');
+  await waitUntilPasses(() => {
+    expect(readLog(world)).toContain('"type":"shell.started"');
+  });
   terminal.type('/shells');
   terminal.press('Enter');
   const listed = await terminal.sees('Background shells: 1');

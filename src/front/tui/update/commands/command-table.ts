@@ -118,8 +118,8 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: 'permissions',
-    argument: '[allow|ask|deny|remove RULE]',
-    help: 'the permission mode and the rules; change them',
+    argument: '[KIND RULE]',
+    help: 'the permission mode and the rules; KIND: allow, ask, deny or remove',
     completions: () => PERMISSIONS_WORDS.map((text) => ({ text, help: '' })),
     run: permissions,
   },
