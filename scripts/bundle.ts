@@ -49,7 +49,7 @@ const CHUNKS: CodeSplittingGroup[] = [
     test: new RegExp(
       [
         String.raw`src/front/cli/(main|stdin|new-file)\.ts$`,
-        String.raw`src/base/(clock|control-tags|drop-missing|ids|local-time|title)\.ts$`,
+        String.raw`src/base/(clock|control-tags|drop-missing|ids|json|local-time|title)\.ts$`,
         String.raw`src/protocol/(agent|outside-text|stream-line|state/(ledger|steady-time))\.ts$`,
         // Node's own module, which otherwise would be in one of the chunks that use it.
         String.raw`builtin:os$`,
