@@ -1,4 +1,4 @@
-import { createMuster, type Muster } from '../../api/index.ts';
+import { loadSessions, type Muster } from '../../api/index.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { Environment } from '../../sys/env.ts';
 import { refuseAgents, type CommandContext } from './command.ts';
@@ -109,6 +109,7 @@ async function createSession(
   listener: { readonly add: (line: string) => void },
 ): Promise<Muster> {
   const { maxTurns } = run;
+  const { createMuster } = await loadSessions();
   return createMuster({
     ...(await musterOptions(run)),
     ...(maxTurns === null ? {} : { maxTurns }),

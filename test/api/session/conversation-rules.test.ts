@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createMuster, type Muster, type RuleChange } from '../../../src/api/index.ts';
+import type { Muster, RuleChange } from '../../../src/api/index.ts';
+import { createMuster } from '../../../src/api/muster.ts';
 import { startFakeModel, type FakeModel } from '../../../src/testing/index.ts';
 import { expectNoViolations } from '../../no-violations.ts';
 

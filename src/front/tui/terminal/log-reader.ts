@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { readTree, type TaskEvent } from '../../../api/index.ts';
+import { loadStoredTasks, type TaskEvent } from '../../../api/index.ts';
 import { errorMessage, MusterError } from '../../../base/errors.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import { addFormerContent, leaveCalls } from '../model/call-entries.ts';
@@ -132,6 +132,7 @@ export async function readEarlierTasks(
   dispatch: (message: UiMessage) => void,
 ): Promise<void> {
   try {
+    const { readTree } = await loadStoredTasks();
     const passedOver = await readTree(store, root, {
       maxTasks: MAX_EARLIER_TASKS,
       onTask: (task) => {

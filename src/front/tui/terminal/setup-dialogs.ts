@@ -1,9 +1,4 @@
-import {
-  listProvidersToSignIn,
-  prepareSignIn,
-  type AccountOptions,
-  type SignIn,
-} from '../../../api/index.ts';
+import { loadAccounts, type AccountOptions, type SignIn } from '../../../api/index.ts';
 import { projectMemoryFile, userMemoryFile, writeNote } from './memory-file.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { plural } from '../../../base/text.ts';
@@ -121,7 +116,8 @@ export class SetupDialogs {
   }
 
   private async chooseProvider(): Promise<Dialog> {
-    const providers = await listProvidersToSignIn(await this.options.setup.accounts());
+    const { listProvidersToSignIn } = await loadAccounts();
+    const providers = listProvidersToSignIn(await this.options.setup.accounts());
     return choiceDialog({
       subject: 'provider',
       title: 'Sign in to a provider',
@@ -139,7 +135,8 @@ export class SetupDialogs {
 
   private async askKey(name: string, problems: readonly string[]): Promise<Dialog> {
     const accounts = await this.options.setup.accounts();
-    const signIn = await prepareSignIn({ provider: name, account: null, baseUrl: null }, accounts);
+    const { prepareSignIn } = await loadAccounts();
+    const signIn = prepareSignIn({ provider: name, account: null, baseUrl: null }, accounts);
     this.signIn = signIn;
     const { title, keyPage } = signIn.provider;
     return {

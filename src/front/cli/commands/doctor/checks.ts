@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 import {
-  listAgentsIn,
-  recentRepairs,
+  loadDefinitions,
+  type AgentListings,
+  loadStoredTasks,
   type SandboxState,
-  reportModels,
-  openConfiguredSandbox,
+  loadModelReports,
+  loadSandbox,
   type ModelsReport,
   type SandboxOptions,
   type AgentsLocation,
@@ -54,10 +55,7 @@ export interface DoctorProbes {
 type DoctorLocation = Required<Pick<AgentsLocation, 'cwd' | 'trustProject' | 'dataDir'>>;
 
 /** The number of agents that can be used, the problems of their files, and the files that were skipped. */
-export interface AgentsReport extends Pick<
-  Awaited<ReturnType<typeof listAgentsIn>>,
-  'problems' | 'skipped'
-> {
+export interface AgentsReport extends Pick<AgentListings, 'problems' | 'skipped'> {
   readonly loaded: number;
 }
 
@@ -67,11 +65,14 @@ export function processProbes({ environment }: CommandContext): DoctorProbes {
     nodeVersion: process.versions.node,
     uid: process.getuid?.(),
     ripgrep: async () => (await import('@vscode/ripgrep')).rgPath,
-    models: reportModels,
-    repairs: (data) => recentRepairs(data, environment),
-    sandbox: async (location) =>
-      (await openConfiguredSandbox({ ...location, canWriteDataDir: false })).state(),
+    models: async (loaded, state) => (await loadModelReports()).reportModels(loaded, state),
+    repairs: async (data) => (await loadStoredTasks()).recentRepairs(data, environment),
+    sandbox: async (location) => {
+      const { openConfiguredSandbox } = await loadSandbox();
+      return openConfiguredSandbox({ ...location, canWriteDataDir: false }).state();
+    },
     agents: async (location) => {
+      const { listAgentsIn } = await loadDefinitions();
       const { agents, problems, skipped } = await listAgentsIn({ ...location, environment });
       const loaded = agents.filter(({ shadowedBy }) => shadowedBy === null).length;
       return { loaded, problems, skipped };
