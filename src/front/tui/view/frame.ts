@@ -10,6 +10,7 @@ import { joinEnds, joinFittingFacts, fitLine, SEPARATOR, visibleWidth } from './
 import { pagerScreen } from './pager.ts';
 import type { Pen } from './pen.ts';
 import { questionBox, type QuestionBox } from './question-box.ts';
+import { typingFor } from './question-typing.ts';
 import { startScreen } from './start-screen.ts';
 import { fitStatus, statusFacts } from './status-line.ts';
 import { taskPane } from './task-pane.ts';
@@ -219,7 +220,13 @@ function questionBoxIn(room: number, state: AppState, context: ViewContext): Que
   const isDirect = isFree && directQuestion(state) === question;
   return questionBox(
     question,
-    { ...style, isDirect, similar, isForSimilar: isFocused && state.answersAlike !== null },
+    {
+      ...style,
+      isDirect,
+      similar,
+      isForSimilar: isFocused && state.answersAlike !== null,
+      typing: typingFor(state, question),
+    },
     pen,
   );
 }

@@ -34,12 +34,12 @@ const stopping = (task: string, hint: string) => ({
 const interrupting = (hint: string) => ({
   effects: [
     { type: 'interrupt-task', task: 'main' },
-    { type: 'expire-armed', ms: 1_000 },
+    { type: 'expire-armed', ms: 2_000 },
   ],
   armed: 'stop-tree',
   hint,
 });
-const BACKGROUND_HINT = 'interrupted; press it again to stop 1 background task, too';
+const BACKGROUND_HINT = 'interrupted; esc again stops 1 background task';
 
 it.each<readonly [string, Members, string | null, boolean, object]>([
   ['a main task alone', ALONE, null, false, interrupting('stopping')],
