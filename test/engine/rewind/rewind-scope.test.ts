@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { planRewind, type RewindRequest } from '../../../src/engine/rewind/plan-rewind.ts';
 import { rewind } from '../../../src/engine/rewind/rewind.ts';
 import { foldLog } from '../../../src/engine/task/fold-log.ts';
-import { describeRewind } from '../../../src/report/rewind-lines.ts';
+import { describeRewind, describeUndo } from '../../../src/report/rewind-lines.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 import { call, calls } from '../play.ts';
 import { eventsOf, newWorld, played, type World } from './world.ts';
@@ -42,6 +42,11 @@ describe('a rewind of only the files', () => {
       '  put back  a.txt',
       '  remove    b.txt',
     ]);
+    expect(describeUndo(plan, world.root)).toEqual([
+      '  conversation: it stays as it is',
+      '  put back  a.txt',
+      '  remove    b.txt',
+    ]);
     await goTo('undo');
     expect([files(), messages()]).toEqual([['two', 'b'], before]);
     await world.store.close();
@@ -68,6 +73,10 @@ describe('a rewind of only the conversation', () => {
     expect(messages()).toBeLessThan(before);
     expect(describeRewind(plan, world.root).slice(1)).toEqual([
       expect.stringMatching(/^ {2}conversation: \d messages → \d/),
+      '  files: they stay as they are',
+    ]);
+    expect(describeUndo(plan, world.root)).toEqual([
+      expect.stringMatching(/^ {2}conversation: \d answers? taken back$/),
       '  files: they stay as they are',
     ]);
     await goTo('undo');

@@ -34,7 +34,9 @@ export const SCROLL_ACTIONS = {
   'to-end': (state) => next(followEnd(state)),
   expand: (state) => {
     const detail = state.detail === 'full' ? 'short' : 'full';
-    return next({ ...state, detail, toggled: new Set() });
+    const text =
+      detail === 'full' ? 'changes and output are shown' : 'changes and output are folded';
+    return hint({ ...state, detail, toggled: new Set() }, text);
   },
   'focus-entries': (state, context) =>
     state.focus === 'entries' ? next(leaveEntries(state)) : focusEntries(state, context),

@@ -2,7 +2,7 @@ import { plural } from '../../../base/text.ts';
 import type { AppState } from '../model/app-state.ts';
 import type { Bindings } from '../model/key-bindings.ts';
 import { keysOf } from '../model/key-names.ts';
-import { rootRow, type DisplayedTree, treeRows } from '../model/task-tree.ts';
+import { findForegroundTasks, rootRow, type DisplayedTree, treeRows } from '../model/task-tree.ts';
 import { hasEnded, type TaskRow } from '../model/task-row.ts';
 import {
   type ActionHandlers,
@@ -176,17 +176,6 @@ function moveToBackground(state: AppState, tasks: readonly string[]): Update {
     { ...state, hint: `${plural(tasks.length, 'task')} sent to the background` },
     { type: 'move-to-background', tasks },
   );
-}
-
-/** Finds the tasks that Ctrl+B sends to the background: the open task, or all tasks that the main task waits for. */
-export function findForegroundTasks(
-  { rows, background, root }: Pick<DisplayedTree, 'rows' | 'background' | 'root'>,
-  openTask: string | null,
-): readonly string[] {
-  if (openTask !== null) return background.has(openTask) ? [] : [openTask];
-  return [...rows.values()]
-    .filter((row) => row.parent === root && !hasEnded(row) && !background.has(row.id))
-    .map(({ id }) => id);
 }
 
 function stopShell(state: AppState): Update {

@@ -112,7 +112,11 @@ function outcome(call: CallEntry): string {
 }
 
 /** Draws the reason why a call failed. It is shown even if the entry is folded. */
-function failureLine({ state, output }: CallEntry, { pen, width }: EntryStyle): readonly string[] {
+function failureLine(call: CallEntry, style: EntryStyle): readonly string[] {
+  const { state, output, answer } = call;
+  const { pen, width } = style;
+  // The output of a call that the user refused is written for the model.
+  if (state === 'refused' && answer !== null) return answerLines(call, style, 1);
   if (state !== 'failed' && state !== 'stopped' && state !== 'refused') return [];
   const [first = ''] = output.trimStart().split('\n', 1);
   return [fitLine(`${INDENT}${pen.prose(state === 'stopped' ? 'dim' : 'bad', first)}`, width)];

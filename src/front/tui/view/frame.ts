@@ -1,7 +1,15 @@
 import { transcriptInView, type AppState, type Search } from '../model/app-state.ts';
 import type { Bindings, Action } from '../model/key-bindings.ts';
 import { keysOf, keyHint } from '../model/key-names.ts';
-import { rootRow, isCutOff, currentRows, treeRows, type TaskTreeRow } from '../model/task-tree.ts';
+import {
+  findForegroundTasks,
+  rootRow,
+  isCutOff,
+  currentRows,
+  treeRows,
+  type TaskTreeRow,
+} from '../model/task-tree.ts';
+import { hasWaitingMessages } from '../model/transcript.ts';
 import { directQuestion, similarQuestions } from '../model/similar-questions.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { conversationParts } from './conversation-parts.ts';
@@ -298,10 +306,15 @@ function currentHints(state: AppState, bindings: Bindings, hint: HintMaker): rea
   if (tree.questions.size > 0) {
     return state.shownQuestion?.isDirect === true ? [] : hint('focus-question', 'answers');
   }
+  if (state.isShellRunning) return hint('leave', 'stops the command');
   if (!isAtWork) {
     return [...continueHint(state, send), HELP_COMMAND, ...hint('cycle-mode', 'mode')];
   }
-  const background = hint('background', 'background');
+  const canDetach = findForegroundTasks(tree, null).length > 0;
+  const background = canDetach ? hint('background', 'background') : [];
+  if (hasWaitingMessages(transcriptInView(state))) {
+    return [...hint('take-back', 'takes your message back'), ...hint('focus-tasks', 'tasks')];
+  }
   return [...hint('interrupt', 'stop'), ...hint('focus-tasks', 'tasks'), ...background];
 }
 

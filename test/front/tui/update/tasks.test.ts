@@ -1,11 +1,8 @@
+import { findForegroundTasks } from '../../../../src/front/tui/model/task-tree.ts';
 import type { AppState } from '../../../../src/front/tui/model/app-state.ts';
 import { modesAfter } from '../../../../src/front/tui/update/modes.ts';
 import { expect, it } from 'vitest';
-import {
-  interruptTask,
-  findForegroundTasks,
-  TASK_ACTIONS,
-} from '../../../../src/front/tui/update/tasks.ts';
+import { interruptTask, TASK_ACTIONS } from '../../../../src/front/tui/update/tasks.ts';
 import { CONTEXT, stateOf, treeOf, type Member } from './fixtures.ts';
 
 type Members = Readonly<Record<string, Member>>;
