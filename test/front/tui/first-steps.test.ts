@@ -79,6 +79,24 @@ it('the keys beside a count of hidden lines open the text of that entry', async 
   expect(await shows(stage, 'esc closes')).toContain('line 1\nline 2\n');
 });
 
+it('a remark at the end of an output is not cut', async () => {
+  await using stage = await worked();
+  const remark = `[the sandbox has no network: ${'only this can be reached, '.repeat(3)}see docs]`;
+  stage.call('mainmain', 'b', 'Bash', { command: 'npm install' });
+  stage.write('mainmain', {
+    type: 'call.ended',
+    callId: 'b',
+    tool: 'Bash',
+    text: `${'npm error '.repeat(20)}\n${remark}`,
+    error: null,
+    facts: { commands: [{ command: 'npm install', exitCode: 1 }] },
+    ms: 12,
+  });
+  const screen = await shows(stage, 'npm install');
+  expect(screen).toMatch(/^ {2}(?:npm error )+.*…$/m);
+  expect(screen.replaceAll(/\n {2}/g, ' ')).toContain(remark);
+});
+
 const INPUT: Question = {
   id: 'mainmainq1',
   task: 'mainmain',
@@ -102,7 +120,7 @@ describe('a question of the model', () => {
     await using stage = await asked(INPUT);
     await shows(stage, 'Which rounding?');
     await stage.emulator.type('always down');
-    expect(await stage.screen()).toContain('└ your answer, below: enter sends it');
+    expect(await stage.screen()).toMatch(/^└ your answer, below: enter sends it$/m);
     await stage.emulator.press(KEYS.enter);
     expect(stage.asked.answers).toEqual([{ question: 'mainmainq1', text: 'always down' }]);
     expect(stage.asked.sent).toEqual([]);

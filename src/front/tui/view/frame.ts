@@ -304,7 +304,9 @@ function currentHints(state: AppState, bindings: Bindings, hint: HintMaker): rea
     return [...hint('back', 'back'), ...(isAtWork ? hint('stop-focused', 'stops it') : [])];
   }
   if (tree.questions.size > 0) {
-    return state.shownQuestion?.isDirect === true ? [] : hint('focus-question', 'answers');
+    // The box of the question says how to answer while something is typed.
+    const isTold = state.typed !== '' || state.shownQuestion?.isDirect === true;
+    return isTold ? [] : hint('focus-question', 'answers');
   }
   if (state.isShellRunning) return hint('leave', 'stops the command');
   if (!isAtWork) {

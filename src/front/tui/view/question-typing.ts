@@ -4,8 +4,11 @@ import { keyHint, keysOf } from '../model/key-names.ts';
 import { questionAnsweredByText } from '../model/similar-questions.ts';
 import type { PendingQuestion } from '../model/task-tree.ts';
 
-/** The purpose of the text in the editor while a question is shown; `nothing` if the editor is empty. */
-export type TypingFor = 'nothing' | 'message' | 'reason' | 'answer' | 'plan';
+/**
+ * The purpose of the text in the editor while a question is shown; `nothing` if the editor is empty. `direct-answer`: the
+ * text was begun as a message, and answers the question.
+ */
+export type TypingFor = 'nothing' | 'message' | 'direct-answer' | 'reason' | 'answer' | 'plan';
 
 /** Returns the purpose of the text in the editor for a question. */
 export function typingFor(state: AppState, question: PendingQuestion): TypingFor {
@@ -14,7 +17,7 @@ export function typingFor(state: AppState, question: PendingQuestion): TypingFor
     return state.question === question.id ? kind : 'message';
   }
   if (state.typed === '') return 'nothing';
-  return questionAnsweredByText(state) === question ? 'answer' : 'message';
+  return questionAnsweredByText(state) === question ? 'direct-answer' : 'message';
 }
 
 /** Says how a question without the focus is answered: with a key, or with the text in the editor. */
@@ -22,6 +25,7 @@ export function typedHint(typing: TypingFor, bindings: Bindings): readonly strin
   if (typing === 'nothing') return keyHint(bindings, 'focus-question', 'to answer');
   if (typing === 'message') return ['to answer, first send or clear what you have typed'];
   const [send = ''] = keysOf(bindings, 'send');
+  if (typing === 'direct-answer') return [`your answer, below: ${send} sends it`];
   return [`${TYPED_HINTS[typing]}: ${send} sends it`, ...keyHint(bindings, 'interrupt', 'back')];
 }
 
