@@ -38,7 +38,7 @@ function programHelp(commands: readonly Command[], width: number): string {
   return layOut(
     '[flags]                 (the terminal UI)\n       muster -p [PROMPT] [flags]\n       muster COMMAND [flags]',
     {
-      description: `${promptCommand.summary}\n\n${examples(promptCommand)}`,
+      description: `${wrap(promptCommand.summary, width).join('\n')}\n\n${examples(promptCommand)}`,
       sections: [...flagSections(promptCommand), commandSection(commands)],
       width,
     },
@@ -48,7 +48,7 @@ function programHelp(commands: readonly Command[], width: number): string {
 function commandHelp(command: Command, width: number): string {
   const { summary } = command;
   const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
-  const description = `${sentence}\n\n${examples(command)}`;
+  const description = `${wrap(sentence, width).join('\n')}\n\n${examples(command)}`;
   return layOut(`${usage(command)} [flags]`, {
     description,
     sections: flagSections(command),
