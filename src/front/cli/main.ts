@@ -52,7 +52,10 @@ function processContext(): CommandContext {
       return terminalSecret();
     },
     commands: loadCommands,
-    help: async () => (await import('./help.ts')).helpText([], await loadCommands()),
+    help: async () => {
+      const { helpText, helpWidth } = await import('./help.ts');
+      return helpText([], await loadCommands(), helpWidth(process.stdout.columns));
+    },
   };
 }
 

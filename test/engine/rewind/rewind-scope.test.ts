@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { planRewind, type RewindRequest } from '../../../src/engine/rewind/plan-rewind.ts';
 import { rewind } from '../../../src/engine/rewind/rewind.ts';
 import { foldLog } from '../../../src/engine/task/fold-log.ts';
-import { describeRewind } from '../../../src/report/rewind-lines.ts';
+import { describeRewind, describeUndo } from '../../../src/report/rewind-lines.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 import type { Rights } from '../../../src/protocol/permission.ts';
 import { call, calls, toldTo } from '../play.ts';
@@ -47,6 +47,11 @@ describe('a rewind of only the files', () => {
     expect([files(), messages()]).toEqual([['one', null], before]);
     expect(describeRewind(plan, world.root)).toEqual([
       `the files of task ${plan.task} (changer) go back to event ${to}`,
+      '  conversation: it stays as it is',
+      '  put back  a.txt',
+      '  remove    b.txt',
+    ]);
+    expect(describeUndo(plan, world.root)).toEqual([
       '  conversation: it stays as it is',
       '  put back  a.txt',
       '  remove    b.txt',
@@ -145,6 +150,10 @@ describe('a rewind of only the conversation', () => {
     expect(messages()).toBeLessThan(before);
     expect(describeRewind(plan, world.root).slice(1)).toEqual([
       expect.stringMatching(/^ {2}conversation: \d messages → \d/),
+      '  files: they stay as they are',
+    ]);
+    expect(describeUndo(plan, world.root)).toEqual([
+      expect.stringMatching(/^ {2}conversation: \d answers? taken back$/),
       '  files: they stay as they are',
     ]);
     await goTo('undo');

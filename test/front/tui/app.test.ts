@@ -249,9 +249,7 @@ describe('esc', () => {
     stage.begin('child2xx', { parent: 'mainmain', background: true });
     await stage.emulator.press(KEYS.escape);
     expect(stage.asked).toMatchObject({ interrupted: ['mainmain'], stopped: [] });
-    expect(await stage.screen()).toContain(
-      'interrupted; press it again to stop 1 background task, too',
-    );
+    expect(await stage.screen()).toContain('interrupted; esc again stops 1 background task');
     await stage.emulator.press(KEYS.escape);
     expect(stage.asked).toMatchObject({ interrupted: ['mainmain'], stopped: ['mainmain'] });
   });

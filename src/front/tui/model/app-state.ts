@@ -132,6 +132,8 @@ export interface AppState {
   readonly shownQuestion: ShownQuestion | null;
   /** The time when the text in the editor changed last. */
   readonly typedAt: number;
+  /** The id of the question that was on the screen when the user began to type the text in the editor; null for none. */
+  readonly typedUnder: string | null;
   /** The keys that answer the question on the screen unless the user goes on typing; null if there are none. */
   readonly heldAnswer: HeldAnswer | null;
   /** The task whose transcript is shown; null for the conversation. */
@@ -213,6 +215,7 @@ export function initialAppState(
     answersAlike: null,
     shownQuestion: null,
     typedAt: -Infinity,
+    typedUnder: null,
     heldAnswer: null,
     openTask: null,
     chosenTask: null,

@@ -58,7 +58,12 @@ export interface ChoiceDialog extends DialogText {
 /** A dialog that has the screen and the keys until it is closed. */
 export type Dialog =
   | ChoiceDialog
-  | (DialogText & { readonly kind: 'secret'; readonly secret: TypedSecret })
+  | (DialogText & {
+      readonly kind: 'secret';
+      readonly secret: TypedSecret;
+      /** Whether Esc returns to the list of providers, from which the dialog was opened. */
+      readonly hasList: boolean;
+    })
   | (DialogText & { readonly kind: 'busy' });
 
 /** Creates a choice whose first option is chosen. */

@@ -2,6 +2,15 @@ import { areSimilar, questionSubject } from '../../../protocol/question.ts';
 import type { AppState } from './app-state.ts';
 import type { PendingQuestion } from './task-tree.ts';
 
+/**
+ * Returns the question that the message in the editor answers when it is sent: the model asked for a text, and the user
+ * has seen its question before typing. Returns undefined if the text is a message.
+ */
+export function questionAnsweredByText(state: AppState): PendingQuestion | undefined {
+  const question = directQuestion(state);
+  return question?.kind === 'input' && question.id === state.typedUnder ? question : undefined;
+}
+
 /** Lists the waiting questions that one answer may answer together with a question, this question first. */
 export function similarQuestions(
   { tree }: Pick<AppState, 'tree'>,

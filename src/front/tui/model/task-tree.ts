@@ -326,3 +326,14 @@ export function totalUse(rows: Iterable<TaskRow>) {
   }
   return { turns, tokens, costUsd };
 }
+
+/** Finds the tasks that Ctrl+B sends to the background: the open task, or all tasks that the main task waits for. */
+export function findForegroundTasks(
+  { rows, background, root }: Pick<DisplayedTree, 'rows' | 'background' | 'root'>,
+  openTask: string | null,
+): readonly string[] {
+  if (openTask !== null) return background.has(openTask) ? [] : [openTask];
+  return [...rows.values()]
+    .filter((row) => row.parent === root && !hasEnded(row) && !background.has(row.id))
+    .map(({ id }) => id);
+}

@@ -13,8 +13,7 @@ const MAX_BYTES = 1024 * 1024;
 /** The exit code of a shell that does not find the command. */
 const NOT_FOUND = 127;
 
-const NO_EDITOR =
-  'no editor is set: set VISUAL or EDITOR, as in export VISUAL="code --wait", and start again';
+const NO_EDITOR = 'no editor is set: export EDITOR=nano, or VISUAL, and start again';
 
 /** The outcome of a visit to the editor. `why` says what went wrong; the text in Muster is unchanged then. */
 type EditOutcome =

@@ -46,6 +46,8 @@ export class SetupDialogs {
   private signIn: SignIn | null = null;
   private review: TrustReview | null = null;
   /** The key that could not be tested and waits for the user's decision. */
+  /** Whether the key is asked for a provider that was chosen from the list. */
+  private hasList = false;
   private untested: TypedSecret | null = null;
   private waitingNote = '';
   /** Counts the dialogs that were cancelled, so that a late result opens none. */
@@ -62,7 +64,8 @@ export class SetupDialogs {
       if (subject === 'start-again') return { ...START, title: 'Muster found no model again' };
       if (subject === 'note') return this.askForFile(argument);
       if (subject === 'trust') return this.openReview({ isWanted: argument !== '' });
-      return argument === '' ? this.chooseProvider() : this.askKey(argument, []);
+      this.hasList = argument === '';
+      return this.hasList ? this.chooseProvider() : this.askKey(argument, []);
     });
   }
 
@@ -110,7 +113,10 @@ export class SetupDialogs {
   }
 
   private choose(choice: string): Promise<Dialog | null> | null {
-    if (choice === 'sign-in') return this.chooseProvider();
+    if (choice === 'sign-in') {
+      this.hasList = true;
+      return this.chooseProvider();
+    }
     if (choice === 'again') this.options.restart('looked for a model again');
     return null;
   }
@@ -150,6 +156,7 @@ export class SetupDialogs {
         `The key will be sent to ${signIn.baseUrl}`,
       ],
       secret: new TypedSecret(),
+      hasList: this.hasList,
     };
   }
 

@@ -96,6 +96,12 @@ export function restart(state: AppState, done: string): Update {
   return next(addNote(state, 'info', text));
 }
 
+/** Closes a dialog; returns to the list of providers if a wrong one was chosen there. */
 function cancel(state: AppState): Update {
+  const { dialog } = state;
+  if (dialog?.kind === 'secret' && dialog.hasList) {
+    const list = { type: 'open-dialog', subject: 'login', argument: '' } as const;
+    return next({ ...state, dialog: null }, { type: 'cancel-dialog' }, list);
+  }
   return andThen(next(state, { type: 'cancel-dialog' }), (left) => showDialog(left, null));
 }

@@ -2,6 +2,8 @@ import type { QuestionAnswer } from '../../../api/index.ts';
 import { offeredRules } from '../../../protocol/question.ts';
 import type { AppState, Writing } from '../model/app-state.ts';
 import { hasUnseenText, similarQuestions } from '../model/similar-questions.ts';
+import type { Action, Bindings } from '../model/key-bindings.ts';
+import { keyHint } from '../model/key-names.ts';
 import type { PendingQuestion } from '../model/task-tree.ts';
 import { frameLayout } from '../view/frame.ts';
 import {
@@ -35,6 +37,11 @@ type WithoutQuestion = Omit<QuestionAnswer, 'question'>;
  */
 export const QUESTION_ACTIONS = {
   'focus-question': focusQuestion,
+  // Enter is pressed too easily to be an answer. It only says which keys are.
+  'ask-enter': (state, { bindings }) => {
+    const question = focusedQuestion(state);
+    return question === undefined ? next(state) : hint(state, answerHint(question, bindings));
+  },
   'ask-up': (state) => scrollQuestion(state, -1),
   'ask-down': (state) => scrollQuestion(state, 1),
   'answer-once': onceSeen((state) => giveVerdict(state, 'yes')),
@@ -66,6 +73,18 @@ export const QUESTION_SCROLL_ACTIONS = {
   'page-down': (state, context) => scrollQuestion(state, questionPage(state, context)),
   'to-end': (state) => scrollQuestion(state, Infinity),
 } as const satisfies ActionHandlers;
+
+/** Formats the most important keys that answer a question. */
+export function answerHint({ kind }: PendingQuestion, bindings: Bindings): string {
+  const keys = (action: Action, words: string) => keyHint(bindings, action, words);
+  const words = {
+    permission: [...keys('answer-once', 'allows it once'), ...keys('answer-no', 'refuses it')],
+    plan: [...keys('answer-once', 'approves the plan'), ...keys('answer-no', 'refuses it')],
+    confirm: [...keys('answer-once', 'means yes'), ...keys('answer-no', 'no')],
+    input: ['type your answer, or the number of one'],
+  }[kind];
+  return words.join(', ');
+}
 
 function focusQuestion(state: AppState): Update {
   const [oldest] = state.tree.questions.keys();

@@ -155,7 +155,7 @@ export function hint(state: AppState, text: string): Update {
 /** The time for the second press of a key, in milliseconds. */
 const ARMED_MS: Readonly<Record<ArmedAction, number>> = {
   leave: 2_000,
-  'stop-tree': 1_000,
+  'stop-tree': 2_000,
   'stop-focused': 2_000,
   undo: 1_000,
 };

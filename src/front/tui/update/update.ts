@@ -78,7 +78,12 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return state.pendingMode?.at === message.at ? settleMode(state) : next(state);
     case 'typed': {
       const { text } = message;
-      const typed = { ...state, typed: text, typedAt: context.now() };
+      const typed: AppState = {
+        ...state,
+        typed: text,
+        typedAt: context.now(),
+        typedUnder: state.typed === '' ? (state.shownQuestion?.id ?? null) : state.typedUnder,
+      };
       return andThen(next(searchTyped(dropHeldAnswer(typed), text)), (searched) =>
         typeInPicker(searched, text),
       );

@@ -60,7 +60,10 @@ function inputLine(dialog: Exclude<Dialog, ChoiceDialog>, pen: Pen): readonly st
 
 function keyText(dialog: Dialog): string {
   if (dialog.kind === 'busy') return 'esc cancels';
-  if (dialog.kind === 'secret') return 'enter tests and saves it · ctrl+u clears · esc cancels';
+  if (dialog.kind === 'secret') {
+    const back = dialog.hasList ? 'esc back to the list' : 'esc cancels';
+    return `enter tests and saves it · ctrl+u clears · ${back}`;
+  }
   const filter = dialog.filter === '' ? 'type to narrow' : `narrowed by “${dialog.filter}”`;
   return `↑ ↓ choose · enter takes · ${takesFilter(dialog) ? `${filter} · ` : ''}esc leaves`;
 }

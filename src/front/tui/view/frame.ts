@@ -1,7 +1,15 @@
 import { transcriptInView, type AppState, type Search } from '../model/app-state.ts';
 import type { Bindings, Action } from '../model/key-bindings.ts';
 import { keysOf, keyHint } from '../model/key-names.ts';
-import { rootRow, isCutOff, currentRows, treeRows, type TaskTreeRow } from '../model/task-tree.ts';
+import {
+  findForegroundTasks,
+  rootRow,
+  isCutOff,
+  currentRows,
+  treeRows,
+  type TaskTreeRow,
+} from '../model/task-tree.ts';
+import { hasWaitingMessages } from '../model/transcript.ts';
 import { directQuestion, similarQuestions } from '../model/similar-questions.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { conversationParts } from './conversation-parts.ts';
@@ -10,6 +18,7 @@ import { joinEnds, joinFittingFacts, fitLine, SEPARATOR, visibleWidth } from './
 import { pagerScreen } from './pager.ts';
 import type { Pen } from './pen.ts';
 import { questionBox, type QuestionBox } from './question-box.ts';
+import { typingFor } from './question-typing.ts';
 import { startScreen } from './start-screen.ts';
 import { fitStatus, statusFacts } from './status-line.ts';
 import { taskPane } from './task-pane.ts';
@@ -219,7 +228,13 @@ function questionBoxIn(room: number, state: AppState, context: ViewContext): Que
   const isDirect = isFree && directQuestion(state) === question;
   return questionBox(
     question,
-    { ...style, isDirect, similar, isForSimilar: isFocused && state.answersAlike !== null },
+    {
+      ...style,
+      isDirect,
+      similar,
+      isForSimilar: isFocused && state.answersAlike !== null,
+      typing: typingFor(state, question),
+    },
     pen,
   );
 }
@@ -289,12 +304,19 @@ function currentHints(state: AppState, bindings: Bindings, hint: HintMaker): rea
     return [...hint('back', 'back'), ...(isAtWork ? hint('stop-focused', 'stops it') : [])];
   }
   if (tree.questions.size > 0) {
-    return state.shownQuestion?.isDirect === true ? [] : hint('focus-question', 'answers');
+    // The box of the question says how to answer while something is typed.
+    const isTold = state.typed !== '' || state.shownQuestion?.isDirect === true;
+    return isTold ? [] : hint('focus-question', 'answers');
   }
+  if (state.isShellRunning) return hint('leave', 'stops the command');
   if (!isAtWork) {
     return [...continueHint(state, send), HELP_COMMAND, ...hint('cycle-mode', 'mode')];
   }
-  const background = hint('background', 'background');
+  const canDetach = findForegroundTasks(tree, null).length > 0;
+  const background = canDetach ? hint('background', 'background') : [];
+  if (hasWaitingMessages(transcriptInView(state))) {
+    return [...hint('take-back', 'takes your message back'), ...hint('focus-tasks', 'tasks')];
+  }
   return [...hint('interrupt', 'stop'), ...hint('focus-tasks', 'tasks'), ...background];
 }
 
