@@ -106,6 +106,16 @@ describe('markdown of', () => {
       '```\na\nb\n```',
     ],
     [
+      'code with line numbers that cannot be selected',
+      '<pre><span style="user-select: none">1</span>a\n<span style="user-select:none">2</span>b</pre>',
+      '```\na\nb\n```',
+    ],
+    [
+      'a table with text in one column',
+      '<table><tr><td></td><td>a</td></tr><tr><td></td><td>b</td></tr></table>',
+      'a\n\nb',
+    ],
+    [
       'code of empty lines',
       '<pre><code><span class="line">a</span>\n<span class="line"></span>\n<span class="line">b</span></code></pre>',
       '```\na\n\nb\n```',

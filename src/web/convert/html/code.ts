@@ -144,6 +144,8 @@ function isEmptyLine(line: PageElement): boolean {
 
 function isDecoration(element: PageElement): boolean {
   if (element.name === 'button') return true;
+  // What a person cannot select is no part of the code: line numbers and prompts.
+  if (/user-select\s*:\s*none/i.test(element.attribute('style'))) return true;
   const names = element.classNames;
   if (names.some((name) => LINE_NUMBERS.test(name) || LABELS.test(name))) {
     return !names.some((name) => /^hljs$/.test(name));

@@ -55,7 +55,11 @@ function writeGrid(grid: Grid, blocks: CellBlocks): string {
   const format = (texts: readonly string[]): string =>
     `|${texts.map((text, column) => formatCell(text, isUsed[column] === true)).join('')}`;
   const written = lines.filter((line) => line.some((text) => text !== '')).map(format);
-  if (!isUsed.includes(true)) return '';
+  const used = isUsed.filter(Boolean).length;
+  if (used === 0) return '';
+  // A table for the numbers of formulas, for example, has only one column with text.
+  if (used === 1 && head.every((text) => text === ''))
+    return lines.flat().filter(Boolean).join('\n\n');
   return [format(head), format(delimiters(grid)), ...written].join('\n');
 }
 
