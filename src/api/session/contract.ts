@@ -2,9 +2,6 @@ import type { WaitingQuestion } from '../../engine/task/inbox.ts';
 import type { ModelSetup } from '../../model/selection/choose-model.ts';
 import type { StopOrder } from '../../engine/task/stop-order.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
-import type { Detail } from '../../protocol/detail.ts';
-import type { ThinkingDisplay } from '../../protocol/thinking-display.ts';
-import type { Notify } from '../../protocol/notify.ts';
 import type { TerminalSettings } from '../../protocol/terminal-settings.ts';
 import type { HintUses } from './hint-uses.ts';
 import type { ScreenMark } from './screen-mark.ts';
@@ -134,11 +131,7 @@ export interface Muster {
    * aborts.
    */
   listFiles(signal: AbortSignal): Promise<readonly string[]>;
-  /** `terminal.notify`: how the terminal UI notifies a user who is not looking at it. */
-  readonly notify: Notify;
-  /** `terminal.detail`: how much of the work the terminal UI shows. */
-  readonly detail: Detail;
-  /** The other settings of the terminal UI. */
+  /** The section `[terminal]` of the configuration. */
   readonly terminal: TerminalSettings;
   /** How often the user has used each hint of the terminal UI. Nothing is kept if no log is kept. */
   readonly hintUses: HintUses;
@@ -146,8 +139,6 @@ export interface Muster {
   readonly screenMark: ScreenMark;
   /** Returns the size of a model's context window in tokens, or null if it is unknown. `model` is `provider/id`. */
   contextWindow(model: string): Promise<number | null>;
-  /** `terminal.thinking`: how much of the models' thinking the terminal UI shows. */
-  readonly thinking: ThinkingDisplay;
   /** `task_tool.enable_verbose_logging`: show the subagents' actions. */
   readonly verbose: boolean;
   /**

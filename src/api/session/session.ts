@@ -35,8 +35,6 @@ export function createSession(parts: SessionParts): Muster {
     rules: parts.grant.rules,
     keyBindings: parts.keyBindings,
     typed: parts.promptHistory,
-    notify: parts.notify,
-    detail: parts.detail,
     terminal: parts.terminal,
     hintUses: parts.hintUses,
     screenMark: parts.screenMark,
@@ -45,7 +43,6 @@ export function createSession(parts: SessionParts): Muster {
       const [provider, id] = [model.slice(0, slash), model.slice(slash + 1)];
       return (await parts.models.details({ provider, id, chain: [] })).contextWindow;
     },
-    thinking: parts.thinking,
     verbose: parts.verbose,
     hasUntrustedFiles: parts.hasUntrustedFiles,
     get offlineByDefault() {

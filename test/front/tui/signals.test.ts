@@ -157,7 +157,7 @@ it.each([
   const run = { type: 'run-command', name: 'theme', argument } as const;
   const done = update(stateOf(), run, CONTEXT);
   const { state } = done;
-  expect({ theme: state.theme, hint: state.hint, effects: done.effects }).toEqual({
+  expect({ theme: state.terminal.theme, hint: state.hint, effects: done.effects }).toEqual({
     theme,
     hint,
     effects,

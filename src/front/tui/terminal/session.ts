@@ -109,12 +109,10 @@ export class UiSession {
     const hintUses = library.hintUses.counts();
     this.current = initialAppState({
       conversation: status,
-      detail: library.detail,
       hintUses,
       notices,
       surface: kind,
-      theme: library.terminal.theme,
-      thinking: library.thinking,
+      terminal: library.terminal,
     });
     this.stopSignals = library.watchSignals((signal) => dispatch({ type: 'task-signal', signal }));
   }

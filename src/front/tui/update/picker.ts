@@ -41,6 +41,15 @@ export const PICKER_ACTIONS = {
   history: (state) => openPicker(state, createPicker('history', null), { type: 'list-history' }),
 } satisfies ActionHandlers;
 
+/** The handlers of keys that act everywhere, while a list is open. */
+export const IN_PICKER: ActionHandlers = {
+  'page-up': PICKER_ACTIONS['picker-page-up'],
+  'page-down': PICKER_ACTIONS['picker-page-down'],
+  'line-up': PICKER_ACTIONS['picker-up'],
+  'line-down': PICKER_ACTIONS['picker-down'],
+  'to-end': (state) => moveBy(state, state.picker?.matches.length ?? 0),
+};
+
 /** The pickers whose toggle key shows the items of all directories. */
 const TOGGLED: ReadonlySet<PickerKind> = new Set(['conversations', 'history']);
 

@@ -22,6 +22,7 @@ import {
   andThen,
   type Update,
   leaveQuestion,
+  changeTerminal,
 } from './step.ts';
 import type { BrowseMessage } from './message.ts';
 
@@ -33,8 +34,8 @@ export const SCROLL_ACTIONS = {
   'line-down': (state, context) => scrollBy(state, 1, context),
   'to-end': (state) => next(followEnd(state)),
   expand: (state) => {
-    const detail = state.detail === 'full' ? 'short' : 'full';
-    return next({ ...state, detail, toggled: new Set() });
+    const detail = state.terminal.detail === 'full' ? 'short' : 'full';
+    return next(changeTerminal(state, { detail }));
   },
   'focus-entries': (state, context) =>
     state.focus === 'entries' ? next(leaveEntries(state)) : focusEntries(state, context),

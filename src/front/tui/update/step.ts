@@ -1,7 +1,7 @@
 import type { QuestionAnswer, RewindPlan, RewindScope } from '../../../api/index.ts';
 import type { NoticeLevel } from '../../../protocol/events/event.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
-import type { ThemeChoice } from '../../../protocol/terminal-settings.ts';
+import type { TerminalSettings, ThemeChoice } from '../../../protocol/terminal-settings.ts';
 import type { PlannedFanOut } from '../../../report/fan-out-estimate.ts';
 import type { AppState, ArmedAction, LastPrompt } from '../model/app-state.ts';
 import { type Transcript, addEntry } from '../model/transcript.ts';
@@ -165,6 +165,11 @@ export function countHints(state: AppState, hints: readonly string[]): Update {
   for (const name of hints) hintUses.set(name, (hintUses.get(name) ?? 0) + 1);
   const effects = hints.map((name): UiEffect => ({ type: 'count-hint', hint: name }));
   return next({ ...state, hintUses }, ...effects);
+}
+
+/** Changes settings of the terminal UI for now. Entries that were unfolded or folded by hand follow the settings again. */
+export function changeTerminal(state: AppState, change: Partial<TerminalSettings>): AppState {
+  return { ...state, terminal: { ...state.terminal, ...change }, toggled: new Set() };
 }
 
 /** Replaces the text of the editor. */

@@ -56,11 +56,12 @@ import {
   settlePicker,
   showPreview,
   typeInPicker,
+  IN_PICKER,
   PICKER_ACTIONS,
 } from './picker.ts';
 import { restoreMessages, TASK_ACTIONS, TREE_SCROLL_ACTIONS } from './tasks.ts';
 import { DEFAULT_BINDINGS, isEditingAction, type OwnAction } from '../model/key-bindings.ts';
-import { keyFocus, worksInPicker } from './key-action.ts';
+import { hasScope, keyFocus } from './key-action.ts';
 
 /**
  * Returns the next state after a message, and the effects of the message. The function is pure: it changes no state in
@@ -300,7 +301,7 @@ function pressKey(state: AppState, pressed: PressedKey, context: UpdateContext):
     const cleared: AppState = { ...current, hint: null, armed: null };
     if (meaning === 'editor') return holdAnswer(cleared, pressed, context);
     if (meaning === 'nothing' || isEditingAction(meaning)) return next(cleared);
-    if (!hasScope(meaning, state)) return next(cleared);
+    if (!isInScope(meaning, state)) return next(cleared);
     return andThen(countHints(cleared, newHintsAbout(meaning, state, context)), (counted) =>
       handlerOf(meaning, state)(counted, context, state.armed),
     );
@@ -308,11 +309,10 @@ function pressKey(state: AppState, pressed: PressedKey, context: UpdateContext):
 }
 
 /** Whether the part of the screen to which an action belongs has the focus. `back` belongs to all parts. */
-function hasScope(action: OwnAction, state: AppState): boolean {
+function isInScope(action: OwnAction, state: AppState): boolean {
   const { scope } = DEFAULT_BINDINGS[action];
-  if (state.picker !== null) return worksInPicker(action, scope);
   if (scope === 'completion') return state.focus === 'editor';
-  return action === 'back' || scope === 'anywhere' || scope === keyFocus(state);
+  return action === 'back' || hasScope(action, scope, keyFocus(state));
 }
 
 /** The handlers of keys that scroll another part of the screen than the conversation while that part has the focus. */
@@ -320,6 +320,7 @@ const SCROLL_HANDLERS: Readonly<Partial<Record<Focus, ActionHandlers>>> = {
   question: QUESTION_SCROLL_ACTIONS,
   tasks: TREE_SCROLL_ACTIONS,
   pager: IN_PAGER,
+  picker: IN_PICKER,
 };
 
 function handlerOf(action: OwnAction, { focus }: AppState): ActionHandler {

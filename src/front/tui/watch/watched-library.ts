@@ -41,11 +41,9 @@ export function watchedLibrary(
       return local.offlineByDefault;
     },
     cwd: local.cwd,
-    detail: local.detail,
     terminal: local.terminal,
     hintUses: local.hintUses,
     contextWindow: (model) => local.contextWindow(model),
-    thinking: local.thinking,
     keyBindings: local.keyBindings,
     typed: local.typed,
     store: local.store,

@@ -1,11 +1,18 @@
 import type { AppState } from '../../model/app-state.ts';
-import { type UpdateContext, hint, next, type UiEffect, type Update } from '../step.ts';
+import {
+  type UpdateContext,
+  changeTerminal,
+  hint,
+  next,
+  type UiEffect,
+  type Update,
+} from '../step.ts';
 import { redo, undo } from '../rewind.ts';
 import { restart } from '../dialogs.ts';
 import { pickAgent, pickModel, pickTask } from '../open-picker.ts';
 import { startNewConversation, switchConversation } from './conversations.ts';
 import { chooseTheme, copyAnswer, exportConversation } from './screen-commands.ts';
-import { THEME_CHOICES } from '../../../../protocol/terminal-settings.ts';
+import { THEME_CHOICES, THINKING_DISPLAYS } from '../../../../protocol/terminal-settings.ts';
 import {
   agentsPage,
   helpPage,
@@ -20,7 +27,6 @@ import {
   type CommandHelp,
 } from './pages.ts';
 import { sanitizeLine, sanitizeForTerminal } from '../../../../base/terminal-text.ts';
-import { THINKING_DISPLAYS } from '../../../../protocol/thinking-display.ts';
 import { collapseWhitespace } from '../../../../base/text.ts';
 import type { LibraryInfo } from '../../model/ui-library.ts';
 
@@ -212,13 +218,13 @@ function openDialog(state: AppState, subject: 'login' | 'trust', argument: strin
 
 /** Chooses how much of the thinking is shown: the named amount, or the next one. */
 function chooseThinking(state: AppState, argument: string): Update {
-  const after = THINKING_DISPLAYS.indexOf(state.thinking) + 1;
+  const after = THINKING_DISPLAYS.indexOf(state.terminal.thinking) + 1;
   const following = THINKING_DISPLAYS[after % THINKING_DISPLAYS.length] ?? 'short';
   const thinking =
     argument === '' ? following : THINKING_DISPLAYS.find((each) => each === argument);
   if (thinking === undefined) return hint(state, '/thinking takes short, full or hidden');
   const always = `terminal.thinking = "${thinking}" in your configuration keeps it`;
-  return hint({ ...state, thinking, toggled: new Set() }, `thinking: ${thinking}; ${always}`);
+  return hint(changeTerminal(state, { thinking }), `thinking: ${thinking}; ${always}`);
 }
 
 /** The message of `/init`. Reading a project takes much context, so a child does it. */

@@ -1,7 +1,7 @@
 import { THEME_CHOICES } from '../../../../protocol/terminal-settings.ts';
 import { transcriptInView, type AppState } from '../../model/app-state.ts';
 import { lastAnswerText } from '../../view/last-answer.ts';
-import { hint, next, type Update, type UpdateContext } from '../step.ts';
+import { changeTerminal, hint, next, type Update, type UpdateContext } from '../step.ts';
 import { showPage } from './pages.ts';
 
 /** `/theme [NAME]`: shows the choices, or uses other colors for this session. */
@@ -10,7 +10,7 @@ export function chooseTheme(state: AppState, name: string, context: UpdateContex
   const choices = THEME_CHOICES.join(', ');
   if (name === '') {
     const lines = [
-      `now: ${state.theme}`,
+      `now: ${state.terminal.theme}`,
       `another one: /theme NAME, with one of ${choices}`,
       'auto: by the background of the terminal',
       'for all sessions: terminal.theme in the configuration',
@@ -19,7 +19,10 @@ export function chooseTheme(state: AppState, name: string, context: UpdateContex
   }
   const theme = THEME_CHOICES.find((each) => each === name);
   if (theme === undefined) return hint(state, `there is no theme ${name}: ${choices}`);
-  return next({ ...state, theme, hint: `theme: ${theme}` }, { type: 'use-theme', theme });
+  return next(
+    { ...changeTerminal(state, { theme }), hint: `theme: ${theme}` },
+    { type: 'use-theme', theme },
+  );
 }
 
 /** `/copy`: copies the last answer of the conversation in view. */
