@@ -75,6 +75,9 @@ export const reportListedModels = loadAtFirstCall(
 export const reportProviderProbe = loadAtFirstCall(
   async () => (await import('./setup/probe-report.ts')).reportProviderProbe,
 );
+export const changeUserSetting = loadAtFirstCall(
+  async () => (await import('./setup/user-settings.ts')).changeUserSetting,
+);
 export const prepareSignIn = loadAtFirstCall(
   async () => (await import('./setup/sign-in.ts')).prepareSignIn,
 );
