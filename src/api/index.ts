@@ -138,6 +138,7 @@ export type { TaskSignal } from '../protocol/signal.ts';
 export type { SandboxState } from '../sys/sandbox/sandbox.ts';
 export type { TaskSummary } from '../store/task-store.ts';
 export type { ItemRow } from '../engine/fan-out/item-rows.ts';
+export type { UserSetting } from '../config/show.ts';
 export type { ListedModels } from './session/session-model-lists.ts';
 export type { RewindPlan, RewindRequest, RewindScope } from '../engine/rewind/plan-rewind.ts';
 export type { RewindOutcome } from '../engine/rewind/rewind.ts';

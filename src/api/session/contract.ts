@@ -3,6 +3,7 @@ import type { ModelSetup } from '../../model/selection/choose-model.ts';
 import type { StopOrder } from '../../engine/task/stop-order.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { TerminalSettings } from '../../protocol/terminal-settings.ts';
+import type { ConfigFile } from '../../config/files.ts';
 import type { HintUses } from './hint-uses.ts';
 import type { ScreenMark } from './screen-mark.ts';
 import type { PermissionMode, RuleSet } from '../../protocol/permission.ts';
@@ -133,6 +134,8 @@ export interface Muster {
   listFiles(signal: AbortSignal): Promise<readonly string[]>;
   /** The section `[terminal]` of the configuration. */
   readonly terminal: TerminalSettings;
+  /** The configuration files that were looked for at the start, in ascending order of precedence. */
+  readonly configFiles: readonly ConfigFile[];
   /** How often the user has used each hint of the terminal UI. Nothing is kept if no log is kept. */
   readonly hintUses: HintUses;
   /** The mark of the terminal while the terminal UI shows its screen there. */

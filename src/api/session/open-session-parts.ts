@@ -106,6 +106,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
       : NO_HISTORY,
     keyBindings: config.keyBindings,
     terminal: config.terminal,
+    configFiles: loaded.files,
     hintUses: canWriteDataDir ? openHintUses(directory, onNotice) : NO_HINT_USES,
     screenMark: canWriteDataDir ? openScreenMark(directory) : NO_SCREEN_MARK,
     onNotice,

@@ -1,3 +1,4 @@
+import type { ConfigFile } from '../../config/files.ts';
 import type { ModelChooser } from '../../engine/task/deps.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Inbox } from '../../engine/task/inbox.ts';
@@ -55,6 +56,7 @@ export interface SessionParts {
   readonly promptHistory: PromptHistory;
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
   readonly terminal: TerminalSettings;
+  readonly configFiles: readonly ConfigFile[];
   readonly hintUses: HintUses;
   readonly screenMark: ScreenMark;
   readonly onNotice: (line: string) => void;

@@ -36,6 +36,7 @@ export function createSession(parts: SessionParts): Muster {
     keyBindings: parts.keyBindings,
     typed: parts.promptHistory,
     terminal: parts.terminal,
+    configFiles: parts.configFiles,
     hintUses: parts.hintUses,
     screenMark: parts.screenMark,
     async contextWindow(model) {

@@ -435,6 +435,7 @@ export class Stage implements AsyncDisposable {
         add: (text) => void this.typed.push(text),
         elsewhere: () => this.typedElsewhere,
       },
+      configFiles: [],
       terminal: { ...DEFAULT_TERMINAL_SETTINGS, ...this.settings },
       hintUses: {
         counts: () => this.hintUses,

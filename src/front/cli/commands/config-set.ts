@@ -45,7 +45,7 @@ async function change(key: string, text: string | null, context: CommandContext)
 }
 
 /** Describes a changed setting in one line. */
-function describeChange({ key, value, where, isChanged }: ChangedSetting): string {
+export function describeChange({ key, value, where, isChanged }: ChangedSetting): string {
   if (value !== null) return `${key} = ${JSON.stringify(value)}  (${where})`;
   return isChanged ? `${key} is no longer set in ${where}` : `${key} is not set in ${where}`;
 }

@@ -3,7 +3,15 @@ import type { Muster } from '../../../api/index.ts';
 /** The part of the library that pages, the start screen and the status line show. Reading it has no effect. */
 export type LibraryInfo = Pick<
   Muster,
-  'agents' | 'cwd' | 'mainModel' | 'mode' | 'models' | 'offlineByDefault' | 'rules' | 'terminal'
+  | 'agents'
+  | 'configFiles'
+  | 'cwd'
+  | 'mainModel'
+  | 'mode'
+  | 'models'
+  | 'offlineByDefault'
+  | 'rules'
+  | 'terminal'
 >;
 
 /** The part of the library that the terminal UI uses. */

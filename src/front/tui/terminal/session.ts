@@ -102,7 +102,8 @@ export class UiSession {
             note: (level, text) => this.note(level, text),
             restart: (done) => dispatch({ type: 'restart-wanted', done }),
           });
-    const parts = { library, conversation, sender, shell, images, surface, dialogs };
+    const settings = setup?.settings ?? null;
+    const parts = { library, conversation, sender, shell, images, surface, dialogs, settings };
     this.effects = new EffectRunner({ ...parts, state, dispatch });
     const { id, isAtWork, isWatched } = conversation;
     const status = { id, isAtWork, isWatched, isSending: false };

@@ -1,3 +1,4 @@
+import type { UserSettings } from '../model/user-settings.ts';
 import {
   listProvidersToSignIn,
   prepareSignIn,
@@ -30,6 +31,7 @@ export interface UserSetup {
   /** Reads the user's configuration for a sign-in. Rejects with MusterError if no key may be stored here. */
   readonly accounts: () => Promise<AccountOptions>;
   readonly reviewTrust: () => Promise<TrustReview>;
+  readonly settings: UserSettings;
 }
 
 interface SetupDialogsOptions {
@@ -81,6 +83,9 @@ export class SetupDialogs {
           return answer.reveal() === 'store' && this.untested !== null
             ? this.storeKey(this.untested)
             : this.askKey(this.signIn?.provider.name ?? '', []);
+        case 'setting':
+          // A setting is written by an effect of its own.
+          return null;
         case 'note':
           return this.writeNote(answer.reveal() === 'user' ? 'user' : 'project');
         case 'trust':

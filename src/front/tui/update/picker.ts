@@ -24,6 +24,8 @@ import {
 import type { UiMessage } from './message.ts';
 import { changePicker, closePicker, openPicker } from './open-picker.ts';
 import { taskItems, UNDO_SCOPES } from './picker-items.ts';
+import { UNSET } from './setting-items.ts';
+import { editSetting } from './settings.ts';
 import { planUndo } from './rewind.ts';
 import { openTask } from './tasks.ts';
 
@@ -127,6 +129,15 @@ function takeItem(
       const { subject } = picker;
       return subject === null ? next(state) : planUndo(state, subject, item.id);
     }
+    case 'settings':
+      return editSetting(state, item);
+    case 'setting-values': {
+      const key = picker.subject?.id ?? '';
+      const text = item.id === UNSET ? null : item.id;
+      return next(state, { type: 'change-setting', key, text, isListed: true });
+    }
+    case 'themes':
+      return next(state, runCommand('theme', item.id));
     case 'history':
       return setEditorText(state, item.text ?? item.title);
     default:

@@ -40,6 +40,12 @@ interface EffectFields {
   /** Reads the messages of the user in a conversation. */
   'list-messages': { conversation: string };
   'list-history': object;
+  /** Fills the list of the settings, or adds a page with those that the user has changed. */
+  'list-settings': object;
+  /** Writes a setting into the user's configuration file; null removes it. `isListed`: it is changed in the list. */
+  'change-setting': { key: string; text: string | null; isListed: boolean };
+  /** Adds the page of `/status`. */
+  'show-status': object;
   'read-preview': { kind: PickerKind; id: string };
   'set-model': { name: string };
   /** Sets the first of the modes that the task may have. */

@@ -50,6 +50,7 @@ import { chooseEntry, scroll, withEarlierEntries, SCROLL_ACTIONS } from './scrol
 import { goToMatch, searchTyped, stepSearch, SEARCH_ACTIONS } from './search.ts';
 import { runSlashCommand, submit } from './submit.ts';
 import { closePicker } from './open-picker.ts';
+import { receiveSetting } from './settings.ts';
 import {
   fillPicker,
   moveBy,
@@ -135,6 +136,9 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return showPage(state, message, context);
     case 'picker-filled':
       return fillPicker(state, message);
+    case 'setting-changed':
+    case 'setting-refused':
+      return receiveSetting(state, message);
     case 'preview-read':
       return next(showPreview(state, message));
     case 'pager-opened':

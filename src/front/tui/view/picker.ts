@@ -5,6 +5,7 @@ import { matchedIndexes, queryWords } from '../model/fuzzy-match.ts';
 import type { Bindings } from '../model/key-bindings.ts';
 import { keyHint } from '../model/key-names.ts';
 import {
+  isThemePicker,
   previewOf,
   selectedItem,
   type Picker,
@@ -12,6 +13,7 @@ import {
   type PickerKind,
   type PreviewPart,
 } from '../model/picker.ts';
+import { themeSample } from './theme-sample.ts';
 import { fitLine, joinEnds, joinFittingFacts, visibleWidth, wrapText } from './fit.ts';
 import { plainLines, type Pen } from './pen.ts';
 
@@ -78,6 +80,14 @@ const TEXTS: Readonly<Record<PickerKind, PickerText>> = {
     columns: [],
     scopes: ['this directory', 'all directories'],
   },
+  settings: {
+    title: 'Settings',
+    none: 'no settings',
+    take: 'changes it',
+    columns: [{ width: 20 }, { width: 16 }],
+  },
+  'setting-values': { title: 'Choose a value', none: '', take: 'saves it', columns: [] },
+  themes: { title: 'Choose the colors', none: '', take: 'uses them', columns: [] },
 };
 
 /** The minimum width of a terminal for a preview beside the list, and the minimum height for one below it. */
@@ -259,6 +269,7 @@ function previewLines(picker: Picker, { preview }: PickerLayout, pen: Pen): read
   const item = selectedItem(picker);
   if (preview === null || item === undefined) return [];
   const { width, height } = preview;
+  if (isThemePicker(picker)) return themeSample(width, pen).slice(0, height);
   const parts = previewOf(picker, item);
   if (parts === null) return [pen.prose('dim', 'loading…')];
   // The same lines are drawn for each frame and key until another item is selected.

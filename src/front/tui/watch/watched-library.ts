@@ -42,6 +42,7 @@ export function watchedLibrary(
     },
     cwd: local.cwd,
     terminal: local.terminal,
+    configFiles: local.configFiles,
     hintUses: local.hintUses,
     contextWindow: (model) => local.contextWindow(model),
     keyBindings: local.keyBindings,

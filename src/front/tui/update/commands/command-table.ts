@@ -11,6 +11,7 @@ import { redo, undo } from '../rewind.ts';
 import { restart } from '../dialogs.ts';
 import { pickAgent, pickModel, pickTask } from '../open-picker.ts';
 import { startNewConversation, switchConversation } from './conversations.ts';
+import { configure } from '../settings.ts';
 import { chooseTheme, copyAnswer, exportConversation } from './screen-commands.ts';
 import { THEME_CHOICES, THINKING_DISPLAYS } from '../../../../protocol/terminal-settings.ts';
 import {
@@ -152,9 +153,21 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'theme',
     argument: '[NAME]',
-    help: 'show the colors, or choose others: auto, dark or light',
+    help: 'choose the colors: auto, dark or light',
     completions: () => THEME_CHOICES.map((text) => ({ text, help: '' })),
     run: chooseTheme,
+  },
+  {
+    name: 'config',
+    argument: '[KEY [VALUE]]',
+    help: 'show and change your settings',
+    needsOwnConversation: true,
+    run: configure,
+  },
+  {
+    name: 'status',
+    help: 'version, model and key, context, cost, mode, sandbox, and the files of the configuration',
+    run: does({ type: 'show-status' }),
   },
   {
     name: 'init',
@@ -223,7 +236,7 @@ function chooseThinking(state: AppState, argument: string): Update {
   const thinking =
     argument === '' ? following : THINKING_DISPLAYS.find((each) => each === argument);
   if (thinking === undefined) return hint(state, '/thinking takes short, full or hidden');
-  const always = `terminal.thinking = "${thinking}" in your configuration keeps it`;
+  const always = `/config terminal.thinking ${thinking} keeps it`;
   return hint(changeTerminal(state, { thinking }), `thinking: ${thinking}; ${always}`);
 }
 
