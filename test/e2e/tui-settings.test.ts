@@ -114,3 +114,31 @@ inTerminal(
     await terminal.sees('theme: light; /config terminal.theme light keeps it');
   },
 );
+
+inTerminal('/model chooses the effort of a conversation, from the next message on', async () => {
+  await using world = await openWorld({ script });
+  const { sandbox, model } = world;
+  const env = model.env('anthropic');
+  using terminal = new TmuxTerminal(sandbox, [], { env, size: [100, 30] });
+  const effortOfLast = () => model.requests.at(-1)?.body['output_config'];
+  await terminal.sees('/help');
+  terminal.type('First');
+  terminal.press('Enter');
+  await terminal.sees('Done.');
+  expect(effortOfLast()).toBeUndefined();
+  terminal.type('/model anthropic/claude-sonnet-5 high');
+  terminal.press('Enter');
+  await terminal.sees('anthropic/claude-sonnet-5, effort high, from the next message on');
+  terminal.type('Second');
+  terminal.press('Enter');
+  await terminal.sees('claude-sonnet-5 · high');
+  await expect.poll(effortOfLast).toEqual({ effort: 'high' });
+  await terminal.sees(/> Second\s+Done\./);
+  terminal.type('/model anthropic/claude-sonnet-5 default');
+  terminal.press('Enter');
+  await terminal.sees('claude-sonnet-5 from the next message on');
+  terminal.type('Third');
+  terminal.press('Enter');
+  await terminal.sees(/> Third\s+Done\./);
+  expect(effortOfLast()).toBeUndefined();
+});

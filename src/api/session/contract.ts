@@ -1,7 +1,7 @@
 import type { WaitingQuestion } from '../../engine/task/inbox.ts';
 import type { ModelSetup } from '../../model/selection/choose-model.ts';
 import type { StopOrder } from '../../engine/task/stop-order.ts';
-import type { ResolvedModel } from '../../protocol/model.ts';
+import type { Effort, ResolvedModel } from '../../protocol/model.ts';
 import type { TerminalSettings } from '../../protocol/terminal-settings.ts';
 import type { ConfigFile } from '../../config/files.ts';
 import type { HintUses } from './hint-uses.ts';
@@ -97,8 +97,12 @@ export interface Muster {
   /**
    * Chooses the model of new conversations, and of conversations that continue with another message. `name` is a name
    * that the flag `--model` accepts. Throws MusterError if there is no model with this name.
+   *
+   * @param effort the effort of their requests; null for that of the model. Default: the effort stays as it is
    */
-  setModel(name: string): ResolvedModel;
+  setModel(name: string, effort?: Effort | null): ResolvedModel;
+  /** Returns the effort that `setModel` has chosen; null for that of the model or of the agent's definition. */
+  mainEffort(): Effort | null;
   /**
    * Lists the models of all configured providers. With `isAsking`, providers are asked whose list is older than a day;
    * this takes at most some seconds. Without it, only what is stored and configured is read.

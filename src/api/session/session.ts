@@ -53,7 +53,8 @@ export function createSession(parts: SessionParts): Muster {
     },
     mainModel: () => defaults.resolveModel(null),
     setMode: (id, mode) => engine.setMode(id, mode),
-    setModel: (name) => defaults.chooseModel(name),
+    mainEffort: () => defaults.chosenEffort ?? null,
+    setModel: (name, effort) => defaults.chooseModel(name, effort),
     async listModels(options) {
       const { listSessionModels } = await import('./session-model-lists.ts');
       return listSessionModels(parts.modelListing, options);

@@ -461,6 +461,7 @@ export class Stage implements AsyncDisposable {
       }),
       listModels: async () => this.modelLists,
       findModel: async (name) => name,
+      mainEffort: () => null,
       setModel: (name) => ({ provider: 'scripted', id: name, chain: ['flag'] }),
       contextOf: async () => {
         throw new Error('no request was sent yet');

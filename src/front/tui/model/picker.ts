@@ -1,11 +1,13 @@
 import type { UserSetting } from '../../../api/index.ts';
 import { THEME_CHOICES, type ThemeChoice } from '../../../protocol/terminal-settings.ts';
+import type { Effort } from '../../../protocol/model.ts';
 import { filterByText, searchedText, type SearchedText } from './fuzzy-match.ts';
 
 /** The lists that a picker can show. */
 export type PickerKind =
   | 'conversations'
   | 'models'
+  | 'efforts'
   | 'agents'
   | 'tasks'
   | 'messages'
@@ -37,6 +39,8 @@ export interface PickerItem {
   readonly isElsewhere?: true;
   /** The text that taking the item inserts or takes back; default: the id. */
   readonly text?: string;
+  /** The efforts that the model of the item offers. */
+  readonly efforts?: readonly Effort[];
   /** The setting that the item shows. */
   readonly setting?: UserSetting;
   /** Default: the preview is read when the item is selected. */
@@ -63,7 +67,7 @@ export interface Picker {
   readonly isWide: boolean;
   /** The previews that were read, by the id of the item. */
   readonly previews: ReadonlyMap<string, readonly PreviewPart[]>;
-  /** The item that an earlier picker chose: the message to which an undo returns, or the setting to change. */
+  /** The item that an earlier picker chose: the message to which an undo returns, the setting to change, or the model. */
   readonly subject: PickerItem | null;
 }
 

@@ -6,6 +6,7 @@ export type LibraryInfo = Pick<
   | 'agents'
   | 'configFiles'
   | 'cwd'
+  | 'mainEffort'
   | 'mainModel'
   | 'mode'
   | 'models'

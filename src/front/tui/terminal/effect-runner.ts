@@ -98,7 +98,7 @@ export class EffectRunner {
       case 'read-preview':
         return void this.lists.readPreview(effect.kind, effect.id);
       case 'set-model':
-        return void this.conversations.setModel(effect.name).catch(fail);
+        return void this.conversations.setModel(effect).catch(fail);
       case 'set-mode':
         return this.conversations.setMode(effect.task, effect.modes);
       case 'show-context':

@@ -20,7 +20,9 @@ import {
   type Update,
   type UpdateContext,
 } from './step.ts';
-import { agentItems, taskItems } from './picker-items.ts';
+import { rootRow } from '../model/task-tree.ts';
+import type { Effort } from '../../../protocol/model.ts';
+import { agentItems, effortItems, taskItems } from './picker-items.ts';
 import { settingValueItems, themeItems } from './setting-items.ts';
 import { endSearch } from './search.ts';
 
@@ -71,6 +73,17 @@ export function pickConversation(state: AppState): Update {
 /** `/model` without a name. */
 export function pickModel(state: AppState): Update {
   return openPicker(state, createPicker('models', null), { type: 'list-models' });
+}
+
+/** Asks for the effort after a model was chosen whose efforts are known. */
+export function pickEffort(
+  state: AppState,
+  model: PickerItem,
+  { efforts, library }: { readonly efforts: readonly Effort[] } & Pick<UpdateContext, 'library'>,
+): Update {
+  const current = rootRow(state.tree)?.effort ?? library.mainEffort();
+  const picker = createPicker('efforts', effortItems(efforts, current), { subject: model });
+  return openPicker(state, selectMarked(picker));
 }
 
 /** `/agents` */

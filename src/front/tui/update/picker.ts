@@ -22,7 +22,7 @@ import {
   type UpdateContext,
 } from './step.ts';
 import type { UiMessage } from './message.ts';
-import { changePicker, closePicker, openPicker } from './open-picker.ts';
+import { changePicker, closePicker, openPicker, pickEffort } from './open-picker.ts';
 import { taskItems, UNDO_SCOPES } from './picker-items.ts';
 import { UNSET } from './setting-items.ts';
 import { editSetting } from './settings.ts';
@@ -112,13 +112,16 @@ function takeItem(
   state: AppState,
   picker: Picker,
   item: PickerItem,
-  _context: UpdateContext,
+  context: UpdateContext,
 ): Update {
   switch (picker.kind) {
     case 'conversations':
       return next(state, runCommand('resume', item.id));
     case 'models':
-      return next(state, runCommand('model', item.id));
+      if (item.efforts === undefined) return next(state, runCommand('model', item.id));
+      return pickEffort(state, item, { efforts: item.efforts, library: context.library });
+    case 'efforts':
+      return next(state, runCommand('model', `${picker.subject?.id} ${item.id}`));
     case 'agents':
       return setEditorText(state, `${withBlank(state.typed)}@${item.id} `);
     case 'tasks':

@@ -1,5 +1,6 @@
 import type { QuestionAnswer, RewindPlan, RewindScope } from '../../../api/index.ts';
 import type { NoticeLevel } from '../../../protocol/events/event.ts';
+import type { Effort } from '../../../protocol/model.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { TerminalSettings, ThemeChoice } from '../../../protocol/terminal-settings.ts';
 import type { PlannedFanOut } from '../../../report/fan-out-estimate.ts';
@@ -47,7 +48,8 @@ interface EffectFields {
   /** Adds the page of `/status`. */
   'show-status': object;
   'read-preview': { kind: PickerKind; id: string };
-  'set-model': { name: string };
+  /** `effort`: null for that of the model, undefined to leave it as it is. */
+  'set-model': { name: string; effort: Effort | null | undefined };
   /** Sets the first of the modes that the task may have. */
   'set-mode': { task: string; modes: readonly PermissionMode[] };
   'show-context': { task: string };

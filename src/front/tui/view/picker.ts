@@ -54,6 +54,7 @@ const TEXTS: Readonly<Record<PickerKind, PickerText>> = {
     take: 'chooses',
     columns: [{ width: 6, isNumber: true }, { width: 13, isNumber: true }, { width: 20 }],
   },
+  efforts: { title: 'How much shall it think?', none: '', take: 'chooses', columns: [] },
   agents: {
     title: 'Agents',
     none: 'no agents',

@@ -37,7 +37,7 @@ export function statusFacts(state: AppState, library: LibraryInfo): StatusFacts 
     directory: basename(library.cwd) || '/',
     branch,
     model: root?.model ?? mainModel(library).name,
-    effort: root?.effort ?? null,
+    effort: (root === undefined ? library.mainEffort() : root.effort) ?? null,
     context:
       window === null || window <= 0 || used === null
         ? null

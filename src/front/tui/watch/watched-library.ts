@@ -50,6 +50,7 @@ export function watchedLibrary(
     store: local.store,
     listFiles: (signal) => local.listFiles(signal),
     contextOf: (id) => local.contextOf(id),
+    mainEffort: () => local.mainEffort(),
     mainModel: () => local.mainModel(),
     sandboxState: () => local.sandboxState(),
     // Signals carry text that is still being written. Only the process of the task has it.

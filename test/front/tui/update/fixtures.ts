@@ -22,6 +22,7 @@ export const CONTEXT: UpdateContext = {
     offlineByDefault: false,
     rules: { allow: [], ask: [], deny: [] },
     terminal: DEFAULT_TERMINAL_SETTINGS,
+    mainEffort: () => null,
     mainModel: () => ({ provider: 'scripted', id: 'one', chain: ['flag'] }),
   },
   bindings: DEFAULT_BINDINGS,

@@ -11,6 +11,8 @@ import { redo, undo } from '../rewind.ts';
 import { restart } from '../dialogs.ts';
 import { pickAgent, pickModel, pickTask } from '../open-picker.ts';
 import { startNewConversation, switchConversation } from './conversations.ts';
+import { EFFORTS } from '../../../../protocol/model.ts';
+import { DEFAULT_EFFORT } from '../picker-items.ts';
 import { configure } from '../settings.ts';
 import { chooseTheme, copyAnswer, exportConversation } from './screen-commands.ts';
 import { THEME_CHOICES, THINKING_DISPLAYS } from '../../../../protocol/terminal-settings.ts';
@@ -72,14 +74,14 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: 'model',
-    argument: '[NAME]',
-    help: 'choose the model',
+    argument: '[NAME [EFFORT]]',
+    help: 'choose the model, and how much it thinks',
     needsOwnConversation: true,
     completions: (_state, library) => modelCompletions(library),
     run: (state, argument, context) =>
       argument === ''
         ? pickOrPage(pickModel, page(modelPage))(state, argument, context)
-        : next(state, { type: 'set-model', name: argument }),
+        : next(state, { type: 'set-model', ...parseModel(argument) }),
   },
   {
     name: 'undo',
@@ -227,6 +229,14 @@ function openDialog(state: AppState, subject: 'login' | 'trust', argument: strin
   if (state.surface === 'screen') return next(state, { type: 'open-dialog', subject, argument });
   const command = subject === 'login' ? `muster login ${argument}`.trimEnd() : 'muster trust add';
   return hint(state, `type ${command} in another terminal, then /restart here`);
+}
+
+/** Reads the argument of `/model`: a name, and perhaps an effort. */
+function parseModel(argument: string) {
+  const [, name = argument, word = ''] = /^(\S+)\s+(\S+)$/.exec(argument) ?? [];
+  if (word === DEFAULT_EFFORT) return { name, effort: null };
+  const effort = EFFORTS.find((each) => each === word);
+  return effort === undefined ? { name: argument, effort } : { name, effort };
 }
 
 /** Chooses how much of the thinking is shown: the named amount, or the next one. */

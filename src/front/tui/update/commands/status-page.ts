@@ -30,7 +30,7 @@ export function statusPage(
     ['directory', library.cwd],
     ['branch', branch ?? 'none'],
     ['model', model],
-    ['effort', root?.effort ?? 'that of the model'],
+    ['effort', root?.effort ?? library.mainEffort() ?? 'that of the model'],
     ['key', describeKey(model, library)],
     ['context', context],
     ['cost', turns === 0 ? 'nothing yet' : `${shortCost(costUsd)}, ${shortTokens(tokens)} tokens`],
