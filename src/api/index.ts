@@ -22,6 +22,8 @@ export const loadAccounts = () => import('./accounts.ts');
 export const loadModelReports = () => import('./model-reports.ts');
 /** Loads the sandbox as configured. */
 export const loadSandbox = () => import('./setup/sandbox.ts');
+/** Loads the function that changes the user's configuration file. */
+export const loadUserSettings = () => import('./setup/user-settings.ts');
 /** Loads the functions that remove the secrets of the environment from texts. */
 export const loadSecrets = () => import('./setup/secrets.ts');
 
@@ -65,6 +67,7 @@ export type { TaskSignal } from '../protocol/signal.ts';
 export type { SandboxState } from '../sys/sandbox/sandbox.ts';
 export type { TaskSummary } from '../store/task-store.ts';
 export type { ItemRow } from '../engine/fan-out/item-rows.ts';
+export type { UserSetting } from '../config/show.ts';
 export type { ListedModels } from './session/session-model-lists.ts';
 export type { RewindPlan, RewindRequest, RewindScope } from '../engine/rewind/plan-rewind.ts';
 export type { RewindOutcome } from '../engine/rewind/rewind.ts';

@@ -1,6 +1,6 @@
 import type { TaskRequest } from './delegation/create-task.ts';
 import type { QuotedItem } from '../protocol/quoted-item.ts';
-import type { ResolvedModel, RequestPrefix } from '../protocol/model.ts';
+import type { Effort, ResolvedModel, RequestPrefix } from '../protocol/model.ts';
 import type { Rights, PermissionMode, Decision } from '../protocol/permission.ts';
 import type { ChildOutline } from './delegation/plan-child.ts';
 import type { RuleChange } from './permissions/change-rules.ts';
@@ -26,6 +26,8 @@ export interface ResumeOptions {
   readonly maxRights: (recorded: Rights) => Rights;
   /** Default: the recorded model. */
   readonly model?: ResolvedModel;
+  /** The effort of the requests; null for that of the model. Default: the recorded effort. */
+  readonly effort?: Effort | null;
   readonly maxTurns?: number;
   /** The mode that the person chose, limited by the agent's definition. Default: the recorded mode. */
   readonly mode?: PermissionMode;

@@ -1,11 +1,9 @@
 import type { WaitingQuestion } from '../../engine/task/inbox.ts';
 import type { ModelSetup } from '../../model/selection/choose-model.ts';
 import type { StopOrder } from '../../engine/task/stop-order.ts';
-import type { ResolvedModel } from '../../protocol/model.ts';
-import type { Detail } from '../../protocol/detail.ts';
-import type { ThinkingDisplay } from '../../protocol/thinking-display.ts';
-import type { Notify } from '../../protocol/notify.ts';
+import type { Effort, ResolvedModel } from '../../protocol/model.ts';
 import type { TerminalSettings } from '../../protocol/terminal-settings.ts';
+import type { ConfigFile } from '../../config/files.ts';
 import type { HintUses } from './hint-uses.ts';
 import type { ScreenMark } from './screen-mark.ts';
 import type { PermissionMode, RuleSet } from '../../protocol/permission.ts';
@@ -115,8 +113,12 @@ export interface Muster {
   /**
    * Chooses the model of new conversations, and of conversations that continue with another message. `name` is a name
    * that the flag `--model` accepts. Throws MusterError if there is no model with this name.
+   *
+   * @param effort the effort of their requests; null for that of the model. Default: the effort stays as it is
    */
-  setModel(name: string): ResolvedModel;
+  setModel(name: string, effort?: Effort | null): ResolvedModel;
+  /** Returns the effort that `setModel` has chosen; null for that of the model or of the agent's definition. */
+  mainEffort(): Effort | null;
   /**
    * Lists the models of all configured providers. With `isAsking`, providers are asked whose list is older than a day;
    * this takes at most some seconds. Without it, only what is stored and configured is read.
@@ -154,20 +156,16 @@ export interface Muster {
    * aborts.
    */
   listFiles(signal: AbortSignal): Promise<readonly string[]>;
-  /** `terminal.notify`: how the terminal UI notifies a user who is not looking at it. */
-  readonly notify: Notify;
-  /** `terminal.detail`: how much of the work the terminal UI shows. */
-  readonly detail: Detail;
-  /** The other settings of the terminal UI. */
+  /** The section `[terminal]` of the configuration. */
   readonly terminal: TerminalSettings;
+  /** The configuration files that were looked for at the start, in ascending order of precedence. */
+  readonly configFiles: readonly ConfigFile[];
   /** How often the user has used each hint of the terminal UI. Nothing is kept if no log is kept. */
   readonly hintUses: HintUses;
   /** The mark of the terminal while the terminal UI shows its screen there. */
   readonly screenMark: ScreenMark;
   /** Returns the size of a model's context window in tokens, or null if it is unknown. `model` is `provider/id`. */
   contextWindow(model: string): Promise<number | null>;
-  /** `terminal.thinking`: how much of the models' thinking the terminal UI shows. */
-  readonly thinking: ThinkingDisplay;
   /** `task_tool.enable_verbose_logging`: show the subagents' actions. */
   readonly verbose: boolean;
   /**

@@ -125,12 +125,10 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
       ? openPromptHistory({ directory, cwd: roots[0], redact, onProblem: onNotice })
       : NO_HISTORY,
     keyBindings: config.keyBindings,
-    notify: config.terminal.notify,
-    detail: config.terminal.detail,
     terminal: config.terminal,
+    configFiles: loaded.files,
     hintUses: canWriteDataDir ? openHintUses(directory, onNotice) : NO_HINT_USES,
     screenMark: canWriteDataDir ? openScreenMark(directory) : NO_SCREEN_MARK,
-    thinking: config.terminal.thinking,
     onNotice,
   };
 }

@@ -35,9 +35,8 @@ export function createSession(parts: SessionParts): Muster {
     rules: parts.grant.rules,
     keyBindings: parts.keyBindings,
     typed: parts.promptHistory,
-    notify: parts.notify,
-    detail: parts.detail,
     terminal: parts.terminal,
+    configFiles: parts.configFiles,
     hintUses: parts.hintUses,
     screenMark: parts.screenMark,
     async contextWindow(model) {
@@ -45,7 +44,6 @@ export function createSession(parts: SessionParts): Muster {
       const [provider, id] = [model.slice(0, slash), model.slice(slash + 1)];
       return (await parts.models.details({ provider, id, chain: [] })).contextWindow;
     },
-    thinking: parts.thinking,
     verbose: parts.verbose,
     hasUntrustedFiles: parts.hasUntrustedFiles,
     get offlineByDefault() {
@@ -64,7 +62,8 @@ export function createSession(parts: SessionParts): Muster {
       const { changeStandingRule } = await import('./conversation-rules.ts');
       changeStandingRule(change, inbox.standingRules, cwd);
     },
-    setModel: (name) => defaults.chooseModel(name),
+    mainEffort: () => defaults.chosenEffort ?? null,
+    setModel: (name, effort) => defaults.chooseModel(name, effort),
     async listModels(options) {
       const { listSessionModels } = await import('./session-model-lists.ts');
       return listSessionModels(parts.modelListing, options);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { TaskInput } from '../../protocol/input.ts';
-import type { ResolvedModel } from '../../protocol/model.ts';
+import type { Effort, ResolvedModel } from '../../protocol/model.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { newId } from '../../base/ids.ts';
 import { flagGrantEvents } from '../task/inbox.ts';
@@ -28,6 +28,8 @@ interface ResumeTerms {
   readonly maxRights: Rights;
   /** Default: the recorded model. */
   readonly model?: ResolvedModel;
+  /** The effort of the requests; null for that of the model. Default: the recorded effort. */
+  readonly effort?: Effort | null;
   readonly maxTurns?: number;
   /** The mode that a person chose. Default: the recorded mode. */
   readonly mode?: PermissionMode;
@@ -101,8 +103,10 @@ function toTermsEvents(deps: EngineDeps, run: TaskRun, terms: ResumeTerms): read
       })
     : spec.limits;
   const before = { rights: spec.rights, limits: spec.limits, model: spec.model };
-  if (isDeepStrictEqual({ rights, limits, model }, before)) return [];
-  return [{ type: 'terms.changed', rights, limits, model }];
+  const hasNewEffort = terms.effort !== undefined && terms.effort !== (spec.agent.effort ?? null);
+  const effort = hasNewEffort ? { effort: terms.effort } : {};
+  if (!hasNewEffort && isDeepStrictEqual({ rights, limits, model }, before)) return [];
+  return [{ type: 'terms.changed', rights, limits, model, ...effort }];
 }
 
 /**

@@ -7,7 +7,15 @@ import type { TaskInput } from '../input.ts';
 import type { LimitHit } from '../limits.ts';
 import type { CompactionEvent } from './compaction-event.ts';
 import type { AssistantMessage } from '../message.ts';
-import type { Amount, FailureKind, ModelFailure, ResolvedModel, Silence, Work } from '../model.ts';
+import type {
+  Amount,
+  Effort,
+  FailureKind,
+  ModelFailure,
+  ResolvedModel,
+  Silence,
+  Work,
+} from '../model.ts';
 import type {
   Decision,
   ModeGrant,
@@ -127,6 +135,8 @@ export type EventBody =
       readonly rights: Rights;
       readonly limits: TaskLimits;
       readonly model: ResolvedModel;
+      /** The effort of the requests from here on; null for that of the model. Absent if it does not change. */
+      readonly effort?: Effort | null;
       /** Set if the model replaces a failed model until the task ends. */
       readonly fallback?: {
         /** The model that failed, as `provider/id`. */

@@ -1,3 +1,4 @@
+import { withEffort } from './agent-effort.ts';
 import { createHeldActivity, createSilentActivity, type Activity } from './activity.ts';
 import { applyToAnswers, applyUsage } from './answers.ts';
 import { unreachable } from '../../base/errors.ts';
@@ -109,9 +110,10 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       for (const seen of event.read) state.filesRead.set(seen.path, seen);
       return;
     case 'terms.changed': {
-      const { rights, limits, model } = event;
+      const { rights, limits, model, effort } = event;
+      const { agent } = state.spec;
       activations.applyModelChange(state.activation, state.spec.model, event);
-      state.spec = { ...state.spec, rights, limits, model };
+      state.spec = { ...state.spec, rights, limits, model, agent: withEffort(agent, effort) };
       return;
     }
     case 'task.rewound':

@@ -1,3 +1,4 @@
+import { EFFORTS } from '../../protocol/model.ts';
 import { isId } from '../../base/ids.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { isAttachmentList } from '../../protocol/attachment.ts';
@@ -209,13 +210,17 @@ export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   return CHECKS[type]?.(value, task) ?? true;
 }
 
+function isEffortChange({ effort }: JsonObject): boolean {
+  return effort === undefined || effort === null || EFFORTS.some((each) => each === effort);
+}
+
 /** The checks of single event types that `hasRequiredFields` does not cover. */
 const CHECKS: Partial<Readonly<Record<EventType, (event: JsonObject, task: string) => boolean>>> = {
   'task.created': ({ spec }, task) => isSpec(spec, task),
   'task.reused': isReuse,
   'task.rewound': isRewound,
   'files.restored': isRestored,
-  'terms.changed': hasValidTerms,
+  'terms.changed': (event) => hasValidTerms(event) && isEffortChange(event),
   'turn.held': isHold,
   'turn.retried': hasValidUsage,
   'turn.ended': hasValidUsage,

@@ -77,6 +77,8 @@ const SHORTEST: Readonly<Record<string, readonly string[]>> = {
   'tasks watch': [],
   'tasks prune': [],
   'tasks answer': ['ID', 'yes'],
+  'config set': ['terminal.detail', 'short'],
+  'config unset': ['terminal.detail'],
   run: ['TEMPLATE', '--items', 'FILE'],
   'trust revoke': ['NAME'],
   sandbox: ['COMMAND'],

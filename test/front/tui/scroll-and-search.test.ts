@@ -34,7 +34,7 @@ function talk(stage: Stage, turns: number): void {
 }
 
 it('calls and thoughts are one line each in a short conversation, and can be unfolded', async () => {
-  await using stage = await worked({ detail: 'short' });
+  await using stage = await worked({ settings: { detail: 'short' } });
   const folded = await stage.screen();
   await stage.emulator.press(CTRL_S, KEYS.up);
   expect(await stage.screen()).toMatchSnapshot('chosen');
@@ -45,7 +45,7 @@ it('calls and thoughts are one line each in a short conversation, and can be unf
 });
 
 it('one key shows the changes, and folds the entries that were unfolded alone', async () => {
-  await using stage = await worked({ detail: 'short' });
+  await using stage = await worked({ settings: { detail: 'short' } });
   await stage.emulator.press(CTRL_S, KEYS.enter, KEYS.escape, KEYS.ctrlO);
   expect(await stage.screen()).toMatchSnapshot();
 });

@@ -32,6 +32,7 @@ import type { TaskStore } from '../../../src/store/task-store.ts';
 import { taskSpec } from '../../store/fixture-data.ts';
 import type { TerminalDevice } from '../../../src/front/tui/terminal/screen.ts';
 import { Emulator, KEYS } from './emulator.ts';
+import { DEFAULT_TERMINAL_SETTINGS } from '../../../src/protocol/terminal-settings.ts';
 import { applyEvent } from '../../../src/protocol/state/fold.ts';
 import { initialState, type TaskState } from '../../../src/protocol/state/task-state.ts';
 import type { QuestionAnswer } from '../../../src/engine/engine-requests.ts';
@@ -44,8 +45,6 @@ export interface StageOptions {
   readonly theme?: Theme;
   readonly notices?: readonly string[];
   readonly keyBindings?: UiLibrary['keyBindings'];
-  /** `terminal.detail`; default `full`. */
-  readonly detail?: UiLibrary['detail'];
   /** In earlier sessions. */
   readonly typed?: readonly string[];
   readonly watched?: ConversationPort;
@@ -128,7 +127,6 @@ export class Stage implements AsyncDisposable {
   hasLeft = false;
   mode: PermissionMode = 'default';
   private readonly keyBindings: UiLibrary['keyBindings'];
-  private readonly detail: UiLibrary['detail'];
   readonly store: TaskStore = openMemoryStore();
   private readonly isKept: boolean;
   /** Milliseconds since the beginning. */
@@ -145,10 +143,9 @@ export class Stage implements AsyncDisposable {
     rows = 24,
     theme = themeFor({}),
     notices = [],
-    attention = findAttentionMethod('bell', {}),
+    attention = findAttentionMethod({}),
     watched,
     keyBindings = new Map(),
-    detail = 'full',
     cwd = '/home/you/project',
     typed = [],
     streams,
@@ -160,7 +157,6 @@ export class Stage implements AsyncDisposable {
     this.settings = settings;
     this.hintUses = new Map(Object.entries(hintUses));
     this.keyBindings = keyBindings;
-    this.detail = detail;
     this.typed = [...typed];
     this.cwd = cwd;
     this.isKept = isKept;
@@ -454,15 +450,14 @@ export class Stage implements AsyncDisposable {
       cwd: this.cwd,
       store,
       offlineByDefault: false,
-      thinking: 'short',
       keyBindings: this.keyBindings,
       typed: {
         entries: () => this.typed,
         add: (text) => void this.typed.push(text),
         elsewhere: () => this.typedElsewhere,
       },
-      detail: this.detail,
-      terminal: { title: true, hints: true, theme: 'auto', ...this.settings },
+      configFiles: [],
+      terminal: { ...DEFAULT_TERMINAL_SETTINGS, ...this.settings },
       hintUses: {
         counts: () => this.hintUses,
         add: (hint) => void this.hintUses.set(hint, (this.hintUses.get(hint) ?? 0) + 1),
@@ -487,6 +482,7 @@ export class Stage implements AsyncDisposable {
       }),
       listModels: async () => this.modelLists,
       findModel: async (name) => name,
+      mainEffort: () => null,
       setModel: (name) => ({ provider: 'scripted', id: name, chain: ['flag'] }),
       contextOf: async () => {
         throw new Error('no request was sent yet');

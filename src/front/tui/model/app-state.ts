@@ -1,9 +1,10 @@
 import type { RewindPlan, RuleChange, SandboxState, TaskRules } from '../../../api/index.ts';
-import type { Detail } from '../../../protocol/detail.ts';
+import {
+  DEFAULT_TERMINAL_SETTINGS,
+  type TerminalSettings,
+} from '../../../protocol/terminal-settings.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { Pager } from './pager.ts';
-import type { ThemeChoice } from '../../../protocol/terminal-settings.ts';
-import type { ThinkingDisplay } from '../../../protocol/thinking-display.ts';
 import type { Dialog, StartDialog } from './dialog.ts';
 import type { SearchMatch } from './entry-search.ts';
 import type { Picker } from './picker.ts';
@@ -142,10 +143,8 @@ export interface AppState {
   readonly chosenTask: string | null;
   /** The position of the view; null if the view follows the end. */
   readonly anchor: Anchor | null;
-  /** How much the conversation shows of the work. */
-  readonly detail: Detail;
-  /** The amount of thinking that is shown. */
-  readonly thinking: ThinkingDisplay;
+  /** The settings of the terminal UI that apply now. */
+  readonly terminal: TerminalSettings;
   /** The keys of the unfolded entries. */
   readonly toggled: ReadonlySet<number>;
   /** The key of the selected entry, while entries have the focus. */
@@ -180,8 +179,6 @@ export interface AppState {
   readonly pager: Pager | null;
   /** The part of the screen that gets the keys when the pager is closed. */
   readonly focusBehindPager: Focus;
-  /** The colors that the user chose for this session. */
-  readonly theme: ThemeChoice;
   /** The dialog that has the screen and the keys. */
   readonly dialog: Dialog | null;
   /** A message of the command line that is sent when the dialogs of the start are closed. */
@@ -193,10 +190,7 @@ export interface AppState {
 /** The state of a UI that has just started. */
 export function initialAppState(
   known: Partial<
-    Pick<
-      AppState,
-      'conversation' | 'detail' | 'hintUses' | 'notices' | 'surface' | 'theme' | 'thinking' | 'tree'
-    >
+    Pick<AppState, 'conversation' | 'hintUses' | 'notices' | 'surface' | 'terminal' | 'tree'>
   > = {},
 ): AppState {
   return {
@@ -220,8 +214,7 @@ export function initialAppState(
     openTask: null,
     chosenTask: null,
     anchor: null,
-    detail: 'full',
-    thinking: 'short',
+    terminal: DEFAULT_TERMINAL_SETTINGS,
     toggled: new Set(),
     chosenEntry: null,
     search: null,
@@ -240,7 +233,6 @@ export function initialAppState(
     pendingRewind: null,
     pager: null,
     focusBehindPager: 'editor',
-    theme: 'auto',
     dialog: null,
     firstMessage: null,
     laterDialogs: [],

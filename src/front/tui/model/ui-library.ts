@@ -4,8 +4,9 @@ import type { Muster } from '../../../api/index.ts';
 export type LibraryInfo = Pick<
   Muster,
   | 'agents'
+  | 'configFiles'
   | 'cwd'
-  | 'detail'
+  | 'mainEffort'
   | 'mainModel'
   | 'mode'
   | 'models'
@@ -13,7 +14,6 @@ export type LibraryInfo = Pick<
   | 'rules'
   | 'templates'
   | 'terminal'
-  | 'thinking'
 >;
 
 /** The part of the library that the terminal UI uses. */

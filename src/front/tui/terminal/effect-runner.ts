@@ -14,6 +14,8 @@ import { readFormerContent, readTranscript } from './log-reader.ts';
 import { writeNote } from './memory-file.ts';
 import { RuleEffects } from './rule-effects.ts';
 import { editMemory } from './memory-list.ts';
+import { SettingEffects } from './settings.ts';
+import { statusPage } from '../update/commands/status-page.ts';
 import { PickerLists } from './picker-lists.ts';
 
 /** The delay of counting a hint after its key. */
@@ -34,6 +36,7 @@ export class EffectRunner {
   private readonly conversations: ConversationEffects;
   private readonly logs: LogEffects;
   private readonly rules: RuleEffects;
+  private readonly settings: SettingEffects;
   /** The timer that cancels the action which a second press of a key would carry out. */
   private expiry: NodeJS.Timeout | undefined;
 
@@ -44,6 +47,7 @@ export class EffectRunner {
     this.conversations = new ConversationEffects({ ...options, lists });
     this.logs = new LogEffects(options);
     this.rules = new RuleEffects(options);
+    this.settings = new SettingEffects(options);
   }
 
   /** Carries out an effect. Never throws: an error becomes a note or a hint. */
@@ -89,10 +93,16 @@ export class EffectRunner {
         return void this.lists.listMessages(effect.conversation);
       case 'list-history':
         return void this.lists.listHistory();
+      case 'list-settings':
+        return void this.settings.list().catch(fail);
+      case 'change-setting':
+        return void this.settings.change(effect);
+      case 'show-status':
+        return void this.showStatus().catch(fail);
       case 'read-preview':
         return void this.lists.readPreview(effect.kind, effect.id);
       case 'set-model':
-        return void this.conversations.setModel(effect.name).catch(fail);
+        return void this.conversations.setModel(effect).catch(fail);
       case 'set-mode':
         return this.conversations.setMode(effect.task, effect.modes);
       case 'list-rules':
@@ -255,6 +265,12 @@ export class EffectRunner {
 
   private note(level: 'info' | 'warning', text: string): void {
     this.options.dispatch({ type: 'note', level, text });
+  }
+
+  private async showStatus(): Promise<void> {
+    const { library, state, dispatch } = this.options;
+    const sandbox = await library.sandboxState();
+    dispatch({ type: 'page', ...statusPage(state(), library, sandbox) });
   }
 
   private async copy(text: string): Promise<void> {

@@ -1,3 +1,4 @@
+import type { UserSettings } from '../model/user-settings.ts';
 import { loadAccounts, type AccountOptions, type SignIn } from '../../../api/index.ts';
 import { projectMemoryFile, userMemoryFile, writeNote } from './memory-file.ts';
 import { errorMessage } from '../../../base/errors.ts';
@@ -29,6 +30,7 @@ export interface UserSetup {
   /** Reads the user's configuration for a sign-in. Rejects with MusterError if no key may be stored here. */
   readonly accounts: () => Promise<AccountOptions>;
   readonly reviewTrust: () => Promise<TrustReview>;
+  readonly settings: UserSettings;
 }
 
 interface SetupDialogsOptions {
@@ -83,6 +85,9 @@ export class SetupDialogs {
           return answer.reveal() === 'store' && this.untested !== null
             ? this.storeKey(this.untested)
             : this.askKey(this.signIn?.provider.name ?? '', []);
+        case 'setting':
+          // A setting is written by an effect of its own.
+          return null;
         case 'note':
           return this.writeNote(answer.reveal() === 'user' ? 'user' : 'project');
         case 'trust':

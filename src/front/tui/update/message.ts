@@ -6,6 +6,7 @@ import type {
   SandboxState,
   TaskRules,
   TaskSignal,
+  UserSetting,
 } from '../../../api/index.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { ConversationStatus, LastPrompt, TerminalSize, Writing } from '../model/app-state.ts';
@@ -78,6 +79,9 @@ interface MessageFields {
     isLoading: boolean;
     note: string;
   };
+  /** A setting was written. `isListed`: it was changed in the list of settings. */
+  'setting-changed': { setting: UserSetting; done: string; isListed: boolean };
+  'setting-refused': { problem: string };
   'preview-read': { kind: PickerKind; id: string; parts: readonly PreviewPart[] };
 
   'conversation-changed': { status: Partial<ConversationStatus> };

@@ -2,6 +2,7 @@ import type { ListedModels, TaskEvent, TaskSummary } from '../../../api/index.ts
 import { titleOf } from '../../../base/title.ts';
 import { formatAge, plural } from '../../../base/text.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
+import { EFFORTS, type Effort } from '../../../protocol/model.ts';
 import { isForChat, type ListedModel } from '../../../protocol/listed-model.ts';
 import { formatTools } from '../../../report/agent-tools.ts';
 import type { PickerItem, PreviewPart } from '../model/picker.ts';
@@ -202,9 +203,11 @@ function modelItem(name: string, model: ListedModel, current: string | null): Pi
     `effort  ${effort === '' ? say(reasoning) : effort}`,
     ...(loaded === null ? [] : [`loaded  ${say(loaded)}`]),
   ];
+  const offered = reasoning === false ? [] : EFFORTS.filter((each) => efforts?.includes(each));
   return {
     id: name,
     title: name,
+    ...(offered.length === 0 ? {} : { efforts: offered }),
     ...(name === current ? { mark: 'in use' } : {}),
     cells: [window, cost, effort],
     preview: [
@@ -216,6 +219,24 @@ function modelItem(name: string, model: ListedModel, current: string | null): Pi
 
 function rate(usd: number): string {
   return usd > 0 && usd < 0.001 ? '<0.001' : String(Number(usd.toPrecision(3)));
+}
+
+/** The word for the effort that a model has by itself. */
+export const DEFAULT_EFFORT = 'default';
+
+/** The efforts of a model, after the one that it has by itself. `current` is the one in use. */
+export function effortItems(
+  efforts: readonly Effort[],
+  current: string | null,
+): readonly PickerItem[] {
+  const inUse = current ?? DEFAULT_EFFORT;
+  const own = effortItem(DEFAULT_EFFORT, inUse, 'as much as the model thinks by itself');
+  return [own, ...efforts.map((effort) => effortItem(effort, inUse, `effort ${effort}`))];
+}
+
+function effortItem(effort: string, inUse: string, text: string): PickerItem {
+  const item: PickerItem = { id: effort, title: effort, cells: [], preview: [{ label: '', text }] };
+  return effort === inUse ? { ...item, mark: 'in use' } : item;
 }
 
 /** A message of the user, and the number of the last event before it. */

@@ -22,6 +22,7 @@ import {
   andThen,
   type Update,
   leaveQuestion,
+  changeTerminal,
 } from './step.ts';
 import type { BrowseMessage } from './message.ts';
 
@@ -33,10 +34,10 @@ export const SCROLL_ACTIONS = {
   'line-down': (state, context) => scrollBy(state, 1, context),
   'to-end': (state) => next(followEnd(state)),
   expand: (state) => {
-    const detail = state.detail === 'full' ? 'short' : 'full';
+    const detail = state.terminal.detail === 'full' ? 'short' : 'full';
     const text =
       detail === 'full' ? 'changes and output are shown' : 'changes and output are folded';
-    return hint({ ...state, detail, toggled: new Set() }, text);
+    return hint(changeTerminal(state, { detail }), text);
   },
   'focus-entries': (state, context) =>
     state.focus === 'entries' ? next(leaveEntries(state)) : focusEntries(state, context),

@@ -1,7 +1,8 @@
 import type { QuestionAnswer, RewindPlan, RewindScope, RuleChange } from '../../../api/index.ts';
 import type { NoticeLevel } from '../../../protocol/events/event.ts';
+import type { Effort } from '../../../protocol/model.ts';
 import type { PermissionMode, RuleList } from '../../../protocol/permission.ts';
-import type { ThemeChoice } from '../../../protocol/terminal-settings.ts';
+import type { TerminalSettings, ThemeChoice } from '../../../protocol/terminal-settings.ts';
 import type { PlannedFanOut } from '../../../report/fan-out-estimate.ts';
 import type { AppState, ArmedAction, LastPrompt } from '../model/app-state.ts';
 import { type Transcript, addEntry } from '../model/transcript.ts';
@@ -40,8 +41,15 @@ interface EffectFields {
   /** Reads the messages of the user in a conversation. */
   'list-messages': { conversation: string };
   'list-history': object;
+  /** Fills the list of the settings, or adds a page with those that the user has changed. */
+  'list-settings': object;
+  /** Writes a setting into the user's configuration file; null removes it. `isListed`: it is changed in the list. */
+  'change-setting': { key: string; text: string | null; isListed: boolean };
+  /** Adds the page of `/status`. */
+  'show-status': object;
   'read-preview': { kind: PickerKind; id: string };
-  'set-model': { name: string };
+  /** `effort`: null for that of the model, undefined to leave it as it is. */
+  'set-model': { name: string; effort: Effort | null | undefined };
   /** Sets the first of the modes that the task may have. */
   'set-mode': { task: string; modes: readonly PermissionMode[] };
   /** Lists the rules of a task; of the conversation if `task` is null. */
@@ -181,6 +189,11 @@ export function countHints(state: AppState, hints: readonly string[]): Update {
   for (const name of hints) hintUses.set(name, (hintUses.get(name) ?? 0) + 1);
   const effects = hints.map((name): UiEffect => ({ type: 'count-hint', hint: name }));
   return next({ ...state, hintUses }, ...effects);
+}
+
+/** Changes settings of the terminal UI for now. Entries that were unfolded or folded by hand follow the settings again. */
+export function changeTerminal(state: AppState, change: Partial<TerminalSettings>): AppState {
+  return { ...state, terminal: { ...state.terminal, ...change }, toggled: new Set() };
 }
 
 /** Replaces the text of the editor. */

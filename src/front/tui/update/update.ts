@@ -51,6 +51,7 @@ import { chooseEntry, scroll, withEarlierEntries, SCROLL_ACTIONS } from './scrol
 import { goToMatch, searchTyped, stepSearch, SEARCH_ACTIONS } from './search.ts';
 import { runSlashCommand, submit, takeEditedText } from './submit.ts';
 import { closePicker } from './open-picker.ts';
+import { receiveSetting } from './settings.ts';
 import {
   fillPicker,
   IN_PICKER,
@@ -62,7 +63,7 @@ import {
 } from './picker.ts';
 import { restoreMessages, TASK_ACTIONS, TREE_SCROLL_ACTIONS } from './tasks.ts';
 import { DEFAULT_BINDINGS, isEditingAction, type OwnAction } from '../model/key-bindings.ts';
-import { keyFocus, worksInPicker } from './key-action.ts';
+import { hasScope, keyFocus } from './key-action.ts';
 
 /**
  * Returns the next state after a message, and the effects of the message. The function is pure: it changes no state in
@@ -141,6 +142,9 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return showPage(state, message, context);
     case 'picker-filled':
       return fillPicker(state, message);
+    case 'setting-changed':
+    case 'setting-refused':
+      return receiveSetting(state, message);
     case 'preview-read':
       return next(showPreview(state, message));
     case 'pager-opened':
@@ -301,7 +305,7 @@ function pressKey(state: AppState, pressed: PressedKey, context: UpdateContext):
     const cleared: AppState = { ...current, hint: null, armed: null };
     if (meaning === 'editor') return holdAnswer(cleared, pressed, context);
     if (meaning === 'nothing' || isEditingAction(meaning)) return next(cleared);
-    if (!hasScope(meaning, state)) return next(cleared);
+    if (!isInScope(meaning, state)) return next(cleared);
     return andThen(countHints(cleared, newHintsAbout(meaning, state, context)), (counted) =>
       handlerOf(meaning, state)(counted, context, state.armed),
     );
@@ -309,11 +313,10 @@ function pressKey(state: AppState, pressed: PressedKey, context: UpdateContext):
 }
 
 /** Whether the part of the screen to which an action belongs has the focus. `back` belongs to all parts. */
-function hasScope(action: OwnAction, state: AppState): boolean {
+function isInScope(action: OwnAction, state: AppState): boolean {
   const { scope } = DEFAULT_BINDINGS[action];
-  if (state.picker !== null) return worksInPicker(action, scope);
   if (scope === 'completion') return state.focus === 'editor';
-  return action === 'back' || scope === 'anywhere' || scope === keyFocus(state);
+  return action === 'back' || hasScope(action, scope, keyFocus(state));
 }
 
 /** The handlers of keys that scroll another part of the screen than the conversation while that part has the focus. */

@@ -1,5 +1,5 @@
 import { formatDuration, plural } from '../../../base/text.ts';
-import type { Detail } from '../../../protocol/detail.ts';
+import type { Detail } from '../../../protocol/terminal-settings.ts';
 import type { TodoItem } from '../../../protocol/tool.ts';
 import type { CallEntry, CallState } from '../model/entry.ts';
 import { diffLines, diffSize, languageOf } from './diff-lines.ts';

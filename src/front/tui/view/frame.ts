@@ -20,7 +20,7 @@ import type { Pen } from './pen.ts';
 import { questionBox, type QuestionBox } from './question-box.ts';
 import { typingFor } from './question-typing.ts';
 import { startScreen } from './start-screen.ts';
-import { fitStatus, statusFacts } from './status-line.ts';
+import { fitStatus, fitStatusAndHints, statusFacts, type StatusParts } from './status-line.ts';
 import { taskPane } from './task-pane.ts';
 import type { TextRole } from './theme.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
@@ -84,7 +84,8 @@ function emptyLines(count: number): readonly string[] {
 
 /** Returns the conversation in view as parts, which are drawn only when they are needed. */
 export function partsInView(state: AppState, { library, bindings, pen, now }: ViewContext): Parts {
-  const { detail, thinking, toggled, search, notices, sandbox, size } = state;
+  const { terminal, toggled, search, notices, sandbox, size } = state;
+  const { detail, thinking } = terminal;
   const { width } = size;
   const transcript = transcriptInView(state);
   const above =
@@ -145,11 +146,18 @@ function statusLine(state: AppState, context: ViewContext): string {
   const modeWidth = visibleWidth(modeText);
   const isUrgent = hint !== null || armed !== null;
   const hints = hint === null ? keyHints(state, context) : [hint];
+  const known = statusFacts(state, library);
   const room = width - modeWidth - 4;
-  // A message that does not fit is cut; a key that does not fit is left out.
-  const end = isUrgent ? fitLine(hints.join(SEPARATOR), room) : joinFittingFacts(hints, room);
-  const reserved = visibleWidth(end) + modeWidth + SEPARATOR.length + 4;
-  const facts = fitStatus(statusFacts(state, library), width - reserved);
+  const roomForFacts = room - SEPARATOR.length;
+  const isTyping = state.focus === 'editor' && state.search === null;
+  let parts: StatusParts;
+  if (isTyping && !isUrgent) parts = fitStatusAndHints(known, hints, roomForFacts);
+  else {
+    // A message that does not fit is cut; a key that does not fit is left out.
+    const end = isUrgent ? fitLine(hints.join(SEPARATOR), room) : joinFittingFacts(hints, room);
+    parts = { facts: fitStatus(known, roomForFacts - visibleWidth(end)), hints: end };
+  }
+  const { facts, hints: end } = parts;
   const start = [
     ...(facts === '' ? [] : [pen.prose('dim', `${facts}${SEPARATOR}`)]),
     pen.prose(MODE_ROLES[nextMode ?? mode], `[${modeText}]`),
@@ -243,8 +251,8 @@ function questionBoxIn(room: number, state: AppState, context: ViewContext): Que
 const MAX_HINT_USES = 5;
 
 /** Lists the keys that can be used now, the most important first. Hints that the user knows are left out. */
-function keyHints(state: AppState, { bindings, library }: ViewContext): readonly string[] {
-  const { hints: areShown } = library.terminal;
+function keyHints(state: AppState, { bindings }: ViewContext): readonly string[] {
+  const { hints: areShown } = state.terminal;
   const hints = currentHints(state, bindings, (action, text) =>
     areShown && isNew(state, hintName(action, text)) ? keyHint(bindings, action, text) : [],
   ).filter((text) => text !== HELP_COMMAND || (areShown && isNew(state, HELP_HINT)));
@@ -267,9 +275,9 @@ function isNew({ hintUses }: AppState, name: string): boolean {
 export function newHintsAbout(
   action: Action,
   state: AppState,
-  { bindings, library }: ViewContext,
+  { bindings }: ViewContext,
 ): readonly string[] {
-  if (!library.terminal.hints) return [];
+  if (!state.terminal.hints) return [];
   const names: string[] = [];
   currentHints(state, bindings, (each, text) => {
     const name = hintName(each, text);

@@ -36,10 +36,11 @@ export const PICKER_TEXTS: Readonly<Record<PickerKind, PickerText>> = {
   },
   models: {
     title: 'Choose a model',
-    none: 'no provider is configured: muster login',
+    none: 'no provider is configured: /login',
     take: 'chooses',
     columns: [{ width: 6, isNumber: true }, { width: 13, isNumber: true }, { width: 20 }],
   },
+  efforts: { title: 'How much shall it think?', none: '', take: 'chooses', columns: [] },
   agents: {
     title: 'Agents',
     none: 'no agents',
@@ -92,4 +93,12 @@ export const PICKER_TEXTS: Readonly<Record<PickerKind, PickerText>> = {
     columns: [{ width: 9, isNumber: true }, { width: 15 }],
   },
   modes: { title: 'Permission mode', none: '', take: 'chooses', columns: [] },
+  settings: {
+    title: 'Settings',
+    none: 'no settings',
+    take: 'changes it',
+    columns: [{ width: 20 }, { width: 16 }],
+  },
+  'setting-values': { title: 'Choose a value', none: '', take: 'saves it', columns: [] },
+  themes: { title: 'Choose the colors', none: '', take: 'uses them', columns: [] },
 };

@@ -5,12 +5,14 @@ import { matchedIndexes, queryWords } from '../model/fuzzy-match.ts';
 import type { Bindings } from '../model/key-bindings.ts';
 import { keyHint } from '../model/key-names.ts';
 import {
+  isThemePicker,
   previewOf,
   selectedItem,
   type Picker,
   type PickerItem,
   type PreviewPart,
 } from '../model/picker.ts';
+import { themeSample } from './theme-sample.ts';
 import { fitLine, joinEnds, joinFittingFacts, visibleWidth, wrapText } from './fit.ts';
 import { plainLines, type Pen } from './pen.ts';
 import { PICKER_TEXTS, type Column } from './picker-texts.ts';
@@ -197,6 +199,7 @@ function previewLines(picker: Picker, { preview }: PickerLayout, pen: Pen): read
   const item = selectedItem(picker);
   if (preview === null || item === undefined) return [];
   const { width, height } = preview;
+  if (isThemePicker(picker)) return themeSample(width, pen).slice(0, height);
   const parts = previewOf(picker, item);
   if (parts === null) return [pen.prose('dim', 'loading…')];
   // The same lines are drawn for each frame and key until another item is selected.

@@ -48,6 +48,8 @@ export async function readCompletionValues(
       return configuredModels(place);
     case 'templates':
       return templates(place);
+    case 'settings':
+      return settings();
     case 'providers':
       return providers(place);
     case 'stored providers':
@@ -85,6 +87,11 @@ async function questions(place: CompletionLocation): Promise<readonly Candidate[
   return asking.flatMap((task) =>
     (task.questions ?? []).map(({ id }) => ({ text: id, about: taskLabel(task) })),
   );
+}
+
+async function settings(): Promise<readonly Candidate[]> {
+  const { ALL_KEYS } = await import('../../../../config/key-entry.ts');
+  return ALL_KEYS.map(({ key, spec }) => ({ text: key, about: spec.meaning }));
 }
 
 async function agents(place: CompletionLocation): Promise<readonly Candidate[]> {

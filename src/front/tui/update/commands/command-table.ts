@@ -1,5 +1,12 @@
 import type { AppState } from '../../model/app-state.ts';
-import { type UpdateContext, hint, next, type UiEffect, type Update } from '../step.ts';
+import {
+  type UpdateContext,
+  changeTerminal,
+  hint,
+  next,
+  type UiEffect,
+  type Update,
+} from '../step.ts';
 import { redo, undo } from '../rewind.ts';
 import { restart } from '../dialogs.ts';
 import { pickAgent, pickModel, pickTask } from '../open-picker.ts';
@@ -7,8 +14,11 @@ import { memory } from './memory.ts';
 import { permissions } from './permissions.ts';
 import { shells } from './shells.ts';
 import { startNewConversation, switchConversation } from './conversations.ts';
+import { EFFORTS } from '../../../../protocol/model.ts';
+import { DEFAULT_EFFORT } from '../picker-items.ts';
+import { configure } from '../settings.ts';
 import { chooseTheme, copyAnswer, exportConversation } from './screen-commands.ts';
-import { THEME_CHOICES } from '../../../../protocol/terminal-settings.ts';
+import { THEME_CHOICES, THINKING_DISPLAYS } from '../../../../protocol/terminal-settings.ts';
 import {
   agentsPage,
   helpPage,
@@ -22,7 +32,6 @@ import {
   type CommandHelp,
 } from './pages.ts';
 import { sanitizeLine, sanitizeForTerminal } from '../../../../base/terminal-text.ts';
-import { THINKING_DISPLAYS } from '../../../../protocol/thinking-display.ts';
 import { collapseWhitespace } from '../../../../base/text.ts';
 import type { LibraryInfo } from '../../model/ui-library.ts';
 
@@ -74,14 +83,14 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: 'model',
-    argument: '[NAME]',
-    help: 'choose the model',
+    argument: '[NAME [EFFORT]]',
+    help: 'choose the model, and how much it thinks',
     needsOwnConversation: true,
     completions: (_state, library) => modelCompletions(library),
     run: (state, argument, context) =>
       argument === ''
         ? pickOrPage(pickModel, page(modelPage))(state, argument, context)
-        : next(state, { type: 'set-model', name: argument }),
+        : next(state, { type: 'set-model', ...parseModel(argument) }),
   },
   {
     name: 'undo',
@@ -162,9 +171,21 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'theme',
     argument: '[NAME]',
-    help: 'show the colors, or choose others: auto, dark or light',
+    help: 'choose the colors: auto, dark or light',
     completions: () => THEME_CHOICES.map((text) => ({ text, help: '' })),
     run: chooseTheme,
+  },
+  {
+    name: 'config',
+    argument: '[KEY [VALUE]]',
+    help: 'show and change your settings',
+    needsOwnConversation: true,
+    run: configure,
+  },
+  {
+    name: 'status',
+    help: 'version, model and key, context, cost, mode, sandbox, and the files of the configuration',
+    run: does({ type: 'show-status' }),
   },
   {
     name: 'init',
@@ -231,15 +252,23 @@ function openDialog(state: AppState, subject: 'login' | 'trust', argument: strin
   return hint(state, `type ${command} in another terminal, then /restart here`);
 }
 
+/** Reads the argument of `/model`: a name, and perhaps an effort. */
+function parseModel(argument: string) {
+  const [, name = argument, word = ''] = /^(\S+)\s+(\S+)$/.exec(argument) ?? [];
+  if (word === DEFAULT_EFFORT) return { name, effort: null };
+  const effort = EFFORTS.find((each) => each === word);
+  return effort === undefined ? { name: argument, effort } : { name, effort };
+}
+
 /** Chooses how much of the thinking is shown: the named amount, or the next one. */
 function chooseThinking(state: AppState, argument: string): Update {
-  const after = THINKING_DISPLAYS.indexOf(state.thinking) + 1;
+  const after = THINKING_DISPLAYS.indexOf(state.terminal.thinking) + 1;
   const following = THINKING_DISPLAYS[after % THINKING_DISPLAYS.length] ?? 'short';
   const thinking =
     argument === '' ? following : THINKING_DISPLAYS.find((each) => each === argument);
   if (thinking === undefined) return hint(state, '/thinking takes short, full or hidden');
-  const always = `terminal.thinking = "${thinking}" in your configuration keeps it`;
-  return hint({ ...state, thinking, toggled: new Set() }, `thinking: ${thinking}; ${always}`);
+  const always = `/config terminal.thinking ${thinking} keeps it`;
+  return hint(changeTerminal(state, { thinking }), `thinking: ${thinking}; ${always}`);
 }
 
 /** The message of `/init`. Reading a project takes much context, so a child does it. */
