@@ -309,8 +309,7 @@ export function hasWaitingMessages({ waiting }: Pick<Transcript, 'waiting'>): bo
 }
 
 function clearStream({ stream }: Transcript): void {
-  stream.text = '';
-  stream.thinking = '';
+  Object.assign(stream, { text: '', thinking: '' });
 }
 
 function addAnswer(transcript: Transcript, message: AssistantMessage): void {

@@ -2,7 +2,8 @@ import type { AutocompleteProvider, AutocompleteSuggestions } from '@earendil-wo
 import type { AppState } from '../model/app-state.ts';
 import { filterByText, searchedText } from '../model/fuzzy-match.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
-import { COMMANDS, agentCompletions, type Completion } from '../update/commands/command-table.ts';
+import { COMMANDS } from '../update/commands/command-table.ts';
+import { agentCompletions, type Completion } from '../update/commands/completions.ts';
 import { sanitizeLine } from '../../../base/terminal-text.ts';
 
 /** The time after which the files of the directory are listed again. */

@@ -1,6 +1,13 @@
 import { transcriptInView, type AppState, type Focus } from '../model/app-state.ts';
 import { hasWaitingMessages } from '../model/transcript.ts';
-import { ACTIONS, type Action, type Bindings, type KeyScope } from '../model/key-bindings.ts';
+import {
+  ACTIONS,
+  DEFAULT_BINDINGS,
+  type Action,
+  type Bindings,
+  type KeyScope,
+  type OwnAction,
+} from '../model/key-bindings.ts';
 
 /** Everything that decides the meaning of a key. */
 export type KeyContext = ReturnType<typeof keyContext>;
@@ -9,7 +16,7 @@ export type KeyContext = ReturnType<typeof keyContext>;
 export type KeyMeaning = Action | 'editor' | 'nothing';
 
 /** Returns the part of the screen that gets the keys. */
-export function keyFocus({ focus, writing }: AppState): Focus | 'search' | 'find' {
+function keyFocus({ focus, writing }: AppState): Focus | 'search' | 'find' {
   return writing.kind === 'search' || writing.kind === 'find' ? writing.kind : focus;
 }
 
@@ -49,7 +56,7 @@ const TYPING: ReadonlySet<KeyContext['focus']> = new Set(['editor', 'search', 'p
 const DIALOGS: ReadonlySet<KeyContext['focus']> = new Set(['picker', 'pager', 'find']);
 
 /** Whether an action with a scope works while a part of the screen gets the keys. */
-export function hasScope(action: Action, scope: KeyScope, focus: KeyContext['focus']): boolean {
+function hasScope(action: Action, scope: KeyScope, focus: KeyContext['focus']): boolean {
   if (scope !== 'anywhere') return scope === focus;
   // In the list of background shells, the key stops the selected one.
   if (focus === 'picker' && action === 'stop-focused') return true;
@@ -104,4 +111,11 @@ const ESCAPE_ORDER: readonly (readonly [KeyMeaning, (context: EscapeContext) => 
 /** Returns the meaning of Esc: the first row of `ESCAPE_ORDER` that applies. */
 export function escapeMeaning(context: EscapeContext): KeyMeaning {
   return ESCAPE_ORDER.find(([, applies]) => applies(context))?.[0] ?? 'interrupt';
+}
+
+/** Whether the part of the screen to which an action belongs has the focus. `back` belongs to all parts. */
+export function isInScope(action: OwnAction, state: AppState): boolean {
+  const { scope } = DEFAULT_BINDINGS[action];
+  if (scope === 'completion') return state.focus === 'editor';
+  return action === 'back' || hasScope(action, scope, keyFocus(state));
 }

@@ -11,7 +11,7 @@ import {
   setEditorText,
 } from './step.ts';
 import type { UiMessage } from './message.ts';
-import { HELP_HINT } from '../view/frame.ts';
+import { HELP_HINT } from '../view/hints.ts';
 import { COMMANDS } from './commands/command-table.ts';
 import { BARE_WORDS, ELSEWHERE, FAMILIAR_NAMES } from './commands/familiar-names.ts';
 import { showPage, unknownCommandPage } from './commands/pages.ts';

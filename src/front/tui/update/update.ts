@@ -13,7 +13,8 @@ import {
   type DisplayedTree,
 } from '../model/task-tree.ts';
 import { addFormerContent, updateShell } from '../model/call-entries.ts';
-import { frameLayout, newHintsAbout, paneHeightOf } from '../view/frame.ts';
+import { frameLayout, paneHeightOf } from '../view/frame.ts';
+import { newHintsAbout } from '../view/hints.ts';
 import {
   type UpdateContext,
   andThen,
@@ -62,8 +63,8 @@ import {
   PICKER_ACTIONS,
 } from './picker.ts';
 import { restoreMessages, TASK_ACTIONS, TREE_SCROLL_ACTIONS } from './tasks.ts';
-import { DEFAULT_BINDINGS, isEditingAction, type OwnAction } from '../model/key-bindings.ts';
-import { hasScope, keyFocus } from './key-action.ts';
+import { isEditingAction, type OwnAction } from '../model/key-bindings.ts';
+import { isInScope } from './key-action.ts';
 
 /**
  * Returns the next state after a message, and the effects of the message. The function is pure: it changes no state in
@@ -306,17 +307,11 @@ function pressKey(state: AppState, pressed: PressedKey, context: UpdateContext):
     if (meaning === 'editor') return holdAnswer(cleared, pressed, context);
     if (meaning === 'nothing' || isEditingAction(meaning)) return next(cleared);
     if (!isInScope(meaning, state)) return next(cleared);
-    return andThen(countHints(cleared, newHintsAbout(meaning, state, context)), (counted) =>
-      handlerOf(meaning, state)(counted, context, state.armed),
+    return andThen(
+      countHints(cleared, newHintsAbout(meaning, state, context.bindings)),
+      (counted) => handlerOf(meaning, state)(counted, context, state.armed),
     );
   });
-}
-
-/** Whether the part of the screen to which an action belongs has the focus. `back` belongs to all parts. */
-function isInScope(action: OwnAction, state: AppState): boolean {
-  const { scope } = DEFAULT_BINDINGS[action];
-  if (scope === 'completion') return state.focus === 'editor';
-  return action === 'back' || hasScope(action, scope, keyFocus(state));
 }
 
 /** The handlers of keys that scroll another part of the screen than the conversation while that part has the focus. */

@@ -31,9 +31,12 @@ import {
   type PageSource,
   type CommandHelp,
 } from './pages.ts';
-import { sanitizeLine, sanitizeForTerminal } from '../../../../base/terminal-text.ts';
-import { collapseWhitespace } from '../../../../base/text.ts';
-import type { LibraryInfo } from '../../model/ui-library.ts';
+import {
+  modelCompletions,
+  shellCompletions,
+  taskCompletions,
+  type Completion,
+} from './completions.ts';
 
 /** A command that is typed after a slash. */
 export interface SlashCommand extends CommandHelp {
@@ -296,44 +299,4 @@ function pickOrPage(
 ): SlashCommand['run'] {
   return (state, argument, context) =>
     state.surface === 'screen' ? pick(state, context) : inLines(state, argument, context);
-}
-
-/** A text that the editor offers as a completion: `/help`, `@Explore`. */
-export interface Completion {
-  readonly text: string;
-  readonly help: string;
-}
-
-function taskCompletions({ tree }: AppState): readonly Completion[] {
-  return [...tree.rows.values()].map(({ id, agent, description }) => ({
-    text: id.slice(0, 8),
-    help: collapseWhitespace(sanitizeForTerminal(`${agent} ${description}`, 'prose')),
-  }));
-}
-
-function shellCompletions({ tree }: AppState): readonly Completion[] {
-  return [...tree.shells.values()].map(({ id, command }) => ({
-    text: id.slice(0, 8),
-    help: collapseWhitespace(sanitizeForTerminal(command, 'prose')),
-  }));
-}
-
-/** Returns the tiers, and the models that the configuration names. */
-function modelCompletions({ models }: Pick<LibraryInfo, 'models'>): readonly Completion[] {
-  const { fast, balanced, powerful, default: standard, flag } = models.settings;
-  const tiers = Object.entries({ fast, balanced, powerful }).map(([text, model]) => ({
-    text,
-    help: sanitizeLine(model ?? 'the tier'),
-  }));
-  const named = [standard, flag].flatMap((model) =>
-    model === undefined ? [] : [{ text: sanitizeLine(model), help: '' }],
-  );
-  return [...tiers, ...named];
-}
-
-export function agentCompletions({ agents }: LibraryInfo['agents']): readonly Completion[] {
-  return agents.map(({ name, description }) => ({
-    text: sanitizeLine(`@${name}`),
-    help: collapseWhitespace(sanitizeForTerminal(description, 'prose')),
-  }));
 }
