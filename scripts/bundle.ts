@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { rolldown, type OutputChunk } from 'rolldown';
+import { rolldown, type CodeSplittingGroup, type OutputChunk } from 'rolldown';
 import { builtinModulePlugin } from './builtin-modules.ts';
 import type { DescribedProject } from './bundled-packages.ts';
 import { unusedStreamsPlugin } from './unused-streams.ts';
@@ -23,6 +23,12 @@ const ENTRIES = {
   testing: 'src/testing/index.ts',
 };
 
+/**
+ * The program of the worker that src/web/convert/convert-page.ts starts. It shares no file with the rest, so that the
+ * worker loads nothing but what it runs.
+ */
+const WORKER_ENTRIES = { 'page-converter': 'src/web/convert/worker.ts' };
+
 /** The lowest Node that package.json promises: newer syntax, such as `using`, is compiled down to it. */
 const LOWEST_NODE = `node${manifest.engines.node.replace('>=', '')}`;
 
@@ -34,7 +40,7 @@ const EXTERNAL = ['@vscode/ripgrep', '@napi-rs/keyring'];
  * the compile cache is on, the command line, the run itself, and what the providers share. The light part of all
  * other commands is one file. Groups take along what their modules import statically.
  */
-const CHUNKS = [
+const CHUNKS: CodeSplittingGroup[] = [
   { name: 'boot', test: /src\/(sys\/env|base\/version)\.ts$/, priority: 5 },
   {
     name: 'cli',
@@ -43,7 +49,7 @@ const CHUNKS = [
     test: new RegExp(
       [
         String.raw`src/front/cli/(main|stdin|new-file)\.ts$`,
-        String.raw`src/base/(clock|control-tags|drop-missing|ids|local-time|title)\.ts$`,
+        String.raw`src/base/(clock|control-tags|drop-missing|ids|json|local-time|title)\.ts$`,
         String.raw`src/protocol/(agent|outside-text|stream-line|state/(ledger|steady-time))\.ts$`,
         // Node's own module, which otherwise would be in one of the chunks that use it.
         String.raw`builtin:os$`,
@@ -67,9 +73,17 @@ const CHUNKS = [
 
 /** Bundles the entries. Writes nothing; the output says which modules each chunk contains. */
 export async function bundle(): Promise<readonly OutputChunk[]> {
+  const program = await bundleEntries(ENTRIES, CHUNKS);
+  return [...program, ...(await bundleEntries(WORKER_ENTRIES, []))];
+}
+
+async function bundleEntries(
+  input: Readonly<Record<string, string>>,
+  groups: CodeSplittingGroup[],
+): Promise<readonly OutputChunk[]> {
   const build = await rolldown({
     cwd: root,
-    input: ENTRIES,
+    input,
     platform: 'node',
     external: EXTERNAL,
     plugins: [builtinModulePlugin(), unusedStreamsPlugin()],
@@ -87,7 +101,7 @@ export async function bundle(): Promise<readonly OutputChunk[]> {
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
-    codeSplitting: { groups: CHUNKS },
+    codeSplitting: { groups },
     minify: true,
     sourcemap: 'hidden',
   });

@@ -11,6 +11,8 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   everyday: ['test/everyday/everyday.test.ts'],
   /** The packed package on machines that have nothing but Node. */
   install: ['test/install/install.test.ts'],
+  /** Servers of the Model Context Protocol from npm, which needs the network. */
+  mcp: ['test/mcp/world/*.test.ts'],
   /** The attacks that play through the engine and the built program, and keys in a real keychain. */
   hostile: ['test/hostile/{hostile,effects,program,keychain}.test.ts'],
 };

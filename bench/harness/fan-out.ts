@@ -1,4 +1,4 @@
-import type { Answer, AnswerToolCall } from '../../src/testing/answer.ts';
+import type { ScriptedAnswer, AnswerToolCall } from '../../src/testing/answer.ts';
 import type { Rule } from '../../src/testing/rules.ts';
 import { answeredAt, byTask, type Exchange } from './model-server.ts';
 
@@ -133,7 +133,7 @@ function numbers(count: number): readonly number[] {
 }
 
 /** Spends half of the time before the first of ten pieces and the rest between the pieces. */
-function pace(turnMs: number): Pick<Answer, 'firstTokenMs' | 'chunkMs'> {
+function pace(turnMs: number): Pick<ScriptedAnswer, 'firstTokenMs' | 'chunkMs'> {
   const chunkMs = Math.floor(turnMs / 20);
   return { firstTokenMs: turnMs - 9 * chunkMs, chunkMs };
 }

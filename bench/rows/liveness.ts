@@ -1,5 +1,5 @@
 import { plural } from '../../src/base/text.ts';
-import type { Answer } from '../../src/testing/answer.ts';
+import type { ScriptedAnswer } from '../../src/testing/answer.ts';
 import type { Rule } from '../../src/testing/rules.ts';
 import { Fixture } from '../harness/fixture.ts';
 import type { Measurement } from '../harness/measurement.ts';
@@ -13,7 +13,7 @@ const CHILD_PROMPT = 'Find out one thing.';
 interface Case {
   readonly title: string;
   /** The answer to each request of the child. */
-  readonly answer: Answer;
+  readonly answer: ScriptedAnswer;
   readonly settings: Readonly<Record<string, string>>;
   /** The time after which the settings end the child, or null when no time limit does. */
   readonly limitMs: number | null;
@@ -106,7 +106,7 @@ async function runCase(tested: Case, { bin, fixture, isBackground }: Delegation)
   return { ms: notified.receivedAt - first.receivedAt, requests: ofChild.length };
 }
 
-function script(answer: Answer, isBackground: boolean): readonly Rule[] {
+function script(answer: ScriptedAnswer, isBackground: boolean): readonly Rule[] {
   const input = {
     description: 'look it up',
     prompt: CHILD_PROMPT,

@@ -48,7 +48,9 @@ function nameDistance(a: string, b: string): number {
   return a !== b && stem(a) === stem(b) ? 1 : editDistance(a, b);
 }
 
+/** Counts the changes that make `b` of `a`: a character more, less or other, or two neighbours that are exchanged. */
 function editDistance(a: string, b: string): number {
+  let beforePrevious: readonly number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let row = 1; row <= a.length; row += 1) {
     const current = [row];
@@ -56,8 +58,11 @@ function editDistance(a: string, b: string): number {
       const substitution = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
       const deletion = (previous[column] ?? 0) + 1;
       const insertion = (current[column - 1] ?? 0) + 1;
-      current.push(Math.min(substitution, deletion, insertion));
+      const isExchanged = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      const exchange = isExchanged ? (beforePrevious[column - 2] ?? Infinity) + 1 : Infinity;
+      current.push(Math.min(substitution, deletion, insertion, exchange));
     }
+    beforePrevious = previous;
     previous = current;
   }
   return previous[b.length] ?? 0;

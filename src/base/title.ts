@@ -1,3 +1,5 @@
+import { lazy } from './lazy.ts';
+
 /** The maximum width of a title in columns. */
 const MAX_COLUMNS = 60;
 /** The maximum number of characters that are looked at. */
@@ -9,10 +11,15 @@ const MAX_READ = 2_000;
  */
 export function titleOf(text: string): string {
   const lines = text.slice(0, MAX_READ).split(/\r?\n|[\u0085\u2028\u2029]/);
-  const line = lines.map(withoutMarks).find((each) => /[\p{L}\p{N}]/u.test(each)) ?? '';
+  const line = lines.map(withoutMarks).find(hasWords) ?? '';
   // A short beginning such as "Hi." or "No." says too little.
   const [, sentence = line] = /^(.{12,}?[.!?…。！？])(?:\s|$)/u.exec(line) ?? [];
   return cutToColumns(sentence.replace(/[\s.:;,]+$/, ''), MAX_COLUMNS);
+}
+
+/** Whether a line has a letter or a digit. Most lines have one of ASCII, for which no pattern is compiled. */
+function hasWords(line: string): boolean {
+  return /[A-Za-z\d]/.test(line) || /[\p{L}\p{N}]/u.test(line);
 }
 
 /** Removes the marks of headings, lists, quotes, emphasis and code, and joins white space. */
@@ -49,13 +56,15 @@ function cutWord(word: string, max: number): string {
   return cut;
 }
 
-const WIDE =
-  /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Emoji_Presentation}|[\uff01-\uff60\u3000-\u303f]/u;
+const WIDE = lazy(
+  () =>
+    /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Emoji_Presentation}|[\uff01-\uff60\u3000-\u303f]/u,
+);
 
 function columnsOf(text: string): number {
   // Most texts are plain, and a list of titles may have many thousands.
   if (/^[ -~]*$/.test(text)) return text.length;
   let columns = 0;
-  for (const letter of text) columns += WIDE.test(letter) ? 2 : 1;
+  for (const letter of text) columns += WIDE().test(letter) ? 2 : 1;
   return columns;
 }

@@ -19,6 +19,12 @@ export function estimateTokensUnrounded(text: string): number {
   return scan(text, Infinity).tokens;
 }
 
+/**
+ * The maximum estimate for one character: a letter with an accent between spaces. For a short text this bound is enough
+ * where the estimate itself would take too long, as at the start of the program.
+ */
+export const MAX_TOKENS_PER_CHARACTER = 1.5;
+
 /** Returns the length of the longest beginning of a text that takes about this many tokens. */
 export function prefixLengthWithin(text: string, maxTokens: number): number {
   const { tokens, runStart, runTokens, end } = scan(text, maxTokens);

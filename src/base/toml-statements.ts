@@ -33,31 +33,47 @@ export function* locateKeys(
   }
 }
 
-interface Statement {
+/** A statement of a TOML document: the heading of a table, or a key with its value. */
+export interface TomlStatement {
+  /** The statement without its comments. */
   readonly text: string;
+  /** The line on which it begins, counted from 1. */
   readonly line: number;
+  /** The position of its first character in the document. */
+  readonly start: number;
+  /** The position after its last character. A comment after it does not belong to it. */
+  readonly end: number;
 }
 
-function splitStatements(document: string): readonly Statement[] {
-  const found: Statement[] = [];
+/** Splits a valid document into its statements. */
+export function splitStatements(document: string): readonly TomlStatement[] {
+  const found: TomlStatement[] = [];
   let line = 1;
   let depth = 0;
   let text = '';
-  let startLine = 1;
-  for (const [token] of document.matchAll(TOKENS)) {
-    if (text.trim() === '') startLine = line;
-    if (token === '\n' && depth === 0) {
-      if (text.trim() !== '') found.push({ text: text.trim(), line: startLine });
-      text = '';
-    } else if (!token.startsWith('#')) {
+  let first = { line: 1, start: 0 };
+  let end = 0;
+  const finish = (): void => {
+    if (text.trim() !== '') found.push({ text: text.trim(), ...first, end });
+    text = '';
+  };
+  for (const { 0: token, index } of document.matchAll(TOKENS)) {
+    if (text.trim() === '') first = { line, start: index + countBlanks(token) };
+    if (token === '\n' && depth === 0) finish();
+    else if (!token.startsWith('#')) {
       if (token === '[' || token === '{') depth += 1;
       else if (token === ']' || token === '}') depth -= 1;
       text += token;
+      if (token.trim() !== '') end = index + token.trimEnd().length;
     }
     line += countNewlines(token);
   }
-  if (text.trim() !== '') found.push({ text: text.trim(), line: startLine });
+  finish();
   return found;
+}
+
+function countBlanks(token: string): number {
+  return token.length - token.trimStart().length;
 }
 
 function countNewlines(token: string): number {
@@ -65,7 +81,10 @@ function countNewlines(token: string): number {
 }
 
 /** Returns the path of each key and table in a parsed value, outer before inner. Arrays count as values. */
-function keyPaths(value: unknown, base: readonly string[] = []): readonly (readonly string[])[] {
+export function keyPaths(
+  value: unknown,
+  base: readonly string[] = [],
+): readonly (readonly string[])[] {
   if (!isTomlTable(value)) return [];
   const found: (readonly string[])[] = [];
   for (const [name, inner] of Object.entries(value)) {

@@ -1,9 +1,11 @@
-import { DETAILS } from '../protocol/detail.ts';
+import {
+  DETAILS,
+  NOTIFY,
+  THEME_CHOICES,
+  THINKING_DISPLAYS,
+} from '../protocol/terminal-settings.ts';
 import { SECONDS_RANGE } from '../protocol/limits.ts';
-import { NOTIFY } from '../protocol/notify.ts';
 import { SEARCH_SERVICES } from '../protocol/web-search.ts';
-import { THEME_CHOICES } from '../protocol/terminal-settings.ts';
-import { THINKING_DISPLAYS } from '../protocol/thinking-display.ts';
 import { GRANTABLE_MODES, parseAgentMode } from '../policy/modes.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
 import {

@@ -1,3 +1,4 @@
+import { formatTomlString, formatTomlValue } from './edit-toml.ts';
 import type { ModelOverride, ProviderSettings } from '../model/settings/model-settings.ts';
 
 /** The settings of a provider and of one of its models, as a part of a configuration file. */
@@ -39,22 +40,11 @@ export function formatProviderFragment(fragment: ProviderFragment): string {
 
 function formatTable(path: readonly string[], values: Readonly<Record<string, TomlValue>>): string {
   const lines = Object.entries(values).flatMap(([key, value]) =>
-    value === undefined ? [] : [`${key} = ${formatValue(value)}\n`],
+    value === undefined ? [] : [`${key} = ${formatTomlValue(value)}\n`],
   );
   return `[${path.map(formatKey).join('.')}]\n${lines.join('')}`;
 }
 
 function formatKey(key: string): string {
-  return /^[\w-]+$/.test(key) ? key : formatString(key);
-}
-
-function formatValue(value: string | number | readonly string[]): string {
-  if (typeof value === 'number') return String(value);
-  if (typeof value === 'string') return formatString(value);
-  return `[${value.map(formatString).join(', ')}]`;
-}
-
-/** Formats a basic string. TOML has the escapes of JSON, and requires one more. */
-function formatString(text: string): string {
-  return JSON.stringify(text).replaceAll('\u007f', String.raw`\u007f`);
+  return /^[\w-]+$/.test(key) ? key : formatTomlString(key);
 }

@@ -23,6 +23,27 @@ export interface ConfigEntry {
   readonly meaning: string;
 }
 
+/** A setting that the user can change, with the values that it accepts. */
+export interface UserSetting extends Omit<ConfigEntry, 'acts'> {
+  /** The valid values as messages show them. */
+  readonly expects: string;
+  /** All valid values as text, if there are only a few; else null. */
+  readonly choices: readonly string[] | null;
+}
+
+/** Lists the settings that a user can change one by one, in the order of the table of keys. */
+export function listUserSettings(loaded: Pick<LoadedConfig, 'settings'>): readonly UserSetting[] {
+  return ALL_KEYS.flatMap((entry) => {
+    const setting = loaded.settings.get(entry.key);
+    if (setting === undefined) return [];
+    const { acts: _, ...line } = createKeyLine(entry, setting);
+    const { expects, schema } = entry.spec;
+    const isBoolean = schema['type'] === 'boolean';
+    const choices = isBoolean ? ['true', 'false'] : (entry.spec.choices ?? null);
+    return [{ ...line, expects, choices }];
+  });
+}
+
 /** Lists all keys in the order of the table of keys, then the configured providers, models and MCP servers. */
 export function listConfigEntries(loaded: LoadedConfig): readonly ConfigEntry[] {
   const keys = ALL_KEYS.flatMap((entry) => {

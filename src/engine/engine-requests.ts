@@ -1,8 +1,9 @@
 import type { TaskRequest } from './delegation/create-task.ts';
 import type { QuotedItem } from '../protocol/quoted-item.ts';
-import type { ResolvedModel, RequestPrefix } from '../protocol/model.ts';
+import type { Effort, ResolvedModel, RequestPrefix } from '../protocol/model.ts';
 import type { Rights, PermissionMode, Decision } from '../protocol/permission.ts';
 import type { ChildOutline } from './delegation/plan-child.ts';
+import type { RuleChange } from './permissions/change-rules.ts';
 import type { AnswerRequest } from './questions/parse-answer.ts';
 
 /** A request to start a conversation as the root of a new tree. */
@@ -11,6 +12,8 @@ export interface RootRequest extends TaskRequest {
   readonly id?: string;
   /** The description of the task in lists. Default: a title from the first words of the prompt. */
   readonly description?: string;
+  /** Rules that the user has set for the conversation before it begins; only of scope `task`. Default: none. */
+  readonly rules?: readonly RuleChange[];
 }
 
 /** The options with which a person resumes a task. */
@@ -23,6 +26,8 @@ export interface ResumeOptions {
   readonly maxRights: (recorded: Rights) => Rights;
   /** Default: the recorded model. */
   readonly model?: ResolvedModel;
+  /** The effort of the requests; null for that of the model. Default: the recorded effort. */
+  readonly effort?: Effort | null;
   readonly maxTurns?: number;
   /** The mode that the person chose, limited by the agent's definition. Default: the recorded mode. */
   readonly mode?: PermissionMode;

@@ -8,6 +8,7 @@ import { hasBackgroundWork } from '../protocol/state/owned-work.ts';
 import { openQuestions } from '../protocol/state/questions.ts';
 import type { Question } from '../protocol/question.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
+import type { ContextFile } from '../protocol/project-context.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import { LoopQueue } from '../base/loop-queue.ts';
@@ -42,6 +43,8 @@ import {
   type ResumedDescendant,
 } from './resume-descendant.ts';
 import { RunningTasks } from './task/running-tasks.ts';
+import { applyRuleChange, recordInIdleLog, type RuleChange } from './permissions/change-rules.ts';
+import { workingDirectory } from './task/inbox.ts';
 import { changeMode } from './questions/set-mode.ts';
 import { stopOrder, type StopOrder } from './task/stop-order.ts';
 import type { TaskRun } from './task/task-run.ts';
@@ -236,6 +239,52 @@ export class Engine {
     if (run.isEnding) throw notRunningError(id);
     changeMode(run, mode, run.tree.members);
     this.deps.inbox.reconsider();
+  }
+
+  /**
+   * Changes the rules of a conversation, from the next call of each of its tasks on. The open questions that the rules now
+   * settle are closed. `id` is the full id of the conversation. Throws MusterError and changes nothing if the rule is
+   * wrong or not there to be removed, or if the log cannot be written.
+   */
+  async changeRule(id: string, change: RuleChange): Promise<void> {
+    const { inbox, redact = (text: string) => text, store } = this.deps;
+    const stores = (directory: string | null) => ({
+      standing: inbox.standingRules,
+      directory,
+      redact,
+    });
+    const top = this.running.get(id)?.top;
+    if (top?.isEnding === true) await top.end.written;
+    if (top === undefined || top.isEnding) {
+      await recordInIdleLog(store, id, (state) =>
+        applyRuleChange(change, state, stores(workingDirectory(state.spec.rights))),
+      );
+    } else {
+      const directory = workingDirectory(top.permissions.rights);
+      top.journal.record(...applyRuleChange(change, top.state, stores(directory)));
+    }
+    inbox.reconsider();
+  }
+
+  /**
+   * Stops a background shell, as TaskStop does, and waits for its end, of which its task is notified. Throws MusterError:
+   * `NOT_FOUND` if the task does not run in this process or has no such shell; `CONFLICT` if the shell has ended.
+   */
+  async stopShell(id: string, shell: string): Promise<void> {
+    const run = this.requireRun(id);
+    const known = run.state.shells.get(shell);
+    if (known === undefined) {
+      throw new MusterError('NOT_FOUND', `task ${id} has no shell ${shell}`);
+    }
+    if (known.end !== null) throw new MusterError('CONFLICT', `shell ${shell} has ended`);
+    await run.shells.stop([shell], { notify: true });
+  }
+
+  /** Returns the context files of a directory (absolute, real path) as new tasks get them. */
+  async contextFiles(directory: string): Promise<readonly ContextFile[]> {
+    const { context } = this.deps;
+    await context?.refresh();
+    return context?.getContext(directory)?.files ?? [];
   }
 
   /** Moves a foreground task to the background. Throws MusterError if that is not possible. */

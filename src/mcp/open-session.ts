@@ -157,10 +157,11 @@ async function connect(
     if (state.isClosing || error.message.startsWith(LATE_PROGRESS)) return;
     onProblem(quoteOneLine(error.message));
   };
-  // Until the revision is agreed on, the SDK reports errors of the transport only to the transport itself.
   transport.onerror = (error) => {
-    if (!state.isOpen) report(error);
-    else if (transport instanceof SSEClientTransport) {
+    // Until the revision is agreed on, the SDK reports errors only here. Those of HTTP are the answers by which servers
+    // of older revisions are recognized.
+    if (!state.isOpen && transport instanceof StdioServerTransport) report(error);
+    if (state.isOpen && transport instanceof SSEClientTransport) {
       // Without its stream of events, the connection cannot receive anything.
       state.streamError ??= `its stream of events failed: ${quoteOneLine(error.message)}`;
       void transport.close();
@@ -216,7 +217,7 @@ function createOptions({ roots, onListChanged, ask }: SessionRequest): ClientOpt
   });
   return {
     capabilities: {
-      ...(ask === null ? {} : { elicitation: { form: {}, url: {} } }),
+      ...(ask === null ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } }),
       ...(roots.length === 0 ? {} : { roots: {} }),
     },
     versionNegotiation: { mode: 'auto', probe: { timeoutMs: PROBE_MS } },

@@ -228,9 +228,11 @@ function toMs(value: number | undefined, unitMs: number): number | undefined {
 }
 
 function readToolFilter(fields: EntryFields): McpToolFilter {
-  const only = fields.list('tools', 'includetools', 'enabledtools', 'availabletools') ?? null;
+  const all = fields.list('tools', 'includetools', 'enabledtools');
+  const some = fields.list('availabletools') ?? [];
+  const only = all ?? (some.length === 0 ? null : some);
   const except = fields.list('excludetools', 'disabledtools') ?? [];
-  // Copilot and goose write all tools in these ways.
-  const isAll = only === null || only.includes('*') || only.length === 0;
+  // Copilot writes all tools as `*`, and goose as an empty `available_tools`.
+  const isAll = only === null || only.includes('*');
   return { only: isAll ? null : only, except };
 }

@@ -62,9 +62,10 @@ export class ServerConnection {
   /** True from the end of a session that Muster has not ended until the next session is open. */
   private wasLost = false;
   private error: McpServerError | null = null;
-  private activeUses = 0;
   /** The number of handles that share the connection. */
   users = 0;
+  /** The number of requests that are running. */
+  activeRequests = 0;
 
   constructor(parts: ConnectionParts) {
     const { entry, clock, onEvent } = parts;
@@ -86,10 +87,6 @@ export class ServerConnection {
     return this.session?.info ?? null;
   }
 
-  get activeRequests(): number {
-    return this.activeUses;
-  }
-
   /**
    * Runs a request, after starting the server if necessary. A request that the server has not seen because its session
    * had ended is sent once more.
@@ -98,19 +95,17 @@ export class ServerConnection {
     { signal, callId }: ConnectionUse,
     send: (session: McpSession, request: LimitedRequest) => Promise<T>,
   ): Promise<T> {
-    this.activeUses += 1;
+    this.activeRequests += 1;
     if (this.currentState === 'ready') this.stopTimer();
     if (callId !== undefined) this.callIds.push(callId);
     try {
       return await this.sendOnce(signal, send);
     } catch (thrown) {
-      const isUnsent =
-        thrown instanceof McpServerError && thrown.kind === 'lost' && !thrown.isOutcomeUnknown;
-      if (!isUnsent || this.currentState === 'closed') throw thrown;
+      if (!this.isWorthAnotherTry(thrown) || this.currentState === 'closed') throw thrown;
       return await this.sendOnce(signal, send);
     } finally {
       if (callId !== undefined) this.callIds.splice(this.callIds.indexOf(callId), 1);
-      this.activeUses -= 1;
+      this.activeRequests -= 1;
       this.armIdleTimer();
     }
   }
@@ -158,12 +153,25 @@ export class ServerConnection {
     try {
       return await send(session, request);
     } catch (thrown) {
-      if (thrown instanceof McpServerError && thrown.kind === 'lost')
+      if (thrown instanceof McpServerError && (thrown.kind === 'lost' || this.isStale(thrown))) {
         this.lose(session, thrown.message);
+      }
       throw thrown;
     } finally {
       request.end();
     }
+  }
+
+  /** Tells whether the server has not carried out a request, and another session may do so. */
+  private isWorthAnotherTry(thrown: unknown): boolean {
+    if (!(thrown instanceof McpServerError) || thrown.isOutcomeUnknown) return false;
+    return thrown.kind === 'lost' || this.isStale(thrown);
+  }
+
+  /** Tells whether a server no longer accepts the headers that a helper has printed: the next ones may be valid. */
+  private isStale({ kind }: McpServerError): boolean {
+    const { transport } = this.parts.entry;
+    return kind === 'login' && transport.type !== 'stdio' && transport.headersHelper !== null;
   }
 
   /** Returns the open session. Starts the server, or waits for its restart, if there is none. */
@@ -312,7 +320,8 @@ export class ServerConnection {
 
   private changeList(list: McpListKind): void {
     if (list === 'tools') this.tools = null;
-    this.events.listChanged(list);
+    // Nobody has read a list of a server that is still starting.
+    if (this.currentState === 'ready') this.events.listChanged(list);
   }
 
   private report(event: McpEvent): void {
@@ -320,7 +329,7 @@ export class ServerConnection {
   }
 
   private armIdleTimer(): void {
-    if (this.activeUses > 0 || this.currentState !== 'ready') return;
+    if (this.activeRequests > 0 || this.currentState !== 'ready') return;
     this.stopTimer();
     this.timer = setTimeout(() => this.stop('idle'), this.parts.entry.limits.idleMs);
     this.timer.unref();

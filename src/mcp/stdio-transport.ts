@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { errorMessage } from '../base/errors.ts';
+import { collapseWhitespace } from '../base/text.ts';
 import { MessageLines, type MessageLimits, type ReceivedLine } from './message-lines.ts';
 import { ErrorOutput, type ServerProcess } from './server-process.ts';
 
@@ -40,7 +41,7 @@ export class StdioServerTransport implements Transport {
 
   /** Returns the end of stderr for the end of an error message. */
   quoteStderr(): string {
-    const stderr = this.stderr.read(QUOTED_STDERR_LENGTH);
+    const stderr = collapseWhitespace(this.stderr.read(QUOTED_STDERR_LENGTH));
     return stderr === '' ? '' : `; the end of its stderr: ${stderr}`;
   }
 

@@ -2,7 +2,7 @@ import { removeHiddenCharacters } from '../base/hidden-characters.ts';
 import { byteLength } from '../base/text.ts';
 
 /** The maximum size of a tool's description, in bytes. */
-export const MAX_TOOL_DESCRIPTION_BYTES = 1024;
+const MAX_TOOL_DESCRIPTION_BYTES = 1024;
 
 /**
  * Makes a text of a server fit for a request: removes control characters and characters that a person does not see,

@@ -5,6 +5,7 @@ import type { ResolvedCall } from './call.ts';
 import { createDecisionInput, hasCallEffect, isProvable } from './decision-input.ts';
 import type { DecisionContext, DecisionInput } from './decision-input.ts';
 import { forbidsAllChanges } from './denied-paths.ts';
+import { explainRefusal } from './explain-refusal.ts';
 import { checkHardRules, checkHardRulesOfReads } from './hard-rules.ts';
 import { isNarrowerMode } from './modes.ts';
 import { findAllowingRule, findNarrowingRule } from './rules/match-rules.ts';
@@ -53,6 +54,22 @@ export function decideStart(
 ): string | null {
   if (!isNarrowerMode(mode, allowedIn)) return null;
   return `Not run: the user set ${mode} mode before ${tool} had begun. Call it again if it is still needed.`;
+}
+
+/**
+ * Decides whether a call that was allowed may still start after the user has changed the rules.
+ *
+ * @param decisions.before the decision that allowed the call; it is `ask` if a person allowed it
+ * @param decisions.now the decision by the present rules
+ * @returns the refusal for the model, or null if the call may start
+ */
+export function decideStartByRules(
+  tool: string,
+  { before, now }: { readonly before: Decision | undefined; readonly now: Decision },
+): string | null {
+  if (now.verdict === 'deny') return explainRefusal(now);
+  if (now.verdict === 'allow' || before?.verdict === 'ask') return null;
+  return `Not run: the user changed the rules before ${tool} had begun, and it now needs to be asked about. Call it again if it is still needed.`;
 }
 
 /** The tools of a task that called a tool which the task does not have. */

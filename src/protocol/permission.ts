@@ -23,6 +23,9 @@ export interface RuleSet {
   readonly deny: readonly PermissionRule[];
 }
 
+/** The name of a list of rules: what its rules do. */
+export type RuleList = keyof RuleSet;
+
 /** The limits of one definition to certain calls of some tools. They also apply to all tasks below. */
 export interface CallLimit {
   /** Canonical names of the limited tools. */

@@ -2,6 +2,7 @@ import type { ShellState } from '../protocol/state/owned-work.ts';
 import type { ChildReceipt, Receipt, ShellRun } from '../protocol/result.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 import type { CommandRun } from '../protocol/tool.ts';
+import { lazy } from '../base/lazy.ts';
 import { isInside } from '../base/path-inside.ts';
 import { sanitizeLine } from '../base/terminal-text.ts';
 import { plural, truncate } from '../base/text.ts';
@@ -82,7 +83,7 @@ const MAX_SHOWN_REFUSALS = 3;
 const MAX_SHOWN_TOOLS = 8;
 /** The maximum number of code points of one file name, command, refusal or tool name. */
 const MAX_TEXT_LENGTH = 100;
-const PLAIN_PATH = /^[\p{L}\p{N}_@./+~()[\]#%=-]{1,100}$/u;
+const PLAIN_PATH = lazy(() => /^[\p{L}\p{N}_@./+~()[\]#%=-]{1,100}$/u);
 
 /**
  * Formats what a task really did, from its state alone, as the parts of one line: its tool calls, the files that the
@@ -216,7 +217,7 @@ function formatChildren({ children }: TaskState): string {
 }
 
 function formatPath(path: string): string {
-  return PLAIN_PATH.test(path) ? path : quoteText(path);
+  return PLAIN_PATH().test(path) ? path : quoteText(path);
 }
 
 function joinFirst(items: readonly string[], shown: number): string {

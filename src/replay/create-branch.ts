@@ -70,7 +70,11 @@ export async function createBranch(
   const log = store.create(buildBranchSpec(store, branch, { state, point }));
   try {
     // The grants in an imported log were not given on this machine.
-    const copied = copyEvents(liveEvents).filter((body) => importedUpTo < 0 || !isGrant(body));
+    const kept = [
+      ...liveEvents.filter((event) => !isRuleChange(event)),
+      ...events.filter(isRuleChange),
+    ];
+    const copied = copyEvents(kept).filter((body) => importedUpTo < 0 || !isGrant(body));
     const resumed = { type: 'task.resumed', by: 'user', callId: null } as const;
     log.append([...copied, ...lostWorkEvents(state), resumed]);
     await log.sync();
@@ -134,6 +138,11 @@ function isGrant({ type }: EventBody): boolean {
   return type === 'rights.granted' || type === 'mode.granted';
 }
 
+/** Returns true for a rule that the user has set or removed. It also binds a branch from an earlier event. */
+function isRuleChange({ type }: Pick<TaskEvent, 'type'>): boolean {
+  return type === 'rights.restricted' || type === 'rule.removed';
+}
+
 /**
  * Creates notices about the tasks and shells that were running at the branch point and that the branch does not have.
  */
@@ -159,6 +168,8 @@ function copyEvent(body: EventBody): EventBody | null {
     case 'turn.accepted':
     case 'turn.interrupted':
     case 'rights.granted':
+    case 'rights.restricted':
+    case 'rule.removed':
     case 'mode.granted':
     case 'todos.set':
     case 'context.cleared':

@@ -135,8 +135,9 @@ export function isExternalEvent(event: TaskEvent): boolean {
   switch (event.type) {
     case 'input.queued': {
       const { kind, from, id } = event.input;
-      // The used part of a budget depends on other tasks of the tree, and the date depends on the time zone.
-      return kind !== 'notice' || from !== 'muster' || /^(?:budget|date)-/.test(id);
+      // The used part of a budget depends on other tasks of the tree, and the date depends on the time zone. A
+      // rewind puts files back between two runs of the loop.
+      return kind !== 'notice' || from !== 'muster' || /^(?:budget|date|rewind)-/.test(id);
     }
     case 'terms.changed':
       return event.fallback === undefined;
@@ -155,6 +156,8 @@ export function isExternalEvent(event: TaskEvent): boolean {
     case 'question.asked':
     case 'question.answered':
     case 'rights.granted':
+    case 'rights.restricted':
+    case 'rule.removed':
     case 'mode.granted':
     case 'child.created':
     case 'child.resumed':

@@ -7,6 +7,8 @@ const STYLE = `
 body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 system-ui, sans-serif; }
 h2 { font-size: 1rem; margin: 1.5rem 0 .25rem; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; font: inherit; }
+details { margin: 1.5rem 0; padding-left: 1rem; border-left: 3px solid #8888; }
+summary { font-weight: bold; cursor: pointer; }
 pre.verbatim { font: 13px/1.4 ui-monospace, monospace; padding: .5rem; border: 1px solid #8888; border-radius: 6px; }
 `;
 

@@ -61,11 +61,22 @@ function inputText(input: JsonValue): string {
   return toPrintableJson(input, 2);
 }
 
-/** Writes a part as Markdown. Control characters are removed, and code cannot end its own block. */
-export function partAsMarkdown({ heading, text, form }: ConversationPart): string {
+/**
+ * Returns the `#` of a Markdown heading of a level from 1 to 3 in a conversation. The conversations of tasks below have
+ * lower headings; Markdown has six levels.
+ *
+ * @param depth 0 for the conversation, 1 for a task that it has started, and so on
+ */
+export function headingMarks(level: number, depth: number): string {
+  return '#'.repeat(Math.min(6, level + 2 * depth));
+}
+
+/** Writes a part as Markdown. Control characters are removed, and code cannot end its own block. `depth`: see `headingMarks`. */
+export function partAsMarkdown({ heading, text, form }: ConversationPart, depth = 0): string {
   const safe = sanitizeForTerminal(text, 'prose').trimEnd();
-  if (form === 'prose') return `## ${sanitizeForTerminal(heading, 'prose')}\n\n${safe}\n\n`;
+  const title = `${headingMarks(form === 'prose' ? 2 : 3, depth)} ${sanitizeForTerminal(heading, 'prose')}`;
+  if (form === 'prose') return `${title}\n\n${safe}\n\n`;
   const longest = Math.max(2, ...Array.from(safe.matchAll(/`{3,}/g), ([marks]) => marks.length));
   const fence = '`'.repeat(longest + 1);
-  return `### ${sanitizeForTerminal(heading, 'prose')}\n\n${fence}\n${safe}\n${fence}\n\n`;
+  return `${title}\n\n${fence}\n${safe}\n${fence}\n\n`;
 }

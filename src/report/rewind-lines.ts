@@ -21,10 +21,45 @@ export function describeRewind(plan: RewindPlan, cwd: string): readonly string[]
   if (isThere) return [`task ${task} is already at event ${to}: nothing to do`];
   const files =
     plan.only === 'conversation' ? ['  files: they stay as they are'] : describeFiles(plan, cwd);
-  const lines = [...describeHead(plan), ...files, ...describeCommands(plan)];
-  if (refused.length === 0) return lines;
   return [
-    ...lines,
+    ...describeHead(plan),
+    ...files,
+    ...describeCommands(plan),
+    ...describeRefused(refused, cwd),
+  ];
+}
+
+/**
+ * Describes the effects of an undo or a redo of a whole conversation to the user who is in it, without the numbers of
+ * events. Line ends in quoted texts are escaped. Paths are relative to `cwd`.
+ */
+export function describeUndo(plan: RewindPlan, cwd: string): readonly string[] {
+  const { only, ends, refused, before, after, tasks, dropped } = plan;
+  if (ends !== null) {
+    return ['the last one was interrupted; this completes it:', ...describeFiles(plan, cwd)];
+  }
+  const turns = after.turns - before.turns;
+  const conversation =
+    only === 'files' || (turns === 0 && before.messages === after.messages)
+      ? 'it stays as it is'
+      : turns < 0
+        ? `${plural(-turns, 'answer')} taken back`
+        : `${plural(turns, 'answer')} brought back`;
+  const removed = tasks.length + dropped.length;
+  const files =
+    only === 'conversation' ? ['  files: they stay as they are'] : describeFiles(plan, cwd);
+  return [
+    `  conversation: ${conversation}`,
+    ...(removed === 0 ? [] : [`  ${plural(removed, 'task')} will not be part of it`]),
+    ...files,
+    ...describeCommands(plan),
+    ...describeRefused(refused, cwd),
+  ];
+}
+
+function describeRefused(refused: RewindPlan['refused'], cwd: string): readonly string[] {
+  if (refused.length === 0) return [];
+  return [
     'not done and nothing changed, because these files prevent the rewind:',
     ...refused.map(({ path, because }) => `  ${formatPath(path, cwd)}: ${sanitizeLine(because)}`),
   ];

@@ -14,7 +14,7 @@ export interface AnswerToolCall {
  * An answer of the model: thinking, then text, then calls. It is plain data, so that a script file can contain it. All
  * times are in milliseconds, and 0 by default.
  */
-export interface Answer {
+export interface ScriptedAnswer {
   readonly thinking?: string;
   readonly text?: string;
   readonly toolCalls?: readonly AnswerToolCall[];

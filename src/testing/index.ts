@@ -1,7 +1,7 @@
 /**
  * `muster-agent/testing`: a fake model server and checks, for tests of programs that use Muster.
  */
-export type { Answer, AnswerToolCall, Fault, FaultKind } from './answer.ts';
+export type { ScriptedAnswer as Answer, AnswerToolCall, Fault, FaultKind } from './answer.ts';
 export type { AnswerHandler } from './rules.ts';
 export { assertAppendOnly, canonicalPrefix, type CanonicalPrefix } from './canonical-prefix.ts';
 export type { BaseUrls } from './endpoints.ts';

@@ -1,6 +1,6 @@
 import { byteLength } from '../base/text.ts';
 import { addUsage, NO_USAGE, type Usage } from '../protocol/model.ts';
-import type { Answer, AnswerToolCall, Fault } from './answer.ts';
+import type { ScriptedAnswer, AnswerToolCall, Fault } from './answer.ts';
 import type { PreparedAnswer, StreamedCall } from './wire/codec.ts';
 
 /** The properties of an answer that depend on the request and the server, and not on the script. */
@@ -21,7 +21,7 @@ export function estimateTokenCount(bytes: number): number {
 }
 
 /** Adds ids, pieces and usage to an answer, and applies the faults that change its content. */
-export function prepareAnswer(answer: Answer, context: AnswerContext): PreparedAnswer {
+export function prepareAnswer(answer: ScriptedAnswer, context: AnswerContext): PreparedAnswer {
   const { fault } = answer;
   const base = { id: context.id, createdAt: context.createdAt };
   if (fault?.kind === 'empty') {
@@ -40,7 +40,7 @@ export function prepareAnswer(answer: Answer, context: AnswerContext): PreparedA
   };
 }
 
-function createThinkingPieces(answer: Answer): Iterable<string> | null {
+function createThinkingPieces(answer: ScriptedAnswer): Iterable<string> | null {
   if (answer.fault?.kind === 'thinking_forever') return generateEndlessThinking();
   return answer.thinking === undefined ? null : splitPieces(answer.thinking, answer.chunks);
 }
@@ -49,7 +49,7 @@ function* generateEndlessThinking(): Generator<string> {
   for (;;) yield 'hmm ';
 }
 
-function createTextPieces(answer: Answer): Iterable<string> | null {
+function createTextPieces(answer: ScriptedAnswer): Iterable<string> | null {
   if (answer.fault?.kind === 'huge') return generateHugeText(answer.fault.megabytes);
   return answer.text === undefined ? null : splitPieces(answer.text, answer.chunks);
 }
@@ -77,7 +77,7 @@ export function splitPieces(text: string, count = 1): readonly string[] {
   return pieces;
 }
 
-function prepareCalls(answer: Answer, idPrefix: string): readonly StreamedCall[] {
+function prepareCalls(answer: ScriptedAnswer, idPrefix: string): readonly StreamedCall[] {
   const calls = answer.toolCalls ?? [];
   const firstId = calls[0]?.id ?? `${idPrefix}0`;
   return calls.map((call, index) => {
@@ -107,7 +107,7 @@ function prepareArguments(
 }
 
 function estimateUsage(
-  answer: Answer,
+  answer: ScriptedAnswer,
   context: AnswerContext,
   calls: readonly StreamedCall[],
 ): Usage {
@@ -120,6 +120,6 @@ function estimateUsage(
   return addUsage(NO_USAGE, { ...context.prompt, output, reasoning });
 }
 
-function countTextBytes({ text = '', fault }: Answer): number {
+function countTextBytes({ text = '', fault }: ScriptedAnswer): number {
   return fault?.kind === 'huge' ? fault.megabytes * 2 ** 20 : byteLength(text);
 }

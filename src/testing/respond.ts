@@ -1,4 +1,4 @@
-import type { Answer, Fault } from './answer.ts';
+import type { ScriptedAnswer, Fault } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { planStream, type StreamPlan } from './stream-plan.ts';
 import type { PreparedAnswer, WireCodec, Frame } from './wire/codec.ts';
@@ -9,7 +9,7 @@ interface ResponseOptions {
   readonly exchange: Exchange;
   readonly codec: WireCodec;
   readonly request: RecordedRequest;
-  readonly answer: Answer;
+  readonly answer: ScriptedAnswer;
   /** Prepares the answer. Called immediately before the first byte is sent, and not called for an HTTP error. */
   prepare(): PreparedAnswer;
 }
@@ -185,7 +185,7 @@ export class Pacing {
   private hasContentBegun = false;
   private havePiecesBegun = false;
 
-  constructor({ fault, firstTokenMs = 0, chunkMs = 0 }: Answer) {
+  constructor({ fault, firstTokenMs = 0, chunkMs = 0 }: ScriptedAnswer) {
     this.firstMs = firstTokenMs;
     this.pieceMs =
       fault?.kind === 'thinking_forever' ? (fault.everyMs ?? DEFAULT_INTERVAL_MS) : chunkMs;

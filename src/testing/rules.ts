@@ -1,4 +1,4 @@
-import type { Answer } from './answer.ts';
+import type { ScriptedAnswer } from './answer.ts';
 import {
   firstUserText,
   lastUserText,
@@ -37,7 +37,7 @@ export interface RuleCondition {
  */
 export interface Rule {
   readonly when?: RuleCondition;
-  readonly answer: Answer;
+  readonly answer: ScriptedAnswer;
 }
 
 /** Creates a handler from rules. The handler throws an error that describes the request if no rule matches it. */
@@ -92,4 +92,4 @@ function describeRequest(request: RecordedRequest): string {
  * Decides the answer to a request. If it throws, the server answers with status 400 and records the error in
  * the outcome.
  */
-export type AnswerHandler = (request: RecordedRequest) => Answer | Promise<Answer>;
+export type AnswerHandler = (request: RecordedRequest) => ScriptedAnswer | Promise<ScriptedAnswer>;

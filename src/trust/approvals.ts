@@ -13,6 +13,7 @@ import { savedModeName, SAVED_MODES, type SavedMode } from './saved-modes.ts';
 import type { StateOptions } from './state-directory.ts';
 import type { StateList } from '../store/state/state-list.ts';
 import { openApprovalList } from './approval-list.ts';
+import { hashReview, POSTPONED_REVIEWS, type PostponedReview } from './postponed-reviews.ts';
 import { settingsEffects, type FileEffects, memoryEffects } from './file-effects.ts';
 import {
   indexEntries,
@@ -99,6 +100,27 @@ export class Approvals {
     return [...proposals.values()];
   }
 
+  /** Returns the time at which the user postponed the review of exactly these files; null if it was not postponed. */
+  postponedOn(proposals: readonly ApprovalProposal[]): string | null {
+    const sha256 = hashReview(proposals.map(({ entry }) => entry));
+    const { cwd } = this.#options;
+    const found = this.#postponed()
+      .all()
+      .find((review) => review.directory === cwd && review.sha256 === sha256);
+    return found?.answeredOn ?? null;
+  }
+
+  /** Remembers that the user does not want to review these files here until one of them changes. */
+  postpone(proposals: readonly ApprovalProposal[]): void {
+    const answeredOn = new Date().toISOString();
+    const review = {
+      directory: this.#options.cwd,
+      sha256: hashReview(proposals.map(({ entry }) => entry)),
+      answeredOn,
+    };
+    this.#postponed().add([review]);
+  }
+
   approve(proposals: readonly ApprovalProposal[]): void {
     const trustedOn = new Date().toISOString();
     this.#trusted().add(proposals.map(({ entry }) => ({ ...entry, trustedOn })));
@@ -154,6 +176,10 @@ export class Approvals {
 
   #trusted(): StateList<TrustEntry> {
     return openApprovalList(this.#options, TRUSTED_FILES);
+  }
+
+  #postponed(): StateList<PostponedReview> {
+    return openApprovalList(this.#options, POSTPONED_REVIEWS);
   }
 
   #answers(): StateList<SavedAnswer> {

@@ -20,13 +20,19 @@ export interface SavedAnswer {
 
 /** The saved answers, as a run reads and extends them. */
 export interface SavedAnswers {
-  /** Returns the allow rules that apply in a project. */
-  rules(projectRoot: string): readonly RuleText[];
+  /** Returns the allow rules that apply in a project, each with its scope. */
+  rules(projectRoot: string): readonly (RuleText & { readonly scope: 'project' | 'user' })[];
   /**
    * Saves an answer. Throws MusterError if the answer cannot be saved, and UsageError for a text that is not a rule.
    */
   add(answer: {
     readonly rule: string;
+    readonly scope: 'project' | 'user';
+    readonly projectRoot: string;
+  }): void;
+  /** Removes answers by the texts of their rules. Throws MusterError if the file cannot be changed. */
+  remove(answers: {
+    readonly rules: ReadonlySet<string>;
     readonly scope: 'project' | 'user';
     readonly projectRoot: string;
   }): void;
@@ -69,7 +75,17 @@ export function openSavedAnswers(options: ApprovalReaderOptions): SavedAnswers {
       const source = { kind: 'answer', where: path } as const;
       return entries
         .filter((each) => isAnswerFor(each, projectRoot))
-        .map(({ rule }) => ({ text: rule, source }));
+        .map(({ rule, project }) => ({
+          text: rule,
+          source,
+          scope: project === null ? 'user' : 'project',
+        }));
+    },
+    remove: ({ rules, scope, projectRoot }) => {
+      const project = scope === 'project' ? projectRoot : null;
+      openApprovalList(options, SAVED_ANSWERS).remove(
+        (each) => rules.has(each.rule) && each.project === project,
+      );
     },
     add: ({ rule, scope, projectRoot }) => {
       const parsed = parseSavedRule(rule);

@@ -97,38 +97,3 @@ export function withoutBrackets(host: string): string {
 export function isLocalhost(host: string): boolean {
   return /(?:^|\.)localhost$/i.test(host);
 }
-
-/**
- * Tells whether a rule names an address that is not public. A specifier names an address if it is this address, a network
- * such as `10.0.0.0/8` that contains it, or `localhost`. This word names the loopback addresses, but only for URLs with
- * `localhost` or such an address: any name could be made to stand for them. `domain:` before a specifier is ignored.
- *
- * @param host the host of the URL
- */
-export function matchesAddress(
-  specifiers: readonly string[],
-  address: string,
-  host: string,
-): boolean {
-  const parsed = parseAddress(address);
-  if (parsed === null) return false;
-  return specifiers.some((specifier) => {
-    const name = specifier
-      .trim()
-      .replace(/^domain:/, '')
-      .toLowerCase();
-    if (name === 'localhost') {
-      return parsed.range() === 'loopback' && (isLocalhost(host) || parseAddress(host) !== null);
-    }
-    if (name.includes('/')) return isInNetwork(parsed, name);
-    const named = parseAddress(name);
-    return named !== null && formatAddress(named) === formatAddress(parsed);
-  });
-}
-
-function isInNetwork(address: ipaddr.IPv4 | ipaddr.IPv6, network: string): boolean {
-  const text = network.replace(/^\[(.*)\]/, '$1');
-  if (!ipaddr.isValidCIDR(text)) return false;
-  const [base, bits] = ipaddr.parseCIDR(text);
-  return base.kind() === address.kind() && address.match(base, bits);
-}

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createMuster } from '../../src/api/index.ts';
+import { createMuster } from '../../src/api/muster.ts';
 import {
   firstUserText,
   startFakeModel,

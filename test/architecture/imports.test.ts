@@ -237,6 +237,8 @@ describe('imports', () => {
       '@modelcontextprotocol/client',
       'highlight.js',
       'ipaddr.js',
+      'htmlparser2',
+      'unpdf',
       '@pydantic/genai-prices',
       '@vscode/ripgrep',
       'smol-toml',
@@ -264,16 +266,18 @@ it('one file loads the client of MCP, when a connection is opened', () => {
   const loaders = own.filter(({ to, kind }) => to === 'mcp/open-session.ts' && kind === 'dynamic');
   expect(loaders.map(({ from }) => from)).toEqual(['mcp/start-session.ts']);
 });
+/** The modules that a headless run imports dynamically one after the other, before its first request. */
+const START_OF_A_RUN = [
+  'front/cli/bin.ts',
+  'front/cli/main.ts',
+  'front/cli/run-prompt.ts',
+  'api/muster.ts',
+  'front/headless/headless.ts',
+];
 
 describe('a run', () => {
   it('loads neither the readers of other vendors’ files nor modules that only other commands need', () => {
-    const reached = staticallyReached([
-      'front/cli/bin.ts',
-      'front/cli/main.ts',
-      'front/cli/run-prompt.ts',
-      'api/muster.ts',
-      'front/headless/headless.ts',
-    ]);
+    const reached = staticallyReached(START_OF_A_RUN);
     const readers = files
       .filter((file) => file === 'agents/formats/vendors.ts')
       .flatMap(importsOf)
@@ -295,6 +299,16 @@ describe('a run', () => {
       'front/cli/commands/help.ts',
       'front/cli/commands/prompt.ts',
     ]);
+  });
+
+  it('compiles patterns with Unicode properties only when they are used', () => {
+    const compiledAtOnce = [...staticallyReached(START_OF_A_RUN)].filter((file) =>
+      /^(?:export )?const \w+[^=\n]*=\s*(?:\/|new RegExp\()[^\n]*\\p\{/m.test(
+        readFileSync(join(src, file), 'utf8'),
+      ),
+    );
+    // `lazy` of base/lazy.ts delays them: each takes up to a millisecond.
+    expect(compiledAtOnce).toEqual([]);
   });
 });
 

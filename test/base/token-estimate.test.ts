@@ -6,6 +6,7 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
 import {
   estimateTokens,
+  MAX_TOKENS_PER_CHARACTER,
   prefixLengthWithin,
   estimateTokensUnrounded,
 } from '../../src/base/token-estimate.ts';
@@ -196,4 +197,18 @@ describe('lengthWithin', () => {
       expect(prefixLengthWithin(text, 1e9)).toBe(text.length);
     }
   });
+});
+
+it('no text is estimated to take more than the maximum for each character', () => {
+  const unit = fc.oneof(
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+    fc.constantFrom(' ', '\n', 'é', 'ß', 'q', 'X', '7', '.', '_', '中', 'か', '한', 'ж', 'ع', '！'),
+  );
+  fc.assert(
+    fc.property(fc.string({ unit, minLength: 1, maxLength: 60 }), (text) => {
+      const max = text.length * MAX_TOKENS_PER_CHARACTER;
+      expect(estimateTokensUnrounded(text)).toBeLessThanOrEqual(max);
+    }),
+    { numRuns: 3_000 },
+  );
 });

@@ -245,15 +245,14 @@ it('the example definitions run once they are copied', async () => {
   cpSync(EXAMPLES, join(world.sandbox.home, '.config/muster/agents'), { recursive: true });
   const run = await world.run(['-p', 'go', '--output-format', 'stream-json']);
   expect(run.code).toBe(0);
-  // Web access is not built yet, and whoever starts such an agent is told so.
-  expect(run.stderr).toMatch(
-    /^! deepresearch \w+: .* WebFetch: Muster does not have this tool yet\. .*\n$/,
-  );
+  expect(run.stderr).toBe('');
   const specs = eventsOf(run).flatMap((event) =>
     event.type === 'task.created' ? [event.spec] : [],
   );
   const tools = Object.fromEntries(specs.map((spec) => [spec.agent.name, spec.tools]));
-  expect(tools['deepresearch']).toEqual(expect.arrayContaining(['Read', 'Grep', 'Task']));
+  expect(tools['deepresearch']).toEqual(
+    expect.arrayContaining(['Read', 'Grep', 'WebFetch', 'Task']),
+  );
   expect(tools['deepresearch']).not.toContain('Write');
   expect(tools['code']).toEqual(expect.arrayContaining(['Read', 'Write', 'Edit', 'Bash']));
   const modes = Object.fromEntries(specs.map((spec) => [spec.agent.name, spec.rights.mode]));

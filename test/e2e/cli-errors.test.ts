@@ -33,7 +33,11 @@ describe.concurrent('a command line that is wrong', () => {
       ['models', '--no-log'],
       /^--no-log does not go with muster models/,
     ],
-    ['an unknown command', ['frobnicate'], /^unknown command "frobnicate"; valid: /],
+    [
+      'an unknown command',
+      ['frobnicate'],
+      /^unknown command "frobnicate"; muster help lists all\. /,
+    ],
     ['a command cut short', ['tasks'], /^"tasks" is not a command by itself; valid: /],
     ['a command without its operand', ['tasks', 'show'], /^muster tasks show needs ID/],
     ['flags without a prompt', ['--verbose'], /^a run needs -p and a prompt/],

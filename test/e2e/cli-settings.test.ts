@@ -198,6 +198,8 @@ describe.concurrent('flags and settings', () => {
       'LS',
       'Glob',
       'Grep',
+      'WebFetch',
+      'WebSearch',
       'Notify',
       'TaskList',
       'TaskReplay',

@@ -189,7 +189,7 @@ describe('the two layers', () => {
     expect(run.code).toBe(0);
     const child = server.requests.filter((request) => !isMain(request));
     expect(child[0]?.tools.map(({ name }) => name).join(' ')).toBe(
-      'Read LS Glob Grep Notify TaskList TaskReplay MemoryList MemoryRead',
+      'Read LS Glob Grep WebFetch WebSearch Notify TaskList TaskReplay MemoryList MemoryRead',
     );
     const results = child[1]?.messages.at(-1)?.toolResults ?? [];
     expect(results.map(({ isError }) => isError)).toEqual([true, true, true]);
@@ -210,7 +210,7 @@ describe('the two layers', () => {
     expect(run.code).toBe(0);
     const [request] = server.requests;
     expect(request?.tools.map(({ name }) => name).join(' ')).toBe(
-      'Read Write Edit MultiEdit LS Glob Grep Bash TodoWrite AskUser Notify',
+      'Read Write Edit MultiEdit LS Glob Grep Bash TodoWrite WebFetch WebSearch AskUser Notify',
     );
     expect(request?.system).not.toContain('# Delegation');
   });

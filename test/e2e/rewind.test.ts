@@ -47,6 +47,34 @@ function filesOf({ sandbox }: World): readonly (string | null)[] {
 const FILES = { 'a.txt': 'one' };
 
 describe.concurrent('muster tasks rewind', () => {
+  it('puts back only the files, which the model then reads, or only the conversation', async () => {
+    await using world = await openWorld({ files: FILES, script: working });
+    const { root, afterRead } = await worked(world);
+    const at = ['rewind', root, '--to', String(afterRead)];
+    const done = clean(await tasks(world, ...at, '--only', 'files', '--yes'));
+    expect(done.trimEnd().split('\n')).toEqual([
+      `the files of task ${root} (main) go back to event ${afterRead}`,
+      '  conversation: it stays as it is',
+      '  put back  a.txt',
+      '  remove    made/b.txt',
+      'not undone: the changes of 1 command that ran since then:',
+      '  echo seen > c.txt',
+      `the files of task ${root} are those of event ${afterRead}: 2 files put back`,
+      `  to continue from there: muster tasks resume ${root}; to undo this: muster tasks rewind ${root} --undo`,
+    ]);
+    expect(filesOf(world)).toEqual(['one', null, 'seen\n']);
+    const asked = world.model.requests.length;
+    expect((await world.run(['-p', 'more', '--resume', root])).code).toBe(0);
+    expect(JSON.stringify(world.model.requests[asked])).toContain(
+      'The user put back files to an earlier state',
+    );
+    const cut = clean(await tasks(world, ...at, '--only', 'conversation', '--yes'));
+    expect(cut).toContain(`task ${root} is at event ${afterRead}; all files stay as they are\n`);
+    expect(complaint(await tasks(world, 'rewind', root, '--undo', '--only', 'files'), 2)).toContain(
+      '--undo takes back the last rewind: leave out --to and --only',
+    );
+  });
+
   it('shows what it would do, and does it with --yes; the conversation goes on from there', async () => {
     await using world = await openWorld({ files: FILES, script: working });
     const { root, afterRead } = await worked(world);

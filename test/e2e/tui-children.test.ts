@@ -147,13 +147,13 @@ inTerminal('a task in the background looks like a start, and its end has a line'
   await terminal.sees(/✓ Explore: part 0 completed in the background/);
   await terminal.sees('shift+tab mode');
   terminal.press('C-c');
-  await terminal.sees('press it again to stop everything and leave');
+  await terminal.sees('ctrl+c again leaves');
   // The second press counts only for a short time, and a paste changes nothing about that.
   terminal.paste('a pasted text');
-  expect(await terminal.sees('a pasted text')).toContain('press it again');
+  expect(await terminal.sees('a pasted text')).toContain('ctrl+c again');
   await terminal.sees('shift+tab mode');
   terminal.press('C-c');
-  await terminal.sees('press it again to stop everything and leave');
+  await terminal.sees('ctrl+c again leaves');
   terminal.press('C-c');
   await terminal.sees('exit 0');
 });

@@ -54,7 +54,7 @@ inTerminal('Ctrl+G opens the text in the editor of the user, while the tasks go 
 });
 
 inTerminal.each([
-  ['', 'no editor is set: set VISUAL or EDITOR'],
+  ['', 'no editor is set: export EDITOR=nano, or VISUAL, and start again'],
   ['no-such-editor --wait', 'the editor was not found: no-such-editor'],
   ['sh -c "exit 3"', 'ended with exit code 3; nothing was taken'],
 ])('an editor %j that fails loses nothing', async (editor, hint) => {

@@ -120,7 +120,7 @@ inTerminal('esc ends the turn, and what runs in the background is heard of', asy
   terminal.press('Enter');
   await terminal.sees(/bg count all ·/);
   terminal.press('Escape');
-  await terminal.sees('interrupted; press it again to stop 1 background task, too');
+  await terminal.sees('interrupted; esc again stops 1 background task');
   await terminal.sees('the user interrupted it');
   terminal.type('Do it another way');
   terminal.press('Enter');

@@ -1,4 +1,5 @@
-import { createMuster, type Muster } from '../../src/api/index.ts';
+import { createMuster } from '../../src/api/muster.ts';
+import type { Muster } from '../../src/api/index.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { startFakeModel, type FakeModel } from '../../src/testing/index.ts';
 import { expectNoViolations } from '../no-violations.ts';

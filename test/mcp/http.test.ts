@@ -1,8 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DEFAULT_MESSAGE_LIMITS } from '../../src/mcp/message-lines.ts';
 import { waitUntilPasses } from '../wait-until-passes.ts';
 import { startHttpServer, startSseServer, startStreamingServer } from './servers/http.ts';
-import { createHost, firstText, FOREVER, readEntry } from './support.ts';
+import { createHost, firstText, FOREVER, readEntry, tempDirectory } from './support.ts';
 
 const options = { signal: FOREVER };
 
@@ -143,6 +145,26 @@ test('a server that requires a login is named', async () => {
     kind: 'login',
     code: 'PERMISSION_DENIED',
   });
+});
+
+test('a helper runs again when the server no longer accepts its headers', async () => {
+  const host = createHost();
+  const file = join(tempDirectory(), 'headers.json');
+  let accepted = 'one';
+  const { url } = await startStreamingServer({
+    before: (request, response) => {
+      if (request.headers['x-token'] !== accepted) response.writeHead(401).end();
+    },
+  });
+  writeFileSync(file, '{"X-Token": "one"}');
+  const server = host.open(readEntry({ url, headersHelper: `cat ${file}` }));
+  const echo = async () => firstText(await server.callTool('echo', { text: 'x' }, options));
+  expect(await echo()).toBe('echo: x');
+  accepted = 'two';
+  writeFileSync(file, '{"X-Token": "two"}');
+  expect(await echo()).toBe('echo: x');
+  accepted = 'three';
+  await expect(echo()).rejects.toMatchObject({ kind: 'login' });
 });
 
 test('a redirect within the server is followed, and one to another server is refused without a connection', async () => {

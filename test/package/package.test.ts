@@ -145,6 +145,19 @@ describe.each(NODES)('installed under Node $version', ({ version: nodeVersion, n
     );
   });
 
+  it.runIf(node !== null)('the worker that converts pages runs', async () => {
+    const file = join(prefix, 'convert.mjs');
+    const worker = join(prefix, 'node_modules/muster-agent/dist/page-converter.js');
+    const code = [
+      "import { Worker } from 'node:worker_threads';",
+      `const worker = new Worker(${JSON.stringify(worker)}, { env: {}, execArgv: [] });`,
+      "worker.on('message', ({ page }) => { console.log(page.kind, page.text); worker.terminate(); });",
+      "worker.postMessage({ bytes: Buffer.from('<h1>Title</h1>'), contentType: 'text/html', url: 'https://e.org/' });",
+    ].join('\n');
+    writeFileSync(file, code);
+    expect(await run([file])).toBe('html # Title\n');
+  });
+
   it.runIf(node !== null)('all three entries can be imported', async () => {
     const code = [
       "const [api, events, testing] = await Promise.all(['', '/events', '/testing'].map((entry) => import('muster-agent' + entry)));",

@@ -1,36 +1,17 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { MusterError } from '../../src/base/errors.ts';
 import { openFileStore } from '../../src/store/file-store.ts';
-import { needs } from '../needs.ts';
+import { canMount, smallDisk } from '../small-disk.ts';
 import { taskEnded, taskSpec, warning } from './fixture-data.ts';
 import { tempDir } from './fixtures.ts';
 import { readLog } from './read-log.ts';
 
-const UNSHARE = 'unshare';
 const MOUNT = 'mount';
-const UNMOUNT = 'umount';
 const ID = 'task00000001';
 const isRoot = process.getuid?.() === 0;
-
-/** Checks whether this user may mount. The superuser of a container often may not. */
-function mayMount(): boolean {
-  const mount = ['--mount', MOUNT, '-t', 'tmpfs', 'tmpfs', '/mnt'];
-  if (spawnSync(UNSHARE, mount, { stdio: 'ignore' }).status === 0) return true;
-  return needs('a right to mount a tmpfs', 'none: run the tests as one who has it');
-}
-
-const canMount = mayMount();
-
-/** Creates a file system of this many kilobytes. */
-function smallDisk(kilobytes: number): string {
-  const directory = tempDir();
-  execFileSync(MOUNT, ['-t', 'tmpfs', '-o', `size=${kilobytes}k,mode=700`, 'tmpfs', directory]);
-  onTestFinished(() => void execFileSync(UNMOUNT, ['--lazy', directory]));
-  return directory;
-}
 
 function refusalOf(run: () => unknown): MusterError | undefined {
   try {

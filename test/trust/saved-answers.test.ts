@@ -28,8 +28,8 @@ describe('an answer "always"', () => {
     const where = join(project.state, 'answers.json');
     const source = { kind: 'answer', where };
     expect(answers.rules(project.repo)).toEqual([
-      { text: 'WebFetch(domain:example.com)', source },
-      { text: 'Bash(npm test)', source },
+      { text: 'WebFetch(domain:example.com)', source, scope: 'user' },
+      { text: 'Bash(npm test)', source, scope: 'project' },
     ]);
     expect(rules(project, '/other')).toEqual(['WebFetch(domain:example.com)']);
     expect(statSync(where).mode & 0o777).toBe(0o600);

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { openSavedAnswers } from '../../src/trust/saved-answers.ts';
 import { parseRule } from '../../src/policy/rules/rules.ts';
 import { createStandingRules } from '../../src/trust/standing-rules.ts';
+import type { StandingRule } from '../../src/engine/task/inbox.ts';
 import type { PermissionRule } from '../../src/protocol/permission.ts';
 import { Project } from './project.ts';
 
@@ -12,6 +13,9 @@ function rule(text: string): PermissionRule {
   if (!parsed.ok) throw new Error(parsed.problem.message);
   return parsed.rule;
 }
+
+const bySpelling = (a: StandingRule, b: StandingRule): number =>
+  a.rule.text.localeCompare(b.rule.text);
 
 it('a rule is saved for the project of the task that asked, wherever the process was started', () => {
   using project = new Project();
@@ -35,6 +39,18 @@ it('a rule is saved for the project of the task that asked, wherever the process
       ['Bash(ls)'],
       [],
     ]);
+  }
+  expect(standing.list(other).toSorted(bySpelling)).toMatchObject([
+    { rule: { text: 'Bash(ls)' }, scope: 'user' },
+    { rule: { text: 'Bash(make)' }, scope: 'project' },
+  ]);
+  // A rule is removed only where it was saved, and by its meaning.
+  expect(standing.remove(rule('Bash(make)'), { scope: 'user', directory: other })).toBe(false);
+  expect(standing.remove(rule(' Bash( make )'), { scope: 'project', directory: other })).toBe(true);
+  expect(standing.remove(rule('Bash(make)'), { scope: 'project', directory: other })).toBe(false);
+  expect(standing.remove(rule('Bash(ls)'), { scope: 'user', directory: below })).toBe(true);
+  for (const rules of [standing, open()]) {
+    expect([texts(other, rules), texts(below, rules)]).toEqual([[], []]);
   }
   expect(() => standing.add(rule('Bash(x)'), { scope: 'project', directory: null })).toThrow(
     /no working directory/,

@@ -1,20 +1,22 @@
 import type { WaitingQuestion } from '../../engine/task/inbox.ts';
 import type { ModelSetup } from '../../model/selection/choose-model.ts';
 import type { StopOrder } from '../../engine/task/stop-order.ts';
-import type { ResolvedModel } from '../../protocol/model.ts';
-import type { Detail } from '../../protocol/detail.ts';
-import type { ThinkingDisplay } from '../../protocol/thinking-display.ts';
-import type { Notify } from '../../protocol/notify.ts';
+import type { Effort, ResolvedModel } from '../../protocol/model.ts';
 import type { TerminalSettings } from '../../protocol/terminal-settings.ts';
+import type { ConfigFile } from '../../config/files.ts';
 import type { HintUses } from './hint-uses.ts';
 import type { ScreenMark } from './screen-mark.ts';
 import type { PermissionMode, RuleSet } from '../../protocol/permission.ts';
+import type { ContextFile } from '../../protocol/project-context.ts';
+import type { TemplateDefinition } from '../../protocol/template.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
 import type { TaskStore, TaskSummary } from '../../store/task-store.ts';
 import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan-rewind.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
 import type { ListedModels, ModelListOptions } from './session-model-lists.ts';
 import type { PromptHistory } from './prompt-history.ts';
+import type { RuleChange } from '../../engine/permissions/change-rules.ts';
+import type { TaskRules } from './conversation-rules.ts';
 import type { TaskContext } from '../tasks/task-context.ts';
 import type { SandboxState } from '../../sys/sandbox/sandbox.ts';
 import type { KeyBinding } from '../../config/key-bindings.ts';
@@ -97,10 +99,26 @@ export interface Muster {
    */
   setMode(id: string, mode: PermissionMode): void;
   /**
+   * Lists the rules that are in force for a task. `id` is a full id, or null for a new conversation, for which the user has
+   * set the rules of `initial`. Rejects with MusterError `NOT_FOUND`.
+   */
+  listRules(id: string | null, initial?: readonly RuleChange[]): Promise<TaskRules>;
+  /**
+   * Changes a rule of a conversation, from the next call of each of its tasks on, and answers the questions that the rules
+   * now settle. `id` is a full id; null changes only rules that hold outside of conversations. Rejects with MusterError,
+   * and changes nothing: `INVALID_PARAM` for a wrong rule or scope; `NOT_FOUND` if the rule is not there to be removed;
+   * `CONFLICT` if another process runs the conversation.
+   */
+  changeRule(id: string | null, change: RuleChange): Promise<void>;
+  /**
    * Chooses the model of new conversations, and of conversations that continue with another message. `name` is a name
    * that the flag `--model` accepts. Throws MusterError if there is no model with this name.
+   *
+   * @param effort the effort of their requests; null for that of the model. Default: the effort stays as it is
    */
-  setModel(name: string): ResolvedModel;
+  setModel(name: string, effort?: Effort | null): ResolvedModel;
+  /** Returns the effort that `setModel` has chosen; null for that of the model or of the agent's definition. */
+  mainEffort(): Effort | null;
   /**
    * Lists the models of all configured providers. With `isAsking`, providers are asked whose list is older than a day;
    * this takes at most some seconds. Without it, only what is stored and configured is read.
@@ -119,6 +137,10 @@ export interface Muster {
    * plan.
    */
   rewind(plan: RewindPlan): Promise<RewindOutcome>;
+  /** The templates that the tool RunTemplate can run. */
+  readonly templates: readonly TemplateDefinition[];
+  /** Returns the context files that new conversations and subagents in the working directory get. */
+  contextFiles(): Promise<readonly ContextFile[]>;
   /** Returns the content of the newest request of a task. Rejects with MusterError `NOT_FOUND`. */
   contextOf(id: string): Promise<TaskContext>;
   /**
@@ -134,20 +156,16 @@ export interface Muster {
    * aborts.
    */
   listFiles(signal: AbortSignal): Promise<readonly string[]>;
-  /** `terminal.notify`: how the terminal UI notifies a user who is not looking at it. */
-  readonly notify: Notify;
-  /** `terminal.detail`: how much of the work the terminal UI shows. */
-  readonly detail: Detail;
-  /** The other settings of the terminal UI. */
+  /** The section `[terminal]` of the configuration. */
   readonly terminal: TerminalSettings;
+  /** The configuration files that were looked for at the start, in ascending order of precedence. */
+  readonly configFiles: readonly ConfigFile[];
   /** How often the user has used each hint of the terminal UI. Nothing is kept if no log is kept. */
   readonly hintUses: HintUses;
   /** The mark of the terminal while the terminal UI shows its screen there. */
   readonly screenMark: ScreenMark;
   /** Returns the size of a model's context window in tokens, or null if it is unknown. `model` is `provider/id`. */
   contextWindow(model: string): Promise<number | null>;
-  /** `terminal.thinking`: how much of the models' thinking the terminal UI shows. */
-  readonly thinking: ThinkingDisplay;
   /** `task_tool.enable_verbose_logging`: show the subagents' actions. */
   readonly verbose: boolean;
   /**
@@ -246,6 +264,12 @@ export interface Muster {
    * Stops a task and its descendants. Resolves when the task has ended, or at once if it does not run in this process.
    */
   stopTask(id: string, because: string): Promise<void>;
+  /**
+   * Stops a background shell of a running task. Resolves when the shell has ended; the task is notified. Both ids are full
+   * ids. Rejects with MusterError: `NOT_FOUND` if the task does not run in this process or has no such shell; `CONFLICT`
+   * if the shell has ended.
+   */
+  stopShell(task: string, shell: string): Promise<void>;
   /** Stops every run. Resolves when all have ended. */
   stop(request: StopRequest): Promise<void>;
   /** Stops every run, and releases locks and files. */

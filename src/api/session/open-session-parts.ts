@@ -98,6 +98,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     modelListing: models.listing,
     agents,
     skills,
+    toolTemplates: definitions.templates.items,
     templates: loadTemplates,
     grant: {
       mode,
@@ -124,12 +125,10 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
       ? openPromptHistory({ directory, cwd: roots[0], redact, onProblem: onNotice })
       : NO_HISTORY,
     keyBindings: config.keyBindings,
-    notify: config.terminal.notify,
-    detail: config.terminal.detail,
     terminal: config.terminal,
+    configFiles: loaded.files,
     hintUses: canWriteDataDir ? openHintUses(directory, onNotice) : NO_HINT_USES,
     screenMark: canWriteDataDir ? openScreenMark(directory) : NO_SCREEN_MARK,
-    thinking: config.terminal.thinking,
     onNotice,
   };
 }
@@ -158,15 +157,7 @@ async function createEngine(
   const configDirectory = toRealPath(userConfigDirectory(state));
   const home = toRealPath(state.home);
   const git = await session.gitStatus;
-  const { listing, main } = models;
-  const search = openSearch(
-    {
-      config: loaded.config.web,
-      env: environment,
-      provider: listing.setup.providers.find(({ name }) => name === main.provider),
-    },
-    listing.fetch,
-  );
+  const search = openSearch(loaded.config.web, environment, models);
   return new Engine({
     store,
     redactBytes: createStreamRedactor({ secrets: session.secrets }),

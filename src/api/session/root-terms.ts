@@ -4,7 +4,7 @@ import type { RootGrant } from '../../policy/attenuate.ts';
 import type { ModelSetup } from '../../model/selection/choose-model.ts';
 import { findModeGrant } from '../../policy/mode-grants.ts';
 import { type AgentDefinition, requestedModels } from '../../protocol/agent.ts';
-import type { ResolvedModel } from '../../protocol/model.ts';
+import type { Effort, ResolvedModel } from '../../protocol/model.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import { escapeLine } from '../../config/message-text.ts';
 import { findAgent } from '../../agents/find-agent.ts';
@@ -19,6 +19,8 @@ export class RootDefaults {
    * chosen.
    */
   private chosenModel: string | null = null;
+  /** The effort that was chosen during the session; null for that of the model, undefined if none was chosen. */
+  chosenEffort: Effort | null | undefined;
 
   constructor(parts: SessionParts) {
     this.parts = parts;
@@ -41,13 +43,16 @@ export class RootDefaults {
   }
 
   /**
-   * Chooses the model of new root tasks. If there is no such model, throws MusterError and changes nothing.
+   * Chooses the model of new root tasks, and their effort unless it is undefined. If there is no such model, throws
+   * MusterError and changes nothing.
    */
-  chooseModel(name: string): ResolvedModel {
+  chooseModel(name: string, effort?: Effort | null): ResolvedModel {
     const previous = this.chosenModel;
     this.chosenModel = name;
     try {
-      return this.resolveModel(null);
+      const model = this.resolveModel(null);
+      if (effort !== undefined) this.chosenEffort = effort;
+      return model;
     } catch (thrown) {
       this.chosenModel = previous;
       throw thrown;

@@ -19,6 +19,7 @@ import type { Run } from './contract.ts';
 import { computeResumedRights } from './resumed-rights.ts';
 import { planFanOut, type TemplateRequest } from '../templates/plan-fan-out.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
+import { withEffort } from '../../protocol/state/agent-effort.ts';
 
 /** Starts and continues the tasks that a person or a client requests. */
 export class Runs {
@@ -46,8 +47,9 @@ export class Runs {
           enclosed: enclosed?.enclosures,
           description: personText === undefined ? null : titleOf(personText),
           outputSchema,
+          rules: request.rules,
         }),
-        agent: agent ?? MAIN_AGENT,
+        agent: withEffort(agent ?? MAIN_AGENT, this.defaults.chosenEffort),
         model: this.defaults.resolveModel(agent, prompt),
         rights: createRootRights(this.defaults.createGrant(request.mode), agent),
         cwd: this.defaults.cwd,
@@ -135,6 +137,7 @@ export class Runs {
         ...(this.defaults.isModelChosen
           ? { model: this.defaults.resolveModel(null, prompt ?? '') }
           : {}),
+        ...(this.defaults.chosenEffort === undefined ? {} : { effort: this.defaults.chosenEffort }),
         ...dropMissing({
           enclosed: enclosed === undefined ? null : checkQuotedItems(id, enclosed),
           maxTurns,

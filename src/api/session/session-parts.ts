@@ -1,11 +1,9 @@
+import type { ConfigFile } from '../../config/files.ts';
 import type { ModelChooser } from '../../engine/task/deps.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Inbox } from '../../engine/task/inbox.ts';
 import { type ModelSetup } from '../../model/selection/choose-model.ts';
 import { type RootGrant } from '../../policy/attenuate.ts';
-import type { Detail } from '../../protocol/detail.ts';
-import type { ThinkingDisplay } from '../../protocol/thinking-display.ts';
-import type { Notify } from '../../protocol/notify.ts';
 import type { TerminalSettings } from '../../protocol/terminal-settings.ts';
 import type { HintUses } from './hint-uses.ts';
 import type { ScreenMark } from './screen-mark.ts';
@@ -41,6 +39,8 @@ export interface SessionParts {
   readonly modelListing: ModelListDeps;
   readonly agents: { readonly current: DiscoveryResult<AgentDefinition> };
   readonly skills: { readonly current: DiscoveryResult<SkillDefinition> };
+  /** The templates that the tool RunTemplate can run. */
+  readonly toolTemplates: readonly TemplateDefinition[];
   /** Loads the templates that can be used now. */
   readonly templates: () => Promise<DiscoveryResult<TemplateDefinition>>;
   readonly grant: RootGrant;
@@ -60,11 +60,9 @@ export interface SessionParts {
   readonly hasUntrustedFiles: boolean;
   readonly promptHistory: PromptHistory;
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
-  readonly notify: Notify;
-  readonly detail: Detail;
   readonly terminal: TerminalSettings;
+  readonly configFiles: readonly ConfigFile[];
   readonly hintUses: HintUses;
   readonly screenMark: ScreenMark;
-  readonly thinking: ThinkingDisplay;
   readonly onNotice: (line: string) => void;
 }

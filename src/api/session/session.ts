@@ -35,9 +35,8 @@ export function createSession(parts: SessionParts): Muster {
     rules: parts.grant.rules,
     keyBindings: parts.keyBindings,
     typed: parts.promptHistory,
-    notify: parts.notify,
-    detail: parts.detail,
     terminal: parts.terminal,
+    configFiles: parts.configFiles,
     hintUses: parts.hintUses,
     screenMark: parts.screenMark,
     async contextWindow(model) {
@@ -45,7 +44,6 @@ export function createSession(parts: SessionParts): Muster {
       const [provider, id] = [model.slice(0, slash), model.slice(slash + 1)];
       return (await parts.models.details({ provider, id, chain: [] })).contextWindow;
     },
-    thinking: parts.thinking,
     verbose: parts.verbose,
     hasUntrustedFiles: parts.hasUntrustedFiles,
     get offlineByDefault() {
@@ -55,7 +53,17 @@ export function createSession(parts: SessionParts): Muster {
     },
     mainModel: () => defaults.resolveModel(null),
     setMode: (id, mode) => engine.setMode(id, mode),
-    setModel: (name) => defaults.chooseModel(name),
+    async listRules(id, initial = []) {
+      const { listTaskRules } = await import('./conversation-rules.ts');
+      return listTaskRules(parts, id, initial);
+    },
+    async changeRule(id, change) {
+      if (id !== null) return engine.changeRule(id, change);
+      const { changeStandingRule } = await import('./conversation-rules.ts');
+      changeStandingRule(change, inbox.standingRules, cwd);
+    },
+    mainEffort: () => defaults.chosenEffort ?? null,
+    setModel: (name, effort) => defaults.chooseModel(name, effort),
     async listModels(options) {
       const { listSessionModels } = await import('./session-model-lists.ts');
       return listSessionModels(parts.modelListing, options);
@@ -72,6 +80,8 @@ export function createSession(parts: SessionParts): Muster {
       const { rewind } = await import('../../engine/rewind/rewind.ts');
       return rewind(store, plan);
     },
+    templates: parts.toolTemplates,
+    contextFiles: () => engine.contextFiles(cwd),
     async contextOf(id) {
       const { readTaskContext } = await import('../tasks/task-context.ts');
       return readTaskContext(store, { id, turn: null }, parts.models);
@@ -102,6 +112,7 @@ export function createSession(parts: SessionParts): Muster {
     interrupt: (id) => engine.interrupt(id),
     resumeBelow: (id, request = {}) => engine.resumeBelow(id, request),
     background: (id) => engine.detach(id),
+    stopShell: (task, shell) => engine.stopShell(task, shell),
     async stopTask(id, because) {
       const task = engine.task(id);
       task?.stop(stopOrder('user', because));

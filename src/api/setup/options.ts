@@ -1,3 +1,4 @@
+import type { RuleChange } from '../../engine/permissions/change-rules.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { QuotedItems } from '../../engine/quote/quote.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
@@ -67,6 +68,8 @@ export interface RunRequest {
   readonly outputSchema?: JsonObject;
   /** The permission mode. Default: the mode from the configuration and the flags. */
   readonly mode?: PermissionMode;
+  /** Rules for the conversation, of scope `task`, which the user has set before it begins. Default: none. */
+  readonly rules?: readonly RuleChange[];
   /** The origin of the request. Default: `sdk`. */
   readonly source?: TaskSource;
 }

@@ -3,6 +3,8 @@ import { UsageError } from '../../base/errors.ts';
 import { lazy } from '../../base/lazy.ts';
 import { VERSION } from '../../base/version.ts';
 import type { Config } from '../../config/config.ts';
+import type { ResolvedModel } from '../../protocol/model.ts';
+import type { ModelSetup } from '../../model/selection/choose-model.ts';
 import type { ConfiguredProvider } from '../../model/providers/configured-provider.ts';
 import { type WebAccess } from '../../protocol/web.ts';
 import {
@@ -96,9 +98,21 @@ function findService(
   return { service, access: { baseUrl: address.replace(/\/+$/, ''), key: '' } };
 }
 
+/** The models of a session, as far as its search depends on them. */
+interface SearchingModels {
+  readonly listing: { readonly setup: Pick<ModelSetup, 'providers'>; readonly fetch: HttpFetch };
+  /** The model of the main agent. */
+  readonly main: ResolvedModel;
+}
+
 /** Opens the search of a session. Returns null if there is none. Throws UsageError for a wrong configuration. */
-export function openSearch(setup: SearchSetup, fetch: HttpFetch): WebSearchPort | null {
-  return createSearchPort(chooseSearch(setup), fetch);
+export function openSearch(
+  config: Config['web'],
+  env: Environment,
+  { listing, main }: SearchingModels,
+): WebSearchPort | null {
+  const provider = listing.setup.providers.find(({ name }) => name === main.provider);
+  return createSearchPort(chooseSearch({ config, env, provider }), listing.fetch);
 }
 
 /** Tells whether the servers of a provider are known to search the web for its models. */

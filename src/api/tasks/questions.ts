@@ -46,8 +46,9 @@ export function listQuestions({ store }: TaskDirectory, onNotice: (line: string)
     .toSorted((a, b) => a.askedAt - b.askedAt);
 }
 
-/** Returns the open questions of a task that were asked on this machine. */
+/** Returns the open questions of a task that were asked on this machine, unless a rewind has removed the task. */
 function listOpenQuestions(store: TaskStore, state: TaskState): readonly AskedQuestion[] {
+  if (wasRemovedByRewind(store, state.spec)) return [];
   const pid = store.getOwner(state.spec.id)?.pid ?? null;
   // Imported questions are not trusted. A task asks its question again when it is resumed on this machine.
   const importedUpTo = store.importedUpTo(state.spec.id) ?? -1;
@@ -90,6 +91,30 @@ export function findQuestion(
   throw new MusterError('NOT_FOUND', `there is no open question ${prefix}; ${open}`);
 }
 
+/**
+ * Returns true if a rewind of a task above has cut off the event that created the task or an ancestor of it. Its questions
+ * concern work that the user has taken back, so an answer must not continue it.
+ */
+function wasRemovedByRewind(store: TaskStore, { id, parent }: TaskState['spec']): boolean {
+  let child = id;
+  for (const ancestor of parent === null ? [] : listAncestors(store, id)) {
+    const isKnown = foldLog(store, ancestor).children.has(child);
+    if (!isKnown && hasStarted(store, ancestor, child)) return true;
+    child = ancestor;
+  }
+  return false;
+}
+
+/** Returns true if the log of a task says anywhere that the task has started a child. */
+function hasStarted(store: TaskStore, task: string, child: string): boolean {
+  let isFound = false;
+  store.scan(task, (event) => {
+    isFound ||=
+      (event.type === 'child.created' || event.type === 'child.resumed') && event.child === child;
+  });
+  return isFound;
+}
+
 const MAX_LISTED_IDS = 5;
 
 /** Returns the ids of the first questions, for a message. */
@@ -104,7 +129,9 @@ const QUESTION_ID = /^([a-z0-9]+)q\d+$/;
 function findSettledOutcome(store: TaskStore, id: string): string | null {
   const task = QUESTION_ID.exec(id)?.[1];
   if (task === undefined || !isId(task) || !store.exists(task)) return null;
-  const { questions, closedQuestions } = foldLog(store, task);
+  const state = foldLog(store, task);
+  const { questions, closedQuestions } = state;
+  if (wasRemovedByRewind(store, state.spec)) return 'withdrawn: a rewind has removed its task';
   for (const { question, answer } of questions.values()) {
     if (question.id === id && answer !== null) return answerText(answer.answer, answer.by);
   }

@@ -19,7 +19,7 @@ const SOURCES_HINT =
  * Parses the argument of `--items`: `-` is stdin, an existing path is a file or a pipe, and a pattern is a glob. `path`
  * is the absolute path of the argument.
  */
-export function parseItemSource(argument: string, path: string): ItemSource {
+function parseItemSource(argument: string, path: string): ItemSource {
   if (argument === '-') return { kind: 'stdin' };
   try {
     // A pipe is also a file, such as `<(git diff --name-only)` in a shell.

@@ -160,8 +160,9 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallInSlo
       : { ...(await deps.decided(call.call.id)), pathAccess: NO_FILES };
   if (run.cancellation.turnSignal.aborted) return;
   if (allowed) {
-    const { mode } = run.permissions.rights;
-    await executeCall(deps, run, { ...call, pathAccess, decision, mode });
+    const { narrowingCount, rights } = run.permissions;
+    const allowedIn = { mode: rights.mode, narrowingCount };
+    await executeCall(deps, run, { ...call, pathAccess, decision, ...allowedIn });
     return;
   }
   recordRefusal(run, call.call, {

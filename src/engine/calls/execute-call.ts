@@ -3,7 +3,7 @@ import type { Deadline } from '../../base/deadlines.ts';
 import { escapeTags } from '../../base/control-tags.ts';
 import { errorMessage } from '../../base/errors.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
-import { decideStart } from '../../policy/decide.ts';
+import { decideStart, decideStartByRules } from '../../policy/decide.ts';
 import type { Decision, PermissionMode } from '../../protocol/permission.ts';
 import type {
   FileAccess,
@@ -13,6 +13,7 @@ import type {
   ToolContext,
 } from '../../protocol/tool.ts';
 import type { EngineDeps } from '../task/deps.ts';
+import { decideNow } from '../permissions/judge.ts';
 import { waitsForOthers } from '../permissions/prepare-call.ts';
 import { readStopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
@@ -33,6 +34,8 @@ interface AllowedCall extends ReadyCall {
   readonly decision?: Decision;
   /** The mode in which the call was allowed. Absent if the call was allowed before a crash. */
   readonly mode?: PermissionMode;
+  /** The `narrowingCount` of the permissions when the call was allowed. Absent if it was allowed before a crash. */
+  readonly narrowingCount?: number;
 }
 
 /** Runs a call that was allowed. Records the start of the call before, and its outcome afterwards. */
@@ -46,7 +49,7 @@ export async function executeCall(
   run.journal.record({ type: 'call.started', callId: call.id, tool: tool.name, input: call.input });
   // A start that is on disk shows after a crash that the call may have had effects. A delegation changes nothing
   // itself, and its child syncs this log before it starts to work.
-  if (mayHaveEffects && tool.kind !== 'delegate') await run.journal.sync();
+  if (mayHaveEffects && tool.kind !== 'delegate') await syncBeforeEffects(run);
   const startedAt = deps.clock.monotonic();
   const output = await runTool(deps, run, allowed);
   // Without a recorded outcome, the call runs again when the parked task is resumed.
@@ -78,6 +81,17 @@ export async function executeCall(
   );
   run.pendingAttachments.delete(call.id);
   if (mayHaveEffects) await run.journal.sync();
+}
+
+/**
+ * Resolves when the log of a task, and the rights in the logs of all tasks above it, are on disk. An answer to a question of
+ * a subagent is recorded in the log of the conversation, and nothing may happen because of a grant that can still be lost.
+ */
+async function syncBeforeEffects(run: TaskRun): Promise<void> {
+  const syncs = [run.journal.sync()];
+  for (let above = run.parent; above !== null; above = above.parent)
+    syncs.push(above.journal.syncNewestRights());
+  await Promise.all(syncs);
 }
 
 /** Returns the limits of an output, and the path of the file for the full text of a large output. */
@@ -128,7 +142,9 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
       signal: controller.signal,
     });
     const work = async () => {
-      const refusal = refuseStart(deps, run, ready);
+      const refusal =
+        refuseStart(deps, run, ready) ??
+        (hasNewRules(deps, run, ready) ? await refuseByRules(deps, run, ready) : null);
       return refusal === null
         ? await tool.run(input, context)
         : ({ text: refusal, error: 'PERMISSION_DENIED' } as const);
@@ -158,6 +174,22 @@ function refuseStart({ decided }: EngineDeps, run: TaskRun, call: AllowedCall): 
   if (decided !== undefined || call.mode === undefined) return null;
   const { mode } = run.permissions.rights;
   return decideStart(call.tool.name, { allowedIn: call.mode, mode });
+}
+
+/** Returns true if a person has changed the rules since a call was allowed, so that they may forbid the call now. */
+function hasNewRules({ decided }: EngineDeps, run: TaskRun, call: AllowedCall): boolean {
+  if (decided !== undefined || call.narrowingCount === undefined) return false;
+  return call.narrowingCount !== run.permissions.narrowingCount;
+}
+
+/** Decides about an allowed call by the present rules. Returns the refusal for the model, or null. */
+async function refuseByRules(
+  deps: EngineDeps,
+  run: TaskRun,
+  call: AllowedCall,
+): Promise<string | null> {
+  const { decision } = await decideNow(deps, run, call);
+  return decideStartByRules(call.tool.name, { before: call.decision, now: decision });
 }
 
 /** Lists the real paths that a call was allowed to change. */

@@ -1,9 +1,15 @@
 import type { ContextSize } from '../../protocol/events/compaction-event.ts';
-import { modelName, type ModelDetails } from '../../protocol/model.ts';
+import { modelName, type ModelDetails, type RequestPrefix } from '../../protocol/model.ts';
 import { addExpenses } from '../limits/budget.ts';
 import type { EngineDeps, CompactionStep } from '../task/deps.ts';
 import { limitMessage } from '../limits/limit-message.ts';
-import { estimateInput, minimumExpense, estimateRequestNeed } from '../limits/estimate.ts';
+import {
+  estimateInput,
+  maxFirstInput,
+  minimumExpense,
+  estimateRequestNeed,
+  type NextRequest,
+} from '../limits/estimate.ts';
 import { findUnpricedCap } from '../turn/request-budget.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import {
@@ -43,8 +49,8 @@ export async function chooseCompactionStep(
   const { state, prefix, spec } = run;
   const { conversation } = state;
   const { compaction } = conversation;
-  if (conversation.messages.length === 0) {
-    if (estimateInput(conversation, prefix) < SMALL_FIRST_REQUEST_TOKENS) return { kind: 'none' };
+  if (conversation.messages.length === 0 && isSmallFirstRequest(conversation, prefix)) {
+    return { kind: 'none' };
   }
   const details = await deps.models.details(spec.model);
   const limits = getLimits(run, details);
@@ -58,6 +64,13 @@ export async function chooseCompactionStep(
   const whyNoSummary = findSummaryObstacle(run, details, layout, reference);
   const choice = chooseCompaction(layout, limits, compaction, whyNoSummary);
   return toStep(run, choice, { layout, limits, maxTokens: reference * MAX_INPUTS_SHARE });
+}
+
+function isSmallFirstRequest(request: NextRequest, prefix: RequestPrefix): boolean {
+  return (
+    maxFirstInput(request, prefix) < SMALL_FIRST_REQUEST_TOKENS ||
+    estimateInput(request, prefix) < SMALL_FIRST_REQUEST_TOKENS
+  );
 }
 
 function getLimits({ spec }: TaskRun, { contextWindow, maxOutput }: ModelDetails): WindowLimits {

@@ -13,6 +13,7 @@ import type { AgentSetup } from '../prompt/prepare-agent.ts';
 import type { ChildPlan, TransferredContext } from './plan-child.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import { flagGrantEvents } from '../task/inbox.ts';
+import { applyRuleChange, type RuleChange } from '../permissions/change-rules.ts';
 import { openJournal } from '../task/journal.ts';
 import { resolveMentions } from '../prompt/mentions.ts';
 import { describeAnswerForm, formatTaskLine } from '../prompt/prompt.ts';
@@ -58,6 +59,8 @@ interface TaskPlan extends TaskRequest {
   readonly raisedBy?: ChildPlan['raisedBy'];
   /** The mode that the definition requests and the task does not get. Absent or null if the task gets that mode. */
   readonly modeToGrant?: ModeToGrant | null;
+  /** The rules that the user has set for a new conversation. Default: none. */
+  readonly rules?: readonly RuleChange[];
   /** The caller and its Task call; null for a root. */
   readonly parent: {
     readonly run: TaskRun;
@@ -130,7 +133,7 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
     ...(plan.fanOut === undefined ? {} : { drive: engine.driveItems }),
   });
   try {
-    const grants = buildModeGrantEvents(deps, plan);
+    const grants = [...buildModeGrantEvents(deps, plan), ...buildRuleEvents(deps, plan)];
     if (grants.length > 0) journal.record(...grants);
     const messages = [
       plan.model.warning,
@@ -163,6 +166,15 @@ function buildModeGrantEvents(
   if (raisedBy === null) return [];
   const { grant, without } = raisedBy;
   return [{ type: 'mode.granted', grant, scope: findGrantScope(grant), by: 'user', without }];
+}
+
+/** Builds the events of the rules that the user has set for a new conversation. */
+function buildRuleEvents(
+  { redact = (text) => text }: Pick<EngineDeps, 'redact'>,
+  { rules = [] }: TaskPlan,
+): readonly EventBody[] {
+  const stores = { standing: null, directory: null, redact };
+  return rules.flatMap((change) => applyRuleChange(change, null, stores));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { TaskInput } from '../../protocol/input.ts';
-import type { ResolvedModel } from '../../protocol/model.ts';
+import type { Effort, ResolvedModel } from '../../protocol/model.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { newId } from '../../base/ids.ts';
 import { flagGrantEvents } from '../task/inbox.ts';
@@ -10,6 +10,7 @@ import { effectiveMode } from '../../policy/modes.ts';
 import type { PermissionMode, Rights } from '../../protocol/permission.ts';
 import { isModeNotice, modeNoticeEvents } from '../questions/set-mode.ts';
 import type { EngineDeps } from '../task/deps.ts';
+import { isRewindNotice } from '../rewind/restore-file.ts';
 import { isInterruptionNotice } from '../task/stop-order.ts';
 import { combineLimits } from '../limits/configured-limits.ts';
 
@@ -27,6 +28,8 @@ interface ResumeTerms {
   readonly maxRights: Rights;
   /** Default: the recorded model. */
   readonly model?: ResolvedModel;
+  /** The effort of the requests; null for that of the model. Default: the recorded effort. */
+  readonly effort?: Effort | null;
   readonly maxTurns?: number;
   /** The mode that a person chose. Default: the recorded mode. */
   readonly mode?: PermissionMode;
@@ -58,14 +61,14 @@ export function recordResume(deps: EngineDeps, run: TaskRun, terms: ResumeTerms)
 }
 
 /**
- * Withdraws queued notices of Muster about the work that ended, such as a reached limit. Notices of a mode or an
- * interruption stay.
+ * Withdraws queued notices of Muster about the work that ended, such as a reached limit. Notices of a mode, an interruption
+ * or files that were put back stay.
  */
 function buildWithdrawalEvents({ state }: TaskRun): readonly EventBody[] {
   const { queued } = state.conversation;
-  const ids = queued.flatMap(({ id, kind }) =>
-    kind === 'notice' && !isModeNotice(id) && !isInterruptionNotice(id) ? [id] : [],
-  );
+  const stays = (id: string): boolean =>
+    isModeNotice(id) || isInterruptionNotice(id) || isRewindNotice(id);
+  const ids = queued.flatMap(({ id, kind }) => (kind === 'notice' && !stays(id) ? [id] : []));
   return ids.length === 0 ? [] : [{ type: 'input.withdrawn', ids }];
 }
 
@@ -100,8 +103,10 @@ function toTermsEvents(deps: EngineDeps, run: TaskRun, terms: ResumeTerms): read
       })
     : spec.limits;
   const before = { rights: spec.rights, limits: spec.limits, model: spec.model };
-  if (isDeepStrictEqual({ rights, limits, model }, before)) return [];
-  return [{ type: 'terms.changed', rights, limits, model }];
+  const hasNewEffort = terms.effort !== undefined && terms.effort !== (spec.agent.effort ?? null);
+  const effort = hasNewEffort ? { effort: terms.effort } : {};
+  if (!hasNewEffort && isDeepStrictEqual({ rights, limits, model }, before)) return [];
+  return [{ type: 'terms.changed', rights, limits, model, ...effort }];
 }
 
 /**

@@ -1,4 +1,4 @@
-import { estimateTokensUnrounded } from '../../base/token-estimate.ts';
+import { estimateTokensUnrounded, MAX_TOKENS_PER_CHARACTER } from '../../base/token-estimate.ts';
 import { selectRates } from '../../model/catalogue/cost.ts';
 import type { Conversation } from '../../protocol/state/conversation.ts';
 import { sumAttachmentTokens } from '../../protocol/attachment.ts';
@@ -47,6 +47,22 @@ export function estimateInput(
       tokens += estimateTokensUnrounded(each.text) + sumAttachmentTokens(each.attachments);
   }
   return Math.ceil(tokens);
+}
+
+/**
+ * Returns an upper bound of `estimateInput` for the first request of a task. It is computed from the lengths of the texts
+ * alone, because estimating the prefix takes two milliseconds of the start of the program.
+ */
+export function maxFirstInput(
+  { queued }: Pick<NextRequest, 'queued'>,
+  { system, tools }: RequestPrefix,
+): number {
+  const quoted = queued.flatMap(({ enclosed = [] }) => enclosed);
+  const inputs = [...queued, ...quoted].map(({ text }) => text);
+  const texts = [...system, ...tools.map((tool) => JSON.stringify(tool)), ...inputs];
+  const characters = texts.reduce((sum, { length }) => sum + length, 0);
+  const attachments = quoted.flatMap((each) => each.attachments ?? []);
+  return characters * MAX_TOKENS_PER_CHARACTER + sumAttachmentTokens(attachments);
 }
 
 /** Estimates the input tokens of a request with these messages. */

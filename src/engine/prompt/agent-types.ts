@@ -1,6 +1,6 @@
 import { escapeTags } from '../../base/control-tags.ts';
 import { collapseWhitespace, truncate } from '../../base/text.ts';
-import { estimateTokens } from '../../base/token-estimate.ts';
+import { estimateTokens, MAX_TOKENS_PER_CHARACTER } from '../../base/token-estimate.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import {
   builtinsFirst,
@@ -115,7 +115,7 @@ function buildList({ types, all, prompt }: TypeListRequest): readonly string[] {
   }));
   for (const length of DESCRIPTION_LENGTHS) {
     const lines = entries.map((entry) => formatEntry(entry, length));
-    if (sumTokens(lines) <= MAX_LIST_TOKENS) return lines;
+    if (fitIntoList(lines)) return lines;
   }
   return buildShortenedList(prompt === null ? entries : mostRelevantFirst(entries, prompt));
 }
@@ -178,7 +178,7 @@ function buildShortenedList(entries: readonly Entry[]): readonly string[] {
   }
   const others = entries.slice(lines.length).map(({ callName }) => callName);
   const named = findLargestFit(others.length, (count) => {
-    return sumTokens([...lines, formatRemainder(others, count)]) <= MAX_LIST_TOKENS;
+    return fitIntoList([...lines, formatRemainder(others, count)]);
   });
   return [...lines, formatRemainder(others, named)];
 }
@@ -204,8 +204,11 @@ function findLargestFit(count: number, fits: (count: number) => boolean): number
   return low;
 }
 
-function sumTokens(lines: readonly string[]): number {
-  return lines.reduce((sum, each) => sum + estimateLineTokens(each), 0);
+/** Tells whether lines take at most `MAX_LIST_TOKENS`. The length of a short list shows it without an estimate. */
+function fitIntoList(lines: readonly string[]): boolean {
+  const length = lines.reduce((sum, each) => sum + each.length + 1, 0);
+  if (length * MAX_TOKENS_PER_CHARACTER <= MAX_LIST_TOKENS) return true;
+  return lines.reduce((sum, each) => sum + estimateLineTokens(each), 0) <= MAX_LIST_TOKENS;
 }
 
 /** Estimates the tokens of a line, including its line end. */

@@ -1,9 +1,9 @@
 import { MusterError } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import type { PromptPartLength, RequestPrefix, ToolSpec } from '../../protocol/model.ts';
+import type { RequestPrefix, ToolSpec } from '../../protocol/model.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { buildPromptParts, buildSystemPrompt, type PromptInput } from './prompt.ts';
+import { buildSystemPrompt, type PromptInput } from './prompt.ts';
 import { hashContent } from '../../sys/files/read-file.ts';
 
 /** The prompt prefix that all tasks of one agent type share, with the hash of its blob. */
@@ -62,12 +62,12 @@ export class PrefixCache {
   }
 
   private build(input: PromptInput, tools: readonly AnyTool[]): SharedPrefix {
-    const system = buildSystemPrompt(input);
+    const { system, parts } = buildSystemPrompt(input);
     const key = [...system, ...tools.map((tool) => tool.name)].join('\0');
     const found = this.byContent.get(key);
     if (found !== undefined) return found;
     const specs = tools.map((tool) => this.getToolSpec(tool));
-    const prefix: RequestPrefix = { system, tools: specs, parts: measureParts(input) };
+    const prefix: RequestPrefix = { system, tools: specs, parts };
     const shared = { hash: this.store.putBlob(formatPrefix(prefix), { redact: false }), prefix };
     this.byContent.set(key, shared);
     this.byHash.set(shared.hash, prefix);
@@ -113,16 +113,11 @@ export class PrefixCache {
 
 /** Computes the hash of the prefix for a prompt and tools, without storing the prefix. */
 export function computePrefixHash(input: PromptInput, tools: readonly AnyTool[]): string {
-  const prefix = { system: buildSystemPrompt(input), tools: tools.map(toToolSpec) };
-  return hashContent(formatPrefix({ ...prefix, parts: measureParts(input) }));
+  return hashContent(formatPrefix({ ...buildSystemPrompt(input), tools: tools.map(toToolSpec) }));
 }
 
 function formatPrefix({ system, tools, parts }: RequestPrefix): string {
   return JSON.stringify({ system, tools, parts });
-}
-
-function measureParts(input: PromptInput): readonly PromptPartLength[] {
-  return buildPromptParts(input).map(({ name, text }) => ({ name, length: text.length }));
 }
 
 function toToolSpec({ name, description, inputSchema }: AnyTool): ToolSpec {

@@ -7,6 +7,7 @@ import type {
   LimitedTools,
   ToolLimit,
 } from '../../protocol/agent.ts';
+import type { RequestPrefix } from '../../protocol/model.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import { collapseWhitespace, truncate, plural } from '../../base/text.ts';
 import { listAgentTypes } from './agent-types.ts';
@@ -107,10 +108,15 @@ interface PromptPart {
   readonly text: string;
 }
 
-/** Builds the system prompt that all tasks of one agent type share. */
-export function buildSystemPrompt(input: PromptInput): readonly string[] {
+/** Builds the system prompt that all tasks of one agent type share, and measures its parts. */
+export function buildSystemPrompt(
+  input: PromptInput,
+): Required<Pick<RequestPrefix, 'system' | 'parts'>> {
   const parts = buildPromptParts(input);
-  return [parts.map(({ text }) => text).join('\n\n')];
+  return {
+    system: [parts.map(({ text }) => text).join('\n\n')],
+    parts: parts.map(({ name, text }) => ({ name, length: text.length })),
+  };
 }
 
 /** Builds the parts of the system prompt. They are ordered so that different prompts share a long prefix. */

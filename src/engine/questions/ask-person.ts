@@ -262,10 +262,9 @@ function openQuestion(
   return redacted.question;
 }
 
-function createQuestionId({ spec, questions, closedQuestions }: TaskState): string {
-  const open = new Set([...questions.values()].map(({ question }) => question.id));
-  for (let number = open.size + closedQuestions.size + 1; ; number += 1) {
-    const id = `${spec.id}q${number}`;
-    if (!open.has(id) && !closedQuestions.has(id)) return id;
-  }
+/**
+ * Creates an id that no question of the task has ever had, so that an answer to an old question never answers a new one.
+ */
+function createQuestionId({ spec, askedQuestions }: TaskState): string {
+  return `${spec.id}q${askedQuestions + 1}`;
 }

@@ -55,8 +55,16 @@ function widenTasks(tasks: Iterable<TaskWithMode>): void {
 /** The mode in which edits inside the workspace roots run without a question. */
 const EDITING_MODE = 'acceptEdits';
 
-/** Sets the mode acceptEdits for the conversation of the task that asks, unless its mode is wider already. */
+/**
+ * Sets the mode acceptEdits for the conversation of the task that asks, unless its mode is wider already. Throws MusterError
+ * (`CONFLICT`) in plan mode, which the user has set after the question was asked: only a choice of a mode lifts it.
+ */
 export function acceptEdits({ top, tree }: AnswerWriter): void {
+  if (top.permissions.rights.mode === 'plan') {
+    const message =
+      'the conversation is in plan mode now, so no edit is accepted: set another mode first';
+    throw new MusterError('CONFLICT', message);
+  }
   const isWideEnough = !isNarrowerMode(top.permissions.rights.mode, EDITING_MODE);
   if (isWideEnough) widenTasks(tree.members);
   else changeMode(top, EDITING_MODE, tree.members);

@@ -142,6 +142,8 @@ export class RecordedRunReader {
       case 'question.asked':
       case 'question.answered':
       case 'rights.granted':
+      case 'rights.restricted':
+      case 'rule.removed':
         return 'asked a person';
       case 'mode.granted':
         // A grant from a flag or a file is part of the inputs, which are compared.

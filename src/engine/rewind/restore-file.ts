@@ -1,5 +1,6 @@
 import { lstatSync, rmdirSync, statSync, unlinkSync, type BigIntStats, type Stats } from 'node:fs';
 import { basename, dirname, sep } from 'node:path';
+import { escapeTags } from '../../base/control-tags.ts';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import { isInside } from '../../base/path-inside.ts';
 import type { FileForm, RewoundFile, UnrestoredFile } from '../../protocol/events/rewound.ts';
@@ -8,7 +9,7 @@ import { readEntryStats, withHeldEntry } from '../../sys/files/entry-in-roots.ts
 import { describeFileType } from '../../sys/files/file-errors.ts';
 import { holdDirectory } from '../../sys/files/held-directory.ts';
 import type { OpenScope } from '../../sys/files/open-in-roots.ts';
-import { findRoot } from '../../sys/files/paths.ts';
+import { displayPath, findRoot } from '../../sys/files/paths.ts';
 import { readFullFile, withFile } from '../../sys/files/read-file.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { isSameFile, syncDirectory, writeFileInRoots } from '../../sys/files/write-file.ts';
@@ -65,12 +66,45 @@ export async function finishRewind(
     ...rewinding.dropped.flatMap((child) =>
       state.openChildren.has(child) ? dropChildEvents(child) : [],
     ),
+    ...restoredFilesEvents(rewinding, unrestored, spec.cwd),
     ...unrestored.map(({ path, because }): EventBody => {
       return { type: 'warning', message: `${path} could not be restored: ${because}` };
     }),
     { type: 'files.restored', rewind: rewinding.seq, left: unrestored },
   );
   return unrestored;
+}
+
+/** The prefix of the ids of notices about files that were put back. */
+const NOTICE_ID_PREFIX = 'rewind-';
+
+/** The maximum number of files that a notice names. The other files are only counted. */
+const MAX_NAMED_FILES = 10;
+
+/**
+ * Returns the event that tells the model which files were put back, if the conversation stays as it is: otherwise the
+ * model would rely on its changes. The id is the same when an interrupted rewind is finished again.
+ */
+function restoredFilesEvents(
+  { seq, only, files }: NonNullable<TaskState['rewinding']>,
+  unrestored: readonly UnrestoredFile[],
+  cwd: string,
+): readonly EventBody[] {
+  const restored = files.filter(({ path }) => unrestored.every((each) => each.path !== path));
+  if (only !== 'files' || restored.length === 0) return [];
+  const named = restored.slice(0, MAX_NAMED_FILES).map(({ path, to }) => {
+    const name = escapeTags(JSON.stringify(displayPath(path, cwd)));
+    return to === null ? `${name} (removed)` : name;
+  });
+  const rest = restored.length > named.length ? ` and ${restored.length - named.length} more` : '';
+  const text = `<notice>The user put back files to an earlier state, so later changes of them are undone: ${named.join(', ')}${rest}. Read them before you go on with them.</notice>`;
+  const input = { id: `${NOTICE_ID_PREFIX}${seq}`, kind: 'notice', from: 'muster', text } as const;
+  return [{ type: 'input.queued', input }];
+}
+
+/** Returns true for the id of a notice about files that were put back. It is still delivered when a task is resumed. */
+export function isRewindNotice(id: string): boolean {
+  return id.startsWith(NOTICE_ID_PREFIX);
 }
 
 /** Finishes the unfinished rewinds of recovered tasks before the tasks run. */

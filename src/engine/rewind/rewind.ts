@@ -63,11 +63,21 @@ export async function rewind(
 
 function rewoundEvent(
   { activation }: TaskState,
-  { to, undoes, dropped, files, after }: RewindPlan,
+  { to, undoes, dropped, files, after, only }: RewindPlan,
 ): EventBody {
   const { turns, end } = after;
   const number = activation.number + 1;
-  return { type: 'task.rewound', to, undoes, stint: number, turns, end, dropped, files };
+  return {
+    type: 'task.rewound',
+    to,
+    undoes,
+    stint: number,
+    turns,
+    end,
+    dropped,
+    files,
+    ...(only === 'files' ? { only } : {}),
+  };
 }
 
 function refusedPlanError({ task, refused }: RewindPlan): MusterError {

@@ -3,6 +3,7 @@ import type { EventBody } from '../../protocol/events/event.ts';
 import type { ShellEnd } from '../../protocol/result.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import { indentNoticeItem } from '../../protocol/notice-text.ts';
+import { describeShellEnd } from '../../protocol/state/task-texts.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** The maximum number of code points of a command that is shown on one line. */
@@ -46,16 +47,3 @@ export function shortenCommand(command: string): string {
 export function shellNoticeId(id: string): string {
   return `${id}-end`;
 }
-
-/** Describes the end of a shell, in words that follow `the shell` or `Status:`. */
-export function describeShellEnd({ how, exitCode }: ShellOutcome): string {
-  if (how !== 'exited') return OTHER_ENDS[how];
-  return exitCode === null ? 'ended by a signal' : `ended with exit code ${exitCode}`;
-}
-
-const OTHER_ENDS: Readonly<Record<Exclude<ShellEnd, 'exited'>, string>> = {
-  stopped: 'stopped',
-  killed: 'killed, since it did not stop when asked',
-  output_limit: 'stopped: it wrote more than the limit output.spill_bytes',
-  lost: 'lost: its outcome is unknown; check what it did before you start it again',
-};

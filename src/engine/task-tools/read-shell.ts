@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { ToolOutput, ToolCaps } from '../../protocol/tool.ts';
-import { shellNoticeId, shortenCommand, describeShellEnd } from '../shells/shell-end.ts';
+import { describeShellEnd } from '../../protocol/state/task-texts.ts';
+import { shellNoticeId, shortenCommand } from '../shells/shell-end.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { formatDuration, byteLength } from '../../base/text.ts';

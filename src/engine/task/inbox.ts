@@ -179,6 +179,19 @@ export interface StandingRules {
    * then.
    */
   add(rule: PermissionRule, target: StandingRuleScope): void;
+  /**
+   * Removes a rule, which no longer applies from then on. Returns false if there is no such rule. Throws MusterError when
+   * the store can't be changed.
+   */
+  remove(rule: PermissionRule, target: StandingRuleScope): boolean;
+  /** Returns the rules for tasks with this directory, each with its scope. */
+  list(directory: string | null): readonly StandingRule[];
+}
+
+/** A permanent rule with its scope. */
+export interface StandingRule {
+  readonly rule: PermissionRule;
+  readonly scope: StandingRuleScope['scope'];
 }
 
 /** The scope of a permanent rule. */

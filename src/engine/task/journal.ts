@@ -14,6 +14,13 @@ import { questionSubject } from '../../protocol/question.ts';
 /** Reports an event after it has been written and folded into the state. */
 type PublishEvent = (event: TaskEvent, state: TaskState) => void;
 
+/** The types of events that change what a task and the tasks below it may do. */
+const RIGHTS_EVENTS: ReadonlySet<TaskEvent['type']> = new Set<TaskEvent['type']>([
+  'rights.granted',
+  'mode.granted',
+  'terms.changed',
+]);
+
 /**
  * The only way to change the state of a task: an event is written, then folded, then published. So the live state
  * always equals the fold of the log, and nothing is published that is not written.
@@ -23,6 +30,8 @@ export class Journal {
   private readonly log: TaskLog;
   /** The newest sync; null when an answer was recorded after it. */
   private newestSync: Promise<void> | null = Promise.resolve();
+  /** The newest sync; null when rights were recorded after it. */
+  private newestRightsSync: Promise<void> | null = Promise.resolve();
   private readonly publish: PublishEvent;
 
   /** @param state the fold of all events in the log */
@@ -38,13 +47,20 @@ export class Journal {
     const events = this.log.append(bodies);
     for (const event of events) applyEvent(this.state, event);
     if (events.some(({ type }) => type === 'turn.ended')) this.newestSync = null;
+    if (events.some(({ type }) => RIGHTS_EVENTS.has(type))) this.newestRightsSync = null;
     for (const event of events) this.publish(event, this.state);
   }
 
   /** Resolves when all events recorded so far are safe from a loss of power. */
   sync(): Promise<void> {
     this.newestSync = this.log.sync();
+    this.newestRightsSync = this.newestSync;
     return this.newestSync;
+  }
+
+  /** Resolves when the newest change of rights is safe from a loss of power. Uses an earlier `sync` if that included it. */
+  syncNewestRights(): Promise<void> {
+    return this.newestRightsSync ?? this.sync();
   }
 
   /**

@@ -1,5 +1,7 @@
+import { addRestrictions, dropInheritedRestrictions } from '../../policy/conversation-rules.ts';
 import { findModeGrant, dropRevokedGrant, limitRightsToParent } from '../../policy/mode-grants.ts';
 import type { ModeGrant, PermissionRule, Rights } from '../../protocol/permission.ts';
+import type { Restriction } from '../../protocol/state/questions.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 
@@ -30,6 +32,9 @@ export interface TaskPermissionsParts {
  */
 export class TaskPermissions {
   private readonly parts: TaskPermissionsParts;
+  private cachedRecorded: Rights | null = null;
+  private cachedRestrictions: readonly Restriction[] | null = null;
+  private cachedRestricted: Rights | null = null;
   private cachedOwn: Rights | null = null;
   private cachedAbove: Rights | null = null;
   private cachedGrant: ModeGrant | null = null;
@@ -41,7 +46,7 @@ export class TaskPermissions {
 
   get rights(): Rights {
     const { task, parent } = this.parts;
-    const own = task.spec.rights;
+    const own = this.restrictedRights;
     const above = parent?.rights ?? null;
     const withoutGrant = task.state.modeWithoutGrant;
     if (above === null && withoutGrant === null) return own;
@@ -57,6 +62,32 @@ export class TaskPermissions {
         ? dropRevokedGrant(own, withoutGrant, grant)
         : limitRightsToParent(own, above, { definition: task.spec.agent, grant });
     return this.cachedRights;
+  }
+
+  /**
+   * The recorded rights with the ask and deny rules that the user has set for this task since. Those of the tasks above
+   * are in the rights of the parent.
+   */
+  private get restrictedRights(): Rights {
+    const { task, parent } = this.parts;
+    const { rights } = task.spec;
+    const { restrictions } = task.state;
+    const isSame = rights === this.cachedRecorded && restrictions === this.cachedRestrictions;
+    if (this.cachedRestricted !== null && isSame) return this.cachedRestricted;
+    this.cachedRecorded = rights;
+    this.cachedRestrictions = restrictions;
+    const recorded = parent === null ? rights : dropInheritedRestrictions(rights);
+    this.cachedRestricted = addRestrictions(recorded, restrictions);
+    return this.cachedRestricted;
+  }
+
+  /**
+   * The number of changes of rules, for this task and the tasks above it, that may forbid a call which was allowed
+   * before.
+   */
+  get narrowingCount(): number {
+    const { task, parent } = this.parts;
+    return task.state.narrowingCount + (parent?.narrowingCount ?? 0);
   }
 
   /**

@@ -34,6 +34,7 @@ import { loginCommand } from './commands/keys/login.ts';
 import { logoutCommand } from './commands/keys/logout.ts';
 import { modelsCommand } from './commands/models.ts';
 import { configShowCommand } from './commands/config-show.ts';
+import { configSetCommand, configUnsetCommand } from './commands/config-set.ts';
 import { sandboxCommand } from './commands/sandbox.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { resetTerminalCommand } from './commands/reset-terminal.ts';
@@ -85,6 +86,8 @@ export const CLI_COMMANDS: readonly Command[] = [
   logoutCommand,
   modelsCommand,
   configShowCommand,
+  configSetCommand,
+  configUnsetCommand,
   sandboxCommand,
   doctorCommand,
   resetTerminalCommand,

@@ -20,6 +20,7 @@ export type StoredValueKind =
   | 'open questions'
   | 'providers'
   | 'runs of templates'
+  | 'settings'
   | 'stored accounts'
   | 'stored providers'
   | 'tasks'

@@ -1,7 +1,7 @@
 import { collapseWhitespace } from '../../base/text.ts';
 import { errorMessage, UsageError } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
-import { outputSchemaProblem, parseSessionAgents, type AgentDefinition } from '../../api/index.ts';
+import { loadDefinitions, type AgentDefinition } from '../../api/index.ts';
 import { printNotice } from './output.ts';
 import type { AgentsArgument } from './run-options.ts';
 
@@ -26,6 +26,7 @@ export async function loadOutputSchema(given: string): Promise<JsonObject> {
     throw wrong(collapseWhitespace(errorMessage(thrown)));
   }
   if (!isJsonObject(schema)) throw wrong('must be a JSON Schema, an object');
+  const { outputSchemaProblem } = await loadDefinitions();
   const problem = await outputSchemaProblem({ outputSchema: schema });
   if (problem !== null) throw wrong(problem);
   return schema;
@@ -40,7 +41,8 @@ export async function readSessionAgents(
     argument.kind === 'json'
       ? argument.text
       : await readFile('--agents @', argument.path, MAX_AGENTS_BYTES);
-  const { items, problems } = await parseSessionAgents(text);
+  const { parseSessionAgents } = await loadDefinitions();
+  const { items, problems } = parseSessionAgents(text);
   const broken = problems.filter(({ code }) => code !== 'unknown-field');
   if (items.length === 0 && broken.length > 0) {
     throw new UsageError(broken.map(({ message }) => message).join('; '));

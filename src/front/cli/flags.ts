@@ -67,6 +67,11 @@ const FLAGS = {
     turn: { value: 'N', help: 'the number of the turn; default: the newest' },
     at: { value: 'N', help: 'the number of the event (`muster tasks log`)' },
     undo: { help: 'undo the last one' },
+    only: {
+      value: 'PART',
+      help: 'what goes back: files or conversation (default: both)',
+      completes: { words: ['files', 'conversation'] },
+    },
     because: { value: 'TEXT', help: 'the reason, for the log and the parent' },
     scope: {
       value: 'SCOPE',

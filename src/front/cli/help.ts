@@ -2,37 +2,58 @@ import { commandFlags, commandsUnder, findCommand, type Command } from './comman
 import { promptCommand } from './commands/prompt.ts';
 import { flagSpec, type FlagName, type FlagSpec } from './flags.ts';
 
-/** The width of the help in columns, for every width of the terminal. */
+/** The width of the help in columns on a wide terminal, and where it is no terminal. */
 const WIDTH = 96;
+/** The minimum width. On a narrower terminal the terminal breaks the lines. */
+const MIN_WIDTH = 60;
+
+/** Returns the width of the help on a terminal with this number of columns; undefined: it is no terminal. */
+export function helpWidth(columns: number | undefined): number {
+  return columns === undefined ? WIDTH : Math.min(WIDTH, Math.max(MIN_WIDTH, columns - 1));
+}
 
 /** A term, such as a flag, and what it means. */
 type Entry = readonly [term: string, meaning: string];
 type Section = readonly [title: string, entries: readonly Entry[]];
 
-/** Returns the help for the command or the group of commands that `words` name; without words, the help of the program. */
-export function helpText(words: readonly string[], commands: readonly Command[]): string {
-  if (words.length === 0) return programHelp(commands);
+/**
+ * Returns the help for the command or the group of commands that `words` name; without words, the help of the program.
+ * No line is wider than `width` columns, except the examples.
+ */
+export function helpText(
+  words: readonly string[],
+  commands: readonly Command[],
+  width: number = WIDTH,
+): string {
+  if (words.length === 0) return programHelp(commands, width);
   const found = findCommand(commands, words);
-  if (found !== undefined) return commandHelp(found.command);
+  if (found !== undefined) return commandHelp(found.command, width);
   const [first = ''] = words;
   const description = `Help for one of them:\n  muster help ${first} COMMAND`;
   const section = commandSection(commandsUnder(commands, words));
-  return layOut(`${first} COMMAND [flags]`, description, [section]);
+  return layOut(`${first} COMMAND [flags]`, { description, sections: [section], width });
 }
 
-function programHelp(commands: readonly Command[]): string {
+function programHelp(commands: readonly Command[], width: number): string {
   return layOut(
     '[flags]                 (the terminal UI)\n       muster -p [PROMPT] [flags]\n       muster COMMAND [flags]',
-    `${promptCommand.summary}\n\n${examples(promptCommand)}`,
-    [...flagSections(promptCommand), commandSection(commands)],
+    {
+      description: `${wrap(promptCommand.summary, width).join('\n')}\n\n${examples(promptCommand)}`,
+      sections: [...flagSections(promptCommand), commandSection(commands)],
+      width,
+    },
   );
 }
 
-function commandHelp(command: Command): string {
+function commandHelp(command: Command, width: number): string {
   const { summary } = command;
   const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
-  const description = `${sentence}\n\n${examples(command)}`;
-  return layOut(`${usage(command)} [flags]`, description, flagSections(command));
+  const description = `${wrap(sentence, width).join('\n')}\n\n${examples(command)}`;
+  return layOut(`${usage(command)} [flags]`, {
+    description,
+    sections: flagSections(command),
+    width,
+  });
 }
 
 function commandSection(commands: readonly Command[]): Section {
@@ -65,12 +86,18 @@ function examples(command: Command): string {
   return ['Examples:', ...command.examples.map((example) => `  ${example}`)].join('\n');
 }
 
-function layOut(usage: string, description: string, sections: readonly Section[]): string {
+interface HelpParts {
+  readonly description: string;
+  readonly sections: readonly Section[];
+  readonly width: number;
+}
+
+function layOut(usage: string, { description, sections, width }: HelpParts): string {
   const terms = sections.flatMap(([, entries]) => entries.map(([term]) => term.length));
   const indent = Math.max(...terms) + 4;
   const parts = sections.map(([title, entries]) => {
     const lines = entries.flatMap(([term, meaning]) =>
-      wrap(meaning, WIDTH - indent).map((line, index) =>
+      wrap(meaning, width - indent).map((line, index) =>
         `  ${index === 0 ? term : ''}`.padEnd(indent).concat(line),
       ),
     );

@@ -1,4 +1,4 @@
-import { createMuster, type Muster } from '../../api/index.ts';
+import { loadSessions, loadUserSettings, type Muster } from '../../api/index.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { Environment } from '../../sys/env.ts';
 import { refuseAgents, type CommandContext } from './command.ts';
@@ -83,6 +83,7 @@ function userSetup(run: RunOptions, context: CommandContext): UiRequest['setup']
       const { loadAccountOptions } = await import('./commands/keys/login.ts');
       return loadAccountOptions(run, context);
     },
+    settings: userSettings(run, context),
     async reviewTrust() {
       refuseAgents(environment, 'trust a project');
       const { openApprovals } = await import('./commands/trust/approvals.ts');
@@ -93,8 +94,44 @@ function userSetup(run: RunOptions, context: CommandContext): UiRequest['setup']
       return {
         lines: proposals.flatMap(describeProposal),
         count: usable.length,
+        isPostponed: approvals.postponedOn(proposals) !== null,
         approve: () => approvals.approve(usable),
+        postpone: () => {
+          if (run.log) approvals.postpone(proposals);
+        },
       };
+    },
+  };
+}
+
+/** Returns the settings of the user, which the UI shows and changes. Nothing is printed while the UI has the screen. */
+function userSettings(run: RunOptions, context: CommandContext): UiRequest['setup']['settings'] {
+  const load = async () => {
+    const { configInputs } = await import('./configuration.ts');
+    const { readConfig } = await import('../../config/load.ts');
+    return readConfig(configInputs(run, { ...context, err: () => {} }));
+  };
+  return {
+    async read() {
+      const { listUserSettings } = await import('../../config/show.ts');
+      const { describeConfigProblem } = await import('../../config/setting.ts');
+      const loaded = await load();
+      const problems = loaded.problems.map(describeConfigProblem);
+      return { settings: listUserSettings(loaded), problems };
+    },
+    async change(key, text) {
+      refuseAgents(context.environment, 'change the configuration');
+      const { listUserSettings } = await import('../../config/show.ts');
+      const { findOverride } = await import('../../config/change-setting.ts');
+      const { describeChange } = await import('./commands/config-set.ts');
+      const { changeUserSetting } = await loadUserSettings();
+      const changed = await changeUserSetting(context, key, text);
+      const loaded = await load();
+      const override = findOverride(loaded, changed);
+      const setting = listUserSettings(loaded).find((each) => each.key === changed.key);
+      if (setting === undefined) throw new Error(`there is no setting ${changed.key}`);
+      const done = describeChange(changed);
+      return { setting, done: override === null ? done : `${done}, but ${override} comes first` };
     },
   };
 }
@@ -105,6 +142,7 @@ async function createSession(
   listener: { readonly add: (line: string) => void },
 ): Promise<Muster> {
   const { maxTurns } = run;
+  const { createMuster } = await loadSessions();
   return createMuster({
     ...(await musterOptions(run)),
     ...(maxTurns === null ? {} : { maxTurns }),

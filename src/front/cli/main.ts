@@ -1,4 +1,4 @@
-import { createEnvironmentRedactor } from '../../api/index.ts';
+import { loadSecrets } from '../../api/index.ts';
 import { errorMessage, MusterError, systemErrorCode, UsageError } from '../../base/errors.ts';
 import { VERSION } from '../../base/version.ts';
 import { homeDirectory, readEnvironment } from '../../sys/env.ts';
@@ -52,7 +52,10 @@ function processContext(): CommandContext {
       return terminalSecret();
     },
     commands: loadCommands,
-    help: async () => (await import('./help.ts')).helpText([], await loadCommands()),
+    help: async () => {
+      const { helpText, helpWidth } = await import('./help.ts');
+      return helpText([], await loadCommands(), helpWidth(process.stdout.columns));
+    },
   };
 }
 
@@ -66,7 +69,8 @@ async function reportError(thrown: unknown): Promise<number> {
     printError('muster: the current directory does not exist any more; go to another one\n');
     return 2;
   }
-  const redact = await createEnvironmentRedactor(readEnvironment());
+  const { createEnvironmentRedactor } = await loadSecrets();
+  const redact = createEnvironmentRedactor(readEnvironment());
   const text = redact(thrown instanceof MusterError ? describeError(thrown) : describeBug(thrown));
   printError(`muster: ${text.replaceAll('\n', '\nmuster: ')}\n`);
   return thrown instanceof UsageError ? 2 : 1;

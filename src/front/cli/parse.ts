@@ -110,10 +110,18 @@ function unknownCommand(words: readonly string[], commands: readonly Command[]):
   const named = quoteValue(words.join(' '));
   const under = commandsUnder(commands, [first]).map((each) => each.words);
   if (under.length === 0) {
-    const names = commands.map((each) => each.words);
-    const valid = sortByNearness(words.join(' '), names).join(', ');
+    const names = [
+      ...commands.map((each) => each.words),
+      ...PROMPT_FLAGS.map((flag) => `--${flag}`),
+    ];
+    const [near] = suggestNames(
+      words.join(' '),
+      names.map((name) => name.replace(/^--/, '')),
+    );
+    const meant = names.find((name) => name.replace(/^--/, '') === near);
+    const suggestion = meant === undefined ? '' : ` did you mean muster ${meant}?`;
     return new UsageError(
-      `unknown command ${named}; valid: ${valid}. A prompt of several words needs quotes, and one word needs -p: muster -p ${named}`,
+      `unknown command ${named};${suggestion} muster help lists all. A prompt of several words needs quotes, and one word needs -p: muster -p ${named}`,
     );
   }
   if (rest.length === 0) {
@@ -125,12 +133,20 @@ function unknownCommand(words: readonly string[], commands: readonly Command[]):
   return new UsageError(`${named} is not a command${suggestion} valid: ${under.join(', ')}`);
 }
 
+/** The flags that continue a conversation, which look like commands to a user who does not know them. */
+const PROMPT_FLAGS = ['continue', 'resume', 'version'] as const;
+
+/** The number of flags that an error names. */
+const MAX_NAMED_FLAGS = 6;
+
 function validFlags(valid: readonly FlagName[], flag: string): string {
   const names = sortByNearness(
     flag.startsWith('--') ? flag : `--${flag}`,
     valid.map((name) => `--${name}`),
   );
-  return `valid, nearest first: ${names.join(', ')}`;
+  const rest = names.length - MAX_NAMED_FLAGS;
+  const more = rest > 0 ? `; --help lists ${rest} more` : '';
+  return `valid, nearest first: ${names.slice(0, MAX_NAMED_FLAGS).join(', ')}${more}`;
 }
 
 function title(words: string): string {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import {
-  createMuster,
+  loadSessions,
   type EventListener,
   type Muster,
   type MusterOptions,
@@ -44,16 +44,9 @@ export async function runPrompt(
   options: RunOptions,
   prompt: Promise<string | null> = readRunPrompt(options),
 ): Promise<number> {
-  const { dataDir, maxTurns, outputFormat, outputSchema, resume, verbose } = options;
+  const { dataDir, outputFormat, outputSchema, resume, verbose } = options;
   const [muster, { runHeadless }, said, schema] = await Promise.all([
-    musterOptions(options).then((session) =>
-      createMuster({
-        ...session,
-        ...dropMissing({ maxTurns }),
-        // A conversation can only continue in its log.
-        ...(resume === null ? {} : { log: true }),
-      }),
-    ),
+    openSession(options),
     import('../headless/headless.ts'),
     prompt,
     outputSchema === null ? null : loadOutputSchema(outputSchema),
@@ -74,6 +67,17 @@ export async function runPrompt(
   } finally {
     await muster.close();
   }
+}
+
+async function openSession(options: RunOptions): Promise<Muster> {
+  const { maxTurns, resume } = options;
+  const [{ createMuster }, session] = await Promise.all([loadSessions(), musterOptions(options)]);
+  return createMuster({
+    ...session,
+    ...dropMissing({ maxTurns }),
+    // A conversation can only continue in its log.
+    ...(resume === null ? {} : { log: true }),
+  });
 }
 
 /** Reads the prompt. Resolves to null if a conversation continues without a message, or if the agent may start by itself. */

@@ -172,6 +172,10 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
       return `${indent}  ${name}: nothing to reuse: ${event.because}`;
     case 'rights.granted':
       return `${indent}» ${name}: from now on allowed: ${sanitizeLine(event.rule.text)}`;
+    case 'rights.restricted':
+      return `${indent}» ${name}: from now on ${event.list === 'deny' ? 'denied' : 'asked about'}: ${sanitizeLine(event.rule.text)}`;
+    case 'rule.removed':
+      return `${indent}» ${name}: the user removed the ${event.list} rule ${sanitizeLine(event.rule.text)}`;
     case 'mode.granted':
       return `${indent}» ${name}: ${modeGrantedText(event)}`;
     case 'child.detached':

@@ -86,7 +86,8 @@ export class App {
         editorText: () => this.screen.editor.getExpandedText(),
         callAttention: (text) => {
           if (this.screen.reports.isFocused === true || this.screen.isLent) return;
-          const sequence = attentionSequence(attention, text);
+          const { notify } = this.session.state.terminal;
+          const sequence = attentionSequence(notify, attention, text);
           if (sequence !== '') terminal.write(sequence);
         },
         leave: onLeave,
@@ -181,7 +182,8 @@ export class App {
 
   private showTitle(): void {
     const { library, hasTitle = false } = this.options;
-    if (!hasTitle || !library.terminal.title || this.stopped.signal.aborted) return;
+    const { title } = this.session.state.terminal;
+    if (!hasTitle || !title || this.stopped.signal.aborted) return;
     this.title.show(windowTitle(this.session.state, library.cwd));
   }
 

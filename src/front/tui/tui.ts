@@ -82,7 +82,7 @@ export async function runInterface(
   const onRestart = (state: KeptUi) => left.resolve(state);
   const onLeave = () => left.resolve(0);
   const now = systemClock.monotonic;
-  const attention = findAttentionMethod(muster.notify, readEnvironment());
+  const attention = findAttentionMethod(readEnvironment());
   const app = open({ library: muster, agent, notices, setup, now, attention, onRestart, onLeave });
   const id = findResumedId(muster, resume);
   if (id === null) throw new UsageError('no conversation of this directory is in the logs');

@@ -2,7 +2,7 @@ import type { PermissionRule } from '../../protocol/permission.ts';
 import { parseCommandPattern, parseSingleCommand, splitAtBlanks } from './command-pattern.ts';
 import type { CommandPattern } from './command-pattern.ts';
 import { removeNeutralOptions } from '../shell/options/subcommand-position.ts';
-import { findInnerRuns } from '../shell/inner-commands/inner-commands.ts';
+import { findInnerRuns, runFedInput } from '../shell/inner-commands/inner-commands.ts';
 import type { InnerRun } from '../shell/inner-commands/inner-run.ts';
 import type { ShellParser, ShellWord, SimpleCommand } from '../shell/parsed-line.ts';
 import { matchesWildcard } from './wildcard.ts';
@@ -61,7 +61,6 @@ export class CoveringRules {
     rule: { readonly named: number; readonly depth: number },
   ): boolean {
     const { named, depth } = rule;
-    if (named === Number.POSITIVE_INFINITY) return true;
     const runs = computeOnce(this.runs, command, () => findInnerRuns(command, this.parser));
     return runs.every((run) => {
       if (named > run.index) return this.coversNamed(run, rule);
@@ -73,14 +72,15 @@ export class CoveringRules {
   }
 
   /**
-   * Tells whether a rule that names the program of a wrapped command also covers the commands that this program runs in
-   * turn.
+   * Tells whether a rule that names the word which causes a run covers the run. If the rule names the program of a wrapped
+   * command, the commands that this program runs in turn must be covered, too. Nothing covers a text that the line feeds
+   * to a program which runs it.
    */
   private coversNamed(
     { tail, commands }: InnerRun,
     { named, depth }: { readonly named: number; readonly depth: number },
   ): boolean {
-    if (tail === undefined) return true;
+    if (tail === undefined) return !runFedInput(commands, this.parser);
     if (depth > MAX_DEPTH) return false;
     const rule = { named: named - tail, depth: depth + 1 };
     return commands.every((each) => this.coversRuns(each, rule));

@@ -11,7 +11,9 @@ import type {
   WordPart,
 } from 'unbash';
 import { errorMessage } from '../../base/errors.ts';
+import { addInput } from './parsed-line.ts';
 import type {
+  FedInput,
   ParsedShellLine,
   ShellRedirect,
   ShellTest,
@@ -72,7 +74,7 @@ export function parseShellLine(line: string): ParsedShellLine {
   try {
     const script = parse(line);
     directory = findDirectory(script);
-    visit(script, reading);
+    visit(script, reading, { isPiped: false });
   } catch (thrown) {
     // Deep nesting overflows the stack. This is handled like a syntax error.
     reading.errors.push(errorMessage(thrown));
@@ -80,21 +82,38 @@ export function parseShellLine(line: string): ParsedShellLine {
   if (reading.commands.length > MAX_COMMANDS) {
     reading.errors.push(`it has more than ${MAX_COMMANDS} commands`);
   }
-  return { ...reading, directory, doubts: [...reading.doubts] };
+  // A text could reach any command of the line, for example by `exec` or by a block around the command.
+  const isFed = reading.redirects.some(({ operator }) => operator.startsWith('<<'));
+  const commands = isFed
+    ? reading.commands.map((command) => addInput(command, HIDDEN_INPUT))
+    : reading.commands;
+  return { ...reading, commands, directory, doubts: [...reading.doubts] };
 }
+
+const HIDDEN_INPUT: FedInput = { text: null };
 
 function createUnreadableLine(error: string): ParsedShellLine {
   return { commands: [], redirects: [], tests: [], directory: null, errors: [error], doubts: [] };
 }
 
-function visit(node: SyntaxNode, reading: MutableReading): void {
-  collect(node, reading);
-  const doubt = findNodeDoubt(node);
-  if (doubt !== undefined) reading.doubts.add(doubt);
-  forEachChild(node, (child) => visit(child, reading));
+/** The place of a node in the line. `isPiped`: a pipe may feed the standard input of its commands. */
+interface NodePlace {
+  readonly isPiped: boolean;
 }
 
-function collect(node: SyntaxNode, reading: MutableReading): void {
+function visit(node: SyntaxNode, reading: MutableReading, place: NodePlace): void {
+  collect(node, reading, place);
+  const doubt = findNodeDoubt(node);
+  if (doubt !== undefined) reading.doubts.add(doubt);
+  const [first] = node.type === 'Pipeline' ? node.commands : [];
+  const isFed = node.type === 'ProcessSubstitution' && node.operator === '>';
+  forEachChild(node, (child) => {
+    const isReceiver = node.type === 'Pipeline' && child !== first;
+    visit(child, reading, { isPiped: place.isPiped || isFed || isReceiver });
+  });
+}
+
+function collect(node: SyntaxNode, reading: MutableReading, { isPiped }: NodePlace): void {
   switch (node.type) {
     case 'Script':
       for (const error of node.errors ?? []) reading.errors.push(error.message);
@@ -104,7 +123,7 @@ function collect(node: SyntaxNode, reading: MutableReading): void {
       return;
     case 'Command':
       if (hasTouchingWords(node)) reading.errors.push('it has words without a blank between them');
-      reading.commands.push(toSimpleCommand(node));
+      reading.commands.push(toSimpleCommand(node, isPiped));
       return;
     case 'Redirect':
     case 'HereString':
@@ -123,13 +142,35 @@ function collect(node: SyntaxNode, reading: MutableReading): void {
   }
 }
 
-function toSimpleCommand(command: Command): SimpleCommand {
+function toSimpleCommand(command: Command, isPiped: boolean): SimpleCommand {
   const words: ShellWord[] = command.name === undefined ? [] : [toShellWord(command.name)];
   for (const argument of command.args) {
     words.push(argument.type === 'Word' ? toShellWord(argument) : createUnknownWord(argument.text));
   }
   const hasAssignments = command.prefix.some((each) => each.type === 'Assignment');
-  return { words, hasAssignments, isOpenEnded: false };
+  const text = findInputText(command.redirects);
+  return {
+    words,
+    hasAssignments,
+    isOpenEnded: false,
+    ...(isPiped || text !== null ? { input: { text } } : {}),
+  };
+}
+
+/**
+ * Finds the text that the only redirection of a command feeds to its standard input. Returns null if there is no such
+ * text, or if the shell changes it: in a here-document without a quoted delimiter, backslashes have a meaning.
+ */
+function findInputText(redirects: Command['redirects']): string | null {
+  const [only, ...others] = redirects.filter(({ operator }) => operator.startsWith('<'));
+  if (only === undefined || others.length > 0) return null;
+  if (only.descriptor !== undefined || !only.operator.startsWith('<<')) return null;
+  const { target } = toShellRedirect(only);
+  const isVerbatim =
+    only.type === 'HereString' ||
+    (only.type === 'HereDoc' && only.delimiter?.quoted === true) ||
+    target?.value?.includes('\\') === false;
+  return isVerbatim ? (target?.value ?? null) : null;
 }
 
 /** Tells whether two words touch: `a<(b)` is one word for bash, but two words for unbash. */

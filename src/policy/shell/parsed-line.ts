@@ -29,6 +29,19 @@ export interface SimpleCommand {
   readonly hasAssignments: boolean;
   /** True if further words that the line does not show may follow, as with xargs. */
   readonly isOpenEnded: boolean;
+  /** The text that the line feeds to its standard input. Absent if the line feeds it nothing. */
+  readonly input?: FedInput;
+}
+
+/** A text that a line feeds to a command by a pipe, a here-document or a here-string. */
+export interface FedInput {
+  /** The text; null if it is known only when the shell runs, or if several commands may read it. */
+  readonly text: string | null;
+}
+
+/** Adds an input to a command, unless the command has one. */
+export function addInput(command: SimpleCommand, input: FedInput): SimpleCommand {
+  return command.input === undefined ? { ...command, input } : command;
 }
 
 /** A redirection, a here-string (`<<<`) or a here-document (`<<`, whose target is its text). */

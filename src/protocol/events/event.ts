@@ -7,8 +7,23 @@ import type { TaskInput } from '../input.ts';
 import type { LimitHit } from '../limits.ts';
 import type { CompactionEvent } from './compaction-event.ts';
 import type { AssistantMessage } from '../message.ts';
-import type { Amount, FailureKind, ModelFailure, ResolvedModel, Silence, Work } from '../model.ts';
-import type { Decision, ModeGrant, PermissionMode, PermissionRule, Rights } from '../permission.ts';
+import type {
+  Amount,
+  Effort,
+  FailureKind,
+  ModelFailure,
+  ResolvedModel,
+  Silence,
+  Work,
+} from '../model.ts';
+import type {
+  Decision,
+  ModeGrant,
+  PermissionMode,
+  PermissionRule,
+  Rights,
+  RuleList,
+} from '../permission.ts';
 import type { Answer, AnsweredBy, GrantScope, Question } from '../question.ts';
 import type { Repairs } from '../repair.ts';
 import type { ChildReceipt, ClaimFlag, EndStatus, ShellEnd } from '../result.ts';
@@ -120,6 +135,8 @@ export type EventBody =
       readonly rights: Rights;
       readonly limits: TaskLimits;
       readonly model: ResolvedModel;
+      /** The effort of the requests from here on; null for that of the model. Absent if it does not change. */
+      readonly effort?: Effort | null;
       /** Set if the model replaces a failed model until the task ends. */
       readonly fallback?: {
         /** The model that failed, as `provider/id`. */
@@ -277,16 +294,34 @@ export type EventBody =
       readonly by: AnsweredBy;
     }
   /**
-   * The user has answered "always". A rule of scope `task` is stored only in this event; rules of other scopes are also
-   * stored in the user's configuration.
+   * The user has answered "always", or has set an allow rule without a question. A rule of scope `task` is stored only in
+   * this event; rules of other scopes are also stored in the user's configuration.
    */
   | {
       readonly type: 'rights.granted';
       readonly rule: PermissionRule;
       readonly scope: GrantScope;
       readonly by: 'user';
-      /** The id of the question that was answered. */
-      readonly question: string;
+      /** The id of the question that was answered. Absent if the user was not asked. */
+      readonly question?: string;
+    }
+  /** The user has set an ask or deny rule for the task and all tasks below it. No undo takes it back. */
+  | {
+      readonly type: 'rights.restricted';
+      readonly list: 'ask' | 'deny';
+      readonly rule: PermissionRule;
+      readonly by: 'user';
+    }
+  /**
+   * The user has removed a rule that an event `rights.granted` or `rights.restricted` had set, or, with another scope than
+   * `task`, a rule of the user's configuration. No undo takes this back.
+   */
+  | {
+      readonly type: 'rule.removed';
+      readonly list: RuleList;
+      readonly rule: PermissionRule;
+      readonly scope: GrantScope;
+      readonly by: 'user';
     }
   /**
    * The user has granted a wider mode to an agent. A grant of scope `task` is stored only in this event, and applies to

@@ -37,6 +37,8 @@ export interface Rewound {
   readonly dropped: readonly string[];
   /** The files that are about to be restored. */
   readonly files: readonly RewoundFile[];
+  /** Set if only the files go back, so that the conversation continues as it is. */
+  readonly only?: 'files';
 }
 
 interface Numbered {

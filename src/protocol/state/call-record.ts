@@ -12,6 +12,11 @@ export interface CallRecord {
    * it deleted the file, moved an unread file to the path, or appended to an unread file.
    */
   readonly knownFiles: Map<string, string | null>;
+  /**
+   * The files in items that a person attached to inputs which no request contains yet, by the id of the input. They count
+   * as read when a request contains the input, and never if the input is withdrawn before.
+   */
+  readonly quotedFiles: Map<string, readonly FileSeen[]>;
   readonly commands: CommandRun[];
   /** The variables that the task has set for its commands, by name. `seq`: the number of the event that set the value. */
   readonly variables: Map<string, { readonly value: string; readonly seq: number }>;
@@ -24,6 +29,7 @@ export function addCallDetails(
   { facts, seq }: Extract<TaskEvent, { type: 'call.ended' }>,
 ): void {
   recordReadFiles(state, facts.read ?? []);
+  forgetOlderQuotes(state, [...(facts.read ?? []), ...(facts.changed ?? [])]);
   for (const change of facts.changed ?? []) {
     state.knownFiles.set(change.path, isContentKnown(state, change) ? change.after : null);
   }
@@ -65,10 +71,31 @@ export function recordReadFiles(
   }
 }
 
-/** Records the files in items that a person attached as read. */
-export function recordQuotedFiles(
-  record: Pick<CallRecord, 'filesRead' | 'knownFiles'>,
+/** Remembers the files in items that a person attached to an input, until a request contains the input. */
+export function addQuotedFiles(
+  { quotedFiles }: Pick<CallRecord, 'quotedFiles'>,
+  input: string,
   items: readonly QuotedItem[] = [],
 ): void {
-  for (const { read = [] } of items) recordReadFiles(record, read);
+  const files = items.flatMap(({ read = [] }) => read);
+  if (files.length > 0) quotedFiles.set(input, files);
+}
+
+/** Records the files that were attached to the inputs of a request as read. */
+export function recordQuotedFiles(record: CallRecord, inputs: readonly string[]): void {
+  for (const input of inputs) {
+    recordReadFiles(record, record.quotedFiles.get(input) ?? []);
+    record.quotedFiles.delete(input);
+  }
+}
+
+/** Forgets the attached versions of files that a call has read or changed since they were attached. */
+function forgetOlderQuotes(
+  { quotedFiles }: CallRecord,
+  files: readonly { readonly path: string }[],
+): void {
+  for (const [input, quoted] of quotedFiles) {
+    const kept = quoted.filter(({ path }) => files.every((each) => each.path !== path));
+    quotedFiles.set(input, kept);
+  }
 }

@@ -70,7 +70,7 @@ export function emptyConversation(): Conversation {
 const INTERRUPTED = '<notice>The user interrupted you here. Background tasks went on.</notice>';
 
 /** The id of the input that is the prompt of the task. */
-const PROMPT_INPUT = 'prompt';
+export const PROMPT_INPUT = 'prompt';
 
 /** Returns the open calls without a result. */
 export function unansweredCalls(conversation: Conversation): readonly ToolCallPart[] {

@@ -1,13 +1,19 @@
+import { withEffort } from './agent-effort.ts';
 import { createHeldActivity, createSilentActivity, type Activity } from './activity.ts';
 import { applyToAnswers, applyUsage } from './answers.ts';
 import { unreachable } from '../../base/errors.ts';
 import { applyToOwnedWork } from './owned-work.ts';
-import { addFileChanges, addCallDetails, recordQuotedFiles } from './call-record.ts';
-import { applyToConversation } from './conversation.ts';
+import {
+  addCallDetails,
+  addFileChanges,
+  addQuotedFiles,
+  recordQuotedFiles,
+} from './call-record.ts';
+import { applyToConversation, PROMPT_INPUT } from './conversation.ts';
 import { applyToDelegations } from './delegations.ts';
 import type { TaskEvent } from '../events/event.ts';
 import { applyToFaults } from './faults.ts';
-import { applyToInbox, isParked } from './questions.ts';
+import { applyToInbox, countQuestion, isParked } from './questions.ts';
 import { toolCalls } from '../message.ts';
 import { applyToRepetition } from './repetition.ts';
 import { liveEventFilter } from '../events/rewound.ts';
@@ -30,9 +36,16 @@ export function foldEvents(events: Iterable<TaskEvent>): TaskState {
   return state;
 }
 
-/** Applies an event that a later rewind has cut off. Only its usage counts. */
+/**
+ * Applies an event that a later rewind has cut off. Only its usage counts, the number of its question, and the rules that
+ * the user has set or removed: an undo must not lift what the user forbids.
+ */
 export function applyRewoundEvent(state: TaskState, event: TaskEvent): void {
+  if (event.type === 'rights.restricted' || event.type === 'rule.removed') {
+    applyToInbox(state, event);
+  }
   applyUsage(state, event, state.spec);
+  countQuestion(state, event);
 }
 
 /**
@@ -56,7 +69,6 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
   state.epoch = event.epoch;
   switch (event.type) {
     case 'task.created':
-    case 'input.withdrawn':
     case 'child.created':
     case 'child.resumed':
     case 'child.detached':
@@ -67,6 +79,8 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'shell.ended':
     case 'notified':
     case 'rights.granted':
+    case 'rights.restricted':
+    case 'rule.removed':
     case 'mode.granted':
     case 'context.cleared':
     case 'context.dropped':
@@ -74,7 +88,11 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       return;
     case 'input.queued':
       for (const id of event.input.handed ?? []) state.handed.add(id);
-      recordQuotedFiles(state, event.input.enclosed);
+      if (state.conversation.queued.some(({ id }) => id === event.input.id))
+        addQuotedFiles(state, event.input.id, event.input.enclosed);
+      return;
+    case 'input.withdrawn':
+      for (const id of event.ids) state.quotedFiles.delete(id);
       return;
     case 'task.claimed':
       applyNewOwner(state);
@@ -88,12 +106,14 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       return;
     case 'task.reused':
       state.reused = { of: event.of, at: event.at };
+      recordQuotedFiles(state, [PROMPT_INPUT]);
       for (const seen of event.read) state.filesRead.set(seen.path, seen);
       return;
     case 'terms.changed': {
-      const { rights, limits, model } = event;
+      const { rights, limits, model, effort } = event;
+      const { agent } = state.spec;
       activations.applyModelChange(state.activation, state.spec.model, event);
-      state.spec = { ...state.spec, rights, limits, model };
+      state.spec = { ...state.spec, rights, limits, model, agent: withEffort(agent, effort) };
       return;
     }
     case 'task.rewound':
@@ -107,6 +127,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.status = isParked(state) ? 'parked' : 'running';
       return;
     case 'turn.started':
+      recordQuotedFiles(state, event.inputs);
       // From here on, the texts are those of the task itself.
       state.reused = null;
       state.doing = { kind: 'connecting' };
@@ -215,10 +236,10 @@ function beginActivation(
 
 /** Applies a rewind. The task continues in a new activation, so its limits count anew and its first model is used again. */
 function applyRewind(state: TaskState, event: Extract<TaskEvent, { type: 'task.rewound' }>): void {
-  const { seq, stint, dropped, files } = event;
+  const { seq, stint, dropped, files, only } = event;
   const [model] = state.activation.failedModels;
   if (model !== undefined) state.spec = { ...state.spec, model };
-  state.rewinding = { seq, dropped, files };
+  state.rewinding = { seq, dropped, files, ...(only === undefined ? {} : { only }) };
   state.parkedOn = [];
   if (state.end === null) {
     beginActivation(state, stint, { since: steadyTime(event), by: 'user', callId: null });

@@ -1,5 +1,5 @@
 import type { TaskEvent } from '../events/event.ts';
-import type { ModeGrant, PermissionMode, PermissionRule } from '../permission.ts';
+import type { ModeGrant, PermissionMode, PermissionRule, RuleList } from '../permission.ts';
 import { questionSubject, type Answer, type AnsweredBy, type Question } from '../question.ts';
 
 /** The state of a question about a call that has no outcome yet. */
@@ -28,6 +28,12 @@ export interface GrantedRule {
   readonly seq: number;
 }
 
+/** An ask or deny rule that the user has set for this task and all tasks below it. */
+export interface Restriction {
+  readonly list: 'ask' | 'deny';
+  readonly rule: PermissionRule;
+}
+
 /** A mode that the user has granted to an agent, for this task and all tasks below it. */
 interface RecordedModeGrant {
   readonly grant: ModeGrant;
@@ -41,8 +47,14 @@ export interface InboxState {
   readonly questions: Map<string, QuestionState>;
   /** Descriptions of the outcomes of earlier questions, by question id. */
   readonly closedQuestions: Map<string, string>;
+  /** The number of questions that the task has ever asked, also of those that a rewind has cut off. */
+  askedQuestions: number;
   /** The rules that the user has granted with the scope `task`. */
   readonly granted: GrantedRule[];
+  /** The ask and deny rules that the user has set. The array is replaced when they change. */
+  restrictions: readonly Restriction[];
+  /** The number of changes that may forbid a call which was allowed before: new restrictions and removed rules. */
+  narrowingCount: number;
   /** The newest grant for each definition. */
   readonly modeGrants: RecordedModeGrant[];
   /** The mode that the task would have without a grant; null: no grant has widened its mode. */
@@ -57,7 +69,10 @@ export function emptyInbox(): InboxState {
   return {
     questions: new Map(),
     closedQuestions: new Map(),
+    askedQuestions: 0,
     granted: [],
+    restrictions: [],
+    narrowingCount: 0,
     modeGrants: [],
     modeWithoutGrant: null,
     denials: [],
@@ -79,8 +94,14 @@ export function isParked({ questions, parkedOn }: InboxState): boolean {
   return false;
 }
 
+/** Counts the questions of a task. An event that a rewind has cut off counts, too, so that no number is used again. */
+export function countQuestion(inbox: InboxState, event: TaskEvent): void {
+  if (event.type === 'question.asked') inbox.askedQuestions += 1;
+}
+
 export function applyToInbox(inbox: InboxState, event: TaskEvent): void {
   const { questions } = inbox;
+  countQuestion(inbox, event);
   switch (event.type) {
     case 'question.asked': {
       const { question, digest, parks, ts, seq } = event;
@@ -94,6 +115,19 @@ export function applyToInbox(inbox: InboxState, event: TaskEvent): void {
       return;
     case 'rights.granted':
       if (event.scope === 'task') inbox.granted.push({ rule: event.rule, seq: event.seq });
+      return;
+    case 'rights.restricted': {
+      const { list, rule } = event;
+      inbox.restrictions = [
+        ...inbox.restrictions.filter((each) => !isSame(each, event)),
+        { list, rule },
+      ];
+      inbox.narrowingCount += 1;
+      return;
+    }
+    case 'rule.removed':
+      if (event.scope === 'task') removeRule(inbox, event);
+      inbox.narrowingCount += 1;
       return;
     case 'mode.granted':
       inbox.modeWithoutGrant = event.without ?? inbox.modeWithoutGrant;
@@ -115,6 +149,27 @@ export function applyToInbox(inbox: InboxState, event: TaskEvent): void {
       return;
     default:
   }
+}
+
+function removeRule(
+  inbox: InboxState,
+  removed: Extract<TaskEvent, { type: 'rule.removed' }>,
+): void {
+  if (removed.list !== 'allow') {
+    inbox.restrictions = inbox.restrictions.filter((each) => !isSame(each, removed));
+    return;
+  }
+  const kept = inbox.granted.filter(({ rule }) => !isSame({ list: 'allow', rule }, removed));
+  inbox.granted.splice(0, inbox.granted.length, ...kept);
+}
+
+interface ListedRule {
+  readonly list: RuleList;
+  readonly rule: PermissionRule;
+}
+
+function isSame(a: ListedRule, b: ListedRule): boolean {
+  return a.list === b.list && a.rule.tool === b.rule.tool && a.rule.specifier === b.rule.specifier;
 }
 
 /** Adds a grant. It replaces an earlier grant for the same definition, even if it is narrower. */

@@ -2,8 +2,13 @@ import { defineActivity, type Activity, type RunningCall } from './activity.ts';
 import { initialAnswers, type Answers } from './answers.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { initialOwnedWork, type OwnedWork } from './owned-work.ts';
-import { recordQuotedFiles, recordReadFiles, type CallRecord } from './call-record.ts';
-import { applyToConversation, emptyConversation, type Conversation } from './conversation.ts';
+import { addQuotedFiles, recordReadFiles, type CallRecord } from './call-record.ts';
+import {
+  applyToConversation,
+  emptyConversation,
+  PROMPT_INPUT,
+  type Conversation,
+} from './conversation.ts';
 import { initialDelegations, type Delegations } from './delegations.ts';
 import type { EndReason } from '../end-reason.ts';
 import type { TaskEvent } from '../events/event.ts';
@@ -47,7 +52,7 @@ export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
   /** The earlier task whose result is reused, and the time of its end; null: no result is reused. */
   reused: { readonly of: string; readonly at: number } | null;
   /** The rewind whose files are being restored; null: there is none, or it is complete. */
-  rewinding: (Pick<Rewound, 'dropped' | 'files'> & { readonly seq: number }) | null;
+  rewinding: (Pick<Rewound, 'dropped' | 'files' | 'only'> & { readonly seq: number }) | null;
   end: EndReason | null;
   result: string;
   /** The result as JSON that matches the output schema; null: there is no such result. */
@@ -90,6 +95,7 @@ export function initialState(first: TaskEvent): TaskState {
     filesRead: new Map(),
     filesChanged: new Map(),
     knownFiles: new Map(),
+    quotedFiles: new Map(),
     commands: [],
     variables: new Map(),
     refusals: [],
@@ -112,7 +118,7 @@ export function initialState(first: TaskEvent): TaskState {
   defineActivity(state);
   for (const { path, hash } of first.spec.inherited?.known ?? []) state.knownFiles.set(path, hash);
   recordReadFiles(state, first.spec.given?.read ?? []);
-  recordQuotedFiles(state, first.spec.enclosed);
+  addQuotedFiles(state, PROMPT_INPUT, first.spec.enclosed);
   applyToConversation(state.conversation, first);
   return state;
 }

@@ -1,5 +1,6 @@
 import { formatClockTime } from '../../base/local-time.ts';
 import { collapseWhitespace, plural } from '../../base/text.ts';
+import type { ShellEnd } from '../result.ts';
 import type { TaskState } from './task-state.ts';
 
 /** Describes the reuse of a result for people: the earlier task, and the time of its end. */
@@ -81,3 +82,22 @@ function askingTools(tools: readonly string[]): readonly string[] {
     ...(tools.includes('AskUser') ? ["waiting for the user's answer"] : []),
   ];
 }
+
+/** Describes the end of a shell, in words that follow `the shell` or `Status:`. */
+export function describeShellEnd({
+  how,
+  exitCode,
+}: {
+  readonly how: ShellEnd;
+  readonly exitCode: number | null;
+}): string {
+  if (how !== 'exited') return OTHER_ENDS[how];
+  return exitCode === null ? 'ended by a signal' : `ended with exit code ${exitCode}`;
+}
+
+const OTHER_ENDS: Readonly<Record<Exclude<ShellEnd, 'exited'>, string>> = {
+  stopped: 'stopped',
+  killed: 'killed, since it did not stop when asked',
+  output_limit: 'stopped: it wrote more than the limit output.spill_bytes',
+  lost: 'lost: its outcome is unknown; check what it did before you start it again',
+};

@@ -1,3 +1,4 @@
+import { EFFORTS } from '../../protocol/model.ts';
 import { isId } from '../../base/ids.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { isAttachmentList } from '../../protocol/attachment.ts';
@@ -154,7 +155,8 @@ function isReuse({ of, at, read, text }: JsonObject): boolean {
 }
 
 /** Checks a rewind closely, because it changes files. */
-function isRewound({ seq, to, undoes, stint, turns, end, dropped, files }: JsonObject): boolean {
+function isRewound(event: JsonObject): boolean {
+  const { seq, to, undoes, stint, turns, end, dropped, files, only } = event;
   return (
     isCount(to) &&
     isCount(seq) &&
@@ -164,6 +166,7 @@ function isRewound({ seq, to, undoes, stint, turns, end, dropped, files }: JsonO
     isCount(turns) &&
     (end === null || typeof end === 'string') &&
     isStringArray(dropped) &&
+    (only === undefined || only === 'files') &&
     isArrayOf(files, isRewoundFile)
   );
 }
@@ -207,13 +210,17 @@ export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   return CHECKS[type]?.(value, task) ?? true;
 }
 
+function isEffortChange({ effort }: JsonObject): boolean {
+  return effort === undefined || effort === null || EFFORTS.some((each) => each === effort);
+}
+
 /** The checks of single event types that `hasRequiredFields` does not cover. */
 const CHECKS: Partial<Readonly<Record<EventType, (event: JsonObject, task: string) => boolean>>> = {
   'task.created': ({ spec }, task) => isSpec(spec, task),
   'task.reused': isReuse,
   'task.rewound': isRewound,
   'files.restored': isRestored,
-  'terms.changed': hasValidTerms,
+  'terms.changed': (event) => hasValidTerms(event) && isEffortChange(event),
   'turn.held': isHold,
   'turn.retried': hasValidUsage,
   'turn.ended': hasValidUsage,
@@ -228,6 +235,10 @@ const CHECKS: Partial<Readonly<Record<EventType, (event: JsonObject, task: strin
   'call.refused': ({ decision }) => isDecision(decision),
   'question.asked': ({ question }, task) => isQuestion(question, task),
   'rights.granted': ({ rule }) => isPermissionRule(rule),
+  'rights.restricted': ({ list, rule }) =>
+    (list === 'ask' || list === 'deny') && isPermissionRule(rule),
+  'rule.removed': ({ list, rule }) =>
+    (list === 'allow' || list === 'ask' || list === 'deny') && isPermissionRule(rule),
   'mode.granted': ({ grant }) => isModeGrant(grant),
   'items.reopened': ({ items }) => isArrayOf(items, isCount),
   'child.ended': isChildEnd,

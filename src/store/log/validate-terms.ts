@@ -124,6 +124,8 @@ const REQUIRED_FIELDS: Readonly<Record<EventType, Readonly<Record<string, FieldT
   'question.asked': {},
   'question.answered': { question: 'text', callId: 'text', answer: 'object' },
   'rights.granted': {},
+  'rights.restricted': {},
+  'rule.removed': {},
   'mode.granted': {},
   'task.parked': { questions: 'texts' },
   'child.created': { child: 'text', callId: 'text' },

@@ -4,7 +4,7 @@ import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
 import type { WebResponse } from '../../protocol/web.ts';
 import { parseWebUrl } from '../../web/parse-url.ts';
-import type { ConvertedPage } from '../../web/convert/convert-page.ts';
+import type { ConvertedPage } from '../../web/convert/page.ts';
 import { defineTool } from '../shared/define-tool.ts';
 import { failure, fitLines } from '../shared/output.ts';
 

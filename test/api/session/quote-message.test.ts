@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { createMuster } from '../../../src/api/index.ts';
+import { createMuster } from '../../../src/api/muster.ts';
 
 const opened: (() => Promise<void> | void)[] = [];
 afterEach(async () => {

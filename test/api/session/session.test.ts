@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createMuster, type Muster, type MusterOptions } from '../../../src/api/index.ts';
+import { createMuster } from '../../../src/api/muster.ts';
+import type { Muster, MusterOptions } from '../../../src/api/index.ts';
 import { startFakeModel, toolResultRounds, type FakeModel } from '../../../src/testing/index.ts';
 import { expectNoViolations } from '../../no-violations.ts';
 

@@ -238,7 +238,7 @@ describe('an answer', () => {
 
 function standing(rule: string): NonNullable<EngineSetup['standing']> {
   const parsed = parseRules({ allow: [{ text: rule, source }], ask: [], deny: [] }).rules.allow;
-  return { rules: () => parsed, add: () => {} };
+  return { rules: () => parsed, add: () => {}, remove: () => false, list: () => [] };
 }
 
 describe('a mode', () => {

@@ -277,6 +277,8 @@ function standing(kept: string[]): StandingRules {
       kept.push(`${scope} ${rule.text}`);
       rules = [...rules, rule];
     },
+    remove: () => false,
+    list: () => [],
   };
 }
 

@@ -109,7 +109,12 @@ test('a command that may use a variable is not proved to be harmless', async () 
     tool: 'SetEnv',
     source: { kind: 'flag', where: '--allow' },
   } as const;
-  const standing = { rules: () => [allow], add: () => {} };
+  const standing = {
+    rules: () => [allow],
+    add: () => {},
+    remove: () => false,
+    list: () => [],
+  };
   const engine = over(
     { main: [calls(set('SHADE', 'one')), calls(bash('echo "$SHADE"'), bash('echo "$OTHER"'))] },
     { mode: 'default', standing },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CLI_COMMANDS } from '../../../src/front/cli/commands.ts';
 import { FLAG_NAMES } from '../../../src/front/cli/flags.ts';
-import { helpText } from '../../../src/front/cli/help.ts';
+import { helpText, helpWidth } from '../../../src/front/cli/help.ts';
 import { parse } from './parse.ts';
 
 /** The help that a command line prints. */
@@ -69,13 +69,17 @@ describe('help', () => {
     expect(FLAG_NAMES.filter((name) => !text.includes(`--${name}`))).toEqual([]);
   });
 
-  it('is never wider than 96 columns, except for examples', () => {
+  it.each([
+    [undefined, 96],
+    [200, 96],
+    [80, 79],
+  ])('for %s columns is never wider than %i, except for examples', (columns, width) => {
     const pages = [[], ...CLI_COMMANDS.map(({ words }) => words.split(' '))].map((words) =>
-      helpText(words, CLI_COMMANDS),
+      helpText(words, CLI_COMMANDS, helpWidth(columns)),
     );
     const lines = pages.flatMap((page) => page.split('\n'));
     expect(
-      lines.filter((line) => line.length > 96 && !/^ {2}(muster|git|gunzip) /.test(line)),
+      lines.filter((line) => line.length > width && !/^ {2}(muster|git|gunzip) /.test(line)),
     ).toEqual([]);
   });
 });

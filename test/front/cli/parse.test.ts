@@ -540,7 +540,12 @@ describe('an error names the wrong argument and what is valid', () => {
       ['agents', 'frobnicate'],
       '"agents frobnicate" is not a command; valid: agents list, agents show, agents check, agents explain, agents new, agents import',
     ],
-    [['docter'], /^unknown command "docter"; valid: doctor, /],
+    [
+      ['docter'],
+      /^unknown command "docter"; did you mean muster doctor\? muster help lists all\. /,
+    ],
+    [['contine'], /^unknown command "contine"; did you mean muster --continue\? /],
+    [['resume'], /^unknown command "resume"; did you mean muster --resume\? /],
     [['tasks', 'show'], 'muster tasks show needs ID: muster tasks show ID'],
     [
       ['tasks', 'show', 'a', 'b'],

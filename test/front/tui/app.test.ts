@@ -249,9 +249,7 @@ describe('esc', () => {
     stage.begin('child2xx', { parent: 'mainmain', background: true });
     await stage.emulator.press(KEYS.escape);
     expect(stage.asked).toMatchObject({ interrupted: ['mainmain'], stopped: [] });
-    expect(await stage.screen()).toContain(
-      'interrupted; press it again to stop 1 background task, too',
-    );
+    expect(await stage.screen()).toContain('interrupted; esc again stops 1 background task');
     await stage.emulator.press(KEYS.escape);
     expect(stage.asked).toMatchObject({ interrupted: ['mainmain'], stopped: ['mainmain'] });
   });
@@ -388,9 +386,9 @@ describe('the conversation', () => {
     const help = await stage.screen();
     expect(help).toMatch(/^Commands/m);
     expect(help).toContain('ctrl+end to the end');
-    await stage.say('/permissions');
+    await stage.say('/usage');
     const short = await stage.screen();
-    expect(short).toContain('Permissions');
+    expect(short).toContain('Usage of this conversation');
     expect(short).not.toContain('ctrl+end to the end');
     await stage.say('/help');
     await stage.say('go on');

@@ -198,7 +198,7 @@ describe('a watched conversation', () => {
     stage.app.session.open('mainmain');
     expect(await stage.screen()).toContain('watching');
     await stage.emulator.press(KEYS.ctrlC);
-    expect(await stage.screen()).toContain('press it again to leave; the watched tasks continue');
+    expect(await stage.screen()).toContain('ctrl+c again leaves; the watched tasks continue');
     await stage.emulator.press(KEYS.ctrlC);
     expect(stage.hasLeft).toBe(true);
     expect(stage.asked).toMatchObject({ stopped: [], interrupted: [] });

@@ -119,6 +119,9 @@ describe('the box of a question', () => {
     await stage.emulator.press(KEYS.tab, 'A');
     expect(await stage.screen()).toMatch(/^│ and general-purpose “part 1”:\n│ cd p1 && npm test$/m);
     await stage.emulator.press('n');
+    expect(stage.asked.answers).toEqual([]);
+    stage.pass(500);
+    await stage.emulator.press('n');
     expect(stage.asked.answers).toEqual([
       { question: 'child1xxq1', text: 'no' },
       { question: 'child2xxq1', text: 'no' },

@@ -34,9 +34,9 @@ function talk(stage: Stage, turns: number): void {
 }
 
 it('calls and thoughts are one line each in a short conversation, and can be unfolded', async () => {
-  await using stage = await worked({ detail: 'short' });
+  await using stage = await worked({ settings: { detail: 'short' } });
   const folded = await stage.screen();
-  await stage.emulator.press(CTRL_S, KEYS.up, KEYS.up);
+  await stage.emulator.press(CTRL_S, KEYS.up);
   expect(await stage.screen()).toMatchSnapshot('chosen');
   await stage.emulator.press(KEYS.enter);
   expect(await stage.screen()).toMatchSnapshot('unfolded');
@@ -45,8 +45,8 @@ it('calls and thoughts are one line each in a short conversation, and can be unf
 });
 
 it('one key shows the changes, and folds the entries that were unfolded alone', async () => {
-  await using stage = await worked({ detail: 'short' });
-  await stage.emulator.press(CTRL_S, KEYS.up, KEYS.enter, KEYS.escape, KEYS.ctrlO);
+  await using stage = await worked({ settings: { detail: 'short' } });
+  await stage.emulator.press(CTRL_S, KEYS.enter, KEYS.escape, KEYS.ctrlO);
   expect(await stage.screen()).toMatchSnapshot();
 });
 

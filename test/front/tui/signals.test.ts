@@ -151,13 +151,17 @@ it('shows the branch and the context window in the status line', async () => {
 });
 
 it.each([
-  ['light', { theme: 'light', hint: 'theme: light' }, [{ type: 'use-theme', theme: 'light' }]],
+  [
+    'light',
+    { theme: 'light', hint: 'theme: light; /config terminal.theme light keeps it' },
+    [{ type: 'use-theme', theme: 'light' }],
+  ],
   ['pink', { theme: 'auto', hint: 'there is no theme pink: auto, dark, light' }, []],
 ] as const)('/theme %s', (argument, { theme, hint }, effects) => {
   const run = { type: 'run-command', name: 'theme', argument } as const;
   const done = update(stateOf(), run, CONTEXT);
   const { state } = done;
-  expect({ theme: state.theme, hint: state.hint, effects: done.effects }).toEqual({
+  expect({ theme: state.terminal.theme, hint: state.hint, effects: done.effects }).toEqual({
     theme,
     hint,
     effects,

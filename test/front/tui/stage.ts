@@ -1,5 +1,13 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { CommandOutput, EventListener, Run, TaskSignal } from '../../../src/api/index.ts';
+import type {
+  CommandOutput,
+  ContextFile,
+  EventListener,
+  RuleChange,
+  RuleInForce,
+  Run,
+  TaskSignal,
+} from '../../../src/api/index.ts';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { App } from '../../../src/front/tui/app.ts';
 import type { ConversationPort } from '../../../src/front/tui/terminal/conversation-runner.ts';
@@ -17,12 +25,14 @@ import type { EndStatus } from '../../../src/protocol/result.ts';
 import type { PermissionMode } from '../../../src/protocol/permission.ts';
 import type { PermissionQuestion } from '../../../src/protocol/question.ts';
 import type { ToolCallPart } from '../../../src/protocol/message.ts';
+import type { TemplateDefinition } from '../../../src/protocol/template.ts';
 import type { TaskSpec } from '../../../src/protocol/task.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import type { TaskStore } from '../../../src/store/task-store.ts';
 import { taskSpec } from '../../store/fixture-data.ts';
 import type { TerminalDevice } from '../../../src/front/tui/terminal/screen.ts';
 import { Emulator, KEYS } from './emulator.ts';
+import { DEFAULT_TERMINAL_SETTINGS } from '../../../src/protocol/terminal-settings.ts';
 import { applyEvent } from '../../../src/protocol/state/fold.ts';
 import { initialState, type TaskState } from '../../../src/protocol/state/task-state.ts';
 import type { QuestionAnswer } from '../../../src/engine/engine-requests.ts';
@@ -35,8 +45,6 @@ export interface StageOptions {
   readonly theme?: Theme;
   readonly notices?: readonly string[];
   readonly keyBindings?: UiLibrary['keyBindings'];
-  /** `terminal.detail`; default `full`. */
-  readonly detail?: UiLibrary['detail'];
   /** In earlier sessions. */
   readonly typed?: readonly string[];
   readonly watched?: ConversationPort;
@@ -62,6 +70,10 @@ export interface Asked {
   /** Of what was begun or gone on with in one of its own. */
   readonly modes: PermissionMode[];
   readonly stopped: string[];
+  readonly stoppedShells: string[];
+  readonly rules: RuleChange[];
+  /** The rules with which a conversation was begun. */
+  readonly begunWith: RuleChange[];
   readonly background: string[];
   readonly enclosed: {
     readonly words: string;
@@ -88,6 +100,9 @@ export class Stage implements AsyncDisposable {
     interrupted: [],
     modes: [],
     stopped: [],
+    stoppedShells: [],
+    rules: [],
+    begunWith: [],
     background: [],
     enclosed: [],
     woken: [],
@@ -99,6 +114,11 @@ export class Stage implements AsyncDisposable {
   /** Of other directories. */
   typedElsewhere: readonly string[] = [];
   modelLists: Awaited<ReturnType<UiLibrary['listModels']>> = [];
+  /** The context files that are loaded. */
+  contextFiles: readonly ContextFile[] = [];
+  readonly templates: TemplateDefinition[] = [];
+  /** The rules that are in force. */
+  rules: readonly RuleInForce[] = [];
   whyNoImage: string | null = null;
   /** The context window of every model. */
   contextWindow: number | null = null;
@@ -107,7 +127,6 @@ export class Stage implements AsyncDisposable {
   hasLeft = false;
   mode: PermissionMode = 'default';
   private readonly keyBindings: UiLibrary['keyBindings'];
-  private readonly detail: UiLibrary['detail'];
   readonly store: TaskStore = openMemoryStore();
   private readonly isKept: boolean;
   /** Milliseconds since the beginning. */
@@ -124,10 +143,9 @@ export class Stage implements AsyncDisposable {
     rows = 24,
     theme = themeFor({}),
     notices = [],
-    attention = findAttentionMethod('bell', {}),
+    attention = findAttentionMethod({}),
     watched,
     keyBindings = new Map(),
-    detail = 'full',
     cwd = '/home/you/project',
     typed = [],
     streams,
@@ -139,7 +157,6 @@ export class Stage implements AsyncDisposable {
     this.settings = settings;
     this.hintUses = new Map(Object.entries(hintUses));
     this.keyBindings = keyBindings;
-    this.detail = detail;
     this.typed = [...typed];
     this.cwd = cwd;
     this.isKept = isKept;
@@ -433,15 +450,14 @@ export class Stage implements AsyncDisposable {
       cwd: this.cwd,
       store,
       offlineByDefault: false,
-      thinking: 'short',
       keyBindings: this.keyBindings,
       typed: {
         entries: () => this.typed,
         add: (text) => void this.typed.push(text),
         elsewhere: () => this.typedElsewhere,
       },
-      detail: this.detail,
-      terminal: { title: true, hints: true, theme: 'auto', ...this.settings },
+      configFiles: [],
+      terminal: { ...DEFAULT_TERMINAL_SETTINGS, ...this.settings },
       hintUses: {
         counts: () => this.hintUses,
         add: (hint) => void this.hintUses.set(hint, (this.hintUses.get(hint) ?? 0) + 1),
@@ -466,6 +482,7 @@ export class Stage implements AsyncDisposable {
       }),
       listModels: async () => this.modelLists,
       findModel: async (name) => name,
+      mainEffort: () => null,
       setModel: (name) => ({ provider: 'scripted', id: name, chain: ['flag'] }),
       contextOf: async () => {
         throw new Error('no request was sent yet');
@@ -479,6 +496,8 @@ export class Stage implements AsyncDisposable {
       agents: { agents: [taskSpec('aaaaaaaa').agent], shadowed: [], skipped: [], problems: [] },
       models: { settings: {}, providers: [] } as never,
       rules: { allow: [], ask: [], deny: [] },
+      templates: this.templates,
+      contextFiles: async () => this.contextFiles,
       get mode() {
         return stage.mode;
       },
@@ -486,13 +505,27 @@ export class Stage implements AsyncDisposable {
         const { rights, limits, model } = stage.stateOf(id).spec;
         stage.write(id, { type: 'terms.changed', rights: { ...rights, mode }, limits, model });
       },
+      listRules: async (_id, initial = []) => ({
+        mode: stage.mode,
+        rules: [
+          ...initial.map(({ list, rule }) => ({
+            list,
+            text: rule,
+            origin: 'conversation' as const,
+            where: 'set with /permissions',
+          })),
+          ...stage.rules,
+        ],
+      }),
+      changeRule: async (_id, change) => void asked.rules.push(change),
       mainModel: () => ({ provider: 'scripted', id: 'one', chain: ['flag'] }),
       sandboxState: async () => ({ on: true, kind: 'bwrap' }),
       watchSignals: (listener) => {
         stage.onSignal = listener;
         return () => {};
       },
-      start: ({ prompt = '', mode }, onEvent = () => {}) => {
+      start: ({ prompt = '', mode, rules = [] }, onEvent = () => {}) => {
+        asked.begunWith.push(...rules);
         stage.listener = onEvent;
         if (mode !== undefined) asked.modes.push((stage.mode = mode));
         stage.begin('mainmain', { agent: 'main', prompt });
@@ -538,6 +571,10 @@ export class Stage implements AsyncDisposable {
       },
       background: (id) => void asked.background.push(id),
       interrupt: (id) => void asked.interrupted.push(id),
+      stopShell: async (task, shell) => {
+        asked.stoppedShells.push(`${task} ${shell}`);
+        stage.write(task, { type: 'shell.ended', shell, end: 'stopped', exitCode: null });
+      },
       stopTask: async (id) => void asked.stopped.push(id),
     };
   }

@@ -200,3 +200,90 @@ test('a denied command is found behind any number of wrappers, and rules for the
     }),
   );
 });
+
+describe('a text that a line feeds to a program that runs it', () => {
+  /** A line, and rules for each program of the line. */
+  type Fed = readonly [line: string, ...rules: readonly string[]];
+
+  test.each<Fed>([
+    ['sh <<E\nrm -rf ~\nE', 'Bash(sh)'],
+    ["sh <<'E'\nrm -rf ~\nE", 'Bash(sh)'],
+    ["sh <<'E'\nrm -rf ~\nE", 'Bash(sh:*)'],
+    ['bash <<< "rm -rf ~"', 'Bash(bash)'],
+    ["sh <<'E'\npython3\necho 1\nE", 'Bash(sh)', 'Bash(python3)', 'Bash(echo 1)'],
+    ['bash -s <<< "rm x"', 'Bash(bash -s)'],
+    ['cat x | sh', 'Bash(cat x)', 'Bash(sh)'],
+    ['cat x | sh -', 'Bash(cat x)', 'Bash(sh:*)'],
+    ['cat x | bash /dev/stdin', 'Bash(cat x)', 'Bash(bash:*)'],
+    ['cat x | (sh)', 'Bash(cat x)', 'Bash(sh)'],
+    ['cat x | { true; sh; }', 'Bash(cat x)', 'Bash(true)', 'Bash(sh)'],
+    ['cat x | tee >(sh)', 'Bash(cat x)', 'Bash(tee:*)', 'Bash(sh)'],
+    ['cat x | env sh', 'Bash(cat x)', 'Bash(env sh)'],
+    ['cat x | timeout 5 sudo bash', 'Bash(cat x)', 'Bash(timeout 5 sudo bash)'],
+    ["cat x | bash -c 'sh'", 'Bash(cat x)', "Bash(bash -c 'sh')"],
+    ['cat x | find . -exec sh \\;', 'Bash(cat x)', 'Bash(find . -exec sh \\;)'],
+    ['cat x | docker exec -i box sh', 'Bash(cat x)', 'Bash(docker exec -i box sh)'],
+    ['cat x | ssh host', 'Bash(cat x)', 'Bash(ssh:*)'],
+    ['sudo -i <<< "rm x"', 'Bash(sudo -i)'],
+    ['cat x | python3', 'Bash(cat x)', 'Bash(python3)'],
+    ['python3 - <<< "import os"', 'Bash(python3 -)'],
+    ['python3 -v <<< "import os"', 'Bash(python3 -v)'],
+    ['python3 <(curl x)', 'Bash(python3:*)', 'Bash(curl x)'],
+    ['cat x | node', 'Bash(cat x)', 'Bash(node)'],
+    ['cat x | perl -w', 'Bash(cat x)', 'Bash(perl:*)'],
+    ['cat x | uv run -', 'Bash(cat x)', 'Bash(uv run:*)'],
+    ['cat x | make -f -', 'Bash(cat x)', 'Bash(make:*)'],
+    ['cat x | awk -f - y', 'Bash(cat x)', 'Bash(awk:*)'],
+    ['cat x | psql', 'Bash(cat x)', 'Bash(psql:*)'],
+    ["psql <<< '\\! rm x'", 'Bash(psql:*)'],
+    ['cat x | sh -s -- -c', 'Bash(cat x)', 'Bash(sh -s -- -c)'],
+    ['cat x | python3 - -c', 'Bash(cat x)', 'Bash(python3 - -c)'],
+    ['cat x | ruby -I lib', 'Bash(cat x)', 'Bash(ruby -I lib)'],
+    ['cat x | cmake -P /dev/stdin', 'Bash(cat x)', 'Bash(cmake:*)'],
+    ['python3 /dev/fd/3 3<<< "import os"', 'Bash(python3:*)'],
+    ['ls | xargs sh', 'Bash(ls)', 'Bash(xargs sh)'],
+    ['ls | parallel', 'Bash(ls)', 'Bash(parallel)'],
+    ['sh <&3 3<<< "rm x"', 'Bash(sh)'],
+    ['exec <<< "rm x"; sh', 'Bash(exec)', 'Bash(sh)'],
+    ['sh <<< "rm y"', 'Bash(sh <<< "rm x")'],
+  ])('%j is not covered by rules for the programs', (line, ...allow) => {
+    expect(allows(line, ...allow)).toBe(false);
+    expect(allows(line, `Bash(${line.includes('\n') ? '*' : line})`)).toBe(true);
+  });
+
+  test.each<Fed>([
+    ["sh <<'E'\nnpm test\nE", 'Bash(sh)', 'Bash(npm test)'],
+    ['sh', 'Bash(sh)'],
+    ['sh | head', 'Bash(sh)', 'Bash(head)'],
+    ['cat x | python3 -u x.py', 'Bash(cat x)', 'Bash(python3:*)'],
+    ['cat x | python3 -m json.tool', 'Bash(cat x)', 'Bash(python3:*)', 'Bash(json.tool)'],
+    ['cat x | python3 -c "1"', 'Bash(cat x)', 'Bash(python3 -c:*)'],
+    ['cat x | node -e "1"', 'Bash(cat x)', 'Bash(node -e:*)'],
+    ["cat x | bash -o pipefail -c 'wc -l'", 'Bash(cat x)', 'Bash(bash:*)', 'Bash(wc:*)'],
+    ["cat x | Rscript -e '1'", 'Bash(cat x)', 'Bash(Rscript -e:*)'],
+    ['cat x | ruby -I lib x.rb -', 'Bash(cat x)', 'Bash(ruby:*)'],
+    ['cat x | ssh host "tar x"', 'Bash(cat x)', 'Bash(ssh host:*)', 'Bash(tar x)'],
+    ['cat x | make test', 'Bash(cat x)', 'Bash(make:*)'],
+    ["psql <<< 'select 1'", 'Bash(psql:*)'],
+    ['git commit -F - <<E\nx\nE', 'Bash(git commit:*)'],
+    ['ls | xargs grep x', 'Bash(ls)', 'Bash(xargs grep:*)'],
+    ['npm test | tail -5', 'Bash(npm test)', 'Bash(tail:*)'],
+  ])('%j is covered, since no program runs the text or rules cover it', (line, ...allow) =>
+    expect(allows(line, ...allow)).toBe(true),
+  );
+
+  test.each([
+    "sh <<'E'\nrm x\nE",
+    'cat x | sh',
+    'ssh host <<< "rm x"',
+    `python3 <<'E'\nos.system("rm x")\nE`,
+    "psql <<< '\\! rm x'",
+    'cat x | su',
+    'cat x | bash -s -- y',
+  ])('%j may be what a deny rule means', (line) => expect(denies(line, 'rm:*')).toBe(true));
+
+  test.each(["cat x | bash -o pipefail -c 'wc -l'", 'cat x | python3', "psql <<< 'select 1'"])(
+    '%j is not what a deny rule for another program means',
+    (line) => expect(denies(line, 'rm:*')).toBe(false),
+  );
+});

@@ -9,8 +9,8 @@ export const helpCommand = defineCommand({
   examples: ['muster help tasks show'],
   parse: ({ operands }) => ({ words: operands }),
   run: async ({ words }, { commands, out }) => {
-    const { helpText } = await import('../help.ts');
-    out(helpText(words, await commands()));
+    const { helpText, helpWidth } = await import('../help.ts');
+    out(helpText(words, await commands(), helpWidth(process.stdout.columns)));
     return 0;
   },
 });

@@ -1,4 +1,4 @@
-import { reportListedModels, type ModelsReport } from '../../../api/index.ts';
+import { loadModelReports, type ModelsReport } from '../../../api/index.ts';
 import { defineReportCommand } from '../command.ts';
 import { columns } from '../layout.ts';
 import { configOptions, PROJECT_FLAGS } from '../run-options.ts';
@@ -24,6 +24,7 @@ export const modelsCommand = defineReportCommand({
     const loaded = await loadConfiguration(options, context);
     const state = stateLocation(options, context);
     const wanted = { provider, search, isRefresh };
+    const { reportListedModels } = await loadModelReports();
     const report = await reportListedModels(loaded, { state, ...wanted });
     const isMissing = report.choices.some(({ wish, model }) => wish === 'main' && model === null);
     const lists = modelListTexts(report, { search, now: Date.now() });

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
-import { confineProgram, openConfiguredSandbox, workspaceRoots } from '../../../api/index.ts';
+import { loadSandbox, workspaceRoots } from '../../../api/index.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import type { ConfinedCommand } from '../../../sys/sandbox/sandbox.ts';
 import { defineCommand, type CommandContext } from '../command.ts';
@@ -66,7 +66,8 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
   const chosen = options.dataDir === null ? {} : { dataDir: options.dataDir };
   const dataDir = dataDirectory(user, { cwd: context.cwd, ...chosen });
   const settings = { ...user, kind, caches, roots, dataDir, canWriteDataDir: true };
-  const sandbox = await openConfiguredSandbox(settings);
+  const { confineProgram, openConfiguredSandbox } = await loadSandbox();
+  const sandbox = openConfiguredSandbox(settings);
   const state = await sandbox.state();
   if (!state.on) {
     context.err(`muster: no sandbox, so nothing was run: ${state.because}\n`);
@@ -83,7 +84,7 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
     argv: options.argv,
     cwd,
     env,
-    confinement: await confineProgram(options.argv, {
+    confinement: confineProgram(options.argv, {
       access,
       roots,
       network: network || options.network,

@@ -1,4 +1,4 @@
-import { checkSkillsIn, listSkillsIn, type ListSkillsOptions } from '../../../api/index.ts';
+import { loadDefinitions, type SkillListings, type ListSkillsOptions } from '../../../api/index.ts';
 import { collapseWhitespace, plural, truncate } from '../../../base/text.ts';
 import { defineReportCommand, type CommandArguments, type CommandContext } from '../command.ts';
 import { PROJECT_FLAGS } from '../run-options.ts';
@@ -17,6 +17,7 @@ export const skillsListCommand = defineReportCommand({
   examples: ['muster skills list --json'],
   parse: parseSkills,
   run: async (options, context) => {
+    const { listSkillsIn } = await loadDefinitions();
     const listings = await listSkillsIn(skillsLocation(options, context));
     return { json: listings, text: asText(listings) };
   },
@@ -31,6 +32,7 @@ export const skillsCheckCommand = defineReportCommand({
   examples: ['muster skills check', 'muster skills check --dir my-skills/deploy'],
   parse: parseSkills,
   run: async (options, context) => {
+    const { checkSkillsIn } = await loadDefinitions();
     const report = await checkSkillsIn(skillsLocation(options, context));
     const { checked, errors, findings, warnings } = report;
     const lines = findings.map(({ path, line, severity, message }) => {
@@ -56,9 +58,7 @@ function skillsLocation(
   return { ...agentsLocation(options, context), ...dropMissing({ below }) };
 }
 
-type Listings = Awaited<ReturnType<typeof listSkillsIn>>;
-
-function asText({ skills, skipped }: Listings): string {
+function asText({ skills, skipped }: SkillListings): string {
   if (skills.length === 0 && skipped.length === 0) return 'There are no skills here.\n';
   const lines = skills.flatMap((skill) => {
     const state = skill.shadowedBy === null ? '' : `  [shadowed by ${skill.shadowedBy}]`;
@@ -82,7 +82,7 @@ function traits({
   model,
   allowedTools,
   modelInvocable,
-}: Listings['skills'][number]): readonly string[] {
+}: SkillListings['skills'][number]): readonly string[] {
   return [
     ...(modelInvocable ? [] : ['not for the model']),
     ...(agent === null ? [] : [`a task of type ${agent}`]),

@@ -1,9 +1,10 @@
-import type { RewindPlan, SandboxState } from '../../../api/index.ts';
-import type { Detail } from '../../../protocol/detail.ts';
+import type { RewindPlan, RuleChange, SandboxState, TaskRules } from '../../../api/index.ts';
+import {
+  DEFAULT_TERMINAL_SETTINGS,
+  type TerminalSettings,
+} from '../../../protocol/terminal-settings.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { Pager } from './pager.ts';
-import type { ThemeChoice } from '../../../protocol/terminal-settings.ts';
-import type { ThinkingDisplay } from '../../../protocol/thinking-display.ts';
 import type { Dialog, StartDialog } from './dialog.ts';
 import type { SearchMatch } from './entry-search.ts';
 import type { Picker } from './picker.ts';
@@ -62,8 +63,12 @@ export interface ShownQuestion {
   readonly id: string;
   /** Whether all of it is in view, so that answer keys act without the focus. */
   readonly isDirect: boolean;
+  /** Whether the similar questions are shown with it, because the next answer answers them, too. */
+  readonly isAlike: boolean;
   /** The time since when it is there like this. */
   readonly since: number;
+  /** The time at which it has taken the place of another question; null if it has not. */
+  readonly replacedAt: number | null;
 }
 
 /** Answer keys that were pressed without the focus. They are in the editor until it is certain that they are an answer. */
@@ -128,6 +133,8 @@ export interface AppState {
   readonly shownQuestion: ShownQuestion | null;
   /** The time when the text in the editor changed last. */
   readonly typedAt: number;
+  /** The id of the question that was on the screen when the user began to type the text in the editor; null for none. */
+  readonly typedUnder: string | null;
   /** The keys that answer the question on the screen unless the user goes on typing; null if there are none. */
   readonly heldAnswer: HeldAnswer | null;
   /** The task whose transcript is shown; null for the conversation. */
@@ -136,10 +143,8 @@ export interface AppState {
   readonly chosenTask: string | null;
   /** The position of the view; null if the view follows the end. */
   readonly anchor: Anchor | null;
-  /** How much the conversation shows of the work. */
-  readonly detail: Detail;
-  /** The amount of thinking that is shown. */
-  readonly thinking: ThinkingDisplay;
+  /** The settings of the terminal UI that apply now. */
+  readonly terminal: TerminalSettings;
   /** The keys of the unfolded entries. */
   readonly toggled: ReadonlySet<number>;
   /** The key of the selected entry, while entries have the focus. */
@@ -155,6 +160,10 @@ export interface AppState {
   readonly hint: string | null;
   /** The permission mode that the user chose for the next message. */
   readonly chosenMode: PermissionMode | null;
+  /** The rules that `/permissions` has listed; null before that. */
+  readonly rules: TaskRules | null;
+  /** The rules that the user has set for a conversation that has not begun. */
+  readonly newRules: readonly RuleChange[];
   /** The mode that the conversation at work gets unless the user goes on to another one; null if there is none. */
   readonly pendingMode: { readonly mode: PermissionMode; readonly at: number } | null;
   /** The branch that is checked out in the working directory; null outside of a repository. */
@@ -170,8 +179,6 @@ export interface AppState {
   readonly pager: Pager | null;
   /** The part of the screen that gets the keys when the pager is closed. */
   readonly focusBehindPager: Focus;
-  /** The colors that the user chose for this session. */
-  readonly theme: ThemeChoice;
   /** The dialog that has the screen and the keys. */
   readonly dialog: Dialog | null;
   /** A message of the command line that is sent when the dialogs of the start are closed. */
@@ -183,10 +190,7 @@ export interface AppState {
 /** The state of a UI that has just started. */
 export function initialAppState(
   known: Partial<
-    Pick<
-      AppState,
-      'conversation' | 'detail' | 'hintUses' | 'notices' | 'surface' | 'theme' | 'thinking' | 'tree'
-    >
+    Pick<AppState, 'conversation' | 'hintUses' | 'notices' | 'surface' | 'terminal' | 'tree'>
   > = {},
 ): AppState {
   return {
@@ -205,12 +209,12 @@ export function initialAppState(
     answersAlike: null,
     shownQuestion: null,
     typedAt: -Infinity,
+    typedUnder: null,
     heldAnswer: null,
     openTask: null,
     chosenTask: null,
     anchor: null,
-    detail: 'full',
-    thinking: 'short',
+    terminal: DEFAULT_TERMINAL_SETTINGS,
     toggled: new Set(),
     chosenEntry: null,
     search: null,
@@ -219,6 +223,8 @@ export function initialAppState(
     armed: null,
     hint: null,
     chosenMode: null,
+    rules: null,
+    newRules: [],
     pendingMode: null,
     branch: null,
     contextWindow: null,
@@ -227,7 +233,6 @@ export function initialAppState(
     pendingRewind: null,
     pager: null,
     focusBehindPager: 'editor',
-    theme: 'auto',
     dialog: null,
     firstMessage: null,
     laterDialogs: [],

@@ -33,7 +33,14 @@ export interface DialogOption {
 }
 
 /** The subject of a dialog, which decides what an answer does. */
-export type DialogSubject = 'start' | 'provider' | 'key' | 'untested-key' | 'trust' | 'note';
+export type DialogSubject =
+  | 'start'
+  | 'provider'
+  | 'key'
+  | 'untested-key'
+  | 'trust'
+  | 'note'
+  | 'setting';
 
 /** A dialog that opens at the start. `start-again`: no model was found again. */
 export type StartDialog = 'start' | 'start-again' | 'trust';
@@ -55,10 +62,24 @@ export interface ChoiceDialog extends DialogText {
   readonly scroll: number;
 }
 
+/** A line to type, which begins with the present value. */
+export interface TextDialog extends DialogText {
+  readonly kind: 'text';
+  readonly text: string;
+  /** The reason why the last text was refused; null if there is none. */
+  readonly problem: string | null;
+}
+
 /** A dialog that has the screen and the keys until it is closed. */
 export type Dialog =
   | ChoiceDialog
-  | (DialogText & { readonly kind: 'secret'; readonly secret: TypedSecret })
+  | TextDialog
+  | (DialogText & {
+      readonly kind: 'secret';
+      readonly secret: TypedSecret;
+      /** Whether Esc returns to the list of providers, from which the dialog was opened. */
+      readonly hasList: boolean;
+    })
   | (DialogText & { readonly kind: 'busy' });
 
 /** Creates a choice whose first option is chosen. */
@@ -66,6 +87,11 @@ export function choiceDialog(
   text: Pick<ChoiceDialog, 'subject' | 'title' | 'lines' | 'options'>,
 ): ChoiceDialog {
   return { kind: 'choice', chosen: 0, filter: '', scroll: 0, ...text };
+}
+
+/** Creates a line to type. */
+export function textDialog(text: Omit<TextDialog, 'kind' | 'problem'>): TextDialog {
+  return { kind: 'text', problem: null, ...text };
 }
 
 /** The number of options from which what is typed narrows the list. */

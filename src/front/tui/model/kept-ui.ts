@@ -1,3 +1,4 @@
+import type { RuleChange } from '../../../api/index.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 
 /** The state that a UI hands over to the UI that is opened in its place. */
@@ -12,6 +13,8 @@ export interface KeptUi {
   readonly model: string | null;
   /** The message of the command line that was not sent yet. */
   readonly prompt: string | null;
+  /** The rules that the user has set for a conversation that has not begun. */
+  readonly rules: readonly RuleChange[];
   /** The reason, as a note. */
   readonly done: string;
 }

@@ -190,6 +190,7 @@ const OWN_BINDINGS = {
   'picker-page-down': { keys: ['pageDown'], scope: 'picker' },
   'picker-take': { keys: ['enter'], scope: 'picker' },
   'picker-toggle': { keys: ['tab'], scope: 'picker' },
+  'ask-enter': { keys: ['enter'], scope: 'question' },
   'ask-up': { keys: ['up'], scope: 'question' },
   'ask-down': { keys: ['down'], scope: 'question' },
   'answer-once': { keys: ['y'], scope: 'question' },

@@ -1,14 +1,26 @@
+import type { UserSetting } from '../../../api/index.ts';
+import { THEME_CHOICES, type ThemeChoice } from '../../../protocol/terminal-settings.ts';
+import type { Effort } from '../../../protocol/model.ts';
 import { filterByText, searchedText, type SearchedText } from './fuzzy-match.ts';
 
 /** The lists that a picker can show. */
 export type PickerKind =
   | 'conversations'
   | 'models'
+  | 'efforts'
   | 'agents'
   | 'tasks'
   | 'messages'
   | 'undo-scope'
-  | 'history';
+  | 'history'
+  | 'rules'
+  | 'rule-actions'
+  | 'modes'
+  | 'shells'
+  | 'memory'
+  | 'settings'
+  | 'setting-values'
+  | 'themes';
 
 /** A part of a preview: a label and the text below it. An empty label is left out. */
 export interface PreviewPart {
@@ -32,6 +44,10 @@ export interface PickerItem {
   readonly isElsewhere?: true;
   /** The text that taking the item inserts or takes back; default: the id. */
   readonly text?: string;
+  /** The efforts that the model of the item offers. */
+  readonly efforts?: readonly Effort[];
+  /** The setting that the item shows. */
+  readonly setting?: UserSetting;
   /** Default: the preview is read when the item is selected. */
   readonly preview?: readonly PreviewPart[];
 }
@@ -56,7 +72,10 @@ export interface Picker {
   readonly isWide: boolean;
   /** The previews that were read, by the id of the item. */
   readonly previews: ReadonlyMap<string, readonly PreviewPart[]>;
-  /** The item that an earlier picker chose: the message to which an undo returns. */
+  /**
+   * The item that an earlier picker chose: the message to which an undo returns, the rule of an action, the setting to
+   * change, or the model.
+   */
   readonly subject: PickerItem | null;
 }
 
@@ -127,8 +146,8 @@ export function setItems(
   { isLoading, note }: Pick<Picker, 'isLoading' | 'note'>,
 ): Picker {
   const filled = { ...picker, items, isLoading, note };
-  // Before the user has moved, the first item is selected, whatever arrives.
-  const id = picker.selected === 0 ? undefined : selectedItem(picker)?.id;
+  // Before the user has moved, the chosen item of before or else the first one is selected, whatever arrives.
+  const id = picker.selected === 0 ? picker.subject?.id : selectedItem(picker)?.id;
   return keepSelected({ ...filled, matches: matchesIn(filled) }, id);
 }
 
@@ -141,6 +160,17 @@ function keepSelected(picker: Picker, id: string | undefined): Picker {
 export function select(picker: Picker, index: number): Picker {
   const last = Math.max(0, picker.matches.length - 1);
   return { ...picker, selected: Math.min(Math.max(0, index), last) };
+}
+
+/** Returns the theme that a list shows while its item is selected; null if the list is about something else. */
+export function previewedTheme(picker: Picker): ThemeChoice | null {
+  if (!isThemePicker(picker)) return null;
+  const id = selectedItem(picker)?.id;
+  return THEME_CHOICES.find((theme) => theme === id) ?? null;
+}
+
+export function isThemePicker({ kind, subject }: Pick<Picker, 'kind' | 'subject'>): boolean {
+  return kind === 'themes' || (kind === 'setting-values' && subject?.id === 'terminal.theme');
 }
 
 export function selectedItem({ matches, selected }: Picker): PickerItem | undefined {

@@ -1,6 +1,15 @@
-import { areSimilar } from '../../../protocol/question.ts';
+import { areSimilar, questionSubject } from '../../../protocol/question.ts';
 import type { AppState } from './app-state.ts';
 import type { PendingQuestion } from './task-tree.ts';
+
+/**
+ * Returns the question that the message in the editor answers when it is sent: the model asked for a text, and the user
+ * has seen its question before typing. Returns undefined if the text is a message.
+ */
+export function questionAnsweredByText(state: AppState): PendingQuestion | undefined {
+  const question = directQuestion(state);
+  return question?.kind === 'input' && question.id === state.typedUnder ? question : undefined;
+}
 
 /** Lists the waiting questions that one answer may answer together with a question, this question first. */
 export function similarQuestions(
@@ -25,4 +34,17 @@ export function directQuestion(state: AppState): PendingQuestion | undefined {
   if (focus !== 'editor' || writing.kind !== 'message') return undefined;
   const isOnly = similarQuestions(state, question).length === tree.questions.size;
   return isOnly ? question : undefined;
+}
+
+/** Whether similar questions are about something that the box of this question alone does not show. */
+export function hasUnseenText(
+  question: PendingQuestion,
+  similar: readonly PendingQuestion[],
+): boolean {
+  if (question.kind === 'confirm') return true;
+  const subject = questionSubject(question);
+  return similar.some(
+    (each) =>
+      each.kind !== 'permission' || each.edits.length > 0 || questionSubject(each) !== subject,
+  );
 }

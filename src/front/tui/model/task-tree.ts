@@ -1,5 +1,6 @@
 import { measureClockShift, systemClock, type Clock } from '../../../base/clock.ts';
 import type { TaskSignal } from '../../../protocol/signal.ts';
+import { placeShells, type ShellRow } from './shell-row.ts';
 import { hasEnded, taskRow, type TaskRow } from './task-row.ts';
 import { addProgress } from './call-entries.ts';
 import {
@@ -31,6 +32,8 @@ export interface DisplayedTree {
   readonly rows: Map<string, TaskRow>;
   /** The number of ended tasks that are only counted. */
   droppedRows: number;
+  /** The background shells of all tasks by their ids, in the order in which they were started. */
+  readonly shells: Map<string, ShellRow>;
   /** Ids of the tasks that nobody waits for. */
   readonly background: Set<string>;
   /** Questions that wait for the user, by id, the oldest first. */
@@ -47,6 +50,7 @@ export function emptyTaskTree(clock: Clock = systemClock): DisplayedTree {
     root: null,
     rows: new Map(),
     droppedRows: 0,
+    shells: new Map(),
     background: new Set(),
     questions: new Map(),
     main: emptyTranscript(null),
@@ -66,6 +70,7 @@ export function copyTree(tree: DisplayedTree, task: string | null = null): Displ
   return {
     ...tree,
     rows: new Map(tree.rows),
+    shells: new Map(tree.shells),
     background: new Set(tree.background),
     questions: new Map(tree.questions),
     main: copy(tree.main),
@@ -91,6 +96,10 @@ export function applyToTree(tree: DisplayedTree, event: TaskEvent, state: TaskSt
       return;
     case 'child.detached':
       tree.background.add(event.child);
+      return;
+    case 'shell.started':
+    case 'shell.ended':
+      placeShells(tree.shells, state, measureClockShift(tree.clock));
       return;
     case 'question.asked':
     case 'question.answered':
@@ -139,6 +148,7 @@ export function placeTask(
   const { id, status } = row;
   const hasNoProcess = row.endedAt === null && (status === 'interrupted' || status === 'parked');
   tree.rows.set(id, hasNoProcess ? { ...row, endedAt: state.lifetime.newest.ts - shift } : row);
+  placeShells(tree.shells, state, shift);
   for (const [child, { background }] of state.children) {
     if (background) tree.background.add(child);
     else tree.background.delete(child);
@@ -150,6 +160,7 @@ export function placeTask(
 export function forgetTree(tree: DisplayedTree): void {
   tree.root = null;
   tree.rows.clear();
+  tree.shells.clear();
   tree.droppedRows = 0;
   tree.background.clear();
   tree.questions.clear();
@@ -314,4 +325,15 @@ export function totalUse(rows: Iterable<TaskRow>) {
     costUsd = costUsd === null || row.costUsd === null ? null : costUsd + row.costUsd;
   }
   return { turns, tokens, costUsd };
+}
+
+/** Finds the tasks that Ctrl+B sends to the background: the open task, or all tasks that the main task waits for. */
+export function findForegroundTasks(
+  { rows, background, root }: Pick<DisplayedTree, 'rows' | 'background' | 'root'>,
+  openTask: string | null,
+): readonly string[] {
+  if (openTask !== null) return background.has(openTask) ? [] : [openTask];
+  return [...rows.values()]
+    .filter((row) => row.parent === root && !hasEnded(row) && !background.has(row.id))
+    .map(({ id }) => id);
 }

@@ -258,7 +258,7 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
       add({ kind: 'answer', text: cutWithNote(event.text) });
       return;
     case 'task.rewound':
-      note('info', `put back to event ${event.to}`);
+      note('info', 'the conversation was put back to here');
       return;
     case 'task.ended':
       clearStream(transcript);
@@ -309,8 +309,7 @@ export function hasWaitingMessages({ waiting }: Pick<Transcript, 'waiting'>): bo
 }
 
 function clearStream({ stream }: Transcript): void {
-  stream.text = '';
-  stream.thinking = '';
+  Object.assign(stream, { text: '', thinking: '' });
 }
 
 function addAnswer(transcript: Transcript, message: AssistantMessage): void {

@@ -4,15 +4,16 @@ import type { Muster } from '../../../api/index.ts';
 export type LibraryInfo = Pick<
   Muster,
   | 'agents'
+  | 'configFiles'
   | 'cwd'
-  | 'detail'
+  | 'mainEffort'
   | 'mainModel'
   | 'mode'
   | 'models'
   | 'offlineByDefault'
   | 'rules'
+  | 'templates'
   | 'terminal'
-  | 'thinking'
 >;
 
 /** The part of the library that the terminal UI uses. */
@@ -21,6 +22,8 @@ export type UiLibrary = LibraryInfo &
     Muster,
     | 'answer'
     | 'background'
+    | 'changeRule'
+    | 'contextFiles'
     | 'contextOf'
     | 'contextWindow'
     | 'enclose'
@@ -30,6 +33,7 @@ export type UiLibrary = LibraryInfo &
     | 'keyBindings'
     | 'listFiles'
     | 'listModels'
+    | 'listRules'
     | 'lookAtImage'
     | 'planRewind'
     | 'resume'
@@ -40,6 +44,7 @@ export type UiLibrary = LibraryInfo &
     | 'setMode'
     | 'setModel'
     | 'start'
+    | 'stopShell'
     | 'stopTask'
     | 'store'
     | 'typed'

@@ -61,7 +61,10 @@ export class PlainApp {
     this.session = new UiSession(
       options,
       {
-        callAttention: (text) => void streams.output.write(attentionSequence(attention, text)),
+        callAttention: (text) => {
+          const { notify } = this.session.state.terminal;
+          streams.output.write(attentionSequence(notify, attention, text));
+        },
         leave: onLeave,
         ...(options.onRestart === undefined ? {} : { restart: options.onRestart }),
         changed: (message) => this.onChanged(message),

@@ -2,7 +2,8 @@ import type { AutocompleteProvider, AutocompleteSuggestions } from '@earendil-wo
 import type { AppState } from '../model/app-state.ts';
 import { filterByText, searchedText } from '../model/fuzzy-match.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
-import { COMMANDS, agentCompletions, type Completion } from '../update/commands/command-table.ts';
+import { COMMANDS } from '../update/commands/command-table.ts';
+import { agentCompletions, type Completion } from '../update/commands/completions.ts';
 import { sanitizeLine } from '../../../base/terminal-text.ts';
 
 /** The time after which the files of the directory are listed again. */
@@ -51,16 +52,20 @@ export function createAutocomplete(
       const [, name, argument] = /^\/([\w-]+) (\S*)$/.exec(before) ?? [];
       if (line === 0 && name !== undefined && argument !== undefined) {
         const command = COMMANDS.find((each) => each.name === name);
-        return matching(command?.completions?.(state(), library) ?? [], argument);
+        return unlessComplete(matching(command?.completions?.(state(), library) ?? [], argument));
       }
       const mention = typedMention(before);
       if (mention === null) return null;
-      const agents = matching(agentCompletions(library.agents), mention.prefix)?.items ?? [];
+      // A description that contains the letters of a file must not put an agent in the place of the file.
+      const found = matching(agentCompletions(library.agents), mention.prefix, { isByName: true });
+      const [named, others] = partition(found?.items ?? [], ({ value }) =>
+        value.toLowerCase().startsWith(mention.prefix.toLowerCase()),
+      );
       const paths = matchFiles(await listFiles(), mention.typed);
       if (signal.aborted) return null;
       const files = paths.map((path) => ({ value: formatMention(path), label: path }));
-      const items = [...agents, ...files];
-      return items.length === 0 ? null : { items, prefix: mention.prefix };
+      const items = [...named, ...files, ...others];
+      return items.length === 0 ? null : unlessComplete({ items, prefix: mention.prefix });
     },
     applyCompletion(lines, cursorLine, column, item, prefix) {
       const line = lines[cursorLine] ?? '';
@@ -71,6 +76,19 @@ export function createAutocomplete(
     },
     shouldTriggerFileCompletion: () => false,
   };
+}
+
+/** Returns no completions if the first one is typed already, so that Enter sends the text at once. */
+function unlessComplete(found: AutocompleteSuggestions | null): AutocompleteSuggestions | null {
+  return found?.items[0]?.value === found?.prefix ? null : found;
+}
+
+/** Splits items into those that meet a condition, and the others. */
+function partition<Item>(
+  items: readonly Item[],
+  meets: (item: Item) => boolean,
+): readonly [readonly Item[], readonly Item[]] {
+  return [items.filter(meets), items.filter((item) => !meets(item))];
 }
 
 function matching(

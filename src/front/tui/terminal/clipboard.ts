@@ -60,7 +60,7 @@ export async function copyToClipboard(
     write(`\u001b]52;c;${Buffer.from(text).toString('base64')}\u0007`);
     return way.isKnown
       ? `copied through the terminal (${size})`
-      : `sent to the terminal (${size}), which may ignore it: wl-copy or xclip would be certain`;
+      : `sent to the terminal (${size}); wl-copy or xclip is surer`;
   }
   return `not copied (${size}): install wl-copy or xclip, or use /export`;
 }

@@ -18,7 +18,7 @@ type ConversationEffectOptions = Pick<
 /** The effects that send to tasks, answer them, and choose the conversation, its model and its mode. */
 export class ConversationEffects {
   private readonly options: ConversationEffectOptions;
-  /** The model that the user chose in this UI; null for none. */
+  /** The model that the user chose in this UI, and the effort, as the argument of `/model`; null for none. */
   chosenModel: string | null = null;
 
   constructor(options: ConversationEffectOptions) {
@@ -98,11 +98,13 @@ export class ConversationEffects {
     dispatch({ type: 'page', ...page });
   }
 
-  async setModel(name: string): Promise<void> {
+  async setModel({ name, effort }: EffectOf<'set-model'>): Promise<void> {
     const { library, dispatch } = this.options;
-    const { provider, id } = library.setModel(await library.findModel(name));
-    this.chosenModel = name;
-    dispatch({ type: 'model-set', name: `${provider}/${id}` });
+    const { provider, id } = library.setModel(await library.findModel(name), effort);
+    const chosen = library.mainEffort();
+    this.chosenModel = chosen === null ? name : `${name} ${chosen}`;
+    const withEffort = chosen === null ? '' : `, effort ${chosen},`;
+    dispatch({ type: 'model-set', name: `${provider}/${id}${withEffort}` });
   }
 
   setMode(task: string, modes: readonly PermissionMode[]): void {

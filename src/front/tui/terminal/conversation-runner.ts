@@ -1,4 +1,11 @@
-import type { EventListener, Muster, ResumeRequest, Run, QuotedItems } from '../../../api/index.ts';
+import type {
+  EventListener,
+  Muster,
+  ResumeRequest,
+  RuleChange,
+  Run,
+  QuotedItems,
+} from '../../../api/index.ts';
 import type { UiMessage } from '../update/message.ts';
 import { errorMessage, MusterError } from '../../../base/errors.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../../protocol/permission.ts';
@@ -39,6 +46,8 @@ export interface ConversationOptions {
   readonly agent: string | null;
   /** Returns the mode that the user chose for the next message; null if the current mode stays. */
   readonly chosenMode: () => PermissionMode | null;
+  /** Returns the rules that the user has set for a new conversation. Default: none. */
+  readonly newRules?: () => readonly RuleChange[];
 }
 
 type ResumedTask = NonNullable<ResumeRequest['below']>;
@@ -221,7 +230,12 @@ export class ConversationRunner implements ConversationPort {
       return this.library.resume({ id: this.task, ...message, ...terms }, onEvent);
     }
     const definition = agent === null ? {} : { agent };
-    return this.library.start({ prompt, source: 'cli', ...definition, ...terms }, onEvent);
+    const rules = this.options.newRules?.() ?? [];
+    const withRules = rules.length === 0 ? {} : { rules };
+    const request = { prompt, source: 'cli', ...definition, ...terms, ...withRules } as const;
+    const run = this.library.start(request, onEvent);
+    if (rules.length > 0) this.options.dispatch({ type: 'rules-taken', rules });
+    return run;
   }
 }
 

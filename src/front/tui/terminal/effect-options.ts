@@ -9,6 +9,7 @@ import type { EditorSurface } from './external-editor.ts';
 import type { MessageSender } from './message-sender.ts';
 import type { PastedImages } from './pasted-images.ts';
 import type { SetupDialogs } from './setup-dialogs.ts';
+import type { UserSettings } from '../model/user-settings.ts';
 import type { ShellCommands } from './shell-commands.ts';
 
 /** The part of the screen that effects use. The UI in plain lines has no editor, so that some methods are missing there. */
@@ -40,6 +41,8 @@ export interface EffectOptions {
   readonly surface: Surface;
   /** The dialogs of the user's setup; null if it cannot be changed here. */
   readonly dialogs: SetupDialogs | null;
+  /** The settings of the user; null if they cannot be changed here. */
+  readonly settings: UserSettings | null;
   readonly state: () => AppState;
   readonly dispatch: (message: UiMessage) => void;
 }

@@ -8,10 +8,14 @@ import type { UiEffect } from '../update/step.ts';
 import { copyToClipboard } from './clipboard.ts';
 import { ConversationEffects } from './conversation-effects.ts';
 import type { EffectOptions } from './effect-options.ts';
-import { editTypedText } from './external-editor.ts';
+import { editTypedText, openInEditor } from './external-editor.ts';
 import { LogEffects } from './log-effects.ts';
 import { readFormerContent, readTranscript } from './log-reader.ts';
 import { writeNote } from './memory-file.ts';
+import { RuleEffects } from './rule-effects.ts';
+import { editMemory } from './memory-list.ts';
+import { SettingEffects } from './settings.ts';
+import { statusPage } from '../update/commands/status-page.ts';
 import { PickerLists } from './picker-lists.ts';
 
 /** The delay of counting a hint after its key. */
@@ -31,6 +35,8 @@ export class EffectRunner {
   private readonly lists: PickerLists;
   private readonly conversations: ConversationEffects;
   private readonly logs: LogEffects;
+  private readonly rules: RuleEffects;
+  private readonly settings: SettingEffects;
   /** The timer that cancels the action which a second press of a key would carry out. */
   private expiry: NodeJS.Timeout | undefined;
 
@@ -40,6 +46,8 @@ export class EffectRunner {
     this.lists = lists;
     this.conversations = new ConversationEffects({ ...options, lists });
     this.logs = new LogEffects(options);
+    this.rules = new RuleEffects(options);
+    this.settings = new SettingEffects(options);
   }
 
   /** Carries out an effect. Never throws: an error becomes a note or a hint. */
@@ -85,12 +93,24 @@ export class EffectRunner {
         return void this.lists.listMessages(effect.conversation);
       case 'list-history':
         return void this.lists.listHistory();
+      case 'list-settings':
+        return void this.settings.list().catch(fail);
+      case 'change-setting':
+        return void this.settings.change(effect);
+      case 'show-status':
+        return void this.showStatus().catch(fail);
       case 'read-preview':
         return void this.lists.readPreview(effect.kind, effect.id);
       case 'set-model':
-        return void this.conversations.setModel(effect.name).catch(fail);
+        return void this.conversations.setModel(effect).catch(fail);
       case 'set-mode':
         return this.conversations.setMode(effect.task, effect.modes);
+      case 'list-rules':
+        return void this.rules.list(effect).catch(fail);
+      case 'change-rules':
+        return void this.rules.change(effect).catch(fail);
+      case 'remove-rule':
+        return void this.rules.remove(effect).catch(fail);
       case 'show-context':
         return void this.logs.showContext(effect.task).catch(fail);
       case 'withdraw-messages': {
@@ -151,6 +171,10 @@ export class EffectRunner {
         return void shell.run(effect.command, effect);
       case 'stop-shell':
         return void shell.stop();
+      case 'show-shell':
+        return this.logs.showShell(effect);
+      case 'stop-background-shell':
+        return void library.stopShell(effect.task, effect.shell).catch(fail);
       case 'paste-image':
         return void images.takeClipboard();
       case 'use-theme':
@@ -158,7 +182,7 @@ export class EffectRunner {
       case 'copy-text':
         return void this.copy(effect.text).catch(fail);
       case 'export-conversation':
-        return this.logs.exportConversation(effect);
+        return void this.logs.exportConversation(effect).catch(fail);
       case 'set-editor-text':
         return surface.setEditorText?.(effect.text);
       case 'page-completions':
@@ -187,6 +211,12 @@ export class EffectRunner {
         return void writeNote(effect, library.cwd).then((done) => this.note('info', done), fail);
       case 'restart':
         return this.restart(effect.done);
+      case 'list-memory':
+        return void this.lists.listMemory().catch(fail);
+      case 'edit-memory':
+        return void editMemory(surface, effect.path).then(dispatch, fail);
+      case 'open-file':
+        return void openInEditor(surface, effect).then(dispatch);
       case 'edit-text':
         return void editTypedText(surface, effect.text, this.options.state().writing.kind).then(
           dispatch,
@@ -215,7 +245,7 @@ export class EffectRunner {
       this.note('info', `${done}. This applies when you start Muster again`);
       return;
     }
-    const { chosenMode, firstMessage, tree } = state();
+    const { chosenMode, firstMessage, newRules: rules, tree } = state();
     const typed = surface.editorText?.() ?? '';
     const mode = chosenMode ?? rootRow(tree)?.mode ?? null;
     surface.restart({
@@ -224,6 +254,7 @@ export class EffectRunner {
       mode,
       model: this.conversations.chosenModel,
       prompt: firstMessage,
+      rules,
       done,
     });
   }
@@ -234,6 +265,12 @@ export class EffectRunner {
 
   private note(level: 'info' | 'warning', text: string): void {
     this.options.dispatch({ type: 'note', level, text });
+  }
+
+  private async showStatus(): Promise<void> {
+    const { library, state, dispatch } = this.options;
+    const sandbox = await library.sandboxState();
+    dispatch({ type: 'page', ...statusPage(state(), library, sandbox) });
   }
 
   private async copy(text: string): Promise<void> {

@@ -13,8 +13,7 @@ const MAX_BYTES = 1024 * 1024;
 /** The exit code of a shell that does not find the command. */
 const NOT_FOUND = 127;
 
-const NO_EDITOR =
-  'no editor is set: set VISUAL or EDITOR, as in export VISUAL="code --wait", and start again';
+const NO_EDITOR = 'no editor is set: export EDITOR=nano, or VISUAL, and start again';
 
 /** The outcome of a visit to the editor. `why` says what went wrong; the text in Muster is unchanged then. */
 type EditOutcome =
@@ -110,6 +109,22 @@ export async function editTypedText(
   const outcome = await externalEditor?.editText(editorText?.() ?? typed);
   if (outcome?.kind === 'edited') return { type: 'text-edited', text: outcome.text, writing };
   return { type: 'hint', text: outcome?.why ?? 'a text can be edited only on the screen' };
+}
+
+/**
+ * Opens a file in the external editor, which creates the file if it is missing. Resolves to a note with `done`, or to a
+ * hint with the reason why the file was not edited. Never rejects.
+ */
+export async function openInEditor(
+  { externalEditor }: EditorSurface,
+  { path, done }: { readonly path: string; readonly done: string },
+): Promise<UiMessage> {
+  if (externalEditor === undefined) {
+    return { type: 'hint', text: `open ${path} in your editor: that needs the screen here` };
+  }
+  const problem = await externalEditor.open(path);
+  if (problem !== null) return { type: 'hint', text: problem };
+  return { type: 'note', level: 'info', text: done };
 }
 
 /** Removes the line end that editors add, and characters that would control the terminal. */

@@ -9,13 +9,17 @@ import {
 import { toAbsolutePath } from '../../../sys/files/paths.ts';
 import type { ScanLog } from '../model/earlier-entries.ts';
 import { fullEntry } from '../model/full-entry.ts';
+import { outputSection } from '../model/pager.ts';
 import type { Transcript } from '../model/transcript.ts';
 import type { EffectOf, EffectOptions } from './effect-options.ts';
 import { writeConversation } from './export-conversation.ts';
-import { readPrompts, readSpill } from './log-reader.ts';
+import { readPrompts, readSpill, readTaskFile } from './log-reader.ts';
 
 /** The maximum time of a listing of all logs for an estimate, in milliseconds. It blocks the screen. */
 const MAX_LISTING_MS = 100;
+
+/** The maximum number of lines of an output that a page shows. */
+const MAX_SHELL_LINES = 40;
 
 type LogEffectOptions = Pick<EffectOptions, 'library' | 'shell' | 'state' | 'dispatch'>;
 
@@ -29,11 +33,20 @@ export class LogEffects {
     this.options = options;
   }
 
-  exportConversation({ task, file }: EffectOf<'export-conversation'>): void {
+  async exportConversation({
+    task,
+    file,
+    withTasks,
+  }: EffectOf<'export-conversation'>): Promise<void> {
     const { cwd, store } = this.options.library;
     const path = toAbsolutePath(file, cwd);
-    const bytes = writeConversation(store, task, path);
-    this.note('info', `the conversation is in ${path} (${plural(bytes, 'byte')})`);
+    const { bytes, tasks } = await writeConversation(store, { task, path, withTasks });
+    const written = withTasks && tasks > 0 ? ` with ${plural(tasks, 'task')}` : '';
+    const left =
+      withTasks || tasks === 0
+        ? ''
+        : `, without the conversations of ${plural(tasks, 'task')}: /export --all writes them, too`;
+    this.note('info', `the conversation${written} is in ${path} (${plural(bytes, 'byte')})${left}`);
   }
 
   async readContextWindow(model: string): Promise<void> {
@@ -68,6 +81,20 @@ export class LogEffects {
       readShellOutput: (key) => shell.fullOutput(key),
     });
     dispatch({ type: 'pager-opened', document });
+  }
+
+  /** Shows the output of a background shell: the newest part if there is very much of it. */
+  showShell({ shell, task, command, path }: EffectOf<'show-shell'>): void {
+    const { library, state, dispatch } = this.options;
+    const output = readTaskFile(library.store, task, path);
+    const title = `Shell ${shell.slice(0, 8)}`;
+    if (state().surface === 'lines') {
+      const lines = output.trimEnd().split('\n').slice(-MAX_SHELL_LINES);
+      dispatch({ type: 'page', title: `${title}: ${command}`, lines });
+      return;
+    }
+    const sections = [{ kind: 'heading', text: command } as const, outputSection(output)];
+    dispatch({ type: 'pager-opened', document: { title, sections } });
   }
 
   /** Shows an estimate. Nothing is estimated any more once a listing of the logs has taken long. */

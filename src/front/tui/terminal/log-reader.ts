@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { readTree, type TaskEvent } from '../../../api/index.ts';
-import { errorMessage } from '../../../base/errors.ts';
+import { loadStoredTasks, type TaskEvent } from '../../../api/index.ts';
+import { errorMessage, MusterError } from '../../../base/errors.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import { addFormerContent, leaveCalls } from '../model/call-entries.ts';
 import {
@@ -92,7 +92,7 @@ export function readLeftTask(store: Store, id: string): TaskState {
 }
 
 /** Returns a test for event numbers: whether no undo has taken the event back. */
-export function liveEventsOf(store: Store, id: string): (seq: number) => boolean {
+function liveEventsOf(store: Store, id: string): (seq: number) => boolean {
   const rewinds: { readonly seq: number; readonly to: number }[] = [];
   let last = -1;
   store.scan(id, (event) => {
@@ -132,6 +132,7 @@ export async function readEarlierTasks(
   dispatch: (message: UiMessage) => void,
 ): Promise<void> {
   try {
+    const { readTree } = await loadStoredTasks();
     const passedOver = await readTree(store, root, {
       maxTasks: MAX_EARLIER_TASKS,
       onTask: (task) => {
@@ -152,10 +153,26 @@ const SPILL_NOTE = / is in (\/[^\n]*?): Read it/;
 export function readSpill(store: Store, task: string, result: string): string | null {
   const path = SPILL_NOTE.exec(result)?.[1];
   if (path === undefined || !store.isTaskFile(task, path)) return null;
+  return readBounded(path, 'start');
+}
+
+/**
+ * Reads a file of a task, at most its last `MAX_PAGER_TEXT` bytes. The path comes from a log, which may name any file, so
+ * other files are refused. Throws MusterError, or the error of the system.
+ */
+export function readTaskFile(store: Store, task: string, path: string): string {
+  if (store.isTaskFile(task, path)) return readBounded(path, 'end');
+  throw new MusterError('NOT_FOUND', 'the output is not in a file of the task');
+}
+
+/** Reads a file, or the part at its start or end that the pager can show. */
+function readBounded(path: string, part: 'start' | 'end'): string {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
-    const bytes = Buffer.alloc(Math.min(fstatSync(fd).size, MAX_PAGER_TEXT + 1));
-    return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0)).toString('utf8');
+    const { size } = fstatSync(fd);
+    const bytes = Buffer.alloc(Math.min(size, MAX_PAGER_TEXT + 1));
+    const from = part === 'start' ? 0 : size - bytes.length;
+    return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, from)).toString('utf8');
   } finally {
     closeSync(fd);
   }

@@ -61,10 +61,10 @@ async function addToMemoryFile({ path, root }: MemoryFile, line: string): Promis
   }
   const before = stats === undefined ? '' : readFileSync(real, 'utf8');
   const gap = before === '' || before.endsWith('\n') ? '' : '\n';
-  await writeFileInRoots(
-    path,
-    { roots: [root] },
-    Buffer.from(`${before}${gap}- ${line}\n`),
-    stats ?? 'nothing',
-  );
+  const content = Buffer.from(`${before}${gap}- ${line}\n`);
+  if (content.length > MAX_BYTES) {
+    const message = `${path} would have more than ${MAX_BYTES} bytes: the note was not written`;
+    throw new MusterError('LIMIT_EXCEEDED', message);
+  }
+  await writeFileInRoots(path, { roots: [root] }, content, stats ?? 'nothing');
 }

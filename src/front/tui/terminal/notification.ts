@@ -1,6 +1,6 @@
 import { sanitizeLine } from '../../../base/terminal-text.ts';
 import { truncate } from '../../../base/text.ts';
-import type { Notify } from '../../../protocol/notify.ts';
+import type { Notify } from '../../../protocol/terminal-settings.ts';
 import type { Environment } from '../../../sys/env.ts';
 
 /** The kind of the escape sequence that shows a notification: OSC 9 (iTerm2), OSC 777 (rxvt) or OSC 99 (kitty). */
@@ -8,7 +8,6 @@ export type NotificationKind = 'osc9' | 'osc777' | 'osc99';
 
 /** The way in which the user is notified. */
 export interface AttentionMethod {
-  readonly notify: Notify;
   /** The kind of notification that the terminal shows, or null if it is not known to show any. */
   readonly kind: NotificationKind | null;
   /** Whether the sequence has to pass through tmux. */
@@ -21,9 +20,9 @@ const ST = '\u001b\\';
 const MAX_LENGTH = 200;
 
 /** Finds out how the user can be notified. Looks at the variables that terminals set, which are also set inside tmux. */
-export function findAttentionMethod(notify: Notify, environment: Environment): AttentionMethod {
+export function findAttentionMethod(environment: Environment): AttentionMethod {
   const isSet = (name: string) => (environment[name] ?? '') !== '';
-  return { notify, kind: findNotificationKind(environment, isSet), isInTmux: isSet('TMUX') };
+  return { kind: findNotificationKind(environment, isSet), isInTmux: isSet('TMUX') };
 }
 
 function findNotificationKind(
@@ -46,7 +45,8 @@ function findNotificationKind(
  * rings in a terminal that shows no notifications, and also in tmux, which passes them on only with `allow-passthrough`.
  */
 export function attentionSequence(
-  { notify, kind, isInTmux }: AttentionMethod,
+  notify: Notify,
+  { kind, isInTmux }: AttentionMethod,
   text: string,
 ): string {
   if (notify === 'off') return '';

@@ -13,6 +13,8 @@ import {
 } from '../update/picker-items.ts';
 import type { UiMessage } from '../update/message.ts';
 import { mainModel } from '../view/start-screen.ts';
+import { memoryLines } from '../update/commands/memory.ts';
+import { listMemory } from './memory-list.ts';
 import { readPrompts } from './log-reader.ts';
 
 interface PickerListsOptions {
@@ -54,6 +56,14 @@ export class PickerLists {
     const here = typed.entries();
     this.fill('history', historyItems(here, []), { isLoading: true });
     await this.read('history', () => historyItems(here, typed.elsewhere()));
+  }
+
+  /** Lists the context files in the picker, or as a page in plain lines. */
+  async listMemory(): Promise<void> {
+    const { library, state, dispatch } = this.options;
+    const items = listMemory(library.cwd, await library.contextFiles());
+    if (state().surface === 'screen') this.fill('memory', items, { isLoading: false });
+    else dispatch({ type: 'page', title: 'What agents read', lines: memoryLines(items) });
   }
 
   /** Lists the models that are stored, and then those that the providers report. */

@@ -58,6 +58,7 @@ const MAX_COMPLETIONS = 6;
 const WHEEL_LINES = 3;
 const UP = '\u001b[A';
 const DOWN = '\u001b[B';
+const END = '\u001b[F';
 const PASTE_START = '\u001b[200~';
 const PASTE_END = '\u001b[201~';
 /** The time within which the shell suspends the process. If it has not happened by then, nothing can suspend the process. */
@@ -226,7 +227,16 @@ function createRoot(
       editor.focused = value;
     },
     render: (width) => [...draw({ width, height: terminal.rows, editor: editor.render(width) })],
-    handleInput: (data) => editor.handleInput(data),
+    handleInput(data) {
+      const before = editor.getText();
+      editor.handleInput(data);
+      // The library puts the cursor before a message that ↑ recalls, where nobody goes on typing. Before several lines it
+      // stays, so that ↑ goes on to the next message.
+      const after = editor.getText();
+      if (parseKey(data) === 'up' && after !== before && !after.includes('\n')) {
+        editor.handleInput(END);
+      }
+    },
     handleMouse(event) {
       if (event.type !== 'wheel') return undefined;
       onWheel(event.wheelDelta ?? 0);

@@ -76,7 +76,12 @@ export class UiSession {
     const { dispatch } = this;
     this.conversation =
       watched ??
-      new ConversationRunner(library, { agent, dispatch, chosenMode: () => this.state.chosenMode });
+      new ConversationRunner(library, {
+        agent,
+        dispatch,
+        chosenMode: () => this.state.chosenMode,
+        newRules: () => this.state.newRules,
+      });
     const { cwd } = library;
     this.images = new PastedImages({
       cwd,
@@ -102,19 +107,18 @@ export class UiSession {
             note: (level, text) => this.note(level, text),
             restart: (done) => dispatch({ type: 'restart-wanted', done }),
           });
-    const parts = { library, conversation, sender, shell, images, surface, dialogs };
+    const settings = setup?.settings ?? null;
+    const parts = { library, conversation, sender, shell, images, surface, dialogs, settings };
     this.effects = new EffectRunner({ ...parts, state, dispatch });
     const { id, isAtWork, isWatched } = conversation;
     const status = { id, isAtWork, isWatched, isSending: false };
     const hintUses = library.hintUses.counts();
     this.current = initialAppState({
       conversation: status,
-      detail: library.detail,
       hintUses,
       notices,
       surface: kind,
-      theme: library.terminal.theme,
-      thinking: library.thinking,
+      terminal: library.terminal,
     });
     this.stopSignals = library.watchSignals((signal) => dispatch({ type: 'task-signal', signal }));
   }

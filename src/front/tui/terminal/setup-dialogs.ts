@@ -1,9 +1,5 @@
-import {
-  listProvidersToSignIn,
-  prepareSignIn,
-  type AccountOptions,
-  type SignIn,
-} from '../../../api/index.ts';
+import type { UserSettings } from '../model/user-settings.ts';
+import { loadAccounts, type AccountOptions, type SignIn } from '../../../api/index.ts';
 import { projectMemoryFile, userMemoryFile, writeNote } from './memory-file.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { plural } from '../../../base/text.ts';
@@ -21,8 +17,12 @@ export interface TrustReview {
   readonly lines: readonly string[];
   /** The number of files that can be trusted. */
   readonly count: number;
+  /** Whether the user has postponed the review of exactly this content. */
+  readonly isPostponed: boolean;
   /** Trusts exactly the content that was reviewed. Throws MusterError. */
   readonly approve: () => void;
+  /** Remembers that the user does not want this review until something changes. Throws MusterError. */
+  readonly postpone: () => void;
 }
 
 /** The parts of the user's own setup that the UI can change. */
@@ -30,6 +30,7 @@ export interface UserSetup {
   /** Reads the user's configuration for a sign-in. Rejects with MusterError if no key may be stored here. */
   readonly accounts: () => Promise<AccountOptions>;
   readonly reviewTrust: () => Promise<TrustReview>;
+  readonly settings: UserSettings;
 }
 
 interface SetupDialogsOptions {
@@ -47,6 +48,8 @@ export class SetupDialogs {
   private signIn: SignIn | null = null;
   private review: TrustReview | null = null;
   /** The key that could not be tested and waits for the user's decision. */
+  /** Whether the key is asked for a provider that was chosen from the list. */
+  private hasList = false;
   private untested: TypedSecret | null = null;
   private waitingNote = '';
   /** Counts the dialogs that were cancelled, so that a late result opens none. */
@@ -62,8 +65,9 @@ export class SetupDialogs {
       if (subject === 'start') return START;
       if (subject === 'start-again') return { ...START, title: 'Muster found no model again' };
       if (subject === 'note') return this.askForFile(argument);
-      if (subject === 'trust') return this.openReview();
-      return argument === '' ? this.chooseProvider() : this.askKey(argument, []);
+      if (subject === 'trust') return this.openReview({ isWanted: argument !== '' });
+      this.hasList = argument === '';
+      return this.hasList ? this.chooseProvider() : this.askKey(argument, []);
     });
   }
 
@@ -81,6 +85,9 @@ export class SetupDialogs {
           return answer.reveal() === 'store' && this.untested !== null
             ? this.storeKey(this.untested)
             : this.askKey(this.signIn?.provider.name ?? '', []);
+        case 'setting':
+          // A setting is written by an effect of its own.
+          return null;
         case 'note':
           return this.writeNote(answer.reveal() === 'user' ? 'user' : 'project');
         case 'trust':
@@ -111,13 +118,17 @@ export class SetupDialogs {
   }
 
   private choose(choice: string): Promise<Dialog | null> | null {
-    if (choice === 'sign-in') return this.chooseProvider();
+    if (choice === 'sign-in') {
+      this.hasList = true;
+      return this.chooseProvider();
+    }
     if (choice === 'again') this.options.restart('looked for a model again');
     return null;
   }
 
   private async chooseProvider(): Promise<Dialog> {
-    const providers = await listProvidersToSignIn(await this.options.setup.accounts());
+    const { listProvidersToSignIn } = await loadAccounts();
+    const providers = listProvidersToSignIn(await this.options.setup.accounts());
     return choiceDialog({
       subject: 'provider',
       title: 'Sign in to a provider',
@@ -135,7 +146,8 @@ export class SetupDialogs {
 
   private async askKey(name: string, problems: readonly string[]): Promise<Dialog> {
     const accounts = await this.options.setup.accounts();
-    const signIn = await prepareSignIn({ provider: name, account: null, baseUrl: null }, accounts);
+    const { prepareSignIn } = await loadAccounts();
+    const signIn = prepareSignIn({ provider: name, account: null, baseUrl: null }, accounts);
     this.signIn = signIn;
     const { title, keyPage } = signIn.provider;
     return {
@@ -149,6 +161,7 @@ export class SetupDialogs {
         `The key will be sent to ${signIn.baseUrl}`,
       ],
       secret: new TypedSecret(),
+      hasList: this.hasList,
     };
   }
 
@@ -218,9 +231,11 @@ export class SetupDialogs {
     return null;
   }
 
-  private async openReview(): Promise<Dialog | null> {
+  /** `isWanted`: the user has asked for the review. Otherwise a review that was postponed is left out. */
+  private async openReview({ isWanted }: { readonly isWanted: boolean }): Promise<Dialog | null> {
     const review = await this.options.setup.reviewTrust();
     this.review = review;
+    if (review.isPostponed && !isWanted) return null;
     if (review.lines.length === 0) {
       this.options.note('info', 'nothing in this project waits for your trust');
       return null;
@@ -233,7 +248,11 @@ export class SetupDialogs {
       title: 'This project has files that change what Muster does',
       lines: review.lines,
       options: [
-        { value: 'later', label: 'Not now', help: 'work without them; /trust asks again' },
+        {
+          value: 'later',
+          label: 'Not now',
+          help: 'work without them; asks again when one of them changes, or with /trust',
+        },
         ...(count === 0 ? [] : [trust]),
       ],
     });
@@ -241,7 +260,11 @@ export class SetupDialogs {
 
   private decideTrust(isTrusted: boolean): null {
     const { review } = this;
-    if (!isTrusted || review === null) return null;
+    if (review === null) return null;
+    if (!isTrusted) {
+      review.postpone();
+      return null;
+    }
     review.approve();
     this.options.restart(`trusted ${plural(review.count, 'file')} of this project`);
     return null;

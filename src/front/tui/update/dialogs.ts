@@ -6,7 +6,9 @@ import {
   type ChoiceDialog,
   type Dialog,
   type DialogInput,
+  type TextDialog,
 } from '../model/dialog.ts';
+import { pickSetting } from './open-picker.ts';
 import { hasWork } from '../model/task-tree.ts';
 import { addNote, andThen, next, type Update } from './step.ts';
 
@@ -34,6 +36,7 @@ export function typeIntoDialog(state: AppState, input: DialogInput): Update {
   if (key === 'escape' || key === 'ctrl+c') return cancel(state);
   if (dialog.kind === 'busy') return next(state);
   if (dialog.kind === 'choice') return typeIntoChoice(state, dialog, input);
+  if (dialog.kind === 'text') return typeIntoText(state, dialog, input);
   const { subject, secret } = dialog;
   if (key === 'enter') {
     return secret.length === 0 ? next(state) : answer(state, subject, secret.reveal());
@@ -45,6 +48,22 @@ export function typeIntoDialog(state: AppState, input: DialogInput): Update {
         ? secret.deleteBack()
         : secret.append(input.text);
   return next({ ...state, dialog: { ...dialog, secret: typed } });
+}
+
+/** Handles a key in the line of a setting. Its title is the key of the setting. */
+function typeIntoText(state: AppState, dialog: TextDialog, { key, text }: DialogInput): Update {
+  if (key === 'enter') {
+    const typed = dialog.text.trim();
+    const value = typed === '' ? null : typed;
+    return next(state, { type: 'change-setting', key: dialog.title, text: value, isListed: true });
+  }
+  const typed =
+    key === 'ctrl+u'
+      ? ''
+      : key === 'backspace'
+        ? Array.from(dialog.text).slice(0, -1).join('')
+        : `${dialog.text}${text.replaceAll(/\s+/g, ' ')}`;
+  return next({ ...state, dialog: { ...dialog, text: typed, problem: null } });
 }
 
 function typeIntoChoice(state: AppState, dialog: ChoiceDialog, { key, text }: DialogInput): Update {
@@ -96,6 +115,16 @@ export function restart(state: AppState, done: string): Update {
   return next(addNote(state, 'info', text));
 }
 
+/** Closes a dialog; returns to the list of providers if a wrong one was chosen there. */
 function cancel(state: AppState): Update {
-  return andThen(next(state, { type: 'cancel-dialog' }), (left) => showDialog(left, null));
+  const { dialog } = state;
+  if (dialog?.kind === 'secret' && dialog.hasList) {
+    const list = { type: 'open-dialog', subject: 'login', argument: '' } as const;
+    return next({ ...state, dialog: null }, { type: 'cancel-dialog' }, list);
+  }
+  return andThen(next(state, { type: 'cancel-dialog' }), (left) =>
+    andThen(showDialog(left, null), (closed) =>
+      dialog?.subject === 'setting' ? pickSetting(closed, dialog.title) : next(closed),
+    ),
+  );
 }

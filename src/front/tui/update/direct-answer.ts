@@ -1,10 +1,9 @@
-import { questionSubject } from '../../../protocol/question.ts';
 import type { AppState, HeldAnswer } from '../model/app-state.ts';
 import type { Action, Bindings } from '../model/key-bindings.ts';
 import { isText } from '../model/key-names.ts';
-import { directQuestion, similarQuestions } from '../model/similar-questions.ts';
+import { directQuestion, hasUnseenText, similarQuestions } from '../model/similar-questions.ts';
 import type { PendingQuestion } from '../model/task-tree.ts';
-import { giveFocus, QUESTION_ACTIONS } from './questions.ts';
+import { giveFocus, isTooEarly, QUESTION_ACTIONS, UNHURRIED_MS } from './questions.ts';
 import {
   andThen,
   focusedQuestion,
@@ -15,8 +14,6 @@ import {
   type UpdateContext,
 } from './step.ts';
 
-/** The time for which a question must be on the screen, and nothing typed, before a key without the focus answers it. */
-const UNHURRIED_MS = 500;
 /** The time without a further key after which a key without the focus is an answer, and not the start of a message. */
 const ANSWER_PAUSE_MS = 300;
 
@@ -43,11 +40,19 @@ export function showQuestion(
   state: AppState,
   { isDirect, now }: { readonly isDirect: boolean; readonly now: number },
 ): AppState {
-  const { tree, question, shownQuestion } = state;
+  const { tree, question, shownQuestion, answersAlike } = state;
   const [oldest] = tree.questions.keys();
   const id = question !== null && tree.questions.has(question) ? question : oldest;
-  if (id === shownQuestion?.id && isDirect === shownQuestion?.isDirect) return state;
-  return { ...state, shownQuestion: id === undefined ? null : { id, isDirect, since: now } };
+  const isAlike = answersAlike !== null;
+  const isUnchanged =
+    id === shownQuestion?.id &&
+    isDirect === shownQuestion?.isDirect &&
+    isAlike === shownQuestion?.isAlike;
+  if (isUnchanged) return state;
+  if (id === undefined) return { ...state, shownQuestion: null };
+  const isReplaced = shownQuestion !== null && shownQuestion.id !== id;
+  const replacedAt = isReplaced ? now : (shownQuestion?.replacedAt ?? null);
+  return { ...state, shownQuestion: { id, isDirect, isAlike, since: now, replacedAt } };
 }
 
 /** The times that decide whether a key may answer a question without the focus, in milliseconds of one clock. */
@@ -77,8 +82,9 @@ function answerableAt(state: AppState, pressedAt: number): PendingQuestion | und
 
 /** Returns the id of the question of an edit that a key at this time accepts with all later edits; null if there is none. */
 export function findEditQuestion(state: AppState, pressedAt: number): string | null {
-  const question =
-    state.focus === 'question' ? focusedQuestion(state) : answerableAt(state, pressedAt);
+  const isFocused = state.focus === 'question';
+  if (isFocused && isTooEarly(state, pressedAt)) return null;
+  const question = isFocused ? focusedQuestion(state) : answerableAt(state, pressedAt);
   return question?.kind === 'permission' && question.offersEdits === true ? question.id : null;
 }
 
@@ -123,7 +129,9 @@ function extendHeld(
     const question = directQuestion(state);
     if (question?.id !== before.question) return null;
     // What the user has not seen is shown first, and only the next key answers.
-    const actions = hasUnseenText(state, question) ? before.actions : [...before.actions, action];
+    const actions = hasUnseenText(question, similarQuestions(state, question))
+      ? before.actions
+      : [...before.actions, action];
     return { ...before, actions, text: before.text + letter, at };
   }
   const question = answerableAt(state, at);
@@ -136,16 +144,6 @@ function extendHeld(
         text: letter,
         at,
       };
-}
-
-/** Whether the similar questions are about something that the box of this question does not show. */
-function hasUnseenText(state: AppState, question: PendingQuestion): boolean {
-  if (question.kind === 'confirm') return true;
-  const subject = questionSubject(question);
-  return similarQuestions(state, question).some(
-    (each) =>
-      each.kind !== 'permission' || each.edits.length > 0 || questionSubject(each) !== subject,
-  );
 }
 
 /** Drops the held keys if the user types something else. */

@@ -1,6 +1,13 @@
 import { transcriptInView, type AppState, type Focus } from '../model/app-state.ts';
 import { hasWaitingMessages } from '../model/transcript.ts';
-import { ACTIONS, type Action, type Bindings, type KeyScope } from '../model/key-bindings.ts';
+import {
+  ACTIONS,
+  DEFAULT_BINDINGS,
+  type Action,
+  type Bindings,
+  type KeyScope,
+  type OwnAction,
+} from '../model/key-bindings.ts';
 
 /** Everything that decides the meaning of a key. */
 export type KeyContext = ReturnType<typeof keyContext>;
@@ -9,12 +16,12 @@ export type KeyContext = ReturnType<typeof keyContext>;
 export type KeyMeaning = Action | 'editor' | 'nothing';
 
 /** Returns the part of the screen that gets the keys. */
-export function keyFocus({ focus, writing }: AppState): Focus | 'search' | 'find' {
+function keyFocus({ focus, writing }: AppState): Focus | 'search' | 'find' {
   return writing.kind === 'search' || writing.kind === 'find' ? writing.kind : focus;
 }
 
-/** The keys that act everywhere and also in the pager, which hides everything that the other ones change. */
-const ACTIONS_IN_PAGER: ReadonlySet<Action> = new Set<Action>([
+/** The actions of keys that act everywhere and also while a list or a full text hides all that the other ones change. */
+const ACTIONS_IN_DIALOGS: ReadonlySet<Action> = new Set<Action>([
   'interrupt',
   'leave',
   'page-up',
@@ -45,25 +52,25 @@ export function keyContext(state: AppState, isCompleting: boolean) {
 /** The parts of the screen in which keys without an action type text. */
 const TYPING: ReadonlySet<KeyContext['focus']> = new Set(['editor', 'search', 'picker', 'find']);
 
-/** Whether an action works while a list fills the screen. */
-export function worksInPicker(action: Action, scope: KeyScope): boolean {
-  return scope === 'picker' || WITH_PICKER.has(action);
-}
+/** The parts of the screen that fill it. */
+const DIALOGS: ReadonlySet<KeyContext['focus']> = new Set(['picker', 'pager', 'find']);
 
-const WITH_PICKER: ReadonlySet<Action> = new Set([
-  'interrupt',
-  'leave',
-  'back',
-  'redraw',
-  'suspend',
-]);
+/** Whether an action with a scope works while a part of the screen gets the keys. */
+function hasScope(action: Action, scope: KeyScope, focus: KeyContext['focus']): boolean {
+  if (scope !== 'anywhere') return scope === focus;
+  // In the list of background shells, the key stops the selected one.
+  if (focus === 'picker' && action === 'stop-focused') return true;
+  return !DIALOGS.has(focus) || ACTIONS_IN_DIALOGS.has(action);
+}
 
 /**
  * Returns the meaning of a key. A question never gets a key that the user may have meant for the editor: it gets keys
  * only while it has the focus, and the key that moves the focus to it needs an empty editor.
  */
 export function keyAction(key: string, context: KeyContext, bindings: Bindings): KeyMeaning {
-  const action = ACTIONS.find((each) => isMeant(each, key, context, bindings));
+  const meant = ACTIONS.filter((each) => isMeant(each, key, context, bindings));
+  // An action of a list comes before the one that its key has everywhere else.
+  const action = meant.find((each) => bindings[each].scope === 'picker') ?? meant[0];
   if (action === undefined) {
     return TYPING.has(context.focus) ? 'editor' : 'nothing';
   }
@@ -74,10 +81,7 @@ function isMeant(action: Action, key: string, context: KeyContext, bindings: Bin
   const { keys, scope, needsEmptyEditor, editorAction } = bindings[action];
   if (editorAction !== undefined || !keys.includes(key)) return false;
   if (scope === 'completion') return context.isCompleting && context.focus === 'editor';
-  if (scope !== 'anywhere' && scope !== context.focus) return false;
-  if (context.focus === 'picker' && !worksInPicker(action, scope)) return false;
-  const isInPager = context.focus === 'pager' || context.focus === 'find';
-  if (scope === 'anywhere' && isInPager && !ACTIONS_IN_PAGER.has(action)) return false;
+  if (!hasScope(action, scope, context.focus)) return false;
   if (needsEmptyEditor === true && !context.isEditorEmpty) return false;
   if (action === 'focus-question') return context.hasQuestion && !context.isAnswering;
   if (action === 'back') return context.isTaskOpen;
@@ -107,4 +111,11 @@ const ESCAPE_ORDER: readonly (readonly [KeyMeaning, (context: EscapeContext) => 
 /** Returns the meaning of Esc: the first row of `ESCAPE_ORDER` that applies. */
 export function escapeMeaning(context: EscapeContext): KeyMeaning {
   return ESCAPE_ORDER.find(([, applies]) => applies(context))?.[0] ?? 'interrupt';
+}
+
+/** Whether the part of the screen to which an action belongs has the focus. `back` belongs to all parts. */
+export function isInScope(action: OwnAction, state: AppState): boolean {
+  const { scope } = DEFAULT_BINDINGS[action];
+  if (scope === 'completion') return state.focus === 'editor';
+  return action === 'back' || hasScope(action, scope, keyFocus(state));
 }

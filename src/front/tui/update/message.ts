@@ -2,8 +2,11 @@ import type {
   QuestionAnswer,
   RewindPlan,
   RewindScope,
+  RuleChange,
   SandboxState,
+  TaskRules,
   TaskSignal,
+  UserSetting,
 } from '../../../api/index.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { ConversationStatus, LastPrompt, TerminalSize, Writing } from '../model/app-state.ts';
@@ -76,6 +79,9 @@ interface MessageFields {
     isLoading: boolean;
     note: string;
   };
+  /** A setting was written. `isListed`: it was changed in the list of settings. */
+  'setting-changed': { setting: UserSetting; done: string; isListed: boolean };
+  'setting-refused': { problem: string };
   'preview-read': { kind: PickerKind; id: string; parts: readonly PreviewPart[] };
 
   'conversation-changed': { status: Partial<ConversationStatus> };
@@ -86,6 +92,12 @@ interface MessageFields {
   'armed-expired': object;
   /** Messages that were not read yet were taken back from their task, the oldest first. */
   'messages-withdrawn': { texts: readonly string[] };
+  /** The rules were read. `problem` says why a change was not made; empty if there was none. */
+  'rules-read': { rules: TaskRules; problem: string };
+  /** The rules for a conversation that has not begun have changed. */
+  'new-rules': { rules: readonly RuleChange[] };
+  /** A conversation has begun with these rules. */
+  'rules-taken': { rules: readonly RuleChange[] };
   /** The chosen mode is in force now. */
   'mode-taken': { mode: PermissionMode };
   'model-set': { name: string };
@@ -96,8 +108,13 @@ interface MessageFields {
   'dialog-typed': { input: DialogInput };
   /** A change of the setup applies once Muster is opened again. */
   'restart-wanted': { done: string };
-  /** Muster was opened again. The unfinished message and the mode are those from before. */
-  restarted: { typed: string; mode: PermissionMode | null; done: string };
+  /** Muster was opened again. The unfinished message, the mode and the rules are those from before. */
+  restarted: {
+    typed: string;
+    mode: PermissionMode | null;
+    rules: readonly RuleChange[];
+    done: string;
+  };
   /** The UI is open. The message of the command line is sent when the dialogs are closed; null for none. */
   started: { firstMessage: string | null; dialogs: readonly StartDialog[] };
   /** The user has left the external editor. `writing` is the purpose of the text when it was opened. */

@@ -17,10 +17,11 @@ const MODE_PAUSE_MS = 600;
  */
 function cycleMode(state: AppState, context: UpdateContext): Update {
   const { library } = context;
-  const edit = findEditQuestion(state, context.now());
+  // A user who is passing through the modes goes on doing so.
+  const edit = state.pendingMode === null ? findEditQuestion(state, context.now()) : null;
   if (edit !== null) {
     const answer = { question: edit, text: 'edits' };
-    return next({ ...state, pendingMode: null }, { type: 'answer-question', answer, typed: null });
+    return next(state, { type: 'answer-question', answer, typed: null });
   }
   if (state.conversation.isWatched)
     return hint(state, 'the mode can be changed only where the conversation runs');
@@ -47,6 +48,11 @@ export function settleMode(state: AppState): Update {
   if (row === undefined || hasEnded(row)) return next({ ...settled, chosenMode: mode });
   if (row.mode === mode) return next(settled);
   return next(settled, { type: 'set-mode', task: row.id, modes: [mode, ...modesAfter(mode)] });
+}
+
+/** Sets a mode: at once if the conversation is at work, otherwise for the next message. */
+export function chooseMode(state: AppState, mode: PermissionMode): Update {
+  return settleMode({ ...state, pendingMode: { mode, at: 0 } });
 }
 
 /** Lists all other modes in the order in which the key changes to them. The narrowest mode follows the widest. */

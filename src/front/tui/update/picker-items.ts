@@ -2,6 +2,7 @@ import type { ListedModels, TaskEvent, TaskSummary } from '../../../api/index.ts
 import { titleOf } from '../../../base/title.ts';
 import { formatAge, plural } from '../../../base/text.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
+import { EFFORTS, type Effort } from '../../../protocol/model.ts';
 import { isForChat, type ListedModel } from '../../../protocol/listed-model.ts';
 import { formatTools } from '../../../report/agent-tools.ts';
 import type { PickerItem, PreviewPart } from '../model/picker.ts';
@@ -128,6 +129,8 @@ function shortDirectory(path: string): string {
 export class ConversationPreview {
   private first: string | null = null;
   private last: string | null = null;
+  /** The messages that no request contains yet. The user can take them back. */
+  private waiting: readonly { readonly id: string; readonly text: string }[] = [];
   private answer: string | null = null;
   private facts = '';
 
@@ -136,8 +139,15 @@ export class ConversationPreview {
       const { spec } = event;
       if (spec.prompt !== '') this.first = spec.prompt;
       this.facts = `${spec.agent.name} · ${spec.cwd}`;
-    } else if (event.type === 'input.queued' && event.input.from === 'user') {
-      this.last = event.input.text;
+    } else if (event.type === 'input.queued') {
+      const { id, kind, from, text } = event.input;
+      if (kind === 'message' && from === 'user') this.waiting = [...this.waiting, { id, text }];
+    } else if (event.type === 'input.withdrawn') {
+      this.waiting = this.waiting.filter(({ id }) => !event.ids.includes(id));
+    } else if (event.type === 'turn.started') {
+      const isSent = ({ id }: { readonly id: string }): boolean => event.inputs.includes(id);
+      this.last = this.waiting.findLast(isSent)?.text ?? this.last;
+      this.waiting = this.waiting.filter((each) => !isSent(each));
     } else if (event.type === 'turn.ended') {
       const text = event.message.content.flatMap((part) => (part.type === 'text' ? part.text : []));
       if (text.join('').trim() !== '') this.answer = text.join('\n');
@@ -145,9 +155,10 @@ export class ConversationPreview {
   }
 
   parts(): readonly PreviewPart[] {
+    const last = this.waiting.at(-1)?.text ?? this.last;
     const shown: readonly (readonly [string, string | null])[] = [
       ['first message', this.first],
-      ['last message', this.last === this.first ? null : this.last],
+      ['last message', last === this.first ? null : last],
       ['last answer', this.answer],
     ];
     return [
@@ -192,9 +203,11 @@ function modelItem(name: string, model: ListedModel, current: string | null): Pi
     `effort  ${effort === '' ? say(reasoning) : effort}`,
     ...(loaded === null ? [] : [`loaded  ${say(loaded)}`]),
   ];
+  const offered = reasoning === false ? [] : EFFORTS.filter((each) => efforts?.includes(each));
   return {
     id: name,
     title: name,
+    ...(offered.length === 0 ? {} : { efforts: offered }),
     ...(name === current ? { mark: 'in use' } : {}),
     cells: [window, cost, effort],
     preview: [
@@ -206,6 +219,24 @@ function modelItem(name: string, model: ListedModel, current: string | null): Pi
 
 function rate(usd: number): string {
   return usd > 0 && usd < 0.001 ? '<0.001' : String(Number(usd.toPrecision(3)));
+}
+
+/** The word for the effort that a model has by itself. */
+export const DEFAULT_EFFORT = 'default';
+
+/** The efforts of a model, after the one that it has by itself. `current` is the one in use. */
+export function effortItems(
+  efforts: readonly Effort[],
+  current: string | null,
+): readonly PickerItem[] {
+  const inUse = current ?? DEFAULT_EFFORT;
+  const own = effortItem(DEFAULT_EFFORT, inUse, 'as much as the model thinks by itself');
+  return [own, ...efforts.map((effort) => effortItem(effort, inUse, `effort ${effort}`))];
+}
+
+function effortItem(effort: string, inUse: string, text: string): PickerItem {
+  const item: PickerItem = { id: effort, title: effort, cells: [], preview: [{ label: '', text }] };
+  return effort === inUse ? { ...item, mark: 'in use' } : item;
 }
 
 /** A message of the user, and the number of the last event before it. */

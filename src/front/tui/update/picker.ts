@@ -22,8 +22,13 @@ import {
   type UpdateContext,
 } from './step.ts';
 import type { UiMessage } from './message.ts';
-import { changePicker, closePicker, openPicker } from './open-picker.ts';
+import { changePicker, closePicker, openPicker, pickEffort } from './open-picker.ts';
 import { taskItems, UNDO_SCOPES } from './picker-items.ts';
+import { takeMemoryFile } from './commands/memory.ts';
+import { takeMode, takeRule, takeRuleAction } from './commands/permissions.ts';
+import { shellItems, stopSelectedShell, takeShell } from './commands/shells.ts';
+import { UNSET } from './setting-items.ts';
+import { editSetting } from './settings.ts';
 import { planUndo } from './rewind.ts';
 import { openTask } from './tasks.ts';
 
@@ -39,6 +44,16 @@ export const PICKER_ACTIONS = {
   'completion-page-up': (state) => next(state, { type: 'page-completions', by: -1 }),
   'completion-page-down': (state) => next(state, { type: 'page-completions', by: 1 }),
   history: (state) => openPicker(state, createPicker('history', null), { type: 'list-history' }),
+} satisfies ActionHandlers;
+
+/** The handlers of keys that mean something else while a list fills the screen. */
+export const IN_PICKER = {
+  'stop-focused': (state, _context, armed) => stopSelectedShell(state, armed),
+  'page-up': PICKER_ACTIONS['picker-page-up'],
+  'page-down': PICKER_ACTIONS['picker-page-down'],
+  'line-up': PICKER_ACTIONS['picker-up'],
+  'line-down': PICKER_ACTIONS['picker-down'],
+  'to-end': (state) => moveBy(state, state.picker?.matches.length ?? 0),
 } satisfies ActionHandlers;
 
 /** The pickers whose toggle key shows the items of all directories. */
@@ -77,15 +92,18 @@ export function showPreview(
   return picker?.kind === kind ? { ...state, picker: setPreview(picker, id, parts) } : state;
 }
 
-/** Brings the list of tasks up to date, and scrolls the list so that the selected item is in view at the present size. */
+/** Brings the list of tasks or shells up to date, and scrolls the list so that the selected item is in view at the present size. */
 export function settlePicker(state: AppState, { now }: UpdateContext): AppState {
   const { picker, tree, size } = state;
   if (picker === null) return state;
   const { isLoading, note } = picker;
-  const current =
+  const items =
     picker.kind === 'tasks'
-      ? setItems(picker, taskItems(tree, now()), { isLoading, note })
-      : picker;
+      ? taskItems(tree, now())
+      : picker.kind === 'shells'
+        ? shellItems(tree, now())
+        : null;
+  const current = items === null ? picker : setItems(picker, items, { isLoading, note });
   return { ...state, picker: scrollToSelected(current, pickerLayout(size).list.height) };
 }
 
@@ -101,13 +119,16 @@ function takeItem(
   state: AppState,
   picker: Picker,
   item: PickerItem,
-  _context: UpdateContext,
+  context: UpdateContext,
 ): Update {
   switch (picker.kind) {
     case 'conversations':
       return next(state, runCommand('resume', item.id));
     case 'models':
-      return next(state, runCommand('model', item.id));
+      if (item.efforts === undefined) return next(state, runCommand('model', item.id));
+      return pickEffort(state, item, { efforts: item.efforts, library: context.library });
+    case 'efforts':
+      return next(state, runCommand('model', `${picker.subject?.id} ${item.id}`));
     case 'agents':
       return setEditorText(state, `${withBlank(state.typed)}@${item.id} `);
     case 'tasks':
@@ -118,8 +139,27 @@ function takeItem(
       const { subject } = picker;
       return subject === null ? next(state) : planUndo(state, subject, item.id);
     }
+    case 'settings':
+      return editSetting(state, item);
+    case 'setting-values': {
+      const key = picker.subject?.id ?? '';
+      const text = item.id === UNSET ? null : item.id;
+      return next(state, { type: 'change-setting', key, text, isListed: true });
+    }
+    case 'themes':
+      return next(state, runCommand('theme', item.id));
     case 'history':
       return setEditorText(state, item.text ?? item.title);
+    case 'rules':
+      return takeRule(state, item);
+    case 'rule-actions':
+      return takeRuleAction(state, picker.subject, item);
+    case 'shells':
+      return takeShell(state, item);
+    case 'memory':
+      return takeMemoryFile(state, item);
+    case 'modes':
+      return takeMode(state, item);
     default:
       return picker.kind satisfies never;
   }

@@ -1,10 +1,13 @@
 import type { QuestionAnswer } from '../../../api/index.ts';
 import { offeredRules } from '../../../protocol/question.ts';
 import type { AppState, Writing } from '../model/app-state.ts';
-import { similarQuestions } from '../model/similar-questions.ts';
+import { hasUnseenText, similarQuestions } from '../model/similar-questions.ts';
+import type { Action, Bindings } from '../model/key-bindings.ts';
+import { keyHint } from '../model/key-names.ts';
 import type { PendingQuestion } from '../model/task-tree.ts';
 import { frameLayout } from '../view/frame.ts';
 import {
+  type ActionHandler,
   type ActionHandlers,
   type UpdateContext,
   andThen,
@@ -19,6 +22,13 @@ import {
 import type { UiMessage } from './message.ts';
 import { answerRewind } from './rewind.ts';
 
+/**
+ * The time for which a question must be on the screen, and nothing typed, before a key without the focus answers it, in
+ * milliseconds. A focused question that has taken the place of another one, and similar questions that are answered, too,
+ * must be on the screen for as long.
+ */
+export const UNHURRIED_MS = 500;
+
 type WithoutQuestion = Omit<QuestionAnswer, 'question'>;
 
 /**
@@ -27,15 +37,20 @@ type WithoutQuestion = Omit<QuestionAnswer, 'question'>;
  */
 export const QUESTION_ACTIONS = {
   'focus-question': focusQuestion,
+  // Enter is pressed too easily to be an answer. It only says which keys are.
+  'ask-enter': (state, { bindings }) => {
+    const question = focusedQuestion(state);
+    return question === undefined ? next(state) : hint(state, answerHint(question, bindings));
+  },
   'ask-up': (state) => scrollQuestion(state, -1),
   'ask-down': (state) => scrollQuestion(state, 1),
-  'answer-once': (state) => giveVerdict(state, 'yes'),
-  'answer-always': (state) => giveVerdict(state, 'always'),
-  'answer-project': allowInProject,
+  'answer-once': onceSeen((state) => giveVerdict(state, 'yes')),
+  'answer-always': onceSeen((state) => giveVerdict(state, 'always')),
+  'answer-project': onceSeen(allowInProject),
   'answer-similar': (state) => next(toggleSimilar(state)),
-  'answer-no': (state) => giveVerdict(state, 'no'),
-  'answer-mode': (state) => grantMode(state, 'task'),
-  'answer-mode-user': (state) => grantMode(state, 'user'),
+  'answer-no': onceSeen((state) => giveVerdict(state, 'no')),
+  'answer-mode': onceSeen((state) => grantMode(state, 'task')),
+  'answer-mode-user': onceSeen((state) => grantMode(state, 'user')),
   'answer-reason': (state) => {
     const kind = focusedQuestion(state)?.kind;
     return kind === 'permission' || kind === 'plan' ? write(state, 'reason') : next(state);
@@ -46,10 +61,10 @@ export const QUESTION_ACTIONS = {
     const question = focusedQuestion(state);
     return question?.kind === 'plan' ? write(state, 'plan', question.text) : next(state);
   },
-  'option-1': (state) => chooseOption(state, 1),
-  'option-2': (state) => chooseOption(state, 2),
-  'option-3': (state) => chooseOption(state, 3),
-  'option-4': (state) => chooseOption(state, 4),
+  'option-1': onceSeen((state) => chooseOption(state, 1)),
+  'option-2': onceSeen((state) => chooseOption(state, 2)),
+  'option-3': onceSeen((state) => chooseOption(state, 3)),
+  'option-4': onceSeen((state) => chooseOption(state, 4)),
 } as const satisfies ActionHandlers;
 
 /** The handlers of keys that scroll the question while it has the focus; otherwise these keys scroll the conversation. */
@@ -58,6 +73,18 @@ export const QUESTION_SCROLL_ACTIONS = {
   'page-down': (state, context) => scrollQuestion(state, questionPage(state, context)),
   'to-end': (state) => scrollQuestion(state, Infinity),
 } as const satisfies ActionHandlers;
+
+/** Formats the most important keys that answer a question. */
+export function answerHint({ kind }: PendingQuestion, bindings: Bindings): string {
+  const keys = (action: Action, words: string) => keyHint(bindings, action, words);
+  const words = {
+    permission: [...keys('answer-once', 'allows it once'), ...keys('answer-no', 'refuses it')],
+    plan: [...keys('answer-once', 'approves the plan'), ...keys('answer-no', 'refuses it')],
+    confirm: [...keys('answer-once', 'means yes'), ...keys('answer-no', 'no')],
+    input: ['type your answer, or the number of one'],
+  }[kind];
+  return words.join(', ');
+}
 
 function focusQuestion(state: AppState): Update {
   const [oldest] = state.tree.questions.keys();
@@ -68,6 +95,33 @@ function focusQuestion(state: AppState): Update {
 /** Gives the keys to a question. */
 export function giveFocus(state: AppState, question: string): AppState {
   return { ...state, focus: 'question', question, questionScroll: 0, answersAlike: null };
+}
+
+/** Makes a key answer only what the user has had the time to see. */
+function onceSeen(answer: (state: AppState) => Update): ActionHandler {
+  return (state, { now }) =>
+    isTooEarly(state, now())
+      ? hint(state, 'read what is shown now, then press the key again')
+      : answer(state);
+}
+
+/**
+ * Whether the focused question has just taken the place of another one, or shows similar questions for too short a time,
+ * so that a key at this time may be meant for what was shown before. A question that the user's own command asks is no
+ * surprise.
+ */
+export function isTooEarly(state: AppState, now: number): boolean {
+  const { answersAlike, shownQuestion } = state;
+  const question = focusedQuestion(state);
+  if (question === undefined || question.kind === 'confirm') return false;
+  const isShown = shownQuestion?.id === question.id;
+  // Another question was on the screen when the key was pressed.
+  if (shownQuestion !== null && !isShown) return true;
+  if (isShown && now - (shownQuestion.replacedAt ?? -Infinity) < UNHURRIED_MS) return true;
+  if (answersAlike === null) return false;
+  const similar = similarQuestions(state, question).filter(({ id }) => answersAlike.has(id));
+  if (!hasUnseenText(question, similar)) return false;
+  return !isShown || !shownQuestion.isAlike || now - shownQuestion.since < UNHURRIED_MS;
 }
 
 /** Makes the next answer one for all similar questions, which are then shown, or for the focused question alone. */

@@ -20,7 +20,7 @@ import { eventBefore } from './picker-items.ts';
 import type { RewindScope } from '../../../api/index.ts';
 import type { PickerItem } from '../model/picker.ts';
 import { closeTask } from './tasks.ts';
-import { describeRewind } from '../../../report/rewind-lines.ts';
+import { describeUndo } from '../../../report/rewind-lines.ts';
 
 type RewindPlanned = Extract<UiMessage, { type: 'rewind-planned' }>;
 type Rewound = Extract<UiMessage, { type: 'rewound' }>;
@@ -71,8 +71,12 @@ export function showRewindPlan(
   { plan, prompt }: RewindPlanned,
   { library }: UpdateContext,
 ): Update {
-  if (plan.isThere) return hint(state, 'there is nothing to undo');
-  const lines = describeRewind(plan, library.cwd);
+  if (plan.isThere) {
+    const nothing =
+      plan.only === 'files' ? 'no file was changed since then' : 'there is nothing to undo';
+    return hint(state, nothing);
+  }
+  const lines = describeUndo(plan, library.cwd);
   if (plan.refused.length > 0) return next(addNote(state, 'warning', lines.join('\n')));
   const quoted = prompt === null ? [] : [`> ${prompt.text.split('\n')[0] ?? ''}`];
   const asked = askConfirmation(state, {

@@ -22,6 +22,7 @@ import {
   andThen,
   type Update,
   leaveQuestion,
+  changeTerminal,
 } from './step.ts';
 import type { BrowseMessage } from './message.ts';
 
@@ -33,8 +34,10 @@ export const SCROLL_ACTIONS = {
   'line-down': (state, context) => scrollBy(state, 1, context),
   'to-end': (state) => next(followEnd(state)),
   expand: (state) => {
-    const detail = state.detail === 'full' ? 'short' : 'full';
-    return next({ ...state, detail, toggled: new Set() });
+    const detail = state.terminal.detail === 'full' ? 'short' : 'full';
+    const text =
+      detail === 'full' ? 'changes and output are shown' : 'changes and output are folded';
+    return hint(changeTerminal(state, { detail }), text);
   },
   'focus-entries': (state, context) =>
     state.focus === 'entries' ? next(leaveEntries(state)) : focusEntries(state, context),
@@ -94,13 +97,25 @@ export function showFromStart(state: AppState, key: number, context: UpdateConte
   return { ...state, anchor: viewAt(parts, { key, line }, height).anchor };
 }
 
-/** Selects the last entry in view that can be unfolded or shown in full. */
+/**
+ * Selects the last entry in view of which more can be shown: a call, a command or a thought, which the lines about hidden
+ * text refer to. If none is in view, it is the last entry that can be selected.
+ */
 function focusEntries(state: AppState, context: UpdateContext): Update {
   const { parts, height } = drawnConversation(state, context);
   const sight = visibleRange(parts, state.anchor, height);
   const end = sight === null ? Infinity : parts.part(sight.last).key;
   const keys = selectableKeys(state);
-  const chosen = keys.findLast((key) => key <= end) ?? keys[0];
+  const start = sight === null ? -Infinity : parts.part(sight.first).key;
+  const foldable = new Set(
+    loadedEntries(transcriptInView(state))
+      .filter(isFoldable)
+      .map(({ key }) => key),
+  );
+  const chosen =
+    keys.findLast((key) => key >= start && key <= end && foldable.has(key)) ??
+    keys.findLast((key) => key <= end) ??
+    keys[0];
   if (chosen === undefined) return hint(state, 'there is nothing to unfold yet');
   return andThen(leaveQuestion(state), (left) =>
     next(selectEntry({ ...left, focus: 'entries' }, chosen, context)),

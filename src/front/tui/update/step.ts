@@ -1,7 +1,8 @@
-import type { QuestionAnswer, RewindPlan, RewindScope } from '../../../api/index.ts';
+import type { QuestionAnswer, RewindPlan, RewindScope, RuleChange } from '../../../api/index.ts';
 import type { NoticeLevel } from '../../../protocol/events/event.ts';
-import type { PermissionMode } from '../../../protocol/permission.ts';
-import type { ThemeChoice } from '../../../protocol/terminal-settings.ts';
+import type { Effort } from '../../../protocol/model.ts';
+import type { PermissionMode, RuleList } from '../../../protocol/permission.ts';
+import type { TerminalSettings, ThemeChoice } from '../../../protocol/terminal-settings.ts';
 import type { PlannedFanOut } from '../../../report/fan-out-estimate.ts';
 import type { AppState, ArmedAction, LastPrompt } from '../model/app-state.ts';
 import { type Transcript, addEntry } from '../model/transcript.ts';
@@ -40,10 +41,23 @@ interface EffectFields {
   /** Reads the messages of the user in a conversation. */
   'list-messages': { conversation: string };
   'list-history': object;
+  /** Fills the list of the settings, or adds a page with those that the user has changed. */
+  'list-settings': object;
+  /** Writes a setting into the user's configuration file; null removes it. `isListed`: it is changed in the list. */
+  'change-setting': { key: string; text: string | null; isListed: boolean };
+  /** Adds the page of `/status`. */
+  'show-status': object;
   'read-preview': { kind: PickerKind; id: string };
-  'set-model': { name: string };
+  /** `effort`: null for that of the model, undefined to leave it as it is. */
+  'set-model': { name: string; effort: Effort | null | undefined };
   /** Sets the first of the modes that the task may have. */
   'set-mode': { task: string; modes: readonly PermissionMode[] };
+  /** Lists the rules of a task; of the conversation if `task` is null. */
+  'list-rules': { task: string | null };
+  /** Changes rules of the conversation, and adds the note `done`. */
+  'change-rules': { changes: readonly RuleChange[]; done: string };
+  /** Removes the rule that was typed; `list` is null if the kind was not typed. */
+  'remove-rule': { list: RuleList | null; rule: string };
   'show-context': { task: string };
   'read-branch': object;
   'read-context-window': { model: string };
@@ -80,12 +94,16 @@ interface EffectFields {
   /** Runs a shell command of the user, which the entry with this key shows. */
   'run-shell': { key: number; command: string; isShared: boolean };
   'stop-shell': object;
+  /** Opens the output of a background shell in the pager, or shows its end in plain lines. */
+  'show-shell': { shell: string; task: string; command: string; path: string };
+  /** Stops a background shell of a task. */
+  'stop-background-shell': { task: string; shell: string };
   'paste-image': object;
 
   'use-theme': { theme: ThemeChoice };
   'copy-text': { text: string };
   /** Writes a conversation to a new file, whose name decides the format. */
-  'export-conversation': { task: string; file: string };
+  'export-conversation': { task: string; file: string; withTasks: boolean };
 
   'set-editor-text': { text: string };
   /** Selects the completion that is a page further down (1) or up (-1). */
@@ -96,7 +114,7 @@ interface EffectFields {
   'call-attention': { text: string };
   /** Dispatches `armed-expired` after `ms` milliseconds, and cancels the expiry before. */
   'expire-armed': { ms: number };
-  /** Opens a dialog of the user's setup. `argument` is the name of a provider for `login`, the text for `note`, or empty. */
+  /** Opens a dialog of the user's setup. `argument` is the name of a provider for `login`, the text for `note`, `wanted` for a review that the user asks for, or empty. */
   'open-dialog': { subject: StartDialog | 'login' | 'note'; argument: string };
   'answer-dialog': { subject: DialogSubject; answer: TypedSecret };
   'cancel-dialog': object;
@@ -104,6 +122,12 @@ interface EffectFields {
   'write-note': { note: string; scope: 'project' | 'user' };
   /** Opens Muster again with the same conversation. `done` says why, in words that follow `Muster`. */
   restart: { done: string };
+  /** Lists the context files: in the picker, or as a page in plain lines. */
+  'list-memory': object;
+  /** Opens a context file in the user's own editor, and says when the change applies. */
+  'edit-memory': { path: string };
+  /** Opens a file in the user's own editor, and adds the note `done` afterwards. */
+  'open-file': { path: string; done: string };
   /** Opens the text in the user's own editor. */
   'edit-text': { text: string };
   redraw: object;
@@ -139,7 +163,7 @@ export function hint(state: AppState, text: string): Update {
 /** The time for the second press of a key, in milliseconds. */
 const ARMED_MS: Readonly<Record<ArmedAction, number>> = {
   leave: 2_000,
-  'stop-tree': 1_000,
+  'stop-tree': 2_000,
   'stop-focused': 2_000,
   undo: 1_000,
 };
@@ -165,6 +189,11 @@ export function countHints(state: AppState, hints: readonly string[]): Update {
   for (const name of hints) hintUses.set(name, (hintUses.get(name) ?? 0) + 1);
   const effects = hints.map((name): UiEffect => ({ type: 'count-hint', hint: name }));
   return next({ ...state, hintUses }, ...effects);
+}
+
+/** Changes settings of the terminal UI for now. Entries that were unfolded or folded by hand follow the settings again. */
+export function changeTerminal(state: AppState, change: Partial<TerminalSettings>): AppState {
+  return { ...state, terminal: { ...state.terminal, ...change }, toggled: new Set() };
 }
 
 /** Replaces the text of the editor. */

@@ -8,12 +8,15 @@ import {
   next,
   type Update,
   appendEntry,
+  setEditorText,
 } from './step.ts';
-import { HELP_HINT } from '../view/frame.ts';
+import type { UiMessage } from './message.ts';
+import { HELP_HINT } from '../view/hints.ts';
 import { COMMANDS } from './commands/command-table.ts';
 import { BARE_WORDS, ELSEWHERE, FAMILIAR_NAMES } from './commands/familiar-names.ts';
 import { showPage, unknownCommandPage } from './commands/pages.ts';
-import { submitAnswer } from './questions.ts';
+import { answerHint, submitAnswer } from './questions.ts';
+import { questionAnsweredByText } from '../model/similar-questions.ts';
 import { takeSelected } from './picker.ts';
 import { closeTask } from './tasks.ts';
 
@@ -48,7 +51,16 @@ export function readInput(text: string): Input {
 export function submit(state: AppState, text: string, context: UpdateContext): Update {
   if (state.picker !== null) return takeSelected(state, context);
   if (state.writing.kind !== 'message') return submitAnswer(state, text);
-  if (text.trim() === '') return continueIfCutOff(state);
+  if (text.trim() === '') return sendNothing(state, context);
+  const asked = questionAnsweredByText(state);
+  if (asked !== undefined && readInput(text).kind === 'message') {
+    const answering = {
+      ...state,
+      question: asked.id,
+      writing: { kind: 'answer', draft: '' },
+    } as const;
+    return submitAnswer(answering, text);
+  }
   const remember = { type: 'remember-input', text } as const;
   return andThen(next({ ...state, anchor: null }, remember), (following) =>
     handle(following, text, context),
@@ -78,7 +90,10 @@ function takeNote(state: AppState, note: string): Update {
   return next(state, { type: 'open-dialog', subject: 'note', argument: note });
 }
 
-function continueIfCutOff(state: AppState): Update {
+/** Handles Enter in an empty editor: it continues a conversation that was cut off. A question gets no answer by it. */
+function sendNothing(state: AppState, { bindings }: UpdateContext): Update {
+  const [question] = state.tree.questions.values();
+  if (question !== undefined) return hint(state, answerHint(question, bindings));
   const isReady = state.openTask === null && isCutOff(state.tree);
   return isReady ? next(state, { type: 'continue-conversation' }) : next(state);
 }
@@ -121,4 +136,15 @@ function runShell(
       { type: 'run-shell', key: added.key, command, isShared },
     );
   });
+}
+
+/** Puts a text from the external editor into the editor. If the question of the text is settled, a page shows the text. */
+export function takeEditedText(
+  state: AppState,
+  { text, writing }: Extract<UiMessage, { type: 'text-edited' }>,
+  context: UpdateContext,
+): Update {
+  if (state.writing.kind === writing) return setEditorText(state, text);
+  const title = 'Your text, for a question that is settled';
+  return showPage(state, { title, lines: text.split('\n') }, context);
 }

@@ -27,8 +27,8 @@ export function receiveEvent(
 }
 
 /** Returns the effect that reads the former content of a file after a call in view has changed the file. */
-function readFormerContent({ tree, detail }: AppState, event: TaskEvent): readonly UiEffect[] {
-  if (event.type !== 'call.ended' || event.error !== null || detail === 'short') return [];
+function readFormerContent({ tree, terminal }: AppState, event: TaskEvent): readonly UiEffect[] {
+  if (event.type !== 'call.ended' || event.error !== null || terminal.detail === 'short') return [];
   const hash = event.facts.changed?.[0]?.before ?? null;
   const { task, callId } = event;
   if (hash === null || transcriptOf(tree, task) === null) return [];

@@ -1,7 +1,8 @@
 import { plural } from '../../../base/text.ts';
 import type { AppState } from '../model/app-state.ts';
+import type { Bindings } from '../model/key-bindings.ts';
 import { keysOf } from '../model/key-names.ts';
-import { rootRow, type DisplayedTree, treeRows } from '../model/task-tree.ts';
+import { findForegroundTasks, rootRow, type DisplayedTree, treeRows } from '../model/task-tree.ts';
 import { hasEnded, type TaskRow } from '../model/task-row.ts';
 import {
   type ActionHandlers,
@@ -35,8 +36,9 @@ export const TASK_ACTIONS = {
     state.isShellRunning ? stopShell(state) : interruptTask(state, armed, context),
   'stop-focused': (state, context, armed) => stopFocusedTask(state, armed, context),
   'take-back': (state) => next(state, { type: 'withdraw-messages', from: state.openTask }),
-  leave: leaveOrClear,
-  'leave-empty': leaveOrClear,
+  leave: (state, context, armed) => leaveOrClear(state, { ...context, armed, action: 'leave' }),
+  'leave-empty': (state, context, armed) =>
+    leaveOrClear(state, { ...context, armed, action: 'leave-empty' }),
   back: goBack,
 } satisfies ActionHandlers;
 
@@ -176,17 +178,6 @@ function moveToBackground(state: AppState, tasks: readonly string[]): Update {
   );
 }
 
-/** Finds the tasks that Ctrl+B sends to the background: the open task, or all tasks that the main task waits for. */
-export function findForegroundTasks(
-  { rows, background, root }: Pick<DisplayedTree, 'rows' | 'background' | 'root'>,
-  openTask: string | null,
-): readonly string[] {
-  if (openTask !== null) return background.has(openTask) ? [] : [openTask];
-  return [...rows.values()]
-    .filter((row) => row.parent === root && !hasEnded(row) && !background.has(row.id))
-    .map(({ id }) => id);
-}
-
 function stopShell(state: AppState): Update {
   return next({ ...state, hint: 'stopping the command' }, { type: 'stop-shell' });
 }
@@ -211,13 +202,14 @@ export function interruptTask(
     const text = 'press esc again to stop it and all tasks below it, where they run';
     return arm(state, 'stop-tree', { hint: text, ms: 2_000 });
   }
+  const [key = ''] = keysOf(bindings, 'interrupt');
   const inBackground = [...tree.rows.values()].filter(
     (child) => child.parent === task && !hasEnded(child) && tree.background.has(child.id),
   ).length;
   const text =
     inBackground === 0
       ? 'stopping'
-      : `interrupted; press it again to stop ${plural(inBackground, 'background task')}, too`;
+      : `${row.activity.kind === 'waiting_for_children' ? '' : 'interrupted; '}${key} again stops ${plural(inBackground, 'background task')}`;
   return andThen(next(state, { type: 'interrupt-task', task }), (interrupted) =>
     arm(interrupted, 'stop-tree', { hint: text }),
   );
@@ -248,16 +240,35 @@ function offerUndo(
 }
 
 /** Handles Ctrl+C: stops a running shell command, otherwise clears the editor. Leaves when the key is pressed again. */
-function leaveOrClear(state: AppState, _context: UpdateContext, armed: AppState['armed']): Update {
+function leaveOrClear(
+  state: AppState,
+  {
+    armed,
+    action,
+    bindings,
+  }: Pick<UpdateContext, 'bindings'> & {
+    readonly armed: AppState['armed'];
+    readonly action: 'leave' | 'leave-empty';
+  },
+): Update {
   if (state.picker !== null) return closePicker(state);
   if (state.typed === '' && state.isShellRunning) return stopShell(state);
   if (armed === 'leave') return next(state, { type: 'leave' });
-  const text = state.conversation.isWatched
-    ? 'press it again to leave; the watched tasks continue'
-    : 'press it again to stop everything and leave; it can be resumed';
+  const [key = ''] = keysOf(bindings, action);
+  const text = `${key} again ${describeLeaving(state, bindings)}`;
   return andThen(arm(state, 'leave', { hint: text }), (armedState) =>
     setEditorText(armedState, ''),
   );
+}
+
+/** Describes what leaving does, and for a user who only wants to stop the work, which key does that. */
+function describeLeaving({ tree, conversation }: AppState, bindings: Bindings): string {
+  if (conversation.isWatched) return 'leaves; the watched tasks continue';
+  const row = rootRow(tree);
+  if (row === undefined) return 'leaves';
+  if (hasEnded(row)) return 'leaves; the conversation can be resumed';
+  const [stop] = keysOf(bindings, 'interrupt');
+  return `stops everything and leaves${stop === undefined ? '' : `; ${stop} only stops the work`}`;
 }
 
 /** Handles Esc where it goes back: closes the search, the selection, the question or the open task. */

@@ -13,7 +13,8 @@ import {
   type DisplayedTree,
 } from '../model/task-tree.ts';
 import { addFormerContent, updateShell } from '../model/call-entries.ts';
-import { frameLayout, newHintsAbout, paneHeightOf } from '../view/frame.ts';
+import { frameLayout, paneHeightOf } from '../view/frame.ts';
+import { newHintsAbout } from '../view/hints.ts';
 import {
   type UpdateContext,
   andThen,
@@ -32,6 +33,7 @@ import {
 import { restart, showDialog, typeIntoDialog } from './dialogs.ts';
 import { openFound } from './commands/conversations.ts';
 import { showPage } from './commands/pages.ts';
+import { receiveRules } from './commands/permissions.ts';
 import type { UiMessage } from './message.ts';
 import { IN_PAGER, PAGER_ACTIONS, scrollPager, showDocument } from './pager.ts';
 import { receiveEvent, readContextWindow, readStatus } from './task-events.ts';
@@ -48,10 +50,12 @@ import { dropHeldAnswer, holdAnswer, settleAnswer, showQuestion } from './direct
 import { showRewindPlan, showRewound } from './rewind.ts';
 import { chooseEntry, scroll, withEarlierEntries, SCROLL_ACTIONS } from './scroll.ts';
 import { goToMatch, searchTyped, stepSearch, SEARCH_ACTIONS } from './search.ts';
-import { runSlashCommand, submit } from './submit.ts';
+import { runSlashCommand, submit, takeEditedText } from './submit.ts';
 import { closePicker } from './open-picker.ts';
+import { receiveSetting } from './settings.ts';
 import {
   fillPicker,
+  IN_PICKER,
   moveBy,
   settlePicker,
   showPreview,
@@ -59,8 +63,8 @@ import {
   PICKER_ACTIONS,
 } from './picker.ts';
 import { restoreMessages, TASK_ACTIONS, TREE_SCROLL_ACTIONS } from './tasks.ts';
-import { DEFAULT_BINDINGS, isEditingAction, type OwnAction } from '../model/key-bindings.ts';
-import { keyFocus, worksInPicker } from './key-action.ts';
+import { isEditingAction, type OwnAction } from '../model/key-bindings.ts';
+import { isInScope } from './key-action.ts';
 
 /**
  * Returns the next state after a message, and the effects of the message. The function is pure: it changes no state in
@@ -76,7 +80,12 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return state.pendingMode?.at === message.at ? settleMode(state) : next(state);
     case 'typed': {
       const { text } = message;
-      const typed = { ...state, typed: text, typedAt: context.now() };
+      const typed: AppState = {
+        ...state,
+        typed: text,
+        typedAt: context.now(),
+        typedUnder: state.typed === '' ? (state.shownQuestion?.id ?? null) : state.typedUnder,
+      };
       return andThen(next(searchTyped(dropHeldAnswer(typed), text)), (searched) =>
         typeInPicker(searched, text),
       );
@@ -134,6 +143,9 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return showPage(state, message, context);
     case 'picker-filled':
       return fillPicker(state, message);
+    case 'setting-changed':
+    case 'setting-refused':
+      return receiveSetting(state, message);
     case 'preview-read':
       return next(showPreview(state, message));
     case 'pager-opened':
@@ -173,6 +185,10 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return expireArmed(state);
     case 'messages-withdrawn':
       return restoreMessages(state, message.texts);
+    case 'rules-read':
+    case 'new-rules':
+    case 'rules-taken':
+      return receiveRules(state, message, context);
     case 'mode-taken':
       // The user may have chosen another mode in the meantime, which stays chosen.
       return next(state.chosenMode === message.mode ? { ...state, chosenMode: null } : state);
@@ -194,7 +210,8 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return restart(state, message.done);
     case 'restarted': {
       const noted = addNote(state, 'info', message.done);
-      return setEditorText({ ...noted, chosenMode: message.mode }, message.typed);
+      const { mode: chosenMode, rules: newRules, typed } = message;
+      return setEditorText({ ...noted, chosenMode, newRules }, typed);
     }
     case 'text-edited':
       return takeEditedText(state, message, context);
@@ -232,17 +249,6 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
     default:
       return message satisfies never;
   }
-}
-
-/** Puts a text from the external editor into the editor. If the question of the text is settled, a page shows the text. */
-function takeEditedText(
-  state: AppState,
-  { text, writing }: Extract<UiMessage, { type: 'text-edited' }>,
-  context: UpdateContext,
-): Update {
-  if (state.writing.kind === writing) return setEditorText(state, text);
-  const title = 'Your text, for a question that is settled';
-  return showPage(state, { title, lines: text.split('\n') }, context);
 }
 
 /** Adds entries that were read back from the log. Ignores entries of a transcript that is no longer in view. */
@@ -300,19 +306,12 @@ function pressKey(state: AppState, pressed: PressedKey, context: UpdateContext):
     const cleared: AppState = { ...current, hint: null, armed: null };
     if (meaning === 'editor') return holdAnswer(cleared, pressed, context);
     if (meaning === 'nothing' || isEditingAction(meaning)) return next(cleared);
-    if (!hasScope(meaning, state)) return next(cleared);
-    return andThen(countHints(cleared, newHintsAbout(meaning, state, context)), (counted) =>
-      handlerOf(meaning, state)(counted, context, state.armed),
+    if (!isInScope(meaning, state)) return next(cleared);
+    return andThen(
+      countHints(cleared, newHintsAbout(meaning, state, context.bindings)),
+      (counted) => handlerOf(meaning, state)(counted, context, state.armed),
     );
   });
-}
-
-/** Whether the part of the screen to which an action belongs has the focus. `back` belongs to all parts. */
-function hasScope(action: OwnAction, state: AppState): boolean {
-  const { scope } = DEFAULT_BINDINGS[action];
-  if (state.picker !== null) return worksInPicker(action, scope);
-  if (scope === 'completion') return state.focus === 'editor';
-  return action === 'back' || scope === 'anywhere' || scope === keyFocus(state);
 }
 
 /** The handlers of keys that scroll another part of the screen than the conversation while that part has the focus. */
@@ -320,6 +319,7 @@ const SCROLL_HANDLERS: Readonly<Partial<Record<Focus, ActionHandlers>>> = {
   question: QUESTION_SCROLL_ACTIONS,
   tasks: TREE_SCROLL_ACTIONS,
   pager: IN_PAGER,
+  picker: IN_PICKER,
 };
 
 function handlerOf(action: OwnAction, { focus }: AppState): ActionHandler {

@@ -1,5 +1,5 @@
 import { formatDuration, plural } from '../../../base/text.ts';
-import type { Detail } from '../../../protocol/detail.ts';
+import type { Detail } from '../../../protocol/terminal-settings.ts';
 import type { TodoItem } from '../../../protocol/tool.ts';
 import type { CallEntry, CallState } from '../model/entry.ts';
 import { diffLines, diffSize, languageOf } from './diff-lines.ts';
@@ -36,6 +36,7 @@ export const UNFOLDED_OUTPUT = 40;
 /** The maximum numbers of lines that a call shows of its work. */
 const MAX_CHANGE_LINES = 20;
 const MAX_TAIL_LINES = 5;
+const MAX_REMARK_LINES = 4;
 const MAX_PLAN_LINES = 40;
 const MAX_QUESTION_LINES = 10;
 const MAX_ANSWER_LINES = 6;
@@ -112,7 +113,11 @@ function outcome(call: CallEntry): string {
 }
 
 /** Draws the reason why a call failed. It is shown even if the entry is folded. */
-function failureLine({ state, output }: CallEntry, { pen, width }: EntryStyle): readonly string[] {
+function failureLine(call: CallEntry, style: EntryStyle): readonly string[] {
+  const { state, output, answer } = call;
+  const { pen, width } = style;
+  // The output of a call that the user refused is written for the model.
+  if (state === 'refused' && answer !== null) return answerLines(call, style, 1);
   if (state !== 'failed' && state !== 'stopped' && state !== 'refused') return [];
   const [first = ''] = output.trimStart().split('\n', 1);
   return [fitLine(`${INDENT}${pen.prose(state === 'stopped' ? 'dim' : 'bad', first)}`, width)];
@@ -151,7 +156,10 @@ function outputLines(call: CallEntry, style: EntryStyle): readonly string[] {
   ];
 }
 
-/** Draws the last lines of the output of a command. Each takes one line. */
+/**
+ * Draws the last lines of the output of a command. Each takes one line, except a remark in brackets at the end, which may
+ * say what the user can do.
+ */
 function tailLines(call: CallEntry, style: EntryStyle): readonly string[] {
   const { tail, outputLines: all } = call;
   if (tail.length === 0) return [];
@@ -162,7 +170,11 @@ function tailLines(call: CallEntry, style: EntryStyle): readonly string[] {
   const before = isRunning ? 0 : all - shown.length;
   return [
     ...(before <= 0 ? [] : [omissionLine(`${plural(before, 'line')} before`, style)]),
-    ...shown.map((line) => fitLine(`${INDENT}${pen.exact('dim', line)}`, width)),
+    ...shown.flatMap((line, index) =>
+      !isRunning && index === shown.length - 1 && /^\[.*\]$/.test(line)
+        ? wrapText(pen.exact('dim', line), width, INDENT).slice(0, MAX_REMARK_LINES)
+        : [fitLine(`${INDENT}${pen.exact('dim', line)}`, width)],
+    ),
   ];
 }
 

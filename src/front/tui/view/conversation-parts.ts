@@ -1,4 +1,4 @@
-import type { ThinkingDisplay } from '../../../protocol/thinking-display.ts';
+import type { Detail, ThinkingDisplay } from '../../../protocol/terminal-settings.ts';
 import { plural } from '../../../base/text.ts';
 import type { Search } from '../model/app-state.ts';
 import { groupCalls, type CallGroup } from '../model/call-groups.ts';
@@ -6,7 +6,6 @@ import type { Entry } from '../model/entry.ts';
 import { textEnd } from '../model/cut-text.ts';
 import { gapCount, olderCount } from '../model/earlier-entries.ts';
 import type { Transcript } from '../model/transcript.ts';
-import type { Detail } from '../../../protocol/detail.ts';
 import type { EntryStyle } from './call-lines.ts';
 import { answerLines, entryLines, thinkingLines } from './entry-lines.ts';
 import { groupLine, memberLine } from './delegation-lines.ts';

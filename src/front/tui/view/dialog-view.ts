@@ -30,7 +30,9 @@ export function drawDialog(
     '',
     ...text.slice(scroll, scroll + forText),
     '',
-    ...(dialog.kind === 'choice' ? optionLines(dialog, forOptions, pen) : inputLine(dialog, pen)),
+    ...(dialog.kind === 'choice'
+      ? optionLines(dialog, forOptions, pen)
+      : inputLines(dialog, width, pen)),
   ];
   const padded = [...lines, ...Array<string>(Math.max(0, height - 1 - lines.length)).fill('')];
   const keys = pen.prose('dim', `${cut}${keyText(dialog)}`);
@@ -50,9 +52,21 @@ function optionLines(dialog: ChoiceDialog, room: number, pen: Pen): readonly str
   });
 }
 
-/** Says how much was typed, because nothing of a secret is shown. */
-function inputLine(dialog: Exclude<Dialog, ChoiceDialog>, pen: Pen): readonly string[] {
+/** Draws the line that is typed. Of a secret only the length is shown. */
+function inputLines(
+  dialog: Exclude<Dialog, ChoiceDialog>,
+  width: number,
+  pen: Pen,
+): readonly string[] {
   if (dialog.kind === 'busy') return [pen.prose('dim', 'one moment …')];
+  if (dialog.kind === 'text') {
+    const { problem } = dialog;
+    const typed = wrapText(pen.exact('text', `${dialog.text}▏`), Math.max(1, width - 2), '');
+    return [
+      ...typed.map((line, index) => `${index === 0 ? pen.paint('accent', '› ') : '  '}${line}`),
+      ...(problem === null ? [] : wrapText(pen.exact('bad', problem), Math.max(1, width), '')),
+    ];
+  }
   const { length } = dialog.secret;
   const typed = length === 0 ? 'type or paste it' : `${length} characters typed`;
   return [`${pen.paint('accent', '› ')}${pen.prose('text', `${typed} (not shown)`)}`];
@@ -60,7 +74,11 @@ function inputLine(dialog: Exclude<Dialog, ChoiceDialog>, pen: Pen): readonly st
 
 function keyText(dialog: Dialog): string {
   if (dialog.kind === 'busy') return 'esc cancels';
-  if (dialog.kind === 'secret') return 'enter tests and saves it · ctrl+u clears · esc cancels';
+  if (dialog.kind === 'text') return 'enter saves it · ctrl+u clears · esc goes back';
+  if (dialog.kind === 'secret') {
+    const back = dialog.hasList ? 'esc back to the list' : 'esc cancels';
+    return `enter tests and saves it · ctrl+u clears · ${back}`;
+  }
   const filter = dialog.filter === '' ? 'type to narrow' : `narrowed by “${dialog.filter}”`;
   return `↑ ↓ choose · enter takes · ${takesFilter(dialog) ? `${filter} · ` : ''}esc leaves`;
 }

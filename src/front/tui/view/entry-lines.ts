@@ -39,7 +39,9 @@ export function entryLines(entry: Entry, style: EntryStyle): readonly string[] {
     case 'shell':
       return ['', ...shellLines(entry, style)];
     case 'note':
-      return wrapText(noteText(entry, pen), width, '');
+      return wrapText(noteText(entry, pen), Math.max(1, width - INDENT.length), '').map(
+        (line, index) => (index === 0 ? line : `${INDENT}${line}`),
+      );
     case 'retry':
       return wrapText(pen.prose('warn', `! ${retryText(entry, style.now)}`), width, '');
     case 'worked':

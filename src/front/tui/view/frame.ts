@@ -1,7 +1,7 @@
-import { transcriptInView, type AppState, type Search } from '../model/app-state.ts';
-import type { Bindings, Action } from '../model/key-bindings.ts';
-import { keysOf, keyHint } from '../model/key-names.ts';
-import { rootRow, isCutOff, currentRows, treeRows, type TaskTreeRow } from '../model/task-tree.ts';
+import { transcriptInView, type AppState } from '../model/app-state.ts';
+import type { Bindings } from '../model/key-bindings.ts';
+import { keysOf } from '../model/key-names.ts';
+import { rootRow, currentRows, treeRows, type TaskTreeRow } from '../model/task-tree.ts';
 import { directQuestion, similarQuestions } from '../model/similar-questions.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { conversationParts } from './conversation-parts.ts';
@@ -10,14 +10,15 @@ import { joinEnds, joinFittingFacts, fitLine, SEPARATOR, visibleWidth } from './
 import { pagerScreen } from './pager.ts';
 import type { Pen } from './pen.ts';
 import { questionBox, type QuestionBox } from './question-box.ts';
+import { typingFor } from './question-typing.ts';
 import { startScreen } from './start-screen.ts';
-import { fitStatus, statusFacts } from './status-line.ts';
+import { fitStatus, fitStatusAndHints, statusFacts, type StatusParts } from './status-line.ts';
 import { taskPane } from './task-pane.ts';
 import type { TextRole } from './theme.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
+import { keyHints } from './hints.ts';
 import { viewAt, type Parts } from './viewport.ts';
 import { drawPicker } from './picker.ts';
-import { plural } from '../../../base/text.ts';
 
 /** Everything that drawing needs besides the state. */
 export interface ViewContext {
@@ -75,7 +76,8 @@ function emptyLines(count: number): readonly string[] {
 
 /** Returns the conversation in view as parts, which are drawn only when they are needed. */
 export function partsInView(state: AppState, { library, bindings, pen, now }: ViewContext): Parts {
-  const { detail, thinking, toggled, search, notices, sandbox, size } = state;
+  const { terminal, toggled, search, notices, sandbox, size } = state;
+  const { detail, thinking } = terminal;
   const { width } = size;
   const transcript = transcriptInView(state);
   const above =
@@ -135,12 +137,19 @@ function statusLine(state: AppState, context: ViewContext): string {
   const modeText = isSame ? mode : `${mode} → ${nextMode}${when}`;
   const modeWidth = visibleWidth(modeText);
   const isUrgent = hint !== null || armed !== null;
-  const hints = hint === null ? keyHints(state, context) : [hint];
+  const hints = hint === null ? keyHints(state, context.bindings) : [hint];
+  const known = statusFacts(state, library);
   const room = width - modeWidth - 4;
-  // A message that does not fit is cut; a key that does not fit is left out.
-  const end = isUrgent ? fitLine(hints.join(SEPARATOR), room) : joinFittingFacts(hints, room);
-  const reserved = visibleWidth(end) + modeWidth + SEPARATOR.length + 4;
-  const facts = fitStatus(statusFacts(state, library), width - reserved);
+  const roomForFacts = room - SEPARATOR.length;
+  const isTyping = state.focus === 'editor' && state.search === null;
+  let parts: StatusParts;
+  if (isTyping && !isUrgent) parts = fitStatusAndHints(known, hints, roomForFacts);
+  else {
+    // A message that does not fit is cut; a key that does not fit is left out.
+    const end = isUrgent ? fitLine(hints.join(SEPARATOR), room) : joinFittingFacts(hints, room);
+    parts = { facts: fitStatus(known, roomForFacts - visibleWidth(end)), hints: end };
+  }
+  const { facts, hints: end } = parts;
   const start = [
     ...(facts === '' ? [] : [pen.prose('dim', `${facts}${SEPARATOR}`)]),
     pen.prose(MODE_ROLES[nextMode ?? mode], `[${modeText}]`),
@@ -219,113 +228,13 @@ function questionBoxIn(room: number, state: AppState, context: ViewContext): Que
   const isDirect = isFree && directQuestion(state) === question;
   return questionBox(
     question,
-    { ...style, isDirect, similar, isForSimilar: isFocused && state.answersAlike !== null },
+    {
+      ...style,
+      isDirect,
+      similar,
+      isForSimilar: isFocused && state.answersAlike !== null,
+      typing: typingFor(state, question),
+    },
     pen,
   );
-}
-
-/** The number of uses after which a hint is no longer new to the user. */
-const MAX_HINT_USES = 5;
-
-/** Lists the keys that can be used now, the most important first. Hints that the user knows are left out. */
-function keyHints(state: AppState, { bindings, library }: ViewContext): readonly string[] {
-  const { hints: areShown } = library.terminal;
-  const hints = currentHints(state, bindings, (action, text) =>
-    areShown && isNew(state, hintName(action, text)) ? keyHint(bindings, action, text) : [],
-  ).filter((text) => text !== HELP_COMMAND || (areShown && isNew(state, HELP_HINT)));
-  return state.conversation.isWatched ? ['watching', ...hints] : hints;
-}
-
-/** The name of the hint to type `/help`. */
-export const HELP_HINT = 'help';
-const HELP_COMMAND = '/help';
-
-function hintName(action: Action, text: string): string {
-  return `${action}: ${text}`;
-}
-
-function isNew({ hintUses }: AppState, name: string): boolean {
-  return (hintUses.get(name) ?? 0) < MAX_HINT_USES;
-}
-
-/** Returns the names of the hints about an action that are shown now because they are new to the user. */
-export function newHintsAbout(
-  action: Action,
-  state: AppState,
-  { bindings, library }: ViewContext,
-): readonly string[] {
-  if (!library.terminal.hints) return [];
-  const names: string[] = [];
-  currentHints(state, bindings, (each, text) => {
-    const name = hintName(each, text);
-    if (each === action && isNew(state, name)) names.push(name);
-    return [];
-  });
-  return names;
-}
-
-function currentHints(state: AppState, bindings: Bindings, hint: HintMaker): readonly string[] {
-  const { tree, writing, focus, search, openTask } = state;
-  const [send = ''] = keysOf(bindings, 'send');
-  const back = hint('interrupt', 'back');
-  if (writing.kind === 'reason') return [`why not? ${send} sends it`, ...back];
-  if (writing.kind === 'answer') return [`your answer: ${send} sends it`, ...back];
-  if (writing.kind === 'plan') return [`${send} approves the plan as edited`, ...back];
-  if (search !== null) return searchHints(search, hint);
-  if (focus === 'entries') {
-    const view = hint('view-entry', 'shows all');
-    return [...view, ...hint('unfold-entry', 'unfolds'), ...hint('search-here', 'search'), ...back];
-  }
-  if (focus === 'tasks') {
-    const acts = [hint('stop-task', 'stop'), hint('background-task', 'background')].flat();
-    return [...hint('open-task', 'open'), ...acts, ...hint('resume-task', 'resume'), ...back];
-  }
-  if (focus === 'question') return hint('interrupt', 'later');
-  if (state.anchor !== null) return [...hint('to-end', 'to the end'), ...hint('page-down', 'down')];
-  const isStarting = state.conversation.isAtWork && tree.root === null;
-  const task = openTask ?? tree.root;
-  const isAtWork = isStarting || (task !== null && tree.rows.get(task)?.endedAt === null);
-  if (openTask !== null) {
-    return [...hint('back', 'back'), ...(isAtWork ? hint('stop-focused', 'stops it') : [])];
-  }
-  if (tree.questions.size > 0) {
-    return state.shownQuestion?.isDirect === true ? [] : hint('focus-question', 'answers');
-  }
-  if (!isAtWork) {
-    return [...continueHint(state, send), HELP_COMMAND, ...hint('cycle-mode', 'mode')];
-  }
-  const background = hint('background', 'background');
-  return [...hint('interrupt', 'stop'), ...hint('focus-tasks', 'tasks'), ...background];
-}
-
-function continueHint({ tree }: AppState, send: string): readonly string[] {
-  if (!isCutOff(tree)) return [];
-  const asks = rootRow(tree)?.status === 'parked';
-  return [asks ? `${send} continues: it has a question` : `${send} continues where it was cut off`];
-}
-
-type HintMaker = (action: Action, text: string) => readonly string[];
-
-function searchHints(
-  { pattern, matches, isComplete, current }: Search,
-  hint: HintMaker,
-): readonly string[] {
-  const back = hint('interrupt', 'back');
-  if (pattern === null) return ['search: type what to find', ...back];
-  if (matches.length === 0) {
-    return isComplete
-      ? ['search: nothing found', ...back]
-      : ['search: not near the end', ...hint('search-next', 'searches all'), ...back];
-  }
-  const total = matches.reduce((sum, { count }) => sum + count, 0);
-  const entries = plural(matches.length, 'entry', 'entries');
-  const position = matches.findIndex(({ key }) => key === current?.key) + 1;
-  const found = position === 0 ? entries : `${position} of ${entries}`;
-  return [
-    `search: ${found}${isComplete ? '' : ' near the end'}`,
-    plural(total, 'match', 'matches'),
-    ...hint('search-next', 'next'),
-    ...hint('search-previous', 'previous'),
-    ...back,
-  ];
 }

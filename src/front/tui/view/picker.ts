@@ -5,80 +5,17 @@ import { matchedIndexes, queryWords } from '../model/fuzzy-match.ts';
 import type { Bindings } from '../model/key-bindings.ts';
 import { keyHint } from '../model/key-names.ts';
 import {
+  isThemePicker,
   previewOf,
   selectedItem,
   type Picker,
   type PickerItem,
-  type PickerKind,
   type PreviewPart,
 } from '../model/picker.ts';
+import { themeSample } from './theme-sample.ts';
 import { fitLine, joinEnds, joinFittingFacts, visibleWidth, wrapText } from './fit.ts';
 import { plainLines, type Pen } from './pen.ts';
-
-/** A column of the details of a list. The last columns are left out first if there is no room. */
-interface Column {
-  readonly width: number;
-  readonly isNumber?: true;
-  /** Set if the column is shown only while items of elsewhere are. */
-  readonly isWideOnly?: true;
-}
-
-interface PickerText {
-  readonly title: string;
-  /** Says that the list is empty. */
-  readonly none: string;
-  readonly take: string;
-  readonly columns: readonly Column[];
-  /** The names of the two states of the toggle key; absent if there is no toggle. */
-  readonly scopes?: readonly [narrow: string, wide: string];
-}
-
-const TEXTS: Readonly<Record<PickerKind, PickerText>> = {
-  conversations: {
-    title: 'Resume a conversation',
-    none: 'no conversations yet',
-    take: 'resumes',
-    columns: [
-      { width: 14, isNumber: true },
-      { width: 8, isNumber: true },
-      { width: 9, isNumber: true },
-      { width: 30, isWideOnly: true },
-    ],
-    scopes: ['this directory', 'all directories'],
-  },
-  models: {
-    title: 'Choose a model',
-    none: 'no provider is configured: muster login',
-    take: 'chooses',
-    columns: [{ width: 6, isNumber: true }, { width: 13, isNumber: true }, { width: 20 }],
-  },
-  agents: {
-    title: 'Agents',
-    none: 'no agents',
-    take: 'names it in the message',
-    columns: [{ width: 9 }],
-  },
-  tasks: {
-    title: 'Tasks of this conversation',
-    none: 'no tasks yet',
-    take: 'opens',
-    columns: [{ width: 8 }, { width: 7, isNumber: true }, { width: 8, isNumber: true }],
-  },
-  messages: {
-    title: 'Go back to before a message',
-    none: 'no messages yet',
-    take: 'goes on',
-    columns: [{ width: 14, isNumber: true }],
-  },
-  'undo-scope': { title: 'What shall go back?', none: '', take: 'shows what it does', columns: [] },
-  history: {
-    title: 'Messages that you typed',
-    none: 'nothing was typed here yet',
-    take: 'edits it',
-    columns: [],
-    scopes: ['this directory', 'all directories'],
-  },
-};
+import { PICKER_TEXTS, type Column } from './picker-texts.ts';
 
 /** The minimum width of a terminal for a preview beside the list, and the minimum height for one below it. */
 const MIN_WIDTH_BESIDE = 110;
@@ -122,9 +59,10 @@ export function drawPicker(
   const { width, height } = state.size;
   const layout = pickerLayout(state.size);
   const list = listLines(picker, layout.list, pen);
-  const { take, scopes } = TEXTS[picker.kind];
+  const { take, scopes, stop } = PICKER_TEXTS[picker.kind];
   const hints = [
     ...keyHint(bindings, 'picker-take', take),
+    ...(stop === undefined ? [] : keyHint(bindings, 'stop-focused', stop)),
     ...keyHint(bindings, 'interrupt', 'closes'),
     ...(scopes === undefined
       ? []
@@ -147,7 +85,7 @@ export function drawPicker(
 
 function headingLine(picker: Picker, width: number, pen: Pen): string {
   const { kind, matches, items, isLoading, isWide, note, query, selected } = picker;
-  const { title, scopes } = TEXTS[kind];
+  const { title, scopes } = PICKER_TEXTS[kind];
   const total = isWide ? items.length : items.filter((item) => item.isElsewhere !== true).length;
   const position = matches.length === 0 ? '' : `${selected + 1} of `;
   const shown =
@@ -173,16 +111,18 @@ function listLines(
   const { kind, matches, items, top, selected, query, isLoading, isWide } = picker;
   if (matches.length === 0) {
     const hidden = items.length;
-    const none = hidden === 0 || query.trim() === '' ? TEXTS[kind].none : 'nothing matches';
+    const none = hidden === 0 || query.trim() === '' ? PICKER_TEXTS[kind].none : 'nothing matches';
     const more =
-      !isWide && hidden > 0 && TEXTS[kind].scopes !== undefined
+      !isWide && hidden > 0 && PICKER_TEXTS[kind].scopes !== undefined
         ? ` (${plural(hidden, 'entry', 'entries')} elsewhere)`
         : '';
     const text = isLoading ? 'loading…' : `${none}${query.trim() === '' ? more : ''}`;
     return fillLines([pen.prose('dim', `  ${text}`)], height);
   }
   const words = queryWords(query);
-  const columns = TEXTS[kind].columns.filter(({ isWideOnly }) => isWideOnly !== true || isWide);
+  const columns = PICKER_TEXTS[kind].columns.filter(
+    ({ isWideOnly }) => isWideOnly !== true || isWide,
+  );
   const lines = matches
     .slice(top, top + height)
     .map((item, index) =>
@@ -259,6 +199,7 @@ function previewLines(picker: Picker, { preview }: PickerLayout, pen: Pen): read
   const item = selectedItem(picker);
   if (preview === null || item === undefined) return [];
   const { width, height } = preview;
+  if (isThemePicker(picker)) return themeSample(width, pen).slice(0, height);
   const parts = previewOf(picker, item);
   if (parts === null) return [pen.prose('dim', 'loading…')];
   // The same lines are drawn for each frame and key until another item is selected.

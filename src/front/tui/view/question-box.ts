@@ -15,6 +15,7 @@ import { type Pen, plainLines } from './pen.ts';
 import { stripVTControlCharacters } from 'node:util';
 import { markdownLines } from './markdown.ts';
 import { decodeEntities } from './markdown-inline.ts';
+import { typedHint, type TypingFor } from './question-typing.ts';
 import { textDiff, UNLIMITED_DIFF } from '../model/text-diff.ts';
 import { diffLines } from './diff-lines.ts';
 
@@ -38,6 +39,8 @@ export interface QuestionStyle {
   readonly similar: readonly PendingQuestion[];
   /** Whether the next answer is for these questions, too. They are then shown in full. */
   readonly isForSimilar: boolean;
+  /** The purpose of the text in the editor: a message, or an answer to this question. */
+  readonly typing: TypingFor;
 }
 
 export interface QuestionBox {
@@ -130,7 +133,7 @@ function keyLines(
   const hint = (action: Action, words: string) => keyHint(bindings, action, words);
   const line = (...hints: readonly (readonly string[])[]) =>
     joined(hints.flat(), width - BORDER_WIDTH);
-  if (!isFocused && !isDirect) return line(hint('focus-question', 'to answer'));
+  if (!isFocused && !isDirect) return line(typedHint(style.typing, bindings));
   const later = isFocused ? hint('interrupt', 'later') : hint('focus-question', 'to focus');
   if (question.kind === 'input') {
     const options = optionKeys(question.options.length, bindings);

@@ -64,7 +64,8 @@ export function mainModel(library: LibraryInfo) {
   }
 }
 
-function sandboxText(sandbox: StartInfo['sandbox']): string {
+/** Describes what confines shell commands. */
+export function sandboxText(sandbox: StartInfo['sandbox']): string {
   if (sandbox === null) return 'being tried out …';
   if (typeof sandbox === 'string') return sandbox;
   if (sandbox.on) return `${sandbox.kind}: the operating system restricts commands`;

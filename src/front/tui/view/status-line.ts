@@ -4,7 +4,7 @@ import { sanitizeLine } from '../../../base/terminal-text.ts';
 import { rootRow, totalUse } from '../model/task-tree.ts';
 import type { AppState } from '../model/app-state.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
-import { fitLine, SEPARATOR, visibleWidth } from './fit.ts';
+import { fitLine, joinFittingFacts, SEPARATOR, visibleWidth } from './fit.ts';
 import { shortCost, shortTokens } from './numbers.ts';
 import { mainModel } from './start-screen.ts';
 
@@ -37,12 +37,13 @@ export function statusFacts(state: AppState, library: LibraryInfo): StatusFacts 
     directory: basename(library.cwd) || '/',
     branch,
     model: root?.model ?? mainModel(library).name,
-    effort: root?.effort ?? null,
+    effort: (root === undefined ? library.mainEffort() : root.effort) ?? null,
     context:
       window === null || window <= 0 || used === null
         ? null
         : { percent: Math.round((used / window) * 100), window },
-    use: turns === 0 ? null : isPriced ? statusCost(costUsd) : `${shortTokens(tokens)} tok`,
+    use:
+      turns === 0 ? null : isPriced ? statusCost(costUsd) : `${shortTokens(tokens)}${TOKENS_UNIT}`,
   };
 }
 
@@ -55,17 +56,55 @@ function statusCost(usd: number): string {
  * left out, those first that the user misses least. Returns an empty text if nothing fits.
  */
 export function fitStatus(facts: StatusFacts, room: number): string {
-  const shown: { -readonly [Name in keyof ShownFacts]: ShownFacts[Name] } = {
-    ...facts,
-    maxName: MAX_NAME,
-    hasWindow: true,
+  return firstFitting(shorterTexts(facts), room) ?? '';
+}
+
+/** The texts of the status line beside the mode: the facts at its start, and the keys at its end. */
+export interface StatusParts {
+  readonly facts: string;
+  readonly hints: string;
+}
+
+/**
+ * Fits the facts and the hints, the most important hint first, into `room` columns. The hints give way first, all but one
+ * of them; then facts that can be looked up; then the last hint, before the model is left out.
+ */
+export function fitStatusAndHints(
+  facts: StatusFacts,
+  hints: readonly string[],
+  room: number,
+): StatusParts {
+  const texts = shorterTexts(facts);
+  const fit = (candidates: readonly string[], count: number): StatusParts | null => {
+    const end = hints.slice(0, count).join(SEPARATOR);
+    const text = firstFitting(candidates, room - visibleWidth(end));
+    return text === null ? null : { facts: text, hints: end };
   };
-  for (const shorten of [() => ({}), ...SHORTENINGS]) {
-    Object.assign(shown, shorten(shown));
-    const text = statusText(shown);
-    if (visibleWidth(text) <= room) return text;
+  const whole = texts.slice(0, WHOLE_TEXTS);
+  for (let count = hints.length; count > 1; count -= 1) {
+    const fitted = fit(whole, count);
+    if (fitted !== null) return fitted;
   }
-  return '';
+  const withModel = texts.slice(0, -TEXTS_WITHOUT_MODEL);
+  const fitted = fit(withModel, 1) ?? fit(withModel, 0);
+  if (fitted !== null) return fitted;
+  const [first = ''] = hints;
+  const text = firstFitting(texts, room - visibleWidth(first)) ?? '';
+  return { facts: text, hints: joinFittingFacts(hints, room, visibleWidth(text)) };
+}
+
+function firstFitting(texts: readonly string[], room: number): string | null {
+  return texts.find((text) => visibleWidth(text) <= room) ?? null;
+}
+
+/** Returns the text of all facts, and then the shorter ones in their order. */
+function shorterTexts(facts: StatusFacts): readonly string[] {
+  let shown: ShownFacts = { ...facts, maxName: MAX_NAME, hasWindow: true };
+  const shorter = SHORTENINGS.map((shorten) => {
+    shown = { ...shown, ...shorten(shown) };
+    return statusText(shown);
+  });
+  return [statusText({ ...facts, maxName: MAX_NAME, hasWindow: true }), ...shorter];
 }
 
 /** The facts that are still shown, and how. */
@@ -76,12 +115,21 @@ interface ShownFacts extends Omit<StatusFacts, 'directory' | 'model'> {
   readonly hasWindow: boolean;
 }
 
+/** The unit of a use that is counted in tokens, which says less than a cost. */
+const TOKENS_UNIT = ' tok';
+
+/** The number of texts, from the longest one on, that lack nothing but the name of the provider and the window. */
+const WHOLE_TEXTS = 3;
+/** The number of texts, up to the shortest one, that lack the model. */
+const TEXTS_WITHOUT_MODEL = 2;
+
 /** The steps that make the facts shorter, in their order. */
 const SHORTENINGS: readonly ((facts: ShownFacts) => Partial<ShownFacts>)[] = [
   ({ model }) => ({ model: model?.slice(model.indexOf('/') + 1) ?? null }),
   () => ({ hasWindow: false }),
   () => ({ effort: null }),
   () => ({ maxName: SHORT_NAME }),
+  ({ use }) => ({ use: use?.endsWith(TOKENS_UNIT) === true ? null : use }),
   () => ({ branch: null }),
   () => ({ directory: null }),
   () => ({ model: null }),

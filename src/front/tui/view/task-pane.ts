@@ -108,7 +108,8 @@ function taskLine(
   const left = `${head} ${joinActivity(about, does, room, pen)}`;
   const free = width - visibleWidth(left) - visibleWidth(right) - 2;
   const quoted =
-    row.lastLine === '' || free < MIN_LAST_LINE
+    // While the next answer is written, this is the end of an earlier one.
+    row.lastLine === '' || row.activity.kind === 'streaming' || free < MIN_LAST_LINE
       ? ''
       : ` ${fitLine(pen.prose('dim', `“${row.lastLine}”`), free)}`;
   return joinEnds(`${left}${quoted}`, pen.prose('dim', right), width);

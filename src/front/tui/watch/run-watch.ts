@@ -35,7 +35,7 @@ export async function runWatch({ id, muster, tasks }: WatchRequest): Promise<num
     hasHyperlinks: supportsHyperlinks(environment),
     theme: themeFor(environment, muster.terminal.theme),
     hasTitle: hasWindowTitle(environment),
-    attention: findAttentionMethod(muster.notify, environment),
+    attention: findAttentionMethod(environment),
     agent: null,
     watched: watchedConversation(id, library, reportFailure),
     notices: [],

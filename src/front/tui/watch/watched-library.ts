@@ -34,6 +34,9 @@ export function watchedLibrary(
     get mode() {
       return local.mode;
     },
+    get templates() {
+      return local.templates;
+    },
     get rules() {
       return local.rules;
     },
@@ -41,16 +44,17 @@ export function watchedLibrary(
       return local.offlineByDefault;
     },
     cwd: local.cwd,
-    detail: local.detail,
     terminal: local.terminal,
+    configFiles: local.configFiles,
     hintUses: local.hintUses,
     contextWindow: (model) => local.contextWindow(model),
-    thinking: local.thinking,
     keyBindings: local.keyBindings,
     typed: local.typed,
     store: local.store,
     listFiles: (signal) => local.listFiles(signal),
+    contextFiles: () => local.contextFiles(),
     contextOf: (id) => local.contextOf(id),
+    mainEffort: () => local.mainEffort(),
     mainModel: () => local.mainModel(),
     sandboxState: () => local.sandboxState(),
     // Signals carry text that is still being written. Only the process of the task has it.
@@ -65,6 +69,8 @@ export function watchedLibrary(
     findModel: () => refuse('the model can be chosen only where the conversation runs'),
     setModel: () => refuse('the model can be chosen only where the conversation runs'),
     setMode: () => {},
+    listRules: (id, initial) => local.listRules(id, initial),
+    changeRule: async () => refuse('rules can be changed only where the conversation runs'),
     planRewind: async (id) => {
       throw notAtWork(id, `muster tasks rewind ${id}`);
     },
@@ -94,6 +100,7 @@ export function watchedLibrary(
       }),
     background: (id) =>
       request('not sent to the background', () => tasks.detach(id).then(() => null)),
+    stopShell: async () => refuse('a shell can be stopped only where it runs'),
     stopTask: async (id, because) =>
       request('not stopped', () => tasks.stop(id, because).then(() => null)),
     interrupt: (id) => refuse(`task ${id} is interrupted where it runs`),

@@ -1,5 +1,6 @@
 import { mapByName } from '../name-table.ts';
-import type { ShellParser, SimpleCommand } from '../parsed-line.ts';
+import { addInput, type FedInput, type ShellParser, type SimpleCommand } from '../parsed-line.ts';
+import { findInputRuns } from './input-runs.ts';
 import { findGitRuns } from './git.ts';
 import { hasExecutingOptions, findOptionRuns, stripVersion } from './option-runs.ts';
 import {
@@ -50,9 +51,9 @@ export function getProgramName(value: string): string {
 }
 
 /**
- * Finds the commands that a command runs because of its arguments, in all known forms: the rest of its words, a text
- * for a shell, the value of an option, or code. The content of files that it runs, such as a Makefile or a script, is
- * not considered.
+ * Finds the commands that a command runs because of its arguments or of what the line feeds it, in all known forms: the
+ * rest of its words, a text for a shell, the value of an option, or code. The content of files that it runs, such as a
+ * Makefile or a script, is not considered.
  */
 export function findInnerRuns(command: SimpleCommand, parser: ShellParser): readonly InnerRun[] {
   const [program, ...words] = command.words;
@@ -63,7 +64,14 @@ export function findInnerRuns(command: SimpleCommand, parser: ShellParser): read
     ...findWrappedRuns(name, words, parser),
     ...findOptionRuns(name, words, parser),
   ];
-  const runs = found.map(countFromProgram);
+  const { input } = command;
+  const read = input ?? (words.some(({ form }) => form === 'pipe') ? { text: null } : undefined);
+  const fed = read === undefined ? [] : findInputRuns({ name, words, input: read }, found, parser);
+  // A command in a text for a shell reads the rest of this text.
+  const ownFed = fed.map((run) => feedRun(run, { text: null }));
+  // The commands that a program runs inherit its standard input.
+  const inherited = input === undefined ? found : found.map((run) => feedRun(run, input));
+  const runs = [...inherited, ...ownFed].map(countFromProgram);
   if (!command.isOpenEnded) return runs;
   // The words that follow, which may be a command, are not in the line, as in `xargs env`.
   if (COMMAND_WRAPPERS.has(name) && runs.length === 0)
@@ -71,6 +79,10 @@ export function findInnerRuns(command: SimpleCommand, parser: ShellParser): read
   const canRunCommands =
     findRunFinder(name) !== undefined || isWrapper(name) || hasExecutingOptions(name);
   return canRunCommands ? [...runs, createOpenRun(command.words.length)] : runs;
+}
+
+function feedRun(run: InnerRun, input: FedInput): InnerRun {
+  return { ...run, commands: run.commands.map((command) => addInput(command, input)) };
 }
 
 function findRunFinder(name: string): InnerRunFinder | undefined {
@@ -94,6 +106,19 @@ export interface InnerCommands {
   readonly commands: readonly SimpleCommand[];
   /** True if the command may run something that the line does not show. */
   readonly isIncomplete: boolean;
+}
+
+/** Tells whether commands, or the commands that these run in turn, run the text that the line feeds them. */
+export function runFedInput(commands: readonly SimpleCommand[], parser: ShellParser): boolean {
+  const waiting = commands.filter(({ input }) => input !== undefined);
+  for (let count = 0; count <= MAX_INNER_COMMANDS; count += 1) {
+    const next = waiting.pop();
+    if (next === undefined) return false;
+    const runs = findInnerRuns(next, parser);
+    if (runs.some(({ index }) => index === Number.POSITIVE_INFINITY)) return true;
+    waiting.push(...runs.flatMap((run) => run.commands));
+  }
+  return true;
 }
 
 /** Lists every command that a command runs because of its arguments, and the commands that those run in turn. */

@@ -4,7 +4,7 @@ import { findDoubt, type ShellParser, type ShellWord, type SimpleCommand } from 
 export interface InnerRun {
   /**
    * The index of the word that causes the run. The program has the index 0. A rule that names this word covers this
-   * run.
+   * run. Infinite for a run that no word causes, which no rule for the program covers.
    */
   readonly index: number;
   /** The commands that run, or could run. */

@@ -165,6 +165,11 @@ export function hasExecutingOptions(program: string): boolean {
   return EXECUTING_OPTIONS.has(stripVersion(program));
 }
 
+/** Returns all options of an interpreter before its first operand, in the syntax of `parseOptionTable`. */
+export function findOptionSyntax(program: string): string | undefined {
+  return EXECUTING_OPTIONS.get(stripVersion(program))?.[0]?.options;
+}
+
 /** Finds the commands that a program runs because of its options. */
 export function findOptionRuns(
   program: string,

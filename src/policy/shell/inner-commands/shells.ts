@@ -27,7 +27,7 @@ const findShellRuns: InnerRunFinder = (words, parser) => {
     at += takesValue ? 2 : 1;
   }
   const operand = words[at];
-  if (operand === undefined) return [createHiddenRun(words.length)];
+  if (operand === undefined || operand.value === '-') return [createHiddenRun(words.length)];
   return script === undefined ? [] : [parseScriptRun(script, [operand], parser)];
 };
 

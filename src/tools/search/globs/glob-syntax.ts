@@ -1,4 +1,5 @@
 import { MusterError } from '../../../base/errors.ts';
+import { lazy } from '../../../base/lazy.ts';
 
 /** A part of the glob for a single name (a file or directory name without `/`). */
 export type GlobNode =
@@ -183,7 +184,7 @@ function createGroupNode(group: GlobGroup, depth: number): GroupNode {
   };
 }
 
-const NAMED_CLASSES: Readonly<Record<string, RegExp>> = {
+const NAMED_CLASSES = lazy((): Readonly<Record<string, RegExp>> => ({
   alnum: /[\p{L}\p{N}]/u,
   alpha: /\p{L}/u,
   digit: /\d/,
@@ -192,7 +193,7 @@ const NAMED_CLASSES: Readonly<Record<string, RegExp>> = {
   space: /\s/,
   upper: /\p{Lu}/u,
   xdigit: /[0-9a-f]/i,
-};
+}));
 
 /** Parses `[a-z]`, `[!a]`, `[^a]` or `[[:digit:]]`. Returns undefined if no bracket closes the class. */
 function parseClass(glob: string, at: number): Special | undefined {
@@ -203,7 +204,7 @@ function parseClass(glob: string, at: number): Special | undefined {
   const [text, negation, inside = ''] = parts;
   const tests = [...inside.matchAll(/\[:([a-z]+):\]|(\\.|[^\\])-(\\.|[^\\])|\\?(.)/gsu)].map(
     ([, named, from, to, single]) => {
-      const known = named === undefined ? undefined : NAMED_CLASSES[named];
+      const known = named === undefined ? undefined : NAMED_CLASSES()[named];
       if (known !== undefined) return (character: string) => known.test(character);
       if (from === undefined || to === undefined)
         return (character: string) => character === single;

@@ -128,8 +128,8 @@ it('the screen names the keys in force', async () => {
   expect(help).toMatch(/^ {2}f9 +go back, take back/m);
   expect(help).toContain('choose a task: ↑ ↓, enter opens, s stops, b to the background');
   await stage.say('go');
-  expect(await stage.screen()).toContain('f9 stop · ctrl+t tasks · ctrl+y background');
   stage.begin('child1xx', { parent: 'mainmain' });
+  expect(await stage.screen()).toContain('f9 stop · ctrl+t tasks · ctrl+y background');
   stage.call('child1xx', 'b', 'Bash', { command: 'npm test' });
   stage.question('child1xx', 'b');
   expect(await stage.screen()).toContain('f2 to focus');

@@ -65,7 +65,10 @@ function open({
         if (isEnding) throw new MusterError('NOT_FOUND', 'nobody above it is at work');
         asked.push(`wake ${id} ${prompt}`);
       },
-      withdraw: (id) => [{ id: 'one', text: `waited for ${id}` }],
+      withdraw: (id) => {
+        if (isEnding) throw new MusterError('NOT_FOUND', 'it is about to end');
+        return [{ id: 'one', text: `waited for ${id}` }];
+      },
       send: (id, text) => {
         if (isEnding) throw new MusterError('NOT_FOUND', 'it is about to end');
         asked.push(`send ${id} ${text}`);
@@ -271,4 +274,25 @@ it('an idle conversation resumes several tasks one after the other', async () =>
   await nextTurn();
   await nextTurn();
   expect(asked).toEqual(['resume mainmain with child1xx -', 'wake child2xx and more']);
+});
+
+it('messages are taken back: those of the run, and those that wait for the next one', async () => {
+  const { conversation } = open();
+  expect(conversation.withdraw()).toEqual([]);
+  conversation.send('one');
+  conversation.send('two');
+  expect(conversation.withdraw()).toEqual(['two']);
+  await nextTurn();
+  expect(conversation.withdraw()).toEqual(['waited for mainmain']);
+});
+
+it('a message is taken back between the end of a run and its result, and is not sent later', async () => {
+  const { conversation, asked, end, decideEnd } = open();
+  conversation.send('one');
+  await nextTurn();
+  decideEnd();
+  conversation.send('two');
+  expect(conversation.withdraw()).toEqual(['two']);
+  await end();
+  expect(asked).toEqual(['start one as Plan', 'idle']);
 });

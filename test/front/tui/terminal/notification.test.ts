@@ -23,12 +23,12 @@ describe('the kind of notification', () => {
     [{ KITTY_WINDOW_ID: '1', STY: '1.screen' }, null],
     [{ KITTY_WINDOW_ID: '' }, null],
   ])('of %j is %s', (environment, kind) => {
-    expect(findAttentionMethod('desktop', environment).kind).toBe(kind);
+    expect(findAttentionMethod(environment).kind).toBe(kind);
   });
 });
 
 describe('an attention sequence', () => {
-  const desktop = { notify: 'desktop', isInTmux: false } as const;
+  const method = { isInTmux: false } as const;
 
   it.each([
     ['osc9', `\u001b]9;child asks${ST}`],
@@ -36,16 +36,16 @@ describe('an attention sequence', () => {
     ['osc99', `\u001b]99;;Muster: child asks${ST}`],
     [null, BELL],
   ] as const)('by %s is %j', (kind, text) => {
-    expect(attentionSequence({ ...desktop, kind }, 'child asks')).toBe(text);
+    expect(attentionSequence('desktop', { ...method, kind }, 'child asks')).toBe(text);
   });
 
   it('is a bell or nothing if that is configured', () => {
-    expect(attentionSequence({ ...desktop, notify: 'bell', kind: 'osc9' }, 'x')).toBe(BELL);
-    expect(attentionSequence({ ...desktop, notify: 'off', kind: 'osc9' }, 'x')).toBe('');
+    expect(attentionSequence('bell', { ...method, kind: 'osc9' }, 'x')).toBe(BELL);
+    expect(attentionSequence('off', { ...method, kind: 'osc9' }, 'x')).toBe('');
   });
 
   it('passes through tmux as one sequence, with a bell in case tmux does not pass it on', () => {
-    expect(attentionSequence({ ...desktop, kind: 'osc9', isInTmux: true }, 'x')).toBe(
+    expect(attentionSequence('desktop', { ...method, kind: 'osc9', isInTmux: true }, 'x')).toBe(
       `\u001bPtmux;\u001b\u001b]9;x\u001b\u001b\\${ST}${BELL}`,
     );
   });
@@ -53,7 +53,7 @@ describe('an attention sequence', () => {
   it.each(['a\u0007b', 'a\u001b\\b', 'a\u009cb', 'a\nb', 'a;b', '4;3;100', '\u202ea'])(
     'controls nothing with hostile text: %j',
     (text) => {
-      const call = attentionSequence({ ...desktop, kind: 'osc9' }, text);
+      const call = attentionSequence('desktop', { ...method, kind: 'osc9' }, text);
       const inner = call.slice('\u001b]9;'.length, -ST.length);
       expect(call).toBe(`\u001b]9;${inner}${ST}`);
       expect(inner).not.toBe('');
@@ -62,15 +62,16 @@ describe('an attention sequence', () => {
   );
 
   it('has a limited length', () => {
-    expect(attentionSequence({ ...desktop, kind: 'osc9' }, 'x'.repeat(10_000)).length).toBeLessThan(
-      300,
-    );
+    expect(
+      attentionSequence('desktop', { ...method, kind: 'osc9' }, 'x'.repeat(10_000)).length,
+    ).toBeLessThan(300);
   });
 });
 
 it('calls the user for a question and the end of a background task, unless the terminal has the focus', async () => {
   await using stage = new Stage({
-    attention: { notify: 'desktop', kind: 'osc9', isInTmux: false },
+    attention: { kind: 'osc9', isInTmux: false },
+    settings: { notify: 'desktop' },
   });
   await stage.say('Run the tests');
   const child = { agent: 'tester', parent: 'mainmain', background: true, description: 'the tests' };

@@ -25,6 +25,7 @@ const SECRET: Dialog = {
   title: 'API key',
   lines: [],
   secret: new TypedSecret(),
+  hasList: false,
 };
 const CHOICE = choiceDialog({
   subject: 'provider',
@@ -51,6 +52,16 @@ it('a secret is typed, corrected and given, and no state shows it', () => {
   expect(given.state.dialog).toMatchObject({ kind: 'busy' });
   // A second press gives nothing.
   expect(run(given.state, key('enter')).effects).toEqual([]);
+});
+
+it('Esc at a key returns to the list of providers, if the provider was chosen there', () => {
+  const listed = run(stateOf({ dialog: { ...SECRET, hasList: true } }), key('escape'));
+  expect([listed.state.dialog, listed.effects]).toEqual([
+    null,
+    [{ type: 'cancel-dialog' }, { type: 'open-dialog', subject: 'login', argument: '' }],
+  ]);
+  const named = run(stateOf({ dialog: SECRET }), key('escape'));
+  expect([named.state.dialog, named.effects]).toEqual([null, [{ type: 'cancel-dialog' }]]);
 });
 
 it.each<readonly [string, readonly UiMessage[], string]>([

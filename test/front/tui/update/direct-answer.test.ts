@@ -206,8 +206,49 @@ describe('twelve children that ask for the same kind of command', () => {
     ui.pass(300);
     const shown = new Set(twelve.map(({ id }) => id));
     expect([ui.answers, ui.state.focus, ui.state.answersAlike]).toEqual([[], 'question', shown]);
+    // So is this one, because they have been on the screen for less than half a second.
+    ui.handle({ type: 'key-pressed', meaning });
+    ui.pass(499);
+    ui.handle({ type: 'key-pressed', meaning });
+    expect([ui.answers, ui.state.focus]).toEqual([[], 'question']);
+    expect(ui.state.hint).toBe('read what is shown now, then press the key again');
+    ui.pass(1);
     ui.handle({ type: 'key-pressed', meaning });
     expect(ui.answers).toEqual(twelve.map(({ id }) => ({ question: id, ...given })));
+  });
+
+  it('are not answered by a key that comes before the next frame, which shows them', () => {
+    const ui = new Ui(twelve, { focus: 'question', question: 'q0' });
+    ui.pass(5_000);
+    ui.handle({ type: 'key-pressed', meaning: 'answer-similar' });
+    ui.handle({ type: 'key-pressed', meaning: 'answer-once' });
+    expect(ui.answers).toEqual([]);
+    ui.pass(500);
+    ui.pass(500);
+    ui.handle({ type: 'key-pressed', meaning: 'answer-once' });
+    expect(ui.answers).toEqual(twelve.map(({ id }) => ({ question: id, text: 'yes' })));
+  });
+
+  it('that take the place of another question are answered once they have been in view', () => {
+    const other = permissionQuestion('other', { tool: 'WebFetch', commands: [], hosts: ['x.org'] });
+    const ui = new Ui([other, ONE], { focus: 'question', question: 'other' });
+    ui.pass(5_000);
+    const { tree } = stateOf({}, { questions: [ONE] });
+    ui.state = { ...ui.state, tree, focus: 'editor', question: null };
+    const answerOnce = (): void => {
+      ui.handle({ type: 'key-pressed', meaning: 'focus-question' });
+      ui.handle({ type: 'key-pressed', meaning: 'answer-once' });
+    };
+    // The first question is still on the screen.
+    answerOnce();
+    ui.draw();
+    answerOnce();
+    ui.pass(499);
+    ui.handle({ type: 'key-pressed', meaning: 'answer-once' });
+    expect(ui.answers).toEqual([]);
+    ui.pass(1);
+    ui.handle({ type: 'key-pressed', meaning: 'answer-once' });
+    expect(ui.answers).toEqual([answer('yes')]);
   });
 
   it('with the same command are all answered by A and y without a pause', () => {
@@ -303,6 +344,17 @@ describe('shift+tab', () => {
     expect(modes(ui)).toEqual(['autonomous', 'default']);
     ui.pass(600);
     expect(modes(ui)).toEqual(['autonomous', 'default']);
+  });
+
+  it('goes on through the modes when the question of an edit appears meanwhile', () => {
+    const ui = new Ui([]);
+    ui.shiftTab();
+    const members = { main: {}, child: { parent: 'main' } };
+    ui.state = { ...ui.state, tree: stateOf({}, { members, questions: [EDIT] }).tree };
+    ui.draw();
+    ui.pass(500);
+    ui.shiftTab();
+    expect([ui.answers, ui.state.pendingMode?.mode]).toEqual([[], 'acceptEdits']);
   });
 
   it('has no effect after a complete round', () => {

@@ -33,3 +33,18 @@ describe('a familiar name', () => {
     ]);
   });
 });
+
+it.each([
+  ['cst', 'cost'],
+  ['exti', 'exit'],
+  ['hlep', 'help'],
+  ['undoo', 'undo'],
+])('/%s suggests /%s', (typed, meant) => {
+  const { state } = update(stateOf(), { type: 'submitted', text: `/${typed}` }, CONTEXT);
+  expect(state.tree.main.entries).toMatchObject([
+    {
+      title: `/${typed} is not a command`,
+      lines: [expect.stringContaining(`did you mean /${meant}?`)],
+    },
+  ]);
+});

@@ -7,21 +7,23 @@ import { Pen } from '../../../../src/front/tui/view/pen.ts';
 import { PLAIN } from '../../../../src/front/tui/view/theme.ts';
 import type { PermissionQuestion, Question } from '../../../../src/protocol/question.ts';
 import { taskSpec } from '../../../store/fixture-data.ts';
+import { DEFAULT_TERMINAL_SETTINGS } from '../../../../src/protocol/terminal-settings.ts';
 import { LOG_VERSION } from '../../../../src/protocol/events/event.ts';
 import { initialState } from '../../../../src/protocol/state/task-state.ts';
 
 /** What updates read beside the state; nothing of it changes. */
 export const CONTEXT: UpdateContext = {
   library: {
+    configFiles: [],
     cwd: '/home/you/project',
     agents: { agents: [taskSpec('aaaaaaaa').agent], shadowed: [], skipped: [], problems: [] },
     models: { settings: {}, providers: [] } as never,
-    detail: 'full',
     mode: 'default',
-    thinking: 'short',
     offlineByDefault: false,
     rules: { allow: [], ask: [], deny: [] },
-    terminal: { title: true, hints: true, theme: 'auto' },
+    templates: [],
+    terminal: DEFAULT_TERMINAL_SETTINGS,
+    mainEffort: () => null,
     mainModel: () => ({ provider: 'scripted', id: 'one', chain: ['flag'] }),
   },
   bindings: DEFAULT_BINDINGS,

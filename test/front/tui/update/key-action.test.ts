@@ -61,7 +61,7 @@ it.each<readonly [string, Partial<KeyContext>, string]>([
   ['r', { hasQuestion: true, focus: 'question' }, 'answer-reason'],
   ['2', { hasQuestion: true, focus: 'question' }, 'option-2'],
   ['x', { hasQuestion: true, focus: 'question' }, 'nothing'],
-  ['enter', { hasQuestion: true, focus: 'question' }, 'nothing'],
+  ['enter', { hasQuestion: true, focus: 'question' }, 'ask-enter'],
   ['up', { focus: 'tasks' }, 'choose-up'],
   ['up', { focus: 'question' }, 'ask-up'],
   ['up', {}, 'editor'],

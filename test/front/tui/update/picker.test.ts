@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AppState } from '../../../../src/front/tui/model/app-state.ts';
 import type { UiMessage } from '../../../../src/front/tui/update/message.ts';
 import { keyAction, keyContext } from '../../../../src/front/tui/update/key-action.ts';
+import { createPicker } from '../../../../src/front/tui/model/picker.ts';
 import { update } from '../../../../src/front/tui/update/update.ts';
 import { CONTEXT, stateOf } from './fixtures.ts';
 
@@ -180,5 +181,42 @@ describe('/undo', () => {
         message: { type: 'note', level: 'info', text: '2 files put back; /redo reverts that' },
       },
     ]);
+  });
+});
+
+describe('a model whose efforts are known', () => {
+  const model = {
+    id: 'acme/deep',
+    title: 'acme/deep',
+    cells: [],
+    preview: [],
+    efforts: ['low', 'high'] as const,
+  };
+  const take: UiMessage = { type: 'key-pressed', meaning: 'picker-take' };
+
+  it('is followed by the choice of an effort', () => {
+    const before = stateOf({ focus: 'picker', picker: createPicker('models', [model]) });
+    const asked = update(before, take, CONTEXT).state;
+    expect(asked.picker?.items.map(({ id, mark }) => [id, mark])).toEqual([
+      ['default', 'in use'],
+      ['low', undefined],
+      ['high', undefined],
+    ]);
+    const down: UiMessage = { type: 'key-pressed', meaning: 'picker-down' };
+    const chosen = update(update(asked, down, CONTEXT).state, take, CONTEXT);
+    expect(chosen.effects).toContainEqual({
+      type: 'dispatch',
+      message: { type: 'run-command', name: 'model', argument: 'acme/deep low' },
+    });
+  });
+
+  it.each([
+    ['acme/deep low', { name: 'acme/deep', effort: 'low' }],
+    ['acme/deep default', { name: 'acme/deep', effort: null }],
+    ['acme/deep', { name: 'acme/deep', effort: undefined }],
+    ['acme/deep deeply', { name: 'acme/deep deeply', effort: undefined }],
+  ])('/model %s', (argument, effect) => {
+    const run: UiMessage = { type: 'run-command', name: 'model', argument };
+    expect(update(stateOf(), run, CONTEXT).effects).toEqual([{ type: 'set-model', ...effect }]);
   });
 });

@@ -109,6 +109,7 @@ describe('slash commands', () => {
       'redo',
       'take-back',
       'compact',
+      'config',
       'init',
       'resume',
       'login',

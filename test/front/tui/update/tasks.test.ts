@@ -1,11 +1,8 @@
+import { findForegroundTasks } from '../../../../src/front/tui/model/task-tree.ts';
 import type { AppState } from '../../../../src/front/tui/model/app-state.ts';
 import { modesAfter } from '../../../../src/front/tui/update/modes.ts';
 import { expect, it } from 'vitest';
-import {
-  interruptTask,
-  findForegroundTasks,
-  TASK_ACTIONS,
-} from '../../../../src/front/tui/update/tasks.ts';
+import { interruptTask, TASK_ACTIONS } from '../../../../src/front/tui/update/tasks.ts';
 import { CONTEXT, stateOf, treeOf, type Member } from './fixtures.ts';
 
 type Members = Readonly<Record<string, Member>>;
@@ -34,12 +31,12 @@ const stopping = (task: string, hint: string) => ({
 const interrupting = (hint: string) => ({
   effects: [
     { type: 'interrupt-task', task: 'main' },
-    { type: 'expire-armed', ms: 1_000 },
+    { type: 'expire-armed', ms: 2_000 },
   ],
   armed: 'stop-tree',
   hint,
 });
-const BACKGROUND_HINT = 'interrupted; press it again to stop 1 background task, too';
+const BACKGROUND_HINT = 'interrupted; esc again stops 1 background task';
 
 it.each<readonly [string, Members, string | null, boolean, object]>([
   ['a main task alone', ALONE, null, false, interrupting('stopping')],

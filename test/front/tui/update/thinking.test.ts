@@ -23,12 +23,12 @@ it('/thinking shows one line, the full text, or nothing of a thought', () => {
   const full = run(state, 'full');
   expect(drawn(full)).toContain('The last idea.');
   const hidden = run(full, '');
-  expect(hidden.thinking).toBe('hidden');
+  expect(hidden.terminal.thinking).toBe('hidden');
   expect(drawn(hidden)).not.toContain('idea');
-  expect(run(hidden, '').thinking).toBe('short');
+  expect(run(hidden, '').terminal.thinking).toBe('short');
   const wrong = run(hidden, 'loud');
   expect(wrong).toMatchObject({
-    thinking: 'hidden',
+    terminal: { thinking: 'hidden' },
     hint: '/thinking takes short, full or hidden',
   });
 });

@@ -167,6 +167,7 @@ function questionIn(pen: Pen, text: string): readonly string[] {
       isDirect: false,
       similar: [],
       isForSimilar: false,
+      typing: 'nothing' as const,
     },
     pen,
   ).lines;

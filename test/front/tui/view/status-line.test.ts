@@ -1,7 +1,11 @@
 import { assert, nat, option, property, record, string } from 'fast-check';
 import { expect, it } from 'vitest';
 import { visibleWidth } from '../../../../src/front/tui/view/fit.ts';
-import { fitStatus, type StatusFacts } from '../../../../src/front/tui/view/status-line.ts';
+import {
+  fitStatus,
+  fitStatusAndHints,
+  type StatusFacts,
+} from '../../../../src/front/tui/view/status-line.ts';
 
 const FACTS: StatusFacts = {
   directory: 'project',
@@ -42,6 +46,39 @@ it.each([
   expect(fitStatus({ ...FACTS, ...change }, 200)).toBe(text);
 });
 
+const BUSY = ['esc stop', 'ctrl+t tasks', 'ctrl+b background'];
+
+it.each([
+  [
+    140,
+    'project (feature/retries) · anthropic/claude-sonnet-5 · high · 34 % of 200k · $0.12',
+    BUSY,
+  ],
+  [110, 'project (feature/retries) · claude-sonnet-5 · high · 34 % · $0.12', BUSY],
+  [
+    90,
+    'project (feature/retries) · claude-sonnet-5 · high · 34 % · $0.12',
+    ['esc stop', 'ctrl+t tasks'],
+  ],
+  [73, 'project (feature/retries) · claude-sonnet-5 · high · 34 % · $0.12', ['esc stop']],
+  [65, 'project (feature/ret…) · claude-sonnet-5 · 34 % · $0.12', ['esc stop']],
+  [50, 'project · claude-sonnet-5 · 34 % · $0.12', ['esc stop']],
+  [38, 'claude-sonnet-5 · 34 % · $0.12', ['esc stop']],
+  [35, 'claude-sonnet-5 · 34 % · $0.12', []],
+  [24, '34 % · $0.12', ['esc stop']],
+  [14, '$0.12', ['esc stop']],
+  [10, '', ['esc stop']],
+  [0, '', []],
+] as const)('fits the facts and the hints into %i columns', (room, text, hints) => {
+  expect(fitStatusAndHints(FACTS, BUSY, room)).toEqual({ facts: text, hints: hints.join(' · ') });
+});
+
+it('leaves out a count of tokens before the branch, and a cost after the directory', () => {
+  expect(fitStatus({ ...FACTS, use: '12.3k tok' }, 52)).toBe(
+    'project (feature/ret…) · claude-sonnet-5 · 34 %',
+  );
+});
+
 it('never takes more room than there is', () => {
   const name = string({ unit: 'grapheme', minLength: 1, maxLength: 80 });
   assert(
@@ -50,6 +87,8 @@ it('never takes more room than there is', () => {
       nat(120),
       (names, room) => {
         expect(visibleWidth(fitStatus({ ...FACTS, ...names }, room))).toBeLessThanOrEqual(room);
+        const { facts, hints } = fitStatusAndHints({ ...FACTS, ...names }, BUSY, room);
+        expect(visibleWidth(facts) + visibleWidth(hints)).toBeLessThanOrEqual(room);
       },
     ),
   );

@@ -6,12 +6,17 @@ const PAGE = readFileSync(new URL('../../../../docs/permissions.md', import.meta
 const ROW = /^\| (allow|deny) (.+?) \| `(.+)` \| (yes|no) \|$/gm;
 const SPECIFIER = /`Bash\((.+?)\)`/g;
 
-const rows = [...PAGE.matchAll(ROW)].map(([, list = '', rules = '', line = '', applies = '']) => ({
-  list,
-  specifiers: [...rules.matchAll(SPECIFIER)].map(([, specifier = '']) => specifier),
-  line,
-  applies: applies === 'yes',
-}));
+/** A `|` in a cell of a table is written as `\\|`. */
+const unescaped = PAGE.replaceAll('\\|', '|');
+
+const rows = [...unescaped.matchAll(ROW)].map(
+  ([, list = '', rules = '', line = '', applies = '']) => ({
+    list,
+    specifiers: [...rules.matchAll(SPECIFIER)].map(([, specifier = '']) => specifier),
+    line,
+    applies: applies === 'yes',
+  }),
+);
 
 test('the page has examples', () => expect(rows.length).toBeGreaterThan(30));
 

@@ -1,4 +1,4 @@
-import { checkAgents, resolveAgentFiles, type AgentsCheckReport } from '../../../../api/index.ts';
+import { loadDefinitions, type AgentsCheckReport } from '../../../../api/index.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
 import { defineReportCommand, type CommandContext } from '../../command.ts';
@@ -30,10 +30,11 @@ export const agentsCheckCommand = defineReportCommand({
   }),
   run: async (options, context) => {
     const { strict } = options;
+    const { checkAgents, resolveAgentFiles } = await loadDefinitions();
     const report = await checkAgents({
       ...agentsLocation(options, context),
       ...directoryOption(options.dir, context),
-      names: await resolveAgentFiles(options.names, context.cwd),
+      names: resolveAgentFiles(options.names, context.cwd),
     });
     const ok = !report.findings.some(
       ({ severity }) => severity === 'error' || (strict && severity === 'warning'),

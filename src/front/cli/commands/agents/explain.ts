@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
-import { explainAgent, type AgentExplanation } from '../../../../api/index.ts';
+import { loadDefinitions, type AgentExplanation } from '../../../../api/index.ts';
 import { defineReportCommand, type CommandContext } from '../../command.ts';
 import { factLines, type Fact } from '../../layout.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
@@ -42,6 +42,7 @@ export const agentsExplainCommand = defineReportCommand({
   }),
   run: async (options, context) => {
     const { name, flags, addDirs } = options;
+    const { explainAgent } = await loadDefinitions();
     const explained = await explainAgent({
       ...agentsLocation(options, context),
       name,

@@ -1,4 +1,4 @@
-import { importAgents, resolveAgentFiles, type ImportedAgent } from '../../../../api/index.ts';
+import { loadDefinitions, type ImportedAgent } from '../../../../api/index.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { defineReportCommand, type CommandContext } from '../../command.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
@@ -35,10 +35,11 @@ export const agentsImportCommand = defineReportCommand({
   }),
   run: async (options, context) => {
     const { to, name, force } = options;
+    const { importAgents, resolveAgentFiles } = await loadDefinitions();
     const imported = await importAgents({
       ...agentsLocation(options, context),
       ...directoryOption(options.dir, context),
-      names: await resolveAgentFiles(options.names, context.cwd),
+      names: resolveAgentFiles(options.names, context.cwd),
       to,
       name,
       force,

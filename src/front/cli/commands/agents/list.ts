@@ -1,4 +1,4 @@
-import { listAgentsBelow, listAgentsIn } from '../../../../api/index.ts';
+import { loadDefinitions, type AgentListings } from '../../../../api/index.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { collapseWhitespace, plural } from '../../../../base/text.ts';
 import { defineReportCommand } from '../../command.ts';
@@ -7,8 +7,7 @@ import { cutLine, formatPathGroup, formatMode, formatOrigin, formatShortPath } f
 import { formatTools } from '../../../../report/agent-tools.ts';
 import { agentsLocation, agentsOptions, directoryOption, TRUST_DATA_DIR } from './location.ts';
 
-type Listings = Awaited<ReturnType<typeof listAgentsIn>>;
-type Listing = Listings['agents'][number];
+type Listing = AgentListings['agents'][number];
 
 /** The maximum length of a description in code points. It has a line of its own, after four blanks. */
 const SHOWN_DESCRIPTION = 76;
@@ -37,10 +36,11 @@ export const agentsListCommand = defineReportCommand({
   run: async (options, context) => {
     const { verbose } = options;
     const { dir } = directoryOption(options.dir, context);
+    const definitions = await loadDefinitions();
     const listings =
       dir === undefined
-        ? await listAgentsIn(agentsLocation(options, context))
-        : await listAgentsBelow(dir);
+        ? await definitions.listAgentsIn(agentsLocation(options, context))
+        : await definitions.listAgentsBelow(dir);
     const from = { cwd: dir ?? context.cwd, home: context.home, byPath: dir !== undefined };
     const list = verbose ? longList(listings, from) : shortList(listings, from);
     const text = list + skippedLines(listings, from) + summaryLine(listings, { verbose });
@@ -57,7 +57,7 @@ interface PathDisplay {
 }
 
 /** Writes two lines for each agent that can be used. They fit into 80 columns. */
-function shortList({ agents }: Listings, from: PathDisplay): string {
+function shortList({ agents }: AgentListings, from: PathDisplay): string {
   const used = agents.filter(({ shadowedBy }) => shadowedBy === null);
   const names = used.map(formatName);
   const widths = names.map((name) => name.length).filter((width) => width <= MAX_NAME_WIDTH);
@@ -102,7 +102,7 @@ function shadowed(paths: readonly string[], { cwd, home }: PathDisplay): string 
 }
 
 /** Writes everything that the listing knows, also about agents that are not used. */
-function longList({ agents }: Listings, { cwd, home }: PathDisplay): string {
+function longList({ agents }: AgentListings, { cwd, home }: PathDisplay): string {
   return agents
     .map((agent) => {
       const { shadowedBy, warnings, shadows, aliases, description, maxTurns, disallowedTools } =
@@ -133,7 +133,7 @@ function longList({ agents }: Listings, { cwd, home }: PathDisplay): string {
 }
 
 /** Lists the skipped files, one line for each reason. */
-function skippedLines({ skipped }: Listings, { cwd, home }: PathDisplay): string {
+function skippedLines({ skipped }: AgentListings, { cwd, home }: PathDisplay): string {
   return [...Map.groupBy(skipped, ({ code }) => code).values()]
     .map((files) => {
       const paths = files.map(({ path }) => formatShortPath(path, cwd, home));
@@ -142,7 +142,10 @@ function skippedLines({ skipped }: Listings, { cwd, home }: PathDisplay): string
     .join('');
 }
 
-function summaryLine({ agents }: Listings, { verbose }: { readonly verbose: boolean }): string {
+function summaryLine(
+  { agents }: AgentListings,
+  { verbose }: { readonly verbose: boolean },
+): string {
   const unused = agents.filter(({ shadowedBy }) => shadowedBy !== null).length;
   const warned = agents.filter(({ warnings }) => warnings.length > 0).length;
   const parts = [

@@ -1,10 +1,5 @@
 import { resolve } from 'node:path';
-import {
-  createAgent,
-  readPromptFile,
-  EXAMPLE_AGENTS,
-  type NewAgent,
-} from '../../../../api/index.ts';
+import { loadDefinitions, EXAMPLE_AGENTS, type NewAgent } from '../../../../api/index.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { TIERS } from '../../../../protocol/model.ts';
@@ -69,6 +64,7 @@ export const agentsNewCommand = defineReportCommand({
   run: async (options, context) => {
     const { to, force } = options;
     const newAgent = await completeRequest(options, context);
+    const { createAgent } = await loadDefinitions();
     const created = await createAgent({
       ...agentsLocation(options, context),
       newAgent,
@@ -110,6 +106,7 @@ async function completeRequest(
   { cwd, questions: start }: CommandContext,
 ): Promise<NewAgent> {
   const { description, tools, model, mode, from, promptFile } = options;
+  const { readPromptFile } = await loadDefinitions();
   const prompt =
     promptFile === null ? options.prompt : await readPromptFile(resolve(cwd, promptFile));
   const given = { name: options.name, description, tools, model, mode, prompt, from };

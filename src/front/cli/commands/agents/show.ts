@@ -1,4 +1,4 @@
-import { showAgent, type AgentDetails } from '../../../../api/index.ts';
+import { loadDefinitions, type AgentDetails } from '../../../../api/index.ts';
 import type { TaskLimits } from '../../../../protocol/task.ts';
 import { defineReportCommand, type CommandContext } from '../../command.ts';
 import { factLines, type Fact } from '../../layout.ts';
@@ -19,6 +19,7 @@ export const agentsShowCommand = defineReportCommand({
   examples: ['muster agents show Explore'],
   parse: ({ operands: [name = ''], flags }) => ({ ...agentsOptions(flags), name }),
   run: async (options, context) => {
+    const { showAgent } = await loadDefinitions();
     const agent = await showAgent(options.name, agentsLocation(options, context));
     return { json: agent, text: asText(agent, context) };
   },

@@ -1,10 +1,7 @@
 import {
-  listAccounts,
-  listAgentsIn,
-  listProvidersToSignIn,
-  loadAgents,
-  openTasks,
-  listTemplatesIn,
+  loadAccounts,
+  loadDefinitions,
+  loadStoredTasks,
   type AccountOptions,
   type AccountReport,
   type TaskSummary,
@@ -51,6 +48,8 @@ export async function readCompletionValues(
       return configuredModels(place);
     case 'templates':
       return templates(place);
+    case 'settings':
+      return settings();
     case 'providers':
       return providers(place);
     case 'stored providers':
@@ -66,7 +65,8 @@ async function tasks(
   { dataDir }: CompletionLocation,
   fits: (task: TaskSummary) => boolean,
 ): Promise<readonly TaskSummary[]> {
-  const tasksHere = await openTasks(dataDir === undefined ? {} : { dataDir });
+  const { openTasks } = await loadStoredTasks();
+  const tasksHere = openTasks(dataDir === undefined ? {} : { dataDir });
   try {
     return tasksHere.list().filter(fits);
   } finally {
@@ -89,7 +89,13 @@ async function questions(place: CompletionLocation): Promise<readonly Candidate[
   );
 }
 
+async function settings(): Promise<readonly Candidate[]> {
+  const { ALL_KEYS } = await import('../../../../config/key-entry.ts');
+  return ALL_KEYS.map(({ key, spec }) => ({ text: key, about: spec.meaning }));
+}
+
 async function agents(place: CompletionLocation): Promise<readonly Candidate[]> {
+  const { listAgentsIn } = await loadDefinitions();
   const listed = await listAgentsIn(place);
   return listed.agents
     .filter(({ shadowedBy }) => shadowedBy === null)
@@ -98,6 +104,7 @@ async function agents(place: CompletionLocation): Promise<readonly Candidate[]> 
 
 /** Returns values of `--agent-mode`. */
 async function agentModes(place: CompletionLocation): Promise<readonly Candidate[]> {
+  const { loadAgents } = await loadDefinitions();
   const { discovery } = await loadAgents(place);
   return discovery.items.flatMap((agent) =>
     listGrantableModes(agent).map((text) => ({ text, about: agent.description })),
@@ -106,6 +113,7 @@ async function agentModes(place: CompletionLocation): Promise<readonly Candidate
 
 /** Returns the models that the configuration names. */
 async function configuredModels(place: CompletionLocation): Promise<readonly Candidate[]> {
+  const { loadAgents } = await loadDefinitions();
   const { models } = (await loadAgents(place)).loadedConfig.config;
   const { catalogue, providers: _, ...chosen } = models;
   const named = [...Object.values(chosen).flat(), ...catalogue.keys()];
@@ -113,19 +121,22 @@ async function configuredModels(place: CompletionLocation): Promise<readonly Can
 }
 
 async function templates(place: CompletionLocation): Promise<readonly Candidate[]> {
+  const { listTemplatesIn } = await loadDefinitions();
   const listed = await listTemplatesIn(place);
   return listed.templates.map(({ name, description }) => ({ text: name, about: description }));
 }
 
 /** Returns the options of commands about accounts. */
 async function accountOptions(place: CompletionLocation): Promise<AccountOptions> {
+  const { loadAgents } = await loadDefinitions();
   const { environment, home, loadedConfig: loaded } = await loadAgents(place);
   const { cwd, dataDir } = place;
   return { loaded, state: { environment, home, cwd, ...(dataDir !== undefined && { dataDir }) } };
 }
 
 async function providers(place: CompletionLocation): Promise<readonly Candidate[]> {
-  const listed = await listProvidersToSignIn(await accountOptions(place));
+  const { listProvidersToSignIn } = await loadAccounts();
+  const listed = listProvidersToSignIn(await accountOptions(place));
   return listed.map(({ facts: { name, title } }) => ({ text: name, about: title }));
 }
 
@@ -133,7 +144,8 @@ async function storedAccounts(
   place: CompletionLocation,
   choose: (account: AccountReport) => string,
 ): Promise<readonly Candidate[]> {
-  const { accounts } = await listAccounts(await accountOptions(place));
+  const { listAccounts } = await loadAccounts();
+  const { accounts } = listAccounts(await accountOptions(place));
   return accounts.map((each) => ({
     text: choose(each),
     about: `${each.provider}, account ${each.account}`,

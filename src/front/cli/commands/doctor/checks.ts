@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import {
-  listAgentsIn,
+  loadDefinitions,
+  type AgentListings,
+  loadStoredTasks,
   loadServerChecks,
   type ServerChecks,
-  recentRepairs,
   type SandboxState,
-  reportModels,
-  openConfiguredSandbox,
+  loadModelReports,
+  loadSandbox,
   type ModelsReport,
   type SandboxOptions,
   type AgentsLocation,
@@ -63,10 +64,7 @@ interface ServerTestOptions {
 type DoctorLocation = Required<Pick<AgentsLocation, 'cwd' | 'trustProject' | 'dataDir'>>;
 
 /** The number of agents that can be used, the problems of their files, and the files that were skipped. */
-export interface AgentsReport extends Pick<
-  Awaited<ReturnType<typeof listAgentsIn>>,
-  'problems' | 'skipped'
-> {
+export interface AgentsReport extends Pick<AgentListings, 'problems' | 'skipped'> {
   readonly loaded: number;
 }
 
@@ -76,16 +74,22 @@ export function processProbes({ environment }: CommandContext): DoctorProbes {
     nodeVersion: process.versions.node,
     uid: process.getuid?.(),
     ripgrep: async () => (await import('@vscode/ripgrep')).rgPath,
-    models: reportModels,
-    repairs: (data) => recentRepairs(data, environment),
-    sandbox: async (location) =>
-      (await openConfiguredSandbox({ ...location, canWriteDataDir: false })).state(),
+    models: async (loaded, state) => (await loadModelReports()).reportModels(loaded, state),
+    repairs: async (data) => (await loadStoredTasks()).recentRepairs(data, environment),
+    sandbox: async (location) => {
+      const { openConfiguredSandbox } = await loadSandbox();
+      return openConfiguredSandbox({ ...location, canWriteDataDir: false }).state();
+    },
     servers: async (state, { trustProject, sandbox: location }) => {
-      const { checkServers } = await loadServerChecks();
-      const sandbox = await openConfiguredSandbox({ ...location, canWriteDataDir: false });
+      const [{ checkServers }, { openConfiguredSandbox }] = await Promise.all([
+        loadServerChecks(),
+        loadSandbox(),
+      ]);
+      const sandbox = openConfiguredSandbox({ ...location, canWriteDataDir: false });
       return await checkServers(state, { trustProject, sandbox });
     },
     agents: async (location) => {
+      const { listAgentsIn } = await loadDefinitions();
       const { agents, problems, skipped } = await listAgentsIn({ ...location, environment });
       const loaded = agents.filter(({ shadowedBy }) => shadowedBy === null).length;
       return { loaded, problems, skipped };

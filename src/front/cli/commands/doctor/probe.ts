@@ -1,5 +1,5 @@
 import {
-  reportProviderProbe,
+  loadModelReports,
   type PlannedProbe,
   type ProviderProbeReport,
 } from '../../../../api/index.ts';
@@ -36,6 +36,7 @@ export async function probeAndPrint(
   refuseAgents(environment, 'send requests to a provider with your keys');
   const loaded = await loadConfiguration(options, context);
   const { provider, model, apiKeyEnv, isWritten, isConfirmed } = probe;
+  const { reportProviderProbe } = await loadModelReports();
   const report = await reportProviderProbe(loaded, {
     state: stateLocation(options, context),
     provider,

@@ -1,7 +1,5 @@
 import {
-  listAccounts,
-  listProvidersToSignIn,
-  prepareSignIn,
+  loadAccounts,
   type AccountOptions,
   type AccountReport,
   type KeyStoreChoice,
@@ -50,7 +48,8 @@ export const loginCommand = defineCommand({
     const location = await loadAccountOptions(options, context);
     const provider = options.provider ?? (await askProvider(location, context));
     const { account, baseUrl } = options;
-    const signIn = await prepareSignIn({ provider, account, baseUrl }, location);
+    const { prepareSignIn } = await loadAccounts();
+    const signIn = prepareSignIn({ provider, account, baseUrl }, location);
     for (const warning of signIn.warnings) context.err(`muster: ${warning}\n`);
     const key = signIn.parse(await readKey(signIn, context));
     if (options.isChecked && !(await isAccepted(key, signIn, context))) return 1;
@@ -103,7 +102,8 @@ async function printAccounts(
   { json, ...options }: LoginOptions,
   context: CommandContext,
 ): Promise<number> {
-  const { file, accounts } = await listAccounts(await loadAccountOptions(options, context));
+  const { listAccounts } = await loadAccounts();
+  const { file, accounts } = listAccounts(await loadAccountOptions(options, context));
   if (json) context.out(`${toPrintableJson(accounts, 2)}\n`);
   else if (accounts.length === 0) context.out('No account is stored: muster login PROVIDER\n');
   else context.out(`${columns(accounts.map(accountRow))}\nThe list is in ${file}\n`);
@@ -129,7 +129,8 @@ async function askProvider(
   location: AccountOptions,
   { out, err, questions: start }: CommandContext,
 ): Promise<string> {
-  const providers = await listProvidersToSignIn(location);
+  const { listProvidersToSignIn } = await loadAccounts();
+  const providers = listProvidersToSignIn(location);
   out(`${columns(providers.map(providerRow))}\n`);
   if (start === null) {
     throw new UsageError('name the provider: muster login PROVIDER < key.txt');

@@ -1,4 +1,4 @@
-import { signOut } from '../../../../api/index.ts';
+import { loadAccounts } from '../../../../api/index.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { defineCommand, refuseAgents } from '../../command.ts';
 
@@ -29,6 +29,7 @@ export const logoutCommand = defineCommand({
     refuseAgents(context.environment, 'remove a key');
     const { stateLocation } = await import('../../configuration.ts');
     const state = stateLocation({ cwd: null, dataDir }, context);
+    const { signOut } = await loadAccounts();
     const { removed, problems, notes } = await signOut(request, state);
     for (const { provider, account, store } of removed) {
       const place = store === 'keychain' ? 'the keychain' : 'the file';

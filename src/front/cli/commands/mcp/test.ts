@@ -1,8 +1,4 @@
-import {
-  loadServerCommands,
-  openConfiguredSandbox,
-  type ServerTest,
-} from '../../../../api/index.ts';
+import { loadServerCommands, loadSandbox, type ServerTest } from '../../../../api/index.ts';
 import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { plural, truncate } from '../../../../base/text.ts';
@@ -72,7 +68,8 @@ async function connect(
   );
   const { environment, home, cwd } = state;
   const { kind, caches } = config.sandbox;
-  const sandbox = await openConfiguredSandbox({
+  const { openConfiguredSandbox } = await loadSandbox();
+  const sandbox = openConfiguredSandbox({
     environment,
     home,
     kind,

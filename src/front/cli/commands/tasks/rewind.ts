@@ -16,6 +16,8 @@ interface RewindOptions extends OutputOptions {
   readonly yes: boolean;
 }
 
+const REWIND_SCOPES = ['files', 'conversation'] as const;
+
 /**
  * `muster tasks rewind`: shows the changes, asks for a confirmation, and carries them out. The exit code is 1 if the
  * rewind is not possible, if the person said no, or if a file was kept because somebody has changed it since.
@@ -24,7 +26,7 @@ export const tasksRewindCommand = defineTasksCommand({
   words: 'tasks rewind',
   summary: 'put files and conversation of a task back to one of its events',
   operands: [{ name: 'ID', completes: TASK_VALUES }],
-  flags: ['to', 'undo', 'yes'],
+  flags: ['to', 'only', 'undo', 'yes'],
   flagDetails: {
     to: {
       value: 'N',
@@ -34,7 +36,11 @@ export const tasksRewindCommand = defineTasksCommand({
     },
     undo: { help: 'undo its last rewind, if it has not continued since' },
   },
-  examples: ['muster tasks rewind 4f2k9x --to 17', 'muster tasks rewind 4f2k9x --undo --yes'],
+  examples: [
+    'muster tasks rewind 4f2k9x --to 17',
+    'muster tasks rewind 4f2k9x --to 17 --only files',
+    'muster tasks rewind 4f2k9x --undo --yes',
+  ],
   parse: ({ operands: [id = ''], flags }) => ({
     id,
     wish: parseTarget(id, flags),
@@ -45,11 +51,13 @@ export const tasksRewindCommand = defineTasksCommand({
 
 function parseTarget(id: string, flags: FlagReader): RewindRequest {
   const to = flags.count('to', 0);
+  const only = flags.choices('only', REWIND_SCOPES).at(-1) ?? null;
   if (flags.has('undo')) {
-    if (to !== null) throw new UsageError('--undo takes back the last rewind: leave out --to');
+    if (to !== null || only !== null)
+      throw new UsageError('--undo takes back the last rewind: leave out --to and --only');
     return 'undo';
   }
-  if (to !== null) return { to };
+  if (to !== null) return { to, ...(only === null ? {} : { only }) };
   throw new UsageError(
     `to which event? muster tasks rewind ${id} --to N; muster tasks log ${id} shows them`,
   );
@@ -95,26 +103,31 @@ function notDone({ json }: { readonly json: boolean }): number {
 }
 
 function asJson(plan: RewindPlan, outcome: RewindOutcome | null) {
-  const {
-    roots: _,
-    logs: _logs,
-    wish: _wish,
-    only: _only,
-    toTime: _time,
+  const { roots: _, logs: _logs, wish: _wish, only, toTime: _time, isThere, ...shown } = plan;
+  return {
+    ...shown,
+    ...(only === null ? {} : { only }),
     isThere,
-    ...shown
-  } = plan;
-  return { ...shown, isThere, isDone: outcome !== null, left: outcome?.left ?? [] };
+    isDone: outcome !== null,
+    left: outcome?.left ?? [],
+  };
 }
 
 function outcomeLines({ plan, left }: RewindOutcome): readonly string[] {
-  const { task, to, undoes, files } = plan;
+  const { task, undoes } = plan;
   const back = undoes === null ? `; to undo this: muster tasks rewind ${task} --undo` : '';
   return [
-    `task ${task} is at event ${to}: ${plural(files.length - left.length, 'file')} put back`,
+    describeOutcome(plan, left.length),
     ...left.map(({ path, because }) => `  not ${shownPath(path)}: ${sanitizeLine(because)}`),
     `  to continue from there: muster tasks resume ${task}${back}`,
   ];
+}
+
+function describeOutcome({ task, to, wish, only, files }: RewindPlan, left: number): string {
+  const restored = `${plural(files.length - left, 'file')} put back`;
+  if (only === 'conversation') return `task ${task} is at event ${to}; all files stay as they are`;
+  if (only === null || wish === 'undo') return `task ${task} is at event ${to}: ${restored}`;
+  return `the files of task ${task} are those of event ${wish.to}: ${restored}`;
 }
 
 function shownPath(path: string): string {

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { systemClock } from '../../../../base/clock.ts';
 import { steadyNow } from '../../../../protocol/state/steady-time.ts';
-import { activityText, createMuster, type TaskEvent, type Tasks } from '../../../../api/index.ts';
+import { activityText, loadSessions, type TaskEvent, type Tasks } from '../../../../api/index.ts';
 import { systemErrorCode } from '../../../../base/errors.ts';
 import { resultLine } from '../../../../protocol/stream-line.ts';
 import { TASK_VARIABLE } from '../../../../sys/processes/command-environment.ts';
@@ -55,6 +55,7 @@ async function watchOnScreen(
   { id, dataDir }: { readonly id: string; readonly dataDir: string | null },
 ): Promise<number> {
   const { spec } = tasks.state(id);
+  const { createMuster } = await loadSessions();
   const [muster, { runWatch }] = await Promise.all([
     createMuster({
       cwd: isDirectory(spec.cwd) ? spec.cwd : resolve('.'),

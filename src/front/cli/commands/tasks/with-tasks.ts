@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { openTasks, type Tasks } from '../../../../api/index.ts';
+import { loadStoredTasks, type Tasks } from '../../../../api/index.ts';
 import type { Command, CommandArguments, CommandContext } from '../../command.ts';
 import { printNotice } from '../../output.ts';
 import { outputOptions, type DataOptions, type OutputOptions } from '../../run-options.ts';
@@ -14,7 +14,8 @@ export async function withTasks<Result>(
   { dataDir, create = false }: OpenOptions,
   work: (tasks: Tasks) => Result | Promise<Result>,
 ): Promise<Result> {
-  const tasks = await openTasks({
+  const { openTasks } = await loadStoredTasks();
+  const tasks = openTasks({
     ...(dataDir === null ? {} : { dataDir: resolve(dataDir) }),
     create,
     onNotice: printNotice,

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import {
-  listTemplatesIn,
-  loadItems,
-  createMuster,
+  loadDefinitions,
+  loadSessions,
   type EventListener,
   type Muster,
   type Run,
@@ -31,6 +30,7 @@ export async function runTemplate(
   const out = outFile(options);
   const session = await musterOptions(options);
   // A run can only continue in its log.
+  const { createMuster } = await loadSessions();
   const muster = await createMuster(
     action.kind === 'continue' ? { ...session, log: true } : session,
   );
@@ -72,6 +72,7 @@ async function startRun(
   action: Start,
   { onEvent, signal }: { readonly onEvent: EventListener; readonly signal: AbortSignal },
 ): Promise<Run> {
+  const { loadItems } = await loadDefinitions();
   const { source, items } = await loadItems({
     argument: action.items,
     path: resolve(action.items),
@@ -118,6 +119,7 @@ export async function listTemplates(
   options: TemplateRunOptions,
   context: CommandContext,
 ): Promise<number> {
+  const { listTemplatesIn } = await loadDefinitions();
   const found = await listTemplatesIn(agentsLocation(options, context));
   if (options.format === 'json') {
     printJson(found, 2);

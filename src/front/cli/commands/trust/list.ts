@@ -32,6 +32,8 @@ export const trustListCommand = defineCommand({
     context.out(columns(files.map((file) => fileRow(project, file))));
     context.out(columns(answers.map(answerRow)));
     context.out(columns(modes.map((mode) => modeRow(mode, savedModeName(mode)))));
+    const postponedOn = approvals.postponedOn(await approvals.propose([]));
+    if (postponedOn !== null) context.out(postponedText(postponedOn));
     return 0;
   },
 });
@@ -63,6 +65,11 @@ function modeRow({ path, answeredOn }: SavedMode, name: string): readonly string
     escapeLine(path),
     `answered on ${formatDay(answeredOn)}`,
   ];
+}
+
+function postponedText(answeredOn: string): string {
+  const on = formatDay(answeredOn);
+  return `You chose “Not now” on ${on}: the terminal UI does not ask about these files until one changes. muster trust add reviews them.\n`;
 }
 
 /** Formats the day of a time: `2026-11-22`. */

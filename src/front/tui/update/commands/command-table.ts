@@ -1,16 +1,28 @@
 import type { AppState } from '../../model/app-state.ts';
-import { type UpdateContext, hint, next, type UiEffect, type Update } from '../step.ts';
+import {
+  type UpdateContext,
+  changeTerminal,
+  hint,
+  next,
+  type UiEffect,
+  type Update,
+} from '../step.ts';
 import { redo, undo } from '../rewind.ts';
 import { restart } from '../dialogs.ts';
 import { pickAgent, pickModel, pickTask } from '../open-picker.ts';
+import { memory } from './memory.ts';
+import { permissions } from './permissions.ts';
+import { shells } from './shells.ts';
 import { startNewConversation, switchConversation } from './conversations.ts';
+import { EFFORTS } from '../../../../protocol/model.ts';
+import { DEFAULT_EFFORT } from '../picker-items.ts';
+import { configure } from '../settings.ts';
 import { chooseTheme, copyAnswer, exportConversation } from './screen-commands.ts';
-import { THEME_CHOICES } from '../../../../protocol/terminal-settings.ts';
+import { THEME_CHOICES, THINKING_DISPLAYS } from '../../../../protocol/terminal-settings.ts';
 import {
   agentsPage,
   helpPage,
   modelPage,
-  permissionsPage,
   showPage,
   taskPage,
   tasksPage,
@@ -19,10 +31,12 @@ import {
   type PageSource,
   type CommandHelp,
 } from './pages.ts';
-import { sanitizeLine, sanitizeForTerminal } from '../../../../base/terminal-text.ts';
-import { THINKING_DISPLAYS } from '../../../../protocol/thinking-display.ts';
-import { collapseWhitespace } from '../../../../base/text.ts';
-import type { LibraryInfo } from '../../model/ui-library.ts';
+import {
+  modelCompletions,
+  shellCompletions,
+  taskCompletions,
+  type Completion,
+} from './completions.ts';
 
 /** A command that is typed after a slash. */
 export interface SlashCommand extends CommandHelp {
@@ -52,6 +66,13 @@ export const COMMANDS: readonly SlashCommand[] = [
     run: pickOrPage(pickTask, page(tasksPage)),
   },
   {
+    name: 'shells',
+    argument: '[[stop] ID]',
+    help: 'the commands that tasks run in the background; stop one',
+    completions: shellCompletions,
+    run: shells,
+  },
+  {
     name: 'task-status',
     argument: 'ID',
     help: 'one task: what it is, what it does and what it has used',
@@ -65,14 +86,14 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: 'model',
-    argument: '[NAME]',
-    help: 'choose the model',
+    argument: '[NAME [EFFORT]]',
+    help: 'choose the model, and how much it thinks',
     needsOwnConversation: true,
     completions: (_state, library) => modelCompletions(library),
     run: (state, argument, context) =>
       argument === ''
         ? pickOrPage(pickModel, page(modelPage))(state, argument, context)
-        : next(state, { type: 'set-model', name: argument }),
+        : next(state, { type: 'set-model', ...parseModel(argument) }),
   },
   {
     name: 'undo',
@@ -109,8 +130,15 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: 'permissions',
-    help: 'the permission mode and the rules',
-    run: page(permissionsPage),
+    argument: '[KIND RULE]',
+    help: 'the permission mode and the rules; KIND: allow, ask, deny or remove',
+    completions: () => PERMISSIONS_WORDS.map((text) => ({ text, help: '' })),
+    run: permissions,
+  },
+  {
+    name: 'memory',
+    help: 'the files that agents read: AGENTS.md and others; edit one',
+    run: memory,
   },
   {
     name: 'thinking',
@@ -139,16 +167,28 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: 'export',
-    argument: '[FILE]',
-    help: 'write the conversation to a file: Markdown, or HTML for a name that ends with .html',
+    argument: '[--all] [FILE]',
+    help: 'write the conversation to a file: Markdown, or HTML for a name that ends with .html; --all: with tasks',
     run: exportConversation,
   },
   {
     name: 'theme',
     argument: '[NAME]',
-    help: 'show the colors, or choose others: auto, dark or light',
+    help: 'choose the colors: auto, dark or light',
     completions: () => THEME_CHOICES.map((text) => ({ text, help: '' })),
     run: chooseTheme,
+  },
+  {
+    name: 'config',
+    argument: '[KEY [VALUE]]',
+    help: 'show and change your settings',
+    needsOwnConversation: true,
+    run: configure,
+  },
+  {
+    name: 'status',
+    help: 'version, model and key, context, cost, mode, sandbox, and the files of the configuration',
+    run: does({ type: 'show-status' }),
   },
   {
     name: 'init',
@@ -183,7 +223,7 @@ export const COMMANDS: readonly SlashCommand[] = [
     name: 'trust',
     help: 'what files of this project would do; trust them',
     needsOwnConversation: true,
-    run: (state) => openDialog(state, 'trust', ''),
+    run: (state) => openDialog(state, 'trust', WANTED),
   },
   {
     name: 'restart',
@@ -204,21 +244,34 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
 ];
 
+const PERMISSIONS_WORDS = ['allow', 'ask', 'deny', 'remove'];
+
+/** The argument for a review that the user asks for. The start leaves out a review that was postponed. */
+const WANTED = 'wanted';
+
 function openDialog(state: AppState, subject: 'login' | 'trust', argument: string): Update {
   if (state.surface === 'screen') return next(state, { type: 'open-dialog', subject, argument });
   const command = subject === 'login' ? `muster login ${argument}`.trimEnd() : 'muster trust add';
   return hint(state, `type ${command} in another terminal, then /restart here`);
 }
 
+/** Reads the argument of `/model`: a name, and perhaps an effort. */
+function parseModel(argument: string) {
+  const [, name = argument, word = ''] = /^(\S+)\s+(\S+)$/.exec(argument) ?? [];
+  if (word === DEFAULT_EFFORT) return { name, effort: null };
+  const effort = EFFORTS.find((each) => each === word);
+  return effort === undefined ? { name: argument, effort } : { name, effort };
+}
+
 /** Chooses how much of the thinking is shown: the named amount, or the next one. */
 function chooseThinking(state: AppState, argument: string): Update {
-  const after = THINKING_DISPLAYS.indexOf(state.thinking) + 1;
+  const after = THINKING_DISPLAYS.indexOf(state.terminal.thinking) + 1;
   const following = THINKING_DISPLAYS[after % THINKING_DISPLAYS.length] ?? 'short';
   const thinking =
     argument === '' ? following : THINKING_DISPLAYS.find((each) => each === argument);
   if (thinking === undefined) return hint(state, '/thinking takes short, full or hidden');
-  const always = `terminal.thinking = "${thinking}" in your configuration keeps it`;
-  return hint({ ...state, thinking, toggled: new Set() }, `thinking: ${thinking}; ${always}`);
+  const always = `/config terminal.thinking ${thinking} keeps it`;
+  return hint(changeTerminal(state, { thinking }), `thinking: ${thinking}; ${always}`);
 }
 
 /** The message of `/init`. Reading a project takes much context, so a child does it. */
@@ -246,37 +299,4 @@ function pickOrPage(
 ): SlashCommand['run'] {
   return (state, argument, context) =>
     state.surface === 'screen' ? pick(state, context) : inLines(state, argument, context);
-}
-
-/** A text that the editor offers as a completion: `/help`, `@Explore`. */
-export interface Completion {
-  readonly text: string;
-  readonly help: string;
-}
-
-function taskCompletions({ tree }: AppState): readonly Completion[] {
-  return [...tree.rows.values()].map(({ id, agent, description }) => ({
-    text: id.slice(0, 8),
-    help: collapseWhitespace(sanitizeForTerminal(`${agent} ${description}`, 'prose')),
-  }));
-}
-
-/** Returns the tiers, and the models that the configuration names. */
-function modelCompletions({ models }: Pick<LibraryInfo, 'models'>): readonly Completion[] {
-  const { fast, balanced, powerful, default: standard, flag } = models.settings;
-  const tiers = Object.entries({ fast, balanced, powerful }).map(([text, model]) => ({
-    text,
-    help: sanitizeLine(model ?? 'the tier'),
-  }));
-  const named = [standard, flag].flatMap((model) =>
-    model === undefined ? [] : [{ text: sanitizeLine(model), help: '' }],
-  );
-  return [...tiers, ...named];
-}
-
-export function agentCompletions({ agents }: LibraryInfo['agents']): readonly Completion[] {
-  return agents.map(({ name, description }) => ({
-    text: sanitizeLine(`@${name}`),
-    help: collapseWhitespace(sanitizeForTerminal(description, 'prose')),
-  }));
 }

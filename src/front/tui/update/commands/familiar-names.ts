@@ -5,6 +5,7 @@ export const FAMILIAR_NAMES: ReadonlyMap<string, string> = new Map([
   ['cost', 'usage'],
   ['stats', 'usage'],
   ['exit', 'quit'],
+  ['settings', 'config'],
   ['allowed-tools', 'permissions'],
   ['continue', 'resume'],
   ['rewind', 'undo'],

@@ -10,6 +10,7 @@ import type { LibraryInfo } from '../../model/ui-library.ts';
 import { shortCost, shortTokens, shortTime } from '../../view/numbers.ts';
 import { statusSign, activityLine } from '../../view/task-pane.ts';
 import { type UpdateContext, andThen, next, type Update, appendEntry } from '../step.ts';
+import { FAMILIAR_NAMES } from './familiar-names.ts';
 import { showFromStart } from '../scroll.ts';
 import { closeTask } from '../tasks.ts';
 
@@ -43,10 +44,10 @@ export function showPage(state: AppState, page: Page, context: UpdateContext): U
 }
 
 export function unknownCommandPage(name: string, commands: readonly CommandHelp[]): Page {
-  const [near] = suggestNames(
-    name,
-    commands.map((command) => command.name),
-  );
+  const [near] = suggestNames(name, [
+    ...commands.map((command) => command.name),
+    ...FAMILIAR_NAMES.keys(),
+  ]);
   const meant = near === undefined ? '/help lists them.' : `did you mean /${near}?`;
   return {
     title: `/${name} is not a command`,
@@ -193,22 +194,6 @@ export function usagePage({ tree }: PageSource): Page {
       ...[...byModel].map(([model, rows]) => `${model}: ${sum(rows)}`),
       `together: ${sum([...tree.rows.values()])}`,
       'of all: muster usage',
-    ],
-  };
-}
-
-export function permissionsPage({ library, tree }: PageSource): Page {
-  const root = rootRow(tree);
-  const rules = (['deny', 'ask', 'allow'] as const).flatMap((list) =>
-    library.rules[list].map(({ text }) => `${list.padEnd(5)} ${text}`),
-  );
-  return {
-    title: 'Permissions',
-    lines: [
-      ...(root === undefined ? [] : [`this conversation works in mode ${root.mode}`]),
-      `a new one starts in mode ${library.mode}`,
-      ...(rules.length === 0 ? ['no rules'] : rules),
-      'rules: [permissions] of the configuration, --allow, --ask, --deny',
     ],
   };
 }

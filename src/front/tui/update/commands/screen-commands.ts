@@ -1,25 +1,23 @@
 import { THEME_CHOICES } from '../../../../protocol/terminal-settings.ts';
 import { transcriptInView, type AppState } from '../../model/app-state.ts';
 import { lastAnswerText } from '../../view/last-answer.ts';
-import { hint, next, type Update, type UpdateContext } from '../step.ts';
-import { showPage } from './pages.ts';
+import { changeTerminal, hint, next, type Update } from '../step.ts';
+import { pickTheme } from '../open-picker.ts';
 
-/** `/theme [NAME]`: shows the choices, or uses other colors for this session. */
-export function chooseTheme(state: AppState, name: string, context: UpdateContext): Update {
+/** `/theme [NAME]`: lists the choices, or uses other colors for this session. */
+export function chooseTheme(state: AppState, name: string): Update {
   if (state.surface === 'lines') return hint(state, 'plain lines have no colors');
   const choices = THEME_CHOICES.join(', ');
-  if (name === '') {
-    const lines = [
-      `now: ${state.theme}`,
-      `another one: /theme NAME, with one of ${choices}`,
-      'auto: by the background of the terminal',
-      'for all sessions: terminal.theme in the configuration',
-    ];
-    return showPage(state, { title: 'Theme', lines }, context);
-  }
+  if (name === '') return pickTheme(state);
   const theme = THEME_CHOICES.find((each) => each === name);
   if (theme === undefined) return hint(state, `there is no theme ${name}: ${choices}`);
-  return next({ ...state, theme, hint: `theme: ${theme}` }, { type: 'use-theme', theme });
+  return next(
+    {
+      ...changeTerminal(state, { theme }),
+      hint: `theme: ${theme}; /config terminal.theme ${theme} keeps it`,
+    },
+    { type: 'use-theme', theme },
+  );
 }
 
 /** `/copy`: copies the last answer of the conversation in view. */
@@ -30,10 +28,16 @@ export function copyAnswer(state: AppState): Update {
     : next(state, { type: 'copy-text', text });
 }
 
-/** `/export [FILE]`: writes the conversation in view to a file: HTML by its ending, otherwise Markdown. */
-export function exportConversation(state: AppState, file: string): Update {
+/**
+ * `/export [--all] [FILE]`: writes the conversation in view to a file: HTML by its ending, otherwise Markdown. With `--all`,
+ * the conversations of the tasks below are written, too.
+ */
+export function exportConversation(state: AppState, argument: string): Update {
   const task = state.openTask ?? state.conversation.id;
   if (task === null) return hint(state, 'there is no conversation yet');
+  const [, option, file = ''] = /^(--\S*)?\s*(.*)$/s.exec(argument) ?? [];
+  const withTasks = option === '--all';
+  if (option !== undefined && !withTasks) return hint(state, 'type /export, or /export --all FILE');
   const name = file === '' ? `muster-${task.slice(0, 8)}.md` : file;
-  return next(state, { type: 'export-conversation', task, file: name });
+  return next(state, { type: 'export-conversation', task, file: name, withTasks });
 }

@@ -1,0 +1,4 @@
+/** The functions about tasks in the data directory that front ends use. */
+export { readTree } from './tasks/read-tree.ts';
+export { recentRepairs } from './tasks/recent-repairs.ts';
+export { openTasks } from './tasks/tasks.ts';

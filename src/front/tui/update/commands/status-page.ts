@@ -1,0 +1,66 @@
+import type { Muster, SandboxState } from '../../../../api/index.ts';
+import { VERSION } from '../../../../base/version.ts';
+import type { AppState } from '../../model/app-state.ts';
+import { rootRow, totalUse } from '../../model/task-tree.ts';
+import type { LibraryInfo } from '../../model/ui-library.ts';
+import { shortCost, shortTokens } from '../../view/numbers.ts';
+import { mainModel, sandboxText } from '../../view/start-screen.ts';
+import type { Page } from './pages.ts';
+
+/** Builds the page of `/status`: what this session works with. It never contains a key. */
+export function statusPage(
+  { tree, conversation, branch, contextWindow, chosenMode }: AppState,
+  library: LibraryInfo,
+  sandbox: SandboxState,
+): Page {
+  const root = rootRow(tree);
+  const model = root?.model ?? mainModel(library).name;
+  const { tokens, costUsd, turns } = totalUse(tree.rows.values());
+  const used = root?.contextTokens ?? null;
+  const window = contextWindow?.tokens ?? null;
+  const context =
+    used === null
+      ? 'nothing yet'
+      : window === null
+        ? `${shortTokens(used)} tokens; the window of the model is not known`
+        : `${Math.round((used / window) * 100)} % of ${shortTokens(window)} tokens`;
+  const [first = 'none', ...files] = library.configFiles.flatMap(describeFile);
+  const facts: readonly (readonly [string, string])[] = [
+    ['version', VERSION],
+    ['directory', library.cwd],
+    ['branch', branch ?? 'none'],
+    ['model', model],
+    ['effort', root?.effort ?? library.mainEffort() ?? 'that of the model'],
+    ['key', describeKey(model, library)],
+    ['context', context],
+    ['cost', turns === 0 ? 'nothing yet' : `${shortCost(costUsd)}, ${shortTokens(tokens)} tokens`],
+    ['mode', root?.mode ?? chosenMode ?? library.mode],
+    ['sandbox', sandboxText(sandbox)],
+    ['session', conversation.id ?? 'not begun'],
+    ['files', first],
+    ...files.map((file) => ['', file] as const),
+    ['mcp', 'this version of Muster uses no MCP servers'],
+  ];
+  return { title: 'Status', lines: facts.map(([name, value]) => `${name.padEnd(11)}${value}`) };
+}
+
+/** Says where the key of a model's provider comes from. */
+function describeKey(model: string, { models }: Pick<LibraryInfo, 'models'>): string {
+  const name = model.slice(0, model.indexOf('/'));
+  const provider = models.providers.find((each) => each.name === name);
+  if (provider === undefined) return 'none';
+  const { keyFrom, keyProblem } = provider;
+  if (keyFrom === undefined) return `none is sent to ${name}`;
+  return keyProblem === undefined ? `from ${keyFrom}` : `from ${keyFrom}, but ${keyProblem}`;
+}
+
+/** Describes a file of the configuration. A file that does not exist is left out. */
+function describeFile({ path, state }: Muster['configFiles'][number]): readonly string[] {
+  if (state === 'absent') return [];
+  const ignored = {
+    broken: 'it has mistakes',
+    untrusted: 'not trusted',
+    changed: 'changed since it was trusted',
+  };
+  return [state === 'read' ? path : `${path} (not used: ${ignored[state]})`];
+}

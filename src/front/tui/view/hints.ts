@@ -1,0 +1,119 @@
+import { plural } from '../../../base/text.ts';
+import { transcriptInView, type AppState, type Search } from '../model/app-state.ts';
+import type { Action, Bindings } from '../model/key-bindings.ts';
+import { keyHint, keysOf } from '../model/key-names.ts';
+import { findForegroundTasks, isCutOff, rootRow } from '../model/task-tree.ts';
+import { hasWaitingMessages } from '../model/transcript.ts';
+
+/** The number of uses after which a hint is no longer new to the user. */
+const MAX_HINT_USES = 5;
+
+/** Lists the keys that can be used now, the most important first. Hints that the user knows are left out. */
+export function keyHints(state: AppState, bindings: Bindings): readonly string[] {
+  const { hints: areShown } = state.terminal;
+  const hints = currentHints(state, bindings, (action, text) =>
+    areShown && isNew(state, hintName(action, text)) ? keyHint(bindings, action, text) : [],
+  ).filter((text) => text !== HELP_COMMAND || (areShown && isNew(state, HELP_HINT)));
+  return state.conversation.isWatched ? ['watching', ...hints] : hints;
+}
+
+/** The name of the hint to type `/help`. */
+export const HELP_HINT = 'help';
+const HELP_COMMAND = '/help';
+
+function hintName(action: Action, text: string): string {
+  return `${action}: ${text}`;
+}
+
+function isNew({ hintUses }: AppState, name: string): boolean {
+  return (hintUses.get(name) ?? 0) < MAX_HINT_USES;
+}
+
+/** Returns the names of the hints about an action that are shown now because they are new to the user. */
+export function newHintsAbout(
+  action: Action,
+  state: AppState,
+  bindings: Bindings,
+): readonly string[] {
+  if (!state.terminal.hints) return [];
+  const names: string[] = [];
+  currentHints(state, bindings, (each, text) => {
+    const name = hintName(each, text);
+    if (each === action && isNew(state, name)) names.push(name);
+    return [];
+  });
+  return names;
+}
+
+function currentHints(state: AppState, bindings: Bindings, hint: HintMaker): readonly string[] {
+  const { tree, writing, focus, search, openTask } = state;
+  const [send = ''] = keysOf(bindings, 'send');
+  const back = hint('interrupt', 'back');
+  if (writing.kind === 'reason') return [`why not? ${send} sends it`, ...back];
+  if (writing.kind === 'answer') return [`your answer: ${send} sends it`, ...back];
+  if (writing.kind === 'plan') return [`${send} approves the plan as edited`, ...back];
+  if (search !== null) return searchHints(search, hint);
+  if (focus === 'entries') {
+    const view = hint('view-entry', 'shows all');
+    return [...view, ...hint('unfold-entry', 'unfolds'), ...hint('search-here', 'search'), ...back];
+  }
+  if (focus === 'tasks') {
+    const acts = [hint('stop-task', 'stop'), hint('background-task', 'background')].flat();
+    return [...hint('open-task', 'open'), ...acts, ...hint('resume-task', 'resume'), ...back];
+  }
+  if (focus === 'question') return hint('interrupt', 'later');
+  if (state.anchor !== null) return [...hint('to-end', 'to the end'), ...hint('page-down', 'down')];
+  const isStarting = state.conversation.isAtWork && tree.root === null;
+  const task = openTask ?? tree.root;
+  const isAtWork = isStarting || (task !== null && tree.rows.get(task)?.endedAt === null);
+  if (openTask !== null) {
+    return [...hint('back', 'back'), ...(isAtWork ? hint('stop-focused', 'stops it') : [])];
+  }
+  if (tree.questions.size > 0) {
+    // The box of the question says how to answer while something is typed.
+    const isTold = state.typed !== '' || state.shownQuestion?.isDirect === true;
+    return isTold ? [] : hint('focus-question', 'answers');
+  }
+  if (state.isShellRunning) return hint('leave', 'stops the command');
+  if (!isAtWork) {
+    return [...continueHint(state, send), HELP_COMMAND, ...hint('cycle-mode', 'mode')];
+  }
+  const canDetach = findForegroundTasks(tree, null).length > 0;
+  const background = canDetach ? hint('background', 'background') : [];
+  if (hasWaitingMessages(transcriptInView(state))) {
+    return [...hint('take-back', 'takes your message back'), ...hint('focus-tasks', 'tasks')];
+  }
+  return [...hint('interrupt', 'stop'), ...hint('focus-tasks', 'tasks'), ...background];
+}
+
+function continueHint({ tree }: AppState, send: string): readonly string[] {
+  if (!isCutOff(tree)) return [];
+  const asks = rootRow(tree)?.status === 'parked';
+  return [asks ? `${send} continues: it has a question` : `${send} continues where it was cut off`];
+}
+
+type HintMaker = (action: Action, text: string) => readonly string[];
+
+function searchHints(
+  { pattern, matches, isComplete, current }: Search,
+  hint: HintMaker,
+): readonly string[] {
+  const back = hint('interrupt', 'back');
+  if (pattern === null) return ['search: type what to find', ...back];
+  if (matches.length === 0) {
+    return isComplete
+      ? ['search: nothing found', ...back]
+      : ['search: not near the end', ...hint('search-next', 'searches all'), ...back];
+  }
+  const total = matches.reduce((sum, { count }) => sum + count, 0);
+  const entries = plural(matches.length, 'entry', 'entries');
+  const position = matches.findIndex(({ key }) => key === current?.key) + 1;
+  const found = position === 0 ? entries : `${position} of ${entries}`;
+  return [
+    `search: ${found}${isComplete ? '' : ' near the end'}`,
+    plural(total, 'match', 'matches'),
+    ...hint('search-next', 'next'),
+    ...hint('search-previous', 'previous'),
+    ...back,
+  ];
+}
