@@ -29,6 +29,12 @@ export const loadSecrets = () => import('./setup/secrets.ts');
 
 /** Loads the commands about MCP servers. */
 export const loadServerCommands = () => import('./mcp/manage-servers.ts');
+/** Loads the test of all MCP servers. */
+export const loadServerChecks = () => import('./mcp/check-servers.ts');
+export type { ServerChecks } from './mcp/check-servers.ts';
+/** Loads the import of MCP servers from other products. */
+export const loadServerImport = () => import('./mcp/import-servers.ts');
+export type { FoundServer, ServerImport } from './mcp/import-servers.ts';
 export type { ServerReport, ServerRow, ServerTest } from './mcp/manage-servers.ts';
 
 export type { RuleChange } from '../engine/permissions/change-rules.ts';

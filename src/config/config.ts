@@ -20,6 +20,7 @@ type Settings = {
 export type Config = Settings & {
   readonly models: Pick<Layer, 'providers' | 'catalogue'>;
   readonly keyBindings: Layer['keyBindings'];
+  readonly mcp: Layer['mcp'];
 };
 
 /**
@@ -28,7 +29,12 @@ export type Config = Settings & {
  */
 export function buildConfig(
   settings: ReadonlyMap<string, Setting>,
-  { providers, catalogue, keyBindings }: Pick<Layer, 'providers' | 'catalogue' | 'keyBindings'>,
+  {
+    providers,
+    catalogue,
+    keyBindings,
+    mcp,
+  }: Pick<Layer, 'providers' | 'catalogue' | 'keyBindings' | 'mcp'>,
 ): Config {
   const values = Object.fromEntries(
     Object.entries(SECTIONS).map(([section, specs]) => [
@@ -42,7 +48,7 @@ export function buildConfig(
     ]),
   );
   assertSettings(values);
-  return { ...values, models: { ...values.models, providers, catalogue }, keyBindings };
+  return { ...values, models: { ...values.models, providers, catalogue }, keyBindings, mcp };
 }
 
 function assertSettings(

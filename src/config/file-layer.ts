@@ -2,6 +2,7 @@ import { readCatalogue, type CatalogueReading } from './catalogue.ts';
 import type { ConfigProblem, ValueSource } from './setting.ts';
 import { KEY_BINDINGS, readKeyBindings, type KeyBindingsReading } from './key-bindings.ts';
 import { describeWrongValue, type Assignment, type Layer } from './layer.ts';
+import { MCP_SECTION, readMcpTables, type McpTablesReading } from './mcp-tables.ts';
 import { sortByNearness } from '../base/name-suggestions.ts';
 import { readProviders, type ProvidersReading } from './providers.ts';
 import { escapeLine } from './message-text.ts';
@@ -12,6 +13,7 @@ import { KEYS_BY_SECTION, type KeyEntry } from './key-entry.ts';
 const NO_PROVIDERS: ProvidersReading = { providers: new Map(), problems: [] };
 const NO_MODELS: CatalogueReading = { models: new Map(), problems: [] };
 const NO_BINDINGS: KeyBindingsReading = { bindings: new Map(), problems: [] };
+const NO_SERVERS: McpTablesReading = { tables: null, problems: [] };
 
 /** Reads a configuration file, and checks each section, key and value against the table of keys. */
 export function readConfigFile(file: TomlFile): Layer {
@@ -20,9 +22,11 @@ export function readConfigFile(file: TomlFile): Layer {
   let providers = NO_PROVIDERS;
   let catalogue = NO_MODELS;
   let keyBindings = NO_BINDINGS;
+  let mcp = NO_SERVERS;
   for (const [section, table] of Object.entries(file.table)) {
     const keys = KEYS_BY_SECTION.get(section);
     if (section === KEY_BINDINGS) keyBindings = readKeyBindings(table, file);
+    else if (section === MCP_SECTION) mcp = readMcpTables(table, file);
     else if (keys === undefined) problems.push(createUnknownSectionProblem(section, file));
     else if (!isTomlTable(table)) {
       problems.push({
@@ -43,7 +47,11 @@ export function readConfigFile(file: TomlFile): Layer {
     providers: providers.providers,
     catalogue: catalogue.models,
     keyBindings: keyBindings.bindings,
-    problems: [...problems, ...providers.problems, ...catalogue.problems, ...keyBindings.problems],
+    mcp: mcp.tables,
+    problems: [
+      ...problems,
+      ...[providers, catalogue, keyBindings, mcp].flatMap((reading) => reading.problems),
+    ],
     notices: [],
   };
 }
@@ -78,9 +86,8 @@ function describeUnknownKey(section: string, name: string): string {
 }
 
 function createUnknownSectionProblem(section: string, file: TomlFile): ConfigProblem {
-  const sections = sortByNearness(section, [...KEYS_BY_SECTION.keys(), KEY_BINDINGS]).map(
-    (name) => `[${name}]`,
-  );
+  const names = [...KEYS_BY_SECTION.keys(), KEY_BINDINGS, MCP_SECTION];
+  const sections = sortByNearness(section, names).map((name) => `[${name}]`);
   return {
     where: file.where([section]),
     message: `unknown section [${escapeLine(section)}]; valid: ${sections.join(', ')}`,

@@ -2,6 +2,7 @@ import type { ConfigNotice, ConfigProblem, ValueSource } from './setting.ts';
 import type { KeyEntry } from './key-entry.ts';
 import type { CatalogueConfig } from './catalogue.ts';
 import type { KeyBinding } from './key-bindings.ts';
+import type { McpTables } from './mcp-tables.ts';
 import type { ProviderConfig } from './providers.ts';
 import { quoteValue } from './message-text.ts';
 
@@ -19,6 +20,8 @@ export interface Layer {
   readonly catalogue: ReadonlyMap<string, CatalogueConfig>;
   /** The key bindings of the terminal UI by action. */
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
+  /** The MCP servers; null if there are none. */
+  readonly mcp: McpTables | null;
   readonly problems: readonly ConfigProblem[];
   readonly notices: readonly ConfigNotice[];
 }
@@ -28,6 +31,7 @@ export const EMPTY_LAYER: Layer = {
   providers: new Map(),
   catalogue: new Map(),
   keyBindings: new Map(),
+  mcp: null,
   problems: [],
   notices: [],
 };

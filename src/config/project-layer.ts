@@ -4,6 +4,7 @@ import { readConfigFile } from './file-layer.ts';
 import { KEY_BINDINGS } from './key-bindings.ts';
 import { KEYS_BY_SECTION } from './key-entry.ts';
 import type { Assignment, Layer } from './layer.ts';
+import { MCP_SECTION } from './mcp-tables.ts';
 import { escapeLine, quoteValue } from './message-text.ts';
 import type { ConfigNotice, Setting } from './setting.ts';
 import type { TomlFile } from './parse-toml.ts';
@@ -59,6 +60,11 @@ function findRefusals(
   const where = file.where([section, name]);
   if (section === KEY_BINDINGS) {
     return [{ where, message: `a project cannot bind keys; [${section}] is ${IGNORED}` }];
+  }
+  if (section === MCP_SECTION) {
+    const key = escapeLine(`${MCP_SECTION}.${name}`);
+    const message = `a project cannot configure MCP servers here; [${key}] is ${IGNORED}, or into .mcp.json of the project`;
+    return [{ where, message }];
   }
   if (section === 'models' && (name === 'providers' || name === 'catalogue')) {
     const refusal = name === 'providers' ? describeProviderRefusal : describeCatalogueRefusal;

@@ -2,6 +2,7 @@ import type { JsonObject } from '../base/json.ts';
 import { catalogueSchema } from './catalogue.ts';
 import { KEY_BINDINGS } from './key-bindings.ts';
 import { KEYS_BY_SECTION, type KeyEntry } from './key-entry.ts';
+import { MCP_SECTION } from './mcp-tables.ts';
 import { providersSchema } from './providers.ts';
 
 /** The schemas of tables inside a section, which the table of keys does not contain. */
@@ -21,7 +22,11 @@ export function configSchema(): JsonObject {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: "Muster's configuration, as in config.toml",
-    ...objectSchema({ ...Object.fromEntries(sections), [KEY_BINDINGS]: keyBindingsSchema() }),
+    ...objectSchema({
+      ...Object.fromEntries(sections),
+      [KEY_BINDINGS]: keyBindingsSchema(),
+      [MCP_SECTION]: mcpSchema(),
+    }),
   };
 }
 
@@ -37,6 +42,15 @@ function keyBindingsSchema(): JsonObject {
     type: 'object',
     description: 'keys of actions of the terminal UI; only in your own file',
     additionalProperties: { anyOf: [key, { type: 'array', items: key }] },
+  };
+}
+
+/** The entries are not described, because they may use the spellings of any product. */
+function mcpSchema(): JsonObject {
+  return {
+    type: 'object',
+    description: 'MCP servers by name, as in mcp.json; only in your own file',
+    additionalProperties: { type: 'object' },
   };
 }
 

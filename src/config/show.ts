@@ -1,4 +1,6 @@
 import { catalogueKey, type CatalogueConfig } from './catalogue.ts';
+import { isTomlTable } from '../base/toml-statements.ts';
+import { MCP_SECTION, type McpTable } from './mcp-tables.ts';
 import type { ConfigSource, Setting } from './setting.ts';
 import { ALL_KEYS, type KeyEntry } from './key-entry.ts';
 import type { LoadedConfig } from './load.ts';
@@ -42,7 +44,7 @@ export function listUserSettings(loaded: Pick<LoadedConfig, 'settings'>): readon
   });
 }
 
-/** Lists all keys in the order of the table of keys, then the configured providers and models. */
+/** Lists all keys in the order of the table of keys, then the configured providers, models and MCP servers. */
 export function listConfigEntries(loaded: LoadedConfig): readonly ConfigEntry[] {
   const keys = ALL_KEYS.flatMap((entry) => {
     const setting = loaded.settings.get(entry.key);
@@ -50,7 +52,8 @@ export function listConfigEntries(loaded: LoadedConfig): readonly ConfigEntry[] 
   });
   const providers = Array.from(loaded.config.models.providers, createProviderLine);
   const models = Array.from(loaded.config.models.catalogue, createModelLine);
-  return [...keys, ...providers, ...models];
+  const servers = Array.from(loaded.config.mcp?.servers ?? [], createServerLine);
+  return [...keys, ...providers, ...models, ...servers];
 }
 
 function createKeyLine(entry: KeyEntry, setting: Setting): ConfigEntry {
@@ -111,5 +114,21 @@ function createModelLine([name, model]: readonly [string, CatalogueConfig]): Con
     source: source.where,
     acts: true,
     meaning: 'what you say of a model; prices in USD per million tokens',
+  };
+}
+
+/** Values of variables and headers may be secret, so only their names are shown. */
+function createServerLine([name, { table, where }]: readonly [string, McpTable]): ConfigEntry {
+  const fields = Object.entries(table).map(([field, value]) => [
+    field,
+    isTomlTable(value) ? Object.keys(value) : value,
+  ]);
+  return {
+    key: `${MCP_SECTION}.${name}`,
+    value: Object.fromEntries(fields),
+    default: 'none',
+    source: where,
+    acts: true,
+    meaning: 'an MCP server of yours',
   };
 }

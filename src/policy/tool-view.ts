@@ -34,6 +34,8 @@ export interface ToolViewRequest {
   readonly rights: Rights;
   /** Every tool that exists in this process, including those of trusted MCP servers. */
   readonly available: readonly AvailableTool[];
+  /** The configured MCP servers. Default: none. */
+  readonly servers?: readonly ConfiguredServer[];
   /** True if every agent gets Task, not only agents whose definition lists it. */
   readonly nested: boolean;
   /** True if the task is a main agent, which talks to the user. */
@@ -47,6 +49,14 @@ export interface ToolViewRequest {
   readonly addsCodeSearch?: boolean;
   /** The treatment of the task's questions. Default `deny`. */
   readonly onAsk?: OnAsk;
+}
+
+/** A configured MCP server. */
+export interface ConfiguredServer {
+  /** The part of the names of its tools: `mcp__PART__TOOL`. */
+  readonly part: string;
+  /** False if the server has never answered which tools it has. */
+  readonly hasKnownTools: boolean;
 }
 
 /** A tool that was requested for the task but is not available to it. */
@@ -93,7 +103,7 @@ export function createToolView(request: ToolViewRequest): ToolView {
  */
 function listRequestedTools(request: ToolViewRequest): ReadonlySet<string> {
   const { definition, available, nested } = request;
-  const servers = available.map((tool) => tool.name).filter((name) => name.startsWith('mcp__'));
+  const servers = available.map((tool) => tool.name).filter((name) => name.startsWith(MCP));
   if (definition === null) {
     const hasTemplates = available.some(({ name }) => name === 'RunTemplate');
     const templates = hasTemplates ? ['RunTemplate'] : [];
@@ -123,6 +133,7 @@ function sortForRequest(names: ReadonlySet<string>): readonly string[] {
   return [...TOOL_NAMES.filter((name) => names.has(name)), ...others.toSorted()];
 }
 
+const MCP = 'mcp__';
 const UNBUILT = 'Muster does not have this tool yet.';
 
 function explainDrop(
@@ -132,11 +143,25 @@ function explainDrop(
 ): string | undefined {
   if (tool === undefined) {
     if (UNBUILT_TOOLS.has(name)) return UNBUILT;
+    if (name.startsWith(MCP)) return explainMissingServerTool(name, request.servers ?? []);
     return CONFIGURED_TOOLS.get(name) ?? 'No such tool is available here.';
   }
   return (
     explainDenial(name, request) ?? explainPosition(name, request) ?? explainPlanMode(tool, request)
   );
+}
+
+/** Explains why no tool of an MCP server matches a name such as `mcp__SERVER__TOOL` or `mcp__SERVER__*`. */
+function explainMissingServerTool(name: string, servers: readonly ConfiguredServer[]): string {
+  const [part = ''] = name.slice(MCP.length).split('__');
+  if (part.includes('*')) {
+    return servers.length === 0 ? 'No MCP server is configured.' : 'No MCP server has such a tool.';
+  }
+  const server = servers.find((each) => each.part === part);
+  if (server === undefined) return `No MCP server ${part} is configured.`;
+  return server.hasKnownTools
+    ? `The MCP server ${part} has no such tool.`
+    : `The MCP server ${part} could not be asked for its tools.`;
 }
 
 function explainDenial(name: string, { definition, rights }: ToolViewRequest): string | undefined {

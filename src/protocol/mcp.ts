@@ -4,6 +4,8 @@ import type { AnyTool } from './tool.ts';
 /** An MCP server with the tools that tasks may use. */
 export interface McpServerTools {
   readonly name: string;
+  /** The file that configures it. */
+  readonly file: string;
   /** The part of the tools' names that stands for the server: `mcp__PART__TOOL`. */
   readonly part: string;
   /** The text of the server about itself. Untrusted. */
@@ -18,6 +20,8 @@ export interface McpPort {
    * a task are selected. Problems are reported elsewhere. Never rejects.
    */
   prepare(agent: Pick<AgentDefinition, 'tools'>): Promise<void>;
+  /** The parts of the tools' names that stand for the configured servers. */
+  readonly parts: readonly string[];
   /** The servers whose tools are known. */
   readonly servers: readonly McpServerTools[];
 }

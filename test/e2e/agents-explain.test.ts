@@ -185,7 +185,7 @@ it('agents explain says why a tool is missing, and what nobody knows', async () 
       names: ['Read', 'Bash'],
       dropped: [
         { name: 'Write', reason: 'Plan mode changes nothing.' },
-        { name: 'mcp__none__tool', reason: 'No such tool is available here.' },
+        { name: 'mcp__none__tool', reason: 'No MCP server none is configured.' },
       ],
       unknown: ['Unknown tool `Froob`; it is left out.'],
     },

@@ -1,6 +1,11 @@
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import type { Check } from '../../src/protocol/check.ts';
 import { toolResultRounds, type Answer, type RecordedRequest } from '../../src/testing/index.ts';
 import { needs } from '../needs.ts';
 import { eventsOf } from './muster.ts';
@@ -65,10 +70,52 @@ function configure(
   writeFileSync(file, JSON.stringify({ mcpServers }));
 }
 
+/** Starts an HTTP server that answers every request with a status. */
+async function startServer(status: number) {
+  const server = createServer((_, response) => void response.writeHead(status).end());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    [Symbol.asyncDispose]: async () => void (await promisify(server.close.bind(server))()),
+  };
+}
+
 const echo = (text: string) => ({ name: 'mcp__demo__echo', input: { text } });
 const ALLOW = ['--allow', 'mcp__demo'];
 
 describe.concurrent('MCP servers', () => {
+  it('may be written in the configuration file of the user', async () => {
+    await using world = await openWorld({ script: callsInTurn([echo('hello')]) });
+    const { workspace, home } = world.sandbox;
+    const script = join(workspace, 'server.cjs');
+    writeFileSync(script, SERVER);
+    const file = join(home, '.config/muster/config.toml');
+    mkdirSync(dirname(file), { recursive: true });
+    const entry = (name: string) =>
+      `[mcp.${name}]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(script)}]\n`;
+    writeFileSync(file, `${entry('demo')}\n[mcp.wrong]\nurl = "ftp://example.org"\n`);
+    const run = await world.run(['-p', 'go', ...ALLOW]);
+    const problem = `${file}: server wrong: url: it must be a URL that begins with http:// or https://`;
+    expect([lastResults(world.model)[0]?.text, run.stderr]).toEqual([
+      'echo: hello',
+      `muster: ${problem}\n`,
+    ]);
+    const list = await world.run(['mcp', 'list']);
+    expect([list.stdout, list.stderr]).toEqual([
+      `demo  user · 2 tools · ${process.execPath} ${script}\n`,
+      `muster: ${problem}\n`,
+    ]);
+    const removal = await world.run(['mcp', 'remove', 'demo']);
+    expect(removal.stderr).toBe(
+      `muster: NOT_FOUND: the server "demo" is in ${file}:1; remove it there by hand\n`,
+    );
+    // A server of mcp.json has precedence over one of the same name in the configuration file.
+    configure(world, { env: { ECHO_TEXT: 'From mcp.json.' } });
+    const test = await world.run(['mcp', 'test', 'demo']);
+    expect(test.stdout).toContain('echo: From mcp.json.');
+  });
+
   it('give their tools to the main agent and its children, which share one process', async () => {
     const script = (request: RecordedRequest): Answer => {
       const rounds = toolResultRounds(request);
@@ -104,6 +151,33 @@ describe.concurrent('MCP servers', () => {
     expect(lastResults(world.model)[0]?.text).toContain(
       "A user can allow it with --allow 'mcp__demo__echo'.",
     );
+  });
+
+  it('that a definition names are the only ones whose tools its agent gets', async () => {
+    const definition =
+      '---\nname: asker\ndescription: Asks a server.\nmcpServers: [demo]\n---\nYou ask.\n';
+    const script = (request: RecordedRequest): Answer => {
+      const isChild = !request.tools.some(({ name }) => name === 'AskUser');
+      if (isChild || toolResultRounds(request) > 0) return { text: 'done' };
+      const input = { prompt: 'ask', description: 'ask', subagent_type: 'asker' };
+      return { toolCalls: [{ name: 'Task', input }] };
+    };
+    await using world = await openWorld({
+      script,
+      files: { '.claude/agents/asker.md': definition },
+    });
+    configure(world, { names: ['demo', 'other'] });
+    await world.run(['-p', 'go', '--trust-project']);
+    const requests = [...world.model.requests];
+    const serverTools = (isChild: boolean) =>
+      requests
+        .find(({ tools }) => tools.some(({ name }) => name === 'AskUser') !== isChild)
+        ?.tools.map(({ name }) => name)
+        .filter((name) => name.startsWith('mcp__'));
+    expect([serverTools(true), serverTools(false)]).toEqual([
+      ['mcp__demo__echo', 'mcp__demo__pid'],
+      ['mcp__demo__echo', 'mcp__demo__pid', 'mcp__other__echo', 'mcp__other__pid'],
+    ]);
   });
 
   it('add nothing to a request if none is configured', async () => {
@@ -211,6 +285,42 @@ describe.concurrent('MCP servers', () => {
   });
 });
 
+describe.concurrent('muster agents', () => {
+  const definition = `---
+name: asker
+description: Asks the servers for texts when somebody needs one.
+tools: Read, mcp__demo__echo, mcp__demo__none, mcp__gh__*
+---
+You ask servers.
+`;
+  const finding = (name: string, reason: string) =>
+    `  warning  line 4: It requests ${name} but does not get it: ${reason} [unmet-tool]`;
+
+  it('explains from which server a tool comes, and which requested tools no server has', async () => {
+    await using world = await openWorld({ files: { '.muster/agents/asker.md': definition } });
+    configure(world);
+    const check = async (): Promise<readonly string[]> => {
+      const run = await world.run(['agents', 'check', 'asker', '--trust-project']);
+      return run.stdout.split('\n').filter((line) => line.includes('mcp__'));
+    };
+    const unknown = finding('mcp__gh__*', 'No MCP server gh is configured.');
+    // Nothing is started for a check, so the tools of the server are not known yet.
+    expect(await check()).toEqual([unknown]);
+    const explained = await world.run(['agents', 'explain', 'asker', '--trust-project']);
+    expect(explained.stdout.split('\n').filter((line) => /mcp__(?!.*bytes)/.test(line))).toEqual([
+      'tools          Read, mcp__demo__echo',
+      'from servers   demo (~/.config/muster/mcp.json): mcp__demo__echo',
+      'not available  mcp__demo__none: The MCP server demo has no such tool.',
+      '               mcp__gh__*: No MCP server gh is configured.',
+    ]);
+    await world.run(['mcp', 'accept', 'demo']);
+    expect(await check()).toEqual([
+      finding('mcp__demo__none', 'The MCP server demo has no such tool.'),
+      unknown,
+    ]);
+  });
+});
+
 describe.concurrent('muster mcp', () => {
   it('adds, lists, tests, accepts and removes a server', async () => {
     await using world = await openWorld();
@@ -254,6 +364,70 @@ describe.concurrent('muster mcp', () => {
     ]);
     expect(await muster('remove', 'demo')).toEqual([0, `Removed demo from ${file}.\n`]);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ mcpServers: {} });
+  });
+
+  it('are tested by muster doctor, each with its problem and what to do', async () => {
+    await using world = await openWorld();
+    configure(world, { names: ['demo'] });
+    const { home } = world.sandbox;
+    const file = join(home, '.config/muster/mcp.json');
+    const { mcpServers } = JSON.parse(readFileSync(file, 'utf8')) as { mcpServers: object };
+    await using closed = await startServer(401);
+    const others = {
+      missing: { command: 'no-such-program' },
+      silent: {
+        command: process.execPath,
+        args: ['-e', 'setInterval(() => {}, 1000)'],
+        startSeconds: 1,
+      },
+      unset: { command: 'x', env: { A: '${NOT_SET}' } },
+      closed: { url: closed.url },
+      off: { command: 'x', disabled: true },
+      wrong: { url: 'ftp://example.org' },
+    };
+    writeFileSync(file, JSON.stringify({ mcpServers: { ...mcpServers, ...others } }));
+    const run = await world.run(['doctor', '--json']);
+    const { checks } = JSON.parse(run.stdout) as { checks: readonly Check[] };
+    const rows = checks.filter(({ name }) => name === 'mcp server');
+    const correct = (name: string) => `correct its entry in ${file}, then: muster mcp test ${name}`;
+    const check = (status: Check['status'], detail: string, fix: string | null) => ({
+      name: 'mcp server',
+      status,
+      detail,
+      fix,
+    });
+    expect(rows).toEqual([
+      check('ok', 'demo: 2 tools', null),
+      check(
+        'warn',
+        expect.stringContaining('missing: it could not be started'),
+        correct('missing'),
+      ),
+      check(
+        'warn',
+        expect.stringContaining('silent: it could not be started: it did not answer within 1.0 s'),
+        correct('silent'),
+      ),
+      check(
+        'warn',
+        `unset: ${file}: server unset: env.A: the variable NOT_SET is not set; set it, or write a default: \${NOT_SET:-default}`,
+        correct('unset'),
+      ),
+      check(
+        'warn',
+        'closed: it could not be started: it requires a login (HTTP 401)',
+        `write "headers": {"Authorization": "Bearer \${TOKEN}"} into its entry in ${file}, and set TOKEN`,
+      ),
+      check(
+        'warn',
+        `${file}: server wrong: url: it must be a URL that begins with http:// or https://`,
+        null,
+      ),
+    ]);
+    await world.run(['mcp', 'accept', 'demo']);
+    configure(world, { env: { EXTRA_TOOLS: '1' } });
+    // The entry has changed, so nothing was accepted for it yet.
+    expect((await world.run(['doctor'])).stdout).toMatch(/^ok +mcp server +demo: 3 tools$/m);
   });
 
   it('changes no file that it would damage', async () => {

@@ -36,7 +36,7 @@ const LACKS = [
   /Frobnicate: No tool of that name is known\./,
   /Board: Muster does not have this tool yet\./,
   /Write: The deny rule .* forbids it\./,
-  /mcp__github__issues: No such tool is available here\./,
+  /mcp__github__issues: No MCP server github is configured\./,
   /denial of bash_tool: No tool of that name is known: nothing is denied\./,
   /rule Bsh\(git push:\*\): there is no tool "Bsh"; did you mean Bash\? It has no effect\./,
   /isolation worktree: Muster does not offer it yet; the task works in the directory of its parent\./,

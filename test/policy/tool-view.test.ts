@@ -321,3 +321,17 @@ test('the code search is available if it is asked for by name, or if a model nee
     isGiven({ addsCodeSearch, definition: readers, rights: denying(CODE_SEARCH) }),
   ]).toEqual([1, 1, 1, 1, 0, 0, 0, 0]);
 });
+
+test.each([
+  ['mcp__gh__c', [], 'No MCP server gh is configured.'],
+  ['mcp__gh', [], 'No MCP server gh is configured.'],
+  ['mcp__gh__*', ['other'], 'No MCP server gh is configured.'],
+  ['mcp__*', [], 'No MCP server is configured.'],
+  ['mcp__g*', ['other'], 'No MCP server has such a tool.'],
+  ['mcp__gh__c', ['gh'], 'The MCP server gh has no such tool.'],
+  ['mcp__new__*', ['gh', 'new'], 'The MCP server new could not be asked for its tools.'],
+])('%s is not available if the servers are %j: %s', (name, parts, reason) => {
+  const servers = parts.map((part) => ({ part, hasKnownTools: part !== 'new' }));
+  const definition = only(name);
+  expect(view({ definition, servers, available: [] }).dropped).toEqual([{ name, reason }]);
+});

@@ -7,6 +7,7 @@ import { findFieldLine, type Finding } from '../../agents/lint/findings.ts';
 import { createLoadingFinding, listSkippedFindings } from '../../agents/lint/loading-problems.ts';
 import { findUnmetRequests } from '../../engine/prompt/prepare-agent.ts';
 import { type AvailableTool, createToolView } from '../../policy/tool-view.ts';
+import { nameCovers } from '../../policy/rules/tool-cover.ts';
 import { attenuate, createRootRights } from '../../policy/attenuate.ts';
 import { TOOL_NAMES, UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
 import { builtinTools } from '../../tools/index.ts';
@@ -16,6 +17,7 @@ import { resolveDirectory } from '../setup/workspace.ts';
 import { chooseAgents } from './choose-agents.ts';
 import { loadAgents, type LoadedAgents, type AgentsLocation } from './load-agents.ts';
 import { createAgentLinter } from './agent-linter.ts';
+import { listKnownServers, type KnownServer } from '../mcp/known-servers.ts';
 
 export interface CheckAgentsRequest extends AgentsLocation {
   /** Names of agents and absolute paths of files. If the list is empty, all agents are checked. */
@@ -60,6 +62,7 @@ async function lintAll(
   { loadedAgents, discovery }: LintScope,
 ): Promise<readonly Finding[]> {
   const lint = await createAgentLinter(loadedAgents);
+  const servers = await listKnownServers(loadedAgents);
   const winners = new Map(discovery.items.map((agent) => [agent.name.toLowerCase(), agent]));
   const losers = new Map(
     discovery.shadowed.map(({ item }) => [item, winners.get(item.name.toLowerCase())]),
@@ -83,7 +86,7 @@ async function lintAll(
         clash: clashes.get(agent)?.message ?? null,
         shadows: shadows.get(agent) ?? [],
       })),
-      ...findUnmetTools(agent, { text: lintedText, loadedAgents }),
+      ...findUnmetTools(agent, { text: lintedText, loadedAgents, servers }),
       ...findUntrusted(agent, loadedAgents),
     );
   }
@@ -95,7 +98,15 @@ async function lintAll(
  */
 function findUnmetTools(
   agent: AgentDefinition,
-  { text, loadedAgents }: { readonly text: string | null; readonly loadedAgents: LoadedAgents },
+  {
+    text,
+    loadedAgents,
+    servers,
+  }: {
+    readonly text: string | null;
+    readonly loadedAgents: LoadedAgents;
+    readonly servers: readonly KnownServer[];
+  },
 ): readonly Finding[] {
   const { config, rules } = loadedAgents.loadedConfig;
   const { mode } = config.permissions;
@@ -104,7 +115,8 @@ function findUnmetTools(
   const { dropped } = createToolView({
     definition: agent,
     rights: attenuate(createRootRights(grant, null), agent),
-    available: listTaskTools(),
+    available: [...listTaskTools(), ...servers.flatMap((server) => listServerTools(server, agent))],
+    servers: servers.map(({ part }) => ({ part, hasKnownTools: true })),
     nested,
     root: false,
     // Missing delegates are reported separately, each by name.
@@ -129,6 +141,16 @@ function findUnmetTools(
           ? 'Correct the rule. Until then, the agent may do what the rule should prevent.'
           : 'Remove it from the list, or grant what is missing. Until then, tasks of the agent run without it and report this.',
     }));
+}
+
+/** Lists the tools of a server. One that was never used may have each tool that the agent requests. */
+function listServerTools(
+  { part, tools }: KnownServer,
+  agent: AgentDefinition,
+): readonly AvailableTool[] {
+  const requested = agent.tools.mode === 'allow' ? agent.tools.names : [];
+  const names = tools ?? requested.filter((name) => nameCovers(`mcp__${part}`, name));
+  return names.map((name) => ({ name, kind: 'execute' }));
 }
 
 const UNMET_FIELDS = {

@@ -1,18 +1,7 @@
 import type { SecretLocation } from '../../agents/lint/findings.ts';
-import { isJsonObject, type JsonValue } from '../../base/json.ts';
+import type { JsonValue } from '../../base/json.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
-import { isSecret } from '../setup/secrets.ts';
-
-/**
- * Matches placeholders of secrets: `${TOKEN}`, `$TOKEN`, `<your key>`, `YOUR_KEY`, `xxxx`, `...`.
- */
-const PLACEHOLDER = /^\$|[{<[]|^(?:your|my|example|test|dummy|changeme|replace)|^(.)\1*$|\.\.\./i;
-
-/** Matches the value of a header that contains a credential, such as `Bearer …`. */
-const CREDENTIAL = /^(?:bearer|basic|token)\s+(\S{8,})$/i;
-
-/** Matches the name of an environment variable, which is not a secret itself. */
-const VARIABLE = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
+import { findNamedSecrets } from '../setup/secrets.ts';
 
 /**
  * Finds the lines of a file that seem to contain a secret: a key of a well-known form or a secret of the environment,
@@ -52,24 +41,4 @@ function findRedactedPositions(text: string, redacted: string): readonly number[
 
 function getLineNumber(text: string, position: number): number {
   return text.slice(0, position).split('\n').length;
-}
-
-interface NamedSecret {
-  readonly name: string;
-  readonly value: string;
-}
-
-/** Finds values at any depth whose names suggest a secret. */
-function findNamedSecrets(value: JsonValue, name = ''): readonly NamedSecret[] {
-  if (typeof value === 'string') {
-    const [, secret = value] = CREDENTIAL.exec(value) ?? [];
-    const isNamedSecret =
-      isSecret(name, secret) || (/^authorization$/i.test(name) && secret !== value);
-    return isNamedSecret && !PLACEHOLDER.test(secret) && !VARIABLE.test(secret)
-      ? [{ name, value }]
-      : [];
-  }
-  if (Array.isArray(value)) return value.flatMap((item: JsonValue) => findNamedSecrets(item, name));
-  if (!isJsonObject(value)) return [];
-  return Object.entries(value).flatMap(([key, item]) => findNamedSecrets(item ?? null, key));
 }

@@ -34,6 +34,8 @@ export interface AgentsLocation {
 export interface LoadedAgents {
   /** Absolute and real. */
   readonly cwd: string;
+  /** The trust in files of the project. */
+  readonly trust: ProjectTrust;
   readonly environment: Environment;
   readonly home: string;
   /** The state directory; absolute and without links. */
@@ -80,7 +82,17 @@ export async function loadAgents(
   const { grants } = readConfiguredModes(loadedConfig, discovery.items);
   const modeGrants = [...grants, ...openSavedModes(state).all()];
   const directory = stateDirectory(state);
-  return { cwd, environment, home, directory, loadedConfig, discovery, modeGrants, untrusted };
+  return {
+    cwd,
+    trust,
+    environment,
+    home,
+    directory,
+    loadedConfig,
+    discovery,
+    modeGrants,
+    untrusted,
+  };
 }
 
 /** Returns a trust that allows reading all files, and adds the files that are not trusted to `untrusted`. */

@@ -8,6 +8,7 @@ import { ruleCovers } from '../../policy/rules/tool-cover.ts';
 import type { DroppedTool } from '../../policy/tool-view.ts';
 import type { AgentDefinition, AgentOrigin } from '../../protocol/agent.ts';
 import { modelName, type ResolvedModel, type Effort } from '../../protocol/model.ts';
+import type { McpServerTools } from '../../protocol/mcp.ts';
 import type { MemoryScope } from '../../protocol/memory.ts';
 import type {
   CallLimit,
@@ -56,6 +57,8 @@ export interface AgentExplanation {
   readonly tools: {
     /** The names of its tools, in the order of a request. */
     readonly names: readonly string[];
+    /** The MCP servers from which some of the tools come. */
+    readonly servers: readonly ExplainedServer[];
     /** The tools that the agent requests but does not get, with the reasons. */
     readonly dropped: readonly DroppedTool[];
     /** Sentences about requested tools that do not exist. */
@@ -117,6 +120,14 @@ export interface AgentExplanation {
   readonly system: readonly string[];
 }
 
+/** The tools that an agent gets from an MCP server. */
+export interface ExplainedServer {
+  readonly name: string;
+  /** The file that configures it. */
+  readonly file: string;
+  readonly tools: readonly string[];
+}
+
 export interface ExplainedCallLimit {
   readonly tool: string;
   /** Each part of a call must be covered by one of these rules. */
@@ -165,7 +176,11 @@ export async function explainAgent({
     if (plan instanceof MusterError) {
       throw new MusterError(plan.code, plan.message.replace(/^subagent_type: /, ''));
     }
-    return createExplanation(plan, { parentMode: rights.mode, agents: agents.current.items });
+    return createExplanation(plan, {
+      parentMode: rights.mode,
+      agents: agents.current.items,
+      servers: parts.servers?.servers ?? [],
+    });
   } finally {
     await session.close();
   }
@@ -176,7 +191,12 @@ function createExplanation(
   {
     parentMode,
     agents,
-  }: { readonly parentMode: PermissionMode; readonly agents: readonly AgentDefinition[] },
+    servers,
+  }: {
+    readonly parentMode: PermissionMode;
+    readonly agents: readonly AgentDefinition[];
+    readonly servers: readonly McpServerTools[];
+  },
 ): AgentExplanation {
   const { agent, background, decision, setup, prefix, unusable } = plan;
   const { memory } = setup;
@@ -191,6 +211,7 @@ function createExplanation(
         : { verdict: 'deny', reason: unusable },
     tools: {
       names: prefix.tools.map((tool) => tool.name),
+      servers: explainServers(setup.tools, servers),
       dropped: setup.dropped,
       unknown: unknown.map(({ message }) => message),
     },
@@ -218,6 +239,20 @@ function createExplanation(
     warnings: listWarnings(plan, agents),
     system: prefix.system,
   };
+}
+
+function explainServers(
+  tools: readonly { readonly name: string }[],
+  servers: readonly McpServerTools[],
+): readonly ExplainedServer[] {
+  const names = new Set(tools.map(({ name }) => name));
+  return servers
+    .map((server) => ({
+      name: server.name,
+      file: server.file,
+      tools: server.tools.map((tool) => tool.name).filter((name) => names.has(name)),
+    }))
+    .filter((server) => server.tools.length > 0);
 }
 
 /** Codes of problems that other fields of the explanation show. */

@@ -1,12 +1,14 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage, systemErrorCode } from '../../base/errors.ts';
+import type { McpTables } from '../../config/mcp-tables.ts';
 import { userConfigDirectory, type UserEnvironment } from '../../config/paths.ts';
 import {
   joinServerLists,
   MAX_MCP_FILE_BYTES,
   PROJECT_MCP_FILE,
   readMcpFile,
+  readMcpServers,
   USER_MCP_FILE,
   type McpServerList,
 } from '../../mcp/read-servers.ts';
@@ -22,14 +24,17 @@ export interface ServerSearch extends UserEnvironment {
   /** The project: absolute, real. */
   readonly project: string;
   readonly trust: ProjectTrust;
+  /** The servers of the user's configuration file; null if there are none. */
+  readonly tables: McpTables | null;
 }
 
 /**
- * Finds the configured MCP servers: those of the user's `mcp.json`, then those of the project's `.mcp.json` if the user
- * trusts the file. If both have a server of one name, the user's counts. Never throws.
+ * Finds the configured MCP servers: those of the user's `mcp.json`, then those of the user's configuration file, then
+ * those of the project's `.mcp.json` if the user trusts the file. Of servers with the same name, the first one counts.
+ * Never throws.
  */
 export function findServers(search: ServerSearch): McpServerList {
-  return joinServerLists([readUserServers(search), readProjectServers(search)]);
+  return joinServerLists([...readUserServers(search), readProjectServers(search)]);
 }
 
 /** Returns the path of the user's file of servers. */
@@ -37,7 +42,21 @@ export function userServersFile(user: UserEnvironment): string {
   return join(userConfigDirectory(user), USER_MCP_FILE);
 }
 
-function readUserServers(search: ServerSearch): McpServerList {
+/** Reads the servers of the user's `mcp.json` and configuration file. Never throws. */
+export function readUserServers(
+  search: UserEnvironment & Pick<ServerSearch, 'tables'>,
+): readonly McpServerList[] {
+  return [readUserFile(search), readTables(search.tables)];
+}
+
+function readTables(tables: McpTables | null): McpServerList {
+  if (tables === null) return NO_SERVERS;
+  const { file, servers } = tables;
+  const map = Object.fromEntries(Array.from(servers, ([name, { table }]) => [name, table]));
+  return readMcpServers(map, { scope: 'user', file });
+}
+
+function readUserFile(search: UserEnvironment): McpServerList {
   const file = userServersFile(search);
   const origin: McpServerOrigin = { scope: 'user', file };
   try {

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
+import { readUserFiles } from '../../config/files.ts';
+import { describeConfigProblem } from '../../config/setting.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { suggestNames } from '../../base/name-suggestions.ts';
-import { createMcpConnections } from '../../mcp/connections.ts';
+import { createMcpConnections, type McpConnections } from '../../mcp/connections.ts';
 import { describeMcpProblem, PROJECT_MCP_FILE } from '../../mcp/read-servers.ts';
 import type { McpServerInfo, McpTool } from '../../mcp/server-data.ts';
 import { fingerprintServer, runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
@@ -39,17 +41,22 @@ export interface ServerReport {
 /** The owner of the file in which a server is written. */
 export type ServerScope = 'user' | 'project';
 
-function createSearch(state: StateOptions): ServerSearch & { readonly problems: string[] } {
-  const problems: string[] = [];
+/** Returns the places of servers, and the problems of the user's configuration file. */
+export async function createServerSearch(
+  state: StateOptions,
+  { trustProject = false }: { readonly trustProject?: boolean } = {},
+): Promise<ServerSearch & { readonly problems: string[] }> {
   const { environment, home, cwd } = state;
+  const layer = (await readUserFiles(state)).at(-1)?.layer;
+  const problems = (layer?.problems ?? []).map(describeConfigProblem);
   const onProblem = (problem: string): void => void problems.push(problem);
-  const trust = createProjectTrust({ ...state, decision: false, onProblem });
-  return { environment, home, project: cwd, trust, problems };
+  const trust = createProjectTrust({ ...state, decision: trustProject, onProblem });
+  return { environment, home, project: cwd, trust, tables: layer?.mcp ?? null, problems };
 }
 
 /** Lists the configured servers. Starts nothing. */
-export function listServers(state: StateOptions): ServerReport {
-  const search = createSearch(state);
+export async function listServers(state: StateOptions): Promise<ServerReport> {
+  const search = await createServerSearch(state);
   const { entries, problems } = findServers(search);
   const records = openToolRecords(stateDirectory(state));
   const servers = entries.map((entry): ServerRow => {
@@ -92,20 +99,8 @@ export async function testServer(
     readonly signal: AbortSignal;
   },
 ): Promise<ServerTest> {
-  const entry = findServer(name, state);
-  const { environment, home, cwd } = state;
-  const connections = createMcpConnections({
-    variables: {
-      environment,
-      home,
-      project: cwd,
-      ownSecrets: new Set(Object.keys(environment).filter(isSecretVariable)),
-    },
-    http: createHttpFetch(environment),
-    cwd,
-    roots: [cwd],
-    startProcess: createStarter({ sandbox: options.sandbox, roots: [cwd] }),
-  });
+  const entry = await findServer(name, state);
+  const connections = openTestConnections(state, options.sandbox);
   try {
     const server = connections.open(entry);
     const info = await server.start(options.signal);
@@ -125,8 +120,27 @@ export async function testServer(
   }
 }
 
-function findServer(name: string, state: StateOptions): McpServerEntry {
-  const { entries, problems } = findServers(createSearch(state));
+/** Creates connections that are used for a test and then closed. */
+export function openTestConnections(
+  { environment, home, cwd }: StateOptions,
+  sandbox: Sandbox,
+): McpConnections {
+  return createMcpConnections({
+    variables: {
+      environment,
+      home,
+      project: cwd,
+      ownSecrets: new Set(Object.keys(environment).filter(isSecretVariable)),
+    },
+    http: createHttpFetch(environment),
+    cwd,
+    roots: [cwd],
+    startProcess: createStarter({ sandbox, roots: [cwd] }),
+  });
+}
+
+async function findServer(name: string, state: StateOptions): Promise<McpServerEntry> {
+  const { entries, problems } = findServers(await createServerSearch(state));
   const entry = entries.find((each) => each.name === name);
   if (entry !== undefined) return entry;
   const own = problems.filter(({ server }) => server === name).map(describeMcpProblem);
@@ -176,7 +190,13 @@ export async function removeServer(name: string, state: StateOptions): Promise<s
     });
     if (isFound) return file;
   }
-  throw new MusterError('NOT_FOUND', `no file of servers has "${name}"; see muster mcp list`);
+  const { tables } = await createServerSearch(state);
+  const where = tables?.servers.get(name)?.where;
+  const reason =
+    where === undefined
+      ? `no file of servers has "${name}"; see muster mcp list`
+      : `the server "${name}" is in ${where}; remove it there by hand`;
+  throw new MusterError('NOT_FOUND', reason);
 }
 
 function fileOf(scope: ServerScope, state: StateOptions): string {

@@ -34,8 +34,6 @@ export interface ServerParts extends ServerSearch {
 
 /** The MCP servers of a session. */
 export interface SessionServers extends McpPort {
-  /** The parts of the tools' names that stand for the configured servers. */
-  readonly parts: readonly string[];
   /** Ends all servers. */
   close(): Promise<void>;
 }
@@ -101,7 +99,8 @@ function mayNameServer(name: string, part: string): boolean {
 }
 
 function toServerTools({ entry, part, instructions, tools }: CatalogServer): McpServerTools {
-  return { name: entry.name, part, about: instructions, tools: tools.map(createMcpTool) };
+  const { name, origin } = entry;
+  return { name, file: origin.file, part, about: instructions, tools: tools.map(createMcpTool) };
 }
 
 /** Creates the starter of server processes, which runs those servers in the sandbox for which that is intended. */

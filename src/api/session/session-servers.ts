@@ -22,17 +22,19 @@ interface ServerNeeds {
  * the code for them is then not loaded.
  */
 export async function openSessionServers(
-  { environment, roots, state, directory, trust, secrets, onNotice }: SessionConfig,
+  { environment, roots, state, directory, loaded, trust, secrets, onNotice }: SessionConfig,
   { models, sandbox, canWriteDataDir, isAttended }: ServerNeeds,
 ): Promise<SessionServers | null> {
   const user = { environment, home: state.home };
   const files = [join(userConfigDirectory(user), 'mcp.json'), join(roots[0], '.mcp.json')];
-  if (!files.some((file) => existsSync(file))) return null;
+  const tables = loaded.config.mcp;
+  if (tables === null && !files.some((file) => existsSync(file))) return null;
   const { openServers } = await import('../mcp/open-servers.ts');
   const servers = openServers({
     ...user,
     project: roots[0],
     trust,
+    tables,
     roots,
     directory: canWriteDataDir ? directory : null,
     fetch: models.listing.fetch,

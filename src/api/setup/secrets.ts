@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { createRedactor } from '../../store/redact/redactor.ts';
 import { parseKey } from '../../model/providers/provider-key.ts';
 import type { Environment } from '../../sys/env.ts';
@@ -27,6 +28,37 @@ export function listSecretForms(value: string): readonly string[] {
 export function isSecret(name: string, value: string): boolean {
   if (value.length < MIN_SECRET_LENGTH || PATH_START.test(value)) return false;
   return isSecretVariable(name);
+}
+
+/**
+ * Matches placeholders of secrets: `${TOKEN}`, `$TOKEN`, `<your key>`, `YOUR_KEY`, `xxxx`, `...`.
+ */
+const PLACEHOLDER = /^\$|[{<[]|^(?:your|my|example|test|dummy|changeme|replace)|^(.)\1*$|\.\.\./i;
+
+/** Matches the value of a header that contains a credential, such as `Bearer …`. */
+const CREDENTIAL = /^(?:bearer|basic|token)\s+(\S{8,})$/i;
+
+/** Matches the name of an environment variable, which is not a secret itself. */
+const VARIABLE = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
+
+interface NamedSecret {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Finds values at any depth whose names suggest a secret. */
+export function findNamedSecrets(value: JsonValue, name = ''): readonly NamedSecret[] {
+  if (typeof value === 'string') {
+    const [, secret = value] = CREDENTIAL.exec(value) ?? [];
+    const isNamedSecret =
+      isSecret(name, secret) || (/^authorization$/i.test(name) && secret !== value);
+    return isNamedSecret && !PLACEHOLDER.test(secret) && !VARIABLE.test(secret)
+      ? [{ name, value }]
+      : [];
+  }
+  if (Array.isArray(value)) return value.flatMap((item: JsonValue) => findNamedSecrets(item, name));
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([key, item]) => findNamedSecrets(item ?? null, key));
 }
 
 /** Creates a redactor for texts that are not redacted otherwise, such as errors at the start of a session. */

@@ -3,7 +3,7 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { OnAsk } from '../../protocol/question.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
-import { type DroppedTool, createToolView } from '../../policy/tool-view.ts';
+import { type ConfiguredServer, type DroppedTool, createToolView } from '../../policy/tool-view.ts';
 import { delegableAgents, offeredAgents } from './agent-types.ts';
 import type { AgentSource, EngineDeps, SkillSource } from '../task/deps.ts';
 import { isMainAgent } from '../task/main-agent.ts';
@@ -77,6 +77,7 @@ export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup 
     definition: isMainAgent(agent) ? null : agent,
     rights,
     available: listAvailableTools(deps, rights),
+    servers: listServers(deps),
     addsCodeSearch: provider === 'offline',
     nested: deps.settings.nested,
     root: isRoot,
@@ -125,6 +126,11 @@ function listAvailableTools(deps: SetupDeps, rights: Rights): readonly AnyTool[]
   if ((deps.templates ?? []).length === 0 || !deps.settings.taskTools) without.add('RunTemplate');
   for (const name of TOOL_FINDER_TOOLS) without.add(name);
   return [...deps.tools.filter(({ name }) => !without.has(name)), ...listServerTools(deps)];
+}
+
+function listServers({ mcp }: Pick<SetupDeps, 'mcp'>): readonly ConfiguredServer[] {
+  const known = new Set(mcp?.servers.map(({ part }) => part));
+  return (mcp?.parts ?? []).map((part) => ({ part, hasKnownTools: known.has(part) }));
 }
 
 function listServerTools({ mcp }: Pick<SetupDeps, 'mcp'>): readonly AnyTool[] {

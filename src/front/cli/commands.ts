@@ -27,6 +27,7 @@ import { usageCommand } from './commands/usage.ts';
 import { trustListCommand, trustRevokeCommand } from './commands/trust/list.ts';
 import { trustAddCommand } from './commands/trust/add.ts';
 import { mcpAddCommand, mcpAddJsonCommand, mcpRemoveCommand } from './commands/mcp/change.ts';
+import { mcpImportCommand } from './commands/mcp/import.ts';
 import { mcpGetCommand, mcpListCommand } from './commands/mcp/list.ts';
 import { mcpAcceptCommand, mcpTestCommand } from './commands/mcp/test.ts';
 import { loginCommand } from './commands/keys/login.ts';
@@ -78,6 +79,7 @@ export const CLI_COMMANDS: readonly Command[] = [
   mcpAddCommand,
   mcpAddJsonCommand,
   mcpRemoveCommand,
+  mcpImportCommand,
   mcpTestCommand,
   mcpAcceptCommand,
   loginCommand,

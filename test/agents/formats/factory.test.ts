@@ -1,6 +1,5 @@
 import { factory } from '../../../src/agents/formats/vendors.ts';
 import { describe, expect, test } from 'vitest';
-import { CORE_TOOLS } from '../../../src/protocol/tool-names.ts';
 import { agentFile, codes, plainAgent, readOne } from '../support.ts';
 
 const HEAD = ['name: sweeper', 'description: Sweeps.'] as const;
@@ -47,23 +46,5 @@ describe('categories', () => {
   ])('%s', async (category, names) => {
     const agent = await readOne(factory.agents, agentFile(...HEAD, `tools: ${category}`));
     expect([agent.tools, codes(agent)]).toEqual([{ mode: 'allow', names }, []]);
-  });
-});
-
-describe('mcpServers limits the servers whose tools the agent gets', () => {
-  const core = [...CORE_TOOLS];
-  test.each([
-    [['mcpServers: [a]'], { mode: 'allow', names: [...core, 'mcp__a__*'] }, []],
-    [
-      ['tools: {Bash: false}', 'mcpServers: [a]'],
-      { mode: 'allow', names: [...core.filter((name) => name !== 'Bash'), 'mcp__a__*'] },
-      [],
-    ],
-    [['mcpServers: []'], { mode: 'all', names: [] }, ['mcp__*']],
-    [['mcpServers: {a: {command: x}}'], { mode: 'all', names: [] }, []],
-    [['tools: Fly', 'mcpServers: [a]'], { mode: 'allow', names: [] }, []],
-  ])('%j', async (lines, tools, disallowedTools) => {
-    const agent = await readOne(factory.agents, agentFile(...HEAD, ...lines));
-    expect([agent.tools, agent.disallowedTools]).toEqual([tools, disallowedTools]);
   });
 });

@@ -3,13 +3,15 @@ import { errorMessage } from '../../../base/errors.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import type { Fields } from '../../parsing/fields.ts';
 import { normalizeLineEnds } from '../../parsing/split-front-matter.ts';
+import { readServerNames, SERVERS_FIELD } from '../../fields/server-names.ts';
 import { readVisibleName } from '../../fields/common.ts';
 import type { FormatReader, FileDefinitions } from '../../loader/format.ts';
 import { readAgent, readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts';
 
 const CLAUDE: AgentDialect = {
   vendor: 'claude',
-  inactive: ['hooks', 'mcpServers', 'isolation'],
+  inactive: ['hooks', SERVERS_FIELD, 'isolation'],
+  own: { names: [SERVERS_FIELD], read: readServerNames },
 };
 
 /** Reads Claude Code's `*.md` agents. */

@@ -1,5 +1,6 @@
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
+import { readServerNames, SERVERS_FIELD } from '../../fields/server-names.ts';
 import { takeBoolean, textList } from '../../fields/common.ts';
 import type { FormatReader } from '../../loader/format.ts';
 import {
@@ -15,8 +16,12 @@ const COPILOT: AgentDialect = {
       ' ',
     ),
   own: {
-    names: ['agents', 'disable-model-invocation', 'infer', 'hidden'],
-    read: (reader, shared) => ({ ...readInvocation(reader), ...readDelegates(reader, shared) }),
+    names: ['agents', 'disable-model-invocation', 'infer', 'hidden', SERVERS_FIELD],
+    read: (reader, shared) => {
+      const servers = readServerNames(reader, shared);
+      const limited = { ...shared, ...servers, tools: shared.tools };
+      return { ...servers, ...readInvocation(reader), ...readDelegates(reader, limited) };
+    },
   },
 };
 

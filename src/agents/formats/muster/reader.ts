@@ -14,7 +14,13 @@ import {
 
 import { OWN_LIMITS } from '../../fields/limits.ts';
 import { MUSTER_MODES } from '../../fields/modes.ts';
-import { nameFromPath, readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts';
+import { readServerNames, SERVERS_FIELD } from '../../fields/server-names.ts';
+import {
+  nameFromPath,
+  readMarkdownAgent,
+  type AgentDialect,
+  type SharedFields,
+} from '../../fields/read-agent.ts';
 import type { FileDefinitions, FormatReader } from '../../loader/format.ts';
 
 /** The fields that only Muster's own format has. */
@@ -23,11 +29,10 @@ const OWN_FIELDS = (
   'compact-at parameters output-schema'
 ).split(' ');
 
-type Shared = Pick<AgentDefinition, 'delegatesTo' | 'refusesQuestions'>;
-
-function readOwnFields(reader: FieldReader, shared: Shared): Partial<AgentDefinition> {
+function readOwnFields(reader: FieldReader, shared: SharedFields): Partial<AgentDefinition> {
   const refuses = takeNarrowingFlag(reader, 'refuses-questions', 'invalid-flag');
   return {
+    ...readServerNames(reader, shared),
     ...readDelegatesTo(reader, shared),
     ...(refuses || shared.refusesQuestions === true ? { refusesQuestions: true } : {}),
     ...readRules(reader),
@@ -72,7 +77,7 @@ const MIN_COMPACT_TOKENS = 1_000;
  */
 function readDelegatesTo(
   reader: FieldReader,
-  { delegatesTo }: Shared,
+  { delegatesTo }: SharedFields,
 ): Pick<AgentDefinition, 'delegatesTo'> {
   const field = reader.take('delegates-to');
   if (field === undefined || field.value === null) return {};
@@ -137,8 +142,8 @@ const MUSTER: AgentDialect = {
   vendor: 'muster',
   modes: MUSTER_MODES,
   limits: OWN_LIMITS,
-  inactive: ['isolation', 'hooks', 'mcp-servers'],
-  own: { names: OWN_FIELDS, read: readOwnFields },
+  inactive: ['isolation', 'hooks', SERVERS_FIELD],
+  own: { names: [...OWN_FIELDS, SERVERS_FIELD], read: readOwnFields },
 };
 
 /** Reads Muster's own `*.md` agents, including the built-in ones. */

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import type { Field, Fields } from '../../parsing/fields.ts';
+import { readServerNames, SERVERS_FIELD } from '../../fields/server-names.ts';
 import { fieldText } from '../../fields/common.ts';
 import type { FormatReader } from '../../loader/format.ts';
 import { readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts';
@@ -8,6 +9,7 @@ import { readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts
 const QWEN: AgentDialect = {
   vendor: 'qwen',
   inactive: ['executor', 'hooks', 'mcpServers', 'modelConfig', 'isolation', 'level'],
+  own: { names: [SERVERS_FIELD], read: readServerNames },
   translate,
   complete: refuseExternalAgent,
 };

@@ -47,6 +47,7 @@ function makeContext(place: ReturnType<typeof makePlace>, environment: Environme
     agents: () => Promise.resolve({ loaded: 6, problems: [], skipped: [] }),
     repairs: () => Promise.resolve(new Map()),
     sandbox: () => Promise.resolve({ on: true, kind: 'bwrap' }),
+    servers: () => Promise.resolve({ servers: [], problems: [] }),
   };
   return { context, probes, written };
 }

@@ -65,6 +65,13 @@ function asText(explained: AgentExplanation, { cwd, home }: CommandContext): str
     [VERDICT_WORDS[call.verdict], call.verdict === 'allow' ? null : call.reason],
     ['chosen', explained.unlisted ? 'by people only: no model sees it' : null],
     ['tools', tools.names.join(', ') || 'none'],
+    [
+      'from servers',
+      tools.servers.map(
+        ({ name: server, file, tools: own }) =>
+          `${server} (${formatShortPath(file, cwd, home)}): ${own.join(', ')}`,
+      ),
+    ],
     ['not available', tools.dropped.map(({ name: tool, reason }) => `${tool}: ${reason}`)],
     ['unknown', tools.unknown],
     ['delegates to', delegatesTo.join(', ') || 'nobody'],

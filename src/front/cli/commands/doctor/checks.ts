@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
 import {
   loadDefinitions,
+  loadServerChecks,
   type AgentListings,
+  type ServerChecks,
   loadStoredTasks,
   type SandboxState,
   loadModelReports,
@@ -50,6 +52,13 @@ export interface DoctorProbes {
   readonly repairs: (dataDir: string) => Promise<RepairsByModel>;
   /** Tests the sandbox. Must leave no files behind. */
   readonly sandbox: (location: Omit<SandboxOptions, 'canWriteDataDir'>) => Promise<SandboxState>;
+  /** Starts each MCP server, and stops it. */
+  readonly servers: (state: StateOptions, options: ServerTestOptions) => Promise<ServerChecks>;
+}
+
+interface ServerTestOptions {
+  readonly trustProject: boolean;
+  readonly sandbox: Omit<SandboxOptions, 'canWriteDataDir'>;
 }
 
 type DoctorLocation = Required<Pick<AgentsLocation, 'cwd' | 'trustProject' | 'dataDir'>>;
@@ -70,6 +79,12 @@ export function processProbes({ environment }: CommandContext): DoctorProbes {
     sandbox: async (location) => {
       const { openConfiguredSandbox } = await loadSandbox();
       return openConfiguredSandbox({ ...location, canWriteDataDir: false }).state();
+    },
+    servers: async (state, { trustProject, sandbox: location }) => {
+      const { checkServers } = await loadServerChecks();
+      const { openConfiguredSandbox } = await loadSandbox();
+      const sandbox = openConfiguredSandbox({ ...location, canWriteDataDir: false });
+      return await checkServers(state, { trustProject, sandbox });
     },
     agents: async (location) => {
       const { listAgentsIn } = await loadDefinitions();
@@ -121,13 +136,14 @@ async function allChecks(
   const { kind, caches } = reading.config.sandbox;
   const { environment, home } = context;
   const sandboxLocation = { environment, home, kind, caches, roots: [cwd], dataDir: data };
+  const state = stateLocation(options, context);
   return [
     nodeCheck(probes.nodeVersion),
     ...configChecks(reading),
     dataDirCheck(data, probes.uid, {
       isChosen: isDataDirectoryChosen(context, options.dataDir ?? undefined),
     }),
-    ...(await checkModels(reading, stateLocation(options, context), probes)),
+    ...(await checkModels(reading, state, probes)),
     ...(await checkAnswers(data, probes)),
     ...agents.checks,
     ...trustChecks({ files: reading.files, skipped: agents.skipped }),
@@ -135,6 +151,12 @@ async function allChecks(
     ...shellCheck('/bin/bash'),
     gitCheck(environment),
     sandboxCheck(await probes.sandbox(sandboxLocation)),
+    ...serverChecks(
+      await probes.servers(state, {
+        trustProject: options.trustProject,
+        sandbox: sandboxLocation,
+      }),
+    ),
   ];
 }
 
@@ -274,3 +296,16 @@ function trustChecks(unused: UnusedFiles): readonly Check[] {
   if (summary === null) return [];
   return [warn('trust', summary, 'look with "muster trust list", then "muster trust add"')];
 }
+
+/** Reports each MCP server, and each problem of a file of servers. Runs work without servers, so nothing fails. */
+function serverChecks({ servers, problems }: ServerChecks): readonly Check[] {
+  return [
+    ...servers.map(({ name, tools, problem, fix }) => {
+      const detail = [name, problem ?? plural(tools ?? 0, 'tool')].join(': ');
+      return problem === null ? ok(MCP_SERVER, detail) : warn(MCP_SERVER, detail, fix);
+    }),
+    ...problems.map((problem) => warn(MCP_SERVER, problem, null)),
+  ];
+}
+
+const MCP_SERVER = 'mcp server';

@@ -1,0 +1,95 @@
+import { MusterError } from '../../base/errors.ts';
+import type { McpConnections } from '../../mcp/connections.ts';
+import { describeMcpProblem } from '../../mcp/read-servers.ts';
+import { fingerprintServer, type McpServerEntry } from '../../mcp/server-entry.ts';
+import { McpServerError } from '../../mcp/server-error.ts';
+import { compareTools, type ToolRecords } from '../../mcp/tool-catalog.ts';
+import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
+import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
+import { findServers } from './find-servers.ts';
+import { createServerSearch, openTestConnections } from './manage-servers.ts';
+import { openToolRecords } from './tool-records.ts';
+
+/** The result of a test of one server. */
+export interface ServerCheck {
+  readonly name: string;
+  /** The number of tools that it offers now; null if it could not be used. */
+  readonly tools: number | null;
+  /** The reason why tasks cannot use all its tools; null if they can. */
+  readonly problem: string | null;
+  /** The next step of the user; null for none. */
+  readonly fix: string | null;
+}
+
+/** The results of the tests of all servers, and the problems of their files. */
+export interface ServerChecks {
+  readonly servers: readonly ServerCheck[];
+  readonly problems: readonly string[];
+}
+
+/**
+ * Starts each configured and enabled server at the same time, reads its tools and stops it. Writes nothing. Problems of
+ * the user's configuration file are left out.
+ */
+export async function checkServers(
+  state: StateOptions,
+  { trustProject, sandbox }: { readonly trustProject: boolean; readonly sandbox: Sandbox },
+): Promise<ServerChecks> {
+  const search = await createServerSearch(state, { trustProject });
+  const { entries, problems } = findServers(search);
+  const enabled = entries.filter(({ isEnabled }) => isEnabled);
+  const connections = openTestConnections(state, sandbox);
+  const records = openToolRecords(stateDirectory(state));
+  try {
+    return {
+      servers: await Promise.all(enabled.map((entry) => checkServer(entry, connections, records))),
+      problems: problems.map(describeMcpProblem),
+    };
+  } finally {
+    await connections.close();
+  }
+}
+
+async function checkServer(
+  entry: McpServerEntry,
+  connections: McpConnections,
+  records: ToolRecords,
+): Promise<ServerCheck> {
+  const { name } = entry;
+  const { signal } = new AbortController();
+  try {
+    const server = connections.open(entry);
+    const info = await server.start(signal);
+    const tools = info.hasTools ? (await server.listTools(signal)).items : [];
+    const accepted = records.read(fingerprintServer(entry));
+    const isChanged = accepted !== null && compareTools(accepted.tools, tools) !== null;
+    return {
+      name,
+      tools: tools.length,
+      problem: isChanged ? 'it offers other tools than you have accepted' : null,
+      fix: isChanged
+        ? `look with "muster mcp test ${name}", then "muster mcp accept ${name}"`
+        : null,
+    };
+  } catch (thrown) {
+    if (!(thrown instanceof MusterError)) throw thrown;
+    return { name, tools: null, ...describeFailure(entry, thrown) };
+  }
+}
+
+/** Describes why a server cannot be used, and what the user can do. */
+function describeFailure(
+  { name, origin }: McpServerEntry,
+  error: MusterError,
+): Pick<ServerCheck, 'problem' | 'fix'> {
+  // The messages of other errors say what to do.
+  if (!(error instanceof McpServerError)) return { problem: error.message, fix: null };
+  const prefix = `MCP server ${name}: `;
+  const { message, kind } = error;
+  const problem = message.startsWith(prefix) ? message.slice(prefix.length) : message;
+  const fix =
+    kind === 'login'
+      ? `write "headers": {"Authorization": "Bearer \${TOKEN}"} into its entry in ${origin.file}, and set TOKEN`
+      : `correct its entry in ${origin.file}, then: muster mcp test ${name}`;
+  return { problem, fix };
+}
