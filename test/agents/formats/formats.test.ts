@@ -181,7 +181,7 @@ describe('tools', () => {
       ['too-wide-alias'],
     ],
     ['such a name next to its tool', ['tools: TodoRead, TodoWrite'], allow('TodoWrite'), []],
-    ['only such a name', ['tools: http_post'], none, ['too-wide-alias', 'no-known-tools']],
+    ['only such a name', ['tools: TodoRead'], none, ['too-wide-alias', 'no-known-tools']],
     ['a number', ['tools: 3'], none, ['invalid-tools']],
     ['a list of maps', ['tools: [{a: b}]'], none, ['invalid-tools']],
     ['nested allow', ['tools: {mode: allow, allow: "Read, LS"}'], allow('Read', 'LS'), []],

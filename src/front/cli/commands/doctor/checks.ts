@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import {
   loadDefinitions,
-  type AgentListings,
-  loadStoredTasks,
   loadServerChecks,
+  type AgentListings,
   type ServerChecks,
+  loadStoredTasks,
   type SandboxState,
   loadModelReports,
   loadSandbox,
@@ -81,10 +81,8 @@ export function processProbes({ environment }: CommandContext): DoctorProbes {
       return openConfiguredSandbox({ ...location, canWriteDataDir: false }).state();
     },
     servers: async (state, { trustProject, sandbox: location }) => {
-      const [{ checkServers }, { openConfiguredSandbox }] = await Promise.all([
-        loadServerChecks(),
-        loadSandbox(),
-      ]);
+      const { checkServers } = await loadServerChecks();
+      const { openConfiguredSandbox } = await loadSandbox();
       const sandbox = openConfiguredSandbox({ ...location, canWriteDataDir: false });
       return await checkServers(state, { trustProject, sandbox });
     },
