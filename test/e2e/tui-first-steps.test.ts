@@ -62,8 +62,9 @@ inTerminal(
     terminal.press('C-s', 'v');
     expect(await terminal.sees('esc closes')).toMatch(/^1\n2\n3$/m);
     terminal.press('Escape');
-    await terminal.sees('v shows all');
+    await terminal.sees('esc back');
     terminal.press('Escape');
+    await terminal.sees(/\[default\](?!.*esc back)/);
     terminal.type('/login');
     await terminal.sees('→ /login');
     terminal.press('Enter');

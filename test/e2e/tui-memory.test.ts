@@ -39,7 +39,7 @@ inTerminal('context files are listed with a preview, edited and created', async 
   await terminal.sees('editing');
   terminal.type('Be brief.');
   terminal.press('Enter');
-  await terminal.sees(/AGENTS\.md was changed; new conversations and\s+subagents read it/);
+  await terminal.sees(/AGENTS\.md was changed; new conversations\s+and\s+subagents\s+read\s+it/);
   expect(readFileSync(file, 'utf8')).toBe('# Build\n\nnpm test runs the tests.\nBe brief.\n');
   await open();
   terminal.type('muster');
