@@ -85,7 +85,9 @@ export function runsInSandbox({ sandbox, origin }: McpServerEntry): boolean {
  */
 export function fingerprintServer(entry: McpServerEntry): string {
   const { name, origin, transport, limits, hasOwnConnection, tools } = entry;
-  const content = [name, origin.scope, transport, limits, runsInSandbox(entry), hasOwnConnection];
+  // The user's trust in a project's server does not extend to an equal entry of another project.
+  const owner = origin.scope === 'project' ? origin.file : origin.scope;
+  const content = [name, owner, transport, limits, runsInSandbox(entry), hasOwnConnection];
   return createHash('sha256')
     .update(JSON.stringify(sortKeys([...content, tools])))
     .digest('hex');

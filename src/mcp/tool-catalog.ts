@@ -3,6 +3,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { McpCallOptions, McpConnections, McpServer } from './connections.ts';
 import type { McpCallResult, McpTool } from './server-data.ts';
 import { fingerprintServer, type McpServerEntry } from './server-entry.ts';
+import { McpServerError } from './server-error.ts';
 import { buildMcpToolNames } from './tool-names.ts';
 
 /** The tools of a server as they were when the user last accepted them. */
@@ -57,14 +58,15 @@ interface ToolCatalogOptions {
 /**
  * The tools of all configured servers. A server is started for its list only if the user has never used it. After that,
  * tasks get the recorded list, and the server starts with the first call. So a server cannot change, without the user,
- * what models read about it.
+ * what models read about it. A tool that the server has changed is not called before the user has accepted it.
  */
 export class ToolCatalog {
   private readonly options: ToolCatalogOptions;
   private readonly uses = new Map<string, McpServer>();
   private readonly recorded = new Map<string, RecordedTools>();
   private readonly requested = new Map<string, Promise<void>>();
-  private readonly compared = new Set<string>();
+  /** The servers whose present tools are known, with the difference from the accepted ones. */
+  private readonly compared = new Map<string, Omit<ToolChange, 'server'> | null>();
   private servers_: readonly CatalogServer[] | null = null;
 
   constructor(options: ToolCatalogOptions) {
@@ -101,6 +103,11 @@ export class ToolCatalog {
     return this.servers_;
   }
 
+  /** Lets the next call compare the tools of a server with the accepted ones again. */
+  checkAgain(server: string): void {
+    this.compared.delete(server);
+  }
+
   private async accept(entry: McpServerEntry, signal: AbortSignal): Promise<void> {
     this.record(entry, await this.readTools(entry, signal));
   }
@@ -132,7 +139,7 @@ export class ToolCatalog {
   private record(entry: McpServerEntry, tools: RecordedTools): void {
     this.options.records.write(fingerprintServer(entry), tools);
     this.recorded.set(entry.name, tools);
-    this.compared.add(entry.name);
+    this.compared.set(entry.name, null);
     this.servers_ = null;
   }
 
@@ -146,8 +153,9 @@ export class ToolCatalog {
 
   private buildNames() {
     return buildMcpToolNames(
-      this.options.entries.map(({ name }) => ({
+      this.options.entries.map(({ name, origin }) => ({
         server: name,
+        isOfProject: origin.scope === 'project',
         tools: (this.recorded.get(name)?.tools ?? []).map((tool) => tool.name),
       })),
     );
@@ -177,17 +185,21 @@ export class ToolCatalog {
   ): Promise<McpCallResult> {
     const use = this.useOf(entry);
     if (!this.compared.has(entry.name)) {
-      this.compared.add(entry.name);
       this.compare(entry, await this.readTools(entry, options.signal));
+    }
+    if (this.compared.get(entry.name)?.changed.includes(tool) === true) {
+      const message = `the tool ${tool} is not called, because the server has changed its description or its arguments since you accepted it. Look at it with "muster mcp test ${entry.name}", accept it with "muster mcp accept ${entry.name}".`;
+      throw new McpServerError(message, { server: entry.name, kind: 'refused' });
     }
     return await use.callTool(tool, args, options);
   }
 
-  private compare(entry: McpServerEntry, offered: RecordedTools): void {
-    const recorded = this.recorded.get(entry.name);
+  private compare({ name }: McpServerEntry, offered: RecordedTools): void {
+    const recorded = this.recorded.get(name);
     if (recorded === undefined) return;
     const change = compareTools(recorded.tools, offered.tools);
-    if (change !== null) this.options.onChange({ server: entry.name, ...change });
+    this.compared.set(name, change);
+    if (change !== null) this.options.onChange({ server: name, ...change });
   }
 }
 

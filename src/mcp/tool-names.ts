@@ -27,15 +27,16 @@ export interface McpToolNames {
  * Builds the names of all tools of all servers. A name has 1 to 64 letters, digits, `_` and `-`, as every provider
  * accepts, and begins with `mcp__SERVER__`. The part for the server contains no `__`, so a permission rule for one
  * server never matches the tools of another. A name that is too long, or that equals another one after its characters
- * were replaced, ends with a hash of the original names. The names do not depend on the order of servers and tools.
+ * were replaced, ends with a hash of the original names. The names do not depend on the order of servers and tools, and
+ * the servers of a project never change the names of the user's servers, for which the user may have written rules.
  */
-export function buildMcpToolNames(
-  servers: readonly { readonly server: string; readonly tools: readonly string[] }[],
-): McpToolNames {
-  const serverParts = assignNames(
-    servers.map(({ server }) => server),
-    { clean: cleanServerName, maxLength: MAX_SERVER_LENGTH, salt: '' },
-  );
+export function buildMcpToolNames(servers: readonly NamedServer[]): McpToolNames {
+  const serverNames = (isOfProject: boolean) =>
+    servers.filter((each) => each.isOfProject === isOfProject).map(({ server }) => server);
+  const rules = { clean: cleanServerName, maxLength: MAX_SERVER_LENGTH, salt: '' };
+  const ofUser = assignNames(serverNames(false), rules);
+  const ofProject = assignNames(serverNames(true), { ...rules, taken: [...ofUser.values()] });
+  const serverParts = new Map([...ofUser, ...ofProject]);
   const byName = new Map<string, McpToolId>();
   const byId = new Map<string, string>();
   for (const [server, part] of serverParts) {
@@ -54,17 +55,27 @@ export function buildMcpToolNames(
   };
 }
 
+/** A server with the names of its tools. */
+interface NamedServer {
+  readonly server: string;
+  /** Whether the entry comes from a project. */
+  readonly isOfProject: boolean;
+  readonly tools: readonly string[];
+}
+
 interface NameRules {
   readonly clean: (name: string) => string;
   readonly maxLength: number;
   /** A text that is part of the hash. */
   readonly salt: string;
+  /** The names that are in use already. Default: none. */
+  readonly taken?: readonly string[];
 }
 
 /** Assigns a unique name to each original name. A name that needs no change is kept. */
 function assignNames(
   originals: readonly string[],
-  { clean, maxLength, salt }: NameRules,
+  { clean, maxLength, salt, taken: inUse = [] }: NameRules,
 ): ReadonlyMap<string, string> {
   const distinct = [...new Set(originals)].toSorted();
   const fits = (original: string): boolean => {
@@ -73,12 +84,15 @@ function assignNames(
     return name.length <= maxLength && (/[^_]/.test(name) || (name !== '' && name === original));
   };
   const counts = Map.groupBy(distinct.filter(fits), clean);
-  const taken = new Set(
-    distinct.filter((original) => fits(original) && clean(original) === original),
+  const kept = new Set(
+    distinct.filter(
+      (original) => fits(original) && clean(original) === original && !inUse.includes(original),
+    ),
   );
+  const taken = new Set([...inUse, ...kept]);
   const assigned = distinct.map((original) => {
     const name = clean(original);
-    if (taken.has(original)) return [original, original] as const;
+    if (kept.has(original)) return [original, original] as const;
     if (fits(original) && !taken.has(name) && counts.get(name)?.length === 1) {
       taken.add(name);
       return [original, name] as const;

@@ -186,8 +186,9 @@ function checkAllowRules({ call, rights, subject }: DecisionInput): Decision | u
 }
 
 function checkMode({ call, rights, context }: DecisionInput): Decision | undefined {
-  // Without network rights, the network is out of bounds: a page could carry away what the task has read.
-  const isInBounds = call.kind !== 'network' || rights.network;
+  // Without network rights, the network is out of bounds: a page could carry away what the task has read. A server can
+  // always use the network.
+  const isInBounds = (call.kind !== 'network' && !isServerCall(call)) || rights.network;
   if (rights.mode === 'autonomous' && isInBounds && !isUnconfined(call, rights, context)) {
     const reason = 'In autonomous mode everything in bounds runs.';
     return { verdict: 'allow', step: 'mode', reason };
@@ -200,8 +201,14 @@ function checkMode({ call, rights, context }: DecisionInput): Decision | undefin
 }
 
 /** Tells whether a call runs commands or code that no sandbox confines. No mode allows such a call. */
-function isUnconfined({ kind }: ResolvedCall, rights: Rights, context: Sandboxing): boolean {
-  return kind === 'execute' && !isConfined(rights, context);
+function isUnconfined(call: ResolvedCall, rights: Rights, context: Sandboxing): boolean {
+  if (call.kind !== 'execute') return false;
+  if (!isServerCall(call) || context.isMachineSandbox === true) return !isConfined(rights, context);
+  return call.access.confinedServer !== true;
+}
+
+function isServerCall({ tool }: ResolvedCall): boolean {
+  return tool.startsWith('mcp__');
 }
 
 type Sandboxing = Pick<DecisionContext, 'isSandboxed' | 'isMachineSandbox'>;
@@ -225,7 +232,8 @@ function decideByDefault(input: DecisionInput): Decision {
     const reason = `${tool} changes nothing and sends nothing away.`;
     return { verdict: 'allow', step: 'tool_default', reason };
   }
-  const lacksSandbox = rights.mode === 'autonomous' && isUnconfined(call, rights, context);
+  const lacksSandbox =
+    rights.mode === 'autonomous' && !isServerCall(call) && isUnconfined(call, rights, context);
   const parts = suggestPartRules(input);
   const lacking = lacksSandbox
     ? 'without a sandbox only a rule'
@@ -249,8 +257,9 @@ function isProvedHarmless(input: DecisionInput): boolean {
   return asRead === undefined || !isToolDisallowed(rights, 'Read');
 }
 
-function describeEffect({ tool, kind }: ResolvedCall): string {
-  if (tool.startsWith('mcp__')) return 'is a tool of an MCP server, which may do anything';
+function describeEffect(call: ResolvedCall): string {
+  if (isServerCall(call)) return 'is a tool of an MCP server, which may do anything';
+  const { kind } = call;
   if (kind === 'execute') return 'runs commands or code';
   return kind === 'network' ? 'sends requests over the network' : 'changes files';
 }

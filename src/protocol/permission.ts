@@ -96,6 +96,8 @@ export interface Access {
   readonly hosts: readonly string[];
   /** True if the requests to these hosts only fetch and should change nothing there. Default: false. */
   readonly onlyFetches?: true;
+  /** True if the MCP server of the tool runs in the sandbox or is reached over HTTP. Default: false. */
+  readonly confinedServer?: true;
   /** The name of the agent type, for the tool Task and for a skill that runs as a task. */
   readonly agent?: string;
   /** Other names of the agent. A deny or ask rule for one of them applies too. */

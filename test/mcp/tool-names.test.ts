@@ -3,7 +3,11 @@ import { expect, test } from 'vitest';
 import { buildMcpToolNames } from '../../src/mcp/tool-names.ts';
 
 function namesOf(servers: Readonly<Record<string, readonly string[]>>) {
-  const list = Object.entries(servers).map(([server, tools]) => ({ server, tools }));
+  const list = Object.entries(servers).map(([server, tools]) => ({
+    server,
+    tools,
+    isOfProject: false,
+  }));
   const names = buildMcpToolNames(list);
   return list.flatMap(({ server, tools }) => tools.map((tool) => names.toName({ server, tool })));
 }
@@ -40,7 +44,11 @@ const anyName = fc.oneof(
   fc.string({ minLength: 60, maxLength: 200 }),
 );
 const anyServers = fc.uniqueArray(
-  fc.record({ server: anyName, tools: fc.array(anyName, { maxLength: 8 }) }),
+  fc.record({
+    server: anyName,
+    isOfProject: fc.boolean(),
+    tools: fc.array(anyName, { maxLength: 8 }),
+  }),
   { selector: ({ server }) => server, maxLength: 6 },
 );
 
@@ -86,7 +94,13 @@ test('names do not depend on the order', () => {
     fc.property(anyServers, (servers) => {
       const forward = buildMcpToolNames(servers);
       const backward = buildMcpToolNames(
-        servers.toReversed().map(({ server, tools }) => ({ server, tools: tools.toReversed() })),
+        servers
+          .toReversed()
+          .map(({ server, isOfProject, tools }) => ({
+            server,
+            isOfProject,
+            tools: tools.toReversed(),
+          })),
       );
       for (const { server, tools } of servers) {
         for (const tool of tools) {
@@ -98,10 +112,30 @@ test('names do not depend on the order', () => {
 });
 
 test('a name that is not in the table has no tool', () => {
-  const names = buildMcpToolNames([{ server: 's', tools: ['t'] }]);
+  const names = buildMcpToolNames([{ server: 's', isOfProject: false, tools: ['t'] }]);
   expect([
     names.fromName('mcp__s__x'),
     names.toName({ server: 'x', tool: 't' }),
     names.serverPart('x'),
   ]).toEqual([undefined, undefined, undefined]);
+});
+
+test('the servers of a project do not change the names of the others', () => {
+  fc.assert(
+    fc.property(anyServers, (servers) => {
+      const all = buildMcpToolNames(servers);
+      const users = servers.filter(({ isOfProject }) => !isOfProject);
+      const alone = buildMcpToolNames(users);
+      const parts = (names: typeof all) => users.map(({ server }) => names.serverPart(server));
+      expect(parts(all)).toEqual(parts(alone));
+    }),
+  );
+  const names = buildMcpToolNames([
+    { server: 'my.db', isOfProject: false, tools: [] },
+    { server: 'my_db', isOfProject: true, tools: [] },
+  ]);
+  expect([names.serverPart('my.db'), names.serverPart('my_db')]).toEqual([
+    'my_db',
+    expect.stringMatching(/^my_db_[0-9a-f]{8}$/),
+  ]);
 });

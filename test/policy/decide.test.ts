@@ -96,8 +96,8 @@ describe('each tool in each mode', () => {
       ...(['ask floor', 'ask tool_default', 'ask tool_default', 'allow mode'] as const),
     ],
     [
-      call('mcp__x__y', 'execute'),
-      ...(['deny floor', 'ask tool_default', 'ask tool_default', 'allow mode'] as const),
+      call('mcp__x__y', 'execute', { confinedServer: true }),
+      ...(['deny floor', 'ask tool_default', 'ask tool_default', 'ask tool_default'] as const),
     ],
     [fetchFrom('example.com'), ...same('ask tool_default')],
     [
@@ -375,6 +375,20 @@ describe('a command', () => {
     expect(decide(bash('npm test'), rights('autonomous'), facts).reason).toBe(
       'Bash runs commands or code, and without a sandbox only a rule lets it run unasked.',
     );
+  });
+
+  test('of an MCP server needs the network, and a server in the sandbox or over HTTP', () => {
+    const confined = call('mcp__x__y', 'execute', { confinedServer: true });
+    const unconfined = call('mcp__x__y', 'execute');
+    const withNetwork = { ...rights('autonomous'), network: true };
+    const machine = { ...CONTEXT, isSandboxed: false, isMachineSandbox: true };
+    expect([
+      short(decide(confined, rights('autonomous'), CONTEXT)),
+      short(decide(confined, withNetwork, CONTEXT)),
+      short(decide(confined, withNetwork, { ...CONTEXT, isSandboxed: false })),
+      short(decide(unconfined, withNetwork, CONTEXT)),
+      short(decide(unconfined, withNetwork, machine)),
+    ]).toEqual(['ask tool_default', 'allow mode', 'allow mode', 'ask tool_default', 'allow mode']);
   });
 
   test('on a machine that is itself the sandbox is allowed, except for an agent that may change nothing', () => {

@@ -64,6 +64,7 @@ interface CallParts {
   readonly commands?: readonly string[];
   readonly hosts?: readonly string[];
   readonly onlyFetches?: true;
+  readonly confinedServer?: true;
   readonly agent?: string;
   readonly agentWords?: readonly string[];
   readonly skill?: string;

@@ -59,6 +59,7 @@ export function openServers(parts: ServerParts): SessionServers | null {
       for (const [name, value] of values) if (isSecretVariable(name)) parts.addSecret(value);
     },
     onEvent: (server, event) => {
+      if (event.type === 'list-changed' && event.list === 'tools') catalog.checkAgain(server);
       const text = describeEvent(event);
       if (text !== null) onNotice(`MCP server ${server} ${text}`);
     },
@@ -99,8 +100,15 @@ function mayNameServer(name: string, part: string): boolean {
 }
 
 function toServerTools({ entry, part, instructions, tools }: CatalogServer): McpServerTools {
-  const { name, origin } = entry;
-  return { name, file: origin.file, part, about: instructions, tools: tools.map(createMcpTool) };
+  const { name, origin, transport } = entry;
+  const isConfined = transport.type !== 'stdio' || runsInSandbox(entry);
+  return {
+    name,
+    file: origin.file,
+    part,
+    about: instructions,
+    tools: tools.map((tool) => createMcpTool(tool, { isConfined })),
+  };
 }
 
 /** Creates the starter of server processes, which runs those servers in the sandbox for which that is intended. */

@@ -10,8 +10,13 @@ import { failure } from '../shared/output.ts';
 /**
  * Creates Muster's tool for a tool of an MCP server. Its calls count as effects, whatever the server says about them:
  * annotations never decide about rights.
+ *
+ * @param server.isConfined whether the server runs in the sandbox or is reached over HTTP
  */
-export function createMcpTool({ name, tool, call }: CatalogTool): Tool<JsonObject> {
+export function createMcpTool(
+  { name, tool, call }: CatalogTool,
+  { isConfined }: { readonly isConfined: boolean },
+): Tool<JsonObject> {
   const { schema, restoreArguments } = convertToolSchema(tool.inputSchema);
   return {
     name,
@@ -24,7 +29,7 @@ export function createMcpTool({ name, tool, call }: CatalogTool): Tool<JsonObjec
         ? { ok: true, input }
         : { ok: false, issues: ['input: is not an object; valid: an object of arguments'] },
     // The server decides what it reads and changes.
-    describe: () => NO_ACCESS,
+    describe: () => ({ ...NO_ACCESS, ...(isConfined ? { confinedServer: true } : {}) }),
     run: async (input, context) => {
       try {
         const result = await call(restoreArguments(input), {

@@ -224,7 +224,11 @@ test('the tools of all servers get names and schemas without losing a property',
     }),
   );
   const table = buildMcpToolNames(
-    lists.map(({ server, items }) => ({ server, tools: items.map(({ name }) => name) })),
+    lists.map(({ server, items }) => ({
+      server,
+      isOfProject: false,
+      tools: items.map(({ name }) => name),
+    })),
   );
   for (const { server, items } of lists) {
     expect(items.length).toBeGreaterThan(0);
