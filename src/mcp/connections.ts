@@ -43,7 +43,7 @@ export interface McpConnectionsOptions {
   readonly roots?: readonly string[];
   /** Starts the process of a server, for example in the sandbox. Default: without a sandbox. */
   readonly startProcess?: StartServerProcess;
-  /** Runs a command that prints headers. Default: in a shell. */
+  /** Runs a command that prints headers. Default: in a shell that `startProcess` starts. */
   readonly runHeadersHelper?: RunHeadersHelper;
   /** Asks the user a question of a server. Default: servers are told that nobody can be asked. */
   readonly ask?: AskForServer;
@@ -218,7 +218,7 @@ async function createTarget(
         }),
     };
   }
-  const run = options.runHeadersHelper ?? createHeadersHelper(environment, cwd);
+  const run = options.runHeadersHelper ?? createHeadersHelper(environment, cwd, startProcess);
   const { headersHelper, headers } = transport;
   const added = headersHelper === null ? {} : await readHelper(run, entry, headersHelper, signal);
   // The client for the web is loaded together with the SDK.

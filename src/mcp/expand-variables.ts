@@ -24,6 +24,12 @@ export interface ExpandedTransport {
 /** Matches `${NAME}`, `${env:NAME}` and both with `:-default`. */
 const VARIABLE = /\$\{([^}]*)\}/g;
 const NAMED = /^(?:env:)?([A-Za-z_]\w*)(?::-(.*))?$/s;
+/** The names that stand for directories instead of variables. */
+const DIRECTORIES: ReadonlySet<string> = new Set([
+  'workspaceFolder',
+  'CLAUDE_PROJECT_DIR',
+  'userHome',
+]);
 
 /**
  * Replaces the variables in the command, arguments, environment, directory, URL and headers of an entry.
@@ -61,6 +67,25 @@ export function expandTransport(entry: McpServerEntry, source: VariableSource): 
     transport: { ...transport, url, headers: expandMap('headers', transport.headers) },
     used,
   };
+}
+
+/** Lists the environment variables that an entry names, in the order of their first occurrence. */
+export function listVariables(transport: McpTransport): readonly string[] {
+  const texts =
+    transport.type === 'stdio'
+      ? [
+          transport.command,
+          ...transport.args,
+          ...Object.values(transport.env),
+          ...(transport.cwd === null ? [] : [transport.cwd]),
+        ]
+      : [transport.url, ...Object.values(transport.headers)];
+  const names = new Set<string>();
+  for (const [, inside = ''] of texts.join('\n').matchAll(VARIABLE)) {
+    const name = NAMED.exec(inside)?.[1];
+    if (name !== undefined && !DIRECTORIES.has(name)) names.add(name);
+  }
+  return [...names];
 }
 
 interface Variable {

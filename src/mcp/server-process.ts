@@ -21,6 +21,9 @@ const GRACE_MS = 2000;
 const HELPER_MS = 10_000;
 const MAX_HELPER_BYTES = 65_536;
 
+/** The phrase about the end of a process that succeeded. */
+const SUCCESS = 'exited with code 0';
+
 /** A command that starts a server. */
 export interface ServerCommand {
   readonly entry: McpServerEntry;
@@ -108,29 +111,38 @@ export type RunHeadersHelper = (
   signal: AbortSignal,
 ) => Promise<string>;
 
-/** Runs a command that prints headers, in a shell with the environment of a server. */
-export function createHeadersHelper(own: Environment, cwd: string): RunHeadersHelper {
+/**
+ * Creates a runner of commands that print headers, in a shell with the environment of a server. The shell starts as the
+ * process of the server would, so that the helper of a project's server runs in the sandbox.
+ */
+export function createHeadersHelper(
+  own: Environment,
+  cwd: string,
+  startProcess: StartServerProcess,
+): RunHeadersHelper {
   return async (entry, command, signal) => {
     const url = entry.transport.type === 'stdio' ? '' : entry.transport.url;
     const env = buildServerEnvironment(own, { MCP_SERVER_NAME: entry.name, MCP_SERVER_URL: url });
-    const group = spawnProcessGroup('/bin/sh', ['-c', command], { cwd, env });
+    const helper = await startProcess({ entry, argv: ['/bin/sh', '-c', command], cwd, env });
     const stop = AbortSignal.any([signal, AbortSignal.timeout(HELPER_MS)]);
-    const end = (): void => void group.end({ graceMs: 0 });
+    const end = (): void => void helper.end();
     stop.addEventListener('abort', end, { once: true });
     try {
+      stop.throwIfAborted();
       let output = '';
-      group.stderr.resume();
-      for await (const chunk of group.stdout) {
+      helper.stdin.end();
+      helper.stderr.resume();
+      for await (const chunk of helper.stdout) {
         output += String(chunk);
         if (output.length > MAX_HELPER_BYTES) throw new Error('it printed more than 64 KB');
       }
-      const { code } = await group.exited;
+      const outcome = await helper.ended;
       if (stop.aborted) throw new Error(`it took more than ${HELPER_MS / 1000} s`);
-      if (code !== 0) throw new Error(`it ended with code ${code}`);
+      if (outcome !== SUCCESS) throw new Error(`it ${outcome}`);
       return output;
     } finally {
       stop.removeEventListener('abort', end);
-      await group.end({ graceMs: 0 });
+      await helper.end();
     }
   };
 }

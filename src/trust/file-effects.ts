@@ -5,8 +5,9 @@ import { parseRules } from '../policy/rules/rules.ts';
 import type { Layer } from '../config/layer.ts';
 import { MAX_INDEX_LINES } from '../engine/memory/prompt-notes.ts';
 import { describeConfigProblem } from '../config/setting.ts';
+import { listVariables } from '../mcp/expand-variables.ts';
 import { describeMcpProblem, PROJECT_MCP_FILE, readMcpFile } from '../mcp/read-servers.ts';
-import { runsInSandbox, type McpServerEntry } from '../mcp/server-entry.ts';
+import { runsInSandbox, type McpServerEntry, type McpTransport } from '../mcp/server-entry.ts';
 
 /** The effects that a file would have if it were trusted. */
 export interface FileEffects {
@@ -82,18 +83,29 @@ export async function serverEffects(bytes: Buffer): Promise<FileEffects> {
 
 function describeServer(entry: McpServerEntry): readonly string[] {
   const { name, transport } = entry;
+  const where = runsInSandbox(entry) ? 'in the sandbox' : 'without a sandbox';
+  const variables = listVariables(transport);
+  const reads = variables.length === 0 ? [] : [`reads the variables ${variables.join(', ')}`];
+  return [...describeTransport(transport, where), ...reads].map(
+    (effect) => `server ${name}: ${effect}`,
+  );
+}
+
+function describeTransport(transport: McpTransport, where: string): readonly string[] {
   if (transport.type !== 'stdio') {
-    const helper = transport.headersHelper;
+    const { url, headers, headersHelper } = transport;
+    const helper = `runs a command for headers ${where} before each connection`;
     return [
-      `server ${name}: connects to ${transport.url}`,
-      ...(helper === null ? [] : [`server ${name}: runs a command for headers: ${helper}`]),
+      `connects to ${url}`,
+      ...describeNames('sends the headers', headers),
+      ...(headersHelper === null ? [] : [`${helper}: ${headersHelper}`]),
     ];
   }
   const command = [transport.command, ...transport.args].map((each) => JSON.stringify(each));
-  const variables = Object.keys(transport.env);
-  const where = runsInSandbox(entry) ? 'in the sandbox' : 'without a sandbox';
-  return [
-    `server ${name}: runs ${command.join(' ')} ${where}`,
-    ...(variables.length === 0 ? [] : [`server ${name}: sets ${variables.join(', ')}`]),
-  ];
+  return [`runs ${command.join(' ')} ${where}`, ...describeNames('sets', transport.env)];
+}
+
+function describeNames(verb: string, values: Readonly<Record<string, string>>): readonly string[] {
+  const names = Object.keys(values);
+  return names.length === 0 ? [] : [`${verb} ${names.join(', ')}`];
 }

@@ -63,7 +63,7 @@ describe.concurrent('WebFetch', () => {
     const script = (request: RecordedRequest): Answer => {
       if (request.tools.length === 0) return { text: 'Krypton' };
       return toolResultRounds(request) === 0
-        ? { toolCalls: [fetchCall(url, { prompt: 'What is the code name?' })] }
+        ? { toolCalls: [fetchCall(`${url}?key=secret`, { prompt: 'What is the code name?' })] }
         : { text: 'done' };
     };
     await using world = await openWorld({ script });
@@ -75,7 +75,7 @@ describe.concurrent('WebFetch', () => {
     expect(asked?.model).toContain('haiku');
     const ended = eventsOf(run).find(({ type }) => type === 'request.ended');
     expect(ended).toMatchObject({
-      purpose: `answer from ${url}`,
+      purpose: `answer from ${url}?…`,
       failure: null,
       usage: { output: expect.any(Number) },
     });

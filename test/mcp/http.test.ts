@@ -50,7 +50,7 @@ test('headers of the entry and of its helper are sent with every request', async
 });
 
 test.each([
-  ['exit 3', 'it ended with code 3'],
+  ['exit 3', 'it exited with code 3'],
   ['echo no', 'Unexpected token'],
   [`echo '{"A": 1}'`, 'it printed no JSON object whose values are texts'],
   ['yes', 'it printed more than 64 KB'],

@@ -38,7 +38,7 @@ export async function checkServers(
   const search = await createServerSearch(state, { trustProject });
   const { entries, problems } = findServers(search);
   const enabled = entries.filter(({ isEnabled }) => isEnabled);
-  const connections = openTestConnections(state, sandbox);
+  const connections = openTestConnections(state, sandbox, search.providers);
   const records = openToolRecords(stateDirectory(state));
   try {
     return {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { readUserFiles } from '../../config/files.ts';
+import { EMPTY_LAYER, type Layer } from '../../config/layer.ts';
 import { describeConfigProblem } from '../../config/setting.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
@@ -10,12 +11,12 @@ import type { McpServerInfo, McpTool } from '../../mcp/server-data.ts';
 import { fingerprintServer, runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
 import { compareTools, type ToolChange } from '../../mcp/tool-catalog.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
-import { isSecretVariable } from '../../sys/secret-variables.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
 import { findServers, userServersFile, type ServerSearch } from './find-servers.ts';
 import { createStarter } from './open-servers.ts';
+import { findOwnSecrets } from './own-secrets.ts';
 import { changeServersFile } from './servers-file.ts';
 import { openToolRecords } from './tool-records.ts';
 
@@ -41,17 +42,24 @@ export interface ServerReport {
 /** The owner of the file in which a server is written. */
 export type ServerScope = 'user' | 'project';
 
-/** Returns the places of servers, and the problems of the user's configuration file. */
+/** The places of servers, and what the user's configuration file says in addition. */
+interface ConfiguredSearch extends ServerSearch {
+  readonly providers: Layer['providers'];
+  readonly problems: string[];
+}
+
+/** Returns the places of servers, and the providers and problems of the user's configuration file. */
 export async function createServerSearch(
   state: StateOptions,
   { trustProject = false }: { readonly trustProject?: boolean } = {},
-): Promise<ServerSearch & { readonly problems: string[] }> {
+): Promise<ConfiguredSearch> {
   const { environment, home, cwd } = state;
-  const layer = (await readUserFiles(state)).at(-1)?.layer;
-  const problems = (layer?.problems ?? []).map(describeConfigProblem);
+  const layer = (await readUserFiles(state)).at(-1)?.layer ?? EMPTY_LAYER;
+  const { mcp: tables, providers } = layer;
+  const problems = layer.problems.map(describeConfigProblem);
   const onProblem = (problem: string): void => void problems.push(problem);
   const trust = createProjectTrust({ ...state, decision: trustProject, onProblem });
-  return { environment, home, project: cwd, trust, tables: layer?.mcp ?? null, problems };
+  return { environment, home, project: cwd, trust, tables, providers, problems };
 }
 
 /** Lists the configured servers. Starts nothing. */
@@ -99,8 +107,9 @@ export async function testServer(
     readonly signal: AbortSignal;
   },
 ): Promise<ServerTest> {
-  const entry = await findServer(name, state);
-  const connections = openTestConnections(state, options.sandbox);
+  const search = await createServerSearch(state);
+  const entry = findServer(name, search);
+  const connections = openTestConnections(state, options.sandbox, search.providers);
   try {
     const server = connections.open(entry);
     const info = await server.start(options.signal);
@@ -124,13 +133,14 @@ export async function testServer(
 export function openTestConnections(
   { environment, home, cwd }: StateOptions,
   sandbox: Sandbox,
+  providers: Layer['providers'],
 ): McpConnections {
   return createMcpConnections({
     variables: {
       environment,
       home,
       project: cwd,
-      ownSecrets: new Set(Object.keys(environment).filter(isSecretVariable)),
+      ownSecrets: findOwnSecrets(environment, providers),
     },
     http: createHttpFetch(environment),
     cwd,
@@ -139,8 +149,8 @@ export function openTestConnections(
   });
 }
 
-async function findServer(name: string, state: StateOptions): Promise<McpServerEntry> {
-  const { entries, problems } = findServers(await createServerSearch(state));
+function findServer(name: string, search: ServerSearch): McpServerEntry {
+  const { entries, problems } = findServers(search);
   const entry = entries.find((each) => each.name === name);
   if (entry !== undefined) return entry;
   const own = problems.filter(({ server }) => server === name).map(describeMcpProblem);

@@ -10,6 +10,7 @@ import {
 } from '../../mcp/server-process.ts';
 import { ToolCatalog, type CatalogServer, type ToolChange } from '../../mcp/tool-catalog.ts';
 import { MusterError } from '../../base/errors.ts';
+import type { Layer } from '../../config/layer.ts';
 import { plural } from '../../base/text.ts';
 import type { McpPort, McpServerTools } from '../../protocol/mcp.ts';
 import type { HttpFetch } from '../../sys/http/http-types.ts';
@@ -17,6 +18,7 @@ import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { createMcpTool } from '../../tools/mcp/mcp-tool.ts';
 import { isSecretVariable } from '../../sys/secret-variables.ts';
 import { findServers, type ServerSearch } from './find-servers.ts';
+import { findOwnSecrets } from './own-secrets.ts';
 import { createMemoryToolRecords, openToolRecords } from './tool-records.ts';
 
 /** The parts of a session that MCP servers need. */
@@ -25,6 +27,8 @@ export interface ServerParts extends ServerSearch {
   readonly roots: readonly [string, ...string[]];
   /** The state directory; null if nothing may be written there. */
   readonly directory: string | null;
+  /** The configured providers, whose keys a project's server cannot get. */
+  readonly providers: Layer['providers'];
   readonly fetch: HttpFetch;
   readonly sandbox: Sandbox;
   /** Keeps a value out of logs. */
@@ -48,7 +52,7 @@ export function openServers(parts: ServerParts): SessionServers | null {
   const enabled = entries.filter(({ isEnabled }) => isEnabled);
   if (enabled.length === 0) return null;
   const { environment, home, project, roots, directory, fetch, onNotice } = parts;
-  const ownSecrets = new Set(Object.keys(environment).filter(isSecretVariable));
+  const ownSecrets = findOwnSecrets(environment, parts.providers);
   const connections = createMcpConnections({
     variables: { environment, home, project, ownSecrets },
     http: fetch,
@@ -56,7 +60,9 @@ export function openServers(parts: ServerParts): SessionServers | null {
     roots,
     startProcess: createStarter(parts),
     onVariables: (values) => {
-      for (const [name, value] of values) if (isSecretVariable(name)) parts.addSecret(value);
+      for (const [name, value] of values) {
+        if (isSecretVariable(name) || ownSecrets.has(name)) parts.addSecret(value);
+      }
     },
     onEvent: (server, event) => {
       if (event.type === 'list-changed' && event.list === 'tools') catalog.checkAgain(server);

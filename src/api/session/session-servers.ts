@@ -37,6 +37,7 @@ export async function openSessionServers(
     tables,
     roots,
     directory: canWriteDataDir ? directory : null,
+    providers: loaded.config.models.providers,
     fetch: models.listing.fetch,
     sandbox,
     addSecret: (value) => secrets.push(...listSecretForms(value)),

@@ -1,5 +1,6 @@
 import type { ToolContext } from '../../protocol/tool.ts';
 import { drawNonce, markOutside } from '../../protocol/outside-text.ts';
+import { displayWebUrl } from '../../web/parse-url.ts';
 
 /** The maximum number of characters of a page that one request contains: about 20,000 tokens. */
 const PIECE_LENGTH = 60_000;
@@ -33,7 +34,7 @@ export async function answerFromPage(
   if (askModel === undefined) return { ok: false, problem: 'no model can be asked here' };
   const all = splitIntoPieces(page.text);
   const pieces = all.slice(0, MAX_PIECES);
-  const purpose = `answer from ${page.url.href}`;
+  const purpose = `answer from ${displayWebUrl(page.url)}`;
   if (pieces.length <= 1) {
     return await askModel({ system: SYSTEM, prompt: buildPrompt(page, page.text), purpose });
   }
