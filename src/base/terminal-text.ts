@@ -1,4 +1,5 @@
 import { lazy } from './lazy.ts';
+import { truncate } from './text.ts';
 
 /**
  * The way in which outside text is made harmless for a terminal:
@@ -229,6 +230,23 @@ export function sanitizeForTerminal(text: string, context: TerminalContext): str
  */
 export function sanitizeLine(text: string): string {
   return sanitizeForTerminal(text, 'exact').replaceAll('\n', '␊');
+}
+
+const MAX_QUOTED_NAME_LENGTH = 80;
+
+/**
+ * Lists names from outside on one line, each with at most 80 characters.
+ *
+ * @param maxNames the maximum number of names; the others are counted
+ */
+export function listNamesOnOneLine(names: readonly string[], maxNames: number): string {
+  const shown = names
+    .slice(0, maxNames)
+    .map((name) =>
+      truncate(sanitizeLine(name.slice(0, MAX_QUOTED_NAME_LENGTH * 2)), MAX_QUOTED_NAME_LENGTH),
+    );
+  const more = names.length - shown.length;
+  return `${shown.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
 }
 
 /** Matches most texts: Latin letters, and signs such as quotation marks, bullets and arrows. */

@@ -1,3 +1,4 @@
+import { sortByNearness } from '../base/name-suggestions.ts';
 import type { Decision, PermissionMode, PermissionRule, Rights } from '../protocol/permission.ts';
 import { TEXT_EDITING_TOOLS } from '../protocol/file-tools.ts';
 import { describeLimit, findExceededLimit } from './call-limits.ts';
@@ -86,7 +87,19 @@ interface TaskTools {
  */
 export function refuseMissingTool(name: string, { tools, isForked }: TaskTools): Decision {
   const others = isForked ? ' The conversation that you inherited had others.' : '';
-  return refuseTool(`${name} is not among your tools: ${tools.join(', ')}.${others}`);
+  return refuseTool(`${name} is not among your tools: ${listNearTools(name, tools)}.${others}`);
+}
+
+/** The maximum number of tools of a task that a refusal lists completely. */
+const MAX_LISTED_TOOLS = 30;
+/** The maximum number of tools that a refusal names if it does not list all of them. */
+const MAX_NAMED_TOOLS = 5;
+
+/** Lists the tools of a task. If there are many, lists those with the nearest names, and counts the others. */
+function listNearTools(name: string, tools: readonly string[]): string {
+  if (tools.length <= MAX_LISTED_TOOLS) return tools.join(', ');
+  const near = sortByNearness(name, tools).slice(0, MAX_NAMED_TOOLS);
+  return `${near.join(', ')} and ${tools.length - near.length} others`;
 }
 
 function checkToolSet({ call }: DecisionInput): Decision | undefined {

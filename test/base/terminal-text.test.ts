@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toPrintableJson } from '../../src/base/printable-json.ts';
 import {
+  listNamesOnOneLine,
   sanitizeForTerminal,
   TerminalSanitizer,
   type TerminalContext,
@@ -137,4 +138,10 @@ it('JSON keeps its value, and nothing in it controls a terminal', () => {
     }),
     { numRuns: 2_000 },
   );
+});
+
+it('lists names from outside on one line, shortened and counted', () => {
+  const names = ['a\nmuster: fake', 'x'.repeat(500), 'c', 'd'];
+  expect(listNamesOnOneLine(names, 2)).toBe(`a␊muster: fake, ${'x'.repeat(80)} and 2 more`);
+  expect(listNamesOnOneLine(['a', 'b'], 2)).toBe('a, b');
 });

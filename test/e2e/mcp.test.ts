@@ -153,32 +153,36 @@ describe.concurrent('MCP servers', () => {
     );
   });
 
-  it('that a definition names are the only ones whose tools its agent gets', async () => {
-    const definition =
-      '---\nname: asker\ndescription: Asks a server.\nmcpServers: [demo]\n---\nYou ask.\n';
-    const script = (request: RecordedRequest): Answer => {
-      const isChild = !request.tools.some(({ name }) => name === 'AskUser');
-      if (isChild || toolResultRounds(request) > 0) return { text: 'done' };
-      const input = { prompt: 'ask', description: 'ask', subagent_type: 'asker' };
-      return { toolCalls: [{ name: 'Task', input }] };
-    };
-    await using world = await openWorld({
-      script,
-      files: { '.claude/agents/asker.md': definition },
-    });
-    configure(world, { names: ['demo', 'other'] });
-    await world.run(['-p', 'go', '--trust-project']);
-    const requests = [...world.model.requests];
-    const serverTools = (isChild: boolean) =>
-      requests
-        .find(({ tools }) => tools.some(({ name }) => name === 'AskUser') !== isChild)
-        ?.tools.map(({ name }) => name)
-        .filter((name) => name.startsWith('mcp__'));
-    expect([serverTools(true), serverTools(false)]).toEqual([
-      ['mcp__demo__echo', 'mcp__demo__pid'],
-      ['mcp__demo__echo', 'mcp__demo__pid', 'mcp__other__echo', 'mcp__other__pid'],
-    ]);
-  });
+  it.each(['[demo]', 'demo', '{demo: {command: serve}}'])(
+    'that a definition names as %s are the only ones whose tools its agent gets',
+    async (value) => {
+      const definition = `---\nname: asker\ndescription: Asks a server.\nmcpServers: ${value}\n---\nYou ask.\n`;
+      const script = (request: RecordedRequest): Answer => {
+        const isChild = !request.tools.some(({ name }) => name === 'AskUser');
+        if (isChild || toolResultRounds(request) > 0) return { text: 'done' };
+        const input = { prompt: 'ask', description: 'ask', subagent_type: 'asker' };
+        return { toolCalls: [{ name: 'Task', input }] };
+      };
+      await using world = await openWorld({
+        script,
+        files: { '.claude/agents/asker.md': definition },
+      });
+      configure(world, { names: ['demo', 'other'] });
+      const run = await world.run(['-p', 'go', '--trust-project']);
+      const isReported = /asker\.md: `mcpServers` defines `demo`/.test(run.stderr);
+      expect(isReported).toBe(value.startsWith('{'));
+      const requests = [...world.model.requests];
+      const serverTools = (isChild: boolean) =>
+        requests
+          .find(({ tools }) => tools.some(({ name }) => name === 'AskUser') !== isChild)
+          ?.tools.map(({ name }) => name)
+          .filter((name) => name.startsWith('mcp__'));
+      expect([serverTools(true), serverTools(false)]).toEqual([
+        ['mcp__demo__echo', 'mcp__demo__pid'],
+        ['mcp__demo__echo', 'mcp__demo__pid', 'mcp__other__echo', 'mcp__other__pid'],
+      ]);
+    },
+  );
 
   it('add nothing to a request if none is configured', async () => {
     await using world = await openWorld({ script: () => ({ text: 'done' }) });

@@ -94,13 +94,11 @@ test('names do not depend on the order', () => {
     fc.property(anyServers, (servers) => {
       const forward = buildMcpToolNames(servers);
       const backward = buildMcpToolNames(
-        servers
-          .toReversed()
-          .map(({ server, isOfProject, tools }) => ({
-            server,
-            isOfProject,
-            tools: tools.toReversed(),
-          })),
+        servers.toReversed().map(({ server, isOfProject, tools }) => ({
+          server,
+          isOfProject,
+          tools: tools.toReversed(),
+        })),
       );
       for (const { server, tools } of servers) {
         for (const tool of tools) {

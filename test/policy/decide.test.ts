@@ -580,6 +580,13 @@ test('a tool that the task does not have is refused, and the refusal names those
   );
 });
 
+test('a refusal of a missing tool names only the nearest of many tools', () => {
+  const tools = Array.from({ length: 400 }, (_, index) => `mcp__demo__tool_${index}`);
+  expect(refuseMissingTool('mcp__demo__tool_1x', { tools, isForked: false }).reason).toBe(
+    'mcp__demo__tool_1x is not among your tools: mcp__demo__tool_1, mcp__demo__tool_10, mcp__demo__tool_11, mcp__demo__tool_12, mcp__demo__tool_13 and 395 others.',
+  );
+});
+
 describe('whatever the rules, the mode and the call', () => {
   const rank = { deny: 0, ask: 1, allow: 2 };
 

@@ -1,7 +1,8 @@
+import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { AgentDefinition, ToolSelection } from '../../protocol/agent.ts';
 import { CORE_TOOLS } from '../../protocol/tool-names.ts';
 import type { FieldReader } from './field-reader.ts';
-import { textList } from './common.ts';
+import { fieldText, textList } from './common.ts';
 import type { SharedFields } from './read-agent.ts';
 import { mcpServerTools } from './tool-grants.ts';
 
@@ -9,20 +10,75 @@ import { mcpServerTools } from './tool-grants.ts';
 export const SERVERS_FIELD = 'mcp-servers';
 
 /**
- * Reads `mcpServers: [linear]`, which limits the agent to the listed MCP servers of the configuration. A value that
- * defines servers for the agent is not taken.
+ * Reads `mcpServers: [linear]`, which limits the agent to the MCP servers of the configuration that it names. The names
+ * may also be a comma-separated text, or the keys of a map. A definition of a server counts only as its name, and an
+ * entry of another shape gives no server. Both are reported.
  */
 export function readServerNames(
   reader: FieldReader,
   { tools, disallowedTools, unusable }: SharedFields,
 ): Partial<AgentDefinition> {
-  const value = reader.peek(SERVERS_FIELD)?.value;
-  const isNames = Array.isArray(value) && value.every((item) => typeof item === 'string');
-  if (!isNames || unusable !== undefined) return {};
-  reader.take(SERVERS_FIELD);
-  const servers = textList(value).map((name) => mcpServerTools(name));
+  if (unusable !== undefined) return {};
+  const field = reader.take(SERVERS_FIELD);
+  if (field === undefined) return {};
+  const { names, defined, invalid } = readEntries(field.value);
+  for (const name of defined) {
+    const message = `\`mcpServers\` defines \`${name}\`, but definitions in agents are not supported yet: the agent only gets a server of that name from your configuration.`;
+    reader.warn('inline-server', message, field.line, mcpServerTools(name));
+  }
+  if (invalid) {
+    const message =
+      '`mcpServers` must be a list of names of servers; an entry that is not a name gives the agent no server.';
+    reader.warn('invalid-servers', message, field.line, 'mcp__*');
+  }
+  const servers = [...new Set(names)].map((name) => mcpServerTools(name));
   if (servers.length > 0) return { tools: addServers(tools, servers) };
   return { disallowedTools: [...disallowedTools, 'mcp__*'] };
+}
+
+/** The servers that a value names. */
+interface ServerEntries {
+  readonly names: readonly string[];
+  /** The names that come with a definition of their server. */
+  readonly defined: readonly string[];
+  /** True if a part of the value is not the name of a server. */
+  readonly invalid: boolean;
+}
+
+function readEntries(value: JsonValue): ServerEntries {
+  if (Array.isArray(value)) {
+    const items = value.map((item: JsonValue) =>
+      isJsonObject(item) ? readMap(Object.entries(item)) : readNames([item]),
+    );
+    return {
+      names: items.flatMap(({ names }) => names),
+      defined: items.flatMap(({ defined }) => defined),
+      invalid: items.some(({ invalid }) => invalid),
+    };
+  }
+  if (isJsonObject(value)) return readMap(Object.entries(value));
+  const names = typeof value === 'string' ? textList(value) : [];
+  return { names, defined: [], invalid: names.length === 0 };
+}
+
+function readNames(values: readonly JsonValue[]): ServerEntries {
+  const names = values.map((item) => fieldText(item)).filter((name) => name !== undefined);
+  return { names, defined: [], invalid: names.length < values.length };
+}
+
+/** Reads the keys of a map. A key whose value can be no definition, such as `command: serve`, names no server. */
+function readMap(entries: readonly (readonly [string, JsonValue | undefined])[]): ServerEntries {
+  const valid = entries.filter(
+    ([name, value]) =>
+      fieldText(name) !== undefined && (isJsonObject(value) || value === null || value === true),
+  );
+  return {
+    names: valid.map(([name]) => name),
+    defined: valid.flatMap(([name, value]) =>
+      isJsonObject(value) && Object.keys(value).length > 0 ? [name] : [],
+    ),
+    invalid: valid.length < entries.length,
+  };
 }
 
 function addServers({ mode, names }: ToolSelection, servers: readonly string[]): ToolSelection {

@@ -11,6 +11,7 @@ import {
 import { ToolCatalog, type CatalogServer, type ToolChange } from '../../mcp/tool-catalog.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { Layer } from '../../config/layer.ts';
+import { listNamesOnOneLine } from '../../base/terminal-text.ts';
 import { plural } from '../../base/text.ts';
 import type { McpPort, McpServerTools } from '../../protocol/mcp.ts';
 import type { HttpFetch } from '../../sys/http/http-types.ts';
@@ -173,11 +174,14 @@ function describeEvent(event: McpEvent): string | null {
   }
 }
 
+/** The maximum number of tools that a notice names for each kind of change. */
+const MAX_NAMED_TOOLS = 5;
+
 function describeChange({ server, added, removed, changed }: ToolChange): string {
   const part = (names: readonly string[], word: string): readonly string[] =>
     names.length === 0
       ? []
-      : [`${plural(names.length, 'tool')} ${word} (${names.slice(0, 5).join(', ')})`];
+      : [`${plural(names.length, 'tool')} ${word} (${listNamesOnOneLine(names, MAX_NAMED_TOOLS)})`];
   const parts = [...part(added, 'added'), ...part(changed, 'changed'), ...part(removed, 'removed')];
   return `MCP server ${server} offers other tools than you have accepted: ${parts.join('; ')}. Tasks still get the accepted texts. Look at them with "muster mcp test ${server}", accept them with "muster mcp accept ${server}".`;
 }

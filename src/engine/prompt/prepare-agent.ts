@@ -256,11 +256,14 @@ function findContext({ context, settings }: SetupDeps, { agent, cwd, isRoot }: P
 }
 
 /** The codes of problems in a definition that mean that a requested tool is not granted. */
+/** The codes of problems in a definition that concern servers, whose reports also name the file. */
+const SERVER_CODES: ReadonlySet<string> = new Set(['inline-server', 'invalid-servers']);
 const UNGRANTED_TOOL_CODES: ReadonlySet<string> = new Set([
   'unknown-tool',
   'too-wide-alias',
   'tool-pattern',
   'unknown-denied-tool',
+  ...SERVER_CODES,
 ]);
 const NO_ISOLATION_REASON =
   'Muster does not offer it yet; the task works in the directory of its parent.';
@@ -278,10 +281,10 @@ export function findUnmetRequests(
   dropped: readonly DroppedTool[],
 ): readonly UnmetRequest[] {
   if (isMainAgent(agent)) return [];
-  const unknown = agent.problems.flatMap(({ code, tool, message }): readonly UnmetRequest[] =>
+  const unknown = agent.problems.flatMap(({ code, tool, message, path }): readonly UnmetRequest[] =>
     tool === undefined || !UNGRANTED_TOOL_CODES.has(code)
       ? []
-      : [toUnmetRequest(code, tool, message)],
+      : [toUnmetRequest(code, tool, SERVER_CODES.has(code) ? `${path}: ${message}` : message)],
   );
   const ungranted = dropped
     .filter(({ name }) => asksByName(agent, name) && !agent.disallowedTools.includes(name))

@@ -36,6 +36,7 @@ test('a file with every field: the others are kept and reported once', async () 
         'mcp__tickets__find',
         'mcp__wiki__*',
         'WebFetch',
+        'mcp__tickets__*',
       ],
     },
     model: 'Some Model (copilot)',
@@ -45,7 +46,6 @@ test('a file with every field: the others are kept and reported once', async () 
       target: 'vscode',
       'argument-hint': 'a version',
       'user-invocable': false,
-      'mcp-servers': { tickets: { command: 'serve' } },
       metadata: { team: 'docs' },
       handoffs: [{ label: 'Go on', agent: 'Writer' }],
       hooks: { Stop: [] },
@@ -53,9 +53,17 @@ test('a file with every field: the others are kept and reported once', async () 
     },
     problems: [
       {
+        code: 'inline-server',
+        message:
+          '`mcpServers` defines `tickets`, but definitions in agents are not supported yet: the agent only gets a server of that name from your configuration.',
+        path: '/agents/tester.md',
+        line: 11,
+        tool: 'mcp__tickets__*',
+      },
+      {
         code: 'inactive-field',
         message:
-          'These fields have no effect yet: target, argument-hint, user-invocable, mcp-servers, metadata, handoffs, hooks. Unknown fields: mood.',
+          'These fields have no effect yet: target, argument-hint, user-invocable, metadata, handoffs, hooks. Unknown fields: mood.',
         path: '/agents/tester.md',
         line: 6,
       },

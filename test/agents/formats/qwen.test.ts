@@ -25,7 +25,7 @@ test('every field', async () => {
   expect(await readOne(qwen.agents, file)).toEqual({
     ...PLAIN,
     tools: { mode: 'allow', names: ['Read', 'Write', 'TodoWrite'] },
-    disallowedTools: ['mcp__hub'],
+    disallowedTools: ['mcp__hub', 'mcp__*'],
     model: 'some-model',
     permissionMode: 'acceptEdits',
     mode: 'acceptEdits',
@@ -33,11 +33,11 @@ test('every field', async () => {
     background: true,
     effort: 'medium',
     color: 'purple',
-    extra: { modelConfig: { temp: 0.3 }, hooks: {}, mcpServers: {} },
+    extra: { modelConfig: { temp: 0.3 }, hooks: {} },
     problems: [
       {
         code: 'inactive-field',
-        message: 'These fields have no effect yet: modelConfig, hooks, mcpServers.',
+        message: 'These fields have no effect yet: modelConfig, hooks.',
         path: '/agents/tester.md',
         line: 7,
       },

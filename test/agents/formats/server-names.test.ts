@@ -18,11 +18,39 @@ describe.each(Object.entries(VENDORS))('the servers of an agent of %s', (_, { ag
     ],
     ['tools: [Read]\nmcp-servers: [a]', { mode: 'allow', names: ['Read', 'mcp__a__*'] }, []],
     ['mcpServers: []', { mode: 'all', names: [] }, ['mcp__*']],
-    // A definition of a server is not taken.
-    ['mcpServers: {a: {command: x}}', { mode: 'all', names: [] }, []],
-    ['mcpServers: [a, {b: {command: x}}]', { mode: 'all', names: [] }, []],
+    ['mcpServers: a', { mode: 'allow', names: [...core, 'mcp__a__*'] }, []],
+    ['mcpServers: a, b', { mode: 'allow', names: [...core, 'mcp__a__*', 'mcp__b__*'] }, []],
+    ['mcpServers: {a: {}, b: }', { mode: 'allow', names: [...core, 'mcp__a__*', 'mcp__b__*'] }, []],
+    ['mcpServers: {}', { mode: 'all', names: [] }, ['mcp__*']],
   ])('%j', async (lines, tools, disallowedTools) => {
     const agent = await readOne(agents, agentFile(...HEAD, lines));
-    expect([agent.tools, agent.disallowedTools]).toEqual([tools, disallowedTools]);
+    expect([agent.tools, agent.disallowedTools, agent.problems]).toEqual([
+      tools,
+      disallowedTools,
+      [],
+    ]);
+  });
+
+  // A definition counts as the name of its server, and an entry of another shape as none.
+  test.each([
+    ['{a: {command: x}}', ['a'], [['inline-server', 'mcp__a__*']]],
+    ['[a, {b: {command: x}}]', ['a', 'b'], [['inline-server', 'mcp__b__*']]],
+    ['{a: {}, command: x}', ['a'], [['invalid-servers', 'mcp__*']]],
+    ['[a, [b], true]', ['a'], [['invalid-servers', 'mcp__*']]],
+    ['true', [], [['invalid-servers', 'mcp__*']]],
+    ['7', [], [['invalid-servers', 'mcp__*']]],
+    ['""', [], [['invalid-servers', 'mcp__*']]],
+    ['', [], [['invalid-servers', 'mcp__*']]],
+  ])('mcpServers: %s is reported', async (value, servers, problems) => {
+    const agent = await readOne(agents, agentFile(...HEAD, `mcpServers: ${value}`));
+    const granted = servers.map((name) => `mcp__${name}__*`);
+    expect([agent.tools, agent.disallowedTools]).toEqual(
+      servers.length > 0
+        ? [{ mode: 'allow', names: [...core, ...granted] }, []]
+        : [{ mode: 'all', names: [] }, ['mcp__*']],
+    );
+    expect(agent.problems.map(({ code, tool, line }) => [code, tool, line])).toEqual(
+      problems.map((problem) => [...problem, 4]),
+    );
   });
 });

@@ -1,6 +1,6 @@
 import { loadServerCommands, loadSandbox, type ServerTest } from '../../../../api/index.ts';
 import { toPrintableJson } from '../../../../base/printable-json.ts';
-import { sanitizeLine } from '../../../../base/terminal-text.ts';
+import { listNamesOnOneLine, sanitizeLine } from '../../../../base/terminal-text.ts';
 import { plural, truncate } from '../../../../base/text.ts';
 import { defineCommand, refuseAgents, type CommandContext } from '../../command.ts';
 import { outputOptions, type DataOptions } from '../../run-options.ts';
@@ -84,6 +84,8 @@ async function connect(
 }
 
 const MAX_DESCRIPTION_LENGTH = 100;
+/** The maximum number of tools that are named for each kind of change. The JSON output names all. */
+const MAX_NAMED_TOOLS = 20;
 
 function formatTest(name: string, { info, tools, change, isFirstUse }: ServerTest): string {
   const version = sanitizeLine(`${info.name} ${info.version}`);
@@ -94,7 +96,7 @@ function formatTest(name: string, { info, tools, change, isFirstUse }: ServerTes
       ...(annotations.destructive === true ? ['says it may destroy'] : []),
     ];
     const text = truncate(sanitizeLine(description), MAX_DESCRIPTION_LENGTH);
-    return `  ${sanitizeLine(tool)}${hints.length === 0 ? '' : ` (${hints.join(', ')})`}: ${text}`;
+    return `  ${listNamesOnOneLine([tool], 1)}${hints.length === 0 ? '' : ` (${hints.join(', ')})`}: ${text}`;
   });
   return [head, ...lines, ...describeChange(name, change, isFirstUse), ''].join('\n');
 }
@@ -107,7 +109,7 @@ function describeChange(
   if (isFirstUse) return ['Tasks get these tools from the first use on.'];
   if (change === null) return ['These are the tools that tasks get.'];
   const part = (label: string, names: readonly string[]) =>
-    names.length === 0 ? [] : [`  ${label}: ${names.map(sanitizeLine).join(', ')}`];
+    names.length === 0 ? [] : [`  ${label}: ${listNamesOnOneLine(names, MAX_NAMED_TOOLS)}`];
   return [
     'Tasks still get the tools that you accepted before. The differences:',
     ...part('added', change.added),
