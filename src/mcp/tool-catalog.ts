@@ -55,6 +55,9 @@ interface ToolCatalogOptions {
   onChange(change: ToolChange): void;
 }
 
+/** The time after which a server that has not given its tools is named. */
+const SLOW_MS = 2_000;
+
 /**
  * The tools of all configured servers. A server is started for its list only if the user has never used it. After that,
  * tasks get the recorded list, and the server starts with the first call. So a server cannot change, without the user,
@@ -82,13 +85,26 @@ export class ToolCatalog {
    * asked is reported once. Never rejects.
    *
    * @param isWanted tells whether the tools of a server are wanted, by the server's part of their names
+   * @param onSlow called once with the names of the servers that have not answered after two seconds
    */
-  async prepare(isWanted: (part: string) => boolean): Promise<void> {
+  async prepare(
+    isWanted: (part: string) => boolean,
+    onSlow: (servers: readonly string[]) => void = () => {},
+  ): Promise<void> {
     const names = this.buildNames();
     const unknown = this.options.entries.filter(({ name }) => {
       return !this.recorded.has(name) && isWanted(names.serverPart(name) ?? name);
     });
-    await Promise.all(unknown.map((entry) => this.requestTools(entry)));
+    if (unknown.length === 0) return;
+    const waiting = new Set(unknown.map(({ name }) => name));
+    const timer = setTimeout(() => onSlow([...waiting]), SLOW_MS);
+    await Promise.all(
+      unknown.map(async (entry) => {
+        await this.requestTools(entry);
+        waiting.delete(entry.name);
+      }),
+    );
+    clearTimeout(timer);
   }
 
   /** The parts of the tools' names that stand for the servers, whether their tools are known or not. */

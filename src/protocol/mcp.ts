@@ -19,7 +19,7 @@ export interface McpPort {
    * Makes the tools known that an agent may use, and starts servers for that if necessary. Call it before the tools of
    * a task are selected. Problems are reported elsewhere. Never rejects.
    */
-  prepare(agent: Pick<AgentDefinition, 'tools'>): Promise<void>;
+  prepare(agent: Pick<AgentDefinition, 'tools' | 'disallowedTools'>): Promise<void>;
   /** The parts of the tools' names that stand for the configured servers. */
   readonly parts: readonly string[];
   /** The servers whose tools are known. */

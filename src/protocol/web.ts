@@ -79,4 +79,6 @@ export interface SearchDomains {
 export interface CitedPage {
   readonly url: string;
   readonly title: string;
+  /** The host of the page if the URL only redirects to it; empty if it is not known. Default: the host of the URL. */
+  readonly site?: string;
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -183,6 +183,24 @@ describe.concurrent('MCP servers', () => {
       ]);
     },
   );
+
+  it('that hang are waited for with a notice, and only if the agent of the run may use them', async () => {
+    await using world = await openWorld({ script: () => ({ text: 'done' }) });
+    configure(world);
+    const { home } = world.sandbox;
+    const args = ['-e', "require('fs').writeFileSync('started', ''); setInterval(() => {}, 1000)"];
+    const hanging = { command: process.execPath, args, cwd: home, start_seconds: 4 };
+    writeFileSync(
+      join(home, '.config/muster/mcp.json'),
+      JSON.stringify({ mcpServers: { hanging } }),
+    );
+    const explored = await world.run(['-p', 'go', '--agent', 'Explore']);
+    expect([explored.code, explored.stderr.includes('hanging')]).toEqual([0, false]);
+    expect(existsSync(join(home, 'started'))).toBe(false);
+    const run = await world.run(['-p', 'go']);
+    expect(run.stderr).toContain('waiting for the MCP server "hanging" …');
+    expect([run.code, existsSync(join(home, 'started'))]).toEqual([0, true]);
+  });
 
   it('add nothing to a request if none is configured', async () => {
     await using world = await openWorld({ script: () => ({ text: 'done' }) });

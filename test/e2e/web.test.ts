@@ -81,6 +81,22 @@ describe.concurrent('WebFetch', () => {
     });
   });
 
+  it('returns the page itself if the small model answers nothing', async () => {
+    await using web = await serveWeb(servePage);
+    const url = `http://localhost:${web.port}/notes`;
+    const script = (request: RecordedRequest): Answer => {
+      if (request.tools.length === 0) return { text: ' ' };
+      return toolResultRounds(request) === 0
+        ? { toolCalls: [fetchCall(url, { prompt: 'What is the code name?' })] }
+        : { text: 'done' };
+    };
+    await using world = await openWorld({ script });
+    await world.run(['-p', 'go', ...ALLOW_LOCALHOST]);
+    const [result] = lastResults(world.model);
+    expect(result?.text).toMatch(/\[no answer from the page: .+\. This is the page itself\]/);
+    expect(result?.text).toContain('The code name is Krypton.');
+  });
+
   it('is refused without a rule, and no connection is made', async () => {
     await using web = await serveWeb(servePage);
     const url = `http://localhost:${web.port}/`;

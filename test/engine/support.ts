@@ -111,6 +111,8 @@ export interface EngineSetup {
   readonly agents?: readonly AgentDefinition[];
   /** Default: all tasks have the same model. */
   readonly forTask?: ModelChooser['forTask'];
+  /** Default: no model can search the web. */
+  readonly canSearchWeb?: (model: ResolvedModel) => boolean;
   /** The fallback models. Default: none. */
   readonly fallbacks?: ModelChooser['fallbacks'];
   /** The details of models. Default: no price, and at most 100 tokens of output. */
@@ -165,6 +167,7 @@ export function testEngine(script: ModelScript, setup: EngineSetup = {}): TestEn
       forTask:
         setup.forTask ??
         (({ call, parent }) => (call === 'inherit' ? parent : { ...MODEL, id: call ?? MODEL.id })),
+      ...(setup.canSearchWeb === undefined ? {} : { canSearchWeb: setup.canSearchWeb }),
       fallbacks: setup.fallbacks ?? (() => []),
       details: setup.facts ?? (async () => FACTS),
       outputLimit: () => FACTS.maxOutput,

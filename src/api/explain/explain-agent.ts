@@ -154,7 +154,12 @@ export async function explainAgent({
   name,
   ...options
 }: ExplainRequest): Promise<AgentExplanation> {
-  const parts = await openSessionParts({ ...options, log: false, questions: 'deny' });
+  const parts = await openSessionParts({
+    ...options,
+    log: false,
+    questions: 'deny',
+    mainAgent: name,
+  });
   const session = createSession(parts);
   try {
     const { agents, engine, grant, modelSetup: setup } = parts;

@@ -14,6 +14,7 @@ import type { Layer } from '../../config/layer.ts';
 import { listNamesOnOneLine } from '../../base/terminal-text.ts';
 import { plural } from '../../base/text.ts';
 import type { McpPort, McpServerTools } from '../../protocol/mcp.ts';
+import { nameCovers } from '../../policy/rules/tool-cover.ts';
 import type { HttpFetch } from '../../sys/http/http-types.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { createMcpTool } from '../../tools/mcp/mcp-tool.ts';
@@ -37,8 +38,13 @@ export interface ServerParts extends ServerSearch {
   onNotice(line: string): void;
 }
 
+/** The fields of a definition that say which servers its agent may use. */
+type ServerUser = Parameters<McpPort['prepare']>[0];
+
 /** The MCP servers of a session. */
 export interface SessionServers extends McpPort {
+  /** `onSlow` is called once with the names of the servers that have not answered after two seconds. */
+  prepare(agent: ServerUser, onSlow?: (servers: readonly string[]) => void): Promise<void>;
   /** Ends all servers. */
   close(): Promise<void>;
 }
@@ -80,10 +86,7 @@ export function openServers(parts: ServerParts): SessionServers | null {
   });
   const converted = new WeakMap<readonly CatalogServer[], readonly McpServerTools[]>();
   return {
-    prepare: ({ tools: { mode, names } }) =>
-      catalog.prepare(
-        (part) => mode !== 'allow' || names.some((name) => mayNameServer(name, part)),
-      ),
+    prepare: (agent, onSlow) => catalog.prepare((part) => mayUseServer(agent, part), onSlow),
     get servers() {
       const { servers } = catalog;
       const known = converted.get(servers);
@@ -97,6 +100,14 @@ export function openServers(parts: ServerParts): SessionServers | null {
     },
     close: () => connections.close(),
   };
+}
+
+/** Tells whether an agent may use a tool of a server, as far as the lists of its definition say. */
+function mayUseServer({ tools, disallowedTools }: ServerUser, part: string): boolean {
+  const denied = [...disallowedTools, ...(tools.mode === 'deny' ? tools.names : [])];
+  // A name that covers this beginning covers all tools of the server.
+  if (denied.some((name) => nameCovers(name, `mcp__${part}__`))) return false;
+  return tools.mode !== 'allow' || tools.names.some((name) => mayNameServer(name, part));
 }
 
 /** Tells whether a name in the tool list of an agent may mean tools of a server: `mcp__*`, `mcp__S`, `mcp__S__tool`. */

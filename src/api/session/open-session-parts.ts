@@ -1,5 +1,5 @@
 import type { SessionServers } from '../mcp/open-servers.ts';
-import { openSessionServers } from './session-servers.ts';
+import { findMainAgent, openSessionServers } from './session-servers.ts';
 import { AGENTS, SKILLS, TEMPLATES } from '../../agents/kinds.ts';
 import { discoverDefinitions } from '../../agents/loader/discover.ts';
 import { createSearchContext } from '../../agents/loader/search-context.ts';
@@ -60,6 +60,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     sandbox: storage.sandbox,
     canWriteDataDir: storage.canWriteDataDir,
     isAttended: options.attended ?? false,
+    mainAgent: findMainAgent(options.mainAgent, agents.current.items),
   });
   const inbox = openInbox(session, {
     servers: servers?.parts ?? [],

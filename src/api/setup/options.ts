@@ -32,6 +32,11 @@ export interface MusterOptions {
   readonly flags?: readonly FlagValue[];
   /** Agent definitions of this session, which take precedence over all others. */
   readonly agents?: readonly AgentDefinition[];
+  /**
+   * The name of the agent that the first task will have. Only the MCP servers that it may use are asked for their tools
+   * when the session is opened. Default: the main agent, which may use all.
+   */
+  readonly mainAgent?: string;
   /** The turn limit of the main agent. Default: no limit. */
   readonly maxTurns?: number;
   /**

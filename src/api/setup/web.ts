@@ -5,7 +5,10 @@ import { VERSION } from '../../base/version.ts';
 import type { Config } from '../../config/config.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { ModelSetup } from '../../model/selection/choose-model.ts';
-import type { ConfiguredProvider } from '../../model/providers/configured-provider.ts';
+import {
+  canSearchWeb,
+  type ConfiguredProvider,
+} from '../../model/providers/configured-provider.ts';
 import { type WebAccess } from '../../protocol/web.ts';
 import {
   SEARCH_SERVICES,
@@ -113,11 +116,6 @@ export function openSearch(
 ): WebSearchPort | null {
   const provider = listing.setup.providers.find(({ name }) => name === main.provider);
   return createSearchPort(chooseSearch({ config, env, provider }), listing.fetch);
-}
-
-/** Tells whether the servers of a provider are known to search the web for its models. */
-function canSearchWeb({ vendor, protocol }: ConfiguredProvider): boolean {
-  return vendor !== null && protocol !== 'openai-chat';
 }
 
 /** Creates the port for a chosen search. Returns null if there is none. */

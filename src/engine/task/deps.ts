@@ -56,6 +56,8 @@ export interface ModelChooser {
    * are accepted.
    */
   attachments?(model: ResolvedModel): Promise<AttachmentRules | null>;
+  /** Tells whether the provider of a model can search the web for it. Default: no provider can. */
+  canSearchWeb?(model: ResolvedModel): boolean;
   /** Returns the fallback models for a task of this agent, in order. Default: none. */
   fallbacks?(model: ResolvedModel, agent: AgentDefinition): readonly ResolvedModel[];
 }

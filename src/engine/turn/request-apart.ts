@@ -31,7 +31,8 @@ interface RequestingCall {
 /**
  * Sends a request for a running call, apart from the conversation of its task: to the model of the tier `fast`, or to
  * the task's own model if no fast model can be used. The request has no tools. It is reserved and booked in the budget
- * of the task like a turn, retried like a turn, and recorded as `request.ended`. Rejects only when the signal aborts.
+ * of the task like a turn, retried like a turn, and recorded as `request.ended`. A search goes only to a model whose
+ * provider can search. Rejects only when the signal aborts.
  */
 export async function requestApart(
   deps: EngineDeps,
@@ -40,6 +41,10 @@ export async function requestApart(
   question: QuestionToModel,
 ): Promise<ModelAnswerToCall> {
   const model = chooseModel(deps, run, question);
+  if (model === null) {
+    const problem = `neither the fast model nor ${modelName(run.spec.model)} belongs to a provider that can search the web`;
+    return { ok: false, problem };
+  }
   const request = buildRequestApart(run, model, question);
   const details = run.budget.isBounded ? await deps.models.details(model) : null;
   const reserve = async () => {
@@ -80,14 +85,18 @@ export async function requestApart(
   }
 }
 
+/** Chooses the model of a request. Returns null if the request needs a search and no model's provider can search. */
 function chooseModel(
   { models }: EngineDeps,
   { spec }: TaskRun,
-  { prompt }: QuestionToModel,
-): ResolvedModel {
+  { prompt, webSearch }: QuestionToModel,
+): ResolvedModel | null {
   const { agent, model: parent } = spec;
-  const chosen = models.forTask({ call: 'fast', definition: [], agent, prompt, parent });
-  return chosen instanceof MusterError ? parent : chosen;
+  const fast = models.forTask({ call: 'fast', definition: [], agent, prompt, parent });
+  const candidates = fast instanceof MusterError ? [parent] : [fast, parent];
+  const isUsable = (model: ResolvedModel) =>
+    webSearch === undefined || models.canSearchWeb?.(model) === true;
+  return candidates.find(isUsable) ?? null;
 }
 
 function buildRequestApart(

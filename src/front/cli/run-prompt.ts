@@ -70,11 +70,11 @@ export async function runPrompt(
 }
 
 async function openSession(options: RunOptions): Promise<Muster> {
-  const { maxTurns, resume } = options;
+  const { agent, maxTurns, resume } = options;
   const [{ createMuster }, session] = await Promise.all([loadSessions(), musterOptions(options)]);
   return createMuster({
     ...session,
-    ...dropMissing({ maxTurns }),
+    ...dropMissing({ maxTurns, mainAgent: resume === null ? agent : null }),
     // A conversation can only continue in its log.
     ...(resume === null ? {} : { log: true }),
   });

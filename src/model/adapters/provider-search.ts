@@ -81,6 +81,15 @@ export const responsesSearch = createSearch({
   },
 });
 
+/** The host of the URLs that Google returns. They redirect to the pages, whose titles are the names of their hosts. */
+const GOOGLE_REDIRECT = 'vertexaisearch.cloud.google.com';
+const HOST_NAME = /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,10}$/i;
+
+function addGoogleSite({ url, title }: CitedPage): CitedPage {
+  if (URL.parse(url)?.hostname !== GOOGLE_REDIRECT) return { url, title };
+  return { url, title, site: HOST_NAME.test(title) ? title : '' };
+}
+
 /** https://ai.google.dev/gemini-api/docs/google-search */
 export const googleSearch = createSearch({
   buildFields: () => ({ tools: [{ googleSearch: {} }] }),
@@ -92,7 +101,7 @@ export const googleSearch = createSearch({
       })
       .flatMap((chunk) => {
         const page = asObject(chunk['web']);
-        return readSource(page?.['uri'], page?.['title']);
+        return readSource(page?.['uri'], page?.['title']).map(addGoogleSite);
       }),
 });
 

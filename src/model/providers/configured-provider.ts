@@ -152,3 +152,11 @@ function keyHeaderOf({ url, protocol, key }: ProviderDraft): { readonly keyHeade
   const isToken = protocol === 'anthropic' && key.keyFrom?.endsWith('_AUTH_TOKEN') === true;
   return isToken && key.apiKey !== null ? { keyHeader: 'authorization' } : {};
 }
+
+/** Tells whether the servers of a provider are known to search the web for its models. */
+export function canSearchWeb({
+  vendor,
+  protocol,
+}: Pick<ConfiguredProvider, 'vendor' | 'protocol'>): boolean {
+  return vendor !== null && protocol !== 'openai-chat';
+}

@@ -20,7 +20,7 @@ import {
   resolveTaskModel,
   type TaskModelRequest,
 } from './resolve-model.ts';
-import type { ConfiguredProvider } from '../providers/configured-provider.ts';
+import { canSearchWeb, type ConfiguredProvider } from '../providers/configured-provider.ts';
 import { OFFLINE, type ModelSetup } from './choose-model.ts';
 import { selectFallbacks, hasNamedModel, resolveFallbacks } from './fallbacks.ts';
 import { findOutputLimit } from '../catalogue/output-limits.ts';
@@ -78,6 +78,11 @@ export function createModelChooser(
     async prepare(definition: readonly string[]): Promise<void> {
       if (knownId !== null || !definition.flatMap(splitModelNames).some(isDisplayName)) return;
       knownId = await loadKnownIds();
+    },
+    /** Tells whether the provider of a model can search the web for it. */
+    canSearchWeb(model: ResolvedModel): boolean {
+      const { provider } = findConfigured(setup, model);
+      return provider !== undefined && canSearchWeb(provider);
     },
     /** Returns the maximum number of tokens of each answer of a model; null: no limit is sent. */
     outputLimit(model: ResolvedModel): number | null {

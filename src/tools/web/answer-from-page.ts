@@ -32,18 +32,23 @@ export async function answerFromPage(
   { askModel }: Pick<ToolContext, 'askModel'>,
 ): Promise<PageAnswer> {
   if (askModel === undefined) return { ok: false, problem: 'no model can be asked here' };
+  const ask = async (prompt: string, about: string): Promise<PageAnswer> => {
+    const answer = await askModel({ system: SYSTEM, prompt, purpose: about });
+    const isEmpty = answer.ok && answer.text.trim() === '';
+    return isEmpty ? { ok: false, problem: 'the model gave an empty answer' } : answer;
+  };
   const all = splitIntoPieces(page.text);
   const pieces = all.slice(0, MAX_PIECES);
   const purpose = `answer from ${displayWebUrl(page.url)}`;
   if (pieces.length <= 1) {
-    return await askModel({ system: SYSTEM, prompt: buildPrompt(page, page.text), purpose });
+    return await ask(buildPrompt(page, page.text), purpose);
   }
   const parts: string[] = [];
   for (const [index, piece] of pieces.entries()) {
     const part = `part ${index + 1} of ${pieces.length}`;
     const task = `This is ${part} of the page. Answer what this part says about it. If it says nothing about it, answer only ${NOTHING}.`;
     const prompt = `${buildPrompt(page, piece)}\n\n${task}`;
-    const answer = await askModel({ system: SYSTEM, prompt, purpose: `${purpose} (${part})` });
+    const answer = await ask(prompt, `${purpose} (${part})`);
     if (!answer.ok) return answer;
     if (answer.text !== NOTHING) parts.push(answer.text);
   }
@@ -52,7 +57,7 @@ export async function answerFromPage(
   const [only = ''] = parts;
   if (parts.length === 1) return { ok: true, text: `${only}${unread}` };
   const prompt = `${buildPrompt(page, parts.join('\n\n'))}\n\nThe text above is what the parts of the page say. Combine it into one answer.`;
-  const answer = await askModel({ system: SYSTEM, prompt, purpose });
+  const answer = await ask(prompt, purpose);
   return answer.ok ? { ok: true, text: `${answer.text}${unread}` } : answer;
 }
 

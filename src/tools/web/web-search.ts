@@ -1,7 +1,9 @@
 import { MusterError } from '../../base/errors.ts';
+import { truncate } from '../../base/text.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import type { FoundPage, WebSearchPort } from '../../protocol/web-search.ts';
+import { parseWebUrl } from '../../web/parse-url.ts';
 import { defineTool } from '../shared/define-tool.ts';
 
 const DOMAINS = { type: 'array', items: { type: 'string' } } as const;
@@ -30,7 +32,11 @@ export function createWebSearchTool(search: WebSearchPort): AnyTool {
         throw new MusterError('INVALID_PARAM', message);
       }
       const { pages, summary } = await search(
-        { query, allowedDomains: allowed, blockedDomains: blocked },
+        {
+          query,
+          allowedDomains: readDomains('allowed_domains', allowed),
+          blockedDomains: readDomains('blocked_domains', blocked),
+        },
         context,
       );
       const lines = pages.map((page, index) => formatPage(page, index + 1));
@@ -40,6 +46,20 @@ export function createWebSearchTool(search: WebSearchPort): AnyTool {
   });
   return tool;
 }
+
+/** Reads domains, which may be written as URLs of their pages. Throws INVALID_PARAM for a text that names none. */
+function readDomains(field: string, texts: readonly string[]): readonly string[] {
+  return texts.map((text) => {
+    const name = text.trim().replace(/^\*\./, '');
+    const parsed = parseWebUrl(/^https?:\/\//i.test(name) ? name : `https://${name}`);
+    if (parsed.ok) return parsed.url.hostname;
+    const shown = JSON.stringify(truncate(text, MAX_SHOWN_DOMAIN));
+    const message = `${field}: ${shown} is not a domain such as "example.org"`;
+    throw new MusterError('INVALID_PARAM', message);
+  });
+}
+
+const MAX_SHOWN_DOMAIN = 60;
 
 function formatPage({ title, url, snippet, date }: FoundPage, number: number): string {
   const heading = `${number}. ${title === '' ? url : title}${date === '' ? '' : ` (${date})`}`;

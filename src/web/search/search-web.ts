@@ -4,13 +4,9 @@ import { sanitizeLine } from '../../base/terminal-text.ts';
 import { truncate } from '../../base/text.ts';
 import type { HttpFetch, HttpResponse, ResponseBody } from '../../sys/http/http-types.ts';
 import type { FoundPage, SearchServiceName, WebQuery } from '../../protocol/web-search.ts';
+import { cleanResults } from './clean-results.ts';
 import { SERVICES, type SearchAccess } from './search-services.ts';
 
-/** The maximum number of results that a search returns. */
-const MAX_RESULTS = 10;
-const MAX_TITLE_LENGTH = 150;
-const MAX_SNIPPET_LENGTH = 400;
-const MAX_DATE_LENGTH = 40;
 const MAX_ANSWER_BYTES = 2_000_000;
 const TIMEOUT_MS = 20_000;
 const MAX_ERROR_LENGTH = 300;
@@ -63,10 +59,7 @@ export async function searchWeb(
     const hint = service === 'searxng' ? ' Does it allow the format json (search.formats)?' : '';
     throw new MusterError('PROVIDER_ERROR', `${service} sent no list of results.${hint}`);
   }
-  return pages
-    .filter(({ url: found }) => isAllowed(found, query))
-    .slice(0, MAX_RESULTS)
-    .map(cleanPage);
+  return cleanResults(pages, query);
 }
 
 async function readBounded(body: ResponseBody | null): Promise<string> {
@@ -111,35 +104,4 @@ function describeFailure(
   };
   const message = `${service} answered HTTP ${status}. ${advice[status] ?? said}`;
   return new MusterError('PROVIDER_ERROR', message, { retryable: status === 429 || status >= 500 });
-}
-
-/** Tells whether a result is a page of the web that the query allows. Not every service filters by itself. */
-function isAllowed(found: string, { allowedDomains, blockedDomains }: WebQuery): boolean {
-  const url = URL.parse(found);
-  if (url === null || !/^https?:$/.test(url.protocol)) return false;
-  const isIn = (domains: readonly string[]): boolean =>
-    domains.some((domain) => isInDomain(url.hostname, domain));
-  return (allowedDomains.length === 0 || isIn(allowedDomains)) && !isIn(blockedDomains);
-}
-
-function isInDomain(host: string, domain: string): boolean {
-  const wanted = domain.toLowerCase().replace(/^\*\./, '');
-  return host === wanted || host.endsWith(`.${wanted}`);
-}
-
-/** Some services mark the words of the query with tags. */
-function cleanText(text: string, maxLength: number): string {
-  const plain = text
-    .replaceAll(/<\/?(?:strong|b|em|mark|span)\b[^>]{0,100}>/gi, '')
-    .replaceAll(/\s+/g, ' ');
-  return truncate(sanitizeLine(plain.trim()), maxLength);
-}
-
-function cleanPage({ url, title, snippet, date }: FoundPage): FoundPage {
-  return {
-    url: URL.parse(url)?.href ?? '',
-    title: cleanText(title, MAX_TITLE_LENGTH),
-    snippet: cleanText(snippet, MAX_SNIPPET_LENGTH),
-    date: cleanText(date, MAX_DATE_LENGTH),
-  };
 }

@@ -109,6 +109,43 @@ describe('a request that a call sends apart from the conversation', () => {
     ]);
   });
 
+  it.each([
+    ['the fast model', ['fast', 'main'], 'fast'],
+    ["the task's own model", ['main'], 'main'],
+    ['no model', [], null],
+  ] as const)(
+    'that needs a search goes to %s if only its provider can search',
+    async (_, able, sentTo) => {
+      const searchTool: AnyTool = {
+        ...askTool,
+        run: async (_input: unknown, { askModel }) => {
+          const webSearch = { allowedDomains: [], blockedDomains: [] };
+          const answer = await askModel?.({
+            system: '',
+            prompt: 'why',
+            purpose: 'a test',
+            webSearch,
+          });
+          return { text: answer?.ok === false ? answer.problem : 'found' };
+        },
+      };
+      const { test, ended } = await runAsking(
+        { why: [{ text: 'because' }] },
+        {
+          tools: [searchTool],
+          canSearchWeb: ({ id }) => able.some((name) => (name === 'fast') === (id === 'fast')),
+        },
+      );
+      const sent = requestsOf(test, 'why').map(({ model }) =>
+        model.id === 'fast' ? 'fast' : 'main',
+      );
+      expect(sent).toEqual(sentTo === null ? [] : [sentTo]);
+      expect(ended?.text).toMatch(
+        sentTo === null ? /^neither the fast model nor .* search/ : /^found$/,
+      );
+    },
+  );
+
   it('tells the call why it failed for good', async () => {
     const failure = { kind: 'auth', message: 'no such key', retryable: false } as const;
     const { ended, requests } = await runAsking({ why: [{ failure, refused: true }] });

@@ -3,7 +3,12 @@ import { createAdapter } from '../../../src/model/adapters/adapter.ts';
 import { anthropicProtocol } from '../../../src/model/adapters/anthropic/anthropic-protocol.ts';
 import { googleProtocol } from '../../../src/model/adapters/google/google-protocol.ts';
 import { responsesProtocol } from '../../../src/model/adapters/openai-responses/responses-protocol.ts';
-import type { ProtocolAdapter } from '../../../src/model/adapters/protocol-adapter.ts';
+import type {
+  AnswerReader,
+  ProtocolAdapter,
+} from '../../../src/model/adapters/protocol-adapter.ts';
+import { googleSearch } from '../../../src/model/adapters/provider-search.ts';
+import type { CitedPage } from '../../../src/protocol/web.ts';
 import { messageText, userMessage } from '../../../src/protocol/message.ts';
 import { adapterDeps, answerWith, collect, finished, request, serve } from './support.ts';
 
@@ -194,4 +199,24 @@ test.each(CASES)('$model searches only when it is told to', async (each) => {
   expect(plain.sources).toBeUndefined();
   const bodies = server.requests.map(({ body }) => JSON.parse(body));
   expect(bodies.map((body) => body.tools)).toEqual([tools, undefined]);
+});
+
+test('the sources of Google name the sites to which their URLs redirect', () => {
+  const redirect = 'https://vertexaisearch.cloud.google.com/grounding-api-redirect/';
+  const pages = [
+    { uri: `${redirect}1`, title: 'nodejs.org' },
+    { uri: `${redirect}2`, title: 'A title' },
+    { uri: DOCS.url, title: 'a.org' },
+  ];
+  const sources: CitedPage[] = [];
+  const reader = { takeEvent: () => {} } as Partial<AnswerReader> as AnswerReader;
+  const groundingChunks = pages.map((web) => ({ web }));
+  googleSearch
+    .collectSources(reader, (source) => void sources.push(source))
+    .takeEvent({ candidates: [{ groundingMetadata: { groundingChunks } }] }, '');
+  expect(sources).toEqual([
+    { url: `${redirect}1`, title: 'nodejs.org', site: 'nodejs.org' },
+    { url: `${redirect}2`, title: 'A title', site: '' },
+    { url: DOCS.url, title: 'a.org' },
+  ]);
 });
