@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { rolldown, type CodeSplittingGroup, type OutputChunk } from 'rolldown';
 import { builtinModulePlugin } from './builtin-modules.ts';
 import type { DescribedProject } from './bundled-packages.ts';
+import { lateEmojiPatternPlugin } from './late-emoji-pattern.ts';
 import { unusedStreamsPlugin } from './unused-streams.ts';
 
 /** The root directory of the project. */
@@ -86,13 +87,16 @@ async function bundleEntries(
     input,
     platform: 'node',
     external: EXTERNAL,
-    plugins: [builtinModulePlugin(), unusedStreamsPlugin()],
+    plugins: [builtinModulePlugin(), lateEmojiPatternPlugin(), unusedStreamsPlugin()],
     tsconfig: false,
     transform: {
       target: LOWEST_NODE,
-      // The global `Headers` loads everything behind Node's `fetch`, which costs 30 ms of each start
-      // (docs/decisions/0004).
-      inject: { Headers: [join(root, 'src/sys/http/header-map.ts'), 'HeaderMap'] },
+      inject: {
+        // The global `Headers` loads everything behind Node's `fetch`, which costs 30 ms of each start
+        // (docs/decisions/0004).
+        Headers: [join(root, 'src/sys/http/header-map.ts'), 'HeaderMap'],
+        'Intl.Segmenter': [join(root, 'src/base/grapheme-segmenter.ts'), 'GraphemeSegmenter'],
+      },
     },
     logLevel: 'warn',
   });
