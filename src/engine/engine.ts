@@ -86,11 +86,10 @@ export class Engine {
    */
   start(request: RootRequest): TaskRun {
     const { settings } = this.deps;
-    const { agent, rights, cwd } = request;
-    const { provider } = request.model;
+    const { agent, rights, cwd, model } = request;
     const { onAsk } = this.deps.inbox;
     const firstPrompt = request.prompt;
-    const placement = { agent, rights, cwd, isRoot: true, provider, firstPrompt, onAsk };
+    const placement = { agent, rights, cwd, isRoot: true, model, firstPrompt, onAsk };
     const setup = prepareAgent(this.deps, placement);
     const unusable = findUnusableReason(agent, setup);
     if (unusable !== null) throw new UsageError(unusable);

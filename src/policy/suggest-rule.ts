@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import { TEXT_EDITING_TOOLS } from '../protocol/file-tools.ts';
 import type { Decision, DecisionStep, Rights } from '../protocol/permission.ts';
 import { findSpecifierKind } from '../protocol/specifier-kind.ts';
 import { isInside } from '../base/path-inside.ts';
@@ -51,7 +52,7 @@ function suggestNarrowRule({ call, rights }: DecisionInput): string | undefined 
     case 'path': {
       const specifier = suggestPattern(listPaths(access), rights.roots);
       if (specifier === undefined) return undefined;
-      const isEdit = tool === 'Write' || tool === 'MultiEdit';
+      const isEdit = TEXT_EDITING_TOOLS.includes(tool);
       return printRule({ tool: isEdit ? 'Edit' : tool, specifier });
     }
     case 'domain':

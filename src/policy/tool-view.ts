@@ -1,5 +1,6 @@
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { Rights } from '../protocol/permission.ts';
+import { PATCH_TOOL } from '../protocol/file-tools.ts';
 import type { OnAsk } from '../protocol/question.ts';
 import type { ToolKind } from '../protocol/tool.ts';
 import {
@@ -47,6 +48,11 @@ export interface ToolViewRequest {
    * than these two tools. Default: false.
    */
   readonly addsCodeSearch?: boolean;
+  /**
+   * True if a task with Edit and Write also gets the tool that applies patches, because its model is trained to write
+   * patches. Default: false.
+   */
+  readonly addsPatches?: boolean;
   /** The treatment of the task's questions. Default `deny`. */
   readonly onAsk?: OnAsk;
 }
@@ -82,7 +88,10 @@ export function createToolView(request: ToolViewRequest): ToolView {
   const byName = new Map(request.available.map((tool) => [tool.name, tool]));
   const names: string[] = [];
   const dropped: DroppedTool[] = [];
-  for (const name of sortForRequest(listRequestedTools(request))) {
+  const requested = listRequestedTools(request);
+  const changesText = ['Edit', 'Write'].every((name) => requested.has(name));
+  const patches = request.addsPatches === true && changesText ? [PATCH_TOOL] : [];
+  for (const name of sortForRequest(new Set([...requested, ...patches]))) {
     const reason = explainDrop(name, byName.get(name), request);
     if (reason === undefined) names.push(name);
     else dropped.push({ name, reason });

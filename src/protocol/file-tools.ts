@@ -4,8 +4,11 @@ export const SEARCHING_TOOLS: readonly string[] = ['LS', 'Glob', 'Grep', 'FindPl
 /** Tools that show files, or parts and properties of files. Rules for Read apply to all of them. */
 export const FILE_READING_TOOLS: readonly string[] = ['Read', ...SEARCHING_TOOLS, 'FileInfo'];
 
+/** The tool that applies patches. It takes the place of Write and Edit for models that are trained to write patches. */
+export const PATCH_TOOL = 'PatchFiles';
+
 /** Tools that change the text of files. Rules for Edit apply to all of them. */
-export const TEXT_EDITING_TOOLS: readonly string[] = ['Write', 'Edit', 'MultiEdit'];
+export const TEXT_EDITING_TOOLS: readonly string[] = ['Write', 'Edit', 'MultiEdit', PATCH_TOOL];
 
 /** Tools that remove files from their paths. */
 export const FILE_REMOVING_TOOLS: readonly string[] = ['MoveFile', 'DeleteFile'];

@@ -47,6 +47,8 @@ export interface ToolSpec {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
+  /** The grammar of the only argument (see `Tool.grammar`). Default: none. */
+  readonly grammar?: string;
 }
 
 /** The system prompt and tools, which are the same in all requests of a task and in those of tasks with the same agent. */

@@ -86,6 +86,8 @@ export interface Access {
   /** The absolute paths that the tool would open, in which links are not resolved yet. */
   readonly reads: readonly string[];
   readonly writes: readonly string[];
+  /** True if the call may remove files from `writes`. It is then decided as a call of DeleteFile. Default: false. */
+  readonly removesFiles?: true;
   /** The shell command lines, verbatim. */
   readonly commands: readonly string[];
   /** True if the commands continue to run after the end of the call. Default: false. */

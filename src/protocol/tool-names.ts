@@ -1,4 +1,5 @@
 import { listNames } from '../base/text.ts';
+import { PATCH_TOOL } from './file-tools.ts';
 
 /** The core tools, in the order in which requests list them. */
 export const CORE_TOOLS = listNames(`
@@ -46,5 +47,6 @@ export const TOOL_NAMES: readonly string[] = [
   ...CORE_TOOLS,
   ...ON_REQUEST_TOOLS,
   CODE_SEARCH,
+  PATCH_TOOL,
   ...TOOL_FINDER_TOOLS,
 ];

@@ -53,6 +53,11 @@ export interface Tool<I = never> {
   readonly description: string;
   /** The JSON Schema of the input, which is an object. */
   readonly inputSchema: JsonObject;
+  /**
+   * The grammar, in the syntax of Lark, of the tool's only argument, for models that write such an argument as free text
+   * instead of JSON. Default: every model writes JSON.
+   */
+  readonly grammar?: string;
   /** Checks and converts the arguments of a call. The other functions get the returned `input`. */
   parse(input: JsonValue): ValidationResult<I>;
   /** Describes the access that a call needs. Pure: it does not read the disk. Default: the access counts as `execute`. */

@@ -11,6 +11,8 @@ export interface WireTool {
   readonly name: string;
   readonly description: string;
   readonly schema: JsonObject;
+  /** The grammar of a tool whose calls contain free text. Default: the calls contain JSON. */
+  readonly grammar?: string;
 }
 
 export interface WireToolCall {

@@ -6,6 +6,7 @@ import { grepTool } from './grep/grep.ts';
 import { codeSearchTool } from './code-search/code-search.ts';
 import { lsTool } from './ls.ts';
 import { MEMORY_TOOL_SET } from './memory/memory-tools.ts';
+import { patchFilesTool } from './patch/patch-files.ts';
 import { readTool } from './read/read.ts';
 import { todoWriteTool } from './todo-write.ts';
 import { httpRequestTool } from './web/http-request.ts';
@@ -39,6 +40,7 @@ const BUILTIN_TOOLS: readonly AnyTool[] = [
   writeTool,
   editTool,
   multiEditTool,
+  patchFilesTool,
   lsTool,
   globTool,
   grepTool,

@@ -37,10 +37,14 @@ export class World implements AsyncDisposable {
       ...options.env,
     };
     const bare = this.options.bare === true ? BARE_FLAGS : [];
-    return startMuster(this.sandbox, [...args, ...bare, ...modelFlags(this.protocol)], {
-      ...options,
-      env,
-    });
+    return startMuster(
+      this.sandbox,
+      [...args, ...bare, ...modelFlags(this.protocol, this.options.modelName)],
+      {
+        ...options,
+        env,
+      },
+    );
   }
 
   run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
@@ -69,6 +73,8 @@ export interface WorldOptions {
   readonly script?: FakeModelOptions['script'];
   /** Default: `anthropic`. */
   readonly protocol?: WireProtocol;
+  /** The value of --model. Default: the model that the environment names. */
+  readonly modelName?: string;
   /** Commands run outside of any sandbox of the system: what then is left of them, and counted. */
   readonly bare?: boolean;
 }
@@ -80,8 +86,9 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
 }
 
 /** OpenAI's own default would be asked for by a name that the fake does not list. */
-function modelFlags(protocol: WireProtocol): readonly string[] {
-  return protocol === 'responses' ? ['--model', 'openai/gpt-test'] : [];
+function modelFlags(protocol: WireProtocol, modelName?: string): readonly string[] {
+  const name = modelName ?? (protocol === 'responses' ? 'openai/gpt-test' : undefined);
+  return name === undefined ? [] : ['--model', name];
 }
 
 /** A model that makes these calls, one message after another, and then answers `done`. */

@@ -145,8 +145,7 @@ export function outlineChild(
     parent: by.model,
   });
   if (model instanceof MusterError) return model;
-  const { provider } = model;
-  const setup = prepareAgent(deps, { agent, rights, cwd, isRoot: false, provider, ...sameMoment });
+  const setup = prepareAgent(deps, { agent, rights, cwd, isRoot: false, model, ...sameMoment });
   return {
     agent,
     rights,

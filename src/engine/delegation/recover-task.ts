@@ -117,8 +117,7 @@ function rebuildPrefix(
 
 /** Returns the placement that was recorded for a task. */
 function toPlacement({ agent, rights, cwd, parent, prompt, model }: TaskSpec): Placement {
-  const { provider } = model;
-  return { agent, rights, cwd, isRoot: parent === null, provider, firstPrompt: prompt };
+  return { agent, rights, cwd, isRoot: parent === null, model, firstPrompt: prompt };
 }
 
 /** Selects the recorded tools that still exist. For an old log without recorded tools, prepares the agent anew. */

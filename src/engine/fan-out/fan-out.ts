@@ -75,7 +75,7 @@ export async function startFanOut(engine: EngineContext, request: FanOutRequest)
     cwd,
     fanOut,
     limits: combineLimits({ config: deps.settings.rootLimits, definition: {}, call: {} }),
-    setup: prepareAgent(deps, { agent, rights, cwd, isRoot: true, provider: model.provider }),
+    setup: prepareAgent(deps, { agent, rights, cwd, isRoot: true, model }),
     description: plural(fanOut.items.length, 'item'),
     prompt: `Run the template ${fanOut.template} over ${plural(fanOut.items.length, 'item')}.`,
     handed: [],

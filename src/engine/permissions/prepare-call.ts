@@ -8,6 +8,7 @@ import type { ReadyCall, PreparedCall, BrokenCall } from '../task/prepared-call.
 import type { CallerPermissions } from '../task/task-permissions.ts';
 import { unescapeTags } from '../../base/control-tags.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
+import { findToolOfFamily } from '../../protocol/model-families/describe-tools.ts';
 import { isMcpTool } from '../prompt/listed-tools.ts';
 
 /** Finds the tool, the arguments and the access of a call: everything that is known before the decision. */
@@ -16,7 +17,7 @@ export function prepareCall(
   sent: ToolCallPart,
 ): PreparedCall {
   const requested = sent.name === 'McpCall' ? toServerCall(sent) : sent;
-  const name = canonicalToolName(requested.name) ?? requested.name;
+  const name = findToolName(run.view, requested.name);
   const tool = run.view.get(name);
   if (tool === undefined) {
     const decision = refuseMissingTool(requested.name, {
@@ -48,6 +49,14 @@ export function prepareCall(
     // A meta tool without `describe` accesses nothing. Any other tool without it may access anything.
     access: access ?? (tool.kind === 'meta' ? NO_ACCESS : null),
   };
+}
+
+/** Finds the tool of the task that a model means, by its name for Muster, for a family of models, or for other products. */
+function findToolName(view: ReadonlyMap<string, AnyTool>, name: string): string {
+  if (view.has(name)) return name;
+  const ofFamily = findToolOfFamily(name);
+  if (ofFamily !== undefined && view.has(ofFamily)) return ofFamily;
+  return canonicalToolName(name) ?? name;
 }
 
 /**

@@ -1,7 +1,8 @@
 import { MusterError } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import type { RequestPrefix, ToolSpec } from '../../protocol/model.ts';
+import type { RequestPrefix } from '../../protocol/model.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
+import { describeTools } from '../../protocol/model-families/describe-tools.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { buildSystemPrompt, type PromptInput } from './prompt.ts';
 import { hashContent } from '../../sys/files/read-file.ts';
@@ -26,7 +27,6 @@ export class PrefixCache {
    */
   private readonly byTypes = new WeakMap<readonly AgentDefinition[], PrefixesByAgent>();
   private readonly byHash = new Map<string, RequestPrefix>();
-  private readonly toolSpecs = new WeakMap<AnyTool, ToolSpec>();
   private readonly store: TaskStore;
 
   constructor(store: TaskStore) {
@@ -35,7 +35,8 @@ export class PrefixCache {
 
   /** Returns the prefix for a prompt and tools, and stores its blob if it is new. */
   get(input: PromptInput, tools: readonly AnyTool[]): SharedPrefix {
-    const { agent, mode, isRoot, firstPrompt, skills, preloaded, environment, context } = input;
+    const { agent, family, mode, isRoot, firstPrompt, skills, preloaded, environment, context } =
+      input;
     const { servers = [] } = input;
     const { cwd, platform, date } = environment;
     const names = tools.map((tool) => tool.name);
@@ -50,7 +51,15 @@ export class PrefixCache {
       ...servers,
     ];
     const environmentTexts = [cwd, platform, date, context?.id ?? ''];
-    const key = [mode, isRoot, ...environmentTexts, ...names, '', ...texts].join('\0');
+    const key = [
+      mode,
+      family?.name ?? '',
+      isRoot,
+      ...environmentTexts,
+      ...names,
+      '',
+      ...texts,
+    ].join('\0');
     const types = input.types.length === 0 ? NO_TYPES : input.types;
     const byAgent: PrefixesByAgent = this.byTypes.get(types) ?? new WeakMap();
     this.byTypes.set(types, byAgent);
@@ -63,10 +72,10 @@ export class PrefixCache {
 
   private build(input: PromptInput, tools: readonly AnyTool[]): SharedPrefix {
     const { system, parts } = buildSystemPrompt(input);
-    const key = [...system, ...tools.map((tool) => tool.name)].join('\0');
+    const specs = describeTools(tools, input.family);
+    const key = [...system, ...specs.map((spec) => spec.name)].join('\0');
     const found = this.byContent.get(key);
     if (found !== undefined) return found;
-    const specs = tools.map((tool) => this.getToolSpec(tool));
     const prefix: RequestPrefix = { system, tools: specs, parts };
     const shared = { hash: this.store.putBlob(formatPrefix(prefix), { redact: false }), prefix };
     this.byContent.set(key, shared);
@@ -101,25 +110,14 @@ export class PrefixCache {
       throw thrown;
     }
   }
-
-  private getToolSpec(tool: AnyTool): ToolSpec {
-    const known = this.toolSpecs.get(tool);
-    if (known !== undefined) return known;
-    const spec = toToolSpec(tool);
-    this.toolSpecs.set(tool, spec);
-    return spec;
-  }
 }
 
 /** Computes the hash of the prefix for a prompt and tools, without storing the prefix. */
 export function computePrefixHash(input: PromptInput, tools: readonly AnyTool[]): string {
-  return hashContent(formatPrefix({ ...buildSystemPrompt(input), tools: tools.map(toToolSpec) }));
+  const specs = describeTools(tools, input.family);
+  return hashContent(formatPrefix({ ...buildSystemPrompt(input), tools: specs }));
 }
 
 function formatPrefix({ system, tools, parts }: RequestPrefix): string {
   return JSON.stringify({ system, tools, parts });
-}
-
-function toToolSpec({ name, description, inputSchema }: AnyTool): ToolSpec {
-  return { name, description, inputSchema };
 }

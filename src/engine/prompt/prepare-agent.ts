@@ -14,6 +14,10 @@ import { findCallableSkills, loadPreloadedSkills, type PreloadedSkills } from '.
 import { parseRules } from '../../policy/rules/rules.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { CONFIGURED_TOOLS, TOOL_FINDER_TOOLS, UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
+import { findModelFamily, type ModelFamily } from '../../protocol/model-families/model-families.ts';
+import { selectToolsOfFamily } from '../../protocol/model-families/describe-tools.ts';
+import { PATCH_TOOL } from '../../protocol/file-tools.ts';
+import type { ResolvedModel } from '../../protocol/model.ts';
 import { isMcpTool, selectListedTools, type ListedTools } from './listed-tools.ts';
 
 /** The parts of the engine that the setup of an agent depends on. */
@@ -40,8 +44,7 @@ export interface Placement {
   readonly rights: Rights;
   readonly cwd: string;
   readonly isRoot: boolean;
-  /** The provider of the task's model. */
-  readonly provider: string;
+  readonly model: Pick<ResolvedModel, 'provider' | 'id'>;
   /** The handling of the task's questions. Default: `deny`. */
   readonly onAsk?: OnAsk;
   /** The first prompt of a conversation. */
@@ -72,20 +75,22 @@ export interface AgentSetup {
  * Prepares an agent for a task. The setup depends only on the arguments, the day, and the agent's notes on the disk.
  */
 export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup {
-  const { agent, rights, isRoot, provider } = placement;
+  const { agent, rights, isRoot, model } = placement;
+  const family = findModelFamily(model.id);
   const view = createToolView({
     definition: isMainAgent(agent) ? null : agent,
     rights,
     available: listAvailableTools(deps, rights),
     servers: listServers(deps),
-    addsCodeSearch: provider === 'offline',
+    addsCodeSearch: model.provider === 'offline',
+    addsPatches: family?.replaces[PATCH_TOOL] !== undefined,
     nested: deps.settings.nested,
     root: isRoot,
     delegable: delegableAgents(agent, deps.agents.agents()).length > 0,
     ...(placement.onAsk === undefined ? {} : { onAsk: placement.onAsk }),
   });
   const selected = selectTools(deps, view.names);
-  const { listed, servers } = listTools(deps, selected);
+  const { listed, servers } = listTools(deps, selected, family);
   const tools =
     servers.length === 0 ? selected : [...selected, ...findTools(deps, TOOL_FINDER_TOOLS)];
   const switchedOff = view.names
@@ -138,9 +143,13 @@ function listServerTools({ mcp }: Pick<SetupDeps, 'mcp'>): readonly AnyTool[] {
 }
 
 /** Selects the tools that requests list, from all tools of a task. */
-function listTools(deps: SetupDeps, tools: readonly AnyTool[]): ListedTools {
+function listTools(
+  deps: SetupDeps,
+  tools: readonly AnyTool[],
+  family: ModelFamily | null,
+): ListedTools {
   const finders = findTools(deps, TOOL_FINDER_TOOLS);
-  const all = [...tools, ...finders];
+  const all = [...selectToolsOfFamily(tools, family), ...finders];
   return selectListedTools(all, deps.mcp?.servers ?? [], deps.settings.listedServerToolBytes);
 }
 
@@ -150,11 +159,12 @@ function buildPromptInput(
   tools: readonly AnyTool[],
   notes: PromptNotes | null,
 ): PromptInput {
-  const { agent, rights, cwd, isRoot, firstPrompt } = placement;
+  const { agent, rights, cwd, isRoot, model, firstPrompt } = placement;
   const delegates = tools.some((tool) => tool.name === 'Task');
   const agents = deps.agents.agents();
   return {
     agent,
+    family: findModelFamily(model.id),
     tools: tools.map(({ name }) => name),
     mode: rights.mode,
     isRoot,
@@ -178,7 +188,8 @@ export function currentPromptInput(
   tools: readonly AnyTool[],
 ): PromptInput & Pick<ListedTools, 'listed'> {
   const notes = readNotesForPrompt(deps, placement, tools);
-  return { ...buildPromptInput(deps, placement, tools, notes), ...listTools(deps, tools) };
+  const input = buildPromptInput(deps, placement, tools, notes);
+  return { ...input, ...listTools(deps, tools, input.family) };
 }
 
 /** Returns the tools with these names, in this order. Tools that do not exist or are disabled are left out. */

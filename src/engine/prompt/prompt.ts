@@ -1,3 +1,5 @@
+import type { ModelFamily } from '../../protocol/model-families/model-families.ts';
+import { renameTools } from '../../protocol/model-families/describe-tools.ts';
 import { createHash } from 'node:crypto';
 import { escapeTags } from '../../base/control-tags.ts';
 import type { JsonObject } from '../../base/json.ts';
@@ -26,6 +28,8 @@ interface PromptEnvironment {
 /** Everything that a system prompt is built from. */
 export interface PromptInput {
   readonly agent: AgentDefinition;
+  /** The family of the task's model; null: the model knows Muster's own tools. */
+  readonly family: ModelFamily | null;
   /** The names of the tools that the task has. */
   readonly tools: readonly string[];
   readonly mode: PermissionMode;
@@ -121,7 +125,8 @@ export function buildSystemPrompt(
 
 /** Builds the parts of the system prompt. They are ordered so that different prompts share a long prefix. */
 export function buildPromptParts(input: PromptInput): readonly PromptPart[] {
-  const { agent, mode, isRoot, types, agents, firstPrompt, skills, preloaded, context } = input;
+  const { agent, family, mode, isRoot, types, agents, firstPrompt, skills, preloaded } = input;
+  const { context } = input;
   const { memory, servers = [], unmet = [] } = input;
   const guidelines = [...GUIDELINES, ...(isRoot ? MAIN_GUIDELINES : CHILD_GUIDELINES)];
   const ownPrompt = formatAgentPrompt(agent);
@@ -129,8 +134,8 @@ export function buildPromptParts(input: PromptInput): readonly PromptPart[] {
   const list = listAgentTypes({ types, all: agents, prompt: firstPrompt });
   return [
     { name: 'identity', text: isRoot ? MAIN_IDENTITY : CHILD_IDENTITY },
-    { name: 'mode', text: MODES[mode] },
-    { name: 'guidelines', text: `# Guidelines\n${bulletList(guidelines)}` },
+    { name: 'mode', text: renameTools(MODES[mode], family) },
+    { name: 'guidelines', text: renameTools(`# Guidelines\n${bulletList(guidelines)}`, family) },
     ...(list.length === 0 ? [] : [{ name: 'agents', text: `${DELEGATION}\n${list.join('\n')}` }]),
     ...(skills.length === 0 ? [] : [{ name: 'skills', text: `${SKILLS}\n${bulletList(skills)}` }]),
     ...(servers.length === 0

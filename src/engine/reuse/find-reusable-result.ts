@@ -206,7 +206,7 @@ class ReadRepetition {
     const plan = planChild(deps, toDelegator(caller), parsed.input);
     if (plan instanceof MusterError) return `has a child ${child} that can't be created now`;
     if (plan.agent.cache === false) return `has a child ${child} whose results are never reused`;
-    const { prompt, tools, preloaded } = plan.setup;
+    const { prompt, tools, listedTools, preloaded } = plan.setup;
     const { outputSchema: _, ...callerSpec } = caller.spec;
     const { outputSchema } = parsed.input;
     const spec: TaskSpec = {
@@ -218,7 +218,7 @@ class ReadRepetition {
       rights: plan.rights,
       tools: tools.map(({ name }) => name),
       limits: plan.limits,
-      prefix: computePrefixHash(prompt, tools),
+      prefix: computePrefixHash(prompt, listedTools),
     };
     const found = await this.findValidRun(findReuseSource(this.readRecordedRun(child)) ?? child, {
       spec,

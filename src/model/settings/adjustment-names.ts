@@ -9,6 +9,7 @@ export const ADJUSTMENT_NAMES = [
   'store',
   'include',
   'strict',
+  'custom_tools',
   'eager_input_streaming',
   'cache_control',
   'max_tokens',

@@ -1,6 +1,7 @@
 import {
   FILE_READING_TOOLS,
   FILE_REMOVING_TOOLS,
+  PATCH_TOOL,
   TEXT_EDITING_TOOLS,
 } from '../../protocol/file-tools.ts';
 import type { PermissionRule, Rights } from '../../protocol/permission.ts';
@@ -16,22 +17,23 @@ const FAMILIES: ReadonlyMap<string, readonly string[]> = new Map([
   ['Read', FILE_READING_TOOLS],
   ['Grep', ['FindPlaces']],
 ]);
-/** A deny or ask rule about changing files also covers moving and deleting them. */
+/** A deny or ask rule about changing files also covers moving and deleting them, and patches. */
 const CHANGING_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
   ['Edit', FILE_REMOVING_TOOLS],
-  ['Write', FILE_REMOVING_TOOLS],
+  ['Write', [...FILE_REMOVING_TOOLS, PATCH_TOOL]],
+  ['MultiEdit', [PATCH_TOOL]],
 ]);
 /** A deny or ask rule about reading also covers moving, since a moved file can be read under another name. */
 const REVEALING_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([['Read', ['MoveFile']]]);
 
 /**
- * Tells whether a name in a list of tools covers a tool. Besides the tool of that name, `Edit` covers MultiEdit, which
- * is several edits, `Task` covers RunTemplate, which delegates several times, `mcp__SERVER` and `mcp__SERVER__*` cover
+ * Tells whether a name in a list of tools covers a tool. Besides the tool of that name, `Edit` covers MultiEdit and
+ * PatchFiles, which are several edits, `Task` covers RunTemplate, which delegates several times, `mcp__SERVER` and `mcp__SERVER__*` cover
  * the tools of a server, and `mcp__*` those of all servers.
  */
 export function nameCovers(name: string, tool: string): boolean {
   if (name === tool) return true;
-  if (name === 'Edit') return tool === 'MultiEdit';
+  if (name === 'Edit') return tool === 'MultiEdit' || tool === PATCH_TOOL;
   if (name === 'Task') return tool === 'RunTemplate';
   return name.startsWith(MCP) && tool.startsWith(MCP) && mcpCovers(name, tool);
 }

@@ -1,4 +1,6 @@
-import type { JsonObject } from '../../base/json.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { splitPieces } from '../prepare-answer.ts';
+import { parseOrKeep } from './read-json.ts';
 import type { Usage } from '../../protocol/model.ts';
 import type { ParsedBody } from '../wire-request.ts';
 import { formatServerEvent, type Frame, type PreparedAnswer, type StreamedCall } from './codec.ts';
@@ -24,7 +26,7 @@ export function* writeResponsesFrames(
   yield frame('open', { type: 'response.created', response: started });
   yield frame('open', { type: 'response.in_progress', response: started });
   const output: JsonObject[] = [];
-  for (const events of writeItemEvents(answer)) {
+  for (const events of writeItemEvents(answer, request)) {
     const output_index = output.length;
     let item: JsonObject = {};
     for (const event of events) {
@@ -42,11 +44,19 @@ export function* writeResponsesFrames(
 type ItemEvent = UnnumberedEvent & { readonly item?: JsonObject };
 
 /** Yields the events of each output item in turn. The last event of an item contains the complete item. */
-function* writeItemEvents(answer: PreparedAnswer): Generator<Iterable<ItemEvent>> {
+function* writeItemEvents(
+  answer: PreparedAnswer,
+  { tools }: ParsedBody,
+): Generator<Iterable<ItemEvent>> {
   if (answer.thinking !== null) yield writeReasoningEvents(`rs_${answer.id}`, answer.thinking);
   if (answer.text !== null) yield writeMessageEvents(`msg_${answer.id}`, answer.text);
   for (const [index, call] of answer.calls.entries()) {
-    yield writeCallEvents(`fc_${answer.id}_${index}`, call);
+    const isFreeForm = tools.some(
+      ({ name, grammar }) => name === call.name && grammar !== undefined,
+    );
+    yield isFreeForm
+      ? writeFreeFormEvents(`ctc_${answer.id}_${index}`, call)
+      : writeCallEvents(`fc_${answer.id}_${index}`, call);
   }
 }
 
@@ -111,9 +121,23 @@ function* writeCallEvents(id: string, call: StreamedCall): Generator<ItemEvent> 
   yield { type: 'response.output_item.done', item: { ...item, status, arguments: call.args } };
 }
 
+/** Writes the call of a custom tool, whose input is the only argument as text. */
+function* writeFreeFormEvents(id: string, call: StreamedCall): Generator<ItemEvent> {
+  const args = parseOrKeep(call.args);
+  const [text] = isJsonObject(args) ? Object.values(args) : [];
+  const input = typeof text === 'string' ? text : call.args;
+  const item = { id, type: 'custom_tool_call', call_id: call.id, name: call.name, input: '' };
+  yield { type: 'response.output_item.added', item };
+  for (const delta of splitPieces(input, call.pieces.length)) {
+    yield { type: 'response.custom_tool_call_input.delta', item_id: id, delta };
+  }
+  yield { type: 'response.custom_tool_call_input.done', item_id: id, input };
+  yield { type: 'response.output_item.done', item: { ...item, input } };
+}
+
 export function writeResponsesBody(answer: PreparedAnswer, request: ParsedBody): JsonObject {
   const output: JsonObject[] = [];
-  for (const events of writeItemEvents(answer)) {
+  for (const events of writeItemEvents(answer, request)) {
     const item = [...events].at(-1)?.item;
     if (item !== undefined) output.push(item);
   }

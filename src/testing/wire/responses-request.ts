@@ -1,9 +1,16 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { ParsedBody, WireMessage } from '../wire-request.ts';
+import type { ParsedBody, WireMessage, WireTool } from '../wire-request.ts';
 import { readAttachmentsField, parseToolDefinition, createToolMessage } from './message-parts.ts';
 import { isSystem, joinResults, readToolChoice } from './chat-request.ts';
 import { type PromptBlock, createPromptBlock } from './codec.ts';
-import { readContentText, parseOrKeep, readNumber, readObjects, readString } from './read-json.ts';
+import {
+  readContentText,
+  parseOrKeep,
+  readNumber,
+  readObject,
+  readObjects,
+  readString,
+} from './read-json.ts';
 
 /** Parses a request of https://platform.openai.com/docs/api-reference/responses/create. */
 export function parseResponses(body: JsonObject): ParsedBody {
@@ -17,13 +24,19 @@ export function parseResponses(body: JsonObject): ParsedBody {
     model: readString(body['model']),
     system: systemParts.join('\n\n'),
     systemParts,
-    tools: readObjects(body['tools']).map((tool) => parseToolDefinition(tool, tool['parameters'])),
+    tools: readObjects(body['tools']).map(parseTool),
     messages: joinResults(joinAnswers(items.filter((item) => !isSystem(item)).flatMap(parseItem))),
     maxOutputTokens: readNumber(body['max_output_tokens']),
     toolChoice: readToolChoice(body['tool_choice']),
     stream: body['stream'] === true,
     streamUsage: true,
   };
+}
+
+function parseTool(tool: JsonObject): WireTool {
+  const definition = parseToolDefinition(tool, tool['parameters']);
+  if (tool['type'] !== 'custom') return definition;
+  return { ...definition, grammar: readString(readObject(tool['format'])['definition']) };
 }
 
 function readInputItems(body: JsonObject): readonly JsonObject[] {
@@ -39,6 +52,12 @@ function parseItem(item: JsonObject): readonly WireMessage[] {
       const call = { id: readString(item['call_id']), name: readString(item['name']), input };
       return [{ role: 'assistant', text: '', toolCalls: [call], toolResults: [] }];
     }
+    case 'custom_tool_call': {
+      const input = { input: readString(item['input']) };
+      const call = { id: readString(item['call_id']), name: readString(item['name']), input };
+      return [{ role: 'assistant', text: '', toolCalls: [call], toolResults: [] }];
+    }
+    case 'custom_tool_call_output':
     case 'function_call_output': {
       const { call_id: id, output } = item;
       const result = { callId: readString(id), text: readContentText(output), isError: false };

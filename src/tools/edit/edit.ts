@@ -228,7 +228,7 @@ export const multiEditTool = defineTool({
     required: ['file_path', 'edits'],
     fixed: { dry_run: [false] },
   },
-  aliases: { ...FILE_PATH_ALIASES, ...EDIT_ALIASES, changes: 'edits' },
+  aliases: { ...FILE_PATH_ALIASES, ...EDIT_ALIASES, changes: 'edits', edit: 'edits' },
   describe: (input, { cwd }) => describeEditAccess(input.file_path, cwd),
   proposes: ({ file_path, edits }, { cwd }) => proposeEdits(file_path, edits, cwd),
   run: ({ file_path, edits }, context) => editFile(file_path, edits, context),

@@ -31,10 +31,7 @@ import {
 } from '../shared/text-encoding.ts';
 import { LinePiece, type LinePieceOptions, LineWindow } from './line-window.ts';
 
-/**
- * Further arguments for the lines to read. Models know them from other products, so they are accepted but not in the
- * schema.
- */
+/** Further arguments for the lines to read, which models know from other products. They are not in the schema. */
 const LINE_FIELDS = {
   end_line: { type: 'integer', minimum: 1, unlisted: true },
   view_range: { type: 'array', items: { type: 'integer', minimum: -1 }, unlisted: true },
@@ -47,7 +44,9 @@ const LINE_ALIASES: ArgumentAliases = {
   end_line_one_indexed_inclusive: 'end_line',
   line_end: 'end_line',
   line_start: 'offset',
+  line_offset: 'offset',
   max_lines: 'limit',
+  n_lines: 'limit',
   num_lines: 'limit',
 };
 
@@ -313,8 +312,7 @@ function describeWindow(
   range: LineRange,
   file: Pick<FileScan, 'size' | 'stopped'>,
 ): string {
-  const hasNoLines = !file.stopped && window.total === 0;
-  if (file.size === 0 || hasNoLines) return '[the file is empty]';
+  if (file.size === 0 || (!file.stopped && window.total === 0)) return '[the file is empty]';
   if (window.lines.length === 0 && !window.outOfBytes) {
     return `[the file has only ${plural(window.total, 'line')}: nothing at offset ${range.first}]`;
   }

@@ -107,6 +107,8 @@ export interface NewContent {
   readonly previous: string;
   /** The new text in the encoding of the file, including its byte order mark. */
   readonly bytes: Buffer;
+  /** Set if the task has not read all of the new text. The task then does not know the content of the file. */
+  readonly isUnread?: true;
 }
 
 /**
@@ -130,9 +132,15 @@ export async function writeChange(
   }
   context.files.willWrite(real ?? path, after);
   const written = await writeFileInRoots(path, context, bytes, expected);
-  context.files.remember(written.real, after);
+  const { isUnread } = content;
+  if (isUnread === undefined) context.files.remember(written.real, after);
   return {
-    change: { path: written.real, before: before === 'nothing' ? null : before.hash, after },
+    change: {
+      path: written.real,
+      before: before === 'nothing' ? null : before.hash,
+      after,
+      ...(isUnread === undefined ? {} : { unread: true }),
+    },
     lost: written.lost.map((property) => LOST_PROPERTY_NOTES[property]).join(''),
   };
 }

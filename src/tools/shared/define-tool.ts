@@ -23,6 +23,7 @@ export interface ToolDefinition<S extends ObjectSchema> {
   readonly waits?: boolean;
   readonly ownWords?: boolean;
   readonly description: string;
+  readonly grammar?: string;
   readonly input: S;
   /** The canonical names for other names that models use for arguments. */
   readonly aliases?: ArgumentAliases;
@@ -37,7 +38,7 @@ export function defineTool<const S extends ObjectSchema>(
   definition: ToolDefinition<S>,
 ): Tool<ValueOf<S>> {
   const { name, kind, replay, description, aliases = {} } = definition;
-  const { waits = false, ownWords = false } = definition;
+  const { waits = false, ownWords = false, grammar } = definition;
   return {
     name,
     kind,
@@ -46,6 +47,7 @@ export function defineTool<const S extends ObjectSchema>(
     ownWords,
     description,
     inputSchema: schemaJson(definition.input),
+    ...(grammar === undefined ? {} : { grammar }),
     parse(input: JsonValue): ValidationResult<ValueOf<S>> {
       if (!isJsonObject(input)) {
         return { ok: false, issues: ['input: is not an object; valid: an object of arguments'] };
@@ -132,8 +134,10 @@ export const CELL_FIELDS = {
 
 /** Other names of the arguments in EDIT_FIELDS. */
 export const EDIT_ALIASES: ArgumentAliases = {
+  old: 'old_string',
   old_str: 'old_string',
   old_text: 'old_string',
+  new: 'new_string',
   new_str: 'new_string',
   new_text: 'new_string',
   new_source: 'new_string',

@@ -34,6 +34,7 @@ const SHORTEST: Readonly<Record<string, JsonObject>> = {
   FileInfo: { file_path: 'a' },
   MoveFile: { source: 'a', destination: 'b' },
   DeleteFile: { file_path: 'a' },
+  PatchFiles: { patch: '*** Begin Patch\n*** Delete File: a\n*** End Patch' },
   FindPlaces: { question: 'what' },
 };
 

@@ -1,6 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { textDiff, type DiffBounds, type DiffLine, type TextDiff } from './text-diff.ts';
 import { truncate } from '../../../base/text.ts';
+import { PATCH_TOOL } from '../../../protocol/file-tools.ts';
+import { toOwnArguments } from '../../../protocol/model-families/describe-tools.ts';
+import { parsePatch } from '../../../protocol/patch.ts';
 import type { Answer, GrantScope } from '../../../protocol/question.ts';
 import { copied, textEnd, textStart } from './cut-text.ts';
 
@@ -14,13 +17,14 @@ const MAX_SEARCHED = 20_000;
 /** The limits of a change that is shown in full, with some unchanged lines of its file. */
 export const FULL_DIFF: DiffBounds = { lines: 100_000, lineLength: 4_000, context: 3 };
 
-/** Returns the text changes that a call of Write, Edit or MultiEdit requests; an empty list for other calls. */
+/** Returns the text changes that a call of a tool that edits requests; an empty list for other calls. */
 export function textChanges(
   tool: string,
   input: JsonValue,
   bounds: DiffBounds = BOUNDS,
 ): readonly TextDiff[] {
   if (!isJsonObject(input)) return [];
+  if (tool === PATCH_TOOL) return patchChanges(input, bounds);
   if (tool === 'Write') return [textDiff(null, text(input['content']), bounds)];
   return requestedEdits(tool, input).map(({ before, after }, index) =>
     textDiff(before, after, index < MAX_CHANGES ? bounds : SIZE_ONLY),
@@ -34,7 +38,8 @@ interface RequestedEdit {
   readonly isEverywhere: boolean;
 }
 
-function requestedEdits(tool: string, input: JsonObject): readonly RequestedEdit[] {
+function requestedEdits(tool: string, sent: JsonObject): readonly RequestedEdit[] {
+  const input = toOwnArguments(tool, sent);
   const { edits } = input;
   const list =
     tool === 'Edit' ? [input] : tool === 'MultiEdit' && Array.isArray(edits) ? edits : [];
@@ -43,6 +48,29 @@ function requestedEdits(tool: string, input: JsonObject): readonly RequestedEdit
     after: text(edit['new_string']),
     isEverywhere: edit['replace_all'] === true,
   }));
+}
+
+/** Returns the changes of the files of a patch, in the order of the patch. */
+function patchChanges(input: JsonObject, bounds: DiffBounds): readonly TextDiff[] {
+  const parsed = parsePatch(patchText(input));
+  if (!parsed.ok) return [];
+  const changes = parsed.files.flatMap((part): readonly (readonly [string | null, string])[] => {
+    if (part.kind === 'add') return [[null, part.content]];
+    if (part.kind === 'delete') return [];
+    return part.chunks.map(({ lines }) => {
+      const without = (dropped: string): string =>
+        lines.flatMap(({ kind, text: line }) => (kind === dropped ? [] : `${line}\n`)).join('');
+      return [without('add'), without('remove')] as const;
+    });
+  });
+  return changes.map(([before, after], index) =>
+    textDiff(before, after, index < MAX_CHANGES ? bounds : SIZE_ONLY),
+  );
+}
+
+function patchText(input: JsonObject): string {
+  const { patch } = toOwnArguments(PATCH_TOOL, input);
+  return text(patch);
 }
 
 /**
@@ -171,6 +199,7 @@ export function callSubject(tool: string, input: JsonValue): string {
   // The list and the plan are shown below the call.
   if (tool === 'TodoWrite') return '';
   if (tool === 'ExitPlanMode') return firstLine(text(input['plan']));
+  if (tool === PATCH_TOOL) return patchedPaths(input);
   const telling = [...(SUBJECT_ARGUMENTS[tool] ?? []), ...COMMON_ARGUMENTS];
   for (const name of telling) {
     const value = input[name];
@@ -180,6 +209,13 @@ export function callSubject(tool: string, input: JsonValue): string {
     }
   }
   return Object.keys(input).length === 0 ? '' : truncate(JSON.stringify(input), MAX_SUBJECT);
+}
+
+/** Lists the paths that a patch names. */
+function patchedPaths(input: JsonObject): string {
+  const parsed = parsePatch(patchText(input));
+  const paths = parsed.ok ? parsed.files.map(({ path }) => path) : [];
+  return truncate([...new Set(paths)].join(', '), MAX_SUBJECT);
 }
 
 function firstLine(plan: string): string {

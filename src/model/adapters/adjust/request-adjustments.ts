@@ -15,6 +15,7 @@ import {
   shortenCallIds,
   useSystemRole,
 } from './body-changes.ts';
+import { writeFunctionTools } from '../openai-responses/free-form-calls.ts';
 import type { HttpStatusError } from '../errors/answer-errors.ts';
 import { extractErrorText } from '../errors/error-body.ts';
 
@@ -67,6 +68,12 @@ const ADJUSTMENTS: Readonly<Record<AdjustmentName, Adjustment>> = {
     isRefused: createCommonNamePattern('strict'),
     scope: 'server',
     change: (body) => removeToolField(body, 'strict'),
+  },
+  // "Invalid value: 'custom'. Supported values are: 'function', …"
+  custom_tools: {
+    isRefused: /['"`]custom['"`]|\bcustom tools?\b|\bgrammar\b/i,
+    scope: 'server',
+    change: writeFunctionTools,
   },
   // "tools.0.custom.eager_input_streaming: Extra inputs are not permitted"
   eager_input_streaming: {

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
+import { FREE_FORM_ARGUMENT } from './free-form-calls.ts';
 import { areSameArguments } from '../answers/call-arguments.ts';
 import { asNumber, asObject, asObjects, asText } from '../answers/json-fields.ts';
 
@@ -42,6 +43,7 @@ export interface OutputItem {
 /** Returns the type of an item, which follows from other fields if the type is missing. */
 export function classifyItem(item: JsonObject): OutputItemType {
   const { type } = item;
+  if (type === 'custom_tool_call') return 'function_call';
   if (type === 'message' || type === 'reasoning' || type === 'function_call') return type;
   if (asText(type) !== undefined) return 'unknown';
   if (item['call_id'] !== undefined || item['arguments'] !== undefined) return 'function_call';
@@ -91,8 +93,23 @@ function hasSameContent(item: OutputItem, sent: JsonObject): boolean {
   }
 }
 
+/** Returns true for a call whose input is a text instead of JSON. */
+export function isFreeFormCall({ type }: JsonObject): boolean {
+  return type === 'custom_tool_call';
+}
+
+/** Writes a piece of the text of a free-form call as JSON that follows the JSON `before`. The end is not written. */
+export function encodeFreeText(piece: string, before = ''): string {
+  const start = before === '' ? `{"${FREE_FORM_ARGUMENT}":"` : '';
+  return `${start}${JSON.stringify(piece).slice(1, -1)}`;
+}
+
 /** Finds the raw arguments of a call; undefined: the call has no arguments. */
 export function findArguments(sent: JsonObject): string | undefined {
+  const text = asText(sent['input']);
+  if (text !== undefined && sent['arguments'] === undefined) {
+    return `${encodeFreeText(text)}"}`;
+  }
   const args = sent['arguments'];
   return isJsonObject(args) ? JSON.stringify(args) : asText(args);
 }

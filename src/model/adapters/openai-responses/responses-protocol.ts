@@ -5,6 +5,7 @@ import { toolCalls } from '../../../protocol/message.ts';
 import { type ModelRequest, modelName } from '../../../protocol/model.ts';
 import { asObject, asObjects, asText } from '../answers/json-fields.ts';
 import type { ProtocolAdapter } from '../protocol-adapter.ts';
+import { writeFreeFormTools } from './free-form-calls.ts';
 import { ResponsesReader } from './responses-reader.ts';
 
 /** OpenAI's Responses protocol. */
@@ -25,7 +26,7 @@ export const responsesProtocol: ProtocolAdapter = {
     createOpenAI({ baseURL, apiKey: apiKey ?? '', fetch }).responses(modelId),
   createReader: (answer) => new ResponsesReader(answer),
   loadSearch: async () => (await import('../provider-search.ts')).responsesSearch,
-  finishBody: addCallSignatures,
+  finishBody: (body, request) => writeFreeFormTools(addCallSignatures(body, request), request),
   // The provider stores nothing, so reasoning is sent with the conversation in encrypted form (the package
   // requests that for models that reason). Summaries are available only to verified organizations.
   createProviderOptions: (request) => ({

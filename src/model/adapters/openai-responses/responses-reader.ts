@@ -8,6 +8,8 @@ import type { AnswerReader } from '../protocol-adapter.ts';
 import { findReportedError, findEventError } from '../answers/reported-errors.ts';
 import {
   findArguments,
+  isFreeFormCall,
+  encodeFreeText,
   joinTexts,
   createOutputItem,
   isRedundantEvent,
@@ -67,6 +69,7 @@ export class ResponsesReader implements AnswerReader {
       case 'response.reasoning_text.done':
         return this.completePart(event, 'reasoning', event['text']);
       case 'response.function_call_arguments.done':
+      case 'response.custom_tool_call_input.done':
         return this.completeArguments(event);
       case 'response.refusal.delta':
         this.hasRefused = true;
@@ -77,6 +80,7 @@ export class ResponsesReader implements AnswerReader {
       case 'response.reasoning_text.delta':
         return this.takeThinkingDelta(event);
       case 'response.function_call_arguments.delta':
+      case 'response.custom_tool_call_input.delta':
         return this.appendArguments(event);
       case 'response.completed':
       case 'response.incomplete':
@@ -232,8 +236,11 @@ export class ResponsesReader implements AnswerReader {
 
   private appendArguments(event: JsonObject): void {
     const item = this.findOrStartItem(event, 'function_call');
-    if (item.type === 'function_call')
-      this.answer.appendArguments(item.key, asText(event['delta']) ?? '');
+    if (item.type !== 'function_call') return;
+    const delta = asText(event['delta']) ?? '';
+    const before = this.answer.getArguments(item.key) ?? '';
+    const piece = isFreeFormCall(item.start) ? encodeFreeText(delta, before) : delta;
+    this.answer.appendArguments(item.key, piece);
   }
 
   private endItem(key: string, sent: JsonObject): void {

@@ -10,7 +10,7 @@ import {
   checkJsonType,
 } from '../openai-refusal.ts';
 import { selectRepeatedItems, findUnknownKeys } from '../read.ts';
-import { selectItems, type ResponsesRequest } from './request.ts';
+import { CALLS, OUTPUTS, selectItems, type ResponsesRequest } from './request.ts';
 
 /**
  * The fields of the items that a client sends if it runs its tools itself:
@@ -20,6 +20,8 @@ const ITEM_FIELDS: Readonly<Record<string, readonly string[]>> = {
   message: ['type', 'id', 'status', 'role', 'content', 'phase'],
   function_call: ['type', 'id', 'status', 'call_id', 'name', 'namespace', 'arguments'],
   function_call_output: ['type', 'id', 'status', 'call_id', 'output'],
+  custom_tool_call: ['type', 'id', 'status', 'call_id', 'name', 'namespace', 'input'],
+  custom_tool_call_output: ['type', 'id', 'status', 'call_id', 'output'],
   reasoning: ['type', 'id', 'status', 'summary', 'content', 'encrypted_content'],
   item_reference: ['type', 'id'],
 };
@@ -38,6 +40,7 @@ const MAX_ID_LENGTH = 64;
 const ID_PREFIX: Readonly<Record<string, string>> = {
   message: 'msg',
   function_call: 'fc',
+  custom_tool_call: 'ctc',
   reasoning: 'rs',
 };
 
@@ -138,7 +141,7 @@ export const RESPONSES_ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
     requirement: 'The id by which a call and its output are matched has 1 to 64 characters.',
     source: 'https://github.com/AnswerDotAI/fastllm/issues/45',
     *find(request) {
-      for (const { path, value } of selectItems(request, 'function_call', 'function_call_output')) {
+      for (const { path, value } of selectItems(request, ...CALLS, ...OUTPUTS)) {
         yield* checkJsonType(`${path}.call_id`, value['call_id'], 'string');
         yield* checkLength(`${path}.call_id`, value['call_id'], { min: 1, max: MAX_ID_LENGTH });
       }
@@ -149,7 +152,7 @@ export const RESPONSES_ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
     requirement: 'The name of a called function has 1 to 64 letters, digits, _ and -.',
     source: 'https://github.com/NousResearch/hermes-agent/issues/31666',
     *find(request) {
-      for (const { path, value } of selectItems(request, 'function_call')) {
+      for (const { path, value } of selectItems(request, ...CALLS)) {
         yield* checkFunctionName(`${path}.name`, value['name']);
       }
     },
@@ -175,7 +178,7 @@ export const RESPONSES_ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
     requirement: 'The output of a call is text, or parts of text, images and files.',
     source: 'https://platform.openai.com/docs/api-reference/responses/create',
     *find(request) {
-      for (const { path, value } of selectItems(request, 'function_call_output')) {
+      for (const { path, value } of selectItems(request, ...OUTPUTS)) {
         const { output } = value;
         if (typeof output === 'string') continue;
         if (!isList(output)) yield* checkJsonType(`${path}.output`, output, 'string');

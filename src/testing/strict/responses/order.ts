@@ -1,7 +1,7 @@
 import { readString } from '../../wire/read-json.ts';
 import { selectRepeatedItems } from '../read.ts';
 import type { Breach, StrictRule } from '../rule.ts';
-import { selectItems, type InputItem, type ResponsesRequest } from './request.ts';
+import { CALLS, OUTPUTS, selectItems, type InputItem, type ResponsesRequest } from './request.ts';
 
 /**
  * The rules for the order of items. The API also refuses an answer without its reasoning
@@ -14,11 +14,12 @@ export const RESPONSES_ORDER_RULES: readonly StrictRule<ResponsesRequest>[] = [
     requirement: 'Each call is followed by its output.',
     source: 'https://github.com/openai/openai-agents-python/issues/673',
     *find(request) {
-      const outputs = selectItems(request, 'function_call_output');
-      for (const { path, index, value } of selectItems(request, 'function_call')) {
+      const outputs = selectItems(request, ...OUTPUTS);
+      for (const { path, index, type, value } of selectItems(request, ...CALLS)) {
         const id = value['call_id'];
-        if (outputs.some((output) => output.value['call_id'] === id && output.index > index))
-          continue;
+        const isAnswer = (output: InputItem): boolean =>
+          output.type === `${type}_output` && output.value['call_id'] === id;
+        if (outputs.some((output) => isAnswer(output) && output.index > index)) continue;
         const message = `No tool output found for function call ${readString(id)}.`;
         yield { path, message };
       }
@@ -29,10 +30,12 @@ export const RESPONSES_ORDER_RULES: readonly StrictRule<ResponsesRequest>[] = [
     requirement: 'Each output belongs to a call before it.',
     source: 'https://github.com/continuedev/continue/issues/10092',
     *find(request) {
-      const calls = selectItems(request, 'function_call');
-      for (const { path, index, value } of selectItems(request, 'function_call_output')) {
+      const calls = selectItems(request, ...CALLS);
+      for (const { path, index, type, value } of selectItems(request, ...OUTPUTS)) {
         const id = value['call_id'];
-        if (calls.some((call) => call.value['call_id'] === id && call.index < index)) continue;
+        const isCall = (call: InputItem): boolean =>
+          type === `${call.type}_output` && call.value['call_id'] === id;
+        if (calls.some((call) => isCall(call) && call.index < index)) continue;
         const message = `No tool call found for function call output with call_id ${readString(id)}.`;
         yield { path: `${path}.call_id`, message };
       }
@@ -43,7 +46,7 @@ export const RESPONSES_ORDER_RULES: readonly StrictRule<ResponsesRequest>[] = [
     requirement: 'No two calls have the same id, and no call has two outputs.',
     source: 'https://platform.openai.com/docs/guides/function-calling',
     *find(request) {
-      for (const type of ['function_call', 'function_call_output']) {
+      for (const type of [...CALLS, ...OUTPUTS]) {
         const items = selectItems(request, type);
         for (const { path, value } of selectRepeatedItems(items, (item) => item.value['call_id'])) {
           const message = `Duplicate ${type} found with call_id ${readString(value['call_id'])}.`;
@@ -103,7 +106,6 @@ function createNotStoredBreach(path: string, id: unknown): Breach {
 function isPartOfAnswer(item: InputItem | undefined): boolean {
   if (item === undefined) return false;
   const { type, role } = item;
-  return (
-    type === 'reasoning' || type === 'function_call' || (type === 'message' && role === 'assistant')
-  );
+  const isCall = CALLS.some((each) => each === type);
+  return type === 'reasoning' || isCall || (type === 'message' && role === 'assistant');
 }

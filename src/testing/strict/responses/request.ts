@@ -28,6 +28,11 @@ function readItem({ path, value }: LocatedObject, index: number): InputItem {
   return { path, value, index, type, role };
 }
 
+/** The types of the items that are calls: of a function, and of a custom tool, whose input is a text. */
+export const CALLS = ['function_call', 'custom_tool_call'] as const;
+/** The types of the items with the results of calls, in the order of CALLS. */
+export const OUTPUTS = ['function_call_output', 'custom_tool_call_output'] as const;
+
 /** Selects the items of these types. */
 export function selectItems({ items }: ResponsesRequest, ...types: readonly string[]) {
   return items.filter(({ type }) => types.includes(type));

@@ -33,22 +33,32 @@ export const deleteFileTool = defineTool({
   },
   aliases: FILE_PATH_ALIASES,
   describe: (input, { cwd }) => ({ ...NO_ACCESS, writes: [toAbsolutePath(input.file_path, cwd)] }),
-  async run(input, context) {
-    const path = toAbsolutePath(input.file_path, context.cwd);
-    try {
-      return await withHeldEntry(path, context, async (entry) => {
-        const { stats } = entry;
-        if (stats === undefined) throw new MusterError('NOT_FOUND', `${path} does not exist`);
-        const withheld = [context.excludedPathsBelow({ asked: path, real: entry.real })];
-        const { recursive = false } = input;
-        const tree = await readFileTree({ ...entry, stats }, { recursive, withheld }, context);
-        return await deleteTree(entry, tree, context);
-      });
-    } catch (thrown) {
-      throw addPathSuggestion(thrown, path, context);
-    }
-  },
+  run: ({ file_path: path, recursive = false }, context) =>
+    deletePath(toAbsolutePath(path, context.cwd), { recursive }, context),
 });
+
+/**
+ * Deletes a file, an empty directory or, with `recursive`, a directory with everything in it.
+ *
+ * @param path absolute; it may contain links that lie in the roots
+ */
+export async function deletePath(
+  path: string,
+  { recursive }: { readonly recursive: boolean },
+  context: ToolContext,
+): Promise<ToolOutput> {
+  try {
+    return await withHeldEntry(path, context, async (entry) => {
+      const { stats } = entry;
+      if (stats === undefined) throw new MusterError('NOT_FOUND', `${path} does not exist`);
+      const withheld = [context.excludedPathsBelow({ asked: path, real: entry.real })];
+      const tree = await readFileTree({ ...entry, stats }, { recursive, withheld }, context);
+      return await deleteTree(entry, tree, context);
+    });
+  } catch (thrown) {
+    throw addPathSuggestion(thrown, path, context);
+  }
+}
 
 /**
  * Deletes the entries of a tree. If an entry cannot be deleted, the output names the files that were deleted before it.

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import {
   addLineNumbers,
+  callSubject,
   describeAnswer,
   fileChange,
   lastLines,
@@ -138,4 +139,17 @@ it('the end of an output is kept within limits, without the exit code', () => {
   expect(withoutExitNote('a\n[exit code 1]')).toBe('a');
   expect(withoutExitNote('[exit code 0]')).toBe('');
   expect(withoutExitNote('[exit code 0] x')).toBe('[exit code 0] x');
+});
+
+it('a patch is shown as its changes, and edits of other families as those of Muster', () => {
+  const input =
+    '*** Begin Patch\n*** Update File: a.ts\n@@\n kept\n-old\n+new\n*** Delete File: b.ts\n*** Add File: c.ts\n+added\n*** End Patch';
+  expect(textChanges('PatchFiles', { input }).map(shown)).toEqual([
+    ['1 kept', '2-old', '2+new'],
+    ['1+added'],
+  ]);
+  expect(callSubject('PatchFiles', { input })).toBe('a.ts, b.ts, c.ts');
+  expect(textChanges('PatchFiles', { input: 'no patch' })).toEqual([]);
+  const edits = textChanges('MultiEdit', { path: 'a', edit: [{ old: 'old\n', new: 'new\n' }] });
+  expect(edits.map(shown)).toEqual([['1-old', '1+new']]);
 });

@@ -68,6 +68,36 @@ const ROWS: readonly (readonly [AdjustmentName, string, object, object])[] = [
     { tools: [{ type: 'function', function: { name: 'Read' } }] },
   ],
   [
+    'custom_tools',
+    "Invalid value: 'custom'. Supported values are: 'function' and 'web_search'.",
+    {
+      input: [
+        { type: 'custom_tool_call', call_id: 'c1', name: 'apply_patch', input: 'x' },
+        { type: 'custom_tool_call_output', call_id: 'c1', output: 'done' },
+      ],
+      tools: [{ type: 'custom', name: 'apply_patch', description: 'Patches.' }],
+    },
+    {
+      input: [
+        { type: 'function_call', call_id: 'c1', name: 'apply_patch', arguments: '{"input":"x"}' },
+        { type: 'function_call_output', call_id: 'c1', output: 'done' },
+      ],
+      tools: [
+        {
+          type: 'function',
+          name: 'apply_patch',
+          description: 'Patches.',
+          parameters: {
+            type: 'object',
+            properties: { input: { type: 'string' } },
+            required: ['input'],
+          },
+          strict: false,
+        },
+      ],
+    },
+  ],
+  [
     'eager_input_streaming',
     'tools.0.custom.eager_input_streaming: Extra inputs are not permitted',
     { tools: [{ name: 'Read', eager_input_streaming: false }] },
