@@ -9,8 +9,12 @@ const randomRuns = Number(process.env['MUSTER_RANDOM_RUNS'] ?? 1);
 const part = process.env['MUSTER_TEST_WORLD'];
 const world = Object.values(WORLD).flat();
 
-/** Tests that change what a whole process has: its umask, its directory, its descriptors. */
-const ISOLATED = ['test/{crash,faults,hostile,package,sys}/**/*.test.ts'];
+/** Tests that change or count what a whole process has: its umask, its directory, its descriptors, its children. */
+const ISOLATED = [
+  'test/{crash,faults,hostile,package}/**/*.test.ts',
+  'test/sys/{files,processes}/**/*.test.ts',
+  'test/sys/sandbox/{bubblewrap,escapes,git-escapes}.test.ts',
+];
 
 export default defineConfig({
   test: {
@@ -35,12 +39,13 @@ export default defineConfig({
       },
     ],
     globalSetup: ['test/compiled-code.ts'],
-    // Most tests wait for processes and timers rather than compute: one worker more than cores.
-    maxWorkers: availableParallelism() + 1,
+    // Most tests wait for processes and timers rather than compute: twice as many workers as cores keep all cores busy.
+    maxWorkers: availableParallelism() * 2,
     // A test may take this long on a machine that is busy with something else. It only ends tests that hang: no test
     // asserts a time.
     testTimeout: 240_000,
     hookTimeout: 240_000,
+    expect: { poll: { timeout: 120_000 } },
     provide: { randomRuns },
     coverage: {
       provider: 'v8',

@@ -1,6 +1,7 @@
 import { isIP, type LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
+import { onAbort } from '../base/async.ts';
 import { HeaderMap } from '../sys/http/header-map.ts';
 import { createProxyAgent } from '../sys/http/proxy-client.ts';
 import type { WebLimits } from './limits.ts';
@@ -33,7 +34,10 @@ interface ExchangeOptions {
 export async function openExchange(hop: Hop, options: ExchangeOptions): Promise<WebExchange> {
   const sockets = new AbortController();
   const dispatcher = createDispatcher(options.route, options.limits, sockets.signal);
+  // The library ends a request that waits for its connection only with the attempt to connect.
+  const removeListener = onAbort(options.signal, () => sockets.abort());
   const close = async (): Promise<void> => {
+    removeListener();
     // A connection that is being established would outlive its dispatcher.
     sockets.abort();
     await dispatcher.destroy();

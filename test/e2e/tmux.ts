@@ -4,6 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../src/base/ids.ts';
 import { BIN, type Sandbox } from './muster.ts';
 
+/** Far longer than any wait on an idle machine, and shorter than the time limit of a test, whose error has no screen. */
+const MAX_WAIT_MS = 60_000;
+
 /** A program, the built one unless another is named, in a real terminal, of its own tmux server, which is ended when it is disposed of. */
 export class TmuxTerminal implements Disposable {
   private readonly socket: string;
@@ -120,7 +123,8 @@ export class TmuxTerminal implements Disposable {
 
   /** Waits until it can be seen; a test that waits in vain runs into its own limit, and says what was there. */
   async sees(text: string | RegExp): Promise<string> {
-    for (let tries = 0; tries < 200; tries += 1) {
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < MAX_WAIT_MS) {
       const screen = this.screen();
       if (typeof text === 'string' ? screen.includes(text) : text.test(screen)) return screen;
       await sleep(50);

@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { openFileStore } from '../../src/store/file-store.ts';
 import { taskSpec, warning } from './fixture-data.ts';
 
@@ -7,6 +8,8 @@ import { taskSpec, warning } from './fixture-data.ts';
  * show that the check would notice.
  */
 const [dataDir = '', id = '', order = 'write-first'] = process.argv.slice(2);
+// It will be killed before it would write the code that it has compiled.
+flushCompileCache();
 const store = openFileStore({ dataDir, durability: 'fast' });
 const log = store.create(taskSpec(id));
 const STDOUT = 1;

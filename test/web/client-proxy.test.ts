@@ -117,6 +117,8 @@ describe('behind a proxy', () => {
   it('the time limit ends a proxy that never answers, and closes its connection', async () => {
     await using proxy = await startProxy(null);
     const env = { HTTPS_PROXY: proxy.url };
+    // The time limit is for the proxy, and not for the modules that the first request loads.
+    await Promise.all([import('../../src/web/exchange.ts'), import('../../src/web/body.ts')]);
     const client = makeClient({ env, resolve: NO_NAMES, limits: { totalMs: 300 } });
     const error = await expectError(client.send(makeRequest('https://docs.example/')));
     expect([error.code, proxy.asked]).toEqual(['TIMEOUT', ['CONNECT docs.example:443']]);

@@ -73,17 +73,12 @@ function takeWorker(): Worker {
     name: 'page-converter',
     env: {},
     execArgv: [],
-    stdout: true,
-    stderr: true,
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB, maxYoungGenerationSizeMb: 64 },
   });
   worker.on('exit', () => {
     clearTimeout(idle.get(worker));
     idle.delete(worker);
   });
-  // Parsers write about what they do not know.
-  worker.stdout.resume();
-  worker.stderr.resume();
   return worker;
 }
 

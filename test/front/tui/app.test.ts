@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { KEYS } from './emulator.ts';
 import { Stage } from './stage.ts';
+import { useVirtualTime } from './virtual-time.ts';
+
+useVirtualTime();
 
 async function asking(): Promise<Stage> {
   const stage = new Stage();

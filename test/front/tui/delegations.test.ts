@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { KEYS } from './emulator.ts';
 import { Stage, type StageOptions } from './stage.ts';
+import { useVirtualTime } from './virtual-time.ts';
+
+useVirtualTime();
 
 /** A conversation whose main agent calls Task in one message, once for each name. */
 async function fanOut(

@@ -6,6 +6,9 @@ import { KEYS } from './emulator.ts';
 import { pager, picker, question, type Scene } from './scenes.ts';
 import { shotOf } from './shot.ts';
 import type { Stage } from './stage.ts';
+import { useVirtualTime } from './virtual-time.ts';
+
+useVirtualTime();
 
 /** Shows a dialog of the start. */
 function showing(name: string, dialog: Dialog): Scene {
@@ -150,7 +153,7 @@ const DIALOGS: readonly Scene[] = [
   trustReview,
 ];
 
-describe.concurrent('a dialog on 80 × 24', () => {
+describe('a dialog on 80 × 24', () => {
   it.for(DIALOGS)('$name', async (scene, { expect }) => {
     const dark = await shotOf(scene);
     const light = await shotOf(scene, { background: 'light' });

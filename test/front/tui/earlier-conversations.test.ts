@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { KEYS } from './emulator.ts';
 import { Stage, type StageOptions } from './stage.ts';
+import { useVirtualTime } from './virtual-time.ts';
+
+useVirtualTime();
 
 /** A conversation of earlier with two children, one of which had a child of its own. */
 function earlier(options: StageOptions = {}): Stage {

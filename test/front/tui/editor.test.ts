@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { KEYS } from './emulator.ts';
 import { Stage } from './stage.ts';
+import { useVirtualTime } from './virtual-time.ts';
 
 const PASTE = (text: string) => `\u001b[200~${text}\u001b[201~`;
 
@@ -104,6 +105,8 @@ describe('a shell command of the user', () => {
 });
 
 describe('files', () => {
+  useVirtualTime();
+
   it('are offered after an @, together with agents, by any of their letters', async () => {
     await using stage = new Stage();
     stage.files = ['src/base/text.ts', 'src/front/tui/app.ts', 'my notes.md', 'docs/tasks.md'];
@@ -148,6 +151,8 @@ it('arguments of commands are offered', async () => {
 });
 
 describe('a paste', () => {
+  useVirtualTime();
+
   it('is one mark if it is long, and complete in the message and the history', async () => {
     await using stage = new Stage();
     const text = Array.from({ length: 120 }, (_, at) => `line ${at}`).join('\n');

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import xterm from '@xterm/headless';
 import type { Cell } from '../../../scripts/terminal-svg.ts';
 import type { TerminalDevice } from '../../../src/front/tui/terminal/screen.ts';
+import { passDrawTime } from './draw-time.ts';
 
 /** A terminal without a window: what is written to it is drawn as a real one draws it. */
 export class Emulator implements TerminalDevice {
@@ -94,12 +94,16 @@ export class Emulator implements TerminalDevice {
    * wait is over already. So until nothing more is written.
    */
   private async settled(): Promise<void> {
-    await sleep(120);
+    await passDrawTime(120);
     for (let before = -1; before !== this.written.length;) {
       before = this.written.length;
-      await sleep(30);
+      await passDrawTime(30);
     }
-    await new Promise<void>((resolve) => this.terminal.write('', resolve));
+    const parsing = { hasEnded: false };
+    this.terminal.write('', () => {
+      parsing.hasEnded = true;
+    });
+    while (!parsing.hasEnded) await passDrawTime(1);
   }
 
   // What the library offers beside, and Muster does not use.

@@ -3,6 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { Question } from '../../../src/protocol/question.ts';
 import { KEYS } from './emulator.ts';
 import { Stage } from './stage.ts';
+import { useVirtualTime } from './virtual-time.ts';
+
+useVirtualTime();
 
 const CTRL_S = '\u0013';
 

@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
 import { KEYS } from './emulator.ts';
 import { Stage } from './stage.ts';
+import { useVirtualTime } from './virtual-time.ts';
+
+useVirtualTime();
 
 const STEERS =
   '\u001b[2J\u001b[H\u001b]0;owned\u0007\u001b]52;c;b3duZWQ=\u0007\u009b31m\u0090q\u001b\\\u0008\rover\u0000\u007f\u202eevil\u2066\u001b[?1049l\u001b[6n\u001b_pi:c\u0007';

@@ -8,6 +8,9 @@ import { editMemory, listMemory } from '../../../src/front/tui/terminal/memory-l
 import { ExternalEditor } from '../../../src/front/tui/terminal/external-editor.ts';
 import { KEYS } from './emulator.ts';
 import { Stage } from './stage.ts';
+import { useVirtualTime } from './virtual-time.ts';
+
+useVirtualTime();
 
 let root = '';
 beforeEach(() => {

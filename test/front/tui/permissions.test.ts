@@ -2,6 +2,9 @@ import { expect, it } from 'vitest';
 import type { RuleInForce } from '../../../src/api/index.ts';
 import { KEYS } from './emulator.ts';
 import { Stage, type StageOptions } from './stage.ts';
+import { useVirtualTime } from './virtual-time.ts';
+
+useVirtualTime();
 
 const RULES: readonly RuleInForce[] = [
   { list: 'deny', text: 'Bash(rm:*)', origin: 'conversation', where: 'set with /permissions' },

@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { unknownModel } from '../../../src/protocol/listed-model.ts';
 import { KEYS } from './emulator.ts';
 import { Stage, type StageOptions } from './stage.ts';
+import { useVirtualTime } from './virtual-time.ts';
+
+useVirtualTime();
 
 const CTRL_R = '\u0012';
 const PAGE_DOWN = '\u001b[6~';

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { KEYS } from './emulator.ts';
 import { Stage } from './stage.ts';
+import { useVirtualTime } from './virtual-time.ts';
+
+useVirtualTime();
 
 describe('a question on a small terminal', () => {
   it('shows the request and all keys', async () => {

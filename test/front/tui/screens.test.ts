@@ -15,15 +15,18 @@ import {
 } from './scenes.ts';
 import { shotOf } from './shot.ts';
 import { Stage } from './stage.ts';
+import { useVirtualTime } from './virtual-time.ts';
 
-describe.concurrent.each(SIZES)('on %i × %i', (columns, rows) => {
+useVirtualTime();
+
+describe.each(SIZES)('on %i × %i', (columns, rows) => {
   it.for(SCREEN_SCENES)('$name', async (scene, { expect: expectHere }) => {
     const { text } = await shotOf(scene, { columns, rows });
     expectHere(text).toMatchSnapshot();
   });
 });
 
-describe.concurrent('on a light background', () => {
+describe('on a light background', () => {
   it.for(SCREEN_SCENES.flatMap((scene) => SIZES.map((size) => ({ scene, size }))))(
     '$scene.name reads the same on $size',
     async ({ scene, size: [columns, rows] }, { expect: expectHere }) => {
@@ -33,7 +36,7 @@ describe.concurrent('on a light background', () => {
   );
 });
 
-describe.concurrent('without color', () => {
+describe('without color', () => {
   it.for(SCREEN_SCENES.flatMap((scene) => SIZES.map((size) => ({ scene, size }))))(
     '$scene.name reads the same on $size',
     async ({ scene, size: [columns, rows] }, { expect: expectHere }) => {
@@ -44,7 +47,7 @@ describe.concurrent('without color', () => {
   );
 });
 
-describe.concurrent('in color', () => {
+describe('in color', () => {
   it.for(SCREEN_SCENES)('$name', async (scene, { expect: expectHere }) => {
     const [dark, light] = [await shotOf(scene), await shotOf(scene, { background: 'light' })];
     expectHere(dark.paint).toMatchSnapshot('dark');

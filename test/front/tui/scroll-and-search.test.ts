@@ -2,6 +2,9 @@ import { expect, it } from 'vitest';
 import { PLAIN } from '../../../src/front/tui/view/theme.ts';
 import { KEYS } from './emulator.ts';
 import { Stage, type StageOptions } from './stage.ts';
+import { useVirtualTime } from './virtual-time.ts';
+
+useVirtualTime();
 
 const CTRL_F = '\u0006';
 const CTRL_N = '\u000e';

@@ -2,6 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { KEYS } from './emulator.ts';
 import { Stage, type StageOptions } from './stage.ts';
+import { useVirtualTime } from './virtual-time.ts';
+
+useVirtualTime();
 
 const CTRL_X = '\u0018';
 

@@ -10,6 +10,9 @@ import type { AppState } from '../../../src/front/tui/model/app-state.ts';
 import { CONTEXT, stateOf } from './update/fixtures.ts';
 import { KEYS } from './emulator.ts';
 import { Stage } from './stage.ts';
+import { useVirtualTime } from './virtual-time.ts';
+
+useVirtualTime();
 
 const FAILURE = { kind: 'overloaded', message: 'overloaded', retryable: true } as never;
 

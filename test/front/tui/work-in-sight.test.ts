@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
 import { KEYS } from './emulator.ts';
 import { Stage, type StageOptions } from './stage.ts';
+import { useVirtualTime } from './virtual-time.ts';
+
+useVirtualTime();
 
 /** The key that selects entries in these tests. */
 const F8 = '\u001b[19~';

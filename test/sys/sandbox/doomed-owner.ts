@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { openSandbox } from '../../../src/sys/sandbox/open-sandbox.ts';
 import { spawnProcessGroup } from '../../../src/sys/processes/process-group.ts';
 
@@ -30,4 +31,6 @@ if (kind === 'loopback') {
     spawnProcessGroup(file, args, { cwd: root, env, monitored: true, startCheck });
   });
 }
+// It will be killed before it would write the code that it has compiled.
+flushCompileCache();
 process.stdout.write('ready\n');

@@ -100,6 +100,7 @@ describe('the worker', () => {
       const { convertPage } = await import(${JSON.stringify(module)});
       const page = { bytes: Buffer.from('<p>text'), contentType: 'text/html', url: new URL('https://e.org/') };
       const { text } = await convertPage(page, { signal: new AbortController().signal });
+      setTimeout(() => console.log('something keeps the process alive'), 5_000).unref();
       console.log(text, loaded.filter((url) => /node_modules|convert-bytes|html\\//.test(url)).length);`;
     const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
       encoding: 'utf8',

@@ -8,6 +8,9 @@ import {
 } from '../../../../src/front/tui/model/user-bindings.ts';
 import { KEYS } from '../emulator.ts';
 import { Stage } from '../stage.ts';
+import { useVirtualTime } from '../virtual-time.ts';
+
+useVirtualTime();
 
 function written(table: Readonly<Record<string, readonly string[]>>): WrittenBindings {
   return new Map(

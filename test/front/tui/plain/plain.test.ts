@@ -1,8 +1,11 @@
 import { PassThrough } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { passDrawTime } from '../draw-time.ts';
 import { SCENES } from '../scenes.ts';
 import { Stage } from '../stage.ts';
+import { useVirtualTime } from '../virtual-time.ts';
+
+useVirtualTime();
 
 const CURSOR_MOVE = new RegExp(`${String.fromCharCode(27)}\\[\\d*[A-Z]`, 'g');
 
@@ -27,8 +30,8 @@ class PlainStage extends Stage {
   async type(text: string): Promise<void> {
     this.input.write(text);
     // On a busy machine the input is read later than a timer that starts now would fire.
-    await sleep(5);
-    await sleep(100);
+    await passDrawTime(5);
+    await passDrawTime(100);
   }
 
   override async say(text: string): Promise<void> {
@@ -37,17 +40,17 @@ class PlainStage extends Stage {
 
   /** What a person hears, line by line: what stands there once the cursor has gone on. */
   async heard(): Promise<readonly string[]> {
-    await sleep(120);
+    await passDrawTime(120);
     for (let before = -1; before !== this.written.length;) {
       before = this.written.length;
-      await sleep(30);
+      await passDrawTime(30);
     }
     const text = this.written.replaceAll('\u001b[1G', '\r').replaceAll(CURSOR_MOVE, '');
     return text.split(/\r\n|\n|\r/).filter((line) => line.replace(/^(> )+/, '') !== '');
   }
 }
 
-describe.concurrent.each([true, false])('in plain lines, with cursor moves: %s', (canMove) => {
+describe.each([true, false])('in plain lines, with cursor moves: %s', (canMove) => {
   it.for(SCENES.filter(({ name }) => name !== 'transcript'))(
     '$name',
     async (scene, { expect: expectHere }) => {

@@ -15,6 +15,9 @@ import { addEntry, emptyTranscript } from '../../../../src/front/tui/model/trans
 import { searchPattern } from '../../../../src/front/tui/model/entry-search.ts';
 import type { PermissionQuestion } from '../../../../src/protocol/question.ts';
 import { Emulator } from '../emulator.ts';
+import { useVirtualTime } from '../virtual-time.ts';
+
+useVirtualTime();
 
 const WIDTH = 40;
 
