@@ -4,10 +4,13 @@ import { describeMcpProblem } from '../../mcp/read-servers.ts';
 import { fingerprintServer, type McpServerEntry } from '../../mcp/server-entry.ts';
 import { McpServerError } from '../../mcp/server-error.ts';
 import { compareTools, type ToolRecords } from '../../mcp/tool-catalog.ts';
-import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
 import { findServers } from './find-servers.ts';
-import { createServerSearch, openTestConnections } from './manage-servers.ts';
+import {
+  createServerSearch,
+  openTestConnections,
+  type ServerConfinement,
+} from './manage-servers.ts';
 import { openToolRecords } from './tool-records.ts';
 
 /** The result of a test of one server. */
@@ -33,12 +36,12 @@ export interface ServerChecks {
  */
 export async function checkServers(
   state: StateOptions,
-  { trustProject, sandbox }: { readonly trustProject: boolean; readonly sandbox: Sandbox },
+  { trustProject, ...confinement }: ServerConfinement & { readonly trustProject: boolean },
 ): Promise<ServerChecks> {
   const search = await createServerSearch(state, { trustProject });
   const { entries, problems } = findServers(search);
   const enabled = entries.filter(({ isEnabled }) => isEnabled);
-  const connections = openTestConnections(state, sandbox, search.providers);
+  const connections = openTestConnections(state, confinement, search.providers);
   const records = openToolRecords(stateDirectory(state));
   try {
     return {

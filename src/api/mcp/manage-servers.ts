@@ -11,11 +11,10 @@ import type { McpServerInfo, McpTool } from '../../mcp/server-data.ts';
 import { fingerprintServer, runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
 import { compareTools, type ToolChange } from '../../mcp/tool-catalog.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
-import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
 import { findServers, userServersFile, type ServerSearch } from './find-servers.ts';
-import { createStarter } from './open-servers.ts';
+import { createStarter, type StarterParts } from './server-starter.ts';
 import { findOwnSecrets } from './own-secrets.ts';
 import { changeServersFile } from './servers-file.ts';
 import { openToolRecords } from './tool-records.ts';
@@ -101,15 +100,11 @@ export interface ServerTest {
 export async function testServer(
   name: string,
   state: StateOptions,
-  options: {
-    readonly accepts: boolean;
-    readonly sandbox: Sandbox;
-    readonly signal: AbortSignal;
-  },
+  options: ServerConfinement & { readonly accepts: boolean; readonly signal: AbortSignal },
 ): Promise<ServerTest> {
   const search = await createServerSearch(state);
   const entry = findServer(name, search);
-  const connections = openTestConnections(state, options.sandbox, search.providers);
+  const connections = openTestConnections(state, options, search.providers);
   try {
     const server = connections.open(entry);
     const info = await server.start(options.signal);
@@ -129,10 +124,13 @@ export async function testServer(
   }
 }
 
+/** The sandbox of a server and the permission rules that say what it must not see. */
+export type ServerConfinement = Pick<StarterParts, 'sandbox' | 'rules'>;
+
 /** Creates connections that are used for a test and then closed. */
 export function openTestConnections(
   { environment, home, cwd }: StateOptions,
-  sandbox: Sandbox,
+  confinement: ServerConfinement,
   providers: Layer['providers'],
 ): McpConnections {
   return createMcpConnections({
@@ -145,7 +143,7 @@ export function openTestConnections(
     http: createHttpFetch(environment),
     cwd,
     roots: [cwd],
-    startProcess: createStarter({ sandbox, roots: [cwd] }),
+    startProcess: createStarter({ ...confinement, home, roots: [cwd] }),
   });
 }
 

@@ -63,7 +63,7 @@ async function connect(
     import('../../../../config/paths.ts'),
   ]);
   const state = stateLocation(options, context);
-  const { config } = await loadConfig(
+  const { config, rules } = await loadConfig(
     configInputs({ ...options, trustProject: false, flags: [] }, context),
   );
   const { environment, home, cwd } = state;
@@ -80,7 +80,7 @@ async function connect(
   });
   const { testServer } = await loadServerCommands();
   const signal = new AbortController().signal;
-  return await testServer(options.name, state, { accepts, sandbox, signal });
+  return await testServer(options.name, state, { accepts, sandbox, rules, signal });
 }
 
 const MAX_DESCRIPTION_LENGTH = 100;
