@@ -227,6 +227,8 @@ describe.concurrent('MCP servers', () => {
     configure(world, { scope: 'project' });
     const run = await world.run(['-p', 'go', ...ALLOW, '--trust-project']);
     expect([lastResults(world.model)[0]?.text, run.stderr]).toEqual(['echo: hello', '']);
+    // What was trusted for one run leaves no record of accepted tools.
+    expect(existsSync(join(world.sandbox.data, 'mcp-tools.json'))).toBe(false);
   });
 
   it('keep the texts that the user has accepted when they offer others', async () => {

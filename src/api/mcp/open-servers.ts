@@ -1,21 +1,27 @@
 import { createMcpConnections } from '../../mcp/connections.ts';
 import { describeMcpProblem } from '../../mcp/read-servers.ts';
-import { runsInSandbox } from '../../mcp/server-entry.ts';
+import { fingerprintServer, runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
 import type { McpEvent } from '../../mcp/server-events.ts';
-import { ToolCatalog, type CatalogServer, type ToolChange } from '../../mcp/tool-catalog.ts';
+import {
+  ToolCatalog,
+  type CatalogServer,
+  type ToolChange,
+  type ToolRecords,
+} from '../../mcp/tool-catalog.ts';
 import type { Layer } from '../../config/layer.ts';
 import { listNamesOnOneLine } from '../../base/terminal-text.ts';
 import { plural } from '../../base/text.ts';
 import type { McpPort, McpServerTools } from '../../protocol/mcp.ts';
 import { canNameServer } from '../../protocol/server-tool-names.ts';
 import { nameCovers } from '../../policy/rules/tool-cover.ts';
+import type { ProjectTrust } from '../../sys/files/project-file.ts';
 import type { HttpFetch } from '../../sys/http/http-types.ts';
 import { createMcpTool } from '../../tools/mcp/mcp-tool.ts';
 import { isSecretVariable } from '../../sys/secret-variables.ts';
 import { findServers, type ServerSearch } from './find-servers.ts';
 import { findOwnSecrets } from './own-secrets.ts';
 import { createStarter, type StarterParts } from './server-starter.ts';
-import { createMemoryToolRecords, openToolRecords } from './tool-records.ts';
+import { createMemoryToolRecords, keepForRun, openToolRecords } from './tool-records.ts';
 
 /** The parts of a session that MCP servers need. */
 export interface ServerParts extends ServerSearch, Pick<StarterParts, 'sandbox' | 'rules'> {
@@ -73,7 +79,7 @@ export function openServers(parts: ServerParts): SessionServers | null {
   const catalog = new ToolCatalog({
     entries: enabled,
     connections,
-    records: directory === null ? createMemoryToolRecords() : openToolRecords(directory),
+    records: openRecords(directory, entries, parts.trust),
     onProblem: (_, reason) => onNotice(reason),
     onChange: (change) => onNotice(describeChange(change)),
   });
@@ -93,6 +99,19 @@ export function openServers(parts: ServerParts): SessionServers | null {
     },
     close: () => connections.close(),
   };
+}
+
+/** Opens the records of accepted tools. A server that is trusted for this run only leaves no record. */
+function openRecords(
+  directory: string | null,
+  entries: readonly McpServerEntry[],
+  { isForRun = false }: ProjectTrust,
+): ToolRecords {
+  if (directory === null) return createMemoryToolRecords();
+  const stored = openToolRecords(directory);
+  if (!isForRun) return stored;
+  const ofProject = entries.filter(({ origin }) => origin.scope === 'project');
+  return keepForRun(stored, new Set(ofProject.map(fingerprintServer)));
 }
 
 /** Tells whether an agent may use a tool of a server, as far as the lists of its definition say. */
