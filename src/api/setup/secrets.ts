@@ -14,9 +14,9 @@ const MIN_SECRET_LENGTH = 8;
  * hold, such as `SEARXNG_URL` and `HTTPS_PROXY`. These values must not get into logs.
  */
 export function listSecretValues(environment: Environment): readonly string[] {
-  return Object.entries(environment).flatMap(([name, value]) => {
-    if (value === undefined) return [];
-    return [...(isSecret(name, value) ? listSecretForms(value) : []), ...listUrlSecrets(value)];
+  return Object.entries(environment).flatMap(([name, value = '']) => {
+    const forms = isSecret(name, value) ? listSecretForms(value) : [];
+    return forms.concat(listUrlSecrets(value));
   });
 }
 
@@ -25,14 +25,13 @@ export function listSecretValues(environment: Environment): readonly string[] {
  * they are sent.
  */
 export function listUrlSecrets(text: string): readonly string[] {
-  return listUrlCredentials(text).flatMap(({ user, password }) => {
-    const [plainUser, plainPassword] = [user, password].map(decodePercent);
+  const secrets = listUrlCredentials(text).flatMap(({ user, password }) => {
+    const [plainUser = '', plainPassword = ''] = [user, password].map(decodePercent);
     const sent = Buffer.from(`${plainUser}:${plainPassword}`).toString('base64');
-    const passwords = [password, plainPassword ?? ''].filter(
-      (each) => each.length >= MIN_SECRET_LENGTH,
-    );
-    return [...new Set([...passwords, `${user}:${password}@`, sent])];
+    const passwords = [password, plainPassword].filter((each) => each.length >= MIN_SECRET_LENGTH);
+    return passwords.concat(`${user}:${password}@`, sent);
   });
+  return [...new Set(secrets)];
 }
 
 function decodePercent(text: string): string {
