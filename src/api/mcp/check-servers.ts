@@ -1,4 +1,5 @@
 import { MusterError } from '../../base/errors.ts';
+import { toShellWord } from '../../base/text.ts';
 import type { McpConnections } from '../../mcp/connections.ts';
 import { describeMcpProblem } from '../../mcp/read-servers.ts';
 import { fingerprintServer, type McpServerEntry } from '../../mcp/server-entry.ts';
@@ -59,6 +60,7 @@ async function checkServer(
   records: ToolRecords,
 ): Promise<ServerCheck> {
   const { name } = entry;
+  const word = toShellWord(name);
   const { signal } = new AbortController();
   try {
     const server = connections.open(entry);
@@ -71,7 +73,7 @@ async function checkServer(
       tools: tools.length,
       problem: isChanged ? 'it offers other tools than you have accepted' : null,
       fix: isChanged
-        ? `look with "muster mcp test ${name}", then "muster mcp accept ${name}"`
+        ? `look with "muster mcp test ${word}", then "muster mcp accept ${word}"`
         : null,
     };
   } catch (thrown) {
@@ -93,6 +95,6 @@ function describeFailure(
   const fix =
     kind === 'login'
       ? `write "headers": {"Authorization": "Bearer \${TOKEN}"} into its entry in ${origin.file}, and set TOKEN`
-      : `correct its entry in ${origin.file}, then: muster mcp test ${name}`;
+      : `correct its entry in ${origin.file}, then: muster mcp test ${toShellWord(name)}`;
   return { problem, fix };
 }

@@ -5,6 +5,8 @@ import { describeConfigProblem } from '../../config/setting.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { suggestNames } from '../../base/name-suggestions.ts';
+import { sanitizeLine } from '../../base/terminal-text.ts';
+import { toShellWord } from '../../base/text.ts';
 import { createMcpConnections, type McpConnections } from '../../mcp/connections.ts';
 import { describeMcpProblem, PROJECT_MCP_FILE } from '../../mcp/read-servers.ts';
 import type { McpServerInfo, McpTool } from '../../mcp/server-data.ts';
@@ -158,7 +160,9 @@ function findServer(name: string, search: ServerSearch): McpServerEntry {
   );
   const hint = similar.length === 0 ? '' : ` Did you mean ${similar.join(' or ')}?`;
   const reason =
-    own.length === 0 ? `no MCP server "${name}" is configured.${hint}` : own.join('; ');
+    own.length === 0
+      ? `no MCP server "${sanitizeLine(name)}" is configured.${hint}`
+      : own.join('; ');
   throw new MusterError('NOT_FOUND', reason);
 }
 
@@ -177,7 +181,7 @@ export async function addServer(
   const file = fileOf(scope, state);
   await changeServersFile(file, scope, (servers) => {
     if (Object.hasOwn(servers, name)) {
-      const message = `${file} has a server "${name}" already; nothing was written. Remove it first: muster mcp remove ${name}`;
+      const message = `${file} has a server "${name}" already; nothing was written. Remove it first: muster mcp remove ${toShellWord(name)}`;
       throw new MusterError('CONFLICT', message);
     }
     return { ...servers, [name]: entry };
@@ -200,10 +204,11 @@ export async function removeServer(name: string, state: StateOptions): Promise<s
   }
   const { tables } = await createServerSearch(state);
   const where = tables?.servers.get(name)?.where;
+  const shown = sanitizeLine(name);
   const reason =
     where === undefined
-      ? `no file of servers has "${name}"; see muster mcp list`
-      : `the server "${name}" is in ${where}; remove it there by hand`;
+      ? `no file of servers has "${shown}"; see muster mcp list`
+      : `the server "${shown}" is in ${where}; remove it there by hand`;
   throw new MusterError('NOT_FOUND', reason);
 }
 

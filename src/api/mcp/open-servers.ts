@@ -10,7 +10,7 @@ import {
 } from '../../mcp/tool-catalog.ts';
 import type { Layer } from '../../config/layer.ts';
 import { listNamesOnOneLine } from '../../base/terminal-text.ts';
-import { plural } from '../../base/text.ts';
+import { plural, toShellWord } from '../../base/text.ts';
 import type { McpPort, McpServerTools } from '../../protocol/mcp.ts';
 import { canNameServer } from '../../protocol/server-tool-names.ts';
 import { nameCovers } from '../../policy/rules/tool-cover.ts';
@@ -162,6 +162,7 @@ function describeChange({ server, added, removed, changed }: ToolChange): string
     names.length === 0
       ? []
       : [`${plural(names.length, 'tool')} ${word} (${listNamesOnOneLine(names, MAX_NAMED_TOOLS)})`];
+  const word = toShellWord(server);
   const parts = [...part(added, 'added'), ...part(changed, 'changed'), ...part(removed, 'removed')];
-  return `MCP server ${server} offers other tools than you have accepted: ${parts.join('; ')}. Tasks still get the accepted texts. Look at them with "muster mcp test ${server}", accept them with "muster mcp accept ${server}".`;
+  return `MCP server ${server} offers other tools than you have accepted: ${parts.join('; ')}. Tasks still get the accepted texts. Look at them with "muster mcp test ${word}", accept them with "muster mcp accept ${word}".`;
 }

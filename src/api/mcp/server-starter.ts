@@ -1,4 +1,5 @@
 import { MusterError } from '../../base/errors.ts';
+import { toShellWord } from '../../base/text.ts';
 import type { CleanupResult } from '../../base/cleanup-result.ts';
 import { runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
 import {
@@ -87,7 +88,7 @@ function releaseAtEnd(
 function createSandboxError({ name, origin }: McpServerEntry, because: string): MusterError {
   const advice =
     origin.scope === 'project'
-      ? `To run it without, add a server of the same name with the same command to a file of your own: muster mcp add ${name} -- COMMAND…`
+      ? `To run it without, add a server of the same name with the same command to a file of your own: muster mcp add ${toShellWord(name)} -- COMMAND…`
       : `To run it without, remove "sandbox" from its entry in ${origin.file}.`;
   const message = `MCP server ${name} should run in the sandbox, but there is none: ${because}. ${advice}`;
   return new MusterError('PERMISSION_DENIED', message);

@@ -1,7 +1,7 @@
 import { loadServerCommands, loadSandbox, type ServerTest } from '../../../../api/index.ts';
 import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { listNamesOnOneLine, sanitizeLine } from '../../../../base/terminal-text.ts';
-import { plural, truncate } from '../../../../base/text.ts';
+import { plural, toShellWord, truncate } from '../../../../base/text.ts';
 import { defineCommand, refuseAgents, type CommandContext } from '../../command.ts';
 import { outputOptions, type DataOptions } from '../../run-options.ts';
 
@@ -115,6 +115,6 @@ function describeChange(
     ...part('added', change.added),
     ...part('changed', change.changed),
     ...part('removed', change.removed),
-    `To accept them: muster mcp accept ${name}`,
+    `To accept them: muster mcp accept ${toShellWord(name)}`,
   ];
 }
