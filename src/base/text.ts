@@ -48,6 +48,11 @@ export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
+/** Returns a text as one word for a POSIX shell, quoted if it contains a character that a shell may read otherwise. */
+export function toShellWord(text: string): string {
+  return /^[\w@%+:,./][\w@%+:,./-]*$/.test(text) ? text : quoteForShell(text);
+}
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;

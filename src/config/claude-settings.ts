@@ -6,6 +6,7 @@ import { EMPTY_LAYER, type Assignment, type Layer } from './layer.ts';
 import { escapeLine, quoteValue } from './message-text.ts';
 import type { ConfigNotice, ConfigProblem, ValueSource } from './setting.ts';
 import { CLAUDE_MODES } from '../agents/fields/modes.ts';
+import { isServerToolName, widenToServer } from '../protocol/server-tool-names.ts';
 import { findSpecifierKind } from '../protocol/specifier-kind.ts';
 import { parseRule, printRule, type ParsedRule, type RuleText } from '../policy/rules/rules.ts';
 import { makePatternAbsolute } from '../policy/rules/path-pattern.ts';
@@ -256,21 +257,12 @@ function anchorPattern(
 }
 
 function applyToWholeTool(text: string, parsed: Extract<ParsedRule, { ok: false }>): ClaudeRule {
-  const wholeTool = parsed.tool ?? findMcpServerRule(text);
+  const name = text.replace(/\(.*$/s, '');
+  const wholeTool = parsed.tool ?? (isServerToolName(name) ? widenToServer(name) : undefined);
   const mistake = removeFinalStop(parsed.problem.mistake);
   return wholeTool === undefined
     ? { texts: [], remark: mistake }
     : { texts: [wholeTool], remark: `${mistake}, so the rule applies to all of ${wholeTool}` };
-}
-
-/**
- * Returns the rule for all tools of the server of a pattern like `mcp__github__get_*`, or for all servers if the
- * pattern does not name one.
- */
-function findMcpServerRule(text: string): string | undefined {
-  if (!text.startsWith('mcp__')) return undefined;
-  const server = /^mcp__([\w.-]+?)__/.exec(text)?.[1];
-  return server === undefined ? 'mcp__*' : `mcp__${server}__*`;
 }
 
 function removeFinalStop(sentence: string): string {

@@ -57,7 +57,7 @@ export function readServerEntry(
   const tools = readToolFilter(fields);
   const isDisabled = fields.flag('disabled') ?? false;
   const isEnabled = fields.flag('enabled') ?? true;
-  const sandbox = fields.flag('sandbox') ?? null;
+  const sandbox = readSandbox(fields, origin);
   const hasOwnConnection = fields.flag('ownconnection') ?? false;
   for (const key of DESCRIPTIVE) fields.take(key);
   for (const key of PERMISSIONS) {
@@ -105,6 +105,17 @@ function readTransport(fields: EntryFields): McpTransport | null {
     return null;
   }
   return readHttp(fields, type ?? 'http', url);
+}
+
+/** Reads whether the server shall run in the sandbox. A project's file cannot take its servers out of it. */
+function readSandbox(fields: EntryFields, { scope }: McpServerOrigin): boolean | null {
+  const sandbox = fields.flag('sandbox') ?? null;
+  if (sandbox !== false || scope === 'user') return sandbox;
+  fields.warn(
+    'sandbox',
+    "a project's server runs in the sandbox; only a file of yours can say false",
+  );
+  return null;
 }
 
 interface NamedValue {

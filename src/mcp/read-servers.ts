@@ -1,5 +1,6 @@
 import { isJsonObject } from '../base/json.ts';
 import { parseJsonc } from '../base/jsonc.ts';
+import { sanitizeLine } from '../base/terminal-text.ts';
 import { plural } from '../base/text.ts';
 import type { EntryProblem } from './entry-fields.ts';
 import { readServerEntry } from './read-entry.ts';
@@ -38,8 +39,8 @@ export interface McpServerList {
 export function describeMcpProblem({ file, server, field, message }: McpConfigProblem): string {
   const where = [
     file,
-    ...(server === null ? [] : [`server ${server}`]),
-    ...(field === null ? [] : [field]),
+    ...(server === null ? [] : [`server ${sanitizeLine(server)}`]),
+    ...(field === null ? [] : [sanitizeLine(field)]),
   ];
   return `${where.join(': ')}: ${message}`;
 }

@@ -74,9 +74,9 @@ export interface McpServerEntry {
   readonly tools: McpToolFilter;
 }
 
-/** Tells whether the process of a server runs in the sandbox. By default only the servers of a project do. */
+/** Tells whether the process of a server runs in the sandbox. The servers of a project always do. */
 export function runsInSandbox({ sandbox, origin }: McpServerEntry): boolean {
-  return sandbox ?? origin.scope === 'project';
+  return origin.scope === 'project' || sandbox === true;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { errorMessage } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
+import { toShellWord } from '../base/text.ts';
 import type { McpCallOptions, McpConnections, McpServer } from './connections.ts';
 import type { McpCallResult, McpTool } from './server-data.ts';
 import { fingerprintServer, type McpServerEntry } from './server-entry.ts';
@@ -204,7 +205,8 @@ export class ToolCatalog {
       this.compare(entry, await this.readTools(entry, options.signal));
     }
     if (this.compared.get(entry.name)?.changed.includes(tool) === true) {
-      const message = `the tool ${tool} is not called, because the server has changed its description or its arguments since you accepted it. Look at it with "muster mcp test ${entry.name}", accept it with "muster mcp accept ${entry.name}".`;
+      const word = toShellWord(entry.name);
+      const message = `the tool ${tool} is not called, because the server has changed its description or its arguments since you accepted it. Look at it with "muster mcp test ${word}", accept it with "muster mcp accept ${word}".`;
       throw new McpServerError(message, { server: entry.name, kind: 'refused' });
     }
     return await use.callTool(tool, args, options);

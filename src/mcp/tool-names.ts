@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import {
+  cleanServerPart,
+  cleanToolPart,
+  MAX_SERVER_PART_LENGTH,
+  MAX_TOOL_NAME_LENGTH,
+} from '../protocol/server-tool-names.ts';
 
-/** The maximum length of a tool's name with every provider. */
-const MAX_NAME_LENGTH = 64;
-/** The maximum length of the part that stands for the server, so that enough remains for the tool. */
-const MAX_SERVER_LENGTH = 24;
 const PREFIX = 'mcp__';
 const HASH_LENGTH = 8;
 
@@ -33,7 +35,7 @@ export interface McpToolNames {
 export function buildMcpToolNames(servers: readonly NamedServer[]): McpToolNames {
   const serverNames = (isOfProject: boolean) =>
     servers.filter((each) => each.isOfProject === isOfProject).map(({ server }) => server);
-  const rules = { clean: cleanServerName, maxLength: MAX_SERVER_LENGTH, salt: '' };
+  const rules = { clean: cleanServerPart, maxLength: MAX_SERVER_PART_LENGTH, salt: '' };
   const ofUser = assignNames(serverNames(false), rules);
   const ofProject = assignNames(serverNames(true), { ...rules, taken: [...ofUser.values()] });
   const serverParts = new Map([...ofUser, ...ofProject]);
@@ -42,8 +44,12 @@ export function buildMcpToolNames(servers: readonly NamedServer[]): McpToolNames
   for (const [server, part] of serverParts) {
     const prefix = `${PREFIX}${part}__`;
     const tools = servers.filter((each) => each.server === server).flatMap((each) => each.tools);
-    const maxLength = MAX_NAME_LENGTH - prefix.length;
-    for (const [tool, name] of assignNames(tools, { clean: cleanName, maxLength, salt: server })) {
+    const maxLength = MAX_TOOL_NAME_LENGTH - prefix.length;
+    for (const [tool, name] of assignNames(tools, {
+      clean: cleanToolPart,
+      maxLength,
+      salt: server,
+    })) {
       byName.set(prefix + name, { server, tool });
       byId.set(toKey({ server, tool }), prefix + name);
     }
@@ -113,18 +119,6 @@ function assignNames(
     }
   };
   return new Map(assigned.map(([original, name]) => [original, name ?? withHash(original)]));
-}
-
-/** Replaces the characters that some provider refuses. */
-function cleanName(name: string): string {
-  return name.trim().replaceAll(/[^\w-]+/g, '_');
-}
-
-/** Returns a name without `__` and without `_` at its ends, so that the end of the server's part is known. */
-function cleanServerName(name: string): string {
-  return cleanName(name)
-    .replaceAll(/_{2,}/g, '_')
-    .replaceAll(/^_+|_+$/g, '');
 }
 
 function toKey({ server, tool }: McpToolId): string {

@@ -240,6 +240,8 @@ export type ModelPart =
       readonly repairs?: Repairs;
       /** The pages that the provider's own search found. Default: none. */
       readonly sources?: readonly CitedPage[];
+      /** The number of searches that the provider charges. Default: 0. */
+      readonly searches?: number;
     }
   /** The failure: the last part if the request fails. The parts before the failure remain valid. */
   | {
@@ -331,6 +333,8 @@ export interface LongPromptPrices extends TokenPrices {
 export interface ModelPrice extends TokenPrices {
   /** The prices for long prompts, sorted by `abovePromptTokens`. Default: all prompts have the same prices. */
   readonly longPrompts?: readonly LongPromptPrices[];
+  /** The price of one search with the provider's own search tool, in USD. Default: it is not known. */
+  readonly search?: number;
   /** The source of the price, for display. */
   readonly source: string;
   /** The day on which the source had this price, `YYYY-MM-DD`; null: the day is not known. */

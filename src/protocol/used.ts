@@ -18,6 +18,8 @@ export interface AnswerUsage {
   readonly pricedBy?: string;
   /** The estimated usage, if the provider did not report all of it. */
   readonly estimated?: EstimatedUsage;
+  /** The number of searches with the provider's own search tool, whose fee is part of the cost. Default: 0. */
+  readonly searches?: number;
 }
 
 /** The details that the log records of a complete answer. */

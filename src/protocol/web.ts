@@ -75,6 +75,9 @@ export interface SearchDomains {
   readonly blockedDomains: readonly string[];
 }
 
+/** The maximum number of searches of one request to a provider. Each costs about one US cent. */
+export const MAX_PROVIDER_SEARCHES = 3;
+
 /** A page of the web that a provider names as a source. */
 export interface CitedPage {
   readonly url: string;

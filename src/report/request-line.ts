@@ -1,5 +1,6 @@
 import type { TaskEvent } from '../protocol/events/event.ts';
 import { paidTokens } from '../protocol/model.ts';
+import { plural } from '../base/text.ts';
 import { formatCount, formatUsd } from './cost-text.ts';
 
 /** Describes a request that a call sent apart from the conversation, in one line for a person. */
@@ -10,9 +11,11 @@ export function describeRequest({
   usage,
   estimated,
   costUsd = null,
+  searches = 0,
 }: Extract<TaskEvent, { type: 'request.ended' }>): string {
   if (failure !== null) return `${purpose}: ${failure.message}`;
   const tokens = paidTokens(estimated?.usage ?? usage);
   const cost = costUsd === null ? '' : `, ${formatUsd(costUsd)}`;
-  return `${purpose}: ${model}, ${formatCount(tokens)} tokens${cost}`;
+  const counted = searches === 0 ? '' : `, ${plural(searches, 'search', 'searches')}`;
+  return `${purpose}: ${model}, ${formatCount(tokens)} tokens${counted}${cost}`;
 }

@@ -2,6 +2,7 @@ import type { TaskEvent } from '../protocol/events/event.ts';
 import type { AnswerUsage } from '../protocol/used.ts';
 import { toolCalls } from '../protocol/message.ts';
 import type { Usage } from '../protocol/model.ts';
+import { readSentCall } from '../protocol/sent-call.ts';
 
 /** One turn: a request to a model and its outcome. */
 export interface TurnRow {
@@ -58,7 +59,7 @@ export function addTurnEvent(rows: TurnRow[], event: TaskEvent): void {
       changeRow(rows, event.turn, (row) => ({ ...row, retries: row.retries + 1 }));
       return;
     case 'turn.ended': {
-      const calls = toolCalls(event.message).map(({ name }) => name);
+      const calls = toolCalls(event.message).map((call) => readSentCall(call).name);
       endRow(rows, event, { model: event.model, calls });
       return;
     }

@@ -10,6 +10,12 @@ export interface AnswerToolCall {
   readonly id?: string;
 }
 
+/** A search of the provider's own search tool, which the answer rests on. */
+export interface AnswerSearch {
+  readonly query: string;
+  readonly pages: readonly { readonly url: string; readonly title: string }[];
+}
+
 /**
  * An answer of the model: thinking, then text, then calls. It is plain data, so that a script file can contain it. All
  * times are in milliseconds, and 0 by default.
@@ -18,6 +24,8 @@ export interface ScriptedAnswer {
   readonly thinking?: string;
   readonly text?: string;
   readonly toolCalls?: readonly AnswerToolCall[];
+  /** The search by the provider before the text. The protocol of Chat Completions has none. Default: none. */
+  readonly search?: AnswerSearch;
   /**
    * The reported usage. Missing fields are computed from sizes, and from the prompt cache if one is simulated.
    */

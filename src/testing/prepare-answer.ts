@@ -26,7 +26,7 @@ export function prepareAnswer(answer: ScriptedAnswer, context: AnswerContext): P
   const base = { id: context.id, createdAt: context.createdAt };
   if (fault?.kind === 'empty') {
     const usage = { ...NO_USAGE, ...context.prompt, ...answer.usage };
-    return { ...base, thinking: null, text: null, calls: [], usage, stop: 'stop' };
+    return { ...base, thinking: null, text: null, calls: [], search: null, usage, stop: 'stop' };
   }
   const calls = prepareCalls(answer, context.callIdPrefix);
   const stop = fault?.kind === 'length_stop' ? 'length' : answer.stop;
@@ -35,6 +35,7 @@ export function prepareAnswer(answer: ScriptedAnswer, context: AnswerContext): P
     thinking: createThinkingPieces(answer),
     text: createTextPieces(answer),
     calls,
+    search: answer.search ?? null,
     usage: { ...estimateUsage(answer, context, calls), ...answer.usage },
     stop: stop ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
   };

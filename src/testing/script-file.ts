@@ -17,7 +17,7 @@ const WHEN_KEYS = listNames(`
   toolResults attempt inFlightAbove nth
 `);
 const ANSWER_KEYS = listNames(`
-  thinking text toolCalls usage stop delayMs firstTokenMs chunkMs chunks fault
+  thinking text toolCalls search usage stop delayMs firstTokenMs chunkMs chunks fault
 `);
 /** The kinds of faults. It is a record, so that the compiler reports a missing kind. */
 const FAULT_KINDS: Readonly<Record<FaultKind, true>> = {

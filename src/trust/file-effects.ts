@@ -7,7 +7,7 @@ import { MAX_INDEX_LINES } from '../engine/memory/prompt-notes.ts';
 import { describeConfigProblem } from '../config/setting.ts';
 import { listVariables } from '../mcp/expand-variables.ts';
 import { describeMcpProblem, PROJECT_MCP_FILE, readMcpFile } from '../mcp/read-servers.ts';
-import { runsInSandbox, type McpServerEntry, type McpTransport } from '../mcp/server-entry.ts';
+import type { McpServerEntry, McpTransport } from '../mcp/server-entry.ts';
 
 /** The effects that a file would have if it were trusted. */
 export interface FileEffects {
@@ -83,18 +83,15 @@ export async function serverEffects(bytes: Buffer): Promise<FileEffects> {
 
 function describeServer(entry: McpServerEntry): readonly string[] {
   const { name, transport } = entry;
-  const where = runsInSandbox(entry) ? 'in the sandbox' : 'without a sandbox';
   const variables = listVariables(transport);
   const reads = variables.length === 0 ? [] : [`reads the variables ${variables.join(', ')}`];
-  return [...describeTransport(transport, where), ...reads].map(
-    (effect) => `server ${name}: ${effect}`,
-  );
+  return [...describeTransport(transport), ...reads].map((effect) => `server ${name}: ${effect}`);
 }
 
-function describeTransport(transport: McpTransport, where: string): readonly string[] {
+function describeTransport(transport: McpTransport): readonly string[] {
   if (transport.type !== 'stdio') {
     const { url, headers, headersHelper } = transport;
-    const helper = `runs a command for headers ${where} before each connection`;
+    const helper = `runs a command for headers in the sandbox before each connection`;
     return [
       `connects to ${url}`,
       ...describeNames('sends the headers', headers),
@@ -102,7 +99,7 @@ function describeTransport(transport: McpTransport, where: string): readonly str
     ];
   }
   const command = [transport.command, ...transport.args].map((each) => JSON.stringify(each));
-  return [`runs ${command.join(' ')} ${where}`, ...describeNames('sets', transport.env)];
+  return [`runs ${command.join(' ')} in the sandbox`, ...describeNames('sets', transport.env)];
 }
 
 function describeNames(verb: string, values: Readonly<Record<string, string>>): readonly string[] {

@@ -39,6 +39,7 @@ export function createProjectTrust(options: TrustOptions): ProjectTrust {
   if (decision === false) return new StoredTrust(options);
   return {
     judge: (file, hash) => ({ state: decision({ ...file, sha256: hash() }) ? 'trusted' : 'new' }),
+    isForRun: true,
   };
 }
 

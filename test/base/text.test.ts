@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isId, newId } from '../../src/base/ids.ts';
-import { formatDuration, plural, truncate } from '../../src/base/text.ts';
+import { formatDuration, plural, truncate, toShellWord } from '../../src/base/text.ts';
 
 describe('truncate', () => {
   it.each([
@@ -48,4 +48,18 @@ describe('ids', () => {
       expect(isId(text)).toBe(false);
     },
   );
+});
+
+it.each([
+  ['demo', 'demo'],
+  ['a-b_c.d/e:f@g%h+i=', "'a-b_c.d/e:f@g%h+i='"],
+  ['https://a/b', 'https://a/b'],
+  ['a b', "'a b'"],
+  ["it's", "'it'\\''s'"],
+  ['-x', "'-x'"],
+  ['~', "'~'"],
+  ['$(id)', "'$(id)'"],
+  ['', "''"],
+])('%s is a word for a shell as %s', (text, word) => {
+  expect(toShellWord(text)).toBe(word);
 });

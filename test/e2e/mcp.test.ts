@@ -226,7 +226,10 @@ describe.concurrent('MCP servers', () => {
     await using world = await openWorld({ script: callsInTurn([echo('hello')]) });
     configure(world, { scope: 'project' });
     const run = await world.run(['-p', 'go', ...ALLOW, '--trust-project']);
-    expect([lastResults(world.model)[0]?.text, run.stderr]).toEqual(['echo: hello', '']);
+    const stderr = run.stderr.replace('muster: waiting for the MCP server "demo" …\n', '');
+    expect([lastResults(world.model)[0]?.text, stderr]).toEqual(['echo: hello', '']);
+    // What was trusted for one run leaves no record of accepted tools.
+    expect(existsSync(join(world.sandbox.data, 'mcp-tools.json'))).toBe(false);
   });
 
   it('keep the texts that the user has accepted when they offer others', async () => {
@@ -450,6 +453,16 @@ describe.concurrent('muster mcp', () => {
     configure(world, { env: { EXTRA_TOOLS: '1' } });
     // The entry has changed, so nothing was accepted for it yet.
     expect((await world.run(['doctor'])).stdout).toMatch(/^ok +mcp server +demo: 3 tools$/m);
+  });
+
+  it('names similar servers and quotes names as a shell needs them', async () => {
+    await using world = await openWorld();
+    const added = await world.run(['mcp', 'add', 'my server', '--', 'node']);
+    const missing = await world.run(['mcp', 'get', 'my serve']);
+    expect([added.stdout, missing.stderr]).toEqual([
+      expect.stringContaining("Try it: muster mcp test 'my server'"),
+      'muster: NOT_FOUND: no MCP server "my serve" is configured: did you mean my server?\n',
+    ]);
   });
 
   it('changes no file that it would damage', async () => {

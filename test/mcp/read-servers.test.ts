@@ -194,7 +194,7 @@ test.each<[object, object]>([
   [{ disabled: true }, { isEnabled: false }],
   [{ enabled: false }, { isEnabled: false }],
   [{ enabled: true, disabled: false }, {}],
-  [{ sandbox: false }, { sandbox: false }],
+  [{ sandbox: true }, { sandbox: true }],
   [{ own_connection: true }, { hasOwnConnection: true }],
   [{ tools: ['*'] }, {}],
   [{ tools: [] }, { tools: { only: [], except: [] } }],
@@ -305,7 +305,7 @@ test.each<[string, unknown, readonly string[], readonly string[]]>([
   expect(read.problems).toEqual([]);
 });
 
-test('only the servers of a project run in the sandbox by default', () => {
+test('only the servers of a project run in the sandbox by default, and their file cannot change it', () => {
   const sandboxOf = (origin: McpServerOrigin, fields: object) =>
     readMcpServers({ s: { command: 'a', ...fields } }, origin).entries.map(runsInSandbox);
   expect([
@@ -313,18 +313,23 @@ test('only the servers of a project run in the sandbox by default', () => {
     sandboxOf(USER, {}),
     sandboxOf(PROJECT, { sandbox: false }),
     sandboxOf(USER, { sandbox: true }),
-  ]).toEqual([[true], [false], [false], [true]]);
+    sandboxOf(USER, { sandbox: false }),
+  ]).toEqual([[true], [false], [true], [true], [false]]);
+  const { problems } = readMcpServers({ s: { command: 'a', sandbox: false } }, PROJECT);
+  expect(problems.map(describeMcpProblem)).toEqual([
+    ".mcp.json: server s: sandbox: a project's server runs in the sandbox; only a file of yours can say false",
+  ]);
 });
 
 test('the fingerprint changes with the content and not with the order of the keys', () => {
   const fingerprint = (entry: object) =>
-    readMcpServers({ s: entry }, PROJECT).entries.map(fingerprintServer)[0];
+    readMcpServers({ s: entry }, USER).entries.map(fingerprintServer)[0];
   const first = fingerprint({ command: 'a', env: { A: '1', B: '2' } });
   expect(fingerprint({ env: { B: '2', A: '1' }, command: 'a' })).toBe(first);
   const others = [
     { command: 'b', env: { A: '1', B: '2' } },
     { command: 'a', env: { A: '1', B: '3' } },
-    { command: 'a', env: { A: '1', B: '2' }, sandbox: false },
+    { command: 'a', env: { A: '1', B: '2' }, sandbox: true },
     { command: 'a', env: { A: '1', B: '2' }, tools: ['x'] },
     { command: 'a', env: { A: '1', B: '2' }, args: ['x'] },
   ].map(fingerprint);

@@ -252,6 +252,11 @@ describe('rules', () => {
     ['allow allow_rule', call('mcp__gh__x', 'execute'), { allow: ['mcp__gh'] }],
     ['allow allow_rule', call('mcp__gh__x', 'execute'), { allow: ['mcp__gh__*'] }],
     ['ask tool_default', call('mcp__ghost__x', 'execute'), { allow: ['mcp__gh'] }],
+    ['allow allow_rule', call('mcp__gh__get_x', 'execute'), { allow: ['mcp__gh__get_*'] }],
+    ['ask tool_default', call('mcp__gh__set_x', 'execute'), { allow: ['mcp__gh__get_*'] }],
+    ['ask tool_default', call('mcp__gh__a__x', 'execute'), { allow: ['mcp__*__x'] }],
+    ['deny deny_rule', call('mcp__gh__a__x', 'execute'), { deny: ['mcp__*__x'] }],
+    ['deny deny_rule', call('mcp__gh__set_x', 'execute'), { deny: ['mcp__*set*'] }],
     ['deny deny_rule', call('mcp__gh__x', 'execute'), { deny: ['mcp__gh__x'] }],
     ['allow tool_default', call('mcp__gh__y', 'read'), { deny: ['mcp__gh__x'] }],
     // Commands.

@@ -130,6 +130,17 @@ describe('a child', () => {
     });
   });
 
+  test.each([
+    ['mcp__gh__*b', ['mcp__gh__b']],
+    ['mcp__*__a', ['mcp__gh__a']],
+    ['mcp__g*', MCP],
+  ])('gets the tools of servers that %s covers, and a denial takes them away', (pattern, tools) => {
+    expect(view({ definition: only('Read', pattern) }).names).toEqual(['Read', ...tools]);
+    const denied = { ...rights(), disallowedTools: [pattern] };
+    const left = view({ definition: only('Read', 'mcp__gh'), rights: denied });
+    expect(left.names).toEqual(['Read', ...MCP.filter((name) => !tools.includes(name))]);
+  });
+
   test('gets a reason for each listed tool that Muster does not have yet', () => {
     const definition = only('WebSearch', 'Board', 'Read', 'Unknown');
     const missing = new Set([...UNBUILT_TOOLS, 'WebSearch']);

@@ -36,6 +36,7 @@ it('fills in ids, usage and the reason to stop', () => {
     createdAt: 1,
     thinking: ['x'.repeat(40)],
     text: ['x'.repeat(8)],
+    search: null,
     calls: [
       { id: 'call_0', name: 'Read', args: '{"a":1}', pieces: ['{"a":1}'], state: 'complete' },
       { id: 'own', name: 'Read', args: '{}', pieces: ['{}'], state: 'complete' },

@@ -8,7 +8,12 @@ test('the effects of a project name the variables and headers of its servers, an
       headers: { Authorization: 'Bearer ${GITHUB_PAT}' },
       headersHelper: './headers.sh',
     },
-    local: { command: 'run', args: ['${workspaceFolder}', '${env:A:-b}'], env: { T: '${A}' } },
+    local: {
+      command: 'run',
+      args: ['${workspaceFolder}', '${env:A:-b}'],
+      env: { T: '${A}' },
+      sandbox: false,
+    },
   };
   expect(await serverEffects(Buffer.from(JSON.stringify({ mcpServers })))).toEqual({
     lines: [
@@ -19,6 +24,7 @@ test('the effects of a project name the variables and headers of its servers, an
       'server local: runs "run" "${workspaceFolder}" "${env:A:-b}" in the sandbox',
       'server local: sets T',
       'server local: reads the variables A',
+      "! .mcp.json: server local: sandbox: a project's server runs in the sandbox; only a file of yours can say false",
     ],
     problems: [],
   });

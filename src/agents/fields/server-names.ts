@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { AgentDefinition, ToolSelection } from '../../protocol/agent.ts';
+import { canNameServer } from '../../protocol/server-tool-names.ts';
 import { CORE_TOOLS } from '../../protocol/tool-names.ts';
 import type { FieldReader } from './field-reader.ts';
 import { fieldText, textList } from './common.ts';
@@ -81,8 +82,16 @@ function readMap(entries: readonly (readonly [string, JsonValue | undefined])[])
   };
 }
 
+/** Adds the tools of servers to a selection. A selection that names tools of a server keeps only these. */
 function addServers({ mode, names }: ToolSelection, servers: readonly string[]): ToolSelection {
+  const hasOwn = (pattern: string): boolean => {
+    const [, part = ''] = pattern.split('__');
+    return mode === 'allow' && names.some((name) => canNameServer(name, part));
+  };
   const others =
     mode === 'allow' ? names : CORE_TOOLS.filter((name) => mode === 'all' || !names.includes(name));
-  return { mode: 'allow', names: [...new Set([...others, ...servers])] };
+  return {
+    mode: 'allow',
+    names: [...new Set([...others, ...servers.filter((pattern) => !hasOwn(pattern))])],
+  };
 }

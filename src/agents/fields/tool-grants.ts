@@ -1,5 +1,12 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { LimitedTools, ToolLimit } from '../../protocol/agent.ts';
+import {
+  cleanServerPart,
+  cleanToolPart,
+  explainServerToolName,
+  isServerToolName,
+  widenToServer,
+} from '../../protocol/server-tool-names.ts';
 import { findSpecifierKind } from '../../protocol/specifier-kind.ts';
 import {
   findDenyRules,
@@ -37,7 +44,8 @@ export function readToolGrants(
   for (const each of results) {
     if (!('unknown' in each)) continue;
     const { unknown } = each;
-    reader.warn('unknown-tool', `Unknown tool \`${unknown}\`; it is left out.`, line, unknown);
+    const message = `Unknown tool \`${unknown}\`; it is left out${explainWrongName(unknown)}.`;
+    reader.warn('unknown-tool', message, line, unknown);
   }
   const grants = results.flatMap((each) => ('unknown' in each ? [] : [each]));
   return mergeToolGrants(reader, grants, line);
@@ -121,7 +129,7 @@ function splitKnownNames(reader: FieldReader, entry: string): readonly string[] 
  * its meaning as the name of an MCP server's tool.
  */
 export function findUnlimitedGrants(reader: FieldReader, entry: string): readonly ToolGrant[] {
-  if (!entry.startsWith('mcp__')) {
+  if (!isServerToolName(entry)) {
     const grants = findGrantedTools(entry, reader.vendor);
     if (grants !== undefined) return grants;
   }
@@ -172,14 +180,23 @@ export function readToolDenials(
     for (const each of denied) (partial === undefined ? names : rules).add(each);
   }
   for (const entry of unknown) {
-    const message = `Unknown tool \`${entry}\`; it denies nothing.`;
+    const pattern = isServerToolName(entry) ? widenToServer(entry) : null;
+    if (pattern !== null) names.add(pattern);
+    const effect = pattern === null ? 'it denies nothing' : `\`${pattern}\` is denied instead`;
+    const message = `Unknown tool \`${entry}\`; ${effect}${explainWrongName(entry)}.`;
     reader.warn('unknown-denied-tool', message, line, entry);
   }
   return { names: [...names], rules: [...rules] };
 }
 
+/** Returns what is wrong with the name of a server's tool, for the end of a sentence. Empty for any other name. */
+function explainWrongName(name: string): string {
+  const mistake = isServerToolName(name) ? explainServerToolName(name) : undefined;
+  return mistake === undefined ? '' : `: ${mistake}`;
+}
+
 function toolNames(reader: FieldReader, entry: string): readonly string[] {
-  if (!entry.startsWith('mcp__')) {
+  if (!isServerToolName(entry)) {
     const names = expandToolName(entry, reader.vendor);
     if (names !== undefined) return names;
   }
@@ -249,8 +266,6 @@ export function cleanToolWord(entry: string): string {
     .trim();
 }
 
-/** Matches `mcp__SERVER__TOOL`, and `mcp__SERVER` and `mcp__SERVER__*` for all tools of a server. */
-const MCP_NAME = /^mcp__[\w.*-]+$/;
 /** Matches `SERVER/TOOL` and `SERVER/*`. */
 const SLASHED = /^([\w.-]+)\/([\w-]+|\*)$/;
 /** Matches Kiro's `@SERVER` and `@SERVER/TOOL`. */
@@ -269,25 +284,25 @@ const EDITOR_TOOL_PREFIXES = new Set(
  * that is neither.
  */
 function toMcpToolName(entry: string): string | undefined {
-  if (entry.startsWith('mcp__')) return MCP_NAME.test(entry) ? entry : undefined;
+  if (isServerToolName(entry))
+    return explainServerToolName(entry) === undefined ? entry : undefined;
   const underscored = UNDERSCORED.exec(entry);
   if (underscored !== null) {
     const [, every, server, tool] = underscored;
-    return every === undefined ? `mcp__${server}__${tool}` : 'mcp__*';
+    return every === undefined ? mcpServerTools(server ?? '', tool) : 'mcp__*';
   }
   const at = AT_SERVER.exec(entry);
-  if (at !== null) return `mcp__${at[1]}__${at[2] ?? '*'}`;
+  if (at !== null) return mcpServerTools(at[1] ?? '', at[2]);
   const [, server, tool] = SLASHED.exec(entry) ?? [];
   if (server === undefined || EDITOR_TOOL_PREFIXES.has(server)) return undefined;
   // A prefix with a dot names a VS Code extension, whose tools exist only in that editor.
   if (server.includes('.') && tool !== '*') return undefined;
-  return `mcp__${server}__${tool}`;
+  return mcpServerTools(server, tool);
 }
 
 /**
  * Returns Muster's name for one tool or all tools of an MCP server. Characters that a name cannot contain become `_`.
  */
 export function mcpServerTools(server: string, tool = '*'): string {
-  const clean = (name: string): string => name.trim().replaceAll(/[^\w.-]+/g, '_');
-  return `mcp__${clean(server)}__${tool === '*' ? tool : clean(tool)}`;
+  return `mcp__${cleanServerPart(server)}__${tool.includes('*') ? tool : cleanToolPart(tool)}`;
 }

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { AgentDefinition, ToolSelection } from '../../protocol/agent.ts';
+import { isServerToolName } from '../../protocol/server-tool-names.ts';
 import { expandToolName } from '../../protocol/tool-aliases.ts';
 import { toSafeMessage, type Field, type SourceLine } from '../parsing/fields.ts';
 import type { FieldReader } from './field-reader.ts';
@@ -71,7 +72,11 @@ function readToolMap(reader: FieldReader, map: JsonObject, line: SourceLine): Al
   if (mode !== 'allowlist' && mode !== 'allow') return refuse('`tools.mode`');
   const allowed = readAllowedTools(reader, { value: map['allow'] ?? [], line });
   if (allowed === undefined) return refuse('`tools.allow`');
-  const rules = createDenyRules(denied.rules);
+  // A pattern for tools of servers may cover a part of what an allowed pattern covers.
+  const patterns = denied.names.filter(isServerToolName);
+  const rules = createDenyRules(
+    allowed.tools.mode === 'allow' ? [...denied.rules, ...patterns] : denied.rules,
+  );
   if (denied.names.length === 0) return { ...allowed, ...rules };
   if (allowed.tools.mode === 'all') {
     return { tools: { mode: 'deny', names: denied.names }, ...rules };

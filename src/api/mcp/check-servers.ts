@@ -1,13 +1,17 @@
 import { MusterError } from '../../base/errors.ts';
+import { toShellWord } from '../../base/text.ts';
 import type { McpConnections } from '../../mcp/connections.ts';
 import { describeMcpProblem } from '../../mcp/read-servers.ts';
 import { fingerprintServer, type McpServerEntry } from '../../mcp/server-entry.ts';
 import { McpServerError } from '../../mcp/server-error.ts';
 import { compareTools, type ToolRecords } from '../../mcp/tool-catalog.ts';
-import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
 import { findServers } from './find-servers.ts';
-import { createServerSearch, openTestConnections } from './manage-servers.ts';
+import {
+  createServerSearch,
+  openTestConnections,
+  type ServerConfinement,
+} from './manage-servers.ts';
 import { openToolRecords } from './tool-records.ts';
 
 /** The result of a test of one server. */
@@ -33,12 +37,12 @@ export interface ServerChecks {
  */
 export async function checkServers(
   state: StateOptions,
-  { trustProject, sandbox }: { readonly trustProject: boolean; readonly sandbox: Sandbox },
+  { trustProject, ...confinement }: ServerConfinement & { readonly trustProject: boolean },
 ): Promise<ServerChecks> {
   const search = await createServerSearch(state, { trustProject });
   const { entries, problems } = findServers(search);
   const enabled = entries.filter(({ isEnabled }) => isEnabled);
-  const connections = openTestConnections(state, sandbox, search.providers);
+  const connections = openTestConnections(state, confinement, search.providers);
   const records = openToolRecords(stateDirectory(state));
   try {
     return {
@@ -56,6 +60,7 @@ async function checkServer(
   records: ToolRecords,
 ): Promise<ServerCheck> {
   const { name } = entry;
+  const word = toShellWord(name);
   const { signal } = new AbortController();
   try {
     const server = connections.open(entry);
@@ -68,7 +73,7 @@ async function checkServer(
       tools: tools.length,
       problem: isChanged ? 'it offers other tools than you have accepted' : null,
       fix: isChanged
-        ? `look with "muster mcp test ${name}", then "muster mcp accept ${name}"`
+        ? `look with "muster mcp test ${word}", then "muster mcp accept ${word}"`
         : null,
     };
   } catch (thrown) {
@@ -90,6 +95,6 @@ function describeFailure(
   const fix =
     kind === 'login'
       ? `write "headers": {"Authorization": "Bearer \${TOKEN}"} into its entry in ${origin.file}, and set TOKEN`
-      : `correct its entry in ${origin.file}, then: muster mcp test ${name}`;
+      : `correct its entry in ${origin.file}, then: muster mcp test ${toShellWord(name)}`;
   return { problem, fix };
 }

@@ -40,6 +40,7 @@ export async function listKnownServers({
     providers: loadedConfig.config.models.providers,
     fetch: createHttpFetch(environment),
     sandbox: createUnavailableSandbox('nothing is started', ''),
+    rules: loadedConfig.rules,
     addSecret: () => {},
     onNotice: () => {},
   });

@@ -5,17 +5,18 @@ import { describeConfigProblem } from '../../config/setting.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { suggestNames } from '../../base/name-suggestions.ts';
+import { sanitizeLine } from '../../base/terminal-text.ts';
+import { toShellWord } from '../../base/text.ts';
 import { createMcpConnections, type McpConnections } from '../../mcp/connections.ts';
 import { describeMcpProblem, PROJECT_MCP_FILE } from '../../mcp/read-servers.ts';
 import type { McpServerInfo, McpTool } from '../../mcp/server-data.ts';
 import { fingerprintServer, runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
 import { compareTools, type ToolChange } from '../../mcp/tool-catalog.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
-import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
 import { findServers, userServersFile, type ServerSearch } from './find-servers.ts';
-import { createStarter } from './open-servers.ts';
+import { createStarter, type StarterParts } from './server-starter.ts';
 import { findOwnSecrets } from './own-secrets.ts';
 import { changeServersFile } from './servers-file.ts';
 import { openToolRecords } from './tool-records.ts';
@@ -101,15 +102,11 @@ export interface ServerTest {
 export async function testServer(
   name: string,
   state: StateOptions,
-  options: {
-    readonly accepts: boolean;
-    readonly sandbox: Sandbox;
-    readonly signal: AbortSignal;
-  },
+  options: ServerConfinement & { readonly accepts: boolean; readonly signal: AbortSignal },
 ): Promise<ServerTest> {
   const search = await createServerSearch(state);
   const entry = findServer(name, search);
-  const connections = openTestConnections(state, options.sandbox, search.providers);
+  const connections = openTestConnections(state, options, search.providers);
   try {
     const server = connections.open(entry);
     const info = await server.start(options.signal);
@@ -129,10 +126,13 @@ export async function testServer(
   }
 }
 
+/** The sandbox of a server and the permission rules that say what it must not see. */
+export type ServerConfinement = Pick<StarterParts, 'sandbox' | 'rules'>;
+
 /** Creates connections that are used for a test and then closed. */
 export function openTestConnections(
   { environment, home, cwd }: StateOptions,
-  sandbox: Sandbox,
+  confinement: ServerConfinement,
   providers: Layer['providers'],
 ): McpConnections {
   return createMcpConnections({
@@ -145,7 +145,7 @@ export function openTestConnections(
     http: createHttpFetch(environment),
     cwd,
     roots: [cwd],
-    startProcess: createStarter({ sandbox, roots: [cwd] }),
+    startProcess: createStarter({ ...confinement, home, roots: [cwd] }),
   });
 }
 
@@ -160,7 +160,9 @@ function findServer(name: string, search: ServerSearch): McpServerEntry {
   );
   const hint = similar.length === 0 ? '' : ` Did you mean ${similar.join(' or ')}?`;
   const reason =
-    own.length === 0 ? `no MCP server "${name}" is configured.${hint}` : own.join('; ');
+    own.length === 0
+      ? `no MCP server "${sanitizeLine(name)}" is configured.${hint}`
+      : own.join('; ');
   throw new MusterError('NOT_FOUND', reason);
 }
 
@@ -179,7 +181,7 @@ export async function addServer(
   const file = fileOf(scope, state);
   await changeServersFile(file, scope, (servers) => {
     if (Object.hasOwn(servers, name)) {
-      const message = `${file} has a server "${name}" already; nothing was written. Remove it first: muster mcp remove ${name}`;
+      const message = `${file} has a server "${name}" already; nothing was written. Remove it first: muster mcp remove ${toShellWord(name)}`;
       throw new MusterError('CONFLICT', message);
     }
     return { ...servers, [name]: entry };
@@ -202,10 +204,11 @@ export async function removeServer(name: string, state: StateOptions): Promise<s
   }
   const { tables } = await createServerSearch(state);
   const where = tables?.servers.get(name)?.where;
+  const shown = sanitizeLine(name);
   const reason =
     where === undefined
-      ? `no file of servers has "${name}"; see muster mcp list`
-      : `the server "${name}" is in ${where}; remove it there by hand`;
+      ? `no file of servers has "${shown}"; see muster mcp list`
+      : `the server "${shown}" is in ${where}; remove it there by hand`;
   throw new MusterError('NOT_FOUND', reason);
 }
 

@@ -1,30 +1,30 @@
 import { createMcpConnections } from '../../mcp/connections.ts';
 import { describeMcpProblem } from '../../mcp/read-servers.ts';
-import { runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
+import { fingerprintServer, runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
 import type { McpEvent } from '../../mcp/server-events.ts';
 import {
-  startServerProgram,
-  startUnconfined,
-  type ServerProcess,
-  type StartServerProcess,
-} from '../../mcp/server-process.ts';
-import { ToolCatalog, type CatalogServer, type ToolChange } from '../../mcp/tool-catalog.ts';
-import { MusterError } from '../../base/errors.ts';
+  ToolCatalog,
+  type CatalogServer,
+  type ToolChange,
+  type ToolRecords,
+} from '../../mcp/tool-catalog.ts';
 import type { Layer } from '../../config/layer.ts';
 import { listNamesOnOneLine } from '../../base/terminal-text.ts';
-import { plural } from '../../base/text.ts';
+import { plural, toShellWord } from '../../base/text.ts';
 import type { McpPort, McpServerTools } from '../../protocol/mcp.ts';
+import { canNameServer } from '../../protocol/server-tool-names.ts';
 import { nameCovers } from '../../policy/rules/tool-cover.ts';
+import type { ProjectTrust } from '../../sys/files/project-file.ts';
 import type { HttpFetch } from '../../sys/http/http-types.ts';
-import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { createMcpTool } from '../../tools/mcp/mcp-tool.ts';
 import { isSecretVariable } from '../../sys/secret-variables.ts';
 import { findServers, type ServerSearch } from './find-servers.ts';
 import { findOwnSecrets } from './own-secrets.ts';
-import { createMemoryToolRecords, openToolRecords } from './tool-records.ts';
+import { createStarter, type StarterParts } from './server-starter.ts';
+import { createMemoryToolRecords, keepForRun, openToolRecords } from './tool-records.ts';
 
 /** The parts of a session that MCP servers need. */
-export interface ServerParts extends ServerSearch {
+export interface ServerParts extends ServerSearch, Pick<StarterParts, 'sandbox' | 'rules'> {
   /** The workspace roots, of which the first is the working directory. */
   readonly roots: readonly [string, ...string[]];
   /** The state directory; null if nothing may be written there. */
@@ -32,7 +32,6 @@ export interface ServerParts extends ServerSearch {
   /** The configured providers, whose keys a project's server cannot get. */
   readonly providers: Layer['providers'];
   readonly fetch: HttpFetch;
-  readonly sandbox: Sandbox;
   /** Keeps a value out of logs. */
   addSecret(value: string): void;
   onNotice(line: string): void;
@@ -80,7 +79,7 @@ export function openServers(parts: ServerParts): SessionServers | null {
   const catalog = new ToolCatalog({
     entries: enabled,
     connections,
-    records: directory === null ? createMemoryToolRecords() : openToolRecords(directory),
+    records: openRecords(directory, entries, parts.trust),
     onProblem: (_, reason) => onNotice(reason),
     onChange: (change) => onNotice(describeChange(change)),
   });
@@ -102,19 +101,24 @@ export function openServers(parts: ServerParts): SessionServers | null {
   };
 }
 
+/** Opens the records of accepted tools. A server that is trusted for this run only leaves no record. */
+function openRecords(
+  directory: string | null,
+  entries: readonly McpServerEntry[],
+  { isForRun = false }: ProjectTrust,
+): ToolRecords {
+  if (directory === null) return createMemoryToolRecords();
+  const stored = openToolRecords(directory);
+  if (!isForRun) return stored;
+  const ofProject = entries.filter(({ origin }) => origin.scope === 'project');
+  return keepForRun(stored, new Set(ofProject.map(fingerprintServer)));
+}
+
 /** Tells whether an agent may use a tool of a server, as far as the lists of its definition say. */
 function mayUseServer({ tools, disallowedTools }: ServerUser, part: string): boolean {
   const denied = [...disallowedTools, ...(tools.mode === 'deny' ? tools.names : [])];
-  // A name that covers this beginning covers all tools of the server.
-  if (denied.some((name) => nameCovers(name, `mcp__${part}__`))) return false;
-  return tools.mode !== 'allow' || tools.names.some((name) => mayNameServer(name, part));
-}
-
-/** Tells whether a name in the tool list of an agent may mean tools of a server: `mcp__*`, `mcp__S`, `mcp__S__tool`. */
-function mayNameServer(name: string, part: string): boolean {
-  if (!name.startsWith('mcp__')) return false;
-  const [server = ''] = name.slice('mcp__'.length).split('__');
-  return server.includes('*') || server === part;
+  if (denied.some((name) => nameCovers(name, `mcp__${part}__*`, 'narrow'))) return false;
+  return tools.mode !== 'allow' || tools.names.some((name) => canNameServer(name, part));
 }
 
 function toServerTools({ entry, part, instructions, tools }: CatalogServer): McpServerTools {
@@ -127,41 +131,6 @@ function toServerTools({ entry, part, instructions, tools }: CatalogServer): Mcp
     about: instructions,
     tools: tools.map((tool) => createMcpTool(tool, { isConfined })),
   };
-}
-
-/** Creates the starter of server processes, which runs those servers in the sandbox for which that is intended. */
-export function createStarter({
-  sandbox,
-  roots,
-}: Pick<ServerParts, 'sandbox' | 'roots'>): StartServerProcess {
-  return async (command) => {
-    if (!runsInSandbox(command.entry)) return await startUnconfined(command);
-    const state = await sandbox.state();
-    if (!state.on) throw createSandboxError(command.entry, state.because);
-    const confined = sandbox.confine({
-      argv: command.argv,
-      cwd: command.cwd,
-      env: command.env,
-      confinement: { access: 'workspace', roots, network: true },
-      stderr: 'command',
-    });
-    const { file, args, env, monitored, startCheck } = confined;
-    const server: ServerProcess = startServerProgram({
-      file,
-      args,
-      cwd: command.cwd,
-      env,
-      monitored,
-      startCheck,
-    });
-    void server.ended.finally(() => confined.release());
-    return server;
-  };
-}
-
-function createSandboxError({ name, origin }: McpServerEntry, because: string): MusterError {
-  const message = `MCP server ${name} should run in the sandbox, but there is none: ${because}. To run it without, set "sandbox": false for it in a file of your own (${origin.file} is a project's).`;
-  return new MusterError('PERMISSION_DENIED', message);
 }
 
 /** Describes an event of a server that a person should see, as the rest of a sentence. Returns null for the others. */
@@ -193,6 +162,7 @@ function describeChange({ server, added, removed, changed }: ToolChange): string
     names.length === 0
       ? []
       : [`${plural(names.length, 'tool')} ${word} (${listNamesOnOneLine(names, MAX_NAMED_TOOLS)})`];
+  const word = toShellWord(server);
   const parts = [...part(added, 'added'), ...part(changed, 'changed'), ...part(removed, 'removed')];
-  return `MCP server ${server} offers other tools than you have accepted: ${parts.join('; ')}. Tasks still get the accepted texts. Look at them with "muster mcp test ${server}", accept them with "muster mcp accept ${server}".`;
+  return `MCP server ${server} offers other tools than you have accepted: ${parts.join('; ')}. Tasks still get the accepted texts. Look at them with "muster mcp test ${word}", accept them with "muster mcp accept ${word}".`;
 }

@@ -38,6 +38,20 @@ export function createMemoryToolRecords(): ToolRecords {
   };
 }
 
+/**
+ * Adds to stored records those of servers that are trusted for this run only. They are forgotten when the process ends.
+ *
+ * @param servers the fingerprints of these servers
+ */
+export function keepForRun(stored: ToolRecords, servers: ReadonlySet<string>): ToolRecords {
+  const memory = createMemoryToolRecords();
+  return {
+    read: (fingerprint) => memory.read(fingerprint) ?? stored.read(fingerprint),
+    write: (fingerprint, tools) =>
+      (servers.has(fingerprint) ? memory : stored).write(fingerprint, tools),
+  };
+}
+
 function parseRecords(text: string | undefined): ReadonlyMap<string, RecordedTools> {
   const value = text === undefined ? undefined : parseJsonLine(text);
   if (!isJsonObject(value) || value['version'] !== VERSION) return new Map();

@@ -4,7 +4,7 @@ import { createProjectTrust } from '../../trust/project-trust.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
 import { readGitStatus } from '../context/git-status.ts';
 import type { MusterOptions } from '../setup/options.ts';
-import { listSecretValues } from '../setup/secrets.ts';
+import { listSecretValues, listUrlSecrets } from '../setup/secrets.ts';
 import { workspaceRoots } from '../setup/workspace.ts';
 import { createRedactor } from '../../store/redact/redactor.ts';
 import type { ProjectTrust } from '../../sys/files/project-file.ts';
@@ -47,6 +47,11 @@ export async function readSessionConfig(options: MusterOptions): Promise<Session
   const currentTrust = () => createProjectTrust({ ...state, decision, onProblem: onNotice });
   const trust = currentTrust();
   const loaded = await loadConfig({ environment, home, cwd, trust, flags });
+  const urls = [
+    loaded.config.web.searxngUrl ?? '',
+    ...Array.from(loaded.config.models.providers.values(), ({ baseUrl }) => baseUrl ?? ''),
+  ];
+  secrets.push(...urls.flatMap(listUrlSecrets));
   for (const { where, message } of loaded.notices) onNotice(`${where}: ${message}`);
   return {
     environment,

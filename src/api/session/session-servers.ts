@@ -46,6 +46,7 @@ export async function openSessionServers(
     providers: loaded.config.models.providers,
     fetch: models.listing.fetch,
     sandbox,
+    rules: loaded.rules,
     addSecret: (value) => secrets.push(...listSecretForms(value)),
     onNotice,
   });

@@ -1,8 +1,8 @@
 import { couldAgentMatch } from '../../policy/rules/match-rules.ts';
-import { matchesWildcard } from '../../policy/rules/wildcard.ts';
 import { suggestNames } from '../../base/name-suggestions.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { PermissionRule, RuleSet } from '../../protocol/permission.ts';
+import { canNameServer, isServerToolName } from '../../protocol/server-tool-names.ts';
 import { escapeLine, quoteValue } from '../../config/message-text.ts';
 import type { ConfigNotice } from '../../config/setting.ts';
 import { listAgentNames, findAgent } from '../../agents/find-agent.ts';
@@ -36,8 +36,8 @@ function explainNoMatch(
   { agents, servers }: RuleSubjects,
 ): string | null {
   const isFlag = source.kind === 'flag';
-  if (tool.startsWith('mcp__')) {
-    const isKnown = servers.some((part) => coversServer(tool, part));
+  if (isServerToolName(tool)) {
+    const isKnown = servers.some((part) => canNameServer(tool, part));
     return !isFlag || isKnown ? null : describeUnknownServer(tool, servers);
   }
   if (tool !== 'Task' || specifier === undefined || specifier === '*') return null;
@@ -46,12 +46,6 @@ function explainNoMatch(
   if (!isFlag && suggestNames(specifier, names).length === 0) return null;
   const found = findAgent(specifier, agents);
   return found.ok ? null : found.error.message;
-}
-
-/** Tells whether a rule for `mcp__SERVER`, `mcp__SERVER__TOOL` or a pattern of it can be about a server. */
-function coversServer(tool: string, part: string): boolean {
-  const [, named = ''] = tool.split('__');
-  return named.includes('*') ? matchesWildcard(named, part) : named === part;
 }
 
 function describeUnknownServer(tool: string, servers: readonly string[]): string {

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { createRedactor } from '../../store/redact/redactor.ts';
 import { parseKey } from '../../model/providers/provider-key.ts';
 import type { Environment } from '../../sys/env.ts';
-import { isSecretVariable } from '../../sys/secret-variables.ts';
+import { isSecretVariable, listUrlCredentials } from '../../sys/secret-variables.ts';
 
 /** Matches the beginning of a path, which is not a secret. */
 const PATH_START = /^[.~]?\//;
@@ -10,12 +10,37 @@ const PATH_START = /^[.~]?\//;
 const MIN_SECRET_LENGTH = 8;
 
 /**
- * Lists the values of those environment variables whose names suggest a secret. These values must not get into logs.
+ * Lists the values of those environment variables whose names suggest a secret, and the passwords in URLs that variables
+ * hold, such as `SEARXNG_URL` and `HTTPS_PROXY`. These values must not get into logs.
  */
 export function listSecretValues(environment: Environment): readonly string[] {
-  return Object.entries(environment).flatMap(([name, value]) =>
-    value !== undefined && isSecret(name, value) ? listSecretForms(value) : [],
-  );
+  return Object.entries(environment).flatMap(([name, value = '']) => {
+    const forms = isSecret(name, value) ? listSecretForms(value) : [];
+    return forms.concat(listUrlSecrets(value));
+  });
+}
+
+/**
+ * Lists the passwords in the URLs of a text: as written, decoded, with the user as in the URL, and in the form in which
+ * they are sent.
+ */
+export function listUrlSecrets(text: string): readonly string[] {
+  const secrets = listUrlCredentials(text).flatMap(({ user, password }) => {
+    const [plainUser = '', plainPassword = ''] = [user, password].map(decodePercent);
+    const sent = Buffer.from(`${plainUser}:${plainPassword}`).toString('base64');
+    const passwords = [password, plainPassword].filter((each) => each.length >= MIN_SECRET_LENGTH);
+    return passwords.concat(`${user}:${password}@`, sent);
+  });
+  return [...new Set(secrets)];
+}
+
+function decodePercent(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // A `%` that does not begin an encoded character stands for itself.
+    return text;
+  }
 }
 
 /** Returns the value as written, and the API key that `parseKey` reads from the value if the two differ. */

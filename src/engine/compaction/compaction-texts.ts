@@ -8,6 +8,7 @@ import type { TaskState } from '../../protocol/state/task-state.ts';
 import type { SummarizedConversation } from '../../protocol/initial-context.ts';
 import { type Message, messageText, toolCalls } from '../../protocol/message.ts';
 import { drawNonce, markOutside } from '../../protocol/outside-text.ts';
+import { readSentCall } from '../../protocol/sent-call.ts';
 
 /** Formats the reference with which a task reads one of its own events with TaskOutput: `ID#41`. */
 export function formatEventReference(task: string, seq: number): string {
@@ -235,7 +236,9 @@ function quoteMessage(message: Message, { isNewest }: { isNewest: boolean }): re
       const calls = isNewest ? [] : toolCalls(message);
       return [
         ...(text.trim() === '' ? [] : [`Said:\n${shorten(text)}`]),
-        ...calls.map(({ name, input }) => `Called ${name}: ${shorten(JSON.stringify(input))}`),
+        ...calls
+          .map(readSentCall)
+          .map(({ name, input }) => `Called ${name}: ${shorten(JSON.stringify(input))}`),
       ];
     }
     case 'tool':

@@ -9,14 +9,21 @@ import type { CallerPermissions } from '../task/task-permissions.ts';
 import { unescapeTags } from '../../base/control-tags.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { findToolOfFamily } from '../../protocol/model-families/describe-tools.ts';
-import { isMcpTool } from '../prompt/listed-tools.ts';
+import { readServerCall, resolveServerTool, type ServerCall } from './server-call.ts';
+import { MCP_CALL } from '../../protocol/sent-call.ts';
+import { isServerToolName } from '../../protocol/server-tool-names.ts';
 
 /** Finds the tool, the arguments and the access of a call: everything that is known before the decision. */
 export function prepareCall(
   run: Pick<TaskRun, 'spec' | 'state' | 'view'>,
   sent: ToolCallPart,
 ): PreparedCall {
-  const requested = sent.name === 'McpCall' ? toServerCall(sent) : sent;
+  const read = readRequestedCall(run, sent);
+  if (!read.ok) {
+    const { problem, tool: name = sent.name } = read;
+    return createBrokenCall({ ...sent, name }, { name }, problem);
+  }
+  const requested = read.call;
   const name = findToolName(run.view, requested.name);
   const tool = run.view.get(name);
   if (tool === undefined) {
@@ -60,13 +67,20 @@ function findToolName(view: ReadonlyMap<string, AnyTool>, name: string): string 
 }
 
 /**
- * Returns the call of a server's tool that a call of McpCall stands for. A call that names no such tool is returned
- * unchanged, and is then refused because of its arguments.
+ * Returns the call that is meant: for McpCall the call of the named tool, and for an unknown name that is nearly the name
+ * of a server's tool the call of this tool.
  */
-function toServerCall(sent: ToolCallPart): ToolCallPart {
-  if (!isJsonObject(sent.input)) return sent;
-  const { tool, arguments: given = {} } = sent.input;
-  return typeof tool === 'string' && isMcpTool(tool) ? { ...sent, name: tool, input: given } : sent;
+function readRequestedCall({ view }: Pick<TaskRun, 'view'>, sent: ToolCallPart): ServerCall {
+  const { name } = sent;
+  const tools = [...view.keys()];
+  // A conversation that goes on with fewer tools may still call those that its requests list now by McpCall.
+  const canCall = tools.some((tool) => tool === MCP_CALL || isServerToolName(tool));
+  if (name === MCP_CALL && sent.malformed === undefined && canCall) {
+    return readServerCall(sent, tools);
+  }
+  if (view.has(findToolName(view, name))) return { ok: true, call: sent };
+  const meant = resolveServerTool(name, tools, { knowsServer: false });
+  return { ok: true, call: meant.name === undefined ? sent : { ...sent, name: meant.name } };
 }
 
 const INVALID_JSON = 'the arguments are not valid JSON. Send them again, whole.';
@@ -83,7 +97,11 @@ export function waitsForOthers({ tool, input }: ReadyCall): boolean {
   return tool.waits?.(input) ?? false;
 }
 
-function createBrokenCall(call: ToolCallPart, tool: AnyTool, problem: string): BrokenCall {
+function createBrokenCall(
+  call: ToolCallPart,
+  tool: Pick<AnyTool, 'name'>,
+  problem: string,
+): BrokenCall {
   const text = `${tool.name}: ${problem}`;
   return { ready: false, call, tool: tool.name, text, error: 'INVALID_PARAM' };
 }

@@ -9,6 +9,7 @@ import type { AgentSource, EngineDeps, SkillSource } from '../task/deps.ts';
 import { isMainAgent } from '../task/main-agent.ts';
 import { readPromptNotes, type PromptNotes } from '../memory/prompt-notes.ts';
 import { removeGit, type PromptInput } from './prompt.ts';
+import { isServerToolName } from '../../protocol/server-tool-names.ts';
 import { formatUnmetRequests, type UnmetRequest } from '../../protocol/unmet-request.ts';
 import { findCallableSkills, loadPreloadedSkills, type PreloadedSkills } from './skills.ts';
 import { parseRules } from '../../policy/rules/rules.ts';
@@ -304,6 +305,10 @@ export function findUnmetRequests(
 }
 
 function toUnmetRequest(code: string, name: string, message: string): UnmetRequest {
+  // The message about the name of a server's tool says what to write instead.
+  const isNameOfServer = isServerToolName(name) && code.startsWith('unknown-');
+  if (isNameOfServer && code === 'unknown-tool') return { kind: 'tool', name, reason: message };
+  if (isNameOfServer) return { kind: 'denial', name, reason: message };
   if (code === 'unknown-denied-tool') {
     return { kind: 'denial', name, reason: 'No tool of that name is known: nothing is denied.' };
   }

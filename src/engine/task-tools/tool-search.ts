@@ -1,3 +1,4 @@
+import { unescapeTags } from '../../base/control-tags.ts';
 import { plural } from '../../base/text.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type {
@@ -54,13 +55,19 @@ function describeFound(engine: EngineContext, query: string, context: ToolContex
       text: `No tool matches "${query}". There are ${plural(all.length, 'tool')} of servers.`,
     };
   }
+  return { text: formatFoundTools(found, context.caps.resultBytes) };
+}
+
+/** Formats tools with their schemas, one on each line, as far as they fit into `maxBytes`, and names the others. */
+export function formatFoundTools(found: readonly AnyTool[], maxBytes: number): string {
+  // Look-alikes of tags in these texts are marked already, and the result of a tool is marked as a whole.
   const lines = found.map(({ name, description, inputSchema }) =>
-    JSON.stringify({ name, description, inputSchema }),
+    unescapeTags(JSON.stringify({ name, description, inputSchema })),
   );
-  const fitted = fitLines(lines, context.caps.resultBytes - NOTE_BYTES);
+  const fitted = fitLines(lines, maxBytes - NOTE_BYTES);
   const left = found.slice(fitted.lines.length).map(({ name }) => name);
   const note = left.length === 0 ? [] : [`[not shown: ${left.join(', ')}]`];
-  return { text: [...fitted.lines, ...note].join('\n') };
+  return [...fitted.lines, ...note].join('\n');
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   type ResolvedModel,
 } from '../../protocol/model.ts';
 import type { ModelAnswerToCall, QuestionToModel } from '../../protocol/tool.ts';
+import { MAX_PROVIDER_SEARCHES } from '../../protocol/web.ts';
 import { NO_EXPENSE, type Reservation } from '../limits/budget.ts';
 import { estimatePrompt, estimateRequestNeed, inputToReserve } from '../limits/estimate.ts';
 import { limitMessage } from '../limits/limit-message.ts';
@@ -53,7 +54,10 @@ export async function requestApart(
     const need = estimateRequestNeed(input, details, {
       output: { maxTokens: MAX_OUTPUT_TOKENS, kind: 'repeat' },
     });
-    return await run.budget.reserveRequest({ ...need, input: { ...need.input, turns: 0 } }, signal);
+    const fees =
+      question.webSearch === undefined ? 0 : MAX_PROVIDER_SEARCHES * (details.price?.search ?? 0);
+    const expense = { ...need.input, turns: 0, costUsd: need.input.costUsd + fees };
+    return await run.budget.reserveRequest({ ...need, input: expense }, signal);
   };
   let retries = NO_FAILURES;
   for (;;) {

@@ -200,6 +200,8 @@ export interface AnswerCost {
   /** The source of the price; absent if the price is unknown. */
   readonly pricedBy?: string;
   readonly estimated?: EstimatedUsage;
+  /** The number of searches that the provider charges. Default: 0. */
+  readonly searches?: number;
 }
 
 /** Computes the cost of an answer. The first call loads the catalogue. */
@@ -208,12 +210,14 @@ export async function computeAnswerCost(
   { model }: Pick<ModelRequest, 'model'>,
   answer: ModelAnswer,
 ): Promise<AnswerCost> {
-  const servedBy = answer.type === 'finished' ? answer.servedBy : undefined;
+  const finished = answer.type === 'finished' ? answer : null;
+  const { servedBy, searches = 0 } = finished ?? {};
   const { price } = await models.details(model, servedBy);
   const { usage = NO_USAGE, estimated } = answer;
   return {
     usage,
-    costUsd: computeCostUsd(usage, price),
+    costUsd: computeCostUsd(usage, price, searches),
+    ...(searches === 0 ? {} : { searches }),
     model: modelName({ provider: model.provider, id: servedBy ?? model.id }),
     ...(price === null ? {} : { pricedBy: describePriceSource(price) }),
     ...(estimated === undefined

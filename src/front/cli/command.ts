@@ -41,6 +41,8 @@ export interface CommandArguments {
   /** The operands. Their number has been checked, except for that of a prompt. */
   readonly operands: readonly string[];
   readonly flags: FlagReader;
+  /** True if the command line contains `--`, after which every argument is an operand. */
+  readonly flagsEnded: boolean;
 }
 
 /** The connections of a command to its process and its user. */

@@ -48,7 +48,10 @@ export async function parseCommandLine(
   if (command === helpCommand) return parseHelp(operands, commands);
   if (command !== promptCommand) checkOperands(command, operands);
   else if (operands.length > 0 && !takesPrompt(scan)) throw unknownCommand(operands, commands);
-  return { command, options: command.parse({ operands, flags }) };
+  return {
+    command,
+    options: command.parse({ operands, flags, flagsEnded: scan.flagsEnded === true }),
+  };
 }
 
 /** Whether words that start no command are a prompt: a flag says so, or they are one quoted text with several words. */

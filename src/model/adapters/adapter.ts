@@ -206,8 +206,7 @@ async function* streamAnswer(
   const answer = new AnswerBuilder({ history: request.messages, caps, metaKey });
   progress.answer = answer;
   const plain = protocol.createReader(answer);
-  const reader =
-    search === undefined ? plain : search.collectSources(plain, (page) => answer.addSource(page));
+  const reader = search === undefined ? plain : search.collectSources(plain, answer);
   const { host } = new URL(endpoint.baseUrl);
   const options = { body, host, reader, answer, caps, deadlines: deps.deadlines };
   for await (const _piece of readAnswerBody(options)) {

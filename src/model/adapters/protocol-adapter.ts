@@ -89,8 +89,15 @@ export interface AnswerReader {
 export interface ProviderSearch {
   /** Builds the fields of a request that let the provider search. */
   buildFields(domains: SearchDomains): JsonObject;
-  /** Wraps the reader of an answer, so that it also passes on the pages that the search names. */
-  collectSources(reader: AnswerReader, addSource: (source: CitedPage) => void): AnswerReader;
+  /** Wraps the reader of an answer, so that it also passes on the pages and the searches that the answer names. */
+  collectSources(reader: AnswerReader, collector: SearchCollector): AnswerReader;
+}
+
+/** Takes what the answer to a search names. */
+export interface SearchCollector {
+  addSource(source: CitedPage): void;
+  /** @param search a text that differs for each search */
+  addSearch(search: string): void;
 }
 
 /** One wire protocol: the provider package that builds its requests, and the reader of its answers. */

@@ -1,6 +1,7 @@
 import type { MatchLogic } from '@pydantic/genai-prices';
 import type { ListedModel } from '../../protocol/listed-model.ts';
 import type { ModelDetails, ModelPrice, TokenPrices } from '../../protocol/model.ts';
+import { findSearchFee } from './search-fees.ts';
 import { DEFAULT_LIMIT, findOutputLimit } from './output-limits.ts';
 import { type ModelOverride, OVERRIDE_SOURCE } from '../settings/model-settings.ts';
 import type { ConfiguredProvider } from '../providers/configured-provider.ts';
@@ -77,10 +78,12 @@ async function loadCatalogueDetails(
   const selector = vendor === null ? { providerApiUrl: baseUrl } : { providerId: vendor };
   const match = calcPrice({ input_tokens: 0, output_tokens: 0 }, id, selector);
   if (match === null || isOtherVersion(id, match.model.id)) return unknown;
+  const known = price ?? toPrice(match.model_price);
+  const search = findSearchFee(vendor, id);
   return {
     contextWindow: contextWindow ?? match.model.context_window ?? null,
     maxOutput,
-    price: price ?? toPrice(match.model_price),
+    price: known === null || search === undefined ? known : { ...known, search },
     cacheMinimum: findCacheMinimum(id),
   };
 }

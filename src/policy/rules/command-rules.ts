@@ -17,7 +17,7 @@ import { coversWholeTool } from './tool-cover.ts';
 import { findDoubt } from '../shell/parsed-line.ts';
 import type { ShellParser, ParsedShellLine, SimpleCommand } from '../shell/parsed-line.ts';
 import { listInnerCommands, getProgramName } from '../shell/inner-commands/inner-commands.ts';
-import { matchesWildcard } from './wildcard.ts';
+import { matchesWildcard } from '../../base/wildcard.ts';
 
 /** A command line, parsed if the parser is loaded. */
 export interface CommandLine {

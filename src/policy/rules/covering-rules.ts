@@ -5,7 +5,7 @@ import { removeNeutralOptions } from '../shell/options/subcommand-position.ts';
 import { findInnerRuns, runFedInput } from '../shell/inner-commands/inner-commands.ts';
 import type { InnerRun } from '../shell/inner-commands/inner-run.ts';
 import type { ShellParser, ShellWord, SimpleCommand } from '../shell/parsed-line.ts';
-import { matchesWildcard } from './wildcard.ts';
+import { matchesWildcard } from '../../base/wildcard.ts';
 
 /**
  * The maximum nesting of commands. No real command line nests them more deeply, and deeper commands are not covered.

@@ -6,7 +6,7 @@ import { patternCouldMatchPath, patternMatchesPath, type PatternBases } from './
 import { findSpecifierKind } from '../../protocol/specifier-kind.ts';
 import { matchesDomain } from './specifiers.ts';
 import { coversWholeTool, ruleCovers } from './tool-cover.ts';
-import { matchesWildcard } from './wildcard.ts';
+import { matchesWildcard } from '../../base/wildcard.ts';
 
 /** A call in the form against which rules are matched. */
 export interface RuleSubject {

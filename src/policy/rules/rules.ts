@@ -1,6 +1,7 @@
 import { TOOL_NAMES } from '../../protocol/tool-names.ts';
 import { canonicalToolName, findNarrowerMeaning } from '../../protocol/tool-aliases.ts';
 import type { PermissionRule, RuleSet, RuleSource } from '../../protocol/permission.ts';
+import { explainServerToolName, isServerToolName } from '../../protocol/server-tool-names.ts';
 import { findSpecifierProblem } from './specifiers.ts';
 import { suggestNames } from '../../base/name-suggestions.ts';
 
@@ -36,8 +37,7 @@ export type ParsedRule =
 
 type UnreadRule = Extract<ParsedRule, { readonly ok: false }>;
 
-const TOOL_NAME = /^[A-Za-z_][\w./-]*\*?/;
-const MCP_NAME = /^mcp__(?:\*|[\w.-]+(?:__\*)?)$/;
+const TOOL_NAME = /^(?:mcp__[^\s()]*|[A-Za-z_][\w./-]*\*?)/;
 // oxlint-disable-next-line no-control-regex -- finding control characters is the purpose
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
@@ -98,17 +98,18 @@ export function parseRule(
 }
 
 function explainUnknownTool(name: string, knownTools: readonly string[]): string {
+  if (isServerToolName(name)) {
+    return `no tool can have the name ${JSON.stringify(name)}: ${explainServerToolName(name) ?? 'it is no name'}.`;
+  }
   const nearest = findNearestTool(name, knownTools);
   const mistake = `there is no tool ${JSON.stringify(name)}`;
   return nearest === undefined ? `${mistake}.` : `${mistake}; did you mean ${nearest}?`;
 }
 
-/**
- * Finds the tool that a misspelled name may mean: `Bsh` and `bash_tool` are near Bash. The tools of MCP servers are
- * unknown here.
- */
+/** Finds the tool that a misspelled name may mean: `Bsh` and `bash_tool` are near Bash. */
 function findNearestTool(name: string, knownTools: readonly string[]): string | undefined {
-  if (name.startsWith('mcp__')) return undefined;
+  const lowered = name.replace(/^mcp__/i, 'mcp__');
+  if (isServerToolName(lowered)) return lowered;
   const [nearest] = suggestNames(name, [...TOOL_NAMES, ...knownTools]);
   return (
     nearest ??
@@ -120,7 +121,7 @@ function findNearestTool(name: string, knownTools: readonly string[]): string | 
 }
 
 function findTool(name: string, knownTools: readonly string[]): string | undefined {
-  if (name.startsWith('mcp__')) return MCP_NAME.test(name) ? name : undefined;
+  if (isServerToolName(name)) return explainServerToolName(name) === undefined ? name : undefined;
   return knownTools.includes(name) ? name : canonicalToolName(name);
 }
 

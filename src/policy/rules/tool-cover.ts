@@ -5,8 +5,7 @@ import {
   TEXT_EDITING_TOOLS,
 } from '../../protocol/file-tools.ts';
 import type { PermissionRule, Rights } from '../../protocol/permission.ts';
-
-const MCP = 'mcp__';
+import { matchesServerTool } from '../../protocol/server-tool-names.ts';
 
 /**
  * The tools that a rule covers besides its own: an `Edit` rule covers all tools that change text, and a `Read` rule all
@@ -28,19 +27,20 @@ const REVEALING_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([['Read'
 
 /**
  * Tells whether a name in a list of tools covers a tool. Besides the tool of that name, `Edit` covers MultiEdit and
- * PatchFiles, which are several edits, `Task` covers RunTemplate, which delegates several times, `mcp__SERVER` and `mcp__SERVER__*` cover
- * the tools of a server, and `mcp__*` those of all servers.
+ * PatchFiles, which are several edits, `Task` covers RunTemplate, which delegates several times, and names of MCP tools
+ * may be patterns (see `matchesServerTool`).
+ *
+ * @param purpose `narrow` in a list that denies. Default: `widen`
  */
-export function nameCovers(name: string, tool: string): boolean {
+export function nameCovers(
+  name: string,
+  tool: string,
+  purpose: 'widen' | 'narrow' = 'widen',
+): boolean {
   if (name === tool) return true;
   if (name === 'Edit') return tool === 'MultiEdit' || tool === PATCH_TOOL;
   if (name === 'Task') return tool === 'RunTemplate';
-  return name.startsWith(MCP) && tool.startsWith(MCP) && mcpCovers(name, tool);
-}
-
-function mcpCovers(name: string, tool: string): boolean {
-  if (name.endsWith('*')) return tool.startsWith(name.slice(0, -1));
-  return !name.slice(MCP.length).includes('__') && tool.startsWith(`${name}__`);
+  return matchesServerTool(name, tool, purpose);
 }
 
 /**
@@ -53,7 +53,7 @@ export function ruleCovers(
   tool: string,
   purpose: 'widen' | 'narrow',
 ): boolean {
-  if (nameCovers(rule.tool, tool)) return true;
+  if (nameCovers(rule.tool, tool, purpose)) return true;
   if (FAMILIES.get(rule.tool)?.includes(tool) === true) return true;
   if (purpose === 'widen') return false;
   return [CHANGING_TOOLS, REVEALING_TOOLS].some(
@@ -66,7 +66,7 @@ export function ruleCovers(
  * allowed tools, in which `Edit` does not include tools that move or delete files.
  */
 export function denialCovers(name: string, tool: string): boolean {
-  return nameCovers(name, tool) || CHANGING_TOOLS.get(name)?.includes(tool) === true;
+  return nameCovers(name, tool, 'narrow') || CHANGING_TOOLS.get(name)?.includes(tool) === true;
 }
 
 /** Tells whether a rule applies to every call of its tools. */

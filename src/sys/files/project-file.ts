@@ -45,6 +45,8 @@ export interface ProjectTrust {
    * Judges a file. `hash` reads the file and returns its hash; it is called only if the verdict depends on the content.
    */
   judge(file: ProjectFileName, hash: () => string): TrustVerdict;
+  /** True if the verdicts hold for this run only, so that nothing may be recorded because of them. Default: false. */
+  readonly isForRun?: boolean;
 }
 
 /** A request to read a file of a project. */
@@ -216,8 +218,8 @@ export function explainUntrusted(verdict: UntrustedVerdict): string {
   return `${what} Look at it, then run \`muster trust add\`.`;
 }
 
-/** Trusts every file, whatever it contains. */
-export const TRUST_ALL: ProjectTrust = { judge: () => ({ state: 'trusted' }) };
+/** Trusts every file, whatever it contains, for this run. */
+export const TRUST_ALL: ProjectTrust = { judge: () => ({ state: 'trusted' }), isForRun: true };
 
 /** Trusts no file. */
 export const TRUST_NOTHING: ProjectTrust = { judge: () => ({ state: 'new' }) };

@@ -22,6 +22,7 @@ export function* writeAnthropicFrames(
       createThinkingDeltas(answer.thinking, createSignature(answer)),
     );
   }
+  for (const block of createSearchBlocks(answer)) yield* writeBlockFrames(index++, block, []);
   if (answer.text !== null) {
     yield* writeBlockFrames(index++, { type: 'text', text: '' }, createTextDeltas(answer.text));
   }
@@ -79,6 +80,7 @@ export function writeAnthropicBody(answer: PreparedAnswer, request: ParsedBody):
     const thinking = [...answer.thinking].join('');
     content.push({ type: 'thinking', thinking, signature: createSignature(answer) });
   }
+  content.push(...createSearchBlocks(answer));
   if (answer.text !== null) content.push({ type: 'text', text: [...answer.text].join('') });
   for (const call of answer.calls) {
     const { id, name, args } = call;
@@ -90,6 +92,24 @@ export function writeAnthropicBody(answer: PreparedAnswer, request: ParsedBody):
     stop_reason: STOP_REASONS[answer.stop],
     usage: createFullUsage(answer.usage),
   };
+}
+
+/** Creates the blocks of https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool. */
+function createSearchBlocks({ id, search }: PreparedAnswer): readonly JsonObject[] {
+  if (search === null) return [];
+  const { query, pages } = search;
+  const tool_use_id = `srvtoolu_${id}`;
+  const content = pages.map(({ url, title }) => ({
+    type: 'web_search_result',
+    url,
+    title,
+    encrypted_content: 'x',
+    page_age: null,
+  }));
+  return [
+    { type: 'server_tool_use', id: tool_use_id, name: 'web_search', input: { query } },
+    { type: 'web_search_tool_result', tool_use_id, content },
+  ];
 }
 
 function createMessageHead(answer: PreparedAnswer, request: ParsedBody): JsonObject {

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { Usage } from '../../protocol/model.ts';
+import type { AnswerSearch } from '../answer.ts';
 import type { ParsedBody } from '../wire-request.ts';
 
 /** A complete answer with ids and usage, which a codec can write in its protocol. */
@@ -13,6 +14,8 @@ export interface PreparedAnswer {
   /** The pieces of the text; null: there is no text. */
   readonly text: Iterable<string> | null;
   readonly calls: readonly StreamedCall[];
+  /** The search by the provider; null: there is none. */
+  readonly search: AnswerSearch | null;
   readonly usage: Usage;
   readonly stop: 'stop' | 'tool_calls' | 'length' | 'content_filter';
 }

@@ -71,9 +71,16 @@ function createLastResponse(
   return createResponse(
     answer,
     request,
-    { content, ...ending, index: 0 },
+    { content, ...ending, ...createGrounding(answer), index: 0 },
     createGoogleUsage(answer.usage),
   );
+}
+
+/** Creates the metadata of https://ai.google.dev/gemini-api/docs/google-search. */
+function createGrounding({ search }: PreparedAnswer): JsonObject {
+  if (search === null) return {};
+  const groundingChunks = search.pages.map(({ url, title }) => ({ web: { uri: url, title } }));
+  return { groundingMetadata: { webSearchQueries: [search.query], groundingChunks } };
 }
 
 function createResponse(

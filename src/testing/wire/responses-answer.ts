@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { splitPieces } from '../prepare-answer.ts';
 import { parseOrKeep } from './read-json.ts';
 import type { Usage } from '../../protocol/model.ts';
+import type { AnswerSearch } from '../answer.ts';
 import type { ParsedBody } from '../wire-request.ts';
 import { formatServerEvent, type Frame, type PreparedAnswer, type StreamedCall } from './codec.ts';
 
@@ -49,7 +50,9 @@ function* writeItemEvents(
   { tools }: ParsedBody,
 ): Generator<Iterable<ItemEvent>> {
   if (answer.thinking !== null) yield writeReasoningEvents(`rs_${answer.id}`, answer.thinking);
-  if (answer.text !== null) yield writeMessageEvents(`msg_${answer.id}`, answer.text);
+  if (answer.search !== null) yield writeSearchEvents(`ws_${answer.id}`, answer.search);
+  if (answer.text !== null)
+    yield writeMessageEvents(`msg_${answer.id}`, answer.text, answer.search);
   for (const [index, call] of answer.calls.entries()) {
     const isFreeForm = tools.some(
       ({ name, grammar }) => name === call.name && grammar !== undefined,
@@ -84,7 +87,23 @@ function createReasoningItem(id: string, summary: readonly JsonObject[]): JsonOb
   return { id, type: 'reasoning', summary, encrypted_content: `enc_${id}` };
 }
 
-function* writeMessageEvents(id: string, pieces: Iterable<string>): Generator<ItemEvent> {
+/** Yields the events of https://developers.openai.com/api/docs/guides/tools-web-search. */
+function* writeSearchEvents(id: string, { query, pages }: AnswerSearch): Generator<ItemEvent> {
+  const item = { id, type: 'web_search_call', status: 'in_progress' };
+  yield { type: 'response.output_item.added', item };
+  yield { type: 'response.web_search_call.in_progress', item_id: id };
+  yield { type: 'response.web_search_call.searching', item_id: id };
+  yield { type: 'response.web_search_call.completed', item_id: id };
+  const sources = pages.map(({ url }) => ({ type: 'url', url }));
+  const action = { type: 'search', query, sources };
+  yield { type: 'response.output_item.done', item: { ...item, status: 'completed', action } };
+}
+
+function* writeMessageEvents(
+  id: string,
+  pieces: Iterable<string>,
+  search: AnswerSearch | null,
+): Generator<ItemEvent> {
   const at = { item_id: id, content_index: 0 };
   yield { type: 'response.output_item.added', item: createMessageItem(id, 'in_progress', []) };
   yield { type: 'response.content_part.added', ...at, part: createTextPart('') };
@@ -97,8 +116,21 @@ function* writeMessageEvents(id: string, pieces: Iterable<string>): Generator<It
   yield { type: 'response.content_part.done', ...at, part: createTextPart(text) };
   yield {
     type: 'response.output_item.done',
-    item: createMessageItem(id, 'completed', [createTextPart(text)]),
+    item: createMessageItem(id, 'completed', [
+      { ...createTextPart(text), annotations: createCitations(text, search) },
+    ]),
   };
+}
+
+function createCitations(text: string, search: AnswerSearch | null): readonly JsonObject[] {
+  const pages = search?.pages ?? [];
+  return pages.map(({ url, title }) => ({
+    type: 'url_citation',
+    url,
+    title,
+    start_index: 0,
+    end_index: text.length,
+  }));
 }
 
 function createTextPart(text: string): JsonObject {

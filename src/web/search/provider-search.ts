@@ -20,7 +20,12 @@ export async function searchByProvider(
   const { query: words, allowedDomains, blockedDomains } = query;
   const lines = [
     words,
-    ...(allowedDomains.length === 0 ? [] : [`Use only pages of: ${allowedDomains.join(', ')}`]),
+    ...(allowedDomains.length === 0
+      ? []
+      : [
+          `Use only pages of: ${allowedDomains.join(', ')}`,
+          `Add this to each query: ${allowedDomains.map((each) => `site:${each}`).join(' OR ')}`,
+        ]),
     ...(blockedDomains.length === 0 ? [] : [`Use no pages of: ${blockedDomains.join(', ')}`]),
   ];
   const answer = await askModel?.({

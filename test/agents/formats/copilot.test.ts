@@ -36,7 +36,6 @@ test('a file with every field: the others are kept and reported once', async () 
         'mcp__tickets__find',
         'mcp__wiki__*',
         'WebFetch',
-        'mcp__tickets__*',
       ],
     },
     model: 'Some Model (copilot)',

@@ -17,6 +17,14 @@ describe.each(Object.entries(VENDORS))('the servers of an agent of %s', (_, { ag
       [],
     ],
     ['tools: [Read]\nmcp-servers: [a]', { mode: 'allow', names: ['Read', 'mcp__a__*'] }, []],
+    // A list that names tools of the server is not widened to all of its tools.
+    ['tools: [mcp__a__x]\nmcp-servers: [a]', { mode: 'allow', names: ['mcp__a__x'] }, []],
+    ['tools: mcp__a__get_*\nmcp-servers: a', { mode: 'allow', names: ['mcp__a__get_*'] }, []],
+    [
+      'tools: [mcp__a__x]\nmcp-servers: [a, b]',
+      { mode: 'allow', names: ['mcp__a__x', 'mcp__b__*'] },
+      [],
+    ],
     ['mcpServers: []', { mode: 'all', names: [] }, ['mcp__*']],
     ['mcpServers: a', { mode: 'allow', names: [...core, 'mcp__a__*'] }, []],
     ['mcpServers: a, b', { mode: 'allow', names: [...core, 'mcp__a__*', 'mcp__b__*'] }, []],

@@ -80,7 +80,7 @@ const SHORTEST: Readonly<Record<string, readonly string[]>> = {
   'config set': ['terminal.detail', 'short'],
   'config unset': ['terminal.detail'],
   'mcp get': ['NAME'],
-  'mcp add': ['NAME', 'COMMAND'],
+  'mcp add': ['NAME', 'https://example.org/mcp'],
   'mcp add-json': ['NAME', '{}'],
   'mcp remove': ['NAME'],
   'mcp test': ['NAME'],

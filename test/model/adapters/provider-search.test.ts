@@ -191,12 +191,14 @@ test.each(CASES)('$model searches only when it is told to', async (each) => {
   const searched = finished(
     await collect(port, request(HI, { model, prefix: NO_TOOLS, webSearch })),
   );
-  expect({ text: messageText(searched.message), sources: searched.sources }).toEqual({
+  const { message, sources, searches } = searched;
+  expect({ text: messageText(message), sources, searches }).toEqual({
     text: 'It is out.',
     sources: [DOCS],
+    searches: 1,
   });
   const plain = finished(await collect(port, request(HI, { model, prefix: NO_TOOLS })));
-  expect(plain.sources).toBeUndefined();
+  expect([plain.sources, plain.searches]).toEqual([undefined, undefined]);
   const bodies = server.requests.map(({ body }) => JSON.parse(body));
   expect(bodies.map((body) => body.tools)).toEqual([tools, undefined]);
 });
@@ -212,7 +214,10 @@ test('the sources of Google name the sites to which their URLs redirect', () => 
   const reader = { takeEvent: () => {} } as Partial<AnswerReader> as AnswerReader;
   const groundingChunks = pages.map((web) => ({ web }));
   googleSearch
-    .collectSources(reader, (source) => void sources.push(source))
+    .collectSources(reader, {
+      addSource: (source) => void sources.push(source),
+      addSearch: () => {},
+    })
     .takeEvent({ candidates: [{ groundingMetadata: { groundingChunks } }] }, '');
   expect(sources).toEqual([
     { url: `${redirect}1`, title: 'nodejs.org', site: 'nodejs.org' },

@@ -9,6 +9,7 @@ import {
   findCacheMinimum,
 } from '../../../src/model/catalogue/catalogue.ts';
 import { computeCostUsd } from '../../../src/model/catalogue/cost.ts';
+import { findSearchFee } from '../../../src/model/catalogue/search-fees.ts';
 import { createModelChooser } from '../../../src/model/selection/model-chooser.ts';
 import { PRESETS } from '../../../src/model/settings/presets.ts';
 import { discoverProviders } from '../../../src/model/providers/providers.ts';
@@ -35,7 +36,7 @@ test('finds the details of a known model', async () => {
   expect(await loadModelDetails(ANTHROPIC, 'claude-haiku-4-5-20251001')).toEqual({
     contextWindow: 200_000,
     maxOutput: 32_000,
-    price: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25, ...source },
+    price: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25, search: 0.01, ...source },
     cacheMinimum: 4096,
   });
 });
@@ -50,6 +51,7 @@ test('finds a price that depends on the length of the prompt', async () => {
     longPrompts: [
       { abovePromptTokens: 272_000, input: 4, output: 15, cacheRead: 0.4, cacheWrite: 5 },
     ],
+    search: 0.01,
     ...source,
   });
   const usage = {
@@ -60,6 +62,7 @@ test('finds a price that depends on the length of the prompt', async () => {
     reasoning: 0,
   };
   expect(computeCostUsd(usage, price)).toBeCloseTo(0.004 + 10 + 0.052 + 0.025);
+  expect(computeCostUsd(usage, price, 3)).toBeCloseTo(0.004 + 10 + 0.052 + 0.025 + 0.03);
   expect(computeCostUsd({ ...usage, input: 2001 }, price)).toBeCloseTo(
     0.008_004 + 15 + 0.104 + 0.05,
   );
@@ -88,7 +91,7 @@ test("the user's settings have priority", async () => {
   ).toEqual({
     contextWindow: 200_000,
     maxOutput: 500,
-    price: { ...mine, source: 'config.toml', asOf: null },
+    price: { ...mine, search: 0.01, source: 'config.toml', asOf: null },
     cacheMinimum: 4096,
   });
   const local = { ...OPENROUTER, baseUrl: 'http://127.0.0.1:11434/v1', isPrivate: true };
@@ -201,4 +204,14 @@ test.each([
   ['gpt-6-sol', 1024],
 ])('%s caches prefixes of %i or more tokens', (id, tokens) => {
   expect(findCacheMinimum(id)).toBe(tokens);
+});
+
+test.each([
+  ['anthropic', 'claude-haiku-4-5', 0.01],
+  ['openai', 'gpt-5-mini', 0.01],
+  ['google', 'gemini-3-flash', 0.014],
+  ['google', 'gemini-2.5-flash', undefined],
+  [null, 'claude-haiku-4-5', undefined],
+] as const)('the fee of a search by %s for %s is %s', (vendor, model, fee) => {
+  expect(findSearchFee(vendor, model)).toBe(fee);
 });

@@ -25,6 +25,9 @@ describe('parseRule', () => {
     ['NotebookEdit', { tool: 'Edit', specifier: '//**/*.ipynb' }],
     ['mcp__github', { tool: 'mcp__github' }],
     ['mcp__github__*', { tool: 'mcp__github__*' }],
+    ['mcp__github__get_*', { tool: 'mcp__github__get_*' }],
+    ['mcp__*__get', { tool: 'mcp__*__get' }],
+    ['mcp__git*', { tool: 'mcp__git*' }],
     ['mcp__github__create_issue', { tool: 'mcp__github__create_issue' }],
   ])('%s', (text, expected) => {
     expect(parse(text)).toEqual({ ok: true, rule: { ...expected, text: text.trim(), source } });
@@ -49,7 +52,10 @@ describe('parseRule', () => {
     ['Bash(a\nb)', 'a line break'],
     ['TodoWrite(x)', 'TodoWrite takes no specifier'],
     ['mcp__a__b(x)', 'takes no specifier'],
-    ['mcp__', 'there is no tool'],
+    ['mcp__', 'it names no server; write mcp__SERVER or mcp__SERVER__TOOL.'],
+    ['mcp__demo__', 'write mcp__demo for all tools of the server.'],
+    ['mcp__my.server', 'write mcp__my_server.'],
+    ['MCP__demo__x', 'did you mean mcp__demo__x?'],
     ['WebFetch(example.com)', '`WebFetch(domain:example.com)`'],
     ['WebFetch(domain:http://x/)', '`WebFetch(domain:example.com)`'],
     ['Edit(!src)', '`./!src`'],

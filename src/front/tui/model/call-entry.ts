@@ -13,6 +13,7 @@ import {
 } from './call-details.ts';
 import { linesIn, textStart } from './cut-text.ts';
 import type { CallEntry, CallState } from './entry.ts';
+import { MCP_CALL, readSentCall } from '../../../protocol/sent-call.ts';
 
 /** The maximum length of the kept beginning of a result. */
 export const MAX_OUTPUT = 4 * 1024;
@@ -35,7 +36,8 @@ export interface CallProgress {
 }
 
 /** Creates the entry of a call that a message requests. */
-export function newCall({ callId, tool, input }: RequestedCall): CallEntry {
+export function newCall({ callId, ...sent }: RequestedCall): CallEntry {
+  const { name: tool, input } = readSentCall({ name: sent.tool, input: sent.input });
   const agent = calledAgent(tool, input);
   return {
     kind: 'call',
@@ -68,6 +70,8 @@ export function endedCall(
   const text = command === undefined ? result : withoutExitNote(result);
   return {
     ...call,
+    // The event names the tool that a call of McpCall was about.
+    tool: call.tool === MCP_CALL ? tool : call.tool,
     state,
     ms,
     edits: addLineNumbers(call.edits, tool, state === 'done' ? text : ''),

@@ -6,6 +6,7 @@ import type { ScanLog } from './earlier-entries.ts';
 import type { CallEntry, MessageEntry, SelectableEntry } from './entry.ts';
 import { outputSection, textSection, type PagerDocument, type PagerSection } from './pager.ts';
 import { seqOfKey, type Transcript } from './transcript.ts';
+import { readSentCall } from '../../../protocol/sent-call.ts';
 
 /** The sources of full texts. */
 export interface FullTextSource {
@@ -63,7 +64,7 @@ function readCall({ callId }: CallEntry, { scan }: FullTextSource): LoggedCall {
   scan((event) => {
     if (event.type === 'turn.ended') {
       for (const part of event.message.content) {
-        if (part.type === 'tool_call' && part.id === callId) call.input = part.input;
+        if (part.type === 'tool_call' && part.id === callId) call.input = readSentCall(part).input;
       }
     } else if (event.type === 'call.started') {
       if (event.callId === callId) call.input = event.input;

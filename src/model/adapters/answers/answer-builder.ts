@@ -20,7 +20,9 @@ import { type ReportedUsage, toUsage } from './reported-usage.ts';
 import { lazy } from '../../../base/lazy.ts';
 
 /** The maximum number of pages that are kept of a provider's search. */
-const MAX_SOURCES = 50;
+const MAX_SOURCES = 200;
+/** The maximum number of searches that are counted. */
+const MAX_SEARCHES = 100;
 
 type Finished = Extract<ModelPart, { type: 'finished' }>;
 
@@ -47,6 +49,7 @@ export class AnswerBuilder {
   private servedBy: string | undefined;
   /** The pages that the provider's search has found, by URL. */
   private readonly sources = new Map<string, CitedPage>();
+  private readonly searches = new Set<string>();
   private readonly usage: { -readonly [field in keyof ReportedUsage]: ReportedUsage[field] } = {};
   private readonly repairCounts = new Map<Repair, number>();
   private progress: ProgressPart[] = [];
@@ -210,9 +213,15 @@ export class AnswerBuilder {
 
   /** Adds a page that the provider's search has found. */
   addSource(source: CitedPage): void {
-    if (this.sources.size < MAX_SOURCES && !this.sources.has(source.url)) {
+    const known = this.sources.get(source.url);
+    if (known === undefined ? this.sources.size < MAX_SOURCES : known.title === '') {
       this.sources.set(source.url, source);
     }
+  }
+
+  /** Counts a search that the provider charges. An answer may name the same search several times. */
+  addSearch(search: string): void {
+    if (this.searches.size < MAX_SEARCHES) this.searches.add(search);
   }
 
   get hasContent(): boolean {
@@ -274,6 +283,7 @@ export class AnswerBuilder {
       ...(this.servedBy === undefined ? {} : { servedBy: this.servedBy }),
       ...(repairs === undefined ? {} : { repairs }),
       ...(this.sources.size === 0 ? {} : { sources: [...this.sources.values()] }),
+      ...(this.searches.size === 0 ? {} : { searches: this.searches.size }),
     };
   }
 

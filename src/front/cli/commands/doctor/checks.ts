@@ -59,6 +59,7 @@ export interface DoctorProbes {
 interface ServerTestOptions {
   readonly trustProject: boolean;
   readonly sandbox: Omit<SandboxOptions, 'canWriteDataDir'>;
+  readonly rules: ConfigReading['rules'];
 }
 
 type DoctorLocation = Required<Pick<AgentsLocation, 'cwd' | 'trustProject' | 'dataDir'>>;
@@ -80,11 +81,11 @@ export function processProbes({ environment }: CommandContext): DoctorProbes {
       const { openConfiguredSandbox } = await loadSandbox();
       return openConfiguredSandbox({ ...location, canWriteDataDir: false }).state();
     },
-    servers: async (state, { trustProject, sandbox: location }) => {
+    servers: async (state, { trustProject, rules, sandbox: location }) => {
       const { checkServers } = await loadServerChecks();
       const { openConfiguredSandbox } = await loadSandbox();
       const sandbox = openConfiguredSandbox({ ...location, canWriteDataDir: false });
-      return await checkServers(state, { trustProject, sandbox });
+      return await checkServers(state, { trustProject, sandbox, rules });
     },
     agents: async (location) => {
       const { listAgentsIn } = await loadDefinitions();
@@ -155,6 +156,7 @@ async function allChecks(
       await probes.servers(state, {
         trustProject: options.trustProject,
         sandbox: sandboxLocation,
+        rules: reading.rules,
       }),
     ),
   ];

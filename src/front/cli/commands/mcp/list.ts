@@ -1,5 +1,6 @@
 import { loadServerCommands, type ServerReport, type ServerRow } from '../../../../api/index.ts';
 import { MusterError } from '../../../../base/errors.ts';
+import { suggestNames } from '../../../../base/name-suggestions.ts';
 import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
@@ -42,10 +43,16 @@ export const mcpGetCommand = defineCommand({
     const server = servers.find(({ name }) => name === options.name);
     if (server === undefined) {
       const own = problems.filter((problem) => problem.includes(options.name));
-      const reason = own.length === 0 ? 'see muster mcp list' : own.join('; ');
+      const similar = suggestNames(
+        options.name,
+        servers.map(({ name }) => name),
+      );
+      const hint =
+        similar.length === 0 ? 'see muster mcp list' : `did you mean ${similar.join(' or ')}?`;
+      const reason = own.length === 0 ? hint : own.join('; ');
       throw new MusterError(
         'NOT_FOUND',
-        `no MCP server "${options.name}" is configured: ${reason}`,
+        `no MCP server "${sanitizeLine(options.name)}" is configured: ${sanitizeLine(reason)}`,
       );
     }
     if (options.json) context.out(`${toPrintableJson(server, 2)}\n`);

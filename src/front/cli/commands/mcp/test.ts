@@ -1,7 +1,7 @@
 import { loadServerCommands, loadSandbox, type ServerTest } from '../../../../api/index.ts';
 import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { listNamesOnOneLine, sanitizeLine } from '../../../../base/terminal-text.ts';
-import { plural, truncate } from '../../../../base/text.ts';
+import { plural, toShellWord, truncate } from '../../../../base/text.ts';
 import { defineCommand, refuseAgents, type CommandContext } from '../../command.ts';
 import { outputOptions, type DataOptions } from '../../run-options.ts';
 
@@ -63,7 +63,7 @@ async function connect(
     import('../../../../config/paths.ts'),
   ]);
   const state = stateLocation(options, context);
-  const { config } = await loadConfig(
+  const { config, rules } = await loadConfig(
     configInputs({ ...options, trustProject: false, flags: [] }, context),
   );
   const { environment, home, cwd } = state;
@@ -80,7 +80,7 @@ async function connect(
   });
   const { testServer } = await loadServerCommands();
   const signal = new AbortController().signal;
-  return await testServer(options.name, state, { accepts, sandbox, signal });
+  return await testServer(options.name, state, { accepts, sandbox, rules, signal });
 }
 
 const MAX_DESCRIPTION_LENGTH = 100;
@@ -115,6 +115,6 @@ function describeChange(
     ...part('added', change.added),
     ...part('changed', change.changed),
     ...part('removed', change.removed),
-    `To accept them: muster mcp accept ${name}`,
+    `To accept them: muster mcp accept ${toShellWord(name)}`,
   ];
 }

@@ -1,0 +1,95 @@
+import { MusterError } from '../../base/errors.ts';
+import { toShellWord } from '../../base/text.ts';
+import type { CleanupResult } from '../../base/cleanup-result.ts';
+import { runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
+import {
+  startServerProgram,
+  startUnconfined,
+  type ServerProcess,
+  type StartServerProcess,
+} from '../../mcp/server-process.ts';
+import { findDeniedPaths } from '../../policy/denied-paths.ts';
+import type { RuleSet } from '../../protocol/permission.ts';
+import { toRealPath } from '../../sys/files/real-path.ts';
+import type { ConfinedCommand, Sandbox } from '../../sys/sandbox/sandbox.ts';
+import { protectedFileNotes } from '../../tools/bash/sandbox-notes.ts';
+
+/** The interval between two searches for protected files that a running server has created. */
+const CLEANUP_INTERVAL_MS = 1_000;
+
+/** The parts that decide what a server in the sandbox may use. */
+export interface StarterParts {
+  readonly sandbox: Sandbox;
+  /** The workspace roots. */
+  readonly roots: readonly [string, ...string[]];
+  readonly home: string;
+  /** The permission rules of the session. Their deny and ask rules hide and protect files, as for commands. */
+  readonly rules: RuleSet;
+  /** Receives what was done about protected files that a server has created. Default: nobody. */
+  readonly onNotice?: (line: string) => void;
+}
+
+/** Creates the starter of server processes, which runs those servers in the sandbox for which that is intended. */
+export function createStarter(parts: StarterParts): StartServerProcess {
+  const { sandbox, roots, home, rules, onNotice = () => {} } = parts;
+  return async (command) => {
+    const { entry, cwd } = command;
+    if (!runsInSandbox(entry)) return await startUnconfined(command);
+    const state = await sandbox.state();
+    // The machine itself is the sandbox.
+    if (!state.on && state.instead === 'container') return await startUnconfined(command);
+    if (!state.on) throw createSandboxError(entry, state.because);
+    const confined = sandbox.confine({
+      argv: command.argv,
+      cwd,
+      env: command.env,
+      confinement: {
+        access: 'workspace',
+        roots,
+        network: true,
+        denied: findDeniedPaths({ rules, roots }, { home: toRealPath(home) }),
+      },
+      stderr: 'command',
+    });
+    const { file, args, env, monitored, startCheck } = confined;
+    const server = startServerProgram({ file, args, cwd, env, monitored, startCheck });
+    return releaseAtEnd(server, confined, (settled) => {
+      for (const note of protectedFileNotes(settled, { cwd, roots })) {
+        onNotice(`MCP server ${entry.name}: ${note}`);
+      }
+    });
+  };
+}
+
+/** Takes away protected files that a server creates, while it runs and at its end, and then releases its sandbox. */
+function releaseAtEnd(
+  server: ServerProcess,
+  confined: ConfinedCommand,
+  report: (settled: CleanupResult) => void,
+): ServerProcess {
+  const timer = setInterval(() => void confined.settle().then(report), CLEANUP_INTERVAL_MS);
+  timer.unref();
+  const settle = async (): Promise<void> => {
+    clearInterval(timer);
+    try {
+      report(await confined.settle());
+    } finally {
+      confined.release();
+    }
+  };
+  const settled = server.ended.then(settle, settle);
+  const end = async (): Promise<void> => {
+    await server.end();
+    await settled;
+  };
+  return { ...server, end };
+}
+
+function createSandboxError({ name, origin }: McpServerEntry, because: string): MusterError {
+  const advice =
+    origin.scope === 'project'
+      ? `To run it without, add a server of the same name with the same command to a file of your own: muster mcp add ${toShellWord(name)} -- COMMAND…`
+      : `To run it without, remove "sandbox" from its entry in ${origin.file}.`;
+  const message = `MCP server ${name} should run in the sandbox, but there is none: ${because}. ${advice}`;
+  return new MusterError('PERMISSION_DENIED', message);
+}
