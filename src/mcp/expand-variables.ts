@@ -91,6 +91,13 @@ function expandSettings(
   };
 }
 
+/** Returns the address of a server by which its login is stored. */
+export function toLoginKey(url: string): string {
+  const key = new URL(url);
+  key.hash = '';
+  return key.href;
+}
+
 /** Lists the environment variables that an entry names, in the order of their first occurrence. */
 export function listVariables(transport: McpTransport): readonly string[] {
   const texts =

@@ -44,6 +44,11 @@ export interface McpFailure {
   readonly cause?: unknown;
 }
 
+/** Says how a person logs in to a server, as the end of a message. */
+export function describeLoginCommand(server: string): string {
+  return `run "muster mcp login ${server}"`;
+}
+
 /** A failure of an MCP server. Its message names the server. */
 export class McpServerError extends MusterError {
   override readonly name = 'McpServerError';

@@ -77,6 +77,14 @@ async function checkServer(
   }
 }
 
+/** Says how to log in, unless the problem of the server says that already. */
+function describeLogin(name: string, problem: string): string | null {
+  const command = `muster mcp login ${name}`;
+  return problem.includes(command)
+    ? null
+    : `correct the Authorization header of its entry, or remove it, then: ${command}`;
+}
+
 /** Describes why a server cannot be used, and what the user can do. */
 function describeFailure(
   { name, origin }: McpServerEntry,
@@ -89,7 +97,7 @@ function describeFailure(
   const problem = message.startsWith(prefix) ? message.slice(prefix.length) : message;
   const fix =
     kind === 'login'
-      ? `write "headers": {"Authorization": "Bearer \${TOKEN}"} into its entry in ${origin.file}, and set TOKEN`
+      ? describeLogin(name, problem)
       : `correct its entry in ${origin.file}, then: muster mcp test ${name}`;
   return { problem, fix };
 }

@@ -6,6 +6,7 @@ import { MusterError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { suggestNames } from '../../base/name-suggestions.ts';
 import { createMcpConnections, type McpConnections } from '../../mcp/connections.ts';
+import { expandTransport, toLoginKey, type VariableSource } from '../../mcp/expand-variables.ts';
 import { describeMcpProblem, PROJECT_MCP_FILE } from '../../mcp/read-servers.ts';
 import type { McpServerInfo, McpTool } from '../../mcp/server-data.ts';
 import { fingerprintServer, runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
@@ -15,6 +16,7 @@ import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
 import { findServers, userServersFile, type ServerSearch } from './find-servers.ts';
+import { openLogins, openLoginStore } from './open-logins.ts';
 import { createStarter } from './open-servers.ts';
 import { findOwnSecrets } from './own-secrets.ts';
 import { changeServersFile } from './servers-file.ts';
@@ -31,6 +33,8 @@ export interface ServerRow {
   readonly isSandboxed: boolean;
   /** The number of tools that the user has accepted; null if the server was never used. */
   readonly tools: number | null;
+  /** `needed`: the server has demanded a login that nobody has made; null: nothing is known. */
+  readonly login: 'stored' | 'needed' | null;
 }
 
 /** The configured servers, and the problems of their files. */
@@ -67,6 +71,8 @@ export async function listServers(state: StateOptions): Promise<ServerReport> {
   const search = await createServerSearch(state);
   const { entries, problems } = findServers(search);
   const records = openToolRecords(stateDirectory(state));
+  const variables = { ...state, project: state.cwd, ownSecrets: new Set<string>() };
+  const findLogin = createLoginFinder(state, variables);
   const servers = entries.map((entry): ServerRow => {
     const { name, origin, isEnabled, transport } = entry;
     return {
@@ -80,9 +86,32 @@ export async function listServers(state: StateOptions): Promise<ServerReport> {
       isEnabled,
       isSandboxed: transport.type === 'stdio' && runsInSandbox(entry),
       tools: records.read(fingerprintServer(entry))?.tools.length ?? null,
+      login: findLogin(entry),
     };
   });
   return { servers, problems: [...search.problems, ...problems.map(describeMcpProblem)] };
+}
+
+/** Returns a function that finds what is known about the login to a server. */
+function createLoginFinder(
+  state: StateOptions,
+  variables: VariableSource,
+): (entry: McpServerEntry) => ServerRow['login'] {
+  const store = openLoginStore({ ...state, directory: stateDirectory(state) });
+  const logins = new Map(store.list().map((login) => [login.server, login]));
+  return (entry) => {
+    if (entry.transport.type === 'stdio' || logins.size === 0) return null;
+    try {
+      const { transport } = expandTransport(entry, variables);
+      const login = logins.get(transport.type === 'stdio' ? '' : toLoginKey(transport.url));
+      if (login === undefined) return null;
+      return login.isDemanded ? 'needed' : 'stored';
+    } catch (thrown) {
+      // A variable of the URL is not set, so nothing can be known.
+      if (thrown instanceof MusterError) return null;
+      throw thrown;
+    }
+  };
 }
 
 /** The result of a connection to a server. */
@@ -131,10 +160,11 @@ export async function testServer(
 
 /** Creates connections that are used for a test and then closed. */
 export function openTestConnections(
-  { environment, home, cwd }: StateOptions,
+  state: StateOptions,
   sandbox: Sandbox,
   providers: Layer['providers'],
 ): McpConnections {
+  const { environment, home, cwd } = state;
   return createMcpConnections({
     variables: {
       environment,
@@ -146,10 +176,18 @@ export function openTestConnections(
     cwd,
     roots: [cwd],
     startProcess: createStarter({ sandbox, roots: [cwd] }),
+    logins: openLogins({
+      environment,
+      directory: stateDirectory(state),
+      // Nothing is logged.
+      onSecret: () => {},
+      onNotice: () => {},
+    }),
   });
 }
 
-function findServer(name: string, search: ServerSearch): McpServerEntry {
+/** Finds a configured server. Throws NOT_FOUND with the reason if there is none of this name. */
+export function findServer(name: string, search: ServerSearch): McpServerEntry {
   const { entries, problems } = findServers(search);
   const entry = entries.find((each) => each.name === name);
   if (entry !== undefined) return entry;

@@ -20,6 +20,7 @@ import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { createMcpTool } from '../../tools/mcp/mcp-tool.ts';
 import { isSecretVariable } from '../../sys/secret-variables.ts';
 import { findServers, type ServerSearch } from './find-servers.ts';
+import { openLogins } from './open-logins.ts';
 import { findOwnSecrets } from './own-secrets.ts';
 import { createMemoryToolRecords, openToolRecords } from './tool-records.ts';
 
@@ -29,6 +30,8 @@ export interface ServerParts extends ServerSearch {
   readonly roots: readonly [string, ...string[]];
   /** The state directory; null if nothing may be written there. */
   readonly directory: string | null;
+  /** The state directory, which holds the logins to servers. */
+  readonly loginDirectory: string;
   /** The configured providers, whose keys a project's server cannot get. */
   readonly providers: Layer['providers'];
   readonly fetch: HttpFetch;
@@ -66,6 +69,12 @@ export function openServers(parts: ServerParts): SessionServers | null {
     cwd: roots[0],
     roots,
     startProcess: createStarter(parts),
+    logins: openLogins({
+      environment,
+      directory: parts.loginDirectory,
+      onSecret: (secret) => parts.addSecret(secret),
+      onNotice,
+    }),
     onVariables: (values) => {
       for (const [name, value] of values) {
         if (isSecretVariable(name) || ownSecrets.has(name)) parts.addSecret(value);

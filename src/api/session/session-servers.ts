@@ -43,6 +43,7 @@ export async function openSessionServers(
     tables,
     roots,
     directory: canWriteDataDir ? directory : null,
+    loginDirectory: directory,
     providers: loaded.config.models.providers,
     fetch: models.listing.fetch,
     sandbox,
