@@ -58,7 +58,7 @@ test.each<[string, object, OAuthSettings | undefined]>([
       oauth: {
         enabled: true,
         clientId: 'a',
-        clientSecret: '$' + '{S}',
+        clientSecret: '${S}',
         redirectUri: 'http://localhost:7777/oauth/callback',
       },
     },

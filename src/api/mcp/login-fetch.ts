@@ -42,7 +42,11 @@ export function createLoginAccess(
     resolve,
   });
   let reach: Promise<Reach> | null = null;
-  const findServerReach = (): Promise<Reach> => (reach ??= findReach(server, resolve));
+  // A server with one public address counts as public.
+  const findServerReach = (): Promise<Reach> =>
+    (reach ??= findReaches(server, resolve).then(([first, ...others]) =>
+      others.length === 0 ? first : 'public',
+    ));
   return {
     fetch: async (address, init = {}) => {
       const { method = 'GET', signal } = init;
@@ -76,9 +80,10 @@ export function createLoginAccess(
     checkPage: async (page) => {
       const own = await findServerReach();
       const url = checkAddress(page.href, own);
-      const target = await findReach(url, resolve);
-      if (!mayReach(own, target))
+      const targets = await findReaches(url, resolve);
+      if (targets.some((target) => !mayReach(own, target))) {
         throw refuse(url, 'it is in a private network, and the server is not');
+      }
     },
   };
 }
@@ -125,16 +130,16 @@ export function reachOf(host: string): Reach {
   return kind === 'loopback' || kind === 'private' ? kind : 'other';
 }
 
-/** Finds the network of a host. A name with one public address counts as public. */
-async function findReach(
+/** Finds the networks of a host. A host that cannot be resolved counts as public: the request to it will fail. */
+async function findReaches(
   { hostname }: URL,
   resolve: (host: string) => Promise<readonly string[]>,
-): Promise<Reach> {
+): Promise<readonly [Reach, ...Reach[]]> {
   const own = reachOf(hostname);
-  if (own !== 'public' || classifyAddress(withoutBrackets(hostname)) === 'public') return own;
+  if (own !== 'public' || classifyAddress(withoutBrackets(hostname)) === 'public') return [own];
   const addresses = await resolve(hostname).catch(() => []);
-  const [first = 'public', ...others] = [...new Set(addresses.map(reachOf))];
-  return others.length === 0 ? first : 'public';
+  const [first = 'public', ...others] = new Set(addresses.map(reachOf));
+  return [first, ...others];
 }
 
 async function resolveWithSystem(host: string): Promise<readonly string[]> {
