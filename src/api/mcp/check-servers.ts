@@ -2,7 +2,7 @@ import { MusterError } from '../../base/errors.ts';
 import type { McpConnections } from '../../mcp/connections.ts';
 import { describeMcpProblem } from '../../mcp/read-servers.ts';
 import { fingerprintServer, type McpServerEntry } from '../../mcp/server-entry.ts';
-import { McpServerError } from '../../mcp/server-error.ts';
+import { describeLoginCommand, McpServerError } from '../../mcp/server-error.ts';
 import { compareTools, type ToolRecords } from '../../mcp/tool-catalog.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
@@ -38,7 +38,11 @@ export async function checkServers(
   const search = await createServerSearch(state, { trustProject });
   const { entries, problems } = findServers(search);
   const enabled = entries.filter(({ isEnabled }) => isEnabled);
-  const connections = openTestConnections(state, sandbox, search.providers);
+  const connections = openTestConnections(state, {
+    sandbox,
+    providers: search.providers,
+    storesDemands: false,
+  });
   const records = openToolRecords(stateDirectory(state));
   try {
     return {
@@ -77,14 +81,6 @@ async function checkServer(
   }
 }
 
-/** Says how to log in, unless the problem of the server says that already. */
-function describeLogin(name: string, problem: string): string | null {
-  const command = `muster mcp login ${name}`;
-  return problem.includes(command)
-    ? null
-    : `correct the Authorization header of its entry, or remove it, then: ${command}`;
-}
-
 /** Describes why a server cannot be used, and what the user can do. */
 function describeFailure(
   { name, origin }: McpServerEntry,
@@ -95,9 +91,13 @@ function describeFailure(
   const prefix = `MCP server ${name}: `;
   const { message, kind } = error;
   const problem = message.startsWith(prefix) ? message.slice(prefix.length) : message;
+  const command = `: ${describeLoginCommand(name)}`;
+  if (problem.endsWith(command)) {
+    return { problem: problem.slice(0, -command.length), fix: `muster mcp login ${name}` };
+  }
   const fix =
     kind === 'login'
-      ? describeLogin(name, problem)
+      ? `correct the Authorization header of its entry in ${origin.file}, or remove it, then: muster mcp login ${name}`
       : `correct its entry in ${origin.file}, then: muster mcp test ${name}`;
   return { problem, fix };
 }

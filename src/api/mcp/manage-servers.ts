@@ -138,7 +138,11 @@ export async function testServer(
 ): Promise<ServerTest> {
   const search = await createServerSearch(state);
   const entry = findServer(name, search);
-  const connections = openTestConnections(state, options.sandbox, search.providers);
+  const connections = openTestConnections(state, {
+    sandbox: options.sandbox,
+    providers: search.providers,
+    storesDemands: true,
+  });
   try {
     const server = connections.open(entry);
     const info = await server.start(options.signal);
@@ -158,11 +162,18 @@ export async function testServer(
   }
 }
 
+/** The circumstances of a test. */
+interface TestOptions {
+  readonly sandbox: Sandbox;
+  readonly providers: Layer['providers'];
+  /** Whether a server's demand for a login is stored. */
+  readonly storesDemands: boolean;
+}
+
 /** Creates connections that are used for a test and then closed. */
 export function openTestConnections(
   state: StateOptions,
-  sandbox: Sandbox,
-  providers: Layer['providers'],
+  { sandbox, providers, storesDemands }: TestOptions,
 ): McpConnections {
   const { environment, home, cwd } = state;
   return createMcpConnections({
@@ -182,6 +193,7 @@ export function openTestConnections(
       // Nothing is logged.
       onSecret: () => {},
       onNotice: () => {},
+      storesDemands,
     }),
   });
 }

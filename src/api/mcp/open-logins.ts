@@ -12,6 +12,8 @@ interface LoginParts {
   /** Keeps a token out of logs. */
   readonly onSecret: (secret: string) => void;
   readonly onNotice: (line: string) => void;
+  /** Whether a server's demand for a login is stored, so that lists can show it. */
+  readonly storesDemands: boolean;
 }
 
 /** Opens the store of logins to MCP servers. Reads nothing. */
@@ -44,7 +46,9 @@ export function openLogins(parts: LoginParts): McpLogins {
       renew: (login) => store.renew(login),
       withLock: (server, work) => store.withLock(server, work),
       // A run that cannot write there says what is missing all the same.
-      noteDemand: (server, demand) => report(() => store.noteDemand(server, demand)),
+      noteDemand: (server, demand) => {
+        if (parts.storesDemands) report(() => store.noteDemand(server, demand));
+      },
     },
     createFetch: (server) => async (url, init) => {
       // The client for the web is loaded only for a server with a login that expires.

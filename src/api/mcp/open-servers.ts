@@ -74,6 +74,7 @@ export function openServers(parts: ServerParts): SessionServers | null {
       directory: parts.loginDirectory,
       onSecret: (secret) => parts.addSecret(secret),
       onNotice,
+      storesDemands: directory !== null,
     }),
     onVariables: (values) => {
       for (const [name, value] of values) {

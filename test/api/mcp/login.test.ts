@@ -60,6 +60,7 @@ function createUser(servers: Readonly<Record<string, object>>): User {
         directory: dataDir,
         onSecret: (secret) => void secrets.push(secret),
         onNotice: (line) => void warnings.push(line),
+        storesDemands: true,
       }),
       ...options,
     }),

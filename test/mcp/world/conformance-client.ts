@@ -85,6 +85,7 @@ const connections = createMcpConnections({
     directory: state.dataDir,
     onSecret: () => {},
     onNotice: () => {},
+    storesDemands: true,
   }),
 });
 
