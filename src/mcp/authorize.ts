@@ -1,22 +1,19 @@
 import {
-  checkResourceAllowed,
   computeScopeUnion,
-  discoverOAuthServerInfo,
   exchangeAuthorization,
   isHttpsUrl,
   registerClient,
-  resourceUrlFromServerUrl,
   selectClientAuthMethod,
   startAuthorization,
   validateAuthorizationResponseIssuer,
   type AuthorizationServerMetadata,
   type FetchLike,
   type OAuthClientInformationMixed,
-  type OAuthProtectedResourceMetadata,
 } from '@modelcontextprotocol/client';
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { MusterError } from '../base/errors.ts';
 import type { LoginDemand, McpLogin } from '../protocol/mcp-login.ts';
+import { chooseScope, discoverIssuer } from './discover-issuer.ts';
 import { checkTokenType, toTokenFields } from './login-tokens.ts';
 import { describeOAuthFailure } from './oauth-errors.ts';
 import type { OAuthSettings } from './oauth-settings.ts';
@@ -25,7 +22,6 @@ import { quoteOneLine } from './session-errors.ts';
 /** The name under which Muster registers at authorization servers. */
 const CLIENT_NAME = 'Muster';
 const CHALLENGE_METHOD = 'S256';
-const OFFLINE_ACCESS = 'offline_access';
 /** The maximum length of the address that a browser opens. */
 const MAX_URL_LENGTH = 16_384;
 
@@ -71,27 +67,15 @@ export async function beginLogin(request: LoginRequest): Promise<PendingLogin> {
 
 async function prepare(request: LoginRequest): Promise<PendingLogin> {
   const { server, settings, demand, fetch, redirectUrl } = request;
-  const resourceMetadataUrl = URL.parse(demand?.resourceMetadataUrl ?? '') ?? undefined;
-  const found = await discoverOAuthServerInfo(server, {
-    fetchFn: fetch,
-    ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
-  });
-  const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = found;
-  if (demand === null && resourceMetadata === undefined) {
-    throw refuse(
-      'INVALID_PARAM',
-      'the server does not ask for a login, and names no authorization server',
-    );
-  }
+  const found = await discoverIssuer(request);
+  const { authorizationServerUrl, metadata, resource, issuer } = found;
   checkChallengeMethod(metadata);
-  const resource = findResource(server, resourceMetadata);
-  const issuer = metadata?.issuer ?? authorizationServerUrl;
   const earlierScope = request.earlier?.issuer === issuer ? request.earlier.scope : null;
   const scope = chooseScope({
     settings,
     demanded: demand?.scope ?? null,
     earlier: computeScopeUnion(earlierScope ?? '', request.demandedBefore ?? '') ?? null,
-    ofResource: resourceMetadata?.scopes_supported,
+    ofResource: found.scopes,
     ofIssuer: metadata?.scopes_supported,
   });
   const client = await findClient(request, { authorizationServerUrl, metadata, scope });
@@ -163,44 +147,6 @@ function checkChallengeMethod(metadata: AuthorizationServerMetadata | undefined)
     'PERMISSION_DENIED',
     'its authorization server does not say that it supports PKCE with S256, without which a login is not safe',
   );
-}
-
-/** Returns the resource for which tokens are requested. Throws if the server's document is about another resource. */
-function findResource(
-  server: URL,
-  metadata: OAuthProtectedResourceMetadata | undefined,
-): string | undefined {
-  if (metadata === undefined) return undefined;
-  const requestedResource = resourceUrlFromServerUrl(server);
-  if (checkResourceAllowed({ requestedResource, configuredResource: metadata.resource })) {
-    return metadata.resource;
-  }
-  throw refuse(
-    'PERMISSION_DENIED',
-    `its description is about another server (${quoteOneLine(metadata.resource)}), so no token is requested`,
-  );
-}
-
-/** The scopes that are named in different places. */
-export interface NamedScopes {
-  readonly settings: Pick<OAuthSettings, 'scopes'> | null;
-  readonly demanded: string | null;
-  readonly earlier: string | null;
-  readonly ofResource: readonly string[] | undefined;
-  readonly ofIssuer: readonly string[] | undefined;
-}
-
-/**
- * Chooses the scopes of a login: those of the entry, or those that the server demands, or all that it names; together
- * with those of an earlier login. A right to renew the tokens is added if the authorization server has one.
- */
-export function chooseScope(named: NamedScopes): string | undefined {
-  const { demanded, earlier } = named;
-  const own = named.settings?.scopes ?? null;
-  if (own !== null) return computeScopeUnion(own.join(' '), earlier ?? '', demanded ?? '');
-  const scope = computeScopeUnion(earlier ?? '', demanded ?? named.ofResource?.join(' ') ?? '');
-  const isOffered = named.ofIssuer?.includes(OFFLINE_ACCESS) === true;
-  return scope !== undefined && isOffered ? computeScopeUnion(scope, OFFLINE_ACCESS) : scope;
 }
 
 interface Issuer {

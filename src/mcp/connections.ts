@@ -233,7 +233,7 @@ async function createTarget(
     return { ...target, fetch, login: null };
   }
   const { createServerLogin } = await import('./server-login.ts');
-  return { ...target, ...createServerLogin(entry.name, { url: transport.url, fetch, logins }) };
+  return { ...target, ...createServerLogin(entry.name, { transport, fetch, logins }) };
 }
 
 /** Tells whether headers contain a key of their own, so that no other one is sent. */

@@ -80,13 +80,15 @@ function expandSettings(
   settings: OAuthSettings,
   expand: (field: string, text: string) => string,
 ): OAuthSettings {
-  const { clientId, clientSecret, clientMetadataUrl } = settings;
+  const { clientId, clientSecret, privateKey, issuer, clientMetadataUrl } = settings;
   const each = (field: string, text: string | null): string | null =>
     text === null ? null : expand(`oauth.${field}`, text);
   return {
     ...settings,
     clientId: each('client_id', clientId),
     clientSecret: each('client_secret', clientSecret),
+    privateKey: each('private_key', privateKey),
+    issuer: each('issuer', issuer),
     clientMetadataUrl: each('client_metadata_url', clientMetadataUrl),
   };
 }
@@ -118,8 +120,10 @@ export function listVariables(transport: McpTransport): readonly string[] {
 }
 
 function listTexts(settings: OAuthSettings | undefined): readonly string[] {
-  const { clientId, clientSecret, clientMetadataUrl } = settings ?? {};
-  return [clientId, clientSecret, clientMetadataUrl].flatMap((text) => text ?? []);
+  const { clientId, clientSecret, privateKey, issuer, clientMetadataUrl } = settings ?? {};
+  return [clientId, clientSecret, privateKey, issuer, clientMetadataUrl].flatMap(
+    (text) => text ?? [],
+  );
 }
 
 interface Variable {

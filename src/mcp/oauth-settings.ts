@@ -6,6 +6,12 @@ export interface OAuthSettings {
   /** The id under which the authorization server knows Muster. Null if Muster introduces itself. */
   readonly clientId: string | null;
   readonly clientSecret: string | null;
+  /** The private key of a program that logs in by itself, as PEM. */
+  readonly privateKey: string | null;
+  /** The only authorization server that is accepted. Null for any that the server names. */
+  readonly issuer: string | null;
+  /** Whether the entry is for a program that logs in with its own key, without a person. */
+  readonly isProgram: boolean;
   /** The address of a document that describes Muster to authorization servers. */
   readonly clientMetadataUrl: string | null;
   /** The only scopes that are requested, apart from those that the server demands later. Null for the server's choice. */
@@ -17,6 +23,9 @@ export interface OAuthSettings {
 const NO_SETTINGS: OAuthSettings = {
   clientId: null,
   clientSecret: null,
+  privateKey: null,
+  issuer: null,
+  isProgram: false,
   clientMetadataUrl: null,
   scopes: null,
   redirectUrl: null,
@@ -55,11 +64,15 @@ export function readOAuthSettings(
   own.take('enabled');
   const settings: OAuthSettings = {
     clientId: text('clientid'),
-    clientSecret: readSecret(own, text),
+    clientSecret: readSecret(own, text, 'clientsecret'),
+    privateKey: readSecret(own, text, 'privatekey'),
+    issuer: text('issuer'),
+    isProgram: readGrant(own),
     clientMetadataUrl: text('clientmetadataurl'),
     scopes: readScopes(own) ?? outerScopes,
     redirectUrl: readRedirectUrl(own),
   };
+  checkProgram(settings, own);
   for (const name of own.remaining()) own.warn(name, 'this field has no effect in Muster');
   for (const problem of own.problems) {
     fields.problems.push({ ...problem, field: `${field.name}.${problem.field ?? ''}` });
@@ -67,18 +80,41 @@ export function readOAuthSettings(
   return settings;
 }
 
+/** Reads a secret, or the name of the variable that holds it. */
 function readSecret(
   fields: EntryFields,
   text: (...keys: readonly string[]) => string | null,
+  key: string,
 ): string | null {
-  const field = fields.take('clientsecretenv');
-  const secret = text('clientsecret');
+  const field = fields.take(`${key}env`);
+  const secret = text(key);
   if (field === undefined) return secret;
   const variable = String(field.value);
   if (!VARIABLE_NAME.test(variable)) {
     fields.error(field.name, 'it must be the name of a variable that a server may get');
   }
   return `\${${variable}}`;
+}
+
+/** Tells whether a program logs in without a person. */
+function readGrant(fields: EntryFields): boolean {
+  const grant = fields.text('granttype');
+  if (grant === undefined || grant === 'authorization_code') return false;
+  if (grant === 'client_credentials') return true;
+  fields.error('grant_type', 'it must be authorization_code or client_credentials');
+  return false;
+}
+
+/** Without the issuer, the server would decide who gets the secret of a program. */
+function checkProgram(settings: OAuthSettings, fields: EntryFields): void {
+  const { isProgram, clientId, clientSecret, privateKey, issuer } = settings;
+  if (!isProgram) return;
+  const isComplete = clientId !== null && issuer !== null && (clientSecret ?? privateKey) !== null;
+  if (isComplete) return;
+  fields.error(
+    'grant_type',
+    'client_credentials needs client_id, issuer, and client_secret_env or private_key_env',
+  );
 }
 
 /** Reads scopes as a list, or as one text with blanks or commas between them. */
@@ -112,10 +148,14 @@ function readRedirectUrl(fields: EntryFields): string | null {
 
 /** Writes settings as Muster's own files spell them. */
 export function writeOAuthSettings(settings: OAuthSettings): JsonObject {
-  const { clientId, clientSecret, clientMetadataUrl, scopes, redirectUrl } = settings;
+  const { clientId, clientSecret, privateKey, issuer, isProgram } = settings;
+  const { clientMetadataUrl, scopes, redirectUrl } = settings;
   return {
+    ...(isProgram ? { grantType: 'client_credentials' } : {}),
     ...(clientId === null ? {} : { clientId }),
     ...(clientSecret === null ? {} : { clientSecret }),
+    ...(privateKey === null ? {} : { privateKey }),
+    ...(issuer === null ? {} : { issuer }),
     ...(clientMetadataUrl === null ? {} : { clientMetadataUrl }),
     ...(scopes === null ? {} : { scopes }),
     ...(redirectUrl === null ? {} : { redirectUri: redirectUrl }),

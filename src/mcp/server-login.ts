@@ -6,6 +6,9 @@ import {
 } from '@modelcontextprotocol/client';
 import type { LoginDemand, McpLogin, McpLoginStore } from '../protocol/mcp-login.ts';
 import { toLoginKey } from './expand-variables.ts';
+import type { OAuthSettings } from './oauth-settings.ts';
+import type { ProgramToken } from './program-login.ts';
+import type { HttpTransport } from './server-entry.ts';
 import { renewLogin } from './login-tokens.ts';
 import { describeOAuthFailure } from './oauth-errors.ts';
 import { describeLoginCommand, McpServerError, type McpFailureKind } from './server-error.ts';
@@ -35,8 +38,11 @@ export interface McpLogins {
   readonly onSecret: (secret: string) => void;
 }
 
+const NO_DEMAND: LoginDemand = { scope: null, resourceMetadataUrl: null };
+
 interface ServerToLogIn {
-  readonly url: string;
+  /** The transport of the server with its variables replaced. */
+  readonly transport: HttpTransport;
   /** Sends the requests to the server. */
   readonly fetch: FetchLike;
   readonly logins: McpLogins;
@@ -47,7 +53,12 @@ export function createServerLogin(
   name: string,
   server: ServerToLogIn,
 ): { readonly login: AuthProvider; readonly fetch: FetchLike } {
-  const login = new ServerLogin(name, toLoginKey(server.url), server.logins);
+  const { transport, logins } = server;
+  const key = toLoginKey(transport.url);
+  const login =
+    transport.oauth?.isProgram === true
+      ? new ProgramLogin(name, { key, settings: transport.oauth, logins })
+      : new PersonLogin(name, key, logins);
   return {
     login,
     fetch: async (url, init) => {
@@ -58,15 +69,15 @@ export function createServerLogin(
   };
 }
 
-/** The login of one connection. Requests at the same time share one renewal. */
-class ServerLogin implements AuthProvider {
+/** The login of a person in one connection. Requests at the same time share one renewal. */
+class PersonLogin implements AuthProvider {
   private readonly name: string;
   private readonly key: string;
   private readonly logins: McpLogins;
   private current: McpLogin | null = null;
   private renewal: Promise<McpLogin> | null = null;
   private renewBeforeMs = RENEW_BEFORE_MS;
-  private demand: LoginDemand = { scope: null, resourceMetadataUrl: null };
+  private demand: LoginDemand = NO_DEMAND;
 
   constructor(name: string, key: string, logins: McpLogins) {
     this.name = name;
@@ -104,15 +115,10 @@ class ServerLogin implements AuthProvider {
 
   /** Notices what an answer says about the login that the server demands. */
   watch(response: Response): void {
-    const { status } = response;
-    if (status !== UNAUTHORIZED && status !== FORBIDDEN) return;
-    const { scope, resourceMetadataUrl, error } = extractWWWAuthenticateParams(response);
-    if (status === FORBIDDEN && error !== 'insufficient_scope') return;
-    this.demand = {
-      scope: scope ?? null,
-      resourceMetadataUrl: resourceMetadataUrl?.href ?? null,
-    };
-    if (status === FORBIDDEN) this.logins.store.noteDemand(this.key, this.demand);
+    const demand = readDemand(response);
+    if (demand === null) return;
+    this.demand = demand;
+    if (response.status === FORBIDDEN) this.logins.store.noteDemand(this.key, demand);
   }
 
   private async read(): Promise<McpLogin | null> {
@@ -179,4 +185,68 @@ class ServerLogin implements AuthProvider {
   private fail(message: string, kind: McpFailureKind, cause?: unknown): McpServerError {
     return new McpServerError(message, { server: this.name, kind, cause });
   }
+}
+
+/** The login of a program in one connection. Its token is kept only as long as the connection. */
+class ProgramLogin implements AuthProvider {
+  private readonly name: string;
+  private readonly parts: ProgramLoginParts;
+  private current: ProgramToken | null = null;
+  private request: Promise<ProgramToken> | null = null;
+  private demand: LoginDemand = NO_DEMAND;
+
+  constructor(name: string, parts: ProgramLoginParts) {
+    this.name = name;
+    this.parts = parts;
+  }
+
+  async token(): Promise<string | undefined> {
+    const expiresAt = this.current?.expiresAt ?? null;
+    if (expiresAt !== null && expiresAt <= this.parts.logins.now()) await this.onUnauthorized();
+    return this.current?.accessToken;
+  }
+
+  /** Requests a token after the server has refused to answer without one. */
+  async onUnauthorized(): Promise<void> {
+    this.request ??= this.requestToken().finally(() => {
+      this.request = null;
+    });
+    this.current = await this.request;
+  }
+
+  /** Notices what an answer says about the login that the server demands. */
+  watch(response: Response): void {
+    this.demand = readDemand(response) ?? this.demand;
+  }
+
+  private async requestToken(): Promise<ProgramToken> {
+    const { key, settings, logins } = this.parts;
+    const server = new URL(key);
+    const fetch = logins.createFetch(server);
+    const { now, onSecret } = logins;
+    try {
+      const { logInAsProgram } = await import('./program-login.ts');
+      const token = await logInAsProgram({ server, settings, demand: this.demand, fetch, now });
+      onSecret(token.accessToken);
+      return token;
+    } catch (thrown) {
+      const message = `it could not be logged in to: ${describeOAuthFailure(thrown).message}`;
+      throw new McpServerError(message, { server: this.name, kind: 'login', cause: thrown });
+    }
+  }
+}
+
+interface ProgramLoginParts {
+  readonly key: string;
+  readonly settings: OAuthSettings;
+  readonly logins: McpLogins;
+}
+
+/** Returns the login that an answer demands; null if it demands none. */
+function readDemand(response: Response): LoginDemand | null {
+  const { status } = response;
+  if (status !== UNAUTHORIZED && status !== FORBIDDEN) return null;
+  const { scope, resourceMetadataUrl, error } = extractWWWAuthenticateParams(response);
+  if (status === FORBIDDEN && error !== 'insufficient_scope') return null;
+  return { scope: scope ?? null, resourceMetadataUrl: resourceMetadataUrl?.href ?? null };
 }

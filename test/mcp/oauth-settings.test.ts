@@ -10,6 +10,9 @@ const url = 'https://mcp.example/mcp';
 const NONE: OAuthSettings = {
   clientId: null,
   clientSecret: null,
+  privateKey: null,
+  issuer: null,
+  isProgram: false,
   clientMetadataUrl: null,
   scopes: null,
   redirectUrl: null,
@@ -35,6 +38,7 @@ test.each<[string, object, OAuthSettings | undefined]>([
       },
     },
     {
+      ...NONE,
       clientId: 'a',
       clientSecret: '${SECRET_OF_A}',
       clientMetadataUrl: 'https://muster.example/client.json',
@@ -79,6 +83,24 @@ test.each<[string, object, OAuthSettings | undefined]>([
     { auth: { CLIENT_ID: 'a', CLIENT_SECRET: 'b', scopes: ['read'] } },
     { ...NONE, clientId: 'a', clientSecret: 'b', scopes: ['read'] },
   ],
+  [
+    'a program',
+    {
+      oauth: {
+        grant_type: 'client_credentials',
+        client_id: 'a',
+        private_key_env: 'KEY_OF_A',
+        issuer: 'https://auth.example',
+      },
+    },
+    {
+      ...NONE,
+      clientId: 'a',
+      privateKey: '${KEY_OF_A}',
+      issuer: 'https://auth.example',
+      isProgram: true,
+    },
+  ],
   ['Codex', { scopes: ['read'] }, { ...NONE, scopes: ['read'] }],
 ])('reads the login of an entry: %s', (_, fields, settings) => {
   const entry = readEntry({ url, ...fields });
@@ -95,6 +117,16 @@ test.each<[unknown, string | null, string]>([
     { redirect_uri: 'https://evil.example/' },
     'oauth.redirect_uri',
     'it must be like http://127.0.0.1:8080/callback, without a query',
+  ],
+  [
+    { grant_type: 'password' },
+    'oauth.grant_type',
+    'it must be authorization_code or client_credentials',
+  ],
+  [
+    { grant_type: 'client_credentials', client_id: 'a', client_secret: 'b' },
+    'oauth.grant_type',
+    'client_credentials needs client_id, issuer, and client_secret_env or private_key_env',
   ],
   [{ scopes: ['a b'] }, 'oauth.scopes', 'it must be a list of scopes'],
   [

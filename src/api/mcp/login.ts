@@ -69,6 +69,10 @@ export async function logIn(
     const reason = `the entry of ${name} in ${target.entry.origin.file} has an Authorization header, which is sent instead of a login; remove it first`;
     throw new MusterError('INVALID_PARAM', reason);
   }
+  if (target.transport.oauth?.isProgram === true) {
+    const reason = `${name} logs in by itself, with grant_type "client_credentials"; try it: muster mcp test ${name}`;
+    throw new MusterError('INVALID_PARAM', reason);
+  }
   const store = openLoginStore({ ...state, directory: stateDirectory(state) });
   const server = new URL(toLoginKey(target.transport.url));
   const known = await readKnown(store, server.href);

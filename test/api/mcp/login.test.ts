@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -371,6 +372,55 @@ test('the client of the entry, or a document that describes Muster, needs no reg
     { client_id: document },
   ]);
 });
+
+test.each<[string, string, object]>([
+  ['a secret', 'client_secret_post', { client_secret: 'hidden' }],
+  [
+    'a key',
+    'private_key_jwt',
+    {
+      private_key: generateKeyPairSync('ec', { namedCurve: 'P-256' })
+        .privateKey.export({ type: 'pkcs8', format: 'pem' })
+        .toString(),
+    },
+  ],
+])(
+  'a program logs in by itself with %s, only at the issuer of its entry',
+  async (_, method, key) => {
+    const issuer = await startAuthorizationServer({
+      expiresIn: 3600,
+      metadata: { token_endpoint_auth_methods_supported: [method] },
+    });
+    const server = await startProtectedServer(issuer);
+    let now = Date.now();
+    const program = { grant_type: 'client_credentials', client_id: 'me', ...key };
+    const entry = { url: server.mcp, oauth: { ...program, issuer: issuer.url } };
+    const user = createUser({ s: entry });
+    const use = createHost({ logins: user.openLogins({ now: () => now }) }).open(readEntry(entry));
+    expect(firstText(await use.callTool(...echo('x')))).toBe('echo: x');
+    expect(issuer.received.token).toMatchObject([
+      {
+        grant_type: 'client_credentials',
+        scope: 'read',
+        resource: server.mcp,
+        ...(method === 'private_key_jwt'
+          ? { client_assertion: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]{86}$/) as string }
+          : { client_id: 'me', client_secret: 'hidden' }),
+      },
+    ]);
+    now += 3_600_000;
+    await use.callTool(...echo('y'));
+    expect(issuer.received.token).toHaveLength(2);
+    expect(user.secrets).toHaveLength(2);
+    await expect(user.logIn('s')).rejects.toThrow('s logs in by itself');
+    const other = { url: server.mcp, oauth: { ...program, issuer: 'https://other.example' } };
+    const misled = createHost({ logins: user.openLogins() }).open(readEntry(other));
+    await expect(misled.start(FOREVER)).rejects.toThrow(
+      `it could not be logged in to: the server names the authorization server ${issuer.url} instead of https://other.example`,
+    );
+    expect(issuer.received.token).toHaveLength(2);
+  },
+);
 
 test('a logout revokes the tokens and deletes them', async () => {
   const issuer = await startAuthorizationServer();

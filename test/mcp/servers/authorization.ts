@@ -115,6 +115,12 @@ export async function startAuthorizationServer(
           sendJson(response, 400, { error: behaviour.tokenError });
           return;
         }
+        if (form['grant_type'] === 'client_credentials') {
+          const grant = { resource: form['resource'] ?? null, scope: form['scope'] ?? '' };
+          const { refresh_token: _, ...token } = issue(grant);
+          sendJson(response, 200, token);
+          return;
+        }
         if (form['grant_type'] === 'refresh_token') {
           await new Promise((resolve) => setTimeout(resolve, behaviour.renewalMs));
           const token = form['refresh_token'] ?? '';

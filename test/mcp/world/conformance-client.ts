@@ -19,6 +19,7 @@ interface Context {
   readonly toolCalls?: readonly { readonly name: string; readonly arguments?: JsonObject }[];
   readonly client_id?: string;
   readonly client_secret?: string;
+  readonly private_key_pem?: string;
 }
 
 /** Returns arguments that fit a schema. An argument called `schema` gets the schema of another tool as it was received. */
@@ -54,18 +55,32 @@ async function show(name: string, request: Promise<unknown>): Promise<void> {
   process.stdout.write(`${name}: ${text}\n`);
 }
 
+/** Returns the authorization server that the server of the scenario names, which a user would have written down. */
+async function findIssuer(): Promise<string> {
+  const answer = await fetch(new URL('/.well-known/oauth-protected-resource/mcp', url));
+  const { authorization_servers: issuers } = (await answer.json()) as {
+    readonly authorization_servers: readonly string[];
+  };
+  return issuers[0] ?? '';
+}
+
 /** The maximum number of logins for one request, after which a person would give up. */
 const MAX_LOGINS = 2;
 
 const environment = readEnvironment();
 const context = JSON.parse(environment['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as Context;
-const { client_id: clientId, client_secret: clientSecret } = context;
+const { client_id: clientId, client_secret: clientSecret, private_key_pem: privateKey } = context;
+const isProgram = environment['MCP_CONFORMANCE_SCENARIO']?.includes('client-credentials') === true;
+const url = process.argv.at(-1) ?? '';
 const entry = {
-  url: process.argv.at(-1),
+  url,
   oauth: {
     clientMetadataUrl: 'https://conformance-test.local/client-metadata.json',
     ...(clientId === undefined ? {} : { clientId }),
     ...(clientSecret === undefined ? {} : { clientSecret }),
+    ...(privateKey === undefined ? {} : { privateKey }),
+    // The server of such a scenario names its authorization server only when it is asked.
+    ...(isProgram ? { grantType: 'client_credentials', issuer: await findIssuer() } : {}),
   },
 };
 const home = mkdtempSync(join(tmpdir(), 'muster-conformance-'));

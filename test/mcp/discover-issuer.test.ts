@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chooseScope, type NamedScopes } from '../../src/mcp/authorize.ts';
+import { chooseScope, type NamedScopes } from '../../src/mcp/discover-issuer.ts';
 
 const NONE: NamedScopes = {
   settings: null,
