@@ -1,4 +1,5 @@
 import { MusterError, type ErrorCode } from '../base/errors.ts';
+import { quoteForShell } from '../base/text.ts';
 
 /**
  * The reason why a server could not do what it was asked for:
@@ -46,7 +47,13 @@ export interface McpFailure {
 
 /** Says how a person logs in to a server, as the end of a message. */
 export function describeLoginCommand(server: string): string {
-  return `run "muster mcp login ${server}"`;
+  return `run "${formatLoginCommand(server)}"`;
+}
+
+/** Returns the command with which a person logs in to a server. Its name may come from a file of somebody else. */
+export function formatLoginCommand(server: string): string {
+  const isPlain = /^[\w.@][\w.@-]*$/.test(server);
+  return `muster mcp login ${isPlain ? server : quoteForShell(server)}`;
 }
 
 /** A failure of an MCP server. Its message names the server. */

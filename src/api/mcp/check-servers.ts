@@ -2,7 +2,11 @@ import { MusterError } from '../../base/errors.ts';
 import type { McpConnections } from '../../mcp/connections.ts';
 import { describeMcpProblem } from '../../mcp/read-servers.ts';
 import { fingerprintServer, type McpServerEntry } from '../../mcp/server-entry.ts';
-import { describeLoginCommand, McpServerError } from '../../mcp/server-error.ts';
+import {
+  describeLoginCommand,
+  formatLoginCommand,
+  McpServerError,
+} from '../../mcp/server-error.ts';
 import { compareTools, type ToolRecords } from '../../mcp/tool-catalog.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
@@ -38,16 +42,18 @@ export async function checkServers(
   const search = await createServerSearch(state, { trustProject });
   const { entries, problems } = findServers(search);
   const enabled = entries.filter(({ isEnabled }) => isEnabled);
+  const notices: string[] = [];
   const connections = openTestConnections(state, {
     sandbox,
     providers: search.providers,
     storesDemands: false,
+    onNotice: (line) => void notices.push(line),
   });
   const records = openToolRecords(stateDirectory(state));
   try {
     return {
       servers: await Promise.all(enabled.map((entry) => checkServer(entry, connections, records))),
-      problems: problems.map(describeMcpProblem),
+      problems: [...problems.map(describeMcpProblem), ...notices],
     };
   } finally {
     await connections.close();
@@ -93,11 +99,11 @@ function describeFailure(
   const problem = message.startsWith(prefix) ? message.slice(prefix.length) : message;
   const command = `: ${describeLoginCommand(name)}`;
   if (problem.endsWith(command)) {
-    return { problem: problem.slice(0, -command.length), fix: `muster mcp login ${name}` };
+    return { problem: problem.slice(0, -command.length), fix: formatLoginCommand(name) };
   }
   const fix =
     kind === 'login'
-      ? `correct the Authorization header of its entry in ${origin.file}, or remove it, then: muster mcp login ${name}`
+      ? `correct the Authorization header of its entry in ${origin.file}, or remove it, then: ${formatLoginCommand(name)}`
       : `correct its entry in ${origin.file}, then: muster mcp test ${name}`;
   return { problem, fix };
 }

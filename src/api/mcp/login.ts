@@ -9,7 +9,7 @@ import type { HttpTransport, McpServerEntry } from '../../mcp/server-entry.ts';
 import { McpServerError } from '../../mcp/server-error.ts';
 import type { LoginDemand, McpLogin, McpLoginStore } from '../../protocol/mcp-login.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
-import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
+import type { StateOptions } from '../../trust/state-directory.ts';
 import type { KeyStoreChoice } from '../setup/sign-in.ts';
 import { createLoginAccess } from './login-fetch.ts';
 import { createServerSearch, findServer } from './manage-servers.ts';
@@ -73,7 +73,7 @@ export async function logIn(
     const reason = `${name} logs in by itself, with grant_type "client_credentials"; try it: muster mcp test ${name}`;
     throw new MusterError('INVALID_PARAM', reason);
   }
-  const store = openLoginStore({ ...state, directory: stateDirectory(state) });
+  const store = openLoginStore(state);
   const server = new URL(toLoginKey(target.transport.url));
   const known = await readKnown(store, server.href);
   const access = createLoginAccess(server, state.environment);
@@ -233,7 +233,7 @@ export interface LogoutOutcome {
  * @param name the name of a server, or the URL of one that is no longer configured
  */
 export async function logOut(name: string, state: StateOptions): Promise<LogoutOutcome> {
-  const store = openLoginStore({ ...state, directory: stateDirectory(state) });
+  const store = openLoginStore(state);
   const url = /^https?:\/\//i.test(name) ? name : (await findTarget(name, state)).transport.url;
   const server = toLoginKey(url);
   const { login } = await readKnown(store, server);

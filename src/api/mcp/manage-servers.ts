@@ -5,6 +5,7 @@ import { describeConfigProblem } from '../../config/setting.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { suggestNames } from '../../base/name-suggestions.ts';
+import type { LoginSummary } from '../../keys/login-store.ts';
 import { createMcpConnections, type McpConnections } from '../../mcp/connections.ts';
 import { expandTransport, toLoginKey, type VariableSource } from '../../mcp/expand-variables.ts';
 import { describeMcpProblem, PROJECT_MCP_FILE } from '../../mcp/read-servers.ts';
@@ -72,7 +73,8 @@ export async function listServers(state: StateOptions): Promise<ServerReport> {
   const { entries, problems } = findServers(search);
   const records = openToolRecords(stateDirectory(state));
   const variables = { ...state, project: state.cwd, ownSecrets: new Set<string>() };
-  const findLogin = createLoginFinder(state, variables);
+  const logins = readLogins(state, search.problems);
+  const findLogin = createLoginFinder(logins, variables);
   const servers = entries.map((entry): ServerRow => {
     const { name, origin, isEnabled, transport } = entry;
     return {
@@ -92,13 +94,26 @@ export async function listServers(state: StateOptions): Promise<ServerReport> {
   return { servers, problems: [...search.problems, ...problems.map(describeMcpProblem)] };
 }
 
+/** Reads which logins are stored, by the address of the server. A file that cannot be used is a problem. */
+function readLogins(state: StateOptions, problems: string[]): ReadonlyMap<string, LoginSummary> {
+  try {
+    return new Map(
+      openLoginStore(state)
+        .list()
+        .map((login) => [login.server, login]),
+    );
+  } catch (thrown) {
+    if (!(thrown instanceof MusterError)) throw thrown;
+    problems.push(thrown.message);
+    return new Map();
+  }
+}
+
 /** Returns a function that finds what is known about the login to a server. */
 function createLoginFinder(
-  state: StateOptions,
+  logins: ReadonlyMap<string, LoginSummary>,
   variables: VariableSource,
 ): (entry: McpServerEntry) => ServerRow['login'] {
-  const store = openLoginStore({ ...state, directory: stateDirectory(state) });
-  const logins = new Map(store.list().map((login) => [login.server, login]));
   return (entry) => {
     if (entry.transport.type === 'stdio' || logins.size === 0) return null;
     try {
@@ -142,6 +157,8 @@ export async function testServer(
     sandbox: options.sandbox,
     providers: search.providers,
     storesDemands: true,
+    // A server that needs a login says so in its error.
+    onNotice: () => {},
   });
   try {
     const server = connections.open(entry);
@@ -168,14 +185,17 @@ interface TestOptions {
   readonly providers: Layer['providers'];
   /** Whether a server's demand for a login is stored. */
   readonly storesDemands: boolean;
+  readonly onNotice: (line: string) => void;
 }
 
 /** Creates connections that are used for a test and then closed. */
 export function openTestConnections(
   state: StateOptions,
-  { sandbox, providers, storesDemands }: TestOptions,
+  { sandbox, providers, storesDemands, onNotice }: TestOptions,
 ): McpConnections {
   const { environment, home, cwd } = state;
+  // Nothing is logged.
+  const logins = openLogins(state, { onSecret: () => {}, onNotice, storesDemands });
   return createMcpConnections({
     variables: {
       environment,
@@ -187,14 +207,7 @@ export function openTestConnections(
     cwd,
     roots: [cwd],
     startProcess: createStarter({ sandbox, roots: [cwd] }),
-    logins: openLogins({
-      environment,
-      directory: stateDirectory(state),
-      // Nothing is logged.
-      onSecret: () => {},
-      onNotice: () => {},
-      storesDemands,
-    }),
+    ...(logins === null ? {} : { logins }),
   });
 }
 

@@ -15,12 +15,12 @@ import { listNamesOnOneLine } from '../../base/terminal-text.ts';
 import { plural } from '../../base/text.ts';
 import type { McpPort, McpServerTools } from '../../protocol/mcp.ts';
 import { nameCovers } from '../../policy/rules/tool-cover.ts';
+import type { McpLogins } from '../../mcp/server-login.ts';
 import type { HttpFetch } from '../../sys/http/http-types.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { createMcpTool } from '../../tools/mcp/mcp-tool.ts';
 import { isSecretVariable } from '../../sys/secret-variables.ts';
 import { findServers, type ServerSearch } from './find-servers.ts';
-import { openLogins } from './open-logins.ts';
 import { findOwnSecrets } from './own-secrets.ts';
 import { createMemoryToolRecords, openToolRecords } from './tool-records.ts';
 
@@ -30,8 +30,8 @@ export interface ServerParts extends ServerSearch {
   readonly roots: readonly [string, ...string[]];
   /** The state directory; null if nothing may be written there. */
   readonly directory: string | null;
-  /** The state directory, which holds the logins to servers. */
-  readonly loginDirectory: string;
+  /** The logins to servers; null if there are none. */
+  readonly logins: McpLogins | null;
   /** The configured providers, whose keys a project's server cannot get. */
   readonly providers: Layer['providers'];
   readonly fetch: HttpFetch;
@@ -69,13 +69,7 @@ export function openServers(parts: ServerParts): SessionServers | null {
     cwd: roots[0],
     roots,
     startProcess: createStarter(parts),
-    logins: openLogins({
-      environment,
-      directory: parts.loginDirectory,
-      onSecret: (secret) => parts.addSecret(secret),
-      onNotice,
-      storesDemands: directory !== null,
-    }),
+    ...(parts.logins === null ? {} : { logins: parts.logins }),
     onVariables: (values) => {
       for (const [name, value] of values) {
         if (isSecretVariable(name) || ownSecrets.has(name)) parts.addSecret(value);

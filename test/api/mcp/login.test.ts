@@ -55,16 +55,15 @@ function createUser(servers: Readonly<Record<string, object>>): User {
           ...dialog,
         },
       }),
-    openLogins: (options = {}) => ({
-      ...openLogins({
-        environment: {},
-        directory: dataDir,
+    openLogins: (options = {}) => {
+      const logins = openLogins(state, {
         onSecret: (secret) => void secrets.push(secret),
         onNotice: (line) => void warnings.push(line),
         storesDemands: true,
-      }),
-      ...options,
-    }),
+      });
+      if (logins === null) throw new Error(warnings.join());
+      return { ...logins, ...options };
+    },
   };
 }
 
@@ -450,6 +449,30 @@ test.each<[object, string]>([
   ],
 ])('a server without a login: %j', async (entry, message) => {
   await expect(createUser({ s: entry }).logIn('s')).rejects.toThrow(message);
+});
+
+test('logins that a project has brought along, or that others can read, are not used', async () => {
+  const user = createUser({});
+  const { state, credentials } = user;
+  const inProject = { ...state, dataDir: join(state.cwd, 'data') };
+  const dialog = { showPage: () => {}, askAddress: null, warn: () => {} };
+  const notices: string[] = [];
+  const open = (options: StateOptions) =>
+    openLogins(options, {
+      onSecret: () => {},
+      onNotice: (line) => void notices.push(line),
+      storesDemands: true,
+    });
+  expect(open(inProject)).toBeNull();
+  mkdirSync(state.dataDir ?? '', { mode: 0o700 });
+  writeFileSync(credentials, '{"version": 1, "servers": []}', { mode: 0o644 });
+  expect(open(state)).toBeNull();
+  const unused = 'No stored login to an MCP server is used: ';
+  expect(notices).toEqual([
+    expect.stringMatching(`^${unused}the data directory .* is inside the project`),
+    expect.stringMatching(`^${unused}.* others can use it`),
+  ]);
+  await expect(logIn('s', inProject, { dialog, store: 'file' })).rejects.toThrow();
 });
 
 test('a server that asks for no login is named as such', async () => {

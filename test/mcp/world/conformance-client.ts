@@ -90,18 +90,18 @@ writeFileSync(
   join(home, '.config/muster/mcp.json'),
   JSON.stringify({ mcpServers: { server: entry } }),
 );
+const logins = openLogins(state, {
+  onSecret: () => {},
+  onNotice: (line) => process.stdout.write(`${line}\n`),
+  storesDemands: true,
+});
+if (logins === null) throw new Error('the logins cannot be used');
 const connections = createMcpConnections({
   variables: { environment, ownSecrets: new Set(), project: '/', home: '/' },
   http: createHttpFetch(environment),
   cwd: '/',
   ask: () => Promise.resolve({ action: 'accept', content: {} }),
-  logins: openLogins({
-    environment: {},
-    directory: state.dataDir,
-    onSecret: () => {},
-    onNotice: () => {},
-    storesDemands: true,
-  }),
+  logins,
 });
 
 /** Opens a page and follows its redirect. */
