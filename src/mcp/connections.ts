@@ -233,7 +233,10 @@ async function createTarget(
     return { ...target, fetch, login: null };
   }
   const { createServerLogin } = await import('./server-login.ts');
-  return { ...target, ...createServerLogin(entry.name, { transport, fetch, logins }) };
+  const access = createServerLogin(entry.name, { transport, fetch, logins });
+  // A renewal that is due now does not count for the time of the first question to the server.
+  await access.login.token();
+  return { ...target, ...access };
 }
 
 /** Tells whether headers contain a key of their own, so that no other one is sent. */
