@@ -29,6 +29,9 @@ export const loadSecrets = () => import('./setup/secrets.ts');
 
 /** Loads the commands about MCP servers. */
 export const loadServerCommands = () => import('./mcp/manage-servers.ts');
+/** Loads the login to MCP servers. */
+export const loadServerLogin = () => import('./mcp/login.ts');
+export type { LoginDialog, LoginOutcome } from './mcp/login.ts';
 /** Loads the test of all MCP servers. */
 export const loadServerChecks = () => import('./mcp/check-servers.ts');
 export type { ServerChecks } from './mcp/check-servers.ts';

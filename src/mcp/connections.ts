@@ -24,6 +24,7 @@ import type {
 } from './server-data.ts';
 import { fingerprintServer, type McpServerEntry, type McpToolFilter } from './server-entry.ts';
 import type { McpEventListener } from './server-events.ts';
+import type { McpLogins } from './server-login.ts';
 import {
   buildServerEnvironment,
   createHeadersHelper,
@@ -53,6 +54,8 @@ export interface McpConnectionsOptions {
    * logs. Default: none.
    */
   readonly onVariables?: (values: ReadonlyMap<string, string>) => void;
+  /** The logins to servers. Default: none, so that a server that requires one cannot be used. */
+  readonly logins?: McpLogins;
   readonly messageLimits?: MessageLimits;
   readonly clock?: Clock;
 }
@@ -224,7 +227,21 @@ async function createTarget(
   // The client for the web is loaded together with the SDK.
   const { createWebFetch } = await import('./web-fetch.ts');
   const fetch = createWebFetch(http, limits.maxMessageBytes);
-  return { type: 'http', transport, headers: { ...headers, ...added }, fetch };
+  const target = { type: 'http', transport, headers: { ...headers, ...added } } as const;
+  const { logins } = options;
+  if (logins === undefined || hasAuthorization(target.headers)) {
+    return { ...target, fetch, login: null };
+  }
+  const { createServerLogin } = await import('./server-login.ts');
+  const access = createServerLogin(entry.name, { transport, fetch, logins });
+  // A renewal that is due now does not count for the time of the first question to the server.
+  await access.login.token();
+  return { ...target, ...access };
+}
+
+/** Tells whether headers contain a key of their own, so that no other one is sent. */
+export function hasAuthorization(headers: Readonly<Record<string, string>>): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
 }
 
 async function readHelper(

@@ -1,6 +1,7 @@
 import { UsageError } from '../base/errors.ts';
 import type { Environment } from '../sys/env.ts';
 import { isWebUrl } from './read-entry.ts';
+import type { OAuthSettings } from './oauth-settings.ts';
 import type { McpServerEntry, McpTransport } from './server-entry.ts';
 
 /** The values of `${VAR}` in entries. */
@@ -32,7 +33,7 @@ const DIRECTORIES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Replaces the variables in the command, arguments, environment, directory, URL and headers of an entry.
+ * Replaces the variables in the command, arguments, environment, directory, URL, headers and login of an entry.
  * Throws a UsageError that names the file, the server, the field and the variable if a variable has neither a value nor
  * a default, or if an entry of a project names a key of Muster.
  */
@@ -63,10 +64,40 @@ export function expandTransport(entry: McpServerEntry, source: VariableSource): 
   if (!isWebUrl(url)) {
     throw fieldError(entry, 'url', 'it must be a URL that begins with http:// or https://');
   }
+  const { oauth } = transport;
   return {
-    transport: { ...transport, url, headers: expandMap('headers', transport.headers) },
+    transport: {
+      ...transport,
+      url,
+      headers: expandMap('headers', transport.headers),
+      ...(oauth === undefined ? {} : { oauth: expandSettings(oauth, expand) }),
+    },
     used,
   };
+}
+
+function expandSettings(
+  settings: OAuthSettings,
+  expand: (field: string, text: string) => string,
+): OAuthSettings {
+  const { clientId, clientSecret, privateKey, issuer, clientMetadataUrl } = settings;
+  const each = (field: string, text: string | null): string | null =>
+    text === null ? null : expand(`oauth.${field}`, text);
+  return {
+    ...settings,
+    clientId: each('client_id', clientId),
+    clientSecret: each('client_secret', clientSecret),
+    privateKey: each('private_key', privateKey),
+    issuer: each('issuer', issuer),
+    clientMetadataUrl: each('client_metadata_url', clientMetadataUrl),
+  };
+}
+
+/** Returns the address of a server by which its login is stored. */
+export function toLoginKey(url: string): string {
+  const key = new URL(url);
+  key.hash = '';
+  return key.href;
 }
 
 /** Lists the environment variables that an entry names, in the order of their first occurrence. */
@@ -79,13 +110,20 @@ export function listVariables(transport: McpTransport): readonly string[] {
           ...Object.values(transport.env),
           ...(transport.cwd === null ? [] : [transport.cwd]),
         ]
-      : [transport.url, ...Object.values(transport.headers)];
+      : [transport.url, ...Object.values(transport.headers), ...listTexts(transport.oauth)];
   const names = new Set<string>();
   for (const [, inside = ''] of texts.join('\n').matchAll(VARIABLE)) {
     const name = NAMED.exec(inside)?.[1];
     if (name !== undefined && !DIRECTORIES.has(name)) names.add(name);
   }
   return [...names];
+}
+
+function listTexts(settings: OAuthSettings | undefined): readonly string[] {
+  const { clientId, clientSecret, privateKey, issuer, clientMetadataUrl } = settings ?? {};
+  return [clientId, clientSecret, privateKey, issuer, clientMetadataUrl].flatMap(
+    (text) => text ?? [],
+  );
 }
 
 interface Variable {

@@ -2,6 +2,7 @@ import {
   isJSONRPCRequest,
   SSEClientTransport,
   StreamableHTTPClientTransport,
+  type AuthProvider,
   type FetchLike,
   type JSONRPCMessage,
 } from '@modelcontextprotocol/client';
@@ -53,19 +54,20 @@ export interface HttpConnection {
   /** The headers of the entry and of its helper. */
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: FetchLike;
+  /** The login to the server. Null if the entry has its own header for that, or if there is no store of logins. */
+  readonly login: AuthProvider | null;
 }
 
 /** Creates the transport for streamable HTTP. */
 export function createStreamingTransport(connection: HttpConnection): StreamingTransport {
-  const { transport, headers, fetch } = connection;
-  return new StreamingTransport(new URL(transport.url), { fetch, requestInit: { headers } });
+  return new StreamingTransport(new URL(connection.transport.url), toOptions(connection));
 }
 
 /** Creates the transport that was used before streamable HTTP. */
-export function createSseTransport({
-  transport,
-  headers,
-  fetch,
-}: HttpConnection): SSEClientTransport {
-  return new SSEClientTransport(new URL(transport.url), { fetch, requestInit: { headers } });
+export function createSseTransport(connection: HttpConnection): SSEClientTransport {
+  return new SSEClientTransport(new URL(connection.transport.url), toOptions(connection));
+}
+
+function toOptions({ headers, fetch, login }: HttpConnection) {
+  return { fetch, requestInit: { headers }, ...(login === null ? {} : { authProvider: login }) };
 }

@@ -4,6 +4,7 @@ import {
   SdkErrorCode,
   SdkHttpError,
   SSEClientTransport,
+  type AuthProvider,
   type ClientOptions,
   type ElicitRequest,
   type ElicitResult,
@@ -82,6 +83,7 @@ export type SessionTarget =
       readonly transport: HttpTransport;
       readonly headers: Readonly<Record<string, string>>;
       readonly fetch: FetchLike;
+      readonly login: AuthProvider | null;
     };
 
 /**
@@ -183,13 +185,13 @@ async function connect(
   } catch (thrown) {
     const error = toServerError(thrown, { server, signal, endReason: getEndReason() });
     await close().catch(() => {});
-    if (error.kind === 'closed') throw error;
+    if (error.kind === 'closed' || error.kind === 'login') throw error;
     // The reason for the end of a connection quotes stderr already.
     const isQuoted = error.kind === 'lost' || !(transport instanceof StdioServerTransport);
     const stderr = isQuoted ? '' : transport.quoteStderr();
     throw new McpServerError(`it could not be started: ${withoutPrefix(error)}${stderr}`, {
       server,
-      kind: error.kind === 'login' || error.kind === 'cancelled' ? error.kind : 'start',
+      kind: error.kind === 'cancelled' ? error.kind : 'start',
       cause: thrown,
     });
   } finally {

@@ -1,4 +1,5 @@
 import { EntryFields, type EntryProblem } from './entry-fields.ts';
+import { readOAuthSettings } from './oauth-settings.ts';
 import {
   DEFAULT_MCP_LIMITS,
   type HttpTransport,
@@ -192,7 +193,14 @@ function readHttp(
     ([header, text]) => !HEADER_NAME.test(header) || /[\r\n]/.test(text),
   );
   if (wrong !== undefined) fields.error(`headers.${wrong[0]}`, 'it is no valid HTTP header');
-  return { type, url, headers, headersHelper: fields.text('headershelper') ?? null };
+  const oauth = readOAuthSettings(fields, toVariableSyntax);
+  return {
+    type,
+    url,
+    headers,
+    headersHelper: fields.text('headershelper') ?? null,
+    ...(oauth === null ? {} : { oauth }),
+  };
 }
 
 /** Tells whether a text is an absolute URL of HTTP without a user name and a password. */

@@ -13,7 +13,8 @@ const STABLE_MS = 60_000;
  */
 export function restartDelay(failures: number): number | null {
   if (failures > MAX_FAILURES) return null;
-  return Math.min(FIRST_DELAY_MS * 2 ** Math.max(failures - 1, 0), MAX_DELAY_MS);
+  if (failures === 0) return 0;
+  return Math.min(FIRST_DELAY_MS * 2 ** (failures - 1), MAX_DELAY_MS);
 }
 
 /** Returns the number of failures in a row, including the end of a server that has run for `ranMs`. */

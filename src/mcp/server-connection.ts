@@ -112,8 +112,7 @@ export class ServerConnection {
 
   /** Lists the tools. The list is kept until the server says that it has changed. */
   async listTools(signal: AbortSignal): Promise<McpList<McpTool>> {
-    const own = this.closing.signal;
-    this.tools ??= this.use({ signal: own }, (session, request) =>
+    this.tools ??= this.use({ signal: this.closing.signal }, (session, request) =>
       session.listTools(request.signal),
     );
     const list = this.tools;
@@ -262,8 +261,10 @@ export class ServerConnection {
         : this.createError(errorMessage(thrown), 'start', thrown);
     if (this.currentState === 'closed') return error;
     this.error = error;
-    this.failures += 1;
-    const restartMs = this.scheduleStart(startsByItself && this.users > 0);
+    // A server that waits for a login works: it is asked again at the next use.
+    const isReady = error.kind !== 'login';
+    if (isReady) this.failures += 1;
+    const restartMs = this.scheduleStart(isReady && startsByItself && this.users > 0);
     if (startsByItself)
       this.parts.onEvent({ type: 'restart-failed', reason: error.message, restartMs });
     return error;

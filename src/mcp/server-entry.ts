@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { OAuthSettings } from './oauth-settings.ts';
 
 /** A server that Muster starts as a process and talks to through its stdin and stdout. */
 export interface StdioTransport {
@@ -18,6 +19,8 @@ export interface HttpTransport {
   readonly headers: Readonly<Record<string, string>>;
   /** A command line for a shell that prints more headers as a JSON object. It runs before each connection. */
   readonly headersHelper: string | null;
+  /** The settings for a login. Default: none; a server may require a login all the same. */
+  readonly oauth?: OAuthSettings;
 }
 
 export type McpTransport = StdioTransport | HttpTransport;

@@ -1,4 +1,5 @@
 import { MusterError, type ErrorCode } from '../base/errors.ts';
+import { quoteForShell } from '../base/text.ts';
 
 /**
  * The reason why a server could not do what it was asked for:
@@ -42,6 +43,17 @@ export interface McpFailure {
   /** Whether the server may have carried out the request or a part of it. Default: false. */
   readonly isOutcomeUnknown?: boolean;
   readonly cause?: unknown;
+}
+
+/** Says how a person logs in to a server, as the end of a message. */
+export function describeLoginCommand(server: string): string {
+  return `run "${formatLoginCommand(server)}"`;
+}
+
+/** Returns the command with which a person logs in to a server. Its name may come from a file of somebody else. */
+export function formatLoginCommand(server: string): string {
+  const isPlain = /^[\w.@][\w.@-]*$/.test(server);
+  return `muster mcp login ${isPlain ? server : quoteForShell(server)}`;
 }
 
 /** A failure of an MCP server. Its message names the server. */

@@ -1,4 +1,5 @@
 import {
+  InsufficientScopeError,
   ProtocolError,
   SdkError,
   SdkErrorCode,
@@ -9,7 +10,7 @@ import { errorMessage, systemErrorCode } from '../base/errors.ts';
 import { sanitizeLine } from '../base/terminal-text.ts';
 import { truncate } from '../base/text.ts';
 import { isStreamEnd } from './http-transports.ts';
-import { McpServerError, type McpFailureKind } from './server-error.ts';
+import { describeLoginCommand, McpServerError, type McpFailureKind } from './server-error.ts';
 
 /** The maximum length of a text of a server in an error. */
 const MAX_LENGTH = 1000;
@@ -55,8 +56,14 @@ export function toServerError(thrown: unknown, failed: FailedRequest): McpServer
     new McpServerError(message, { server, kind, isOutcomeUnknown, cause: thrown });
   const text = quoteOneLine(describeWithCauses(thrown));
   if (endReason !== null) return create(endReason, 'lost', true);
-  if (thrown instanceof SdkHttpError) return create(...describeHttpError(thrown, text));
+  if (thrown instanceof SdkHttpError) return create(...describeHttpError(thrown, failed, text));
   if (thrown instanceof UnauthorizedError) return create('it requires a login', 'login');
+  if (thrown instanceof InsufficientScopeError) {
+    const { requiredScope } = thrown;
+    const scopes = requiredScope === undefined ? '' : ` (scopes: ${quoteOneLine(requiredScope)})`;
+    const message = `it demands a login with more rights${scopes}: ${describeLoginCommand(server)}`;
+    return create(message, 'login');
+  }
   if (thrown instanceof ProtocolError) {
     if (isStreamEnd(thrown.data)) return create(thrown.message, 'lost', true);
     return create(`error ${thrown.code}: ${text}`, 'refused');
@@ -74,7 +81,15 @@ export function toServerError(thrown: unknown, failed: FailedRequest): McpServer
 
 type ErrorParts = readonly [message: string, kind: McpFailureKind, isOutcomeUnknown: boolean];
 
-function describeHttpError({ status }: SdkHttpError, text: string): ErrorParts {
+function describeHttpError(
+  { status, code }: SdkHttpError,
+  { server }: FailedRequest,
+  text: string,
+): ErrorParts {
+  // The tokens of a login were refused, and those that replaced them as well.
+  if (code === SdkErrorCode.ClientHttpAuthentication) {
+    return [`it does not accept the login: ${describeLoginCommand(server)}`, 'login', false];
+  }
   if (status === UNAUTHORIZED) return ['it requires a login (HTTP 401)', 'login', false];
   // The server no longer knows the session, so it has not carried out the request.
   if (status === NOT_FOUND) return [`HTTP 404: ${text}`, 'lost', false];

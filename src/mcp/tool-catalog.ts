@@ -69,6 +69,8 @@ export class ToolCatalog {
   private readonly uses = new Map<string, McpServer>();
   private readonly recorded = new Map<string, RecordedTools>();
   private readonly requested = new Map<string, Promise<void>>();
+  /** The servers that demand a login, which was reported. */
+  private readonly waitForLogin = new Set<string>();
   /** The servers whose present tools are known, with the difference from the accepted ones. */
   private readonly compared = new Map<string, Omit<ToolChange, 'server'> | null>();
   private servers_: readonly CatalogServer[] | null = null;
@@ -141,7 +143,13 @@ export class ToolCatalog {
     try {
       await this.accept(entry, new AbortController().signal);
     } catch (thrown) {
-      this.options.onProblem(entry.name, errorMessage(thrown));
+      // The user may log in while the session runs, so the server is asked again the next time.
+      const isLogin = thrown instanceof McpServerError && thrown.kind === 'login';
+      if (isLogin) this.requested.delete(entry.name);
+      if (!isLogin || !this.waitForLogin.has(entry.name)) {
+        this.options.onProblem(entry.name, errorMessage(thrown));
+      }
+      if (isLogin) this.waitForLogin.add(entry.name);
     }
   }
 

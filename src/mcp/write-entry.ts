@@ -1,4 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
+import { writeOAuthSettings } from './oauth-settings.ts';
 import {
   DEFAULT_MCP_LIMITS,
   type McpServerEntry,
@@ -30,12 +31,13 @@ function writeTransport(transport: McpTransport): JsonObject {
       ...(cwd === null ? {} : { cwd }),
     };
   }
-  const { type, url, headers, headersHelper } = transport;
+  const { type, url, headers, headersHelper, oauth } = transport;
   return {
     type,
     url,
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
     ...(headersHelper === null ? {} : { headersHelper }),
+    ...(oauth === undefined ? {} : { oauth: writeOAuthSettings(oauth) }),
   };
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { McpConnections, McpServer } from '../../src/mcp/connections.ts';
 import type { McpTool } from '../../src/mcp/server-data.ts';
 import { DEFAULT_MCP_LIMITS, type McpServerEntry } from '../../src/mcp/server-entry.ts';
+import { McpServerError } from '../../src/mcp/server-error.ts';
 import {
   compareTools,
   ToolCatalog,
@@ -34,6 +35,9 @@ function createWorld(offered: Record<string, readonly McpTool[]>) {
   const open = (entry: McpServerEntry): McpServer => {
     const tools = () => {
       const found = offered[entry.name];
+      if (entry.name.startsWith('closed') && found === undefined) {
+        throw new McpServerError('it requires a login', { server: entry.name, kind: 'login' });
+      }
       if (found === undefined) throw new Error(`${entry.name} cannot be started`);
       return found;
     };
@@ -86,6 +90,22 @@ describe('the tools of servers', () => {
     await Promise.all([catalog.prepare(ALL), catalog.prepare(ALL)]);
     expect(namesOf(catalog)).toEqual(['mcp__a__x', 'mcp__b__y']);
     expect(world.started).toEqual(['a', 'b']);
+  });
+
+  it('are asked for again while the server waits for a login, which is reported once', async () => {
+    const offered: Record<string, readonly McpTool[]> = {};
+    const world = createWorld(offered);
+    const catalog = world.openCatalog('closed', 'broken');
+    await catalog.prepare(ALL);
+    await catalog.prepare(ALL);
+    expect(world.problems).toEqual([
+      'MCP server closed: it requires a login',
+      'broken cannot be started',
+    ]);
+    offered['closed'] = [toolOf('x')];
+    await catalog.prepare(ALL);
+    expect(namesOf(catalog)).toEqual(['mcp__closed__x']);
+    expect(world.started).toEqual(['closed', 'broken', 'closed', 'closed']);
   });
 
   it('are known without a start after the first use', async () => {

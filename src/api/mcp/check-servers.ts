@@ -3,7 +3,11 @@ import { toShellWord } from '../../base/text.ts';
 import type { McpConnections } from '../../mcp/connections.ts';
 import { describeMcpProblem } from '../../mcp/read-servers.ts';
 import { fingerprintServer, type McpServerEntry } from '../../mcp/server-entry.ts';
-import { McpServerError } from '../../mcp/server-error.ts';
+import {
+  describeLoginCommand,
+  formatLoginCommand,
+  McpServerError,
+} from '../../mcp/server-error.ts';
 import { compareTools, type ToolRecords } from '../../mcp/tool-catalog.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
 import { findServers } from './find-servers.ts';
@@ -42,12 +46,18 @@ export async function checkServers(
   const search = await createServerSearch(state, { trustProject });
   const { entries, problems } = findServers(search);
   const enabled = entries.filter(({ isEnabled }) => isEnabled);
-  const connections = openTestConnections(state, confinement, search.providers);
+  const notices: string[] = [];
+  const connections = openTestConnections(state, {
+    confinement,
+    providers: search.providers,
+    storesDemands: false,
+    onNotice: (line) => void notices.push(line),
+  });
   const records = openToolRecords(stateDirectory(state));
   try {
     return {
       servers: await Promise.all(enabled.map((entry) => checkServer(entry, connections, records))),
-      problems: problems.map(describeMcpProblem),
+      problems: [...problems.map(describeMcpProblem), ...notices],
     };
   } finally {
     await connections.close();
@@ -92,9 +102,13 @@ function describeFailure(
   const prefix = `MCP server ${name}: `;
   const { message, kind } = error;
   const problem = message.startsWith(prefix) ? message.slice(prefix.length) : message;
+  const command = `: ${describeLoginCommand(name)}`;
+  if (problem.endsWith(command)) {
+    return { problem: problem.slice(0, -command.length), fix: formatLoginCommand(name) };
+  }
   const fix =
     kind === 'login'
-      ? `write "headers": {"Authorization": "Bearer \${TOKEN}"} into its entry in ${origin.file}, and set TOKEN`
+      ? `correct the Authorization header of its entry in ${origin.file}, or remove it, then: ${formatLoginCommand(name)}`
       : `correct its entry in ${origin.file}, then: muster mcp test ${toShellWord(name)}`;
   return { problem, fix };
 }

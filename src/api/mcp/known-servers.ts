@@ -37,6 +37,7 @@ export async function listKnownServers({
     tables: loadedConfig.config.mcp,
     roots: [cwd],
     directory,
+    logins: null,
     providers: loadedConfig.config.models.providers,
     fetch: createHttpFetch(environment),
     sandbox: createUnavailableSandbox('nothing is started', ''),

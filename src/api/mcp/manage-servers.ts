@@ -7,7 +7,9 @@ import type { JsonObject } from '../../base/json.ts';
 import { suggestNames } from '../../base/name-suggestions.ts';
 import { sanitizeLine } from '../../base/terminal-text.ts';
 import { toShellWord } from '../../base/text.ts';
+import type { LoginSummary } from '../../keys/login-store.ts';
 import { createMcpConnections, type McpConnections } from '../../mcp/connections.ts';
+import { expandTransport, toLoginKey, type VariableSource } from '../../mcp/expand-variables.ts';
 import { describeMcpProblem, PROJECT_MCP_FILE } from '../../mcp/read-servers.ts';
 import type { McpServerInfo, McpTool } from '../../mcp/server-data.ts';
 import { fingerprintServer, runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
@@ -16,6 +18,7 @@ import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
 import { findServers, userServersFile, type ServerSearch } from './find-servers.ts';
+import { openLogins, openLoginStore } from './open-logins.ts';
 import { createStarter, type StarterParts } from './server-starter.ts';
 import { findOwnSecrets } from './own-secrets.ts';
 import { changeServersFile } from './servers-file.ts';
@@ -32,6 +35,8 @@ export interface ServerRow {
   readonly isSandboxed: boolean;
   /** The number of tools that the user has accepted; null if the server was never used. */
   readonly tools: number | null;
+  /** `needed`: the server has demanded a login that nobody has made; null: nothing is known. */
+  readonly login: 'stored' | 'needed' | null;
 }
 
 /** The configured servers, and the problems of their files. */
@@ -68,6 +73,9 @@ export async function listServers(state: StateOptions): Promise<ServerReport> {
   const search = await createServerSearch(state);
   const { entries, problems } = findServers(search);
   const records = openToolRecords(stateDirectory(state));
+  const variables = { ...state, project: state.cwd, ownSecrets: new Set<string>() };
+  const logins = readLogins(state, search.problems);
+  const findLogin = createLoginFinder(logins, variables);
   const servers = entries.map((entry): ServerRow => {
     const { name, origin, isEnabled, transport } = entry;
     return {
@@ -81,9 +89,45 @@ export async function listServers(state: StateOptions): Promise<ServerReport> {
       isEnabled,
       isSandboxed: transport.type === 'stdio' && runsInSandbox(entry),
       tools: records.read(fingerprintServer(entry))?.tools.length ?? null,
+      login: findLogin(entry),
     };
   });
   return { servers, problems: [...search.problems, ...problems.map(describeMcpProblem)] };
+}
+
+/** Reads which logins are stored, by the address of the server. A file that cannot be used is a problem. */
+function readLogins(state: StateOptions, problems: string[]): ReadonlyMap<string, LoginSummary> {
+  try {
+    return new Map(
+      openLoginStore(state)
+        .list()
+        .map((login) => [login.server, login]),
+    );
+  } catch (thrown) {
+    if (!(thrown instanceof MusterError)) throw thrown;
+    problems.push(thrown.message);
+    return new Map();
+  }
+}
+
+/** Returns a function that finds what is known about the login to a server. */
+function createLoginFinder(
+  logins: ReadonlyMap<string, LoginSummary>,
+  variables: VariableSource,
+): (entry: McpServerEntry) => ServerRow['login'] {
+  return (entry) => {
+    if (entry.transport.type === 'stdio' || logins.size === 0) return null;
+    try {
+      const { transport } = expandTransport(entry, variables);
+      const login = logins.get(transport.type === 'stdio' ? '' : toLoginKey(transport.url));
+      if (login === undefined) return null;
+      return login.isDemanded ? 'needed' : 'stored';
+    } catch (thrown) {
+      // A variable of the URL is not set, so nothing can be known.
+      if (thrown instanceof MusterError) return null;
+      throw thrown;
+    }
+  };
 }
 
 /** The result of a connection to a server. */
@@ -106,7 +150,13 @@ export async function testServer(
 ): Promise<ServerTest> {
   const search = await createServerSearch(state);
   const entry = findServer(name, search);
-  const connections = openTestConnections(state, options, search.providers);
+  const connections = openTestConnections(state, {
+    confinement: options,
+    providers: search.providers,
+    storesDemands: true,
+    // A server that needs a login says so in its error.
+    onNotice: () => {},
+  });
   try {
     const server = connections.open(entry);
     const info = await server.start(options.signal);
@@ -129,12 +179,23 @@ export async function testServer(
 /** The sandbox of a server and the permission rules that say what it must not see. */
 export type ServerConfinement = Pick<StarterParts, 'sandbox' | 'rules'>;
 
+/** The circumstances of a test. */
+interface TestOptions {
+  readonly confinement: ServerConfinement;
+  readonly providers: Layer['providers'];
+  /** Whether a server's demand for a login is stored. */
+  readonly storesDemands: boolean;
+  readonly onNotice: (line: string) => void;
+}
+
 /** Creates connections that are used for a test and then closed. */
 export function openTestConnections(
-  { environment, home, cwd }: StateOptions,
-  confinement: ServerConfinement,
-  providers: Layer['providers'],
+  state: StateOptions,
+  { confinement, providers, storesDemands, onNotice }: TestOptions,
 ): McpConnections {
+  const { environment, home, cwd } = state;
+  // Nothing is logged.
+  const logins = openLogins(state, { onSecret: () => {}, onNotice, storesDemands });
   return createMcpConnections({
     variables: {
       environment,
@@ -146,10 +207,12 @@ export function openTestConnections(
     cwd,
     roots: [cwd],
     startProcess: createStarter({ ...confinement, home, roots: [cwd] }),
+    ...(logins === null ? {} : { logins }),
   });
 }
 
-function findServer(name: string, search: ServerSearch): McpServerEntry {
+/** Finds a configured server. Throws NOT_FOUND with the reason if there is none of this name. */
+export function findServer(name: string, search: ServerSearch): McpServerEntry {
   const { entries, problems } = findServers(search);
   const entry = entries.find((each) => each.name === name);
   if (entry !== undefined) return entry;

@@ -14,6 +14,7 @@ import { plural, toShellWord } from '../../base/text.ts';
 import type { McpPort, McpServerTools } from '../../protocol/mcp.ts';
 import { canNameServer } from '../../protocol/server-tool-names.ts';
 import { nameCovers } from '../../policy/rules/tool-cover.ts';
+import type { McpLogins } from '../../mcp/server-login.ts';
 import type { ProjectTrust } from '../../sys/files/project-file.ts';
 import type { HttpFetch } from '../../sys/http/http-types.ts';
 import { createMcpTool } from '../../tools/mcp/mcp-tool.ts';
@@ -29,6 +30,8 @@ export interface ServerParts extends ServerSearch, Pick<StarterParts, 'sandbox' 
   readonly roots: readonly [string, ...string[]];
   /** The state directory; null if nothing may be written there. */
   readonly directory: string | null;
+  /** The logins to servers; null if there are none. */
+  readonly logins: McpLogins | null;
   /** The configured providers, whose keys a project's server cannot get. */
   readonly providers: Layer['providers'];
   readonly fetch: HttpFetch;
@@ -65,6 +68,7 @@ export function openServers(parts: ServerParts): SessionServers | null {
     cwd: roots[0],
     roots,
     startProcess: createStarter(parts),
+    ...(parts.logins === null ? {} : { logins: parts.logins }),
     onVariables: (values) => {
       for (const [name, value] of values) {
         if (isSecretVariable(name) || ownSecrets.has(name)) parts.addSecret(value);

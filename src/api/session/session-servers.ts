@@ -35,7 +35,11 @@ export async function openSessionServers(
   const files = [join(userConfigDirectory(user), 'mcp.json'), join(roots[0], '.mcp.json')];
   const tables = loaded.config.mcp;
   if (tables === null && !files.some((file) => existsSync(file))) return null;
-  const { openServers } = await import('../mcp/open-servers.ts');
+  const [{ openServers }, { openLogins }] = await Promise.all([
+    import('../mcp/open-servers.ts'),
+    import('../mcp/open-logins.ts'),
+  ]);
+  const addSecret = (value: string): void => void secrets.push(...listSecretForms(value));
   const servers = openServers({
     ...user,
     project: roots[0],
@@ -43,11 +47,16 @@ export async function openSessionServers(
     tables,
     roots,
     directory: canWriteDataDir ? directory : null,
+    logins: openLogins(state, {
+      onSecret: addSecret,
+      onNotice,
+      storesDemands: canWriteDataDir,
+    }),
     providers: loaded.config.models.providers,
     fetch: models.listing.fetch,
     sandbox,
     rules: loaded.rules,
-    addSecret: (value) => secrets.push(...listSecretForms(value)),
+    addSecret,
     onNotice,
   });
   const known = servers?.prepare(mainAgent, (names) => {

@@ -29,6 +29,7 @@ import { trustAddCommand } from './commands/trust/add.ts';
 import { mcpAddCommand, mcpAddJsonCommand, mcpRemoveCommand } from './commands/mcp/change.ts';
 import { mcpImportCommand } from './commands/mcp/import.ts';
 import { mcpGetCommand, mcpListCommand } from './commands/mcp/list.ts';
+import { mcpLoginCommand, mcpLogoutCommand } from './commands/mcp/login.ts';
 import { mcpAcceptCommand, mcpTestCommand } from './commands/mcp/test.ts';
 import { loginCommand } from './commands/keys/login.ts';
 import { logoutCommand } from './commands/keys/logout.ts';
@@ -82,6 +83,8 @@ export const CLI_COMMANDS: readonly Command[] = [
   mcpImportCommand,
   mcpTestCommand,
   mcpAcceptCommand,
+  mcpLoginCommand,
+  mcpLogoutCommand,
   loginCommand,
   logoutCommand,
   modelsCommand,

@@ -240,6 +240,7 @@ const FLAGS = {
     'no-check': { help: 'store the key without asking the provider whether it is valid' },
   }),
   ...inGroup('Servers', {
+    'no-browser': { help: 'print the address of the page instead of opening it' },
     project: { help: 'write into .mcp.json of this project instead of your own file' },
     env: {
       value: 'NAME=VALUE',

@@ -50,6 +50,20 @@ export class StateList<T> {
     this.#change((before) => [...before.filter((each) => !keys.has(keyOf(each))), ...entries]);
   }
 
+  /**
+   * Replaces the entry of a key, or adds or removes it. No other process changes the file in between.
+   *
+   * @param change returns the new entry; undefined for none
+   */
+  update(key: string, change: (before: T | undefined) => T | undefined): void {
+    const { keyOf } = this.#format;
+    this.#change((all) => {
+      const changed = change(all.find((each) => keyOf(each) === key));
+      const others = all.filter((each) => keyOf(each) !== key);
+      return changed === undefined ? others : [...others, changed];
+    });
+  }
+
   /** Removes entries, and returns them. */
   remove(shouldRemove: (entry: T) => boolean): readonly T[] {
     let removed: readonly T[] = [];

@@ -41,7 +41,7 @@ const SECRET_NAMES: readonly string[] = listNames(`
   .authinfo .authinfo.gpg .bash_history .boto .dev.vars .dockercfg .envrc .git-credentials
   .htpasswd .my.cnf .mylogin.cnf .mysql_history .netrc .node_repl_history .pgpass .psql_history
   .pypirc .python_history .s3cfg .secret .secrets .terraformrc .vault-token .vault_pass
-  .vault_password .zsh_history _netrc credentials.json htpasswd local.settings.json
+  .vault_password .zsh_history _netrc credentials.json htpasswd local.settings.json mcp-credentials.json
   terraform.tfstate terraform.tfstate.backup wallet.dat
 `);
 
@@ -61,7 +61,7 @@ const SECRET_PATTERNS: readonly RegExp[] = [
   /^(?:secrets?|credentials?)\.(?:ya?ml|toml|ini|properties|txt)$/,
   /^secrets?\.json$/,
   // A new version of Muster's own file that is being written.
-  /^credentials\.json\..+\.new$/,
+  /^(?:mcp-)?credentials\.json\..+\.new$/,
 ];
 
 /**

@@ -85,6 +85,8 @@ const SHORTEST: Readonly<Record<string, readonly string[]>> = {
   'mcp remove': ['NAME'],
   'mcp test': ['NAME'],
   'mcp accept': ['NAME'],
+  'mcp login': ['NAME'],
+  'mcp logout': ['NAME'],
   run: ['TEMPLATE', '--items', 'FILE'],
   'trust revoke': ['NAME'],
   sandbox: ['COMMAND'],

@@ -1,15 +1,25 @@
 /**
  * The client that `@modelcontextprotocol/conformance` tests: it connects to the server of a scenario, reads its lists
- * and calls each of its tools. The last argument is the URL of the server.
+ * and calls each of its tools. If the server demands a login, it logs in like a person whose browser agrees at once. The
+ * last argument is the URL of the server.
  */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { logIn } from '../../../src/api/mcp/login.ts';
+import { openLogins } from '../../../src/api/mcp/open-logins.ts';
 import type { JsonObject, JsonValue } from '../../../src/base/json.ts';
 import { createMcpConnections } from '../../../src/mcp/connections.ts';
+import { McpServerError } from '../../../src/mcp/server-error.ts';
 import { readMcpServers } from '../../../src/mcp/read-servers.ts';
 import { readEnvironment } from '../../../src/sys/env.ts';
 import { createHttpFetch } from '../../../src/sys/http/http-fetch.ts';
 
 interface Context {
   readonly toolCalls?: readonly { readonly name: string; readonly arguments?: JsonObject }[];
+  readonly client_id?: string;
+  readonly client_secret?: string;
+  readonly private_key_pem?: string;
 }
 
 /** Returns arguments that fit a schema. An argument called `schema` gets the schema of another tool as it was received. */
@@ -45,21 +55,88 @@ async function show(name: string, request: Promise<unknown>): Promise<void> {
   process.stdout.write(`${name}: ${text}\n`);
 }
 
+/** Returns the authorization server that the server of the scenario names, which a user would have written down. */
+async function findIssuer(): Promise<string> {
+  const answer = await fetch(new URL('/.well-known/oauth-protected-resource/mcp', url));
+  const { authorization_servers: issuers } = (await answer.json()) as {
+    readonly authorization_servers: readonly string[];
+  };
+  return issuers[0] ?? '';
+}
+
+/** The maximum number of logins for one request, after which a person would give up. */
+const MAX_LOGINS = 2;
+
 const environment = readEnvironment();
 const context = JSON.parse(environment['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as Context;
+const { client_id: clientId, client_secret: clientSecret, private_key_pem: privateKey } = context;
+const isProgram = environment['MCP_CONFORMANCE_SCENARIO']?.includes('client-credentials') === true;
+const url = process.argv.at(-1) ?? '';
+const entry = {
+  url,
+  oauth: {
+    clientMetadataUrl: 'https://conformance-test.local/client-metadata.json',
+    ...(clientId === undefined ? {} : { clientId }),
+    ...(clientSecret === undefined ? {} : { clientSecret }),
+    ...(privateKey === undefined ? {} : { privateKey }),
+    // The server of such a scenario names its authorization server only when it is asked.
+    ...(isProgram ? { grantType: 'client_credentials', issuer: await findIssuer() } : {}),
+  },
+};
+const home = mkdtempSync(join(tmpdir(), 'muster-conformance-'));
+const state = { environment: {}, home, cwd: home, dataDir: join(home, 'data') };
+mkdirSync(join(home, '.config/muster'), { recursive: true });
+writeFileSync(
+  join(home, '.config/muster/mcp.json'),
+  JSON.stringify({ mcpServers: { server: entry } }),
+);
+const logins = openLogins(state, {
+  onSecret: () => {},
+  onNotice: (line) => process.stdout.write(`${line}\n`),
+  storesDemands: true,
+});
+if (logins === null) throw new Error('the logins cannot be used');
 const connections = createMcpConnections({
   variables: { environment, ownSecrets: new Set(), project: '/', home: '/' },
   http: createHttpFetch(environment),
   cwd: '/',
   ask: () => Promise.resolve({ action: 'accept', content: {} }),
+  logins,
 });
-const url = process.argv.at(-1);
-const { entries } = readMcpServers({ server: { url } }, { scope: 'user', file: 'conformance' });
+
+/** Opens a page and follows its redirect. */
+async function agree(page: string): Promise<void> {
+  const { headers } = await fetch(page, { redirect: 'manual' });
+  await fetch(headers.get('location') ?? '');
+}
+
+/** Sends a request, and sends it again after each login that the server demands. */
+async function withLogin<T>(send: () => Promise<T>): Promise<T> {
+  for (let logins = 0; ; logins += 1) {
+    try {
+      return await send();
+    } catch (thrown) {
+      const isDemanded = thrown instanceof McpServerError && thrown.kind === 'login';
+      if (!isDemanded || logins === MAX_LOGINS) throw thrown;
+      process.stdout.write(`${thrown.message}\n`);
+      await logIn('server', state, {
+        store: 'file',
+        dialog: {
+          showPage: ({ url }) => void agree(url).catch(String),
+          askAddress: null,
+          warn: (line) => process.stdout.write(`${line}\n`),
+        },
+      });
+    }
+  }
+}
+
+const { entries } = readMcpServers({ server: entry }, { scope: 'user', file: 'conformance' });
 const { signal } = new AbortController();
 try {
-  for (const server of entries.map((entry) => connections.open(entry))) {
-    await server.start(signal);
-    const { items } = await server.listTools(signal);
+  for (const server of entries.map((each) => connections.open(each))) {
+    await withLogin(() => server.start(signal));
+    const { items } = await withLogin(() => server.listTools(signal));
     const calls =
       context.toolCalls ??
       items.map(({ name, inputSchema }) => {
@@ -67,11 +144,13 @@ try {
         return { name, arguments: createArguments(inputSchema, other) };
       });
     for (const call of calls) {
-      await show(call.name, server.callTool(call.name, call.arguments ?? {}, { signal }));
+      const send = () => server.callTool(call.name, call.arguments ?? {}, { signal });
+      await show(call.name, withLogin(send));
     }
     await show('resources', server.listResources(signal));
     await show('prompts', server.listPrompts(signal));
   }
 } finally {
   await connections.close();
+  rmSync(home, { recursive: true, force: true });
 }

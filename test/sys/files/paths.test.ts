@@ -179,6 +179,8 @@ test.each([
   '/home/u/.codex/auth.json',
   '/home/u/.claude/.credentials.json',
   '/d/credentials.json.01KB2V3W4X.new',
+  '/d/mcp-credentials.json',
+  '/d/mcp-credentials.json.01KB2V3W4X.new',
   '/home/u/.bash_history',
   '/home/u/.mozilla/firefox/x/cookies.sqlite',
   '/home/u/Library/Keychains/login.keychain-db',

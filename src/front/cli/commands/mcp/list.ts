@@ -72,7 +72,8 @@ async function readServers(
 
 function formatRow(server: ServerRow): string {
   const { name, scope, target } = server;
-  return `${sanitizeLine(name)}  ${scope} · ${describeTools(server)} · ${sanitizeLine(target)}`;
+  const parts = [scope, describeTools(server), ...[describeLogin(server) ?? []].flat(), target];
+  return `${sanitizeLine(name)}  ${parts.map(sanitizeLine).join(' · ')}`;
 }
 
 function describeTools({ isEnabled, tools }: ServerRow): string {
@@ -80,13 +81,21 @@ function describeTools({ isEnabled, tools }: ServerRow): string {
   return tools === null ? 'not used yet' : plural(tools, 'tool');
 }
 
+/** Describes the login to a server; null if nothing is known about one. */
+function describeLogin({ name, login }: ServerRow): string | null {
+  if (login === null) return null;
+  return login === 'stored' ? 'logged in' : `needs a login: muster mcp login ${name}`;
+}
+
 function formatDetails(server: ServerRow): string {
   const { name, scope, file, target, isSandboxed } = server;
+  const login = describeLogin(server);
   const rows = [
     ['server', name],
     ['from', `${file} (${scope})`],
     ['runs', isSandboxed ? `${target} (in the sandbox)` : target],
     ['tools', describeTools(server)],
+    ...(login === null ? [] : [['login', login]]),
   ];
   return rows
     .map(([label = '', text = '']) => `${label.padEnd(8)}${sanitizeLine(text)}\n`)

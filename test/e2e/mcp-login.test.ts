@@ -1,0 +1,98 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import {
+  agreeInBrowser,
+  startAuthorizationServer,
+  startProtectedServer,
+} from '../mcp/servers/authorization.ts';
+import { finishedSoon, reach } from './ending.ts';
+import type { Running } from './muster.ts';
+import { openWorld, type World } from './world.ts';
+
+/** Waits until a login shows the address of its page, and returns it. */
+async function readPage(login: Running): Promise<string> {
+  let text = '';
+  const shown = new Promise<string>((resolve) => {
+    login.process.stderr?.on('data', (piece: string) => {
+      text += piece;
+      const [page] = /http\S+\/authorize\S+(?=\n)/.exec(text) ?? [];
+      if (page !== undefined) resolve(page);
+    });
+  });
+  await reach(login, shown);
+  return await shown;
+}
+
+/** Returns all files of the data directory except the one of the logins. */
+function readDataFiles({ sandbox: { data } }: World): string {
+  return readdirSync(data, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== 'mcp-credentials.json')
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+    .join('\n');
+}
+
+it('a server that demands a login: the run goes on, the user logs in, and the tokens stay hidden', async () => {
+  const issuer = await startAuthorizationServer();
+  const server = await startProtectedServer(issuer);
+  await using world = await openWorld({
+    script: ({ messages }) =>
+      messages.length === 1 && JSON.stringify(messages).includes('Say hello')
+        ? { toolCalls: [{ name: 'mcp__issues__echo', input: { text: 'hello' } }] }
+        : { text: 'The end.' },
+  });
+  const config = join(world.sandbox.home, '.config/muster');
+  mkdirSync(config, { recursive: true });
+  writeFileSync(
+    join(config, 'mcp.json'),
+    JSON.stringify({ mcpServers: { issues: { url: server.mcp } } }),
+  );
+  const before = await world.run(['-p', 'Go on']);
+  expect([before.code, before.stdout, before.stderr]).toEqual([
+    0,
+    'The end.\n',
+    'muster: MCP server issues: it requires a login: run "muster mcp login issues"\n',
+  ]);
+  const list = async () => (await world.run(['mcp', 'list'])).stdout;
+  expect(await list()).toBe(
+    `issues  user · not used yet · needs a login: muster mcp login issues · ${server.mcp}\n`,
+  );
+
+  const login = world.start(['mcp', 'login', 'issues', '--store', 'file']);
+  const answer = await agreeInBrowser(await readPage(login));
+  expect([answer.status, await answer.text()]).toEqual([
+    200,
+    expect.stringContaining('You can close this page.'),
+  ]);
+  expect(await login.finished).toMatchObject({
+    code: 0,
+    stdout: [
+      `Logged in to issues at ${issuer.url} with the scopes read.`,
+      'Muster renews the tokens by itself.',
+      `The tokens are in ${join(world.sandbox.data, 'mcp-credentials.json')}, which only you can read. Try them: muster mcp test issues`,
+      '',
+    ].join('\n'),
+  });
+  expect(await list()).toContain('issues  user · not used yet · logged in · ');
+  const after = await world.run(['-p', 'Say hello', '--allow', 'mcp__issues']);
+  expect([after.code, after.stdout, after.stderr]).toEqual([0, 'The end.\n', '']);
+  expect(JSON.stringify(world.model.requests)).toContain('echo: hello');
+  expect(readDataFiles(world)).not.toMatch(/access-[\da-f]{8}|refresh-[\da-f]{8}/);
+
+  const logout = await world.run(['mcp', 'logout', 'issues']);
+  expect([logout.code, logout.stdout, logout.stderr]).toEqual([
+    0,
+    'Logged out of issues: the tokens are revoked and deleted.\n',
+    '',
+  ]);
+  expect(issuer.accessTokens.size).toBe(0);
+
+  // Ctrl+C ends a login, and an agent cannot begin one.
+  const stopped = world.start(['mcp', 'login', 'issues']);
+  const back = new URL(new URL(await readPage(stopped)).searchParams.get('redirect_uri') ?? '');
+  stopped.process.kill('SIGINT');
+  expect(await finishedSoon(stopped.finished)).toMatchObject({ signal: 'SIGINT', stdout: '' });
+  await expect(fetch(back)).rejects.toThrow('fetch failed');
+  const agent = await world.run(['mcp', 'login', 'issues'], { env: { MUSTER_TASK: 'x' } });
+  expect(agent).toMatchObject({ code: 2, stdout: '' });
+});
