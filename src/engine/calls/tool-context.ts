@@ -31,6 +31,7 @@ export function createToolContext(
 ): ToolContext {
   const { spec } = run;
   const wait = (ms: number) => sleep(deps.deadlines, ms, signal);
+  const attach = createLazyAttachPort(deps, run, callId);
   const { memory: source } = deps;
   const web = createWebPort(deps, run, { tool, signal });
   return {
@@ -47,6 +48,7 @@ export function createToolContext(
       set: (items) => run.journal.record({ type: 'todos.set', items }),
     },
     shells: run.shells.createPort(callId),
+    remote: run.shells.createRemotePort({ callId, tool, signal, attach }),
     sandbox: run.tree.commands.queueCommands(
       createCommandSandbox({
         sandbox: deps.sandbox,
@@ -71,7 +73,7 @@ export function createToolContext(
       ),
     sleep: wait,
     keepFormer: (bytes) => deps.store.putBackup(bytes),
-    attach: createLazyAttachPort(deps, run, callId),
+    attach,
     spillPath: () => deps.store.createSpillFile(spec.id, callId),
     ...(deps.redactBytes === undefined ? {} : { redactBytes: deps.redactBytes }),
     progress(line, lines) {
