@@ -35,11 +35,13 @@ export function buildReceipt(state: TaskState): Receipt {
 
 /**
  * Describes a shell. A shell whose process died together with the process of its task is `lost`, even before a resume
- * has recorded that.
+ * has recorded that. Work of a server goes on.
  */
-function toShellRun({ status }: TaskState, id: string, { command, end }: ShellState): ShellRun {
-  const unrecorded = status === 'interrupted' ? 'lost' : null;
-  return { id, command, end: end?.how ?? unrecorded, exitCode: end?.exitCode ?? null };
+function toShellRun({ status }: TaskState, id: string, shell: ShellState): ShellRun {
+  const { command, end, remote } = shell;
+  const unrecorded = status === 'interrupted' && remote === null ? 'lost' : null;
+  const run = { id, command, end: end?.how ?? unrecorded, exitCode: end?.exitCode ?? null };
+  return remote === null ? run : { ...run, remote: true };
 }
 
 /**
