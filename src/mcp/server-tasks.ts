@@ -80,13 +80,17 @@ export async function waitForTask(
   try {
     const execution = await tasks.resumeTask(toReference(task), { signal: until });
     const early = Promise.withResolvers<Outcome>();
+    let last = { status: '', message: '' };
     const settled = execution.settle({
       signal: until,
       onEvent: (event) => {
         if (event.type !== 'task') return;
         const { status, statusMessage = '', retentionMs } = event.task;
         port.retentionMs = retentionMs;
-        onStatus(status, quoteOneLine(statusMessage));
+        const message = quoteOneLine(statusMessage);
+        // Servers change the time of a task without anything else.
+        if (status !== last.status || message !== last.message) onStatus(status, message);
+        last = { status, message };
         if (status === 'input_required' && task.revision === '2025-11-25') {
           fetchResultOnce(port, event.task, early.resolve);
         }

@@ -22,7 +22,8 @@ function configure(world: World, env: Readonly<Record<string, string>> = {}) {
   return () => readTextIfPresent(notes) ?? '';
 }
 
-const work = (ms: number) => ({ name: 'mcp__demo__work', input: { ms } });
+/** A call that ends when a file exists. */
+const work = (until: string) => ({ name: 'mcp__demo__work', input: { until } });
 
 /** Waits until the log of the only task says that the server has started its task. */
 async function waitForTask(world: World): Promise<string> {
@@ -47,7 +48,7 @@ describe.concurrent('a long call of an MCP server', () => {
     async (isKept, end, output) => {
       const script = (request: RecordedRequest) => {
         const rounds = toolResultRounds(request);
-        if (rounds === 0) return { toolCalls: [work(1_500)] };
+        if (rounds === 0) return { toolCalls: [work('end')] };
         const [, id] = /- Call (\w+) /.exec(lastUserText(request)) ?? [];
         if (id === undefined || rounds > 1) return { text: 'The end.' };
         return { toolCalls: [{ name: 'TaskOutput', input: { task_id: id } }] };
@@ -56,12 +57,13 @@ describe.concurrent('a long call of an MCP server', () => {
       const file = join(world.sandbox.workspace, 'tasks.json');
       const notes = configure(world, isKept ? { TASK_FILE: file } : {});
       const first = world.start(['-p', 'go', ...FLAGS]);
-      await waitUntilPasses(() => expect(notes()).toContain('work {"ms":1500}'));
+      await waitUntilPasses(() => expect(notes()).toContain('work {"until":"end"}'));
       const id = await waitForTask(world);
       first.process.kill('SIGKILL');
       await first.finished;
       await waitForMarked(world.mark, (pids) => pids.length === 0);
 
+      writeFileSync(join(world.sandbox.workspace, 'end'), '');
       const second = await world.run(['-p', '--resume', id, ...FLAGS]);
       expect([second.code, second.stderr]).toEqual([0, '']);
       const { requests } = world.model;
@@ -69,27 +71,27 @@ describe.concurrent('a long call of an MCP server', () => {
         /^Muster was interrupted while the call ran\. The server works on it as call \w+, /,
       );
       expect(requests.map(lastUserText).join('\n')).toContain(
-        `(mcp__demo__work {"ms":1500}): ${end}`,
+        `(mcp__demo__work {"until":"end"}): ${end}`,
       );
       expect(resultTexts(requests.at(-1))[0]).toContain(output);
       // The call was made once.
       expect(notes().match(/^work /gm)?.length).toBe(1);
       expect(envelopeOf(second).data.receipt.shells).toMatchObject([
-        { command: 'mcp__demo__work {"ms":1500}', end: isKept ? 'exited' : 'lost' },
+        { command: 'mcp__demo__work {"until":"end"}', end: isKept ? 'exited' : 'lost' },
       ]);
       const show = await world.run(['tasks', 'show', id]);
-      expect(show.stdout).toContain(`(mcp__demo__work {"ms":1500}): ${end.split(':')[0]}`);
+      expect(show.stdout).toContain(`(mcp__demo__work {"until":"end"}): ${end.split(':')[0]}`);
       expect(findMarked(world.mark)).toEqual([]);
     },
   );
 
   it('is cancelled in the server by Ctrl-C, and nothing is left running', async () => {
     await using world = await openWorld({
-      script: () => ({ toolCalls: [work(60_000)] }),
+      script: () => ({ toolCalls: [work('never')] }),
     });
     const notes = configure(world);
     const run = world.start(['-p', 'go', ...FLAGS]);
-    await waitUntilPasses(() => expect(notes()).toContain('work {"ms":60000}'));
+    await waitUntilPasses(() => expect(notes()).toContain('work {"until":"never"}'));
     await waitForTask(world);
     run.process.kill('SIGINT');
     expect((await run.finished).code).toBe(130);

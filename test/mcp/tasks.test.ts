@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { McpServer } from '../../src/mcp/connections.ts';
@@ -30,14 +31,17 @@ async function startTask(server: McpServer, tool: string, args = {}) {
 describe.each(['old', 'new'])('tasks of a server of the %s revision', (revision) => {
   test('give the result of a call, and report each new status once', async () => {
     const { server } = await open(revision);
-    const task = await startTask(server, 'work', { ms: 300 });
+    const until = join(tempDirectory(), 'end');
+    const task = await startTask(server, 'work', { until });
     expect(task).toEqual({
       id: 'task-1',
       revision: revision === 'old' ? '2025-11-25' : '2026-07-28',
     });
     const statuses: string[] = [];
-    const onStatus = (status: string, message: string) =>
-      void statuses.push(`${status}: ${message}`);
+    const onStatus = (status: string, message: string) => {
+      statuses.push(`${status}: ${message}`);
+      writeFileSync(until, '');
+    };
     expect(await server.followTask(task, { ...options, onStatus })).toEqual(text('work is done'));
     expect(statuses).toEqual(['working: work is working', 'completed: work is completed']);
   });
@@ -112,10 +116,12 @@ describe.each(['old', 'new'])('tasks of a server of the %s revision', (revision)
   test('are found again by a server that is killed and started again', async () => {
     const file = join(tempDirectory(), 'tasks.json');
     const { host, server } = await open(revision, { env: { TASK_FILE: file } });
-    const task = await startTask(server, 'work', { ms: 500 });
+    const until = `${file}-end`;
+    const task = await startTask(server, 'work', { until });
     const statuses: string[] = [];
     const onStatus = (status: string) => {
       statuses.push(status);
+      if (status === 'reconnecting') writeFileSync(until, '');
       if (statuses.length > 1) return;
       for (const pid of findMarked(host.mark)) process.kill(pid, 'SIGKILL');
     };

@@ -2,7 +2,6 @@ import { rmSync } from 'node:fs';
 import { deferred, onAbort, type Deferred } from '../../base/async.ts';
 import { MusterError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
-import { formatDuration } from '../../base/text.ts';
 import { runningRemoteWork } from '../../protocol/state/owned-work.ts';
 import type { Deadlines } from '../../base/deadlines.ts';
 import type { EventBody, RemoteReference } from '../../protocol/events/event.ts';
@@ -22,7 +21,7 @@ import {
   type ToolOutput,
 } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { createRemoteShell, formatDetached } from './remote-work.ts';
+import { createRemoteShell, findWaitLimit, formatDetached } from './remote-work.ts';
 import { shellEndEvents, type ShellOutcome } from './shell-end.ts';
 import { ShellOutput } from './shell-output.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
@@ -31,8 +30,6 @@ import type { TaskState } from '../../protocol/state/task-state.ts';
 const MAX_SHELLS = 16;
 /** The tools that a task needs to read the output of a shell and to stop it. */
 const NEEDED_TOOLS = ['TaskOutput', 'TaskStop'];
-/** The share of `tool_seconds` for which a call waits for work of a server at most. */
-const FOREGROUND_SHARE = 0.9;
 
 interface ShellDeps {
   readonly store: Pick<TaskStore, 'createSpillFile'>;
@@ -96,7 +93,7 @@ interface NewShell {
 }
 
 /** The call that has started work of a server. */
-interface RemoteCall extends Pick<ToolContext, 'callId' | 'signal'> {
+interface RemoteCall extends Pick<ToolContext, 'callId' | 'signal' | 'progress'> {
   /** The name of the tool. */
   readonly tool: string;
   readonly attach: ToolContext['attach'];
@@ -232,17 +229,23 @@ export class BackgroundShells {
     if (work.inBackground && !canDetach) this.requireStartAllowed('run_in_background');
     const { id, path } = this.createOutput();
     const attach = () => (this.awaited.has(id) ? call.attach : undefined);
-    const shell = createRemoteShell({ title: work.title, callId, remote, follow, attach });
+    const { progress } = call;
+    const shell = createRemoteShell({
+      title: work.title,
+      callId,
+      remote,
+      follow,
+      attach,
+      progress,
+    });
     if (!work.inBackground) this.awaited.add(id);
     const detached = deferred<string>();
     const removeListener = onAbort(signal, () =>
       this.abort(id, owner.isParked() ? LEAVE_RUNNING : 'silent'),
     );
-    const { foregroundMs, caps } = deps.settings;
-    // The call must return before `tool_seconds` end it.
-    const waitMs = Math.min(foregroundMs, caps.toolMs * FOREGROUND_SHARE);
-    const detach = () => detached.resolve(`it has run for ${formatDuration(waitMs)}`);
-    const deadline = canDetach ? deps.deadlines.after(waitMs, detach) : null;
+    const limit = findWaitLimit(deps.settings);
+    const detach = () => detached.resolve(limit.reason);
+    const deadline = canDetach ? deps.deadlines.after(limit.ms, detach) : null;
     try {
       await this.launch({ id, callId, path, work: shell.work, remote });
       if (work.inBackground) return formatDetached(id, path, null);

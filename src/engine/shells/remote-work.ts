@@ -1,7 +1,7 @@
 import { formatClockTime } from '../../base/local-time.ts';
 import { sanitizeLine } from '../../base/terminal-text.ts';
 import type { RemoteReference } from '../../protocol/events/event.ts';
-import type { AnyTool, ShellWork, ToolContext, ToolOutput } from '../../protocol/tool.ts';
+import type { AnyTool, ShellWork, ToolCaps, ToolContext, ToolOutput } from '../../protocol/tool.ts';
 
 /** The maximum number of states of one piece of work that its output file contains. */
 const MAX_REPORTS = 200;
@@ -13,6 +13,8 @@ interface RemoteSetup extends Pick<ToolContext, 'callId'> {
   readonly follow: NonNullable<AnyTool['follow']>;
   /** Returns the port for images as long as the call waits for the work. Default: images are described. */
   readonly attach?: () => ToolContext['attach'];
+  /** Shows a state to people. Default: it is only written to the output file. */
+  readonly progress?: (line: string) => void;
 }
 
 /** Work of a server in the form of a shell, and the output of the work for the call that waits for it. */
@@ -31,6 +33,7 @@ export function createRemoteShell({
   remote,
   follow,
   attach,
+  progress,
 }: RemoteSetup): RemoteShell {
   const output = Promise.withResolvers<ToolOutput>();
   // Nobody may wait for the output.
@@ -41,7 +44,7 @@ export function createRemoteShell({
       signal,
       // The call may stop waiting before the result is there.
       getAttachPort: () => attach?.(),
-      report: createReporter(write),
+      report: createReporter(write, progress),
     });
     const ended = work.then(
       (outcome) => {
@@ -62,14 +65,38 @@ export function createRemoteShell({
 }
 
 /** Creates the function that writes states, each on one line with its time. */
-function createReporter(write: (chunk: Buffer) => void): (line: string) => void {
+function createReporter(
+  write: (chunk: Buffer) => void,
+  progress: (line: string) => void = () => {},
+): (line: string) => void {
   let count = 0;
   return (line) => {
+    progress(sanitizeLine(line));
     count += 1;
     if (count > MAX_REPORTS) return;
     const text = count === MAX_REPORTS ? `no more than ${MAX_REPORTS} states are kept` : line;
     write(Buffer.from(`[${formatClockTime(Date.now())}] ${sanitizeLine(text)}\n`));
   };
+}
+
+/** The share of `tool_seconds` for which a call waits for work of a server: it must return before they have passed. */
+const TOOL_SECONDS_SHARE = 0.9;
+
+/** Finds the limit after which a call no longer waits for work of a server, and the reason to give then. */
+export function findWaitLimit({
+  foregroundMs,
+  caps,
+}: {
+  readonly foregroundMs: number;
+  readonly caps: Pick<ToolCaps, 'toolMs'>;
+}): { readonly ms: number; readonly reason: string } {
+  const toolMs = caps.toolMs * TOOL_SECONDS_SHARE;
+  return foregroundMs <= toolMs
+    ? {
+        ms: foregroundMs,
+        reason: `the limit default_timeout_seconds = ${foregroundMs / 1000} is reached`,
+      }
+    : { ms: toolMs, reason: `the limit tool_seconds = ${caps.toolMs / 1000} is near` };
 }
 
 /**

@@ -101,7 +101,7 @@ describe('work of a server', () => {
     const [report = ''] = results(model.requests[1]);
     const id = idIn(report);
     expect(report).toContain(
-      `Call ${id} is still running: it has run for 50 ms. It goes on in the background; you are told when it ends.`,
+      `Call ${id} is still running: the limit default_timeout_seconds = 0.05 is reached. It goes on in the background; you are told when it ends.`,
     );
     const [running = ''] = results(model.requests[2]);
     expect(withoutTimes(running)).toContain('Call: mcp__s__work {}\nStatus: still running\n');

@@ -22,7 +22,10 @@ const save = () => TASK_FILE && writeFileSync(TASK_FILE, JSON.stringify([...task
 const waiting = new Map();
 note(`start ${process.pid}`);
 
-const schema = { type: 'object', properties: { ms: { type: 'number' } } };
+const schema = {
+  type: 'object',
+  properties: { ms: { type: 'number' }, until: { type: 'string' } },
+};
 const names = ['work', 'ask', 'fail', 'refuse', 'sample', 'quick', 'forget', 'cancel', 'image'];
 const tools = names.map((name) => {
   const execution = { taskSupport: name === 'quick' ? 'forbidden' : 'optional' };
@@ -34,7 +37,8 @@ function statusOf(task) {
   if ((task.name === 'ask' || task.name === 'sample') && task.answer === undefined) {
     return 'input_required';
   }
-  if (Date.now() < task.endsAt) return 'working';
+  const isWaiting = task.until !== undefined && !existsSync(task.until);
+  if (isWaiting || Date.now() < task.endsAt) return 'working';
   return task.name === 'refuse' ? 'failed' : 'completed';
 }
 
@@ -111,7 +115,9 @@ const methods = {
     note(`${name} ${JSON.stringify(args)}${isOld ? ` ttl ${asked.ttl}` : ''}`);
     const taskId = `task-${tasks.size + 1}`;
     const createdAt = new Date().toISOString();
-    const task = { name, createdAt, endsAt: Date.now() + (args.ms ?? 0) };
+    // A task ends after a time, or when a file exists.
+    const { ms = 0, until } = args;
+    const task = { name, createdAt, endsAt: Date.now() + ms, until };
     tasks.set(taskId, task);
     save();
     const state = { ...view(taskId, task), status: 'working' };
