@@ -5,7 +5,12 @@
 export { MusterError, UsageError, type ErrorCode, type ErrorInfo } from '../base/errors.ts';
 export { VERSION } from '../base/version.ts';
 export { EXAMPLE_AGENTS } from '../agents/example-agents.ts';
-export { activityText, describeShellEnd, reusedText } from '../protocol/state/task-texts.ts';
+export {
+  activityText,
+  describeRemoteEnd,
+  describeShellEnd,
+  reusedText,
+} from '../protocol/state/task-texts.ts';
 export { workspaceRoots } from './setup/workspace.ts';
 export { contextLines } from './tasks/context-lines.ts';
 export { USAGE_KEYS, type UsageKey } from './tasks/usage-keys.ts';

@@ -5,6 +5,15 @@ import { formatDuration } from '../base/text.ts';
 import { McpServerError } from './server-error.ts';
 import type { McpServerLimits } from './server-entry.ts';
 
+/** A request and the name of the call to which it belongs. */
+export interface ConnectionUse {
+  readonly signal: AbortSignal;
+  /** An id of the caller, by which a question of the server finds its task. Default: none. */
+  readonly callId?: string | undefined;
+  /** The time that the request may take in total. Default: that of the entry for a call. */
+  readonly maxMs?: number | undefined;
+}
+
 /** The limits of the running requests of one server. They are suspended while the server waits for the user. */
 export class RequestLimits {
   private readonly server: string;
@@ -19,9 +28,14 @@ export class RequestLimits {
     this.clock = clock;
   }
 
-  /** Starts the limits of a request. Call `end` on the result when the request has ended. */
-  start(signal: AbortSignal): LimitedRequest {
-    const request = new LimitedRequest(this.server, this.limits, { clock: this.clock, signal });
+  /**
+   * Starts the limits of a request. Call `end` on the result when the request has ended.
+   *
+   * @param maxMs the time that the request may take in total. Default: that for a call
+   */
+  start(signal: AbortSignal, maxMs = this.limits.callMs): LimitedRequest {
+    const limits = { ...this.limits, callMs: maxMs };
+    const request = new LimitedRequest(this.server, limits, { clock: this.clock, signal });
     this.running.add(request);
     if (this.pauses > 0) request.pause();
     request.onEnd = () => void this.running.delete(request);

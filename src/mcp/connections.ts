@@ -20,6 +20,8 @@ import type {
   McpResourceContent,
   McpResourceTemplate,
   McpServerInfo,
+  McpStartedCall,
+  McpTask,
   McpTool,
 } from './server-data.ts';
 import { fingerprintServer, type McpServerEntry, type McpToolFilter } from './server-entry.ts';
@@ -65,7 +67,16 @@ export interface McpCallOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: McpProgress) => void;
   /** An id of the caller, by which a question of the server finds its task. Default: none. */
-  readonly callId?: string;
+  readonly callId?: string | undefined;
+}
+
+/** Options for a task of a server that is followed. */
+export interface McpFollowOptions {
+  readonly signal: AbortSignal;
+  /** Called with each new status of the task, and the server's words about it. All texts are untrusted. */
+  readonly onStatus: (status: string, message: string) => void;
+  /** As for a call. */
+  readonly callId?: string | undefined;
 }
 
 /** A use of a server by one task. Every request starts the server if it does not run. */
@@ -75,7 +86,16 @@ export interface McpServer {
   start(signal: AbortSignal): Promise<McpServerInfo>;
   /** Lists the tools that the entry does not exclude. */
   listTools(signal: AbortSignal): Promise<McpList<McpTool>>;
-  /** Calls a tool by the server's own name. */
+  /** Calls a tool by the server's own name. A call that the server carries out as a task is started only. */
+  startCall(tool: string, args: JsonObject, options: McpCallOptions): Promise<McpStartedCall>;
+  /**
+   * Waits for the result of a task, also one that an earlier process has started. An abort of the signal ends the wait,
+   * and the task goes on. If the connection is lost, the task is looked for over the next one.
+   */
+  followTask(task: McpTask, options: McpFollowOptions): Promise<McpCallResult>;
+  /** Tells the server to cancel a task, if it is running. Never rejects. */
+  cancelTask(task: McpTask): Promise<void>;
+  /** Calls a tool, and waits for its result. */
   callTool(tool: string, args: JsonObject, options: McpCallOptions): Promise<McpCallResult>;
   listResources(signal: AbortSignal): Promise<McpList<McpResource>>;
   listResourceTemplates(signal: AbortSignal): Promise<McpList<McpResourceTemplate>>;
@@ -278,23 +298,48 @@ class ServerUse implements McpServer {
     return { items: items.filter(({ name }) => isOffered(name, this.entry.tools)), isComplete };
   }
 
-  callTool(
+  async startCall(
     tool: string,
     args: JsonObject,
     { signal, onProgress, callId }: McpCallOptions,
-  ): Promise<McpCallResult> {
-    const use = { signal, ...(callId === undefined ? {} : { callId }) };
-    return this.connection.use(use, (session, request) =>
-      session.callTool({
+  ): Promise<McpStartedCall> {
+    const { connection } = this;
+    const retentionMs = this.entry.limits.taskMs;
+    const started = await connection.use({ signal, callId }, (session, request) => {
+      if (session.offersTasksFor(tool)) connection.tasks.requireRoom();
+      return session.startCall({
         tool,
         args,
         signal: request.signal,
+        retentionMs,
         onProgress: (progress) => {
           request.touch();
           onProgress?.(progress);
         },
-      }),
-    );
+      });
+    });
+    // The caller has stopped waiting just now.
+    if (started.kind === 'task' && signal.aborted) await this.cancelTask(started.task);
+    return started;
+  }
+
+  followTask(task: McpTask, options: McpFollowOptions): Promise<McpCallResult> {
+    return this.connection.tasks.follow(task, options);
+  }
+
+  cancelTask(task: McpTask): Promise<void> {
+    return this.connection.tasks.cancel(task);
+  }
+
+  async callTool(tool: string, args: JsonObject, options: McpCallOptions): Promise<McpCallResult> {
+    const started = await this.startCall(tool, args, options);
+    if (started.kind === 'result') return started.result;
+    const { signal, callId } = options;
+    try {
+      return await this.followTask(started.task, { signal, callId, onStatus: () => {} });
+    } finally {
+      if (signal.aborted) await this.cancelTask(started.task);
+    }
   }
 
   listResources(signal: AbortSignal): Promise<McpList<McpResource>> {

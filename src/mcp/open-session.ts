@@ -26,9 +26,11 @@ import type { AskForServer } from './server-data.ts';
 import { McpServerError } from './server-error.ts';
 import type { HttpTransport } from './server-entry.ts';
 import type { ServerProcess } from './server-process.ts';
+import type { TaskSession } from './server-tasks.ts';
 import { quoteOneLine, toServerError } from './session-errors.ts';
 import { McpSession, requestLogMessages } from './session.ts';
 import { StdioServerTransport } from './stdio-transport.ts';
+import { findTaskRevision, TASKS_EXTENSION, translateTaskMessages } from './task-messages.ts';
 
 /** The time for the answer to the first question, after which a server counts as one of an older revision. */
 const PROBE_MS = 10_000;
@@ -203,8 +205,11 @@ async function connect(
   }
   state.isOpen = true;
   const isHttp = !(transport instanceof StdioServerTransport);
+  if (findTaskRevision(client) === '2026-07-28') translateTaskMessages(transport);
   const { ask } = request;
-  return new McpSession({ server, client, isModern, isHttp, getEndReason, onProblem, ask, close });
+  const elicit = createElicit(request);
+  const parts = { server, client, isModern, isHttp, getEndReason, onProblem, ask, elicit, close };
+  return new McpSession(parts);
 }
 
 function withoutPrefix({ message, server }: McpServerError): string {
@@ -221,6 +226,7 @@ function createOptions({ roots, onListChanged, ask }: SessionRequest): ClientOpt
     capabilities: {
       ...(ask === null ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } }),
       ...(roots.length === 0 ? {} : { roots: {} }),
+      extensions: { [TASKS_EXTENSION]: {} },
     },
     versionNegotiation: { mode: 'auto', probe: { timeoutMs: PROBE_MS } },
     listChanged: {
@@ -254,11 +260,25 @@ function registerHandlers(
       roots: roots.map((root) => ({ uri: pathToFileURL(root).href, name: basename(root) })),
     }));
   }
-  if (ask === null) return;
-  client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
+  const elicit = createElicit({ server, ask, listCallIds });
+  if (elicit === null) return;
+  client.setRequestHandler(
+    'elicitation/create',
+    async ({ params }, { mcpReq }) => await elicit(params, mcpReq.signal),
+  );
+}
+
+/** Creates the function that answers a question of the server. Null if nobody can be asked. */
+function createElicit({
+  server,
+  ask,
+  listCallIds,
+}: Pick<SessionRequest, 'server' | 'ask' | 'listCallIds'>): TaskSession['ask'] {
+  if (ask === null) return null;
+  return async (params, signal) => {
     const question = { server, message: params.message, callIds: listCallIds() };
-    return await toElicitResult(ask, params, question, mcpReq.signal);
-  });
+    return await toElicitResult(ask, params, question, signal);
+  };
 }
 
 async function toElicitResult(

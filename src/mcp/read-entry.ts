@@ -238,6 +238,7 @@ function readLimits(fields: EntryFields): McpServerLimits {
     startMs: start ?? DEFAULT_MCP_LIMITS.startMs,
     silenceMs,
     callMs: Math.max(callMs, silenceMs),
+    taskMs: seconds('maxtaskseconds') ?? DEFAULT_MCP_LIMITS.taskMs,
     idleMs: seconds('idleseconds') ?? DEFAULT_MCP_LIMITS.idleMs,
   };
 }

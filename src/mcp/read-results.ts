@@ -19,11 +19,16 @@ import type {
   McpResource,
   McpResourceContent,
   McpResourceTemplate,
+  McpTaskRevision,
   McpTool,
 } from './server-data.ts';
 
-/** Converts a tool of the SDK to Muster's own type. */
-export function toMcpTool(tool: Tool): McpTool {
+/**
+ * Converts a tool of the SDK to Muster's own type.
+ *
+ * @param tasks the revision by which the server offers tasks; null if it offers none
+ */
+export function toMcpTool(tool: Tool, tasks: McpTaskRevision | null): McpTool {
   const { title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint } =
     tool.annotations ?? {};
   return {
@@ -33,6 +38,7 @@ export function toMcpTool(tool: Tool): McpTool {
     // The SDK has parsed the values from JSON.
     inputSchema: tool.inputSchema as JsonObject,
     ...dropMissing({ outputSchema: tool.outputSchema as JsonObject | undefined }),
+    ...dropMissing({ taskSupport: readTaskSupport(tool, tasks) }),
     annotations: dropMissing({
       title,
       readOnly: readOnlyHint,
@@ -41,6 +47,16 @@ export function toMcpTool(tool: Tool): McpTool {
       openWorld: openWorldHint,
     }),
   };
+}
+
+/** Reads whether calls of a tool run as tasks. In the newer revision, the server decides that with each call. */
+export function readTaskSupport(
+  { execution }: Pick<Tool, 'execution'>,
+  tasks: McpTaskRevision | null,
+): McpTool['taskSupport'] {
+  if (tasks === '2026-07-28') return 'optional';
+  const support = tasks === null ? undefined : execution?.taskSupport;
+  return support === 'forbidden' ? undefined : support;
 }
 
 /** Converts the result of a call to Muster's own type. */

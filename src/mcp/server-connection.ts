@@ -1,7 +1,7 @@
 import { rejectOnAbort } from '../base/async.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/errors.ts';
-import { RequestLimits, type LimitedRequest } from './call-limits.ts';
+import { RequestLimits, type ConnectionUse, type LimitedRequest } from './call-limits.ts';
 import type { McpListKind, SessionTarget } from './open-session.ts';
 import { countFailures, pauseFor, restartDelay } from './restart-policy.ts';
 import type { AskForServer, McpList, McpServerInfo, McpTool } from './server-data.ts';
@@ -10,6 +10,9 @@ import { McpServerError } from './server-error.ts';
 import { EventThrottle, type McpEvent } from './server-events.ts';
 import type { McpSession } from './session.ts';
 import { startSession } from './start-session.ts';
+import { TaskFollower } from './task-follower.ts';
+
+const LIST_KINDS: readonly McpListKind[] = ['tools', 'resources', 'prompts'];
 
 /** The parts that a connection needs from outside. */
 export interface ConnectionParts {
@@ -32,13 +35,6 @@ export interface ConnectionParts {
  * - `closed`: the connection is not used any more.
  */
 export type McpConnectionState = 'stopped' | 'starting' | 'ready' | 'waiting' | 'failed' | 'closed';
-
-/** A request and the name of the call to which it belongs. */
-export interface ConnectionUse {
-  readonly signal: AbortSignal;
-  /** An id of the caller, by which a question of the server finds its task. Default: none. */
-  readonly callId?: string;
-}
 
 /** The connection to one server, which all users of the server share. */
 export class ServerConnection {
@@ -66,6 +62,8 @@ export class ServerConnection {
   users = 0;
   /** The number of requests that are running. */
   activeRequests = 0;
+  /** The tasks of the server. */
+  readonly tasks: TaskFollower;
 
   constructor(parts: ConnectionParts) {
     const { entry, clock, onEvent } = parts;
@@ -73,6 +71,7 @@ export class ServerConnection {
     this.name = entry.name;
     this.events = new EventThrottle(onEvent);
     this.limits = new RequestLimits(entry.name, entry.limits, clock);
+    this.tasks = new TaskFollower(parts, this, () => this.session);
   }
 
   get state(): McpConnectionState {
@@ -92,17 +91,17 @@ export class ServerConnection {
    * had ended is sent once more.
    */
   async use<T>(
-    { signal, callId }: ConnectionUse,
+    { signal, callId, maxMs }: ConnectionUse,
     send: (session: McpSession, request: LimitedRequest) => Promise<T>,
   ): Promise<T> {
     this.activeRequests += 1;
     if (this.currentState === 'ready') this.stopTimer();
     if (callId !== undefined) this.callIds.push(callId);
     try {
-      return await this.sendOnce(signal, send);
+      return await this.sendOnce({ signal, maxMs }, send);
     } catch (thrown) {
       if (!this.isWorthAnotherTry(thrown) || this.currentState === 'closed') throw thrown;
-      return await this.sendOnce(signal, send);
+      return await this.sendOnce({ signal, maxMs }, send);
     } finally {
       if (callId !== undefined) this.callIds.splice(this.callIds.indexOf(callId), 1);
       this.activeRequests -= 1;
@@ -144,11 +143,11 @@ export class ServerConnection {
   }
 
   private async sendOnce<T>(
-    signal: AbortSignal,
+    { signal, maxMs }: ConnectionUse,
     send: (session: McpSession, request: LimitedRequest) => Promise<T>,
   ): Promise<T> {
     const session = await this.acquire(signal);
-    const request = this.limits.start(AbortSignal.any([signal, this.closing.signal]));
+    const request = this.limits.start(AbortSignal.any([signal, this.closing.signal]), maxMs);
     try {
       return await send(session, request);
     } catch (thrown) {
@@ -196,11 +195,7 @@ export class ServerConnection {
   }
 
   /** Opens a session, not before the pause after a failure is over. */
-  private async open({
-    startsByItself,
-  }: {
-    readonly startsByItself: boolean;
-  }): Promise<McpSession> {
+  private async open({ startsByItself }: { startsByItself: boolean }): Promise<McpSession> {
     this.stopTimer();
     try {
       const waitMs = this.startableAt - this.parts.clock.monotonic();
@@ -313,10 +308,9 @@ export class ServerConnection {
   }
 
   private changeLists(): void {
-    const { hasTools, hasResources, hasPrompts } = this.session?.info ?? {};
-    if (hasTools === true) this.changeList('tools');
-    if (hasResources === true) this.changeList('resources');
-    if (hasPrompts === true) this.changeList('prompts');
+    const { info } = this;
+    const has = { tools: info?.hasTools, resources: info?.hasResources, prompts: info?.hasPrompts };
+    for (const list of LIST_KINDS) if (has[list] === true) this.changeList(list);
   }
 
   private changeList(list: McpListKind): void {

@@ -30,6 +30,8 @@ export interface McpTool {
   readonly inputSchema: JsonObject;
   readonly outputSchema?: JsonObject;
   readonly annotations: McpToolAnnotations;
+  /** Whether calls can or must run as tasks of the protocol. Absent if the server offers none for the tool. */
+  readonly taskSupport?: 'optional' | 'required';
 }
 
 /** A list of a server. It is incomplete if the server has more than Muster reads. */
@@ -76,6 +78,21 @@ export interface McpCallResult {
   readonly structured?: JsonValue;
   readonly isError: boolean;
 }
+
+/** The revision of the protocol that defines how the tasks of a server are used. */
+export type McpTaskRevision = '2025-11-25' | '2026-07-28';
+
+/** A call that a server carries out as a task of the protocol. The task can be found again by these fields. */
+export interface McpTask {
+  /** The server's id of the task. Untrusted. */
+  readonly id: string;
+  readonly revision: McpTaskRevision;
+}
+
+/** The outcome of the request for a call: its result, or the task as which the server carries it out. */
+export type McpStartedCall =
+  | { readonly kind: 'result'; readonly result: McpCallResult }
+  | { readonly kind: 'task'; readonly task: McpTask };
 
 export interface McpPromptArgument {
   readonly name: string;

@@ -33,6 +33,8 @@ export interface McpServerLimits {
   readonly silenceMs: number;
   /** The time that a call may take in total. */
   readonly callMs: number;
+  /** The time that a call may take in total if the server carries it out as a task. */
+  readonly taskMs: number;
   /** The time without use after which the server is stopped. */
   readonly idleMs: number;
 }
@@ -41,6 +43,7 @@ export const DEFAULT_MCP_LIMITS: McpServerLimits = {
   startMs: 30_000,
   silenceMs: 60_000,
   callMs: 600_000,
+  taskMs: 86_400_000,
   idleMs: 600_000,
 };
 
@@ -90,7 +93,10 @@ export function fingerprintServer(entry: McpServerEntry): string {
   const { name, origin, transport, limits, hasOwnConnection, tools } = entry;
   // The user's trust in a project's server does not extend to an equal entry of another project.
   const owner = origin.scope === 'project' ? origin.file : origin.scope;
-  const content = [name, owner, transport, limits, runsInSandbox(entry), hasOwnConnection];
+  const { taskMs, ...older } = limits;
+  // The limit for tasks changes nothing in the fingerprints of the entries that were accepted before there was one.
+  const known = taskMs === DEFAULT_MCP_LIMITS.taskMs ? older : limits;
+  const content = [name, owner, transport, known, runsInSandbox(entry), hasOwnConnection];
   return createHash('sha256')
     .update(JSON.stringify(sortKeys([...content, tools])))
     .digest('hex');

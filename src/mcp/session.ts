@@ -1,6 +1,7 @@
 import {
   LOG_LEVEL_META_KEY,
   UrlElicitationRequiredError,
+  type CallToolResult,
   type Client,
   type RequestOptions,
   type Tool,
@@ -9,6 +10,7 @@ import type { JsonObject } from '../base/json.ts';
 import { readAllPages, type ListPage } from './list-pages.ts';
 import { hasInvalidParamHeaders } from './param-headers.ts';
 import {
+  readTaskSupport,
   toMcpCallResult,
   toMcpPrompt,
   toMcpPromptMessages,
@@ -30,9 +32,14 @@ import type {
   McpResourceContent,
   McpResourceTemplate,
   McpServerInfo,
+  McpStartedCall,
+  McpTask,
+  McpTaskRevision,
   McpTool,
 } from './server-data.ts';
+import type { TaskObserver, TaskSession } from './server-tasks.ts';
 import { quoteOneLine, toServerError } from './session-errors.ts';
+import { callAsTask, findTaskRevision, readTaskInMeta } from './task-messages.ts';
 
 /** The limit that the SDK gets for each request: the longest that a timer allows. Muster has limits of its own. */
 const NO_LIMIT_MS = 2 ** 31 - 1;
@@ -46,6 +53,8 @@ export interface McpCall {
   readonly tool: string;
   readonly args: JsonObject;
   readonly signal: AbortSignal;
+  /** The time for which the server shall keep the call if it runs as a task. */
+  readonly retentionMs: number;
   readonly onProgress: (progress: McpProgress) => void;
 }
 
@@ -61,6 +70,8 @@ export interface McpSessionParts {
   readonly onProblem: (message: string) => void;
   /** Asks the user. Null if nobody can be asked. */
   readonly ask: AskForServer | null;
+  /** Asks the user as the SDK does for a request of the server. Null if nobody can be asked. */
+  readonly elicit: TaskSession['ask'];
   /** Ends the connection and whatever was started for it. */
   readonly close: () => Promise<void>;
 }
@@ -69,6 +80,8 @@ export interface McpSessionParts {
 export class McpSession {
   readonly info: McpServerInfo;
   readonly isModern: boolean;
+  /** The revision by which the server offers tasks; null if it offers none. */
+  readonly taskRevision: McpTaskRevision | null;
   private readonly parts: McpSessionParts;
   private readonly client: Client;
   /** The tools of the last list. The SDK needs the definition of a tool to send arguments in headers. */
@@ -79,6 +92,7 @@ export class McpSession {
     this.client = parts.client;
     this.isModern = parts.isModern;
     this.info = readInfo(parts.client);
+    this.taskRevision = findTaskRevision(parts.client);
   }
 
   async listTools(signal: AbortSignal): Promise<McpList<McpTool>> {
@@ -92,10 +106,13 @@ export class McpSession {
     });
     const valid = list.items.filter((tool) => this.isUsable(tool));
     this.tools = new Map(valid.map((tool) => [tool.name, tool]));
-    return { items: valid.map(toMcpTool), isComplete: list.isComplete };
+    const { taskRevision } = this;
+    const items = valid.map((tool) => toMcpTool(tool, taskRevision));
+    return { items, isComplete: list.isComplete };
   }
 
-  async callTool(call: McpCall): Promise<McpCallResult> {
+  /** Sends a call. The server answers with the result, or carries the call out as a task. */
+  async startCall(call: McpCall): Promise<McpStartedCall> {
     try {
       return await this.sendCall(call);
     } catch (thrown) {
@@ -105,6 +122,26 @@ export class McpSession {
       if (!(await this.askToOpenPages(cause, call.signal))) throw thrown;
       return await this.sendCall(call);
     }
+  }
+
+  /** Tells whether the server can carry out calls of a tool as tasks. */
+  offersTasksFor(tool: string): boolean {
+    const definition = this.tools.get(tool);
+    return definition !== undefined && readTaskSupport(definition, this.taskRevision) !== undefined;
+  }
+
+  /** Waits for the result of a task. An abort of the signal ends the wait, and the task goes on. */
+  async followTask(task: McpTask, observer: TaskObserver): Promise<McpCallResult> {
+    return await this.request(observer.signal, async () => {
+      const { waitForTask } = await import('./server-tasks.ts');
+      return toMcpCallResult(await waitForTask(this.taskSession, task, observer));
+    });
+  }
+
+  /** Tells the server to cancel a task. Never rejects. */
+  async cancelTask(task: McpTask): Promise<void> {
+    const { cancelTask } = await import('./server-tasks.ts');
+    await cancelTask(this.taskSession, task);
   }
 
   async listResources(signal: AbortSignal): Promise<McpList<McpResource>> {
@@ -179,25 +216,37 @@ export class McpSession {
     await this.parts.close();
   }
 
-  private async sendCall({ tool, args, signal, onProgress }: McpCall): Promise<McpCallResult> {
+  private get taskSession(): TaskSession {
+    const { server, client, elicit } = this.parts;
+    return { server, client, revision: this.taskRevision, ask: elicit };
+  }
+
+  private async sendCall(call: McpCall): Promise<McpStartedCall> {
+    const { tool, args, signal, retentionMs, onProgress } = call;
     this.require(this.info.hasTools, 'tools');
     const definition = this.tools.get(tool);
+    const asTask = this.taskRevision === '2025-11-25' && this.offersTasksFor(tool);
     const meta = this.isModern ? { _meta: { [LOG_LEVEL_META_KEY]: LOG_LEVEL } } : {};
     return await this.request(signal, async (options) => {
-      const result = await this.client.callTool(
-        { name: tool, arguments: { ...args }, ...meta },
-        {
-          ...options,
-          ...(definition === undefined ? {} : { toolDefinition: definition }),
-          onprogress: ({ progress, total, message }) =>
-            onProgress({
-              progress,
-              ...(total === undefined ? {} : { total }),
-              ...(message === undefined ? {} : { message: message.slice(0, MAX_PROGRESS_LENGTH) }),
-            }),
-        },
-      );
-      return toMcpCallResult(result);
+      const params = { name: tool, arguments: { ...args } };
+      const watched: RequestOptions = {
+        ...options,
+        onprogress: ({ progress, total, message }) =>
+          onProgress({
+            progress,
+            ...(total === undefined ? {} : { total }),
+            ...(message === undefined ? {} : { message: message.slice(0, MAX_PROGRESS_LENGTH) }),
+          }),
+      };
+      const answer = asTask
+        ? await callAsTask(this.client, params, { ...watched, retentionMs })
+        : await this.client.callTool(
+            { ...params, ...meta },
+            { ...watched, ...(definition === undefined ? {} : { toolDefinition: definition }) },
+          );
+      const task = 'revision' in answer ? (answer as McpTask) : readTaskInMeta(answer);
+      if (task !== null) return { kind: 'task', task };
+      return { kind: 'result', result: toMcpCallResult(answer as CallToolResult) };
     });
   }
 

@@ -1,8 +1,8 @@
 import { errorMessage } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import { toShellWord } from '../base/text.ts';
-import type { McpCallOptions, McpConnections, McpServer } from './connections.ts';
-import type { McpCallResult, McpTool } from './server-data.ts';
+import type { McpCallOptions, McpConnections, McpFollowOptions, McpServer } from './connections.ts';
+import type { McpCallResult, McpStartedCall, McpTask, McpTool } from './server-data.ts';
 import { fingerprintServer, type McpServerEntry } from './server-entry.ts';
 import { McpServerError } from './server-error.ts';
 import { buildMcpToolNames } from './tool-names.ts';
@@ -26,7 +26,12 @@ export interface CatalogTool {
   /** `mcp__SERVER__TOOL`. */
   readonly name: string;
   readonly tool: McpTool;
-  call(args: JsonObject, options: McpCallOptions): Promise<McpCallResult>;
+  /** Starts a call. The server answers with the result, or carries the call out as a task. */
+  call(args: JsonObject, options: McpCallOptions): Promise<McpStartedCall>;
+  /** Waits for the result of such a task, also one that an earlier process has started. See `McpServer.followTask`. */
+  follow(task: McpTask, options: McpFollowOptions): Promise<McpCallResult>;
+  /** Tells the server to cancel such a task. Never rejects. */
+  cancel(task: McpTask): Promise<void>;
 }
 
 /** A server with the tools that tasks may use. */
@@ -196,18 +201,21 @@ export class ToolCatalog {
         const name = names.toName({ server: entry.name, tool: tool.name });
         if (name === undefined) return [];
         const call: CatalogTool['call'] = (args, options) =>
-          this.call(entry, { tool: tool.name, args }, options);
-        return [{ name, tool, call }];
+          this.startCall(entry, { tool: tool.name, args }, options);
+        const follow: CatalogTool['follow'] = (task, options) =>
+          this.useOf(entry).followTask(task, options);
+        const cancel: CatalogTool['cancel'] = (task) => this.useOf(entry).cancelTask(task);
+        return [{ name, tool, call, follow, cancel }];
       });
       return [{ entry, part, instructions: recorded.instructions, tools }];
     });
   }
 
-  private async call(
+  private async startCall(
     entry: McpServerEntry,
     { tool, args }: { readonly tool: string; readonly args: JsonObject },
     options: McpCallOptions,
-  ): Promise<McpCallResult> {
+  ): Promise<McpStartedCall> {
     const use = this.useOf(entry);
     if (!this.compared.has(entry.name)) {
       this.compare(entry, await this.readTools(entry, options.signal));
@@ -217,7 +225,7 @@ export class ToolCatalog {
       const message = `the tool ${tool} is not called, because the server has changed its description or its arguments since you accepted it. Look at it with "muster mcp test ${word}", accept it with "muster mcp accept ${word}".`;
       throw new McpServerError(message, { server: entry.name, kind: 'refused' });
     }
-    return await use.callTool(tool, args, options);
+    return await use.startCall(tool, args, options);
   }
 
   private compare({ name }: McpServerEntry, offered: RecordedTools): void {

@@ -45,11 +45,12 @@ const LIMIT_FIELDS: Readonly<Record<keyof McpServerLimits, string>> = {
   startMs: 'startSeconds',
   silenceMs: 'callSeconds',
   callMs: 'maxCallSeconds',
+  taskMs: 'maxTaskSeconds',
   idleMs: 'idleSeconds',
 };
 
 function writeLimits(limits: McpServerLimits): JsonObject {
-  const fields = (['startMs', 'silenceMs', 'callMs', 'idleMs'] as const)
+  const fields = (['startMs', 'silenceMs', 'callMs', 'taskMs', 'idleMs'] as const)
     .filter((limit) => limits[limit] !== DEFAULT_MCP_LIMITS[limit])
     .map((limit) => [LIMIT_FIELDS[limit], limits[limit] / 1000]);
   return Object.fromEntries(fields);

@@ -34,6 +34,8 @@ export interface ShellRun {
   readonly end: ShellEnd | null;
   /** The exit code; null while the command runs, if a signal ended it, or if its end was not observed. */
   readonly exitCode: number | null;
+  /** Set if the shell is work of a server for a call. The exit code is then 0 for success and 1 for an error. */
+  readonly remote?: true;
 }
 
 /** A flag: a statement of an answer that the log does not support, or a fact that a reader of the answer should know. */

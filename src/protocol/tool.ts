@@ -65,6 +65,11 @@ export interface Tool<I = never> {
   /** Returns the text changes that a call would make, for the question to a person. Pure: it does not read the disk. */
   proposes?(input: I, at: { readonly cwd: string }): readonly ProposedEdit[];
   run(input: I, context: ToolContext): Promise<ToolOutput>;
+  /**
+   * Waits for work that a call has started in a server, in this process or in an earlier one. When the signal aborts, the
+   * work is cancelled, unless the reason is `LEAVE_RUNNING`. Absent if the tool starts no such work.
+   */
+  follow?(reference: JsonObject, context: FollowContext): Promise<RemoteOutcome>;
 }
 
 /** A tool with any input type, for lists of tools. Its functions get only inputs that its own `parse` has returned. */
@@ -175,6 +180,8 @@ export interface ToolContext extends FileAccess {
   /** The notes that the task may use. Absent if the task has no notes. */
   readonly memory?: MemoryPort;
   readonly shells: ShellPort;
+  /** Follows work of servers. Absent where no such work may go on after its call. */
+  readonly remote?: RemotePort;
   readonly sandbox: SandboxPort;
   readonly variables: VariablePort;
   /**
@@ -288,6 +295,42 @@ export interface VariablePort {
   keeps(value: string): boolean;
 }
 
+/** The abort reason after which a server goes on with its work, so that a later process can find it again. */
+export const LEAVE_RUNNING = 'leave running';
+
+/** The context in which a tool waits for work of a server. */
+export interface FollowContext extends Pick<ToolContext, 'callId' | 'signal'> {
+  /** Returns the port for the images of the result. Undefined if the call no longer waits for the result. */
+  getAttachPort(): AttachPort | undefined;
+  /** Reports a new state of the work, for people and the model. */
+  report(line: string): void;
+}
+
+/** The outcome of work of a server. */
+export interface RemoteOutcome {
+  readonly output: ToolOutput;
+  /** True if it is not known what the work has done. */
+  readonly isLost: boolean;
+}
+
+/** Work that a server does by itself, so that it goes on when Muster ends, and is found again by its reference. */
+export interface RemoteWork {
+  /** The call, for people: the name of the tool and the arguments. */
+  readonly title: string;
+  /** The fields by which `Tool.follow` finds the work again. The log contains them. */
+  readonly reference: JsonObject;
+  /** True if the call shall not wait for the result. */
+  readonly inBackground: boolean;
+}
+
+/** Follows work that a call has started in a server. The work has an id of the form of task ids. */
+export interface RemotePort {
+  /**
+   * Follows the work. Resolves with its output, or, if it takes long, with the report that it goes on in the background.
+   */
+  follow(work: RemoteWork): Promise<ToolOutput>;
+}
+
 /** Starts shells: commands that continue to run after the end of their call. The ids of shells have the form of task ids. */
 export interface ShellPort {
   /** Starts a shell. Resolves when the shell runs. Rejects with a MusterError, whose message is for the model. */
@@ -313,8 +356,11 @@ export interface BegunShell {
 
 /** The end of a shell. */
 export interface ShellExit {
-  /** `exited`: the command ended by itself. `stopped`: it stopped when requested. `killed`: it did not, and was killed. */
-  readonly how: 'exited' | 'stopped' | 'killed';
+  /**
+   * `exited`: the command ended by itself. `stopped`: it stopped when requested. `killed`: it did not, and was killed.
+   * `lost`: its end was not observed.
+   */
+  readonly how: 'exited' | 'stopped' | 'killed' | 'lost';
   /** The exit code; null if a signal ended the command. */
   readonly exitCode: number | null;
 }

@@ -1,5 +1,6 @@
 import { splitIdentifier } from '../base/word-stems.ts';
 import type { CommandRun } from '../protocol/tool.ts';
+import { listCommandShells } from '../protocol/state/owned-work.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 
 /** The kinds of command that a receipt names. */
@@ -269,17 +270,19 @@ interface LastRuns {
 }
 
 /** Returns true if a task or one of its children may have run a command. */
-export function hasCommands({ commands, shells, children }: TaskState): boolean {
-  if (commands.length > 0 || shells.size > 0) return true;
+export function hasCommands(state: TaskState): boolean {
+  const { commands, children } = state;
+  if (commands.length > 0 || listCommandShells(state).length > 0) return true;
   return [...children.values()].some(
     ({ receipt }) => receipt === null || receipt.commands.length + receipt.commandsLeftOut > 0,
   );
 }
 
 /** Finds the last runs of one kind: of the task, of each of its children, and of each background shell. */
-export function findLastRuns({ commands, shells, children }: TaskState, kind: CheckKind): LastRuns {
+export function findLastRuns(state: TaskState, kind: CheckKind): LastRuns {
+  const { commands, children } = state;
   const groups = [
-    ...[...shells.values()].map(({ command, end }) => [
+    ...listCommandShells(state).map(({ command, end }) => [
       { command, exitCode: end?.exitCode ?? null },
     ]),
     ...[...children.values()].map(({ receipt }) => receipt?.commands ?? []),

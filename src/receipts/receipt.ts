@@ -1,4 +1,4 @@
-import type { ShellState } from '../protocol/state/owned-work.ts';
+import { listCommandShells, type ShellState } from '../protocol/state/owned-work.ts';
 import type { ChildReceipt, Receipt, ShellRun } from '../protocol/result.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 import type { CommandRun } from '../protocol/tool.ts';
@@ -35,11 +35,13 @@ export function buildReceipt(state: TaskState): Receipt {
 
 /**
  * Describes a shell. A shell whose process died together with the process of its task is `lost`, even before a resume
- * has recorded that.
+ * has recorded that. Work of a server goes on.
  */
-function toShellRun({ status }: TaskState, id: string, { command, end }: ShellState): ShellRun {
-  const unrecorded = status === 'interrupted' ? 'lost' : null;
-  return { id, command, end: end?.how ?? unrecorded, exitCode: end?.exitCode ?? null };
+function toShellRun({ status }: TaskState, id: string, shell: ShellState): ShellRun {
+  const { command, end, remote } = shell;
+  const unrecorded = status === 'interrupted' && remote === null ? 'lost' : null;
+  const run = { id, command, end: end?.how ?? unrecorded, exitCode: end?.exitCode ?? null };
+  return remote === null ? run : { ...run, remote: true };
 }
 
 /**
@@ -47,11 +49,12 @@ function toShellRun({ status }: TaskState, id: string, { command, end }: ShellSt
  * its descendants, of bounded size.
  */
 export function buildChildReceipt(child: TaskState): ChildReceipt {
-  const { commands, shells, toolCounts, children } = child;
+  const { commands, toolCounts, children } = child;
+  const shells = listCommandShells(child);
   const below = [...children.values()].map(({ receipt }) => receipt);
   const all: readonly CommandRun[] = [
     ...below.flatMap((receipt) => receipt?.commands ?? []),
-    ...[...shells.values()].map(({ command, end }) => ({
+    ...shells.map(({ command, end }) => ({
       command,
       exitCode: end?.exitCode ?? null,
     })),
@@ -60,7 +63,7 @@ export function buildChildReceipt(child: TaskState): ChildReceipt {
   const listed = all
     .filter(({ command }) => command.length <= MAX_COMMAND_LENGTH)
     .slice(-MAX_COMMANDS);
-  const unknown = Math.max(0, (toolCounts.get('Bash') ?? 0) - commands.length - shells.size);
+  const unknown = Math.max(0, (toolCounts.get('Bash') ?? 0) - commands.length - shells.length);
   const lower = below.reduce((sum, receipt) => sum + (receipt?.commandsLeftOut ?? 1), 0);
   return {
     commands: listed,
@@ -145,12 +148,14 @@ function formatFiles({ filesChanged, spec }: TaskState, detail: ReceiptDetail): 
   return `changed: ${joinFirst(files, MAX_SHOWN_FILES)}`;
 }
 
-function formatCommands({ commands, shells }: TaskState, detail: ReceiptDetail): string {
-  const total = commands.length + shells.size;
+function formatCommands(state: TaskState, detail: ReceiptDetail): string {
+  const { commands } = state;
+  const shells = listCommandShells(state);
+  const total = commands.length + shells.length;
   if (total === 0) return 'no commands';
   const counted = `${plural(total, 'command')}${formatFailureCount(commands)}`;
   if (detail === 'counts') return counted;
-  const inShells = [...shells.values()].map(({ command, end }) =>
+  const inShells = shells.map(({ command, end }) =>
     end?.how === 'exited'
       ? `${formatRun({ command, exitCode: end.exitCode })} in the background`
       : `${quoteText(command)} in the background: ${end?.how ?? 'running'}`,

@@ -68,7 +68,10 @@ function formatExit(exitCode: number | null): string {
   return (exitCode === null ? 'signal' : `exit ${exitCode}`).padEnd(SHOWN_HASH_LENGTH);
 }
 
-function formatShell({ id, command, end, exitCode }: ShellRun): string {
+function formatShell({ id, command, end, exitCode, remote }: ShellRun): string {
+  if (remote === true && end === 'exited') {
+    return `${id} (${shorten(command)}): ${exitCode === 0 ? 'completed' : 'failed'}`;
+  }
   const code = exitCode === null ? '' : `, exit code ${exitCode}`;
   return `${id} (${shorten(command)}): ${end ?? 'running'}${code}`;
 }

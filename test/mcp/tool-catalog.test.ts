@@ -50,9 +50,9 @@ function createWorld(offered: Record<string, readonly McpTool[]>) {
         return { ...info, ...has, instructions: 'Use me.', hasTools: tools().length > 0 };
       },
       listTools: async () => ({ items: tools(), isComplete: true }),
-      callTool: async (tool) => {
+      startCall: async (tool) => {
         called.push(`${entry.name} ${tool}`);
-        return { content: [], isError: false };
+        return { kind: 'result', result: { content: [], isError: false } };
       },
     };
     return server as McpServer;

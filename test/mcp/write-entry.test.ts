@@ -32,9 +32,15 @@ const transport = fc.oneof(
 );
 
 const limits = fc
-  .record({ startMs: seconds, silenceMs: seconds, callMs: seconds, idleMs: seconds })
-  .map(({ startMs, silenceMs, callMs, idleMs }) => {
-    return { startMs, silenceMs, callMs: Math.max(callMs, silenceMs), idleMs };
+  .record({
+    startMs: seconds,
+    silenceMs: seconds,
+    callMs: seconds,
+    taskMs: seconds,
+    idleMs: seconds,
+  })
+  .map((drawn) => {
+    return Object.assign(drawn, { callMs: Math.max(drawn.callMs, drawn.silenceMs) });
   });
 
 const server: fc.Arbitrary<McpServerEntry> = fc.record({

@@ -74,10 +74,17 @@ function readRecord(value: unknown): RecordedTools | null {
 
 function readTool(value: unknown): McpTool | undefined {
   if (!isJsonObject(value)) return undefined;
-  const { name, description, inputSchema, annotations = {} } = value;
+  const { name, description, inputSchema, annotations = {}, taskSupport } = value;
   if (typeof name !== 'string' || typeof description !== 'string') return undefined;
   if (!isJsonObject(inputSchema) || !isJsonObject(annotations)) return undefined;
-  return { name, description, inputSchema, annotations: readAnnotations(annotations) };
+  const isKnown = taskSupport === 'optional' || taskSupport === 'required';
+  return {
+    name,
+    description,
+    inputSchema,
+    annotations: readAnnotations(annotations),
+    ...(isKnown ? { taskSupport } : {}),
+  };
 }
 
 function readAnnotations({ title, ...hints }: JsonObject): McpTool['annotations'] {

@@ -2,6 +2,8 @@ import { ConcurrencyLimit } from '../../base/concurrency-limit.ts';
 import { escapeTags } from '../../base/control-tags.ts';
 import type { ErrorCode } from '../../base/errors.ts';
 import { unansweredCalls } from '../../protocol/state/conversation.ts';
+import { findRemoteWork } from '../../protocol/state/owned-work.ts';
+import { describeRemoteEnd } from '../../protocol/state/task-texts.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
 import { NO_ACCESS, type Decision } from '../../protocol/permission.ts';
 import { scheduleCalls, type ScheduledCall } from '../../policy/call-conflicts.ts';
@@ -137,6 +139,7 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallInSlo
   if (run.cancellation.turnSignal.aborted) return;
   const tool = run.state.unknownCalls.get(call.call.id);
   if (tool !== undefined && !mayRunAgain(call)) {
+    if (recordRemoteOutcome(run, call.call, tool)) return;
     recordUnknownOutcome(run, call.call, { tool, reason: 'the process that ran it ended' });
     return;
   }
@@ -205,6 +208,35 @@ function recordUnknownOutcome(
     facts: {},
     ms: 0,
   });
+}
+
+/**
+ * Records the outcome of an interrupted call that had started work of a server: the work goes on, or its result is kept.
+ * Returns false if the call had started none.
+ */
+function recordRemoteOutcome(
+  run: Pick<TaskRun, 'journal' | 'state'>,
+  call: ToolCallPart,
+  tool: string,
+): boolean {
+  const [id, work] = findRemoteWork(run.state, call.id) ?? [];
+  if (id === undefined || work === undefined) return false;
+  const output = `TaskOutput(task_id: "${id}")`;
+  const state =
+    work.end === null
+      ? `The server works on it as call ${id}, and you are told when it ends. Its output: ${output}`
+      : `Call ${id} has ended: ${describeRemoteEnd(work.end)}. Its output: ${output}`;
+  const text = escapeTags(`Muster was interrupted while the call ran. ${state}`);
+  run.journal.record({
+    type: 'call.ended',
+    callId: call.id,
+    tool,
+    text,
+    error: null,
+    facts: {},
+    ms: 0,
+  });
+  return true;
 }
 
 /**

@@ -31,6 +31,14 @@ export function createToolContext(
 ): ToolContext {
   const { spec } = run;
   const wait = (ms: number) => sleep(deps.deadlines, ms, signal);
+  const attach = createLazyAttachPort(deps, run, callId);
+  const progress: ToolContext['progress'] = (line, lines) => {
+    const running = run.state.runningCalls.get(callId)?.tool;
+    // A call that has an outcome is not in `runningCalls` any more. Its late progress is dropped.
+    if (running === undefined) return;
+    const signalled = { type: 'progress', task: spec.id, callId, tool: running, line } as const;
+    deps.onSignal(lines === undefined ? signalled : { ...signalled, lines });
+  };
   const { memory: source } = deps;
   const web = createWebPort(deps, run, { tool, signal });
   return {
@@ -47,6 +55,7 @@ export function createToolContext(
       set: (items) => run.journal.record({ type: 'todos.set', items }),
     },
     shells: run.shells.createPort(callId),
+    remote: run.shells.createRemotePort({ callId, tool, signal, attach, progress }),
     sandbox: run.tree.commands.queueCommands(
       createCommandSandbox({
         sandbox: deps.sandbox,
@@ -71,17 +80,10 @@ export function createToolContext(
       ),
     sleep: wait,
     keepFormer: (bytes) => deps.store.putBackup(bytes),
-    attach: createLazyAttachPort(deps, run, callId),
+    attach,
     spillPath: () => deps.store.createSpillFile(spec.id, callId),
     ...(deps.redactBytes === undefined ? {} : { redactBytes: deps.redactBytes }),
-    progress(line, lines) {
-      const tool = run.state.runningCalls.get(callId)?.tool;
-      // A call that has an outcome is not in `runningCalls` any more. Its late progress is dropped.
-      if (tool !== undefined) {
-        const progress = { type: 'progress', task: spec.id, callId, tool, line } as const;
-        deps.onSignal(lines === undefined ? progress : { ...progress, lines });
-      }
-    },
+    progress,
   };
 }
 

@@ -85,7 +85,9 @@ const DROPPED =
 
 /** Lists the running tasks and shells, since their ids may have been in results that are removed. */
 function runningWorkTexts(state: TaskState): readonly string[] {
-  const shells = runningShells(state).map((id) => `shell ${id}`);
+  const shells = runningShells(state).map(
+    (id) => `${state.shells.get(id)?.remote === null ? 'shell' : 'call'} ${id}`,
+  );
   const tasks = [...state.openChildren].map((id) => `task ${id}`);
   if (shells.length + tasks.length === 0) return [];
   return [

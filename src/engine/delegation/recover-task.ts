@@ -58,7 +58,7 @@ export function recoverTasks(
   const run = recoverTask(engine, id, position);
   const descendants: TaskRun[] = [];
   try {
-    closeLostShells(run);
+    closeLostShells(run, (shell) => run.shells.resumeRemote(shell));
     for (const child of run.state.openChildren)
       descendants.push(...recoverChild(engine, run, child));
   } catch (thrown) {
@@ -127,9 +127,17 @@ function selectRecordedTools(deps: EngineDeps, { spec }: TaskState): readonly An
   return selectTools(deps, spec.tools);
 }
 
-/** Records the end of the shells that were lost when the previous owner of the task ended. */
-function closeLostShells(run: Pick<TaskRun, 'journal' | 'state'>): void {
+/**
+ * Records the end of the shells that were lost when the previous owner of the task ended.
+ *
+ * @param resume follows the work of a server again; returns false if the shell is none
+ */
+function closeLostShells(
+  run: Pick<TaskRun, 'journal' | 'state'>,
+  resume: (shell: string) => boolean = () => false,
+): void {
   for (const shell of runningShells(run.state)) {
+    if (resume(shell)) continue;
     run.journal.record(...shellEndEvents(run.state, shell, { how: 'lost', exitCode: null }));
   }
 }

@@ -2,7 +2,7 @@ import { lstat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { errorInfo, systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
-import { runningShells } from '../../protocol/state/owned-work.ts';
+import { runningCommands } from '../../protocol/state/owned-work.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import type { ClaimFlag } from '../../protocol/result.ts';
 import { findAnswerFlags, findUntouchedPaths } from '../../receipts/answer-flags.ts';
@@ -125,7 +125,8 @@ async function isMissing(path: string): Promise<boolean> {
 /** Releases a parked task without recording an end, so that it can be resumed. Its shells are stopped. */
 async function leaveParked(deps: EngineDeps, run: TaskRun): Promise<void> {
   try {
-    await run.shells.stop(runningShells(run.state), { notify: true });
+    await run.shells.leaveRemote();
+    await run.shells.stop(runningCommands(run.state), { notify: true });
     await run.children.waitForAll();
     await run.journal.sync();
   } catch (thrown) {

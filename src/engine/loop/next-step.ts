@@ -1,5 +1,9 @@
 import { unansweredCalls } from '../../protocol/state/conversation.ts';
-import { runningShells } from '../../protocol/state/owned-work.ts';
+import {
+  runningCommands,
+  runningRemoteWork,
+  runningShells,
+} from '../../protocol/state/owned-work.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
 import { addOpenRound, MAX_CYCLE_LENGTH, type Round } from '../../protocol/state/repetition.ts';
@@ -123,7 +127,9 @@ function decideAfterAnswer(state: TaskState, answer: Answer): Step | null {
   if (step !== null) return step;
   if (conversation.queued.length > 0) return null;
   if (state.openChildren.size > 0) return { kind: 'wait' };
-  const shells = runningShells(state);
+  // Work of a server ends by itself, and the task is told about it.
+  if (runningRemoteWork(state).length > 0) return { kind: 'wait' };
+  const shells = runningCommands(state);
   if (shells.length > 0) {
     const id = toShellsNoticeId(state);
     if (conversation.inputIds.has(id)) return { kind: 'stop_shells', shells };

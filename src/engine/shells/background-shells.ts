@@ -1,20 +1,29 @@
-import { rmSync, closeSync, constants, openSync, writeSync } from 'node:fs';
-import { deferred, type Deferred } from '../../base/async.ts';
-import { MusterError, errorMessage } from '../../base/errors.ts';
+import { rmSync } from 'node:fs';
+import { deferred, onAbort, type Deferred } from '../../base/async.ts';
+import { MusterError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
-import type { EventBody } from '../../protocol/events/event.ts';
+import { runningRemoteWork } from '../../protocol/state/owned-work.ts';
+import type { Deadlines } from '../../base/deadlines.ts';
+import type { EventBody, RemoteReference } from '../../protocol/events/event.ts';
 import {
+  type AnyTool,
   type BegunShell,
   type ByteFilter,
+  LEAVE_RUNNING,
+  type RemotePort,
+  type RemoteWork,
   type ShellExit,
   type ShellPort,
   type ShellWork,
   type StartedShell,
   type ToolCaps,
-  PASS_THROUGH_FILTER,
+  type ToolContext,
+  type ToolOutput,
 } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
+import { createRemoteShell, findWaitLimit, formatDetached } from './remote-work.ts';
 import { shellEndEvents, type ShellOutcome } from './shell-end.ts';
+import { ShellOutput } from './shell-output.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** The maximum number of background shells of one task at the same time. */
@@ -24,7 +33,11 @@ const NEEDED_TOOLS = ['TaskOutput', 'TaskStop'];
 
 interface ShellDeps {
   readonly store: Pick<TaskStore, 'createSpillFile'>;
-  readonly settings: { readonly caps: Pick<ToolCaps, 'spillBytes'> };
+  readonly settings: {
+    readonly caps: Pick<ToolCaps, 'spillBytes' | 'toolMs'>;
+    readonly foregroundMs: number;
+  };
+  readonly deadlines: Deadlines;
   redactBytes?(): ByteFilter;
   onFault(taskId: string, thrown: unknown): void;
 }
@@ -34,11 +47,14 @@ interface ShellOwner {
   readonly journal: {
     readonly state: TaskState;
     record(...events: readonly EventBody[]): void;
+    sync(): Promise<void>;
   };
   /** The tools of the task, by name. */
-  readonly view: ReadonlyMap<string, unknown>;
+  readonly view: ReadonlyMap<string, Pick<AnyTool, 'follow'>>;
   /** Aborts when the task is stopped. */
   readonly signal: AbortSignal;
+  /** Returns true if the task is parked, so that the work of servers goes on without it. */
+  isParked(): boolean;
   /** Records that a shell had to be killed because it did not stop when asked. */
   recordKill(): void;
   /**
@@ -51,9 +67,10 @@ interface ShellOwner {
 
 /**
  * The abort reason of a shell's signal. `notify` and `silent`: the task stops the shell, with or without a notice of
- * its end. `output_limit`: the shell has written too much.
+ * its end. `output_limit`: the shell has written too much. `LEAVE_RUNNING`: work of a server goes on without the task,
+ * and its end is not recorded.
  */
-type StopCause = 'notify' | 'silent' | 'output_limit';
+type StopCause = 'notify' | 'silent' | 'output_limit' | typeof LEAVE_RUNNING;
 
 /** A shell that is starting, running or being stopped. */
 interface RunningShell {
@@ -69,6 +86,17 @@ interface NewShell {
   readonly controller: AbortController;
   readonly output: ShellOutput;
   readonly work: ShellWork;
+  /** Set for work of a server. */
+  readonly remote?: RemoteReference;
+  /** True if the start of the shell is in the log already. */
+  readonly isRecorded?: boolean;
+}
+
+/** The call that has started work of a server. */
+interface RemoteCall extends Pick<ToolContext, 'callId' | 'signal' | 'progress'> {
+  /** The name of the tool. */
+  readonly tool: string;
+  readonly attach: ToolContext['attach'];
 }
 
 /** The background shells of one task. */
@@ -82,6 +110,8 @@ export class BackgroundShells {
    * record them.
    */
   private readonly unrecordedEnds = new Map<string, readonly EventBody[]>();
+  /** The work of servers for which a call waits, so that its end needs no notice. */
+  private readonly awaited = new Set<string>();
 
   constructor(deps: ShellDeps, owner: ShellOwner) {
     this.deps = deps;
@@ -91,6 +121,33 @@ export class BackgroundShells {
   /** Creates the port through which one call starts shells. */
   createPort(callId: string): ShellPort {
     return { start: (work) => this.start(callId, work) };
+  }
+
+  /** Creates the port through which one call follows work of a server. */
+  createRemotePort(call: RemoteCall): RemotePort {
+    return { follow: (work) => this.followRemote(call, work) };
+  }
+
+  /** Follows work of a server again that an earlier process had followed. Returns false if its tool does not exist. */
+  resumeRemote(id: string): boolean {
+    const { journal, view } = this.owner;
+    const shell = journal.state.shells.get(id);
+    const remote = shell?.remote ?? null;
+    const follow = remote === null ? undefined : view.get(remote.tool)?.follow;
+    if (shell === undefined || remote === null || follow === undefined) return false;
+    const { callId, command } = shell;
+    const { work } = createRemoteShell({ title: command, callId, remote, follow });
+    // An output file that can't be opened again is reported as the end of the shell.
+    const started = this.launch({ id, callId, path: shell.output, work, remote, isRecorded: true });
+    started.catch((thrown: unknown) => this.deps.onFault(journal.state.spec.id, thrown));
+    return true;
+  }
+
+  /** Lets the work of servers go on without this process, and without a record of its end. */
+  async leaveRemote(): Promise<void> {
+    const left = runningRemoteWork(this.owner.journal.state);
+    for (const id of left) this.abort(id, LEAVE_RUNNING);
+    await Promise.all(left.map((id) => this.waitForEnd(id)));
   }
 
   /**
@@ -133,34 +190,89 @@ export class BackgroundShells {
   }
 
   private async start(callId: string, work: ShellWork): Promise<StartedShell> {
-    this.requireStartAllowed();
-    const id = newId();
-    const { deps, owner } = this;
-    const path = deps.store.createSpillFile(owner.journal.state.spec.id, id);
-    const controller = new AbortController();
-    const output = new ShellOutput(
-      path,
-      deps.settings.caps.spillBytes,
-      () => this.abort(id, 'output_limit'),
-      deps.redactBytes?.(),
-    );
-    const started = deferred<void>();
-    const ended = this.runShell({ id, callId, controller, output, work }, started);
-    // Register the shell before it has started, so that a stop of the task includes it.
-    this.running.set(id, { controller, ended });
-    await started.promise;
+    this.requireStartAllowed('run_in_background');
+    const { id, path } = this.createOutput();
+    await this.launch({ id, callId, path, work });
     return { id, output: path };
   }
 
-  private requireStartAllowed(): void {
+  private createOutput(): { readonly id: string; readonly path: string } {
+    const id = newId();
+    return { id, path: this.deps.store.createSpillFile(this.owner.journal.state.spec.id, id) };
+  }
+
+  /** Resolves when the shell has started and its start is recorded. */
+  private async launch({
+    path,
+    ...shell
+  }: Omit<NewShell, 'controller' | 'output'> & { readonly path: string }): Promise<void> {
+    const { id } = shell;
+    const { deps } = this;
+    const controller = new AbortController();
+    const onLimit = () => this.abort(id, 'output_limit');
+    const { spillBytes } = deps.settings.caps;
+    const output = new ShellOutput(path, spillBytes, onLimit, deps.redactBytes?.());
+    const started = deferred<void>();
+    const ended = this.runShell({ ...shell, controller, output }, started);
+    // Register the shell before it has started, so that a stop of the task includes it.
+    this.running.set(id, { controller, ended });
+    await started.promise;
+  }
+
+  private async followRemote(call: RemoteCall, work: RemoteWork): Promise<ToolOutput> {
+    const { deps, owner } = this;
+    const { callId, signal } = call;
+    const remote = { tool: call.tool, reference: work.reference };
+    const follow = owner.view.get(call.tool)?.follow;
+    if (follow === undefined) throw new Error(`the tool ${call.tool} follows no work`);
+    const canDetach = this.listMissingTools().length === 0;
+    if (work.inBackground && !canDetach) this.requireStartAllowed('run_in_background');
+    const { id, path } = this.createOutput();
+    const attach = () => (this.awaited.has(id) ? call.attach : undefined);
+    const { progress } = call;
+    const shell = createRemoteShell({
+      title: work.title,
+      callId,
+      remote,
+      follow,
+      attach,
+      progress,
+    });
+    if (!work.inBackground) this.awaited.add(id);
+    const detached = deferred<string>();
+    const removeListener = onAbort(signal, () =>
+      this.abort(id, owner.isParked() ? LEAVE_RUNNING : 'silent'),
+    );
+    const limit = findWaitLimit(deps.settings);
+    const detach = () => detached.resolve(limit.reason);
+    const deadline = canDetach ? deps.deadlines.after(limit.ms, detach) : null;
+    try {
+      await this.launch({ id, callId, path, work: shell.work, remote });
+      if (work.inBackground) return formatDetached(id, path, null);
+      const ended = this.waitForEnd(id).then(() => null);
+      const reason = await Promise.race([ended, detached.promise]);
+      signal.throwIfAborted();
+      return reason === null ? await shell.output : formatDetached(id, path, reason);
+    } finally {
+      deadline?.cancel();
+      removeListener();
+      this.awaited.delete(id);
+    }
+  }
+
+  private listMissingTools(): readonly string[] {
+    return NEEDED_TOOLS.filter((tool) => !this.owner.view.has(tool));
+  }
+
+  private requireStartAllowed(field: string): void {
     this.owner.signal.throwIfAborted();
-    const missing = NEEDED_TOOLS.filter((tool) => !this.owner.view.has(tool));
+    const missing = this.listMissingTools();
     if (missing.length > 0) {
-      const message = `run_in_background: needs ${missing.join(' and ')}, which this task does not have (see its agent's tools and task_tool.enabled). Run the command in the foreground.`;
+      const message = `${field}: needs ${missing.join(' and ')}, which this task does not have (see its agent's tools and task_tool.enabled). Run the command in the foreground.`;
       throw new MusterError('INVALID_PARAM', message);
     }
     if (this.running.size < MAX_SHELLS) return;
-    const message = `run_in_background: a task may have at most ${MAX_SHELLS} background shells at a time; end one with TaskStop first`;
+    const message = `${field}: a task may have at most ${MAX_SHELLS} background shells at a time; end one with TaskStop first`;
     throw new MusterError('LIMIT_EXCEEDED', message);
   }
 
@@ -171,7 +283,8 @@ export class BackgroundShells {
       const { ended } = await this.startCommand(shell);
       this.outputs.set(id, output);
       started.resolve();
-      this.recordEnd(shell, await this.waitForOutcome(shell, ended));
+      const outcome = await this.waitForOutcome(shell, ended);
+      if (shell.controller.signal.reason !== LEAVE_RUNNING) this.recordEnd(shell, outcome);
     } catch (thrown) {
       started.reject(thrown);
     } finally {
@@ -190,6 +303,8 @@ export class BackgroundShells {
     controller,
     output,
     work,
+    remote,
+    isRecorded = false,
   }: NewShell): Promise<BegunShell> {
     const { path } = output;
     let started: BegunShell | null = null;
@@ -197,12 +312,16 @@ export class BackgroundShells {
       started = await work.begin((chunk) => output.write(chunk), controller.signal);
       const { command } = work;
       const { journal } = this.owner;
-      journal.record({ type: 'shell.started', shell: id, callId, command, output: path });
+      if (isRecorded) return started;
+      const event = { type: 'shell.started', shell: id, callId, command, output: path } as const;
+      journal.record(remote === undefined ? event : { ...event, remote });
+      // Without the record, nobody could find the work of the server again.
+      if (remote !== undefined) await journal.sync();
       return started;
     } catch (thrown) {
       controller.abort('silent' satisfies StopCause);
       await started?.ended;
-      rmSync(path, { force: true });
+      if (!isRecorded) rmSync(path, { force: true });
       throw thrown;
     }
   }
@@ -226,7 +345,8 @@ export class BackgroundShells {
   private recordEnd({ id, controller: { signal } }: NewShell, outcome: ShellOutcome): void {
     const { journal } = this.owner;
     const [notice, ended] = shellEndEvents(journal.state, id, outcome);
-    const isNotified = outcome.how === 'exited' || signal.reason !== 'silent';
+    const isNotified =
+      !this.awaited.has(id) && (outcome.how === 'exited' || signal.reason !== 'silent');
     const events = isNotified ? [notice, ended] : [ended];
     try {
       journal.record(...events);
@@ -235,75 +355,5 @@ export class BackgroundShells {
       this.deps.onFault(journal.state.spec.id, thrown);
       this.owner.fail(thrown);
     }
-  }
-}
-
-const { O_APPEND, O_NOFOLLOW, O_WRONLY } = constants;
-
-/**
- * Writes the output of a background shell to an existing file, up to a limit in bytes. Calls `onLimit` once when the
- * shell writes more. When the disk is full, further output is discarded, but the shell keeps running.
- */
-export class ShellOutput {
-  readonly path: string;
-  private readonly fd: number;
-  private readonly maxBytes: number;
-  private readonly onLimit: () => void;
-  private readonly filter: ByteFilter;
-  private byteCount = 0;
-  private missingReason: string | null = null;
-
-  /** Throws MusterError when the file can't be opened. */
-  constructor(
-    path: string,
-    maxBytes: number,
-    onLimit: () => void,
-    filter: ByteFilter = PASS_THROUGH_FILTER,
-  ) {
-    this.filter = filter;
-    this.path = path;
-    this.fd = openForAppend(path);
-    this.maxBytes = maxBytes;
-    this.onLimit = onLimit;
-  }
-
-  /** The reason why output is missing in the file; null as long as the output is complete. */
-  get problem(): string | null {
-    return this.missingReason;
-  }
-
-  write(chunk: Buffer): void {
-    if (this.missingReason !== null) return;
-    const allowed = chunk.subarray(0, this.maxBytes - this.byteCount);
-    this.byteCount += chunk.length;
-    if (!this.append(this.filter.write(allowed))) return;
-    if (this.byteCount <= this.maxBytes) return;
-    this.missingReason = `the output is more than the limit output.spill_bytes = ${this.maxBytes}`;
-    this.onLimit();
-  }
-
-  close(): void {
-    this.append(this.filter.end());
-    closeSync(this.fd);
-  }
-
-  /** Returns false when the bytes can't be written. */
-  private append(bytes: Buffer): boolean {
-    try {
-      for (let done = 0; done < bytes.length;) done += writeSync(this.fd, bytes, done);
-      return true;
-    } catch (thrown) {
-      this.missingReason = errorMessage(thrown);
-      return false;
-    }
-  }
-}
-
-function openForAppend(path: string): number {
-  try {
-    return openSync(path, O_WRONLY | O_APPEND | O_NOFOLLOW);
-  } catch (thrown) {
-    const message = `The shell was not started, since its output file can't be opened: ${errorMessage(thrown)}`;
-    throw new MusterError('INTERNAL_ERROR', message, { cause: thrown });
   }
 }

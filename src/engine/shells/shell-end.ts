@@ -3,7 +3,7 @@ import type { EventBody } from '../../protocol/events/event.ts';
 import type { ShellEnd } from '../../protocol/result.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import { indentNoticeItem } from '../../protocol/notice-text.ts';
-import { describeShellEnd } from '../../protocol/state/task-texts.ts';
+import { describeRemoteEnd, describeShellEnd } from '../../protocol/state/task-texts.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** The maximum number of code points of a command that is shown on one line. */
@@ -25,10 +25,11 @@ export function shellEndEvents(
   id: string,
   outcome: ShellOutcome,
 ): readonly [EventBody, EventBody] {
-  const command = shortenCommand(state.shells.get(id)?.command ?? '');
-  const text = indentNoticeItem(
-    `- Shell ${id} (${command}): ${describeShellEnd(outcome)}. Its output: TaskOutput(task_id: "${id}")`,
-  );
+  const shell = state.shells.get(id);
+  const isRemote = shell !== undefined && shell.remote !== null;
+  const what = `${isRemote ? 'Call' : 'Shell'} ${id} (${shortenCommand(shell?.command ?? '')})`;
+  const end = isRemote ? describeRemoteEnd(outcome) : describeShellEnd(outcome);
+  const text = indentNoticeItem(`- ${what}: ${end}. Its output: TaskOutput(task_id: "${id}")`);
   const input = { id: shellNoticeId(id), kind: 'result', from: id, text } as const;
   return [
     { type: 'input.queued', input: { ...input, nonce: drawNonce(text) } },

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { ToolOutput, ToolCaps } from '../../protocol/tool.ts';
-import { describeShellEnd } from '../../protocol/state/task-texts.ts';
+import { describeRemoteEnd, describeShellEnd } from '../../protocol/state/task-texts.ts';
 import { shellNoticeId, shortenCommand } from '../shells/shell-end.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
@@ -57,12 +57,16 @@ function formatShellReport(
   shell: ShellState,
   { offset, caps, now, problem }: ShellReportOptions,
 ): string {
-  const { command, end, startedAt, output } = shell;
-  const part = readOutputPart(output, offset, Math.max(1, caps.resultBytes - NOTE_BYTES));
+  const { command, end, startedAt, output, remote } = shell;
+  const isRemote = remote !== null;
+  // The beginning of a result matters more than its end.
+  const from = isRemote && end !== null ? (offset ?? 0) : offset;
+  const part = readOutputPart(output, from, Math.max(1, caps.resultBytes - NOTE_BYTES));
   const options = listOptions(id, shell, part);
+  const describeEnd = isRemote ? describeRemoteEnd : describeShellEnd;
   return [
-    `Shell: ${shortenCommand(command)}`,
-    `Status: ${end === null ? 'still running' : describeShellEnd(end)}`,
+    `${isRemote ? 'Call' : 'Shell'}: ${shortenCommand(command)}`,
+    `Status: ${end === null ? 'still running' : describeEnd(end)}`,
     `Duration: ${formatDuration(Math.max(0, (end?.at ?? now) - startedAt))}`,
     `Output file: ${output}`,
     '',

@@ -3,7 +3,7 @@ import { plural, truncate, collapseWhitespace } from '../../base/text.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
 import { listVisibleTasks, type VisibleTask } from '../delegation/visible-tasks.ts';
 import { activityText } from '../../protocol/state/task-texts.ts';
-import { describeShellEnd } from '../../protocol/state/task-texts.ts';
+import { describeRemoteEnd, describeShellEnd } from '../../protocol/state/task-texts.ts';
 import { shortenCommand } from '../shells/shell-end.ts';
 import { ArgumentReader } from './argument-reader.ts';
 import type { TaskRun } from '../task/task-run.ts';
@@ -138,12 +138,14 @@ function buildShellNode(
 ): TreeNode {
   const shell = running.get(owner)?.state.shells.get(id);
   const end = shell?.end ?? null;
-  const status = end === null ? 'running' : describeShellEnd(end);
+  const isRemote = shell !== undefined && shell.remote !== null;
+  const describeEnd = isRemote ? describeRemoteEnd : describeShellEnd;
+  const status = end === null ? 'running' : describeEnd(end);
   return {
     id,
     parent: owner,
     hasEnded: end !== null,
-    line: `${id} ${status} · shell · ${shortenCommand(shell?.command ?? '')}`,
+    line: `${id} ${status} · ${isRemote ? 'call' : 'shell'} · ${shortenCommand(shell?.command ?? '')}`,
   };
 }
 

@@ -89,5 +89,6 @@ async function stopShell(
   const report = readShellForTask(engine, { caller, owner, id, offset: null });
   if (report.error !== undefined) return report;
   const outcome = hadEnded ? 'had ended before' : 'is stopped';
-  return { ...report, text: `Shell ${id} ${outcome}.\n\n${report.text}` };
+  const word = owner?.state.shells.get(id)?.remote === null ? 'Shell' : 'Call';
+  return { ...report, text: `${word} ${id} ${outcome}.\n\n${report.text}` };
 }

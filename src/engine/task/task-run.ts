@@ -108,6 +108,7 @@ export class TaskRun {
       journal,
       view: parts.view,
       signal,
+      isParked: () => this.cancellation.isParked,
       recordKill: () => this.cancellation.recordKill(),
       fail: (thrown) => this.fail(thrown),
       wake: () => this.mailbox.wake(),

@@ -1,6 +1,6 @@
 import type { OutputCap } from '../output-cap.ts';
 import type { ErrorInfo } from '../../base/errors.ts';
-import type { JsonValue } from '../../base/json.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { Attachment } from '../attachment.ts';
 import type { EndReason } from '../end-reason.ts';
 import type { TaskInput } from '../input.ts';
@@ -73,6 +73,14 @@ interface DelegationFields {
    * child, and in older logs.
    */
   readonly delegation?: string;
+}
+
+/** Work that a server does for a call. */
+export interface RemoteReference {
+  /** The name of the tool that finds the work again. */
+  readonly tool: string;
+  /** The fields by which the tool finds it. */
+  readonly reference: JsonObject;
 }
 
 /** The content of an event, by type. */
@@ -375,6 +383,8 @@ export type EventBody =
       readonly command: string;
       /** The path of the file to which the output of the shell is written. */
       readonly output: string;
+      /** Set if the shell is not a command but work of a server. `command` then names the call. */
+      readonly remote?: RemoteReference;
     }
   /** A background shell has ended. */
   | {

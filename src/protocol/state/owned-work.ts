@@ -1,5 +1,5 @@
 import { steadyTime } from './steady-time.ts';
-import type { TaskEvent } from '../events/event.ts';
+import type { RemoteReference, TaskEvent } from '../events/event.ts';
 import type { ChildReceipt, EndStatus, ShellEnd } from '../result.ts';
 import { findItemOfCall } from '../template.ts';
 
@@ -29,6 +29,8 @@ export interface ShellState {
   /** The path of the file with the output. */
   readonly output: string;
   readonly startedAt: number;
+  /** Set if the shell is work of a server; null for a command. */
+  readonly remote: RemoteReference | null;
   /** The end of the shell; null while the shell runs. */
   end: { readonly how: ShellEnd; readonly exitCode: number | null; readonly at: number } | null;
 }
@@ -81,9 +83,9 @@ export function applyToOwnedWork(owned: OwnedWork, event: TaskEvent): void {
       return;
     }
     case 'shell.started': {
-      const { callId, command, output } = event;
+      const { callId, command, output, remote = null } = event;
       const startedAt = steadyTime(event);
-      shells.set(event.shell, { callId, command, output, startedAt, end: null });
+      shells.set(event.shell, { callId, command, output, startedAt, remote, end: null });
       return;
     }
     case 'shell.ended': {
@@ -100,6 +102,29 @@ export function applyToOwnedWork(owned: OwnedWork, event: TaskEvent): void {
 /** Returns the ids of the running shells. */
 export function runningShells({ shells }: OwnedWork): readonly string[] {
   return [...shells].filter(([, { end }]) => end === null).map(([id]) => id);
+}
+
+/** Returns the ids of the running shells that are commands, and not work of a server. */
+export function runningCommands(owned: OwnedWork): readonly string[] {
+  return runningShells(owned).filter((id) => owned.shells.get(id)?.remote === null);
+}
+
+/** Returns the ids of the running shells that are work of a server. */
+export function runningRemoteWork(owned: OwnedWork): readonly string[] {
+  return runningShells(owned).filter((id) => owned.shells.get(id)?.remote !== null);
+}
+
+/** Returns the shells that are commands, and not work of a server. */
+export function listCommandShells({ shells }: OwnedWork): readonly ShellState[] {
+  return [...shells.values()].filter(({ remote }) => remote === null);
+}
+
+/** Finds the work of a server that a call has started, and its id. */
+export function findRemoteWork(
+  { shells }: OwnedWork,
+  callId: string,
+): readonly [id: string, work: ShellState] | undefined {
+  return [...shells].find(([, shell]) => shell.remote !== null && shell.callId === callId);
 }
 
 /** Returns true if a shell runs, or a child works for which no call waits. */

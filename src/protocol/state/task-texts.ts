@@ -83,14 +83,21 @@ function askingTools(tools: readonly string[]): readonly string[] {
   ];
 }
 
-/** Describes the end of a shell, in words that follow `the shell` or `Status:`. */
-export function describeShellEnd({
-  how,
-  exitCode,
-}: {
+/** The way in which a shell ended. */
+interface EndOfShell {
   readonly how: ShellEnd;
   readonly exitCode: number | null;
-}): string {
+}
+
+/** Describes the end of work of a server, in words that follow the call or `Status:`. */
+export function describeRemoteEnd(end: EndOfShell): string {
+  if (end.how === 'killed') return OTHER_ENDS.stopped;
+  if (end.how !== 'exited') return OTHER_ENDS[end.how];
+  return end.exitCode === 0 ? 'completed' : 'failed';
+}
+
+/** Describes the end of a shell, in words that follow `the shell` or `Status:`. */
+export function describeShellEnd({ how, exitCode }: EndOfShell): string {
   if (how !== 'exited') return OTHER_ENDS[how];
   return exitCode === null ? 'ended by a signal' : `ended with exit code ${exitCode}`;
 }

@@ -1,11 +1,22 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
-import type { Tool, ToolContext, ToolOutput } from '../../protocol/tool.ts';
+import {
+  type FollowContext,
+  LEAVE_RUNNING,
+  type RemoteOutcome,
+  type Tool,
+  type ToolContext,
+  type ToolOutput,
+} from '../../protocol/tool.ts';
+import type { McpCallResult, McpTask } from '../../mcp/server-data.ts';
 import { McpServerError } from '../../mcp/server-error.ts';
 import type { CatalogTool } from '../../mcp/tool-catalog.ts';
 import { cleanDescription } from '../../mcp/tool-description.ts';
 import { convertToolSchema } from '../../mcp/tool-schema.ts';
 import { failure } from '../shared/output.ts';
+
+/** The argument by which a model sends a call to the background, if the server can carry it out as a task. */
+const BACKGROUND = 'run_in_background';
 
 /**
  * Creates Muster's tool for a tool of an MCP server. Its calls count as effects, whatever the server says about them:
@@ -14,16 +25,18 @@ import { failure } from '../shared/output.ts';
  * @param server.isConfined whether the server runs in the sandbox or is reached over HTTP
  */
 export function createMcpTool(
-  { name, tool, call }: CatalogTool,
+  catalogTool: CatalogTool,
   { isConfined }: { readonly isConfined: boolean },
 ): Tool<JsonObject> {
+  const { name, tool, call } = catalogTool;
   const { schema, restoreArguments } = convertToolSchema(tool.inputSchema);
+  const withBackground = tool.taskSupport === undefined ? null : addBackground(schema);
   return {
     name,
     kind: 'execute',
     replay: 'opaque',
     description: cleanDescription(tool.description),
-    inputSchema: schema,
+    inputSchema: withBackground ?? schema,
     parse: (input: JsonValue) =>
       isJsonObject(input)
         ? { ok: true, input }
@@ -31,20 +44,89 @@ export function createMcpTool(
     // The server decides what it reads and changes.
     describe: () => ({ ...NO_ACCESS, ...(isConfined ? { confinedServer: true } : {}) }),
     run: async (input, context) => {
+      const { [BACKGROUND]: background, ...others } = input;
+      const inBackground = withBackground !== null && background === true;
+      const args = restoreArguments(withBackground === null ? input : others);
       try {
-        const result = await call(restoreArguments(input), {
+        const started = await call(args, {
           signal: context.signal,
           callId: context.callId,
           onProgress: ({ progress, total, message }) =>
             context.progress(formatProgress(progress, total, message)),
         });
-        const { formatMcpResult } = await import('./format-result.ts');
-        return await formatMcpResult(result, context);
+        if (started.kind === 'result') return await formatResult(started.result, context);
+        const { id, revision } = started.task;
+        const work = { title: formatTitle(name, args), reference: { id, revision }, inBackground };
+        if (context.remote !== undefined) return await context.remote.follow(work);
+        const { callId, signal, attach } = context;
+        const report = (line: string) => context.progress(line);
+        const follower = { callId, signal, report, getAttachPort: () => attach };
+        return (await followTask(catalogTool, work.reference, follower)).output;
       } catch (thrown) {
         return describeFailure(thrown, context);
       }
     },
+    follow: (reference, context) => followTask(catalogTool, reference, context),
   };
+}
+
+/** Adds the argument for the background to a schema. Returns null if the tool has an argument of that name. */
+function addBackground(schema: JsonObject): JsonObject | null {
+  const { properties = {} } = schema;
+  if (!isJsonObject(properties) || BACKGROUND in properties) return null;
+  const description = 'return at once; the result is announced';
+  return {
+    ...schema,
+    properties: { ...properties, [BACKGROUND]: { type: 'boolean', description } },
+  };
+}
+
+async function formatResult(
+  result: McpCallResult,
+  context: Pick<ToolContext, 'attach'>,
+): Promise<ToolOutput> {
+  const { formatMcpResult } = await import('./format-result.ts');
+  return await formatMcpResult(result, context);
+}
+
+/** Waits for the result of a task of the server. */
+async function followTask(
+  { follow, cancel }: CatalogTool,
+  reference: JsonObject,
+  { callId, signal, report, getAttachPort }: FollowContext,
+): Promise<RemoteOutcome> {
+  const task = readTask(reference);
+  if (task === null) {
+    return { output: failure('INTERNAL_ERROR', 'the log names no valid task'), isLost: true };
+  }
+  try {
+    const onStatus = (status: string, message: string) =>
+      report(message === '' ? status : `${status}: ${message}`);
+    const result = await follow(task, { signal, callId, onStatus });
+    const attach = getAttachPort();
+    const output = await formatResult(result, attach === undefined ? {} : { attach });
+    return { output, isLost: false };
+  } catch (thrown) {
+    if (signal.aborted && signal.reason !== LEAVE_RUNNING) await cancel(task);
+    return {
+      output: describeFailure(thrown, { signal }),
+      isLost: thrown instanceof McpServerError && thrown.isOutcomeUnknown,
+    };
+  }
+}
+
+function readTask({ id, revision }: JsonObject): McpTask | null {
+  if (typeof id !== 'string') return null;
+  return revision === '2025-11-25' || revision === '2026-07-28' ? { id, revision } : null;
+}
+
+/** The maximum length of the arguments in the title of a call. */
+const MAX_TITLE_LENGTH = 200;
+
+/** Formats the title of a call: the name of the tool, and the arguments if they are short. */
+function formatTitle(name: string, args: JsonObject): string {
+  const text = JSON.stringify(args);
+  return text.length > MAX_TITLE_LENGTH ? name : `${name} ${text}`;
 }
 
 function formatProgress(progress: number, total?: number, message = ''): string {
@@ -52,7 +134,7 @@ function formatProgress(progress: number, total?: number, message = ''): string 
   return message === '' ? share : `${share}: ${message}`;
 }
 
-function describeFailure(thrown: unknown, { signal }: ToolContext): ToolOutput {
+function describeFailure(thrown: unknown, { signal }: Pick<ToolContext, 'signal'>): ToolOutput {
   if (!(thrown instanceof McpServerError) || signal.aborted) throw thrown;
   const unknown = thrown.isOutcomeUnknown
     ? ' It is not known whether the call had an effect: look before you repeat it.'

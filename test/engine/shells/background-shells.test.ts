@@ -33,7 +33,7 @@ import { promptOf } from '../support.ts';
 import { withoutNonce } from '../../nonce.ts';
 import { bashTool } from '../../../src/tools/bash/bash.ts';
 import { readOutputPart } from '../../../src/engine/task-tools/read-shell.ts';
-import { ShellOutput } from '../../../src/engine/shells/background-shells.ts';
+import { ShellOutput } from '../../../src/engine/shells/shell-output.ts';
 
 describe('a background shell', () => {
   it('lets the task continue; its output grows in a private file, and its end is reported', async () => {

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { deferred, onAbort } from '../../../src/base/async.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { Deadlines } from '../../../src/base/deadlines.ts';
 import { BackgroundShells } from '../../../src/engine/shells/background-shells.ts';
 import type { EventBody } from '../../../src/protocol/events/event.ts';
 import type { TaskSpec } from '../../../src/protocol/task.ts';
@@ -26,16 +28,20 @@ const SPEC: TaskSpec = await (async () => {
 })();
 
 class Owner {
-  readonly view = new Map([
-    ['TaskOutput', true],
-    ['TaskStop', true],
+  readonly view = new Map<string, Record<string, never>>([
+    ['TaskOutput', {}],
+    ['TaskStop', {}],
   ]);
   readonly events: EventBody[] = [];
   readonly faults: unknown[] = [];
   readonly controller = new AbortController();
   readonly state: TaskState;
   readonly shells: BackgroundShells;
-  readonly journal: { state: TaskState; record: (...bodies: readonly EventBody[]) => void };
+  readonly journal: {
+    state: TaskState;
+    record: (...bodies: readonly EventBody[]) => void;
+    sync: () => Promise<void>;
+  };
   /** While this is true, the log accepts no events. */
   isDiskFull = false;
   forced = 0;
@@ -52,7 +58,7 @@ class Owner {
         applyEvent(this.state, { ...stamp, seq: this.events.length, ...body });
       }
     };
-    this.journal = { state: this.state, record };
+    this.journal = { state: this.state, record, sync: () => Promise.resolve() };
     const spillFile = (_: string, id: string): string => {
       const path = join(directory, `${id}-${(this.files += 1)}`);
       writeFileSync(path, '');
@@ -61,7 +67,8 @@ class Owner {
     this.shells = new BackgroundShells(
       {
         store: { createSpillFile: spillFile },
-        settings: { caps: { spillBytes: 10 } },
+        settings: { caps: { spillBytes: 10, toolMs: 60_000 }, foregroundMs: 60_000 },
+        deadlines: new Deadlines(systemClock),
         onFault: (_, thrown) => void this.faults.push(thrown),
       },
       this,
@@ -70,6 +77,10 @@ class Owner {
 
   get signal(): AbortSignal {
     return this.controller.signal;
+  }
+
+  isParked(): boolean {
+    return false;
   }
 
   recordKill(): void {

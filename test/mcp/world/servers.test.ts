@@ -160,6 +160,57 @@ test('everything asks the user, logs, and learns of no sampling', async () => {
   await waitUntilPasses(() => expect(host.events.some(({ type }) => type === 'log')).toBe(true));
 });
 
+test('everything carries out a call as a task, and asks the user while it works', async () => {
+  const host = createHost({
+    ask: () => Promise.resolve({ action: 'accept', content: { interpretation: 'snake' } }),
+  });
+  const server = host.open(installed(host, 'everything'));
+  const { items } = await server.listTools(FOREVER);
+  const tool = 'simulate-research-query';
+  expect(items.find(({ name }) => name === tool)?.taskSupport).toBe('required');
+  const started = await server.startCall(tool, { topic: 'python', ambiguous: true }, options);
+  if (started.kind !== 'task') throw new Error('it is no task');
+  expect(started.task.revision).toBe('2025-11-25');
+  const statuses: string[] = [];
+  const onStatus = (status: string, message: string) => void statuses.push(`${status}: ${message}`);
+  const result = await server.followTask(started.task, { ...options, onStatus });
+  expect(firstText(result)).toContain('# Research Report: python (snake)');
+  expect(statuses.find((status) => status.startsWith('input_required'))).toContain('python');
+  // The server cancels a task when it is asked to, and then knows no result of it.
+  const other = await server.startCall(tool, { topic: 'cats' }, options);
+  if (other.kind !== 'task') throw new Error('it is no task');
+  await server.cancelTask(other.task);
+  await expect(server.followTask(other.task, { ...options, onStatus })).rejects.toThrow(
+    'the server has cancelled the task',
+  );
+});
+
+test('everything is killed in the middle of a call, and the next call starts it again', async () => {
+  const host = createHost();
+  const server = host.open(installed(host, 'everything'));
+  const killed = server.callTool(
+    'trigger-long-running-operation',
+    { duration: 60, steps: 600 },
+    {
+      signal: FOREVER,
+      onProgress: () => {
+        for (const pid of findMarked(host.mark)) process.kill(pid, 'SIGKILL');
+      },
+    },
+  );
+  await expect(killed).rejects.toMatchObject({ kind: 'lost', isOutcomeUnknown: true });
+  expect(firstText(await server.callTool('echo', { message: 'again' }, options))).toBe(
+    'Echo: again',
+  );
+});
+
+test('everything returns 10 MB in one result', async () => {
+  const host = createHost();
+  const message = 'é'.repeat(5_000_000);
+  const server = host.open(installed(host, 'everything'));
+  expect(firstText(await server.callTool('echo', { message }, options))).toBe(`Echo: ${message}`);
+});
+
 test('twelve users of everything share one process', async () => {
   const host = createHost();
   const entry = installed(host, 'everything');

@@ -7,6 +7,8 @@ export interface ShellRow {
   /** The task that has started the shell. */
   readonly task: string;
   readonly command: string;
+  /** True if the shell is work of a server and not a command. */
+  readonly isRemote: boolean;
   /** The path of the file with the output. */
   readonly output: string;
   /** The time of the start, by the monotonic clock of this process. */
@@ -32,11 +34,12 @@ export function placeShells(
   clockShift: number,
 ): void {
   const behindMs = lifetime.newest.clockShift - clockShift;
-  for (const [id, { command, end, output, startedAt }] of known) {
+  for (const [id, { command, end, output, startedAt, remote }] of known) {
     shells.set(id, {
       id,
       task: spec.id,
       command,
+      isRemote: remote !== null,
       output,
       startedAt: startedAt + behindMs,
       end: end === null ? null : { ...end, at: end.at + behindMs },

@@ -1,4 +1,4 @@
-import { describeShellEnd } from '../../../../api/index.ts';
+import { describeRemoteEnd, describeShellEnd } from '../../../../api/index.ts';
 import { collapseWhitespace } from '../../../../base/text.ts';
 import type { AppState } from '../../model/app-state.ts';
 import { createPicker, selectedItem, type PickerItem } from '../../model/picker.ts';
@@ -78,7 +78,8 @@ function signOf(shell: ShellRow, tree: DisplayedTree): string {
 }
 
 function stateText(shell: ShellRow, tree: DisplayedTree): string {
-  if (shell.end !== null) return describeShellEnd(shell.end);
+  const describeEnd = shell.isRemote ? describeRemoteEnd : describeShellEnd;
+  if (shell.end !== null) return describeEnd(shell.end);
   return isRunning(shell, tree) ? 'running' : 'its process is gone';
 }
 
