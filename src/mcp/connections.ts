@@ -272,6 +272,7 @@ class ServerUse implements McpServer {
         tool,
         args,
         signal: request.signal,
+        ...(callId === undefined ? {} : { callId }),
         onProgress: (progress) => {
           request.touch();
           onProgress?.(progress);

@@ -26,7 +26,7 @@ import { McpServerError } from './server-error.ts';
 import type { HttpTransport } from './server-entry.ts';
 import type { ServerProcess } from './server-process.ts';
 import { quoteOneLine, toServerError } from './session-errors.ts';
-import { McpSession, requestLogMessages } from './session.ts';
+import { CALL_IN_PROGRESS, McpSession, requestLogMessages } from './session.ts';
 import { StdioServerTransport } from './stdio-transport.ts';
 
 /** The time for the answer to the first question, after which a server counts as one of an older revision. */
@@ -50,7 +50,7 @@ export interface SessionHandlers {
   /** The server did something wrong that does not end the connection. */
   readonly onProblem: (message: string) => void;
   readonly onListChanged: (list: McpListKind) => void;
-  readonly onLog: (level: string, text: string) => void;
+  readonly onLog: (level: string, text: string, callIds: readonly string[]) => void;
   /** Asks the user. Null if nobody can be asked: the server is then told so when the connection opens. */
   readonly ask: AskForServer | null;
   /** Returns the ids of the calls that are running. */
@@ -217,7 +217,7 @@ function createOptions({ roots, onListChanged, ask }: SessionRequest): ClientOpt
   });
   return {
     capabilities: {
-      ...(ask === null ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } }),
+      ...(ask === null ? {} : { elicitation: { form: {}, url: {} } }),
       ...(roots.length === 0 ? {} : { roots: {} }),
     },
     versionNegotiation: { mode: 'auto', probe: { timeoutMs: PROBE_MS } },
@@ -245,7 +245,7 @@ function registerHandlers(
     const { level, logger, data } = params;
     const text = typeof data === 'string' ? data : JSON.stringify(data);
     const source = logger === undefined ? '' : `${logger}: `;
-    onLog(level, `${source}${text ?? ''}`.slice(0, MAX_LOG_LENGTH));
+    onLog(level, `${source}${text ?? ''}`.slice(0, MAX_LOG_LENGTH), findCallIds(listCallIds));
   });
   if (roots.length > 0) {
     client.setRequestHandler('roots/list', () => ({
@@ -254,9 +254,15 @@ function registerHandlers(
   }
   if (ask === null) return;
   client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
-    const question = { server, message: params.message, callIds: listCallIds() };
+    const question = { server, message: params.message, callIds: findCallIds(listCallIds) };
     return await toElicitResult(ask, params, question, mcpReq.signal);
   });
+}
+
+/** Returns the id of the call in whose answer a message arrived, or else the ids of all calls that are running. */
+function findCallIds(listCallIds: () => readonly string[]): readonly string[] {
+  const id = CALL_IN_PROGRESS.getStore();
+  return id === undefined ? listCallIds() : [id];
 }
 
 async function toElicitResult(

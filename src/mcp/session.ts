@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   LOG_LEVEL_META_KEY,
   UrlElicitationRequiredError,
@@ -47,7 +48,15 @@ export interface McpCall {
   readonly args: JsonObject;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: McpProgress) => void;
+  /** An id of the caller, by which a question of the server finds its task. Absent if there is none. */
+  readonly callId?: string;
 }
+
+/**
+ * The id of the call whose answer is being read. Over HTTP, and with the newest revision, messages of a server arrive in the
+ * answer to the call that they belong to, but the SDK does not pass that on.
+ */
+export const CALL_IN_PROGRESS = new AsyncLocalStorage<string>();
 
 /** The parts of an open connection that `openSession` (open-session.ts) puts together. */
 export interface McpSessionParts {
@@ -96,13 +105,20 @@ export class McpSession {
   }
 
   async callTool(call: McpCall): Promise<McpCallResult> {
+    const { callId } = call;
+    return await (callId === undefined
+      ? this.callOrAsk(call)
+      : CALL_IN_PROGRESS.run(callId, () => this.callOrAsk(call)));
+  }
+
+  private async callOrAsk(call: McpCall): Promise<McpCallResult> {
     try {
       return await this.sendCall(call);
     } catch (thrown) {
       const cause = thrown instanceof McpServerError ? thrown.cause : undefined;
       if (!(cause instanceof UrlElicitationRequiredError)) throw thrown;
       // The server has not carried out the call: it first wants the user to open a page.
-      if (!(await this.askToOpenPages(cause, call.signal))) throw thrown;
+      if (!(await this.askToOpenPages(cause, call))) throw thrown;
       return await this.sendCall(call);
     }
   }
@@ -203,12 +219,13 @@ export class McpSession {
 
   private async askToOpenPages(
     { elicitations }: UrlElicitationRequiredError,
-    signal: AbortSignal,
+    { signal, callId }: McpCall,
   ): Promise<boolean> {
     const { ask, server } = this.parts;
     if (ask === null) return false;
     for (const { message, url } of elicitations) {
-      const { action } = await ask({ server, message, mode: 'url', url, callIds: [] }, signal);
+      const callIds = callId === undefined ? [] : [callId];
+      const { action } = await ask({ server, message, mode: 'url', url, callIds }, signal);
       if (action !== 'accept') return false;
     }
     return elicitations.length > 0;

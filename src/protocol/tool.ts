@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import type { Attachment, AttachPort } from './attachment.ts';
+import type { ServerPort } from './server-message.ts';
 import type { MemoryPort } from './memory.ts';
 import type { Access } from './permission.ts';
 import type { ProposedEdit } from './question.ts';
@@ -190,6 +191,8 @@ export interface ToolContext extends FileAccess {
    * is stopped. Absent where no model can be asked.
    */
   askModel?(question: QuestionToModel): Promise<ModelAnswerToCall>;
+  /** Lets the MCP server of the call speak to the user. Absent for other tools. */
+  readonly server?: ServerPort;
   /** Adds images and documents to the result. Absent if the result cannot have attachments. */
   readonly attach?: AttachPort;
   /**

@@ -18,6 +18,7 @@ import { nameCovers } from '../../policy/rules/tool-cover.ts';
 import type { HttpFetch } from '../../sys/http/http-types.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { createMcpTool } from '../../tools/mcp/mcp-tool.ts';
+import { RunningCalls } from '../../tools/mcp/running-calls.ts';
 import { isSecretVariable } from '../../sys/secret-variables.ts';
 import { findServers, type ServerSearch } from './find-servers.ts';
 import { findOwnSecrets } from './own-secrets.ts';
@@ -59,6 +60,7 @@ export function openServers(parts: ServerParts): SessionServers | null {
   const enabled = entries.filter(({ isEnabled }) => isEnabled);
   if (enabled.length === 0) return null;
   const { environment, home, project, roots, directory, fetch, onNotice } = parts;
+  const calls = new RunningCalls();
   const ownSecrets = findOwnSecrets(environment, parts.providers);
   const connections = createMcpConnections({
     variables: { environment, home, project, ownSecrets },
@@ -71,7 +73,9 @@ export function openServers(parts: ServerParts): SessionServers | null {
         if (isSecretVariable(name) || ownSecrets.has(name)) parts.addSecret(value);
       }
     },
+    ask: calls.ask,
     onEvent: (server, event) => {
+      if (event.type === 'log' && calls.log(server, event)) return;
       if (event.type === 'list-changed' && event.list === 'tools') catalog.checkAgain(server);
       const text = describeEvent(event);
       if (text !== null) onNotice(`MCP server ${server} ${text}`);
@@ -91,7 +95,7 @@ export function openServers(parts: ServerParts): SessionServers | null {
       const { servers } = catalog;
       const known = converted.get(servers);
       if (known !== undefined) return known;
-      const all = servers.map(toServerTools);
+      const all = servers.map((server) => toServerTools(server, calls));
       converted.set(servers, all);
       return all;
     },
@@ -117,7 +121,10 @@ function mayNameServer(name: string, part: string): boolean {
   return server.includes('*') || server === part;
 }
 
-function toServerTools({ entry, part, instructions, tools }: CatalogServer): McpServerTools {
+function toServerTools(
+  { entry, part, instructions, tools }: CatalogServer,
+  calls: RunningCalls,
+): McpServerTools {
   const { name, origin, transport } = entry;
   const isConfined = transport.type !== 'stdio' || runsInSandbox(entry);
   return {
@@ -125,7 +132,7 @@ function toServerTools({ entry, part, instructions, tools }: CatalogServer): Mcp
     file: origin.file,
     part,
     about: instructions,
-    tools: tools.map((tool) => createMcpTool(tool, { isConfined })),
+    tools: tools.map((tool) => createMcpTool(tool, { isConfined, calls })),
   };
 }
 

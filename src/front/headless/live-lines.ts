@@ -1,3 +1,4 @@
+import { formatServerMessage, toNoticeLevel } from '../../protocol/server-message.ts';
 import { describeRequest } from '../../report/request-line.ts';
 import { formatClockTime } from '../../base/local-time.ts';
 import { formatDuration, plural } from '../../base/text.ts';
@@ -95,6 +96,7 @@ const CALL_DETAILS: ReadonlySet<TaskEvent['type']> = new Set([
   'context.summarised',
   'call.started',
   'request.ended',
+  'server.logged',
   'call.refused',
   'input.queued',
   'reuse.missed',
@@ -156,6 +158,8 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
       return `${indent}~ ${name}: ${describeCompaction(event)}`;
     case 'warning':
       return `${indent}! ${name}: ${event.message}`;
+    case 'server.logged':
+      return `${indent}${NOTICE_MARKS[toNoticeLevel(event.level)]} ${name}: ${formatServerMessage(event)}`;
     case 'call.started':
       return `${indent}  ${name}: ${event.tool} ${formatInput(event.input)}`;
     case 'request.ended':
@@ -199,6 +203,9 @@ function retryText({ failure, waitMs }: Extract<TaskEvent, { type: 'turn.retried
 function requestText(question: Question): string {
   const subject = questionSubject(question);
   if (question.kind === 'input') return `asks: ${subject}`;
+  if (question.kind === 'server') {
+    return `MCP server ${question.server} asks: ${oneLine(subject).slice(0, BRIEF_LENGTH)}`;
+  }
   if (question.kind === 'permission') return `asks for ${question.tool}: ${sanitizeLine(subject)}`;
   return `asks to carry out a plan: ${oneLine(subject).slice(0, BRIEF_LENGTH)}`;
 }

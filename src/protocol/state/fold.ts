@@ -78,6 +78,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'shell.started':
     case 'shell.ended':
     case 'notified':
+    case 'server.logged':
     case 'rights.granted':
     case 'rights.restricted':
     case 'rule.removed':

@@ -6,16 +6,18 @@ import type { CatalogTool } from '../../mcp/tool-catalog.ts';
 import { cleanDescription } from '../../mcp/tool-description.ts';
 import { convertToolSchema } from '../../mcp/tool-schema.ts';
 import { failure } from '../shared/output.ts';
+import type { RunningCalls } from './running-calls.ts';
 
 /**
  * Creates Muster's tool for a tool of an MCP server. Its calls count as effects, whatever the server says about them:
  * annotations never decide about rights.
  *
  * @param server.isConfined whether the server runs in the sandbox or is reached over HTTP
+ * @param server.calls the running calls, by which questions and log messages of the server find their task
  */
 export function createMcpTool(
   { name, tool, call }: CatalogTool,
-  { isConfined }: { readonly isConfined: boolean },
+  { isConfined, calls }: { readonly isConfined: boolean; readonly calls: RunningCalls },
 ): Tool<JsonObject> {
   const { schema, restoreArguments } = convertToolSchema(tool.inputSchema);
   return {
@@ -31,10 +33,11 @@ export function createMcpTool(
     // The server decides what it reads and changes.
     describe: () => ({ ...NO_ACCESS, ...(isConfined ? { confinedServer: true } : {}) }),
     run: async (input, context) => {
+      const running = calls.start(context.server);
       try {
         const result = await call(restoreArguments(input), {
           signal: context.signal,
-          callId: context.callId,
+          callId: running.id,
           onProgress: ({ progress, total, message }) =>
             context.progress(formatProgress(progress, total, message)),
         });
@@ -42,6 +45,8 @@ export function createMcpTool(
         return await formatMcpResult(result, context);
       } catch (thrown) {
         return describeFailure(thrown, context);
+      } finally {
+        running.end();
       }
     },
   };

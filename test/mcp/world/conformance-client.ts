@@ -4,7 +4,9 @@
  */
 import type { JsonObject, JsonValue } from '../../../src/base/json.ts';
 import { createMcpConnections } from '../../../src/mcp/connections.ts';
+import { readForm } from '../../../src/mcp/read-form.ts';
 import { readMcpServers } from '../../../src/mcp/read-servers.ts';
+import type { McpElicitation } from '../../../src/mcp/server-data.ts';
 import { readEnvironment } from '../../../src/sys/env.ts';
 import { createHttpFetch } from '../../../src/sys/http/http-fetch.ts';
 
@@ -45,13 +47,24 @@ async function show(name: string, request: Promise<unknown>): Promise<void> {
   process.stdout.write(`${name}: ${text}\n`);
 }
 
+/** Returns the values of a form that a user accepts as it is shown. */
+function readDefaults(question: McpElicitation) {
+  const form = question.mode === 'form' ? readForm(question.schema) : null;
+  if (form?.ok !== true) return {};
+  return Object.fromEntries(
+    form.fields.flatMap(({ name, default: preset }) =>
+      preset === undefined ? [] : [[name, typeof preset === 'object' ? [...preset] : preset]],
+    ),
+  );
+}
+
 const environment = readEnvironment();
 const context = JSON.parse(environment['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as Context;
 const connections = createMcpConnections({
   variables: { environment, ownSecrets: new Set(), project: '/', home: '/' },
   http: createHttpFetch(environment),
   cwd: '/',
-  ask: () => Promise.resolve({ action: 'accept', content: {} }),
+  ask: (question) => Promise.resolve({ action: 'accept', content: readDefaults(question) }),
 });
 const url = process.argv.at(-1);
 const { entries } = readMcpServers({ server: { url } }, { scope: 'user', file: 'conformance' });
