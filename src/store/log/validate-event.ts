@@ -262,11 +262,12 @@ const CHECKS: Partial<Readonly<Record<EventType, (event: JsonObject, task: strin
  */
 function isForkedConversation(value: unknown): boolean {
   if (!isJsonObject(value) || typeof value['agent'] !== 'string') return false;
-  const { messages, known, said, counted } = value;
+  const { messages, known, said, counted, foundTools } = value;
   return (
     isArrayOf(known, isReadFile) &&
     (counted === undefined || isTokenCount(counted)) &&
     (said === undefined || isArrayOf(said, isForkedReply)) &&
+    (foundTools === undefined || isStringArray(foundTools)) &&
     areMessages(messages)
   );
 }
