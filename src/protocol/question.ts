@@ -57,6 +57,8 @@ export interface PermissionQuestion extends QuestionBase {
   /** The step of the decision that requires the question. */
   readonly step: DecisionStep;
   readonly reason: string;
+  /** The hints of an MCP server about its tool, as its own words. Absent if it gives none, and for other tools. */
+  readonly serverSays?: string;
   /** The rule that requires the question; null: no rule does. */
   readonly askedBy: Decision['rule'] | null;
   /** The first rule that the answer "always" would add; null if this answer is not offered. */

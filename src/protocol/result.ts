@@ -110,6 +110,8 @@ export interface QuestionJson extends Pick<
     readonly mode: PermissionMode;
     readonly scopes: readonly GrantScope[];
   };
+  /** The hints of an MCP server about its tool. Absent if there are none. */
+  readonly server_says?: string;
   /** The MCP server that asks. This and the next two fields are only in a question of the kind `server`. */
   readonly server?: string;
   /** The fields of the form to fill in; empty if there are none. */

@@ -52,6 +52,8 @@ export interface Tool<I = never> {
   readonly ownWords?: boolean;
   /** A short description for the model. */
   readonly description: string;
+  /** The hints of an MCP server about its tool, for the question to a person. They never decide. Absent for other tools. */
+  readonly serverSays?: string;
   /** The JSON Schema of the input, which is an object. */
   readonly inputSchema: JsonObject;
   /** Checks and converts the arguments of a call. The other functions get the returned `input`. */

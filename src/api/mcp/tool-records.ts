@@ -60,10 +60,11 @@ function readRecord(value: unknown): RecordedTools | null {
 
 function readTool(value: unknown): McpTool | undefined {
   if (!isJsonObject(value)) return undefined;
-  const { name, description, inputSchema, annotations = {} } = value;
+  const { name, title, description, inputSchema, annotations = {} } = value;
   if (typeof name !== 'string' || typeof description !== 'string') return undefined;
   if (!isJsonObject(inputSchema) || !isJsonObject(annotations)) return undefined;
-  return { name, description, inputSchema, annotations: readAnnotations(annotations) };
+  const titled = typeof title === 'string' ? { title } : {};
+  return { name, ...titled, description, inputSchema, annotations: readAnnotations(annotations) };
 }
 
 function readAnnotations({ title, ...hints }: JsonObject): McpTool['annotations'] {

@@ -174,6 +174,7 @@ function buildPermissionQuestion(
     input: namesTargets ? null : JSON.stringify(ready.call.input),
     step: decision.step,
     reason: decision.reason,
+    ...(ready.tool.serverSays === undefined ? {} : { serverSays: ready.tool.serverSays }),
     askedBy: decision.rule ?? null,
     rule,
     ...(moreRules.length === 0 ? {} : { moreRules }),

@@ -34,7 +34,8 @@ export function questionJson(question: Question): QuestionJson {
       ...form,
     };
   }
-  const { commands, paths, hosts, edits, input, reason, rule, scopes, modeToGrant } = question;
+  const { commands, paths, hosts, edits, input, reason, rule, scopes, modeToGrant, serverSays } =
+    question;
   return {
     ...common,
     text: null,
@@ -47,6 +48,7 @@ export function questionJson(question: Question): QuestionJson {
     reason,
     rule,
     scopes,
+    ...(serverSays === undefined ? {} : { server_says: serverSays }),
     ...(modeToGrant === undefined
       ? {}
       : {

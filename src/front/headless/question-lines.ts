@@ -73,9 +73,13 @@ function answerCommands(question: Question, dataDir: string | null): readonly st
     return [`${command} yes|no`, `${command} always   edits run unasked from then on`];
   }
   if (question.kind === 'server') return serverAnswerCommands(question, command);
-  const { reason, scopes, offersEdits, modeToGrant } = question;
+  const { reason, scopes, offersEdits, modeToGrant, serverSays } = question;
   const rules = offeredRules(question);
-  const commands = [collapseWhitespace(reason), `${command} yes|no`];
+  const commands = [
+    collapseWhitespace(reason),
+    ...(serverSays === undefined ? [] : [collapseWhitespace(serverSays)]),
+    `${command} yes|no`,
+  ];
   if (rules.length > 0) {
     const given = `${rules.length === 1 ? 'the rule' : 'the rules'} ${rules.join(', ')}`;
     commands.push(`${command} always${scopeFlag(scopes)}   gives ${given}`);

@@ -3,7 +3,7 @@ import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { Tool, ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { McpServerError } from '../../mcp/server-error.ts';
 import type { CatalogTool } from '../../mcp/tool-catalog.ts';
-import { cleanDescription } from '../../mcp/tool-description.ts';
+import { cleanDescription, describeServerHints } from '../../mcp/tool-description.ts';
 import { convertToolSchema } from '../../mcp/tool-schema.ts';
 import { failure } from '../shared/output.ts';
 import type { RunningCalls } from './running-calls.ts';
@@ -19,6 +19,7 @@ export function createMcpTool(
   { name, tool, call }: CatalogTool,
   { isConfined, calls }: { readonly isConfined: boolean; readonly calls: RunningCalls },
 ): Tool<JsonObject> {
+  const serverSays = describeServerHints(tool);
   const { schema, restoreArguments } = convertToolSchema(tool.inputSchema);
   return {
     name,
@@ -26,6 +27,7 @@ export function createMcpTool(
     replay: 'opaque',
     description: cleanDescription(tool.description),
     inputSchema: schema,
+    ...(serverSays === '' ? {} : { serverSays }),
     parse: (input: JsonValue) =>
       isJsonObject(input)
         ? { ok: true, input }

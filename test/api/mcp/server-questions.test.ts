@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createMuster } from '../../../src/api/muster.ts';
-import type { Muster, MusterOptions } from '../../../src/api/index.ts';
+import type { Muster, MusterOptions, WaitingQuestion } from '../../../src/api/index.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import type { Question } from '../../../src/protocol/question.ts';
@@ -210,6 +210,27 @@ function longForm() {
   const names = Array.from({ length: 21 }, (_, index) => [`f${index}`, { type: 'string' }]);
   return { type: 'object', properties: Object.fromEntries(names) };
 }
+
+it('the question about a call shows the hints of the server, which allow nothing', async () => {
+  const { session } = await open([{ tool: 'book' }]);
+  const task = session.start({ prompt: 'go' });
+  const { question } = await new Promise<WaitingQuestion>((resolve) => {
+    const forget = session.watchQuestions(() => {
+      const [first] = session.questions();
+      if (first === undefined) return;
+      forget();
+      resolve(first);
+    });
+  });
+  task.stop('the test has seen it');
+  await task.result;
+  expect(question).toMatchObject({
+    kind: 'permission',
+    tool: 'mcp__demo__book',
+    serverSays:
+      'The server says, unchecked: “Book a room”, read-only, idempotent, reaches no other systems.',
+  });
+});
 
 describe('a log message of a server', () => {
   it('is in the log of the task, and the model does not see it', async () => {

@@ -6,6 +6,7 @@ import {
   type ServerQuestion,
 } from '../../../protocol/question.ts';
 import { canAcceptAsShown, describeServerQuestion } from '../../../report/server-question.ts';
+import { sanitizeLine } from '../../../base/terminal-text.ts';
 import { plainLines, type Pen } from '../view/pen.ts';
 import { aboutText, requestedTexts, requestText } from '../view/question-box.ts';
 
@@ -55,11 +56,12 @@ function bodyText(question: Question, cwd: string, pen: Pen): readonly string[] 
   if (question.kind === 'server') {
     return describeServerQuestion(question).map((line) => pen.exact('text', line));
   }
-  const { edits, reason } = question;
+  const { edits, reason, serverSays } = question;
   return [
     ...exactLines(requestedTexts(question, cwd), pen),
     ...edits.flatMap((edit) => editText(edit, pen)),
     pen.prose('text', reason),
+    ...(serverSays === undefined ? [] : [pen.prose('text', sanitizeLine(serverSays))]),
   ];
 }
 

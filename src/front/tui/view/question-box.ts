@@ -182,6 +182,9 @@ function askedLines(
     ...requestedTexts(question, cwd).flatMap((text) => text.split('\n').flatMap(exact)),
     ...question.edits.flatMap((edit) => editLines(edit, pen)).flatMap(over),
     ...over(pen.prose('dim', question.reason)),
+    ...(question.serverSays === undefined
+      ? []
+      : over(pen.prose('dim', sanitizeLine(question.serverSays)))),
     ...rules.flatMap((rule) => over(pen.prose('dim', `always: ${sanitizeLine(rule)}`))),
   ];
 }
