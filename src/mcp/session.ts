@@ -42,6 +42,9 @@ const LOG_LEVEL = 'info';
 /** The maximum length of a progress message. */
 const MAX_PROGRESS_LENGTH = 200;
 
+/** The beginning of the progress that the SDK itself reports when a server asks the user. */
+const QUESTION_PROGRESS = 'Fulfilling input required by';
+
 /** One call of a tool. */
 export interface McpCall {
   readonly tool: string;
@@ -53,8 +56,8 @@ export interface McpCall {
 }
 
 /**
- * The id of the call whose answer is being read. Over HTTP, and with the newest revision, messages of a server arrive in the
- * answer to the call that they belong to, but the SDK does not pass that on.
+ * The id of the call whose answer is being read. Over HTTP, messages of a server arrive in the answer to the call that they
+ * belong to, but the SDK does not pass that on.
  */
 export const CALL_IN_PROGRESS = new AsyncLocalStorage<string>();
 
@@ -205,12 +208,14 @@ export class McpSession {
         {
           ...options,
           ...(definition === undefined ? {} : { toolDefinition: definition }),
-          onprogress: ({ progress, total, message }) =>
+          onprogress: ({ progress, total, message }) => {
+            if (message?.startsWith(QUESTION_PROGRESS) === true) return;
             onProgress({
               progress,
               ...(total === undefined ? {} : { total }),
               ...(message === undefined ? {} : { message: message.slice(0, MAX_PROGRESS_LENGTH) }),
-            }),
+            });
+          },
         },
       );
       return toMcpCallResult(result);

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { McpElicitation, McpElicitationAnswer } from '../../src/mcp/server-data.ts';
-import { createHost, EVERYTHING, FAULTY, firstText, FOREVER } from './support.ts';
+import { startStreamingServer } from './servers/http.ts';
+import { createHost, EVERYTHING, FAULTY, firstText, FOREVER, readEntry } from './support.ts';
 
 function createAsker(answer: McpElicitationAnswer, waitMs = 0) {
   const questions: McpElicitation[] = [];
@@ -27,6 +28,22 @@ test('a question of the newest revision is answered with the content of the form
       mode: 'form',
       schema: { type: 'object', properties: { name: { type: 'string' } } },
     },
+  ]);
+});
+
+test('a question over HTTP belongs to the call in whose answer it arrives', async () => {
+  const { ask, questions } = createAsker({ action: 'cancel' }, 50);
+  const host = createHost({ ask });
+  const { url } = await startStreamingServer();
+  const server = host.open(readEntry({ url: `${url}/mcp` }));
+  const calls = ['call1', 'call2', 'call3'].map((callId) =>
+    server.callTool('ask', {}, { signal: FOREVER, callId }),
+  );
+  await Promise.all(calls);
+  expect(questions.flatMap(({ callIds }) => callIds).toSorted()).toEqual([
+    'call1',
+    'call2',
+    'call3',
   ]);
 });
 

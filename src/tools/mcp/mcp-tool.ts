@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { Tool, ToolContext, ToolOutput } from '../../protocol/tool.ts';
+import type { McpProgress } from '../../mcp/server-data.ts';
 import { McpServerError } from '../../mcp/server-error.ts';
 import type { CatalogTool } from '../../mcp/tool-catalog.ts';
 import { cleanDescription, describeServerHints } from '../../mcp/tool-description.ts';
@@ -40,8 +41,7 @@ export function createMcpTool(
         const result = await call(restoreArguments(input), {
           signal: context.signal,
           callId: running.id,
-          onProgress: ({ progress, total, message }) =>
-            context.progress(formatProgress(progress, total, message)),
+          onProgress: showProgress(context),
         });
         const { formatMcpResult } = await import('./format-result.ts');
         return await formatMcpResult(result, context);
@@ -51,6 +51,24 @@ export function createMcpTool(
         running.end();
       }
     },
+  };
+}
+
+/** The shortest time between two reports of progress. */
+const PROGRESS_MS = 200;
+
+/** Returns the listener that shows the newest progress of a call, but not more often than a person can read it. */
+function showProgress({
+  clock,
+  progress: show,
+}: Pick<ToolContext, 'clock' | 'progress'>): (progress: McpProgress) => void {
+  let shownAt = -Infinity;
+  return ({ progress, total, message }) => {
+    const now = clock.monotonic();
+    if (now - shownAt < PROGRESS_MS) return;
+    shownAt = now;
+    const line = formatProgress(progress, total, message);
+    show(line, [line]);
   };
 }
 
