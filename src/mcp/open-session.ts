@@ -26,7 +26,7 @@ import { McpServerError } from './server-error.ts';
 import type { HttpTransport } from './server-entry.ts';
 import type { ServerProcess } from './server-process.ts';
 import { quoteOneLine, toServerError } from './session-errors.ts';
-import { CALL_IN_PROGRESS, McpSession, requestLogMessages } from './session.ts';
+import { findCurrentCall, McpSession, requestLogMessages } from './session.ts';
 import { StdioServerTransport } from './stdio-transport.ts';
 
 /** The time for the answer to the first question, after which a server counts as one of an older revision. */
@@ -261,7 +261,7 @@ function registerHandlers(
 
 /** Returns the id of the call in whose answer a message arrived, or else the ids of all calls that are running. */
 function findCallIds(listCallIds: () => readonly string[]): readonly string[] {
-  const id = CALL_IN_PROGRESS.getStore();
+  const id = findCurrentCall();
   return id === undefined ? listCallIds() : [id];
 }
 

@@ -59,7 +59,24 @@ export interface McpCall {
  * The id of the call whose answer is being read. Over HTTP, messages of a server arrive in the answer to the call that they
  * belong to, but the SDK does not pass that on.
  */
-export const CALL_IN_PROGRESS = new AsyncLocalStorage<string>();
+const CALL_IN_PROGRESS = new AsyncLocalStorage<string>();
+
+/** The id of the call whose result asks the user, while the SDK passes these questions on. */
+let askingCall: string | undefined;
+
+/**
+ * Marks the call whose result asks the user. The SDK reports the progress of this call and then, in the same step, passes
+ * the questions on.
+ */
+function markAsking(callId: string): void {
+  askingCall = callId;
+  queueMicrotask(() => (askingCall = undefined));
+}
+
+/** Returns the id of the call that a message of a server belongs to; undefined if that is not known. */
+export function findCurrentCall(): string | undefined {
+  return askingCall ?? CALL_IN_PROGRESS.getStore();
+}
 
 /** The parts of an open connection that `openSession` (open-session.ts) puts together. */
 export interface McpSessionParts {
@@ -198,7 +215,13 @@ export class McpSession {
     await this.parts.close();
   }
 
-  private async sendCall({ tool, args, signal, onProgress }: McpCall): Promise<McpCallResult> {
+  private async sendCall({
+    tool,
+    args,
+    signal,
+    onProgress,
+    callId,
+  }: McpCall): Promise<McpCallResult> {
     this.require(this.info.hasTools, 'tools');
     const definition = this.tools.get(tool);
     const meta = this.isModern ? { _meta: { [LOG_LEVEL_META_KEY]: LOG_LEVEL } } : {};
@@ -209,7 +232,10 @@ export class McpSession {
           ...options,
           ...(definition === undefined ? {} : { toolDefinition: definition }),
           onprogress: ({ progress, total, message }) => {
-            if (message?.startsWith(QUESTION_PROGRESS) === true) return;
+            if (message?.startsWith(QUESTION_PROGRESS) === true) {
+              if (callId !== undefined) markAsking(callId);
+              return;
+            }
             onProgress({
               progress,
               ...(total === undefined ? {} : { total }),

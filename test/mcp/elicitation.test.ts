@@ -31,21 +31,25 @@ test('a question of the newest revision is answered with the content of the form
   ]);
 });
 
-test('a question over HTTP belongs to the call in whose answer it arrives', async () => {
-  const { ask, questions } = createAsker({ action: 'cancel' }, 50);
-  const host = createHost({ ask });
-  const { url } = await startStreamingServer();
-  const server = host.open(readEntry({ url: `${url}/mcp` }));
-  const calls = ['call1', 'call2', 'call3'].map((callId) =>
-    server.callTool('ask', {}, { signal: FOREVER, callId }),
-  );
-  await Promise.all(calls);
-  expect(questions.flatMap(({ callIds }) => callIds).toSorted()).toEqual([
-    'call1',
-    'call2',
-    'call3',
-  ]);
-});
+test.each(['stdio', 'http'])(
+  'a question in the result of a call belongs to it: %s',
+  async (type) => {
+    const { ask, questions } = createAsker({ action: 'cancel' }, 50);
+    const host = createHost({ ask });
+    const { url } = await startStreamingServer();
+    const entry = type === 'http' ? readEntry({ url: `${url}/mcp` }) : host.stdio(EVERYTHING);
+    const server = host.open(entry);
+    const calls = ['call1', 'call2', 'call3'].map((callId) =>
+      server.callTool('ask', {}, { signal: FOREVER, callId }),
+    );
+    await Promise.all(calls);
+    expect(questions.flatMap(({ callIds }) => callIds).toSorted()).toEqual([
+      'call1',
+      'call2',
+      'call3',
+    ]);
+  },
+);
 
 test('a question to open a page has its URL, and the answer has no content', async () => {
   const { ask, questions } = createAsker({ action: 'accept', content: { not: 'sent' } });

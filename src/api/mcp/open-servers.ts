@@ -11,8 +11,8 @@ import {
 import { ToolCatalog, type CatalogServer, type ToolChange } from '../../mcp/tool-catalog.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { Layer } from '../../config/layer.ts';
-import { listNamesOnOneLine } from '../../base/terminal-text.ts';
-import { plural } from '../../base/text.ts';
+import { listNamesOnOneLine, sanitizeLine } from '../../base/terminal-text.ts';
+import { plural, truncate } from '../../base/text.ts';
 import type { McpPort, McpServerTools } from '../../protocol/mcp.ts';
 import { nameCovers } from '../../policy/rules/tool-cover.ts';
 import type { HttpFetch } from '../../sys/http/http-types.ts';
@@ -187,10 +187,18 @@ function describeEvent(event: McpEvent): string | null {
     case 'started':
     case 'stopped':
     case 'list-changed':
-    case 'log':
       return null;
+    case 'log':
+      // Without a running call there is no task to whose log the message would belong.
+      return SEVERE_LEVELS.has(event.level)
+        ? `reports (${event.level}): ${truncate(sanitizeLine(event.text), MAX_REPORT_LENGTH)}`
+        : null;
   }
 }
+
+/** The levels of log messages that a person sees even if no task is calling the server. */
+const SEVERE_LEVELS: ReadonlySet<string> = new Set(['error', 'critical', 'alert', 'emergency']);
+const MAX_REPORT_LENGTH = 300;
 
 /** The maximum number of tools that a notice names for each kind of change. */
 const MAX_NAMED_TOOLS = 5;
