@@ -124,6 +124,53 @@ export function startDeadline(ms: number, fire: () => void): Deadline {
   return new Deadlines(systemClock).after(ms, fire);
 }
 
+/** A deadline that does not count the time of waits. */
+export class PausableDeadline implements Deadline {
+  private readonly deadlines: Deadlines;
+  private readonly clock: Clock;
+  private readonly fire: () => void;
+  private remainingMs: number;
+  private countedFrom = 0;
+  private current: Deadline | null = null;
+  private isOver = false;
+
+  constructor(
+    { deadlines, clock }: { readonly deadlines: Deadlines; readonly clock: Clock },
+    ms: number,
+    fire: () => void,
+  ) {
+    this.deadlines = deadlines;
+    this.clock = clock;
+    this.remainingMs = ms;
+    this.fire = fire;
+    this.start();
+  }
+
+  cancel(): void {
+    this.isOver = true;
+    this.current?.cancel();
+  }
+
+  /** Does not count the time in which `wait` runs. Waits must not overlap. */
+  async pauseDuring<T>(wait: () => Promise<T>): Promise<T> {
+    this.current?.cancel();
+    this.remainingMs -= this.clock.monotonic() - this.countedFrom;
+    try {
+      return await wait();
+    } finally {
+      if (!this.isOver) this.start();
+    }
+  }
+
+  private start(): void {
+    this.countedFrom = this.clock.monotonic();
+    this.current = this.deadlines.after(Math.max(this.remainingMs, 0), () => {
+      this.isOver = true;
+      this.fire();
+    });
+  }
+}
+
 /** Resolves after `ms` milliseconds. Rejects with the signal's reason as soon as the signal aborts. */
 export async function sleep(deadlines: Deadlines, ms: number, signal: AbortSignal): Promise<void> {
   const done = deferred<void>();

@@ -312,6 +312,7 @@ class ServerUse implements McpServer {
         args,
         signal: request.signal,
         retentionMs,
+        ...(callId === undefined ? {} : { callId }),
         onProgress: (progress) => {
           request.touch();
           onProgress?.(progress);

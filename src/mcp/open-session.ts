@@ -28,7 +28,7 @@ import type { HttpTransport } from './server-entry.ts';
 import type { ServerProcess } from './server-process.ts';
 import type { TaskSession } from './server-tasks.ts';
 import { quoteOneLine, toServerError } from './session-errors.ts';
-import { McpSession, requestLogMessages } from './session.ts';
+import { findCurrentCall, McpSession, requestLogMessages } from './session.ts';
 import { StdioServerTransport } from './stdio-transport.ts';
 import { findTaskRevision, TASKS_EXTENSION, translateTaskMessages } from './task-messages.ts';
 
@@ -53,7 +53,7 @@ export interface SessionHandlers {
   /** The server did something wrong that does not end the connection. */
   readonly onProblem: (message: string) => void;
   readonly onListChanged: (list: McpListKind) => void;
-  readonly onLog: (level: string, text: string) => void;
+  readonly onLog: (level: string, text: string, callIds: readonly string[]) => void;
   /** Asks the user. Null if nobody can be asked: the server is then told so when the connection opens. */
   readonly ask: AskForServer | null;
   /** Returns the ids of the calls that are running. */
@@ -224,7 +224,7 @@ function createOptions({ roots, onListChanged, ask }: SessionRequest): ClientOpt
   });
   return {
     capabilities: {
-      ...(ask === null ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } }),
+      ...(ask === null ? {} : { elicitation: { form: {}, url: {} } }),
       ...(roots.length === 0 ? {} : { roots: {} }),
       extensions: { [TASKS_EXTENSION]: {} },
     },
@@ -253,7 +253,7 @@ function registerHandlers(
     const { level, logger, data } = params;
     const text = typeof data === 'string' ? data : JSON.stringify(data);
     const source = logger === undefined ? '' : `${logger}: `;
-    onLog(level, `${source}${text ?? ''}`.slice(0, MAX_LOG_LENGTH));
+    onLog(level, `${source}${text ?? ''}`.slice(0, MAX_LOG_LENGTH), findCallIds(listCallIds));
   });
   if (roots.length > 0) {
     client.setRequestHandler('roots/list', () => ({
@@ -276,9 +276,15 @@ function createElicit({
 }: Pick<SessionRequest, 'server' | 'ask' | 'listCallIds'>): TaskSession['ask'] {
   if (ask === null) return null;
   return async (params, signal) => {
-    const question = { server, message: params.message, callIds: listCallIds() };
+    const question = { server, message: params.message, callIds: findCallIds(listCallIds) };
     return await toElicitResult(ask, params, question, signal);
   };
+}
+
+/** Returns the id of the call in whose answer a message arrived, or else the ids of all calls that are running. */
+function findCallIds(listCallIds: () => readonly string[]): readonly string[] {
+  const id = findCurrentCall();
+  return id === undefined ? listCallIds() : [id];
 }
 
 async function toElicitResult(

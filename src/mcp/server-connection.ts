@@ -239,7 +239,7 @@ export class ServerConnection {
       },
       onProblem: (message) => this.report({ type: 'problem', message }),
       onListChanged: (list) => this.changeList(list),
-      onLog: (level, text) => this.report({ type: 'log', level, text }),
+      onLog: (level, text, callIds) => this.report({ type: 'log', level, text, callIds }),
       ask:
         ask === null
           ? null

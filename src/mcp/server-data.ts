@@ -138,7 +138,10 @@ export interface McpProgress {
 export type McpElicitation = {
   readonly server: string;
   readonly message: string;
-  /** The ids of the calls that were running. The question belongs to one of them; the protocol does not say to which. */
+  /**
+   * The id of the call that the question belongs to, if the protocol says so; otherwise those of all running calls, in the
+   * order of their starts.
+   */
   readonly callIds: readonly string[];
 } & (
   | { readonly mode: 'form'; readonly schema: JsonObject }

@@ -10,7 +10,13 @@ export type McpEvent =
   | { readonly type: 'stopped'; readonly reason: 'idle' | 'released' | 'closed' }
   | { readonly type: 'problem'; readonly message: string }
   | { readonly type: 'list-changed'; readonly list: McpListKind }
-  | { readonly type: 'log'; readonly level: string; readonly text: string };
+  /** `callIds`: the ids of the calls to one of which the message belongs, in the order of their starts. */
+  | {
+      readonly type: 'log';
+      readonly level: string;
+      readonly text: string;
+      readonly callIds: readonly string[];
+    };
 
 /** Receives what happens to servers. It must not throw. */
 export type McpEventListener = (server: string, event: McpEvent) => void;

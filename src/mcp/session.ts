@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   LOG_LEVEL_META_KEY,
   UrlElicitationRequiredError,
@@ -48,6 +49,9 @@ const LOG_LEVEL = 'info';
 /** The maximum length of a progress message. */
 const MAX_PROGRESS_LENGTH = 200;
 
+/** The beginning of the progress that the SDK itself reports when a server asks the user. */
+const QUESTION_PROGRESS = 'Fulfilling input required by';
+
 /** One call of a tool. */
 export interface McpCall {
   readonly tool: string;
@@ -56,6 +60,31 @@ export interface McpCall {
   /** The time for which the server shall keep the call if it runs as a task. */
   readonly retentionMs: number;
   readonly onProgress: (progress: McpProgress) => void;
+  /** An id of the caller, by which a question of the server finds its task. Absent if there is none. */
+  readonly callId?: string;
+}
+
+/**
+ * The id of the call whose answer is being read. Over HTTP, messages of a server arrive in the answer to the call that they
+ * belong to, but the SDK does not pass that on.
+ */
+const CALL_IN_PROGRESS = new AsyncLocalStorage<string>();
+
+/** The id of the call whose result asks the user, while the SDK passes these questions on. */
+let askingCall: string | undefined;
+
+/**
+ * Marks the call whose result asks the user. The SDK reports the progress of this call and then, in the same step, passes
+ * the questions on.
+ */
+function markAsking(callId: string): void {
+  askingCall = callId;
+  queueMicrotask(() => (askingCall = undefined));
+}
+
+/** Returns the id of the call that a message of a server belongs to; undefined if that is not known. */
+export function findCurrentCall(): string | undefined {
+  return askingCall ?? CALL_IN_PROGRESS.getStore();
 }
 
 /** The parts of an open connection that `openSession` (open-session.ts) puts together. */
@@ -113,13 +142,20 @@ export class McpSession {
 
   /** Sends a call. The server answers with the result, or carries the call out as a task. */
   async startCall(call: McpCall): Promise<McpStartedCall> {
+    const { callId } = call;
+    return await (callId === undefined
+      ? this.callOrAsk(call)
+      : CALL_IN_PROGRESS.run(callId, () => this.callOrAsk(call)));
+  }
+
+  private async callOrAsk(call: McpCall): Promise<McpStartedCall> {
     try {
       return await this.sendCall(call);
     } catch (thrown) {
       const cause = thrown instanceof McpServerError ? thrown.cause : undefined;
       if (!(cause instanceof UrlElicitationRequiredError)) throw thrown;
       // The server has not carried out the call: it first wants the user to open a page.
-      if (!(await this.askToOpenPages(cause, call.signal))) throw thrown;
+      if (!(await this.askToOpenPages(cause, call))) throw thrown;
       return await this.sendCall(call);
     }
   }
@@ -222,7 +258,7 @@ export class McpSession {
   }
 
   private async sendCall(call: McpCall): Promise<McpStartedCall> {
-    const { tool, args, signal, retentionMs, onProgress } = call;
+    const { tool, args, signal, retentionMs, onProgress, callId } = call;
     this.require(this.info.hasTools, 'tools');
     const definition = this.tools.get(tool);
     const asTask = this.taskRevision === '2025-11-25' && this.offersTasksFor(tool);
@@ -231,12 +267,17 @@ export class McpSession {
       const params = { name: tool, arguments: { ...args } };
       const watched: RequestOptions = {
         ...options,
-        onprogress: ({ progress, total, message }) =>
+        onprogress: ({ progress, total, message }) => {
+          if (message?.startsWith(QUESTION_PROGRESS) === true) {
+            if (callId !== undefined) markAsking(callId);
+            return;
+          }
           onProgress({
             progress,
             ...(total === undefined ? {} : { total }),
             ...(message === undefined ? {} : { message: message.slice(0, MAX_PROGRESS_LENGTH) }),
-          }),
+          });
+        },
       };
       const answer = asTask
         ? await callAsTask(this.client, params, { ...watched, retentionMs })
@@ -252,12 +293,13 @@ export class McpSession {
 
   private async askToOpenPages(
     { elicitations }: UrlElicitationRequiredError,
-    signal: AbortSignal,
+    { signal, callId }: McpCall,
   ): Promise<boolean> {
     const { ask, server } = this.parts;
     if (ask === null) return false;
     for (const { message, url } of elicitations) {
-      const { action } = await ask({ server, message, mode: 'url', url, callIds: [] }, signal);
+      const callIds = callId === undefined ? [] : [callId];
+      const { action } = await ask({ server, message, mode: 'url', url, callIds }, signal);
       if (action !== 'accept') return false;
     }
     return elicitations.length > 0;

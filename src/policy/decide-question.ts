@@ -87,6 +87,16 @@ export function decideUserQuestion(task: AskingTask): string | null {
   return `Nobody is here to answer: this run has no user to ask (--on-ask deny). ${DECIDE_YOURSELF}`;
 }
 
+/**
+ * Decides whether a question of an MCP server is shown to a person. Returns the reason why it is cancelled, or null. A
+ * parked task has no process in which the server could wait.
+ */
+export function decideServerQuestion(task: AskingTask): string | null {
+  if (task.refusesQuestions) return explainUnaskedTask(task);
+  if (task.onAsk === 'wait') return null;
+  return `Nobody is here to answer (--on-ask ${task.onAsk}).`;
+}
+
 /** Decides whether a plan is shown to a person. Returns the refusal for the model, or null if the plan is shown. */
 export function decidePlanQuestion(task: AskingTask): string | null {
   if (!task.refusesQuestions && task.onAsk !== 'deny') return null;

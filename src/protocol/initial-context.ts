@@ -52,6 +52,8 @@ export interface ForkedConversation extends ParentConversation {
   readonly counted?: CountedTokens;
   /** The files whose content is in the conversation. The task can edit them without reading them again. */
   readonly known: readonly FileSeen[];
+  /** The tools of MCP servers that the parent has found, as the result of ToolSearch describes each of them. Default: none. */
+  readonly foundTools?: readonly string[];
 }
 
 /**

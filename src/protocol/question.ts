@@ -5,6 +5,7 @@ import type {
   ModeToGrant,
   PermissionMode,
 } from './permission.ts';
+import type { FormField, FormValues } from './form.ts';
 
 /**
  * The scopes of a grant. `task`: the conversation with all its tasks, also those that start later. `project`: the
@@ -56,6 +57,8 @@ export interface PermissionQuestion extends QuestionBase {
   /** The step of the decision that requires the question. */
   readonly step: DecisionStep;
   readonly reason: string;
+  /** The hints of an MCP server about its tool, as its own words. Absent if it gives none, and for other tools. */
+  readonly serverSays?: string;
   /** The rule that requires the question; null: no rule does. */
   readonly askedBy: Decision['rule'] | null;
   /** The first rule that the answer "always" would add; null if this answer is not offered. */
@@ -100,8 +103,19 @@ export interface PlanQuestion extends QuestionBase {
   readonly text: string;
 }
 
+/** A question of an MCP server to the user, during a call of one of its tools. All texts of the server are untrusted. */
+export interface ServerQuestion extends QuestionBase {
+  readonly kind: 'server';
+  readonly server: string;
+  readonly text: string;
+  /** The fields of the form to fill in; empty if there are none. */
+  readonly fields: readonly FormField[];
+  /** The address that the user is asked to open; null for a form. Muster itself does not open it. */
+  readonly url: string | null;
+}
+
 /** A question to a person because of one call of a task. */
-export type Question = PermissionQuestion | InputQuestion | PlanQuestion;
+export type Question = PermissionQuestion | InputQuestion | PlanQuestion | ServerQuestion;
 
 /** An answer to a question. */
 export type Answer =
@@ -115,10 +129,17 @@ export type Answer =
   /** An answer to a question of AskUser. */
   | { readonly kind: 'text'; readonly text: string }
   /** The approval of a plan. `plan`: the plan as the person changed it; null if it is unchanged. */
-  | { readonly kind: 'approved'; readonly mode: PermissionMode; readonly plan: string | null };
+  | { readonly kind: 'approved'; readonly mode: PermissionMode; readonly plan: string | null }
+  /** The values for the form of a server; empty for an address that the user opens. */
+  | { readonly kind: 'filled'; readonly values: FormValues }
+  /** The user says no to the question of a server, or leaves it open. */
+  | { readonly kind: 'declined' | 'cancelled' };
 
-/** The source of an answer. `rule`: a rule that was added in the meantime allows the call, so no person has to answer. */
-export type AnsweredBy = 'user' | 'rule';
+/**
+ * The source of an answer. `rule`: a rule that was added in the meantime allows the call, so no person has to answer.
+ * `server`: the server that has asked no longer waits for an answer.
+ */
+export type AnsweredBy = 'user' | 'rule' | 'server';
 
 /**
  * Returns true if a typed text identifies a question: it is the full id, or a beginning of the id that ends before its

@@ -2,6 +2,7 @@ import type { CodeLocation } from '../base/code-search/format-ranking.ts';
 import type { ErrorInfo } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { ModelFault } from './fault.ts';
+import type { FormField } from './form.ts';
 import type { PermissionMode } from './permission.ts';
 import type { GrantScope, PermissionQuestion } from './question.ts';
 import type { CommandRun, FileChange, FileSeen } from './tool.ts';
@@ -91,7 +92,7 @@ export interface QuestionJson extends Pick<
   'commands' | 'paths' | 'hosts' | 'edits' | 'input' | 'rule' | 'scopes'
 > {
   readonly id: string;
-  readonly kind: 'permission' | 'input' | 'plan';
+  readonly kind: 'permission' | 'input' | 'plan' | 'server';
   readonly task_id: string;
   readonly chain: readonly string[];
   /** The description of the task; null for the main agent. */
@@ -111,6 +112,14 @@ export interface QuestionJson extends Pick<
     readonly mode: PermissionMode;
     readonly scopes: readonly GrantScope[];
   };
+  /** The hints of an MCP server about its tool. Absent if there are none. */
+  readonly server_says?: string;
+  /** The MCP server that asks. This and the next two fields are only in a question of the kind `server`. */
+  readonly server?: string;
+  /** The fields of the form to fill in; empty if there are none. */
+  readonly fields?: readonly FormField[];
+  /** The address that the user is asked to open; null for a form. */
+  readonly url?: string | null;
 }
 
 export interface EnvelopeUsage {

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import type { Attachment, AttachPort } from './attachment.ts';
+import type { ServerPort } from './server-message.ts';
 import type { MemoryPort } from './memory.ts';
 import type { Access } from './permission.ts';
 import type { ProposedEdit } from './question.ts';
@@ -51,6 +52,8 @@ export interface Tool<I = never> {
   readonly ownWords?: boolean;
   /** A short description for the model. */
   readonly description: string;
+  /** The hints of an MCP server about its tool, for the question to a person. They never decide. Absent for other tools. */
+  readonly serverSays?: string;
   /** The JSON Schema of the input, which is an object. */
   readonly inputSchema: JsonObject;
   /**
@@ -202,6 +205,8 @@ export interface ToolContext extends FileAccess {
    * is stopped. Absent where no model can be asked.
    */
   askModel?(question: QuestionToModel): Promise<ModelAnswerToCall>;
+  /** Lets the MCP server of the call speak to the user. Absent for other tools. */
+  readonly server?: ServerPort;
   /** Adds images and documents to the result. Absent if the result cannot have attachments. */
   readonly attach?: AttachPort;
   /**
@@ -299,7 +304,9 @@ export interface VariablePort {
 export const LEAVE_RUNNING = 'leave running';
 
 /** The context in which a tool waits for work of a server. */
-export interface FollowContext extends Pick<ToolContext, 'callId' | 'signal'> {
+export interface FollowContext extends Pick<ToolContext, 'signal'> {
+  /** The port through which the server asks the user. Absent if no call of the task is running for it. */
+  readonly server?: ServerPort;
   /** Returns the port for the images of the result. Undefined if the call no longer waits for the result. */
   getAttachPort(): AttachPort | undefined;
   /** Reports a new state of the work, for people and the model. */
@@ -321,6 +328,8 @@ export interface RemoteWork {
   readonly reference: JsonObject;
   /** True if the call shall not wait for the result. */
   readonly inBackground: boolean;
+  /** The port of the call, through which the server asks the user. */
+  readonly server?: ServerPort;
 }
 
 /** Follows work that a call has started in a server. The work has an id of the form of task ids. */

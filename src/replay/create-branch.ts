@@ -221,6 +221,7 @@ function copyEvent(body: EventBody): EventBody | null {
     case 'shell.started':
     case 'shell.ended':
     case 'notified':
+    case 'server.logged':
     case 'limit.reached':
     case 'warning':
       return null;

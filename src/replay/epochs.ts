@@ -166,6 +166,7 @@ export function isExternalEvent(event: TaskEvent): boolean {
     case 'shell.started':
     case 'shell.ended':
     case 'notified':
+    case 'server.logged':
     case 'todos.set':
     case 'request.ended':
     case 'warning':

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { pauseClockDuring } from '../../src/base/clock.ts';
-import { startDeadline, Deadlines } from '../../src/base/deadlines.ts';
+import { startDeadline, Deadlines, PausableDeadline } from '../../src/base/deadlines.ts';
 import { waitUntilPasses } from '../wait-until-passes.ts';
 
 const clock = { now: () => Date.now(), monotonic: () => performance.now() };
@@ -75,5 +75,44 @@ it('does not count the time during which the process was stopped', async () => {
   expect(fired).toEqual([]);
   await waitUntilPasses(() => {
     expect(fired).toEqual(['limit']);
+  });
+});
+
+describe('a deadline that can be paused', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  function start(ms: number) {
+    const fired: number[] = [];
+    const deadlines = new Deadlines(clock);
+    const limit = new PausableDeadline(
+      { deadlines, clock },
+      ms,
+      () => void fired.push(clock.now()),
+    );
+    return { fired, limit, deadlines };
+  }
+
+  const wait = (ms: number) => () => new Promise<void>((resolve) => void setTimeout(resolve, ms));
+
+  it('does not count the time of waits', async () => {
+    const { fired, limit } = start(100);
+    await vi.advanceTimersByTimeAsync(60);
+    const waiting = limit.pauseDuring(wait(1_000));
+    await vi.advanceTimersByTimeAsync(1_000);
+    await waiting;
+    await vi.advanceTimersByTimeAsync(38);
+    expect(fired).toEqual([]);
+    await vi.advanceTimersByTimeAsync(4);
+    expect(fired.length).toBe(1);
+  });
+
+  it('never fires after it was cancelled during a wait', async () => {
+    const { fired, limit, deadlines } = start(100);
+    const waiting = limit.pauseDuring(wait(50));
+    limit.cancel();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await waiting;
+    expect([fired, deadlines.size]).toEqual([[], 0]);
   });
 });

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { McpElicitation, McpElicitationAnswer } from '../../src/mcp/server-data.ts';
-import { createHost, EVERYTHING, FAULTY, firstText, FOREVER } from './support.ts';
+import { startStreamingServer } from './servers/http.ts';
+import { createHost, EVERYTHING, FAULTY, firstText, FOREVER, readEntry } from './support.ts';
 
 function createAsker(answer: McpElicitationAnswer, waitMs = 0) {
   const questions: McpElicitation[] = [];
@@ -29,6 +30,26 @@ test('a question of the newest revision is answered with the content of the form
     },
   ]);
 });
+
+test.each(['stdio', 'http'])(
+  'a question in the result of a call belongs to it: %s',
+  async (type) => {
+    const { ask, questions } = createAsker({ action: 'cancel' }, 50);
+    const host = createHost({ ask });
+    const { url } = await startStreamingServer();
+    const entry = type === 'http' ? readEntry({ url: `${url}/mcp` }) : host.stdio(EVERYTHING);
+    const server = host.open(entry);
+    const calls = ['call1', 'call2', 'call3'].map((callId) =>
+      server.callTool('ask', {}, { signal: FOREVER, callId }),
+    );
+    await Promise.all(calls);
+    expect(questions.flatMap(({ callIds }) => callIds).toSorted()).toEqual([
+      'call1',
+      'call2',
+      'call3',
+    ]);
+  },
+);
 
 test('a question to open a page has its URL, and the answer has no content', async () => {
   const { ask, questions } = createAsker({ action: 'accept', content: { not: 'sent' } });

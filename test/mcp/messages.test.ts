@@ -149,7 +149,7 @@ test('the pauses before restarts double, and end after five failures in a row', 
 test('messages beyond a hundred in ten seconds are counted and left out', () => {
   const events: McpEvent[] = [];
   const throttle = new EventThrottle((event) => events.push(event));
-  const log = { type: 'log', level: 'info', text: 'x' } as const;
+  const log = { type: 'log', level: 'info', text: 'x', callIds: [] } as const;
   for (let count = 0; count < 150; count += 1) throttle.message(log, 1000);
   expect(events.length).toBe(100);
   throttle.message(log, 11_001);

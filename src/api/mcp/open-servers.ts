@@ -9,8 +9,8 @@ import {
   type ToolRecords,
 } from '../../mcp/tool-catalog.ts';
 import type { Layer } from '../../config/layer.ts';
-import { listNamesOnOneLine } from '../../base/terminal-text.ts';
-import { plural, toShellWord } from '../../base/text.ts';
+import { listNamesOnOneLine, sanitizeLine } from '../../base/terminal-text.ts';
+import { plural, toShellWord, truncate } from '../../base/text.ts';
 import type { McpPort, McpServerTools } from '../../protocol/mcp.ts';
 import { canNameServer } from '../../protocol/server-tool-names.ts';
 import { nameCovers } from '../../policy/rules/tool-cover.ts';
@@ -18,6 +18,7 @@ import type { McpLogins } from '../../mcp/server-login.ts';
 import type { ProjectTrust } from '../../sys/files/project-file.ts';
 import type { HttpFetch } from '../../sys/http/http-types.ts';
 import { createMcpTool } from '../../tools/mcp/mcp-tool.ts';
+import { RunningCalls } from '../../tools/mcp/running-calls.ts';
 import { isSecretVariable } from '../../sys/secret-variables.ts';
 import { findServers, type ServerSearch } from './find-servers.ts';
 import { findOwnSecrets } from './own-secrets.ts';
@@ -61,6 +62,7 @@ export function openServers(parts: ServerParts): SessionServers | null {
   const enabled = entries.filter(({ isEnabled }) => isEnabled);
   if (enabled.length === 0) return null;
   const { environment, home, project, roots, directory, fetch, onNotice } = parts;
+  const calls = new RunningCalls();
   const ownSecrets = findOwnSecrets(environment, parts.providers);
   const connections = createMcpConnections({
     variables: { environment, home, project, ownSecrets },
@@ -74,7 +76,9 @@ export function openServers(parts: ServerParts): SessionServers | null {
         if (isSecretVariable(name) || ownSecrets.has(name)) parts.addSecret(value);
       }
     },
+    ask: calls.ask,
     onEvent: (server, event) => {
+      if (event.type === 'log' && calls.log(server, event)) return;
       if (event.type === 'list-changed' && event.list === 'tools') catalog.checkAgain(server);
       const text = describeEvent(event);
       if (text !== null) onNotice(`MCP server ${server} ${text}`);
@@ -94,7 +98,7 @@ export function openServers(parts: ServerParts): SessionServers | null {
       const { servers } = catalog;
       const known = converted.get(servers);
       if (known !== undefined) return known;
-      const all = servers.map(toServerTools);
+      const all = servers.map((server) => toServerTools(server, calls));
       converted.set(servers, all);
       return all;
     },
@@ -125,7 +129,10 @@ function mayUseServer({ tools, disallowedTools }: ServerUser, part: string): boo
   return tools.mode !== 'allow' || tools.names.some((name) => canNameServer(name, part));
 }
 
-function toServerTools({ entry, part, instructions, tools }: CatalogServer): McpServerTools {
+function toServerTools(
+  { entry, part, instructions, tools }: CatalogServer,
+  calls: RunningCalls,
+): McpServerTools {
   const { name, origin, transport } = entry;
   const isConfined = transport.type !== 'stdio' || runsInSandbox(entry);
   return {
@@ -133,7 +140,7 @@ function toServerTools({ entry, part, instructions, tools }: CatalogServer): Mcp
     file: origin.file,
     part,
     about: instructions,
-    tools: tools.map((tool) => createMcpTool(tool, { isConfined })),
+    tools: tools.map((tool) => createMcpTool(tool, { isConfined, calls })),
   };
 }
 
@@ -153,10 +160,18 @@ function describeEvent(event: McpEvent): string | null {
     case 'started':
     case 'stopped':
     case 'list-changed':
-    case 'log':
       return null;
+    case 'log':
+      // Without a running call there is no task to whose log the message would belong.
+      return SEVERE_LEVELS.has(event.level)
+        ? `reports (${event.level}): ${truncate(sanitizeLine(event.text), MAX_REPORT_LENGTH)}`
+        : null;
   }
 }
+
+/** The levels of log messages that a person sees even if no task is calling the server. */
+const SEVERE_LEVELS: ReadonlySet<string> = new Set(['error', 'critical', 'alert', 'emergency']);
+const MAX_REPORT_LENGTH = 300;
 
 /** The maximum number of tools that a notice names for each kind of change. */
 const MAX_NAMED_TOOLS = 5;

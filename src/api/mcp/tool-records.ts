@@ -74,12 +74,13 @@ function readRecord(value: unknown): RecordedTools | null {
 
 function readTool(value: unknown): McpTool | undefined {
   if (!isJsonObject(value)) return undefined;
-  const { name, description, inputSchema, annotations = {}, taskSupport } = value;
+  const { name, title, description, inputSchema, annotations = {}, taskSupport } = value;
   if (typeof name !== 'string' || typeof description !== 'string') return undefined;
   if (!isJsonObject(inputSchema) || !isJsonObject(annotations)) return undefined;
   const isKnown = taskSupport === 'optional' || taskSupport === 'required';
   return {
     name,
+    ...(typeof title === 'string' ? { title } : {}),
     description,
     inputSchema,
     annotations: readAnnotations(annotations),

@@ -53,7 +53,8 @@ function listOpenQuestions(store: TaskStore, state: TaskState): readonly AskedQu
   // Imported questions are not trusted. A task asks its question again when it is resumed on this machine.
   const importedUpTo = store.importedUpTo(state.spec.id) ?? -1;
   return [...state.questions.values()].flatMap(({ question, answer, askedAt, seq }) =>
-    answer === null && seq > importedUpTo
+    // A server that asked cannot wait longer than its process.
+    answer === null && seq > importedUpTo && (question.kind !== 'server' || pid !== null)
       ? [{ question, json: questionJson(question), askedAt, pid }]
       : [],
   );
@@ -133,7 +134,11 @@ function findSettledOutcome(store: TaskStore, id: string): string | null {
   const { questions, closedQuestions } = state;
   if (wasRemovedByRewind(store, state.spec)) return 'withdrawn: a rewind has removed its task';
   for (const { question, answer } of questions.values()) {
-    if (question.id === id && answer !== null) return answerText(answer.answer, answer.by);
+    if (question.id !== id) continue;
+    if (answer !== null) return answerText(answer.answer, answer.by);
+    if (question.kind === 'server' && store.getOwner(task) === null) {
+      return 'withdrawn: the process in which its server was waiting has ended';
+    }
   }
   return closedQuestions.get(id) ?? null;
 }

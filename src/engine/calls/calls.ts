@@ -147,16 +147,17 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallInSlo
     recordRefusal(run, call.call, call);
     return;
   }
+  const { idleDetector } = run.tree;
+  const trackWait = <T>(ask: () => Promise<T>) => idleDetector.trackWait(ask);
   if (tool !== undefined && isDelegation(call)) {
     // A process that ended had allowed the call, and its child may already be running. So the call is not decided
     // again.
-    await executeCall(deps, run, { ...call, pathAccess: NO_FILES });
+    await executeCall(deps, run, { ...call, pathAccess: NO_FILES, runWait: trackWait });
     return;
   }
-  const { idleDetector } = run.tree;
   const wait = isWait(call)
-    ? <T>(ask: () => Promise<T>) => idleDetector.trackWait(ask)
-    : <T>(ask: () => Promise<T>) => slot.runWait(() => idleDetector.trackWait(ask));
+    ? trackWait
+    : <T>(ask: () => Promise<T>) => slot.runWait(() => trackWait(ask));
   const { allowed, pathAccess, decision, refusal } =
     deps.decided === undefined
       ? await judgeCall(deps, run, call, wait)
@@ -165,7 +166,7 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallInSlo
   if (allowed) {
     const { narrowingCount, rights } = run.permissions;
     const allowedIn = { mode: rights.mode, narrowingCount };
-    await executeCall(deps, run, { ...call, pathAccess, decision, ...allowedIn });
+    await executeCall(deps, run, { ...call, pathAccess, decision, ...allowedIn, runWait: wait });
     return;
   }
   recordRefusal(run, call.call, {

@@ -1,5 +1,5 @@
 import { deferred, onAbort } from '../../base/async.ts';
-import type { Deadline } from '../../base/deadlines.ts';
+import { PausableDeadline, type Deadline } from '../../base/deadlines.ts';
 import { escapeTags } from '../../base/control-tags.ts';
 import { errorMessage } from '../../base/errors.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
@@ -17,6 +17,9 @@ import { decideNow } from '../permissions/judge.ts';
 import { waitsForOthers } from '../permissions/prepare-call.ts';
 import { readStopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
+import { isMcpTool } from '../prompt/listed-tools.ts';
+import type { WaitRunner } from '../questions/ask-person.ts';
+import { createServerPort } from './server-port.ts';
 import { createToolContext } from './tool-context.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
 import { appendNotes, spillText } from '../../tools/shared/output.ts';
@@ -36,6 +39,8 @@ interface AllowedCall extends ReadyCall {
   readonly mode?: PermissionMode;
   /** The `narrowingCount` of the permissions when the call was allowed. Absent if it was allowed before a crash. */
   readonly narrowingCount?: number;
+  /** Runs a wait for a person, during which the call does not count as work. */
+  readonly runWait: WaitRunner;
 }
 
 /** Runs a call that was allowed. Records the start of the call before, and its outcome afterwards. */
@@ -124,17 +129,29 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
   const { toolMs } = deps.settings.caps;
   const deadlines: Deadline[] = [];
   const waitsForTasks = waitsForOthers(ready);
-  if (!waitsForTasks) {
-    deadlines.push(deps.deadlines.after(toolMs, () => controller.abort(TIMED_OUT)));
-  }
+  const limit = waitsForTasks
+    ? null
+    : new PausableDeadline(deps, toolMs, () => controller.abort(TIMED_OUT));
+  if (limit !== null) deadlines.push(limit);
   const abandoned = deferred<ToolOutput>();
   const removeAbandonListener = onAbort(controller.signal, () => {
     if (waitsForTasks) return;
     const outcome = interrupted(controller.signal, toolMs);
     deadlines.push(deps.deadlines.after(CLEANUP_TIMEOUT_MS, () => abandoned.resolve(outcome)));
   });
+  const server = isMcpTool(tool.name)
+    ? createServerPort(deps, run, {
+        callId: call.id,
+        tool: tool.name,
+        runWait: (wait) =>
+          ready.runWait(async () =>
+            limit === null ? await wait() : await limit.pauseDuring(wait),
+          ),
+      })
+    : undefined;
   try {
     const context = createToolContext(deps, run, {
+      ...(server === undefined ? {} : { server }),
       callId: call.id,
       tool: tool.name,
       pathAccess,
@@ -163,6 +180,7 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
     for (const deadline of deadlines) deadline.cancel();
     removeStopListener();
     removeAbandonListener();
+    await server?.close();
   }
 }
 

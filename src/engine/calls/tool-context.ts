@@ -1,6 +1,7 @@
 import { denyLinkTargets } from '../permissions/link-targets.ts';
 import type { AttachPort } from '../../protocol/attachment.ts';
 import type { Decision, Rights } from '../../protocol/permission.ts';
+import type { ServerPort } from '../../protocol/server-message.ts';
 import type { FileAccess, ToolContext, CommandToStart, SandboxPort } from '../../protocol/tool.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { createMemoryPort } from '../memory/memory-source.ts';
@@ -21,13 +22,15 @@ type CallSetup = Pick<ToolContext, 'callId' | 'signal'> & {
   readonly tool: string;
   readonly pathAccess: FileAccess;
   readonly decision: Decision | undefined;
+  /** The port for the MCP server of the call. Absent for other tools. */
+  readonly server?: ServerPort;
 };
 
 /** Creates the context of a tool call: the ports through which the tool acts. */
 export function createToolContext(
   deps: EngineDeps,
   run: TaskRun,
-  { callId, tool, signal, pathAccess, decision }: CallSetup,
+  { callId, tool, signal, pathAccess, decision, server }: CallSetup,
 ): ToolContext {
   const { spec } = run;
   const wait = (ms: number) => sleep(deps.deadlines, ms, signal);
@@ -71,6 +74,7 @@ export function createToolContext(
     variables: createVariablePort(deps, run),
     ...(source === undefined ? {} : { memory: createMemoryPort({ source, spec, sleep: wait }) }),
     ...(web === undefined ? {} : { web }),
+    ...(server === undefined ? {} : { server }),
     askModel: async (question) =>
       (await import('../turn/request-apart.ts')).requestApart(
         deps,

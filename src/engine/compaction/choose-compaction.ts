@@ -56,8 +56,18 @@ const MAX_REFUSED_SHARE = 0.75;
 const MAX_COMPACTIONS_IN_A_ROW = 4;
 const MAX_FAILED_SUMMARIES = 2;
 
-/** Tools whose results are never cleared: results of subagents, answers of the user, and instructions. */
-const TOOLS_NEVER_CLEARED = new Set(['Task', 'RunTemplate', 'AskUser', 'ExitPlanMode', 'Skill']);
+/**
+ * Tools whose results are never cleared: results of subagents, answers of the user, instructions, and descriptions of
+ * tools.
+ */
+const TOOLS_NEVER_CLEARED = new Set([
+  'Task',
+  'RunTemplate',
+  'AskUser',
+  'ExitPlanMode',
+  'Skill',
+  'ToolSearch',
+]);
 
 /** Returns the maximum number of input tokens in a window. At most half of the window is set aside for the answer. */
 export function inputRoom(window: number, output: number): number {

@@ -1,5 +1,7 @@
 import { escapeTags } from '../../base/control-tags.ts';
 import { plural, truncate, byteLength } from '../../base/text.ts';
+import type { FoundTools } from '../../protocol/state/found-tools.ts';
+import { fitLines } from '../../tools/shared/output.ts';
 import { runningShells } from '../../protocol/state/owned-work.ts';
 import type { AddressedStatement } from '../../protocol/state/compaction.ts';
 import { estimateTokensUnrounded } from '../../base/token-estimate.ts';
@@ -60,7 +62,7 @@ export function buildHeadTexts(
   upTo: number,
   { maxTokens, isSummarised }: { readonly maxTokens: number; readonly isSummarised: boolean },
 ): readonly string[] {
-  const { conversation, spec, todos, skills } = state;
+  const { conversation, spec, todos, skills, foundTools } = state;
   const said = conversation.compaction.said.filter(({ at }) => at < upTo);
   const open = todos.map(({ status, content }) => `- [${status}] ${content}`);
   return [
@@ -69,6 +71,7 @@ export function buildHeadTexts(
     ...(open.length === 0 ? [] : [`${TODO_LIST_HEADER}\n${open.join('\n')}\n</notice>`]),
     ...runningWorkTexts(state),
     ...(skills.size === 0 ? [] : [loadedSkillsText([...skills])]),
+    ...foundToolsTexts(foundTools, Math.min(maxTokens, MAX_FOUND_BYTES)),
     isSummarised
       ? '<notice>Your own summary follows. What it calls done is done, and what it calls decided is decided: go on with what is open, and plan nothing anew.</notice>'
       : '<notice>What you did then is left out here. Look at files before you change them, and at what is there before you do something again.</notice>',
@@ -98,6 +101,35 @@ function runningWorkTexts(state: TaskState): readonly string[] {
 function loadedSkillsText(skills: readonly string[]): string {
   const names = skills.map(escapeTags).join(', ');
   return `<notice>Skills whose instructions you follow: ${names}. Load those again that you no longer see and still need.</notice>`;
+}
+
+/** The maximum number of bytes of the descriptions of found tools, and of the names of the others. */
+const MAX_FOUND_BYTES = 8_192;
+const MAX_FOUND_NAMES_BYTES = 2_048;
+
+/** Describes the tools of MCP servers that the task has found, those that it used last first; the others by name. */
+function foundToolsTexts(found: FoundTools, maxBytes: number): readonly string[] {
+  if (found.size === 0) return [];
+  const newest = [...found].toReversed();
+  const shown = fitLines(
+    newest.map(([, line]) => line),
+    maxBytes,
+  ).lines;
+  const names = fitLines(
+    newest.slice(shown.length).map(([name]) => name),
+    MAX_FOUND_NAMES_BYTES,
+  ).lines;
+  const described = shown.length === 0 ? [] : [quoteOutside(shown.join('\n'))];
+  const others =
+    names.length === 0
+      ? []
+      : [`Search for the schemas of these again before you call them: ${names.join(', ')}`];
+  const lead = 'Tools of MCP servers that you found with ToolSearch, to call with McpCall:';
+  return [`<notice>${[lead, ...described, ...others].join('\n')}\n</notice>`];
+}
+
+function quoteOutside(text: string): string {
+  return markOutside(text, drawNonce(text));
 }
 
 /** Formats an input with its sender. The user and the parent need no name. */

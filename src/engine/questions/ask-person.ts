@@ -73,7 +73,7 @@ export async function askPerson(
  * question or the answer is in an imported part of the log, which is not trusted. That a rule or a mode once allowed the
  * call is no answer: after a crash it is decided anew.
  */
-function findAnswer(run: TaskRun, callId: string, digest: string): Answer | null {
+export function findAnswer(run: TaskRun, callId: string, digest: string): Answer | null {
   const recorded = run.state.questions.get(callId);
   if (recorded?.digest !== digest || recorded.answer?.by !== 'user') return null;
   const isTrusted =
@@ -122,7 +122,7 @@ export async function askForTool(
 }
 
 /** Collects the facts about a task that decide whether it may ask a question. */
-function describeAskingTask(run: TaskRun): AskingTask {
+export function describeAskingTask(run: TaskRun): AskingTask {
   const agents = [run.spec.agent];
   for (let above = run.parent; above !== null; above = above.parent) agents.push(above.spec.agent);
   return {
@@ -174,6 +174,7 @@ function buildPermissionQuestion(
     input: namesTargets ? null : JSON.stringify(ready.call.input),
     step: decision.step,
     reason: decision.reason,
+    ...(ready.tool.serverSays === undefined ? {} : { serverSays: ready.tool.serverSays }),
     askedBy: decision.rule ?? null,
     rule,
     ...(moreRules.length === 0 ? {} : { moreRules }),
@@ -193,7 +194,7 @@ function buildPermissionQuestion(
 }
 
 /** Returns the description of a task for its questions. The main agent needs none. */
-function describeTask({ spec }: TaskRun): Pick<Question, 'description'> {
+export function describeTask({ spec }: TaskRun): Pick<Question, 'description'> {
   return spec.parent === null ? {} : { description: spec.description };
 }
 
@@ -244,7 +245,7 @@ interface QuestionIdentity {
  * crash, that question is returned; otherwise a new question is created and recorded. A question in an imported part
  * of the log is not reused, since its text may differ from what the call does.
  */
-function openQuestion(
+export function openQuestion(
   run: TaskRun,
   { callId, digest }: QuestionIdentity,
   createQuestion: (id: string) => Question,

@@ -9,14 +9,17 @@ import {
   type InputQuestion,
   type PermissionQuestion,
   type PlanQuestion,
+  type ServerQuestion,
 } from '../../protocol/question.ts';
+import { readFormValues } from './read-form-values.ts';
 
 /** An answer as a person types it. */
 export interface AnswerRequest {
   /**
    * The valid texts depend on the question. Permission: `yes`, `no`, `always`, `edits` for this edit and all later ones,
-   * or `mode` for the mode that the agent asks for. Plan: `yes`, `no`, or `always`, which also approves edits. Question of AskUser: a text, or the number
-   * of an option.
+   * or `mode` for the mode that the agent asks for. Plan: `yes`, `no`, or `always`, which also approves edits. Question of
+   * AskUser: a text, or the number of an option. Question of a server: `name: value` for each field, a JSON object, `yes`
+   * for the defaults or for an address, `no`, or `cancel`.
    */
   readonly text: string;
   /** The scope of an `always` or a `mode`. Default: `task`, the conversation. */
@@ -40,6 +43,8 @@ export function parseAnswer(question: Question, request: AnswerRequest): Answer 
       return readApproval(question, request);
     case 'permission':
       return readVerdict(question, request);
+    case 'server':
+      return readServerAnswer(question, request);
     default:
       return question satisfies never;
   }
@@ -55,6 +60,32 @@ function readText({ id, options }: InputQuestion, { text, scope, reason }: Answe
   if (answer === '') throw answerError(`question ${id}: the answer is empty`);
   const chosen = OPTION_NUMBER.test(answer) ? options[Number(answer) - 1] : undefined;
   return { kind: 'text', text: chosen ?? answer };
+}
+
+/** The words that answer a question of a server without filling in its form. */
+const SERVER_WORDS: ReadonlyMap<string, 'filled' | 'declined' | 'cancelled'> = new Map([
+  ['yes', 'filled'],
+  ['accept', 'filled'],
+  ['no', 'declined'],
+  ['decline', 'declined'],
+  ['cancel', 'cancelled'],
+]);
+
+function readServerAnswer(
+  { id, fields, url }: ServerQuestion,
+  { text, scope, reason }: AnswerRequest,
+): Answer {
+  if (scope !== undefined || reason !== undefined) {
+    throw answerError(`question ${id} is a server's: a scope or a reason is not allowed`);
+  }
+  const word = SERVER_WORDS.get(text.trim().toLowerCase());
+  if (word === 'declined' || word === 'cancelled') return { kind: word };
+  if (word === undefined && url !== null) {
+    throw answerError(`question ${id}: valid answers are yes (you open the page), no, cancel`);
+  }
+  const reading = readFormValues(fields, word === undefined ? text : '');
+  if (!reading.ok) throw answerError(`question ${id}: ${reading.problem}`);
+  return { kind: 'filled', values: reading.values };
 }
 
 /** The answers that approve a plan, with the mode that each sets. After `always`, edits run without a question. */

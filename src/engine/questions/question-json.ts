@@ -19,9 +19,23 @@ export function questionJson(question: Question): QuestionJson {
   if (question.kind !== 'permission') {
     const { text } = question;
     const options = question.kind === 'input' ? question.options : [];
-    return { ...common, text, options, ...NO_CALL_FIELDS, reason: null, rule: null, scopes: [] };
+    const form =
+      question.kind === 'server'
+        ? { server: question.server, fields: question.fields, url: question.url }
+        : {};
+    return {
+      ...common,
+      text,
+      options,
+      ...NO_CALL_FIELDS,
+      reason: null,
+      rule: null,
+      scopes: [],
+      ...form,
+    };
   }
-  const { commands, paths, hosts, edits, input, reason, rule, scopes, modeToGrant } = question;
+  const { commands, paths, hosts, edits, input, reason, rule, scopes, modeToGrant, serverSays } =
+    question;
   return {
     ...common,
     text: null,
@@ -34,6 +48,7 @@ export function questionJson(question: Question): QuestionJson {
     reason,
     rule,
     scopes,
+    ...(serverSays === undefined ? {} : { server_says: serverSays }),
     ...(modeToGrant === undefined
       ? {}
       : {

@@ -156,6 +156,7 @@ export function answerRecordedQuestion(
     for (const { question, answer, seq } of task.state.questions.values()) {
       if (question.id !== id) continue;
       if (!task.permissions.isTrusted(seq)) throw importedQuestionError(question);
+      if (answer === null && question.kind === 'server') throw lostServerError(question);
       if (answer === null) {
         recordAnswer(task, { question, answer: parseAnswer(question, request), approvals });
         return;
@@ -165,6 +166,11 @@ export function answerRecordedQuestion(
     }
   }
   throw new MusterError('NOT_FOUND', `no task of this tree asks question ${id}`);
+}
+
+function lostServerError({ id, task }: Question): MusterError {
+  const message = `the process in which the server of question ${id} was waiting has ended, so the answer would reach nobody: \`muster tasks resume ${task}\` continues without it`;
+  return new MusterError('CONFLICT', message);
 }
 
 function importedQuestionError({ id, task }: Question): MusterError {

@@ -124,6 +124,7 @@ export class RecordedRunReader {
       case 'context.handed':
       case 'input.withdrawn':
       case 'notified':
+      case 'server.logged':
       case 'todos.set':
       case 'warning':
         return null;

@@ -136,7 +136,7 @@ export class BackgroundShells {
     const follow = remote === null ? undefined : view.get(remote.tool)?.follow;
     if (shell === undefined || remote === null || follow === undefined) return false;
     const { callId, command } = shell;
-    const { work } = createRemoteShell({ title: command, callId, remote, follow });
+    const { work } = createRemoteShell({ title: command, remote, follow });
     // An output file that can't be opened again is reported as the end of the shell.
     const started = this.launch({ id, callId, path: shell.output, work, remote, isRecorded: true });
     started.catch((thrown: unknown) => this.deps.onFault(journal.state.spec.id, thrown));
@@ -232,11 +232,11 @@ export class BackgroundShells {
     const { progress } = call;
     const shell = createRemoteShell({
       title: work.title,
-      callId,
       remote,
       follow,
       attach,
       progress,
+      ...(work.server === undefined ? {} : { server: work.server }),
     });
     if (!work.inBackground) this.awaited.add(id);
     const detached = deferred<string>();

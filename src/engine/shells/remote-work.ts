@@ -1,13 +1,20 @@
 import { formatClockTime } from '../../base/local-time.ts';
 import { sanitizeLine } from '../../base/terminal-text.ts';
 import type { RemoteReference } from '../../protocol/events/event.ts';
-import type { AnyTool, ShellWork, ToolCaps, ToolContext, ToolOutput } from '../../protocol/tool.ts';
+import type {
+  AnyTool,
+  FollowContext,
+  ShellWork,
+  ToolCaps,
+  ToolContext,
+  ToolOutput,
+} from '../../protocol/tool.ts';
 
 /** The maximum number of states of one piece of work that its output file contains. */
 const MAX_REPORTS = 200;
 
 /** Work of a server to follow. */
-interface RemoteSetup extends Pick<ToolContext, 'callId'> {
+interface RemoteSetup extends Pick<FollowContext, 'server'> {
   readonly title: string;
   readonly remote: RemoteReference;
   readonly follow: NonNullable<AnyTool['follow']>;
@@ -29,19 +36,19 @@ interface RemoteShell {
  */
 export function createRemoteShell({
   title,
-  callId,
   remote,
   follow,
   attach,
   progress,
+  server,
 }: RemoteSetup): RemoteShell {
   const output = Promise.withResolvers<ToolOutput>();
   // Nobody may wait for the output.
   output.promise.catch(() => {});
   const begin: ShellWork['begin'] = (write, signal) => {
     const work = follow(remote.reference, {
-      callId,
       signal,
+      ...(server === undefined ? {} : { server }),
       // The call may stop waiting before the result is there.
       getAttachPort: () => attach?.(),
       report: createReporter(write, progress),

@@ -9,6 +9,7 @@ import { formatClockTime } from '../../base/local-time.ts';
 import { sanitizeLine, sanitizeForTerminal } from '../../base/terminal-text.ts';
 import { answerText } from '../../protocol/state/questions.ts';
 import { messageText } from '../../protocol/message.ts';
+import { formatServerMessage } from '../../protocol/server-message.ts';
 import { questionSubject } from '../../protocol/question.ts';
 
 /** Reports an event after it has been written and folded into the state. */
@@ -169,6 +170,8 @@ function formatEvent(event: TaskEvent): string | null {
     }
     case 'notified':
       return `· ${event.message}\n`;
+    case 'server.logged':
+      return `· ${firstLine(formatServerMessage(event))}\n`;
     case 'warning':
       return `! ${event.message}\n`;
     case 'task.ended':

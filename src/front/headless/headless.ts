@@ -1,3 +1,4 @@
+import { systemClock } from '../../base/clock.ts';
 import type { Muster, ResultEnvelope } from '../../api/index.ts';
 import { formatDuration, plural } from '../../base/text.ts';
 import { readEnvironment } from '../../sys/env.ts';
@@ -42,6 +43,7 @@ export async function runHeadless(
   const live = new LiveLines(print, { detail, roots: 'hidden' });
   const longWork = isWatched ? null : reportLongWork(live);
   const ledgers = new Map<string, Ledger>();
+  if (verbose) muster.watchSignals((signal) => live.showProgress(signal, systemClock.monotonic()));
   const beginAndReport: BeginRun = async (onEvent, signal) => {
     const run = await begin(onEvent, signal);
     onStarted?.();

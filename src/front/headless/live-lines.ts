@@ -1,9 +1,11 @@
+import { formatServerMessage, toNoticeLevel } from '../../protocol/server-message.ts';
 import { describeRequest } from '../../report/request-line.ts';
 import { formatClockTime } from '../../base/local-time.ts';
 import { formatDuration, plural } from '../../base/text.ts';
 import { sanitizeLine, sanitizeForTerminal } from '../../base/terminal-text.ts';
 import { describeCompaction } from '../../protocol/compaction-text.ts';
 import type { NoticeLevel, TaskEvent } from '../../protocol/events/event.ts';
+import type { TaskSignal } from '../../protocol/signal.ts';
 import type { AwaitedProgress } from '../../protocol/model.ts';
 import { answerText } from '../../protocol/state/questions.ts';
 import { questionSubject, type Question } from '../../protocol/question.ts';
@@ -16,6 +18,9 @@ export type LiveDetail = 'waits' | 'tasks' | 'calls';
 /** The duration from which a wait is reported, because a person who sees nothing else may take it for a hang. */
 const LONG_WAIT_MS = 2_000;
 
+/** The shortest time between two lines about the progress of a call. */
+const PROGRESS_MS = 5_000;
+
 export interface LiveOptions {
   readonly detail: LiveDetail;
   /** Whether the start and end of main tasks are shown. A person who runs a task sees them anyway. */
@@ -26,6 +31,10 @@ export interface LiveOptions {
 export class LiveLines {
   private readonly write: (line: string) => void;
   private readonly options: LiveOptions;
+  /** The tasks whose calls may report progress, by id, with their place in the lines. */
+  private readonly places = new Map<string, Place>();
+  /** The times at which the progress of calls was shown last, by call. */
+  private readonly progressAt = new Map<string, number>();
 
   constructor(write: (line: string) => void, options: LiveOptions) {
     this.write = write;
@@ -34,7 +43,26 @@ export class LiveLines {
 
   /** Reports an event. `state` is the state of the task after the event. */
   show(event: TaskEvent, state: TaskState): void {
+    if (event.type === 'call.started') this.places.set(event.task, placement(state, this.options));
+    if (event.type === 'call.ended') this.progressAt.delete(event.callId);
+    if (event.type === 'task.ended') this.places.delete(event.task);
     this.print(lineFor(event, state, this.options));
+  }
+
+  /**
+   * Reports the progress of a call of a server's tool, unless it was reported a moment ago.
+   *
+   * @param now the time in milliseconds, by a clock that only goes forward
+   */
+  showProgress(signal: TaskSignal, now: number): void {
+    if (signal.type !== 'progress' || !signal.tool.startsWith('mcp__')) return;
+    const { task, callId, tool, line } = signal;
+    const place = this.places.get(task);
+    if (place === undefined || now - (this.progressAt.get(callId) ?? -Infinity) < PROGRESS_MS) {
+      return;
+    }
+    this.progressAt.set(callId, now);
+    this.print(`${place.indent}  ${place.name}: ${tool}: ${line}`);
   }
 
   /** Reports the start, continuation or end of a task, whatever the amount of detail is. */
@@ -68,8 +96,13 @@ function oneLine(text: string): string {
   return text.replaceAll(/\s*[\n\u0085\u2028\u2029]\s*/g, ' ');
 }
 
-/** Returns the indent and the name with which a task is shown. */
-function placement({ spec }: TaskState, { roots }: LiveOptions) {
+/** The indent and the name with which a task is shown. */
+interface Place {
+  readonly indent: string;
+  readonly name: string;
+}
+
+function placement({ spec }: TaskState, { roots }: LiveOptions): Place {
   const depth = roots === 'shown' ? spec.depth : Math.max(spec.depth - 1, 0);
   const isNamed = roots === 'shown' || spec.parent !== null;
   const name = isNamed ? `${spec.agent.name} ${spec.id.slice(0, 6)}` : spec.agent.name;
@@ -95,6 +128,7 @@ const CALL_DETAILS: ReadonlySet<TaskEvent['type']> = new Set([
   'context.summarised',
   'call.started',
   'request.ended',
+  'server.logged',
   'call.refused',
   'input.queued',
   'reuse.missed',
@@ -156,6 +190,8 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
       return `${indent}~ ${name}: ${describeCompaction(event)}`;
     case 'warning':
       return `${indent}! ${name}: ${event.message}`;
+    case 'server.logged':
+      return `${indent}${NOTICE_MARKS[toNoticeLevel(event.level)]} ${name}: ${formatServerMessage(event)}`;
     case 'call.started':
       return `${indent}  ${name}: ${event.tool} ${formatInput(event.input)}`;
     case 'request.ended':
@@ -199,6 +235,9 @@ function retryText({ failure, waitMs }: Extract<TaskEvent, { type: 'turn.retried
 function requestText(question: Question): string {
   const subject = questionSubject(question);
   if (question.kind === 'input') return `asks: ${subject}`;
+  if (question.kind === 'server') {
+    return `MCP server ${question.server} asks: ${oneLine(subject).slice(0, BRIEF_LENGTH)}`;
+  }
   if (question.kind === 'permission') return `asks for ${question.tool}: ${sanitizeLine(subject)}`;
   return `asks to carry out a plan: ${oneLine(subject).slice(0, BRIEF_LENGTH)}`;
 }

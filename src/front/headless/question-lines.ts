@@ -2,6 +2,7 @@ import { collapseWhitespace } from '../../base/text.ts';
 import { printError } from '../../sys/print.ts';
 import type { Run } from '../../api/index.ts';
 import { offeredRules, type ProposedEdit, type Question } from '../../protocol/question.ts';
+import { canAcceptAsShown, describeServerQuestion } from '../../report/server-question.ts';
 
 /** Prints the questions that a run was parked for, and the commands that answer them, on stderr. */
 export function printParkedQuestions(run: Run, dataDir: string | null): void {
@@ -13,6 +14,7 @@ const WANTS: Readonly<Record<Question['kind'], string>> = {
   input: 'asks',
   plan: 'asks to carry out this plan',
   permission: 'asks to run ',
+  server: 'passes on a question of an MCP server',
 };
 
 /**
@@ -23,7 +25,7 @@ const WANTS: Readonly<Record<Question['kind'], string>> = {
  */
 export function questionLines(question: Question, dataDir: string | null): readonly string[] {
   const { id, chain, tool } = question;
-  const lines = question.kind === 'permission' ? callLines(question) : [question.text];
+  const lines = listContent(question);
   const about = question.description === undefined ? '' : ` (${question.description})`;
   const who = collapseWhitespace(`${chain.join(' > ')}${about}`);
   return [
@@ -31,6 +33,11 @@ export function questionLines(question: Question, dataDir: string | null): reado
     ...lines.flatMap((text) => text.split('\n')).map((line) => `  | ${line}`),
     ...answerCommands(question, dataDir).map((line) => `  ${line}`),
   ];
+}
+
+function listContent(question: Question): readonly string[] {
+  if (question.kind === 'permission') return callLines(question);
+  return question.kind === 'server' ? describeServerQuestion(question) : [question.text];
 }
 
 type PermissionQuestion = Extract<Question, { kind: 'permission' }>;
@@ -65,9 +72,14 @@ function answerCommands(question: Question, dataDir: string | null): readonly st
   if (question.kind === 'plan') {
     return [`${command} yes|no`, `${command} always   edits run unasked from then on`];
   }
-  const { reason, scopes, offersEdits, modeToGrant } = question;
+  if (question.kind === 'server') return serverAnswerCommands(question, command);
+  const { reason, scopes, offersEdits, modeToGrant, serverSays } = question;
   const rules = offeredRules(question);
-  const commands = [collapseWhitespace(reason), `${command} yes|no`];
+  const commands = [
+    collapseWhitespace(reason),
+    ...(serverSays === undefined ? [] : [collapseWhitespace(serverSays)]),
+    `${command} yes|no`,
+  ];
   if (rules.length > 0) {
     const given = `${rules.length === 1 ? 'the rule' : 'the rules'} ${rules.join(', ')}`;
     commands.push(`${command} always${scopeFlag(scopes)}   gives ${given}`);
@@ -79,6 +91,17 @@ function answerCommands(question: Question, dataDir: string | null): readonly st
   const agent = collapseWhitespace(modeToGrant.agent);
   const grant = `${command} mode${scopeFlag(modeToGrant.scopes)}`;
   return [...commands, `${grant}   lets ${agent} run in its mode, ${modeToGrant.mode}`];
+}
+
+function serverAnswerCommands(
+  question: Extract<Question, { kind: 'server' }>,
+  command: string,
+): readonly string[] {
+  const { url, fields } = question;
+  const words = canAcceptAsShown(question) ? 'yes|no|cancel' : 'no|cancel';
+  if (url !== null || fields.length === 0) return [`${command} ${words}`];
+  const [first] = fields;
+  return [`${command} "${first?.name ?? ''}: VALUE; …"`, `${command} ${words}`];
 }
 
 function scopeFlag(scopes: readonly string[]): string {

@@ -27,6 +27,7 @@ import type {
 import type { Answer, AnsweredBy, GrantScope, Question } from '../question.ts';
 import type { Repairs } from '../repair.ts';
 import type { ChildReceipt, ClaimFlag, EndStatus, ShellEnd } from '../result.ts';
+import type { ServerLogLevel } from '../server-message.ts';
 import type { UnrestoredFile, Rewound } from './rewound.ts';
 import type { LoopSettings, TaskLimits, TaskSpec } from '../task.ts';
 import type { CallDetails, FileChange, FileSeen, TodoItem } from '../tool.ts';
@@ -396,6 +397,15 @@ export type EventBody =
     }
   /** The task reports its progress to the user, but not to the model of its parent. */
   | { readonly type: 'notified'; readonly level: NoticeLevel; readonly message: string }
+  /** An MCP server has sent a log message during a call of one of its tools. The model does not see it. */
+  | {
+      readonly type: 'server.logged';
+      readonly callId: string;
+      readonly server: string;
+      readonly level: ServerLogLevel;
+      /** Untrusted; cut if it is long. */
+      readonly text: string;
+    }
   /** The task has replaced its list of todos. */
   | { readonly type: 'todos.set'; readonly items: readonly TodoItem[] }
   /** The task has reached a limit. */

@@ -59,13 +59,18 @@ export function shiftActivity(activity: Activity, ms: number): Activity {
   return { ...activity, since: activity.since + ms };
 }
 
+/** The word for a question of an MCP server among the tools that a task asks about. */
+export const SERVER_QUESTION = 'question of a server';
+
 /** Derives the activity from the open questions and the running calls, which are given by call id. */
 function deriveCallActivity(
   inbox: InboxState,
   runningCalls: ReadonlyMap<string, RunningCall>,
 ): Activity {
   const open = openQuestions(inbox);
-  const asking = open.map(({ tool }) => tool);
+  const asking = open.map((question) =>
+    question.kind === 'server' ? SERVER_QUESTION : question.tool,
+  );
   const calls =
     open.length === 0 ? [...runningCalls.values()] : selectUnaskedCalls(open, runningCalls);
   if (calls.length === 0 && asking.length === 0) return { kind: 'idle' };

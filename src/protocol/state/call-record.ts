@@ -1,4 +1,5 @@
 import type { TaskEvent } from '../events/event.ts';
+import type { FoundTools } from './found-tools.ts';
 import type { QuotedItem } from '../quoted-item.ts';
 import type { CommandRun, FileChange, FileSeen } from '../tool.ts';
 
@@ -22,6 +23,7 @@ export interface CallRecord {
   readonly variables: Map<string, { readonly value: string; readonly seq: number }>;
   /** The names of the skills whose instructions are in the conversation. */
   readonly skills: Set<string>;
+  readonly foundTools: FoundTools;
 }
 
 export function addCallDetails(

@@ -1,3 +1,4 @@
+import { applyToFoundTools } from './found-tools.ts';
 import { withEffort } from './agent-effort.ts';
 import { createHeldActivity, createSilentActivity, type Activity } from './activity.ts';
 import { applyToAnswers, applyUsage } from './answers.ts';
@@ -78,6 +79,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'shell.started':
     case 'shell.ended':
     case 'notified':
+    case 'server.logged':
     case 'rights.granted':
     case 'rights.restricted':
     case 'rule.removed':
@@ -163,6 +165,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.doing = { kind: 'idle' };
       return;
     case 'call.started':
+      applyToFoundTools(state.foundTools, event);
       state.runningCalls.set(event.callId, { tool: event.tool, since: steadyTime(event) });
       // A call that runs again after a crash is counted only once.
       if (!state.unknownCalls.delete(event.callId)) {
@@ -171,6 +174,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       updateCallActivity(state);
       return;
     case 'call.ended':
+      applyToFoundTools(state.foundTools, event);
       state.runningCalls.delete(event.callId);
       state.unknownCalls.delete(event.callId);
       addCallDetails(state, event);

@@ -1,4 +1,5 @@
 import type { TaskEvent } from '../events/event.ts';
+import { formatFormValues } from '../form.ts';
 import type { ModeGrant, PermissionMode, PermissionRule, RuleList } from '../permission.ts';
 import { questionSubject, type Answer, type AnsweredBy, type Question } from '../question.ts';
 
@@ -221,6 +222,7 @@ function closeQuestion(
 /** Describes an answer for people. */
 export function answerText(answer: Answer, by: AnsweredBy): string {
   if (by === 'rule') return 'answered: a rule or mode that was set meanwhile allows it';
+  if (by === 'server') return 'withdrawn: the server no longer waits for an answer';
   switch (answer.kind) {
     case 'once':
       return 'answered: yes';
@@ -236,6 +238,14 @@ export function answerText(answer: Answer, by: AnsweredBy): string {
       return `answered: ${answer.text}`;
     case 'approved':
       return `answered: approved${answer.plan === null ? '' : ', changed'} (${answer.mode})`;
+    case 'filled': {
+      const values = formatFormValues(answer.values);
+      return values === '' ? 'answered: accepted' : `answered: ${values}`;
+    }
+    case 'declined':
+      return 'answered: declined';
+    case 'cancelled':
+      return 'answered: cancelled';
     default:
       return answer satisfies never;
   }

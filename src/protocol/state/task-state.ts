@@ -1,3 +1,4 @@
+import { addFoundTools } from './found-tools.ts';
 import { defineActivity, type Activity, type RunningCall } from './activity.ts';
 import { initialAnswers, type Answers } from './answers.ts';
 import type { JsonValue } from '../../base/json.ts';
@@ -103,6 +104,7 @@ export function initialState(first: TaskEvent): TaskState {
     warnings: [],
     handed: new Set(first.spec.handed),
     skills: new Set(first.spec.skills),
+    foundTools: new Map(),
     todos: [],
     reused: null,
     rewinding: null,
@@ -117,6 +119,7 @@ export function initialState(first: TaskEvent): TaskState {
   };
   defineActivity(state);
   for (const { path, hash } of first.spec.inherited?.known ?? []) state.knownFiles.set(path, hash);
+  addFoundTools(state.foundTools, first.spec.inherited?.foundTools ?? []);
   recordReadFiles(state, first.spec.given?.read ?? []);
   addQuotedFiles(state, PROMPT_INPUT, first.spec.enclosed);
   applyToConversation(state.conversation, first);

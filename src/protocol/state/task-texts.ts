@@ -1,3 +1,4 @@
+import { SERVER_QUESTION } from './activity.ts';
 import { formatClockTime } from '../../base/local-time.ts';
 import { collapseWhitespace, plural } from '../../base/text.ts';
 import type { ShellEnd } from '../result.ts';
@@ -76,10 +77,11 @@ function formatSeconds(ms: number): string {
 }
 
 function askingTools(tools: readonly string[]): readonly string[] {
-  const calls = [...new Set(tools)].filter((tool) => tool !== 'AskUser');
+  const isQuestion = (tool: string) => tool === 'AskUser' || tool === SERVER_QUESTION;
+  const calls = [...new Set(tools)].filter((tool) => !isQuestion(tool));
   return [
     ...(calls.length === 0 ? [] : [`waiting for permission: ${calls.join(', ')}`]),
-    ...(tools.includes('AskUser') ? ["waiting for the user's answer"] : []),
+    ...(tools.some(isQuestion) ? ["waiting for the user's answer"] : []),
   ];
 }
 

@@ -83,7 +83,19 @@ function isQuestion(value: unknown, task: string): boolean {
   if (!hasTexts(value, ['callId', 'tool'])) return false;
   if (kind === 'input') return typeof value['text'] === 'string' && Array.isArray(value['options']);
   if (kind === 'plan') return typeof value['text'] === 'string';
+  if (kind === 'server') return isServerQuestion(value);
   return kind === 'permission' && PERMISSION_LISTS.every((name) => Array.isArray(value[name]));
+}
+
+function isServerQuestion(value: JsonObject): boolean {
+  const { url, fields } = value;
+  const isField = (field: unknown): boolean =>
+    hasTexts(field, ['name', 'title', 'description', 'type']) && Array.isArray(field['options']);
+  return (
+    hasTexts(value, ['server', 'text']) &&
+    (url === null || typeof url === 'string') &&
+    isArrayOf(fields, isField)
+  );
 }
 
 function isModeGrant(value: unknown): boolean {
@@ -250,11 +262,12 @@ const CHECKS: Partial<Readonly<Record<EventType, (event: JsonObject, task: strin
  */
 function isForkedConversation(value: unknown): boolean {
   if (!isJsonObject(value) || typeof value['agent'] !== 'string') return false;
-  const { messages, known, said, counted } = value;
+  const { messages, known, said, counted, foundTools } = value;
   return (
     isArrayOf(known, isReadFile) &&
     (counted === undefined || isTokenCount(counted)) &&
     (said === undefined || isArrayOf(said, isForkedReply)) &&
+    (foundTools === undefined || isStringArray(foundTools)) &&
     areMessages(messages)
   );
 }

@@ -136,6 +136,7 @@ const REQUIRED_FIELDS: Readonly<Record<EventType, Readonly<Record<string, FieldT
   'shell.started': { shell: 'text', command: 'text' },
   'shell.ended': { shell: 'text', end: 'text' },
   notified: { message: 'text' },
+  'server.logged': { callId: 'text', server: 'text', level: 'text', text: 'text' },
   'todos.set': { items: 'list' },
   'limit.reached': { limit: 'text', value: 'number', used: 'number' },
   warning: { message: 'text' },

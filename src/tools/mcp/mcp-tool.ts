@@ -8,12 +8,13 @@ import {
   type ToolContext,
   type ToolOutput,
 } from '../../protocol/tool.ts';
-import type { McpCallResult, McpTask } from '../../mcp/server-data.ts';
+import type { McpCallResult, McpProgress, McpTask } from '../../mcp/server-data.ts';
 import { McpServerError } from '../../mcp/server-error.ts';
 import type { CatalogTool } from '../../mcp/tool-catalog.ts';
-import { cleanDescription } from '../../mcp/tool-description.ts';
+import { cleanDescription, describeServerHints } from '../../mcp/tool-description.ts';
 import { convertToolSchema } from '../../mcp/tool-schema.ts';
 import { failure } from '../shared/output.ts';
+import type { RunningCalls } from './running-calls.ts';
 
 /** The argument by which a model sends a call to the background, if the server can carry it out as a task. */
 const BACKGROUND = 'run_in_background';
@@ -23,12 +24,14 @@ const BACKGROUND = 'run_in_background';
  * annotations never decide about rights.
  *
  * @param server.isConfined whether the server runs in the sandbox or is reached over HTTP
+ * @param server.calls the running calls, by which questions and log messages of the server find their task
  */
 export function createMcpTool(
   catalogTool: CatalogTool,
-  { isConfined }: { readonly isConfined: boolean },
+  { isConfined, calls }: { readonly isConfined: boolean; readonly calls: RunningCalls },
 ): Tool<JsonObject> {
   const { name, tool, call } = catalogTool;
+  const serverSays = describeServerHints(tool);
   const { schema, restoreArguments } = convertToolSchema(tool.inputSchema);
   const withBackground = tool.taskSupport === undefined ? null : addBackground(schema);
   return {
@@ -37,6 +40,7 @@ export function createMcpTool(
     replay: 'opaque',
     description: cleanDescription(tool.description),
     inputSchema: withBackground ?? schema,
+    ...(serverSays === '' ? {} : { serverSays }),
     parse: (input: JsonValue) =>
       isJsonObject(input)
         ? { ok: true, input }
@@ -47,26 +51,34 @@ export function createMcpTool(
       const { [BACKGROUND]: background, ...others } = input;
       const inBackground = withBackground !== null && background === true;
       const args = restoreArguments(withBackground === null ? input : others);
+      const { server } = context;
+      const running = calls.start(server);
       try {
         const started = await call(args, {
           signal: context.signal,
-          callId: context.callId,
-          onProgress: ({ progress, total, message }) =>
-            context.progress(formatProgress(progress, total, message)),
+          callId: running.id,
+          onProgress: showProgress(context),
         });
         if (started.kind === 'result') return await formatResult(started.result, context);
         const { id, revision } = started.task;
-        const work = { title: formatTitle(name, args), reference: { id, revision }, inBackground };
+        const work = {
+          title: formatTitle(name, args),
+          reference: { id, revision },
+          inBackground,
+          ...(server === undefined ? {} : { server }),
+        };
         if (context.remote !== undefined) return await context.remote.follow(work);
-        const { callId, signal, attach } = context;
+        const { signal, attach } = context;
         const report = (line: string) => context.progress(line);
-        const follower = { callId, signal, report, getAttachPort: () => attach };
-        return (await followTask(catalogTool, work.reference, follower)).output;
+        const follower = { ...work, signal, report, getAttachPort: () => attach };
+        return (await followTask(catalogTool, calls, follower)).output;
       } catch (thrown) {
         return describeFailure(thrown, context);
+      } finally {
+        running.end();
       }
     },
-    follow: (reference, context) => followTask(catalogTool, reference, context),
+    follow: (reference, context) => followTask(catalogTool, calls, { ...context, reference }),
   };
 }
 
@@ -89,20 +101,25 @@ async function formatResult(
   return await formatMcpResult(result, context);
 }
 
+interface FollowedTask extends FollowContext {
+  readonly reference: JsonObject;
+}
+
 /** Waits for the result of a task of the server. */
 async function followTask(
   { follow, cancel }: CatalogTool,
-  reference: JsonObject,
-  { callId, signal, report, getAttachPort }: FollowContext,
+  calls: RunningCalls,
+  { reference, server, signal, report, getAttachPort }: FollowedTask,
 ): Promise<RemoteOutcome> {
   const task = readTask(reference);
   if (task === null) {
     return { output: failure('INTERNAL_ERROR', 'the log names no valid task'), isLost: true };
   }
+  const running = calls.start(server);
   try {
     const onStatus = (status: string, message: string) =>
       report(message === '' ? status : `${status}: ${message}`);
-    const result = await follow(task, { signal, callId, onStatus });
+    const result = await follow(task, { signal, callId: running.id, onStatus });
     const attach = getAttachPort();
     const output = await formatResult(result, attach === undefined ? {} : { attach });
     return { output, isLost: false };
@@ -112,6 +129,8 @@ async function followTask(
       output: describeFailure(thrown, { signal }),
       isLost: thrown instanceof McpServerError && thrown.isOutcomeUnknown,
     };
+  } finally {
+    running.end();
   }
 }
 
@@ -127,6 +146,24 @@ const MAX_TITLE_LENGTH = 200;
 function formatTitle(name: string, args: JsonObject): string {
   const text = JSON.stringify(args);
   return text.length > MAX_TITLE_LENGTH ? name : `${name} ${text}`;
+}
+
+/** The shortest time between two reports of progress. */
+const PROGRESS_MS = 200;
+
+/** Returns the listener that shows the newest progress of a call, but not more often than a person can read it. */
+function showProgress({
+  clock,
+  progress: show,
+}: Pick<ToolContext, 'clock' | 'progress'>): (progress: McpProgress) => void {
+  let shownAt = -Infinity;
+  return ({ progress, total, message }) => {
+    const now = clock.monotonic();
+    if (now - shownAt < PROGRESS_MS) return;
+    shownAt = now;
+    const line = formatProgress(progress, total, message);
+    show(line, [line]);
+  };
 }
 
 function formatProgress(progress: number, total?: number, message = ''): string {

@@ -2,7 +2,7 @@ import { expect, it, describe } from 'vitest';
 import { buildHeadTexts, quoteLastTurns } from '../../../src/engine/compaction/compaction-texts.ts';
 import type { AddressedStatement } from '../../../src/protocol/state/compaction.ts';
 import { estimateTokensUnrounded } from '../../../src/base/token-estimate.ts';
-import { child, logOf } from '../../report/logs.ts';
+import { called, child, logOf, returned } from '../../report/logs.ts';
 import { foldEvents } from '../../../src/protocol/state/fold.ts';
 import { userMessage, type Message } from '../../../src/protocol/message.ts';
 import { call, calls, eventsOfType } from '../play.ts';
@@ -79,6 +79,56 @@ it('names the background work and the loaded skills', () => {
       /^<notice>Skills whose instructions you follow: release<¦\/notice>\. Load[^<]*<\/notice>$/,
     ),
   ]);
+});
+
+describe('the tools that a task has found', () => {
+  const line = (name: string, size = 10) =>
+    JSON.stringify({ name: `mcp__s__${name}`, description: 'd'.repeat(size), inputSchema: {} });
+  const search = (...lines: readonly string[]) =>
+    ({ ...returned('s', 'ToolSearch', lines.join('\n')), facts: {} }) as const;
+
+  /** Returns the text about them in the head of a compaction. */
+  function found(events: readonly Parameters<typeof logOf>[1][number][1][], maxTokens: number) {
+    const state = foldEvents(
+      logOf(
+        'a',
+        events.map((body, at) => [at, body] as const),
+      ),
+    );
+    const texts = buildHeadTexts(state, 1, { maxTokens, isSummarised: true });
+    return texts.find((text) => text.includes('ToolSearch'))?.replaceAll(/(outside) \w+/g, '$1');
+  }
+
+  it('are described again, the last one found or called first', () => {
+    const events = [
+      search(line('one'), line('two'), '[not shown: mcp__s__three]'),
+      search(line('four'), '{"name":"mcp__s__cut'),
+      called('c', 'mcp__s__one'),
+    ];
+    expect(found(events, 1_000)).toBe(
+      `<notice>Tools of MCP servers that you found with ToolSearch, to call with McpCall:
+<outside>
+${[line('one'), line('four'), line('two')].join('\n')}
+</outside>
+</notice>`,
+    );
+  });
+
+  it('are named if their descriptions are too long', () => {
+    const events = [search(line('one', 500), line('two', 500), line('three'))];
+    expect(found(events, 400)).toBe(
+      `<notice>Tools of MCP servers that you found with ToolSearch, to call with McpCall:
+<outside>
+${line('three')}
+</outside>
+Search for the schemas of these again before you call them: mcp__s__two, mcp__s__one
+</notice>`,
+    );
+  });
+
+  it('are not those that the result of another tool describes', () => {
+    expect(found([returned('s', 'Read', line('one'))], 1_000)).toBeUndefined();
+  });
 });
 
 function answer(text: string, id = '', input = {}): Message {

@@ -176,3 +176,26 @@ describe('what holds a task', () => {
     expect(shown).toEqual(line === null ? [] : [line]);
   });
 });
+
+it('reports the progress of a server at most every five seconds, and of no other tool', async () => {
+  const test = testEngine(play({ main: [calls(call('Notify', { message: 'x' }))] }));
+  const { id } = test.start('main').spec;
+  await test.start('other').end.written;
+  const lines: string[] = [];
+  const live = new LiveLines((line) => lines.push(line), { detail: 'calls', roots: 'hidden' });
+  const state = statesOf(test.events).get(id);
+  const started = test.events.find((event) => event.task === id && event.type === 'call.started');
+  if (state === undefined || started === undefined) throw new Error('nothing was called');
+  const progress = (tool: string, line: string, now: number) =>
+    live.showProgress({ type: 'progress', task: id, callId: 'c', tool, line }, now);
+  progress('mcp__s__work', 'too early: the call is not known', 0);
+  live.show(started, state);
+  progress('mcp__s__work', '1 of 3', 0);
+  progress('mcp__s__work', '2 of 3', 4_999);
+  progress('mcp__s__work', '3 of 3\u001b[2J\nx', 5_000);
+  progress('Bash', 'output', 20_000);
+  expect(lines.slice(1)).toEqual([
+    '  main: mcp__s__work: 1 of 3',
+    '  main: mcp__s__work: 3 of 3 x',
+  ]);
+});

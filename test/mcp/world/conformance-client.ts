@@ -11,7 +11,9 @@ import { openLogins } from '../../../src/api/mcp/open-logins.ts';
 import type { JsonObject, JsonValue } from '../../../src/base/json.ts';
 import { createMcpConnections } from '../../../src/mcp/connections.ts';
 import { McpServerError } from '../../../src/mcp/server-error.ts';
+import { readForm } from '../../../src/mcp/read-form.ts';
 import { readMcpServers } from '../../../src/mcp/read-servers.ts';
+import type { McpElicitation } from '../../../src/mcp/server-data.ts';
 import { readEnvironment } from '../../../src/sys/env.ts';
 import { createHttpFetch } from '../../../src/sys/http/http-fetch.ts';
 
@@ -67,6 +69,17 @@ async function findIssuer(): Promise<string> {
 /** The maximum number of logins for one request, after which a person would give up. */
 const MAX_LOGINS = 2;
 
+/** Returns the values of a form that a user accepts as it is shown. */
+function readDefaults(question: McpElicitation) {
+  const form = question.mode === 'form' ? readForm(question.schema) : null;
+  if (form?.ok !== true) return {};
+  return Object.fromEntries(
+    form.fields.flatMap(({ name, default: preset }) =>
+      preset === undefined ? [] : [[name, typeof preset === 'object' ? [...preset] : preset]],
+    ),
+  );
+}
+
 const environment = readEnvironment();
 const context = JSON.parse(environment['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as Context;
 const { client_id: clientId, client_secret: clientSecret, private_key_pem: privateKey } = context;
@@ -100,7 +113,7 @@ const connections = createMcpConnections({
   variables: { environment, ownSecrets: new Set(), project: '/', home: '/' },
   http: createHttpFetch(environment),
   cwd: '/',
-  ask: () => Promise.resolve({ action: 'accept', content: {} }),
+  ask: (question) => Promise.resolve({ action: 'accept', content: readDefaults(question) }),
   logins,
 });
 

@@ -7,6 +7,7 @@ import { buildMcpToolNames } from '../../../src/mcp/tool-names.ts';
 import { convertToolSchema } from '../../../src/mcp/tool-schema.ts';
 import type { McpServer } from '../../../src/mcp/connections.ts';
 import type { McpProgress } from '../../../src/mcp/server-data.ts';
+import { readForm, type FormResult } from '../../../src/mcp/read-form.ts';
 import { findMarked } from '../../e2e/processes.ts';
 import { waitUntilPasses } from '../../wait-until-passes.ts';
 import { createHost, firstText, FOREVER, readEntry, tempDirectory, type Host } from '../support.ts';
@@ -143,19 +144,23 @@ test('everything over the transport before streamable HTTP', async () => {
 });
 
 test('everything asks the user, logs, and learns of no sampling', async () => {
+  const forms: FormResult[] = [];
   const host = createHost({
-    ask: (question) =>
-      Promise.resolve(
-        question.mode === 'form'
-          ? { action: 'accept', content: { name: 'Ada' } }
-          : { action: 'decline' },
-      ),
+    ask: (question) => {
+      if (question.mode !== 'form') return Promise.resolve({ action: 'decline' });
+      forms.push(readForm(question.schema));
+      return Promise.resolve({ action: 'accept', content: { name: 'Ada' } });
+    },
   });
   const server = host.open(installed(host, 'everything'));
   const tools = (await server.listTools(FOREVER)).items.map(({ name }) => name);
   expect(tools).not.toContain('trigger-sampling-request');
   const asked = await server.callTool('trigger-elicitation-request', {}, options);
   expect(JSON.stringify(asked.content)).toContain('Ada');
+  const types = forms.flatMap((form) => (form.ok ? form.fields.map(({ type }) => type) : []));
+  expect(new Set(types)).toEqual(
+    new Set(['text', 'boolean', 'number', 'integer', 'choice', 'choices']),
+  );
   await server.callTool('toggle-simulated-logging', {}, options);
   await waitUntilPasses(() => expect(host.events.some(({ type }) => type === 'log')).toBe(true));
 });

@@ -8,6 +8,7 @@ import type {
 } from '../../../src/mcp/server-data.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
 import { LEAVE_RUNNING, type RemoteWork } from '../../../src/protocol/tool.ts';
+import { RunningCalls } from '../../../src/tools/mcp/running-calls.ts';
 import { createMcpTool } from '../../../src/tools/mcp/mcp-tool.ts';
 import { makeWorkspace } from '../workspace.ts';
 
@@ -45,7 +46,7 @@ function createTool({ started, follow, tool }: Answers = {}) {
       },
       cancel: async (task) => void cancelled.push(task),
     },
-    { isConfined: false },
+    { isConfined: false, calls: new RunningCalls() },
   );
   return { created, called, cancelled };
 }
@@ -109,7 +110,6 @@ describe('a tool whose calls can run as tasks of the protocol', () => {
       },
     });
     const context = {
-      callId: 'c',
       signal: stop.signal,
       report: () => {},
       getAttachPort: () => undefined,
@@ -130,7 +130,6 @@ describe('a tool whose calls can run as tasks of the protocol', () => {
       },
     });
     const context = {
-      callId: 'c',
       signal: new AbortController().signal,
       report: () => {},
       getAttachPort: () => undefined,

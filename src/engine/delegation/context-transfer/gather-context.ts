@@ -191,6 +191,7 @@ function toForkedConversation(caller: TaskRun): ForkedConversation {
     ...(compaction.counted === null ? {} : { counted: compaction.counted }),
     said: compaction.said.map(({ at, from, text }) => ({ at, from, text })),
     known: [...state.knownFiles].flatMap(([path, hash]) => (hash === null ? [] : [{ path, hash }])),
+    ...(state.foundTools.size === 0 ? {} : { foundTools: [...state.foundTools.values()] }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { formatFormValues } from '../../../protocol/form.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { textDiff, type DiffBounds, type DiffLine, type TextDiff } from './text-diff.ts';
 import { truncate } from '../../../base/text.ts';
@@ -255,6 +256,12 @@ export function describeAnswer(answer: Answer): string | null {
       return answer.text;
     case 'approved':
       return `${answer.plan === null ? 'approved' : 'changed and approved'}, ${answer.mode} mode`;
+    case 'filled':
+      return formatFormValues(answer.values) || 'accepted';
+    case 'declined':
+      return 'declined';
+    case 'cancelled':
+      return 'cancelled';
     default:
       return answer satisfies never;
   }

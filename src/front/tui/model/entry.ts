@@ -1,4 +1,5 @@
-import type { NoticeLevel } from '../../../protocol/events/event.ts';
+import type { NoticeLevel, TaskEvent } from '../../../protocol/events/event.ts';
+import { formatServerMessage, toNoticeLevel } from '../../../protocol/server-message.ts';
 import type { EndStatus } from '../../../protocol/result.ts';
 import type { TodoItem } from '../../../protocol/tool.ts';
 import type { TextDiff } from './text-diff.ts';
@@ -27,6 +28,15 @@ export type EntryBody =
   | { readonly kind: 'ended'; readonly status: EndStatus; readonly reason: string | null }
   /** The output of a slash command. */
   | { readonly kind: 'page'; readonly title: string; readonly lines: readonly string[] };
+
+/** Returns the level and the text of the note about an event. */
+export function describeNotice(
+  event: Extract<TaskEvent, { type: 'notified' | 'server.logged' | 'warning' }>,
+): readonly [NoticeLevel, string] {
+  if (event.type === 'notified') return [event.level, event.message];
+  if (event.type === 'warning') return ['warning', event.message];
+  return [toNoticeLevel(event.level), formatServerMessage(event)];
+}
 
 /** The tries of one request. */
 export interface RetryEntry {

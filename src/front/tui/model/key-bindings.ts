@@ -203,6 +203,7 @@ const OWN_BINDINGS = {
   'answer-reason': { keys: ['r'], scope: 'question' },
   'answer-text': { keys: ['t'], scope: 'question' },
   'answer-edit': { keys: ['e'], scope: 'question' },
+  'answer-cancel': { keys: ['c'], scope: 'question' },
   'option-1': { keys: ['1'], scope: 'question' },
   'option-2': { keys: ['2'], scope: 'question' },
   'option-3': { keys: ['3'], scope: 'question' },

@@ -22,6 +22,7 @@ import {
   type OngoingWork,
 } from './work.ts';
 import { describeAnswer } from './call-details.ts';
+import { describeNotice } from './entry.ts';
 import {
   endedCall,
   MAX_OUTPUT,
@@ -227,10 +228,9 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
       endCall(transcript, { ...event, ms: null }, 'refused');
       return;
     case 'notified':
-      note(event.level, event.message);
-      return;
+    case 'server.logged':
     case 'warning':
-      note('warning', event.message);
+      note(...describeNotice(event));
       return;
     case 'limit.reached':
       note('warning', `the limit ${event.limit} = ${event.value} is reached`);

@@ -12,6 +12,9 @@ import type { DisplayedTree } from '../model/task-tree.ts';
 /** The duration from which a call is also reported when it ends. */
 const LONG_CALL_MS = 5_000;
 
+/** The shortest time between two lines about the progress of a call. */
+const PROGRESS_MS = 5_000;
+
 /**
  * Writes a conversation as lines. Every line is written once: the lines of an answer when they are complete, and a call
  * when it starts, and again when it fails or took long.
@@ -23,6 +26,8 @@ export class PlainConversation {
   private readonly retries = new Map<number, number>();
   /** The calls that have not ended, by key, with the state that was reported last. */
   private readonly open = new Map<number, CallState>();
+  /** The progress of running calls that was reported last, by key, with its time. */
+  private readonly progress = new Map<number, { readonly line: string; readonly at: number }>();
   /** The part of the streamed answer that has been written. */
   private written = '';
   /** The messages that the user typed in this terminal, which need not be written again. */
@@ -37,10 +42,10 @@ export class PlainConversation {
     this.typed.push(text);
   }
 
-  /** Returns the lines that are new since the last call. */
-  newLines(transcript: Transcript): readonly string[] {
+  /** Returns the lines that are new since the last call. `now`: a time in milliseconds that only goes forward. */
+  newLines(transcript: Transcript, now: number): readonly string[] {
     const { entries, nextKey } = transcript;
-    const lines = [...this.callLines(entries), ...this.retryLines(entries)];
+    const lines = [...this.callLines(entries, now), ...this.retryLines(entries)];
     const first = entries.findLastIndex(({ key }) => key < this.nextKey) + 1;
     for (const entry of entries.slice(first)) lines.push(...this.entryLines(entry));
     this.nextKey = nextKey;
@@ -48,14 +53,26 @@ export class PlainConversation {
     return lines;
   }
 
-  private callLines(entries: readonly Entry[]): string[] {
+  private callLines(entries: readonly Entry[], now: number): string[] {
     const lines: string[] = [];
     for (const [key, reported] of this.open) {
       const entry = entries.findLast((each) => each.key === key);
       if (entry?.kind !== 'call') this.open.delete(key);
       else if (entry.state !== reported) lines.push(...this.reportCall(entry));
+      else lines.push(...this.progressLines(entry, now));
+      if (!this.open.has(key)) this.progress.delete(key);
     }
     return lines;
+  }
+
+  /** Reports the progress of a running call of a server's tool, unless it was reported a moment ago. */
+  private progressLines({ key, tool, tail }: CallEntry & { key: number }, now: number): string[] {
+    const line = tail.at(-1);
+    const last = this.progress.get(key);
+    if (line === undefined || !tool.startsWith('mcp__') || line === last?.line) return [];
+    if (last !== undefined && now - last.at < PROGRESS_MS) return [];
+    this.progress.set(key, { line, at: now });
+    return [this.pen.prose('text', `${tool}: ${line}`)];
   }
 
   /** Reports each further try of a request, because a line cannot be changed. */

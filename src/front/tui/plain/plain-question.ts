@@ -3,7 +3,10 @@ import {
   type ProposedEdit,
   type Question,
   type PermissionQuestion,
+  type ServerQuestion,
 } from '../../../protocol/question.ts';
+import { canAcceptAsShown, describeServerQuestion } from '../../../report/server-question.ts';
+import { sanitizeLine } from '../../../base/terminal-text.ts';
 import { plainLines, type Pen } from '../view/pen.ts';
 import { aboutText, requestedTexts, requestText } from '../view/question-box.ts';
 
@@ -50,11 +53,15 @@ function bodyText(question: Question, cwd: string, pen: Pen): readonly string[] 
     const options = question.options.map((option, index) => `${index + 1}: ${option}`);
     return [...question.text.split('\n'), ...options].map((line) => pen.prose('text', line));
   }
-  const { edits, reason } = question;
+  if (question.kind === 'server') {
+    return describeServerQuestion(question).map((line) => pen.exact('text', line));
+  }
+  const { edits, reason, serverSays } = question;
   return [
     ...exactLines(requestedTexts(question, cwd), pen),
     ...edits.flatMap((edit) => editText(edit, pen)),
     pen.prose('text', reason),
+    ...(serverSays === undefined ? [] : [pen.prose('text', sanitizeLine(serverSays))]),
   ];
 }
 
@@ -83,8 +90,8 @@ export interface TypedLine {
 
 /**
  * Reads a typed line as an answer: `y`, `a`, `p`, `n`, or `n` and a reason for a call or a plan; `e` to accept edits from
- * then on; `m` or `u` to grant the mode that an agent lacks; a number, or `t` and a text, for a question of AskUser. `A`
- * before an answer is for all similar questions. Returns null if the line is a message.
+ * then on; `m` or `u` to grant the mode that an agent lacks; a number, or `t` and a text, for a question of AskUser; `t`
+ * and values, `y`, `n` or `c` for a question of a server. `A` before an answer is for all similar questions. Returns null if the line is a message.
  */
 export function parseTypedLine(question: Question, line: string): TypedLine | null {
   const [, forSimilar, rest = ''] = /^\s*(A\s+)?([^]*)$/.exec(line) ?? [];
@@ -100,6 +107,7 @@ function parseTypedAnswer(question: Question, line: string): TypedAnswer | null 
     const isOption = /^[1-9]$/.test(letter) && Number(letter) <= question.options.length;
     return isOption && words === '' ? { text: letter } : null;
   }
+  if (question.kind === 'server') return parseServerAnswer(question, { letter, words });
   if (letter === 'n') return words === '' ? { text: 'no' } : { text: 'no', reason: words };
   if (words !== '') return null;
   if (letter === 'y') return { text: 'yes' };
@@ -110,12 +118,23 @@ function parseTypedAnswer(question: Question, line: string): TypedAnswer | null 
   return letter === 'a' && offersAlways(question) ? { text: 'always' } : null;
 }
 
+function parseServerAnswer(
+  question: ServerQuestion,
+  { letter, words }: { readonly letter: string; readonly words: string },
+): TypedAnswer | null {
+  if (letter === 't' && words !== '' && question.url === null) return { text: words };
+  if (words !== '') return null;
+  if (letter === 'y' && canAcceptAsShown(question)) return { text: 'yes' };
+  if (letter === 'n') return { text: 'no' };
+  return letter === 'c' ? { text: 'cancel' } : null;
+}
+
 const MODE_LETTERS: ReadonlyMap<string, 'task' | 'user'> = new Map([
   ['m', 'task'],
   ['u', 'user'],
 ]);
 
-function modeScopes(question: Exclude<Question, { kind: 'input' }>): readonly string[] {
+function modeScopes(question: Question): readonly string[] {
   return question.kind === 'permission' ? (question.modeToGrant?.scopes ?? []) : [];
 }
 
@@ -125,11 +144,23 @@ function answerHelp(question: Question): string {
     const numbers = question.options.length === 0 ? '' : 'the number of one of these, or ';
     return `Type ${numbers}t and your answer.`;
   }
+  if (question.kind === 'server') return serverAnswerHelp(question);
   if (question.kind === 'plan') {
     return 'Type y to approve it, a to approve it and allow edits without asking, n for no, or n and the reason.';
   }
   const edits = offersEdits(question) ? 'e to accept edits from here on, ' : '';
   return `Type y for once, ${alwaysHelp(question)}${edits}${modeHelp(question)}n for no, or n and the reason.`;
+}
+
+function serverAnswerHelp(question: ServerQuestion): string {
+  if (question.url !== null) return 'Type y if you open the page, n to decline, or c to cancel.';
+  const preset = canAcceptAsShown(question) ? 'y to send it with its defaults, ' : '';
+  const [field] = question.fields;
+  const fill =
+    field === undefined
+      ? ''
+      : `t and your values, such as t ${field.name}: value, with ; between several, `;
+  return `Type ${fill}${preset}n to decline, or c to cancel.`;
 }
 
 function modeHelp({ modeToGrant }: PermissionQuestion): string {
@@ -145,7 +176,7 @@ function alwaysHelp(question: PermissionQuestion): string {
   return `a for always in this conversation (${offeredRules(question).join(', ')}), ${project}`;
 }
 
-function offersAlways(question: Exclude<Question, { kind: 'input' }>): boolean {
+function offersAlways(question: Question): boolean {
   return question.kind === 'plan' || offeredRules(question).length > 0;
 }
 

@@ -27,6 +27,7 @@ const ANSWER_ACTIONS = [
   'answer-reason',
   'answer-text',
   'answer-edit',
+  'answer-cancel',
   'answer-mode',
   'answer-mode-user',
   'option-1',

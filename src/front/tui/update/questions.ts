@@ -1,5 +1,7 @@
 import type { QuestionAnswer } from '../../../api/index.ts';
+import { formTemplate } from '../../../protocol/form.ts';
 import { offeredRules } from '../../../protocol/question.ts';
+import { canAcceptAsShown, listFewOptions } from '../../../report/server-question.ts';
 import type { AppState, Writing } from '../model/app-state.ts';
 import { hasUnseenText, similarQuestions } from '../model/similar-questions.ts';
 import type { Action, Bindings } from '../model/key-bindings.ts';
@@ -55,8 +57,16 @@ export const QUESTION_ACTIONS = {
     const kind = focusedQuestion(state)?.kind;
     return kind === 'permission' || kind === 'plan' ? write(state, 'reason') : next(state);
   },
-  'answer-text': (state) =>
-    focusedQuestion(state)?.kind === 'input' ? write(state, 'answer') : next(state),
+  'answer-text': (state) => {
+    const question = focusedQuestion(state);
+    if (question?.kind === 'input') return write(state, 'answer');
+    if (question?.kind !== 'server' || question.fields.length === 0) return next(state);
+    return write(state, 'answer', formTemplate(question.fields));
+  },
+  'answer-cancel': onceSeen((state) => {
+    const question = focusedQuestion(state);
+    return question?.kind === 'server' ? send(state, question, { text: 'cancel' }) : next(state);
+  }),
   'answer-edit': (state) => {
     const question = focusedQuestion(state);
     return question?.kind === 'plan' ? write(state, 'plan', question.text) : next(state);
@@ -82,6 +92,7 @@ export function answerHint({ kind }: PendingQuestion, bindings: Bindings): strin
     plan: [...keys('answer-once', 'approves the plan'), ...keys('answer-no', 'refuses it')],
     confirm: [...keys('answer-once', 'means yes'), ...keys('answer-no', 'no')],
     input: ['type your answer, or the number of one'],
+    server: [...keys('answer-text', 'fills in the form'), ...keys('answer-no', 'declines')],
   }[kind];
   return words.join(', ');
 }
@@ -179,6 +190,10 @@ function write(
 function giveVerdict(state: AppState, text: 'yes' | 'always' | 'no'): Update {
   const question = focusedQuestion(state);
   if (question === undefined || question.kind === 'input') return next(state);
+  if (question.kind === 'server') {
+    const isOffered = text === 'no' || (text === 'yes' && canAcceptAsShown(question));
+    return isOffered ? send(state, question, { text }) : next(state);
+  }
   if (question.kind !== 'confirm') {
     const isOffered = text !== 'always' || question.kind === 'plan' || offersRules(question);
     return isOffered ? send(state, question, { text }) : next(state);
@@ -204,6 +219,12 @@ function grantMode(state: AppState, scope: 'task' | 'user'): Update {
 
 function chooseOption(state: AppState, number: number): Update {
   const question = focusedQuestion(state);
+  if (question?.kind === 'server') {
+    const value = listFewOptions(question)[number - 1];
+    const [field] = question.fields;
+    if (value === undefined || field === undefined) return next(state);
+    return send(state, question, { text: JSON.stringify({ [field.name]: value }) });
+  }
   if (question?.kind !== 'input' || number > question.options.length) return next(state);
   return send(state, question, { text: String(number) });
 }

@@ -2,46 +2,21 @@ import { relative } from 'node:path';
 import { isInside } from '../../../base/path-inside.ts';
 import { sanitizeLine } from '../../../base/terminal-text.ts';
 import {
-  offeredRules,
   type PermissionQuestion,
   type Question,
   type ProposedEdit,
 } from '../../../protocol/question.ts';
-import type { Action, Bindings } from '../model/key-bindings.ts';
-import { keyHint, keysOf } from '../model/key-names.ts';
+import { describeServerQuestion } from '../../../report/server-question.ts';
+import { keysOf } from '../model/key-names.ts';
 import { visibleWidth, joinEnds, fitLine, wrapText } from './fit.ts';
 import type { PendingQuestion } from '../model/task-tree.ts';
 import { type Pen, plainLines } from './pen.ts';
 import { stripVTControlCharacters } from 'node:util';
 import { markdownLines } from './markdown.ts';
 import { decodeEntities } from './markdown-inline.ts';
-import { typedHint, type TypingFor } from './question-typing.ts';
+import { BORDER_WIDTH, hiddenRules, keyLines, type QuestionStyle } from './question-keys.ts';
 import { textDiff, UNLIMITED_DIFF } from '../model/text-diff.ts';
 import { diffLines } from './diff-lines.ts';
-
-export interface QuestionStyle {
-  readonly width: number;
-  /** The maximum number of lines; at least 4. */
-  readonly height: number;
-  /** Whether the question has the focus. */
-  readonly isFocused: boolean;
-  /** The number of waiting questions, this question included. */
-  readonly waiting: number;
-  /** The index of the first line in view. */
-  readonly scroll: number;
-  /** The key bindings in force. */
-  readonly bindings: Bindings;
-  /** The directory to which paths are relative. */
-  readonly cwd: string;
-  /** Whether the answer keys act without the focus if all of the question is in view. */
-  readonly isDirect: boolean;
-  /** The other waiting questions that one answer may answer together with this one. */
-  readonly similar: readonly PendingQuestion[];
-  /** Whether the next answer is for these questions, too. They are then shown in full. */
-  readonly isForSimilar: boolean;
-  /** The purpose of the text in the editor: a message, or an answer to this question. */
-  readonly typing: TypingFor;
-}
 
 export interface QuestionBox {
   readonly lines: readonly string[];
@@ -55,7 +30,6 @@ export interface QuestionBox {
 /** The minimum number of lines of the question's text in view, however many lines the keys need. */
 const MIN_BODY = 2;
 const TITLE_AT = 4;
-const BORDER_WIDTH = 2;
 
 /** Draws a question: who asks, the exact request, and the keys that answer. */
 export function questionBox(
@@ -110,111 +84,6 @@ function cutText(
 
 const SCROLL_KEYS = ['ask-up', 'ask-down', 'page-up', 'page-down'] as const;
 
-/** Returns the rules that "always" would add if they are to be listed because they do not fit beside its key. */
-function hiddenRules(
-  question: PendingQuestion,
-  { width, bindings }: QuestionStyle,
-): readonly string[] {
-  const rules = question.kind === 'confirm' ? [] : offeredRules(question);
-  const [rule = ''] = rules;
-  const [hint = ''] = keyHint(bindings, 'answer-always', `${ALWAYS_HERE}: ${sanitizeLine(rule)}`);
-  return rules.length === 1 && visibleWidth(hint) <= width - BORDER_WIDTH ? [] : rules;
-}
-
-const ALWAYS_HERE = 'always (conversation)';
-const ALWAYS_IN_PROJECT = 'always (project)';
-
-function keyLines(
-  question: PendingQuestion,
-  style: QuestionStyle,
-  rules: readonly string[],
-): readonly string[] {
-  const { isFocused, isDirect, bindings, width } = style;
-  const hint = (action: Action, words: string) => keyHint(bindings, action, words);
-  const line = (...hints: readonly (readonly string[])[]) =>
-    joined(hints.flat(), width - BORDER_WIDTH);
-  if (!isFocused && !isDirect) return line(typedHint(style.typing, bindings));
-  const later = isFocused ? hint('interrupt', 'later') : hint('focus-question', 'to focus');
-  if (question.kind === 'input') {
-    const options = optionKeys(question.options.length, bindings);
-    return line(options, hint('answer-text', 'type an answer'), later);
-  }
-  const why = hint('answer-reason', 'no, with a reason');
-  const no = hint('answer-no', 'no');
-  if (question.kind === 'plan') {
-    const unasked = hint('answer-always', 'approve and allow edits');
-    const change = hint('answer-edit', 'change it');
-    return [...line(hint('answer-once', 'approve'), unasked, change), ...line(no, why, later)];
-  }
-  if (question.kind === 'confirm') return line(hint('answer-once', 'yes'), no, later);
-  const edits =
-    question.offersEdits === true ? hint('cycle-mode', 'accept edits from here on') : [];
-  return [
-    ...line(hint('answer-once', 'once'), no, why, later),
-    ...line(edits, similarHint(style, hint)),
-    ...line(...alwaysHints(question, rules, hint)),
-    ...line(...modeHints(question, hint)),
-  ];
-}
-
-type HintMaker = (action: Action, words: string) => readonly string[];
-
-/** Formats the key that makes the next answer one for all similar questions, or for this one alone again. */
-function similarHint({ similar, isForSimilar }: QuestionStyle, hint: HintMaker): readonly string[] {
-  if (similar.length === 0) return [];
-  const words = isForSimilar ? 'only this one' : `answer all ${similar.length + 1} similar alike`;
-  return hint('answer-similar', words);
-}
-
-/** Lists the keys that add the rules of the question, each with its scope. `listed`: the rules if the question lists them. */
-function alwaysHints(
-  question: PermissionQuestion,
-  listed: readonly string[],
-  hint: HintMaker,
-): readonly (readonly string[])[] {
-  const [rule] = offeredRules(question);
-  if (rule === undefined) return [];
-  const what = listed.length === 0 ? `: ${sanitizeLine(rule)}` : ', see above';
-  const here = hint('answer-always', `${ALWAYS_HERE}${what}`);
-  return question.scopes.includes('project')
-    ? [here, hint('answer-project', ALWAYS_IN_PROJECT)]
-    : [here];
-}
-
-/** Lists the keys that grant the agent the mode of its definition. */
-function modeHints(
-  { modeToGrant }: PermissionQuestion,
-  hint: HintMaker,
-): readonly (readonly string[])[] {
-  if (modeToGrant === undefined) return [];
-  const { agent, mode, scopes } = modeToGrant;
-  const what = `let ${sanitizeLine(agent)} run in its mode, ${mode}`;
-  const here = hint('answer-mode', `${what}, in this conversation`);
-  if (!scopes.includes('user')) return [here];
-  return [here, hint('answer-mode-user', 'the same in every conversation')];
-}
-
-/** Joins hints into as many lines as needed, without cutting a hint. */
-function joined(hints: readonly string[], width: number): readonly string[] {
-  const lines: string[] = [];
-  for (const hint of hints) {
-    const last = lines.at(-1);
-    const longer = `${last} · ${hint}`;
-    if (last !== undefined && visibleWidth(longer) <= width) lines[lines.length - 1] = longer;
-    else lines.push(hint);
-  }
-  return lines;
-}
-
-function optionKeys(count: number, bindings: Bindings): readonly string[] {
-  const keys = OPTIONS.slice(0, count).flatMap((action) => keysOf(bindings, action).slice(0, 1));
-  const [first, last] = [keys[0], keys.at(-1)];
-  if (first === undefined) return [];
-  return [first === last ? first : `${first}–${last} choose`];
-}
-
-const OPTIONS = ['option-1', 'option-2', 'option-3', 'option-4'] as const;
-
 /**
  * Returns the title of a question: the agents down to the one that asks, and the description of its task. What does not
  * fit is left out: first the agents above, then the description. If the agent's name does not fit either, it is cut.
@@ -246,6 +115,7 @@ const MIN_WHO = 6;
 /** Returns the part of the title after the agent's name. */
 export function requestText(question: Question): string {
   if (question.kind === 'permission') return `asks to run ${question.tool}`;
+  if (question.kind === 'server') return `passes on a question of MCP server ${question.server}`;
   return question.kind === 'plan' ? 'asks to carry out this plan' : 'asks';
 }
 
@@ -307,10 +177,14 @@ function askedLines(
       over(pen.prose('text', line)),
     );
   }
+  if (question.kind === 'server') return describeServerQuestion(question).flatMap(exact);
   return [
     ...requestedTexts(question, cwd).flatMap((text) => text.split('\n').flatMap(exact)),
     ...question.edits.flatMap((edit) => editLines(edit, pen)).flatMap(over),
     ...over(pen.prose('dim', question.reason)),
+    ...(question.serverSays === undefined
+      ? []
+      : over(pen.prose('dim', sanitizeLine(question.serverSays)))),
     ...rules.flatMap((rule) => over(pen.prose('dim', `always: ${sanitizeLine(rule)}`))),
   ];
 }
