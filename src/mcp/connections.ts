@@ -7,7 +7,8 @@ import type { HttpFetch } from '../sys/http/http-types.ts';
 import { expandTransport, type VariableSource } from './expand-variables.ts';
 import { DEFAULT_MESSAGE_LIMITS, type MessageLimits } from './message-lines.ts';
 import type { SessionTarget } from './open-session.ts';
-import { ServerConnection, type McpConnectionState } from './server-connection.ts';
+import type { ConnectionStatus } from './connection-status.ts';
+import { ServerConnection } from './server-connection.ts';
 import type {
   AskForServer,
   McpCallResult,
@@ -22,7 +23,12 @@ import type {
   McpServerInfo,
   McpTool,
 } from './server-data.ts';
-import { fingerprintServer, type McpServerEntry, type McpToolFilter } from './server-entry.ts';
+import {
+  fingerprintServer,
+  isUsedPerTask,
+  type McpServerEntry,
+  type McpToolFilter,
+} from './server-entry.ts';
 import type { McpEventListener } from './server-events.ts';
 import {
   buildServerEnvironment,
@@ -48,6 +54,8 @@ export interface McpConnectionsOptions {
   /** Asks the user a question of a server. Default: servers are told that nobody can be asked. */
   readonly ask?: AskForServer;
   readonly onEvent?: McpEventListener;
+  /** Called after the state of a connection has changed. Default: nobody is told. */
+  readonly onStateChange?: () => void;
   /**
    * Receives the values of variables that an entry uses, before the server starts, so that they can be kept out of
    * logs. Default: none.
@@ -63,6 +71,8 @@ export interface McpCallOptions {
   readonly onProgress?: (progress: McpProgress) => void;
   /** An id of the caller, by which a question of the server finds its task. Default: none. */
   readonly callId?: string;
+  /** The id of the task that calls, which may have a use of the server for itself. Default: none. */
+  readonly taskId?: string;
 }
 
 /** A use of a server by one task. Every request starts the server if it does not run. */
@@ -92,13 +102,8 @@ export interface McpServer {
 }
 
 /** The state of one connection, for people. */
-export interface McpServerStatus {
+export interface McpServerStatus extends ConnectionStatus {
   readonly entry: McpServerEntry;
-  readonly state: McpConnectionState;
-  readonly users: number;
-  readonly activeRequests: number;
-  readonly info: McpServerInfo | null;
-  readonly lastError: string | null;
 }
 
 /** The connections of this process to servers. Users of the same entry share one. */
@@ -108,6 +113,10 @@ export interface McpConnections {
   status(): readonly McpServerStatus[];
   /** Lets a server that has failed too often start again at the next use. */
   retry(name: string): void;
+  /** Ends the processes of a server and starts them again. Rejects with the error of one that cannot be started. */
+  restart(entry: McpServerEntry, signal: AbortSignal): Promise<void>;
+  /** Ends the processes of a server until its next use. */
+  stop(entry: McpServerEntry): void;
   /** Ends all servers. Every later request fails. */
   close(): Promise<void>;
 }
@@ -145,22 +154,38 @@ class Connections implements McpConnections {
       if (isReleased) return;
       isReleased = true;
       connection.users -= 1;
-      const isShared = !entry.hasOwnConnection && entry.origin.definition === undefined;
-      if (connection.users > 0 || isShared) return;
+      if (connection.users > 0 || !isUsedPerTask(entry)) return;
       this.open_.delete(key);
       await connection.close('released');
     });
   }
 
   status(): readonly McpServerStatus[] {
-    return [...this.open_.values()].map(({ entry, connection }) => ({
-      entry,
-      state: connection.state,
-      users: connection.users,
-      activeRequests: connection.activeRequests,
-      info: connection.info,
-      lastError: connection.lastError,
-    }));
+    return [...this.open_.values()].map(({ entry, connection }) =>
+      Object.assign({ entry }, connection.status),
+    );
+  }
+
+  async restart(entry: McpServerEntry, signal: AbortSignal): Promise<void> {
+    await Promise.all(
+      this.findAll(entry).map(async (connection) => {
+        connection.stop('released');
+        connection.retry();
+        await connection.settle();
+        await connection.use({ signal }, (session) => Promise.resolve(session.info));
+      }),
+    );
+  }
+
+  stop(entry: McpServerEntry): void {
+    for (const connection of this.findAll(entry)) connection.stop('released');
+  }
+
+  private findAll(entry: McpServerEntry): readonly ServerConnection[] {
+    const fingerprint = fingerprintServer(entry);
+    return [...this.open_.values()].flatMap((each) =>
+      fingerprintServer(each.entry) === fingerprint ? [each.connection] : [],
+    );
   }
 
   retry(name: string): void {
@@ -175,12 +200,13 @@ class Connections implements McpConnections {
   }
 
   private add(key: string | number, entry: McpServerEntry): OpenConnection {
-    const { roots = [], ask, onEvent } = this.options;
+    const { roots = [], ask, onEvent, onStateChange } = this.options;
     const connection = new ServerConnection({
       entry,
       roots,
       clock: this.clock,
       onEvent: (event) => onEvent?.(entry.name, event),
+      onStateChange: () => onStateChange?.(),
       ask: ask ?? null,
       createTarget: (signal) => createTarget(entry, this.options, signal),
     });

@@ -202,7 +202,19 @@ async function connect(
   state.isOpen = true;
   const isHttp = !(transport instanceof StdioServerTransport);
   const { ask } = request;
-  return new McpSession({ server, client, isModern, isHttp, getEndReason, onProblem, ask, close });
+  const readErrorOutput = (): string =>
+    transport instanceof StdioServerTransport ? transport.stderr.read() : '';
+  return new McpSession({
+    server,
+    client,
+    isModern,
+    isHttp,
+    getEndReason,
+    readErrorOutput,
+    onProblem,
+    ask,
+    close,
+  });
 }
 
 function withoutPrefix({ message, server }: McpServerError): string {

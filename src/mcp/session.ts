@@ -58,6 +58,8 @@ export interface McpSessionParts {
   readonly isHttp: boolean;
   /** Returns the reason for the end of the connection; null if it is open or the reason is not known. */
   readonly getEndReason: () => string | null;
+  /** Returns the end of what its process has printed to stderr; empty if it has none. */
+  readonly readErrorOutput: () => string;
   readonly onProblem: (message: string) => void;
   /** Asks the user. Null if nobody can be asked. */
   readonly ask: AskForServer | null;
@@ -79,6 +81,11 @@ export class McpSession {
     this.client = parts.client;
     this.isModern = parts.isModern;
     this.info = readInfo(parts.client);
+  }
+
+  /** The end of what the process of the server has printed to stderr; empty if it has none. */
+  get errorOutput(): string {
+    return this.parts.readErrorOutput();
   }
 
   async listTools(signal: AbortSignal): Promise<McpList<McpTool>> {

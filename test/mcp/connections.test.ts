@@ -20,7 +20,7 @@ test('nothing is started before the first request, and the session has the newes
     hasPrompts: true,
     hasCompletion: true,
   });
-  expect(host.connections.status()).toMatchObject([{ state: 'ready', lastError: null }]);
+  expect(host.connections.status()).toMatchObject([{ state: 'ready', failure: null }]);
   expect(host.events).toEqual([
     { type: 'started', protocolVersion: '2026-07-28', isRestart: false },
   ]);

@@ -8,19 +8,22 @@ import {
   type ServerProcess,
   type StartServerProcess,
 } from '../../mcp/server-process.ts';
-import { ToolCatalog, type CatalogServer, type ToolChange } from '../../mcp/tool-catalog.ts';
+import { ToolCatalog, type ToolChange } from '../../mcp/tool-catalog.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { Layer } from '../../config/layer.ts';
 import { listNamesOnOneLine } from '../../base/terminal-text.ts';
 import { plural } from '../../base/text.ts';
-import type { McpPort, McpServerTools } from '../../protocol/mcp.ts';
-import { nameCovers } from '../../policy/rules/tool-cover.ts';
+import type { McpPort, ServerUser } from '../../protocol/mcp.ts';
 import type { HttpFetch } from '../../sys/http/http-types.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
-import { createMcpTool } from '../../tools/mcp/mcp-tool.ts';
 import { isSecretVariable } from '../../sys/secret-variables.ts';
 import { findServers, type ServerSearch } from './find-servers.ts';
 import { findOwnSecrets } from './own-secrets.ts';
+import { planServerWait, type ServerMoment } from './plan-server-wait.ts';
+import { ConnectedServers } from './server-board.ts';
+import { ServerFinder } from './server-finder.ts';
+import type { ServerBoard } from './server-status.ts';
 import { createMemoryToolRecords, openToolRecords } from './tool-records.ts';
 
 /** The parts of a session that MCP servers need. */
@@ -33,33 +36,43 @@ export interface ServerParts extends ServerSearch {
   readonly providers: Layer['providers'];
   readonly fetch: HttpFetch;
   readonly sandbox: Sandbox;
+  /** Returns the definitions that can be used now, which may contain servers. */
+  agents(): readonly AgentDefinition[];
   /** Keeps a value out of logs. */
   addSecret(value: string): void;
   onNotice(line: string): void;
 }
 
-/** The fields of a definition that say which servers its agent may use. */
-type ServerUser = Parameters<McpPort['prepare']>[0];
-
 /** The MCP servers of a session. */
 export interface SessionServers extends McpPort {
-  /** `onSlow` is called once with the names of the servers that have not answered after two seconds. */
-  prepare(agent: ServerUser, onSlow?: (servers: readonly string[]) => void): Promise<void>;
+  /** The parts of the names of the tools of all servers, also of those that definitions contain. */
+  readonly allParts: readonly string[];
+  /** Asks the servers that have to be asked at a moment. Waits for them if that is decided. Never rejects. */
+  prepareFor(moment: ServerMoment): Promise<void>;
+  /** Returns the names of the servers for which a conversation of an agent would wait. */
+  listAwaited(agent: ServerUser): readonly string[];
+  /** The servers for people. */
+  readonly board: ServerBoard;
   /** Ends all servers. */
   close(): Promise<void>;
 }
 
+/** The time after which servers that have not answered are named. */
+const SLOW_MS = 2_000;
+
 /**
- * Opens the configured MCP servers. Nothing is started. Returns null if no server is configured. Problems of their files
- * are reported as notices.
+ * Opens the configured MCP servers and those of definitions. Nothing is started. Problems of their files are reported as
+ * notices.
  */
-export function openServers(parts: ServerParts): SessionServers | null {
+export function openServers(parts: ServerParts): SessionServers {
   const { entries, problems } = findServers(parts);
   for (const problem of problems) parts.onNotice(describeMcpProblem(problem));
-  const enabled = entries.filter(({ isEnabled }) => isEnabled);
-  if (enabled.length === 0) return null;
   const { environment, home, project, roots, directory, fetch, onNotice } = parts;
   const ownSecrets = findOwnSecrets(environment, parts.providers);
+  const listeners = new Set<() => void>();
+  const onStateChange = (): void => {
+    for (const listener of listeners) listener();
+  };
   const connections = createMcpConnections({
     variables: { environment, home, project, ownSecrets },
     http: fetch,
@@ -72,61 +85,70 @@ export function openServers(parts: ServerParts): SessionServers | null {
       }
     },
     onEvent: (server, event) => {
-      if (event.type === 'list-changed' && event.list === 'tools') catalog.checkAgain(server);
+      if (event.type === 'list-changed' && event.list === 'tools') finder.checkAgain(server);
       const text = describeEvent(event);
       if (text !== null) onNotice(`MCP server ${server} ${text}`);
     },
+    onStateChange,
   });
-  const catalog = new ToolCatalog({
-    entries: enabled,
-    connections,
-    records: directory === null ? createMemoryToolRecords() : openToolRecords(directory),
-    onProblem: (_, reason) => onNotice(reason),
-    onChange: (change) => onNotice(describeChange(change)),
+  const records = directory === null ? createMemoryToolRecords() : openToolRecords(directory);
+  const finder = new ServerFinder({
+    entries,
+    agents: () => parts.agents(),
+    createCatalog: (list) =>
+      new ToolCatalog({
+        entries: list,
+        connections,
+        records,
+        onProblem: (_, reason) => onNotice(reason),
+        onChange: (change) => onNotice(describeChange(change)),
+        onStateChange,
+      }),
+    onNotice,
   });
-  const converted = new WeakMap<readonly CatalogServer[], readonly McpServerTools[]>();
+  const prepareFor = async (moment: ServerMoment): Promise<void> => {
+    const unknown = finder.findUnknown(moment.agent);
+    const { asked, waits, isAnnounced } = planServerWait(moment, [...unknown.keys()]);
+    const waiting = new Set<string>();
+    const answers = asked
+      .flatMap((part) => unknown.get(part) ?? [])
+      .map(async (server) => {
+        waiting.add(server.name);
+        await server.ask();
+        waiting.delete(server.name);
+      });
+    if (!waits) return;
+    const timer = setTimeout(() => isAnnounced && onNotice(describeWait([...waiting])), SLOW_MS);
+    await Promise.all(answers);
+    clearTimeout(timer);
+  };
   return {
-    prepare: (agent, onSlow) => catalog.prepare((part) => mayUseServer(agent, part), onSlow),
+    prepare: (agent) => prepareFor({ kind: 'spawn', agent }),
+    prepareFor,
+    listAwaited: (agent) => {
+      const unknown = finder.findUnknown(agent);
+      const { asked } = planServerWait({ kind: 'start', agent }, [...unknown.keys()]);
+      return asked.flatMap((part) => unknown.get(part)?.name ?? []);
+    },
     get servers() {
-      const { servers } = catalog;
-      const known = converted.get(servers);
-      if (known !== undefined) return known;
-      const all = servers.map(toServerTools);
-      converted.set(servers, all);
-      return all;
+      return finder.configured.servers;
     },
     get parts() {
-      return catalog.parts;
+      return finder.configured.parts;
     },
+    get allParts() {
+      return finder.listCatalogs().flatMap((catalog) => catalog.parts);
+    },
+    ofAgent: (agent) => finder.ofAgent(agent),
+    endTask: (id) => finder.endTask(id),
+    board: new ConnectedServers({ finder, connections, listeners }),
     close: () => connections.close(),
   };
 }
 
-/** Tells whether an agent may use a tool of a server, as far as the lists of its definition say. */
-function mayUseServer({ tools, disallowedTools }: ServerUser, part: string): boolean {
-  const denied = [...disallowedTools, ...(tools.mode === 'deny' ? tools.names : [])];
-  // A name that covers this beginning covers all tools of the server.
-  if (denied.some((name) => nameCovers(name, `mcp__${part}__`))) return false;
-  return tools.mode !== 'allow' || tools.names.some((name) => mayNameServer(name, part));
-}
-
-/** Tells whether a name in the tool list of an agent may mean tools of a server: `mcp__*`, `mcp__S`, `mcp__S__tool`. */
-function mayNameServer(name: string, part: string): boolean {
-  if (!name.startsWith('mcp__')) return false;
-  const [server = ''] = name.slice('mcp__'.length).split('__');
-  return server.includes('*') || server === part;
-}
-
-function toServerTools({ entry, part, instructions, tools }: CatalogServer): McpServerTools {
-  const { name, origin, transport } = entry;
-  const isConfined = transport.type !== 'stdio' || runsInSandbox(entry);
-  return {
-    name,
-    file: origin.file,
-    part,
-    about: instructions,
-    tools: tools.map((tool) => createMcpTool(tool, { isConfined })),
-  };
+function describeWait(names: readonly string[]): string {
+  const quoted = names.map((name) => `"${name}"`).join(', ');
+  return `waiting for the MCP ${names.length === 1 ? 'server' : 'servers'} ${quoted} …`;
 }
 
 /** Creates the starter of server processes, which runs those servers in the sandbox for which that is intended. */

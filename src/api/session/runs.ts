@@ -131,6 +131,7 @@ export class Runs {
     const { prompt = null, enclosed, mode, answer, compacts, below, retryFailed } = request;
     const stopListening = router.listen(id, onEvent);
     try {
+      await this.prepareServers(id);
       const task = await engine.resume(id, {
         prompt,
         maxRights: this.createRightsLimit(rightsOf),
@@ -158,6 +159,15 @@ export class Runs {
       stopListening();
       throw thrown;
     }
+  }
+
+  /** Asks the servers that have the tools of a recorded task and whose tools are not known any more. */
+  private async prepareServers(id: string): Promise<void> {
+    const { servers, store } = this.parts;
+    const { agent, tools } = foldLog(store, id).spec;
+    if (!tools.some((name) => name.startsWith('mcp__'))) return;
+    const recorded = { tools: { mode: 'allow', names: tools }, disallowedTools: [] } as const;
+    await servers.prepareFor({ kind: 'resume', agent: { ...agent, ...recorded } });
   }
 
   /**

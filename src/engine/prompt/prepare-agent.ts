@@ -2,6 +2,7 @@ import { formatLocalDay } from '../../base/local-time.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { OnAsk } from '../../protocol/question.ts';
+import type { AgentServers } from '../../protocol/mcp.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import { type ConfiguredServer, type DroppedTool, createToolView } from '../../policy/tool-view.ts';
 import { delegableAgents, offeredAgents } from './agent-types.ts';
@@ -13,7 +14,12 @@ import { formatUnmetRequests, type UnmetRequest } from '../../protocol/unmet-req
 import { findCallableSkills, loadPreloadedSkills, type PreloadedSkills } from './skills.ts';
 import { parseRules } from '../../policy/rules/rules.ts';
 import type { JsonValue } from '../../base/json.ts';
-import { CONFIGURED_TOOLS, TOOL_FINDER_TOOLS, UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
+import {
+  CONFIGURED_TOOLS,
+  CORE_TOOLS,
+  TOOL_FINDER_TOOLS,
+  UNBUILT_TOOLS,
+} from '../../protocol/tool-names.ts';
 import { isMcpTool, selectListedTools, type ListedTools } from './listed-tools.ts';
 
 /** The parts of the engine that the setup of an agent depends on. */
@@ -73,21 +79,24 @@ export interface AgentSetup {
  */
 export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup {
   const { agent, rights, isRoot, provider } = placement;
+  const servers = findServers(deps, agent);
   const view = createToolView({
     definition: isMainAgent(agent) ? null : agent,
     rights,
-    available: listAvailableTools(deps, rights),
-    servers: listServers(deps),
+    available: listAvailableTools(deps, rights, servers),
+    servers: describeServers(servers),
     addsCodeSearch: provider === 'offline',
     nested: deps.settings.nested,
     root: isRoot,
     delegable: delegableAgents(agent, deps.agents.agents()).length > 0,
     ...(placement.onAsk === undefined ? {} : { onAsk: placement.onAsk }),
   });
-  const selected = selectTools(deps, view.names);
-  const { listed, servers } = listTools(deps, selected);
+  const selected = selectTools(deps, agent, view.names);
+  const { listed, servers: serverLines } = listTools(deps, servers, selected);
   const tools =
-    servers.length === 0 ? selected : [...selected, ...findTools(deps, TOOL_FINDER_TOOLS)];
+    serverLines.length === 0
+      ? selected
+      : [...selected, ...findTools(deps, servers, TOOL_FINDER_TOOLS)];
   const switchedOff = view.names
     .filter((name) => !tools.some((tool) => tool.name === name))
     .map((name) => ({ name, reason: 'task_tool.enabled is false.' }));
@@ -101,7 +110,7 @@ export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup 
     unmet,
     prompt: {
       ...buildPromptInput(deps, placement, tools, memory),
-      servers,
+      servers: serverLines,
       unmet: formatUnmetRequests(unmet),
     },
     preloaded: loadPreloadedSkills(deps, agent),
@@ -120,28 +129,41 @@ function readNotesForPrompt(
 }
 
 /** Returns the available tools. Skill and RunTemplate are left out when there is no skill or template to call. */
-function listAvailableTools(deps: SetupDeps, rights: Rights): readonly AnyTool[] {
+function listAvailableTools(
+  deps: SetupDeps,
+  rights: Rights,
+  { servers }: AgentServers,
+): readonly AnyTool[] {
   const without = new Set<string>();
   if (findCallableSkills(deps, rights).skills.length === 0) without.add('Skill');
   if ((deps.templates ?? []).length === 0 || !deps.settings.taskTools) without.add('RunTemplate');
   for (const name of TOOL_FINDER_TOOLS) without.add(name);
-  return [...deps.tools.filter(({ name }) => !without.has(name)), ...listServerTools(deps)];
+  return [
+    ...deps.tools.filter(({ name }) => !without.has(name)),
+    ...servers.flatMap(({ tools }) => tools),
+  ];
 }
 
-function listServers({ mcp }: Pick<SetupDeps, 'mcp'>): readonly ConfiguredServer[] {
-  const known = new Set(mcp?.servers.map(({ part }) => part));
-  return (mcp?.parts ?? []).map((part) => ({ part, hasKnownTools: known.has(part) }));
+const NO_SERVERS: AgentServers = { parts: [], servers: [], unusable: new Map() };
+
+function findServers({ mcp }: Pick<SetupDeps, 'mcp'>, agent: AgentDefinition): AgentServers {
+  return mcp?.ofAgent(agent) ?? NO_SERVERS;
 }
 
-function listServerTools({ mcp }: Pick<SetupDeps, 'mcp'>): readonly AnyTool[] {
-  return mcp?.servers.flatMap(({ tools }) => tools) ?? [];
+/** Describes the servers that an agent may have, for the reasons why it does not get their tools. */
+function describeServers({ parts, servers, unusable }: AgentServers): readonly ConfiguredServer[] {
+  const known = new Set(servers.map(({ part }) => part));
+  return [
+    ...parts.map((part) => ({ part, hasKnownTools: known.has(part) })),
+    ...Array.from(unusable, ([part, problem]) => ({ part, hasKnownTools: false, problem })),
+  ];
 }
 
 /** Selects the tools that requests list, from all tools of a task. */
-function listTools(deps: SetupDeps, tools: readonly AnyTool[]): ListedTools {
-  const finders = findTools(deps, TOOL_FINDER_TOOLS);
+function listTools(deps: SetupDeps, servers: AgentServers, tools: readonly AnyTool[]): ListedTools {
+  const finders = findTools(deps, servers, TOOL_FINDER_TOOLS);
   const all = [...tools, ...finders];
-  return selectListedTools(all, deps.mcp?.servers ?? [], deps.settings.listedServerToolBytes);
+  return selectListedTools(all, servers.servers, deps.settings.listedServerToolBytes);
 }
 
 function buildPromptInput(
@@ -178,24 +200,29 @@ export function currentPromptInput(
   tools: readonly AnyTool[],
 ): PromptInput & Pick<ListedTools, 'listed'> {
   const notes = readNotesForPrompt(deps, placement, tools);
-  return { ...buildPromptInput(deps, placement, tools, notes), ...listTools(deps, tools) };
+  const servers = findServers(deps, placement.agent);
+  return { ...buildPromptInput(deps, placement, tools, notes), ...listTools(deps, servers, tools) };
 }
 
-/** Returns the tools with these names, in this order. Tools that do not exist or are disabled are left out. */
+/**
+ * Returns the tools of an agent with these names, in this order. Tools that do not exist or are disabled are left out.
+ */
 export function selectTools(
   deps: Pick<SetupDeps, 'settings' | 'tools' | 'mcp'>,
+  agent: AgentDefinition,
   names: readonly string[],
 ): readonly AnyTool[] {
   const { settings } = deps;
   const existing = settings.taskTools ? names : names.filter((name) => !TASK_TOOLS.has(name));
-  return findTools(deps, existing);
+  return findTools(deps, findServers(deps, agent), existing);
 }
 
 function findTools(
-  deps: Pick<SetupDeps, 'tools' | 'mcp'>,
+  deps: Pick<SetupDeps, 'tools'>,
+  { servers }: AgentServers,
   names: readonly string[],
 ): readonly AnyTool[] {
-  const serverTools = names.some(isMcpTool) ? listServerTools(deps) : [];
+  const serverTools = names.some(isMcpTool) ? servers.flatMap(({ tools }) => tools) : [];
   const byName = new Map([...deps.tools, ...serverTools].map((tool) => [tool.name, tool]));
   return names.flatMap((name) => byName.get(name) ?? []);
 }
@@ -257,7 +284,7 @@ function findContext({ context, settings }: SetupDeps, { agent, cwd, isRoot }: P
 
 /** The codes of problems in a definition that mean that a requested tool is not granted. */
 /** The codes of problems in a definition that concern servers, whose reports also name the file. */
-const SERVER_CODES: ReadonlySet<string> = new Set(['inline-server', 'invalid-servers']);
+const SERVER_CODES: ReadonlySet<string> = new Set(['invalid-servers']);
 const UNGRANTED_TOOL_CODES: ReadonlySet<string> = new Set([
   'unknown-tool',
   'too-wide-alias',
@@ -320,6 +347,9 @@ function asksByName({ tools, delegatesTo = [], origin }: AgentDefinition, name: 
   const mayBeMissing = name === 'Task' || UNBUILT_TOOLS.has(name) || CONFIGURED_TOOLS.has(name);
   if (origin.scope === 'builtin' && mayBeMissing) return false;
   if (name === 'Task' && delegatesTo.length > 0) return true;
+  // A definition that names its servers, and no tools, gets a list of the core tools and those of the servers.
+  const isCoreSet = CORE_TOOLS.every((each) => tools.names.includes(each));
+  if (isCoreSet && CORE_TOOLS.some((each) => each === name)) return false;
   return tools.mode === 'allow' && tools.names.includes(name);
 }
 

@@ -245,6 +245,7 @@ export class TaskRun {
     this.parent?.children.remove(this);
     this.tree.leave(this);
     this.journal.close();
+    this.deps.mcp?.endTask(this.recorded.id);
     this.end.finish();
   }
 }

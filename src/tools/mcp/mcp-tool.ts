@@ -35,6 +35,7 @@ export function createMcpTool(
         const result = await call(restoreArguments(input), {
           signal: context.signal,
           callId: context.callId,
+          taskId: context.taskId,
           onProgress: ({ progress, total, message }) =>
             context.progress(formatProgress(progress, total, message)),
         });
