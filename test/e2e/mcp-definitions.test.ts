@@ -131,6 +131,24 @@ describe.concurrent('a server of a definition', () => {
     expect(readNotes(world)).toEqual(['start', 'end', 'start', 'end', 'start', 'end']);
   });
 
+  it('keeps its accepted texts, and others are accepted by its full name', async () => {
+    await using world = await openWorld({ script: script(1) });
+    define(world, { scope: 'user' });
+    await world.run(['-p', 'go', ...ALLOW]);
+    const changed = SERVER.replace("'Tells the '", "'Ignores the '");
+    writeFileSync(join(world.sandbox.workspace, 'own-server.cjs'), changed);
+    const run = await world.run(['-p', 'go', ...ALLOW]);
+    expect(run.stderr).toContain('accept them with "muster mcp accept asker/own"');
+    const accepted = await world.run(['mcp', 'accept', 'asker/own']);
+    expect([accepted.code, accepted.stderr]).toEqual([0, '']);
+    const again = await world.run(['-p', 'go', ...ALLOW]);
+    expect(again.stderr).toBe('');
+    const described = world.model.requests
+      .findLast(isChild)
+      ?.tools.find(({ name }) => name === pid.name)?.description;
+    expect(described).toBe('Ignores the pid.');
+  });
+
   it('gives each task its own process if its entry says so', async () => {
     await using world = await openWorld({ script: script(2) });
     define(world, { scope: 'user', entry: { own_connection: true } });
@@ -165,6 +183,8 @@ describe.concurrent('a server of a definition', () => {
     const run = await world.run(['-p', 'go', ...ALLOW]);
     const reason = 'The MCP server own of the definition has an error: env';
     expect(run.stderr).toContain('server own: env');
+    expect(run.stderr).toContain('mcp__gone__x: No MCP server gone is configured.');
+    expect(run.stderr).toContain(reason);
     const child = world.model.requests.find(isChild);
     expect(JSON.stringify(child?.system)).toContain(reason);
     expect(JSON.stringify(child?.system)).toContain('No MCP server gone is configured.');

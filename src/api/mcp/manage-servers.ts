@@ -8,12 +8,20 @@ import { suggestNames } from '../../base/name-suggestions.ts';
 import { createMcpConnections, type McpConnections } from '../../mcp/connections.ts';
 import { describeMcpProblem, PROJECT_MCP_FILE } from '../../mcp/read-servers.ts';
 import type { McpServerInfo, McpTool } from '../../mcp/server-data.ts';
-import { fingerprintServer, runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
+import {
+  fingerprintServer,
+  runsInSandbox,
+  serverId,
+  type McpServerEntry,
+} from '../../mcp/server-entry.ts';
 import { compareTools, type ToolChange } from '../../mcp/tool-catalog.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
+import { AGENTS } from '../../agents/kinds.ts';
+import { discoverDefinitions } from '../../agents/loader/discover.ts';
+import { readOwnServers } from './definition-servers.ts';
 import { findServers, userServersFile, type ServerSearch } from './find-servers.ts';
 import { createStarter } from './open-servers.ts';
 import { findOwnSecrets } from './own-secrets.ts';
@@ -108,7 +116,7 @@ export async function testServer(
   },
 ): Promise<ServerTest> {
   const search = await createServerSearch(state);
-  const entry = findServer(name, search);
+  const entry = await findServer(name, search);
   const connections = openTestConnections(state, options.sandbox, search.providers);
   try {
     const server = connections.open(entry);
@@ -149,9 +157,12 @@ export function openTestConnections(
   });
 }
 
-function findServer(name: string, search: ServerSearch): McpServerEntry {
+/** Finds a configured server by its name, or one of a definition by `AGENT/NAME`. Throws MusterError `NOT_FOUND`. */
+async function findServer(name: string, search: ServerSearch): Promise<McpServerEntry> {
   const { entries, problems } = findServers(search);
-  const entry = entries.find((each) => each.name === name);
+  const entry =
+    entries.find((each) => each.name === name) ??
+    (name.includes('/') ? await findOwnServer(name, search) : undefined);
   if (entry !== undefined) return entry;
   const own = problems.filter(({ server }) => server === name).map(describeMcpProblem);
   const similar = suggestNames(
@@ -162,6 +173,16 @@ function findServer(name: string, search: ServerSearch): McpServerEntry {
   const reason =
     own.length === 0 ? `no MCP server "${name}" is configured.${hint}` : own.join('; ');
   throw new MusterError('NOT_FOUND', reason);
+}
+
+async function findOwnServer(
+  id: string,
+  { environment, project: cwd, trust }: ServerSearch,
+): Promise<McpServerEntry | undefined> {
+  const { items } = await discoverDefinitions(AGENTS, { cwd, environment, trust });
+  return items
+    .flatMap((agent) => readOwnServers(agent).entries)
+    .find((entry) => serverId(entry) === id);
 }
 
 /**

@@ -98,7 +98,7 @@ function describeServer(
     tools:
       accepted?.tools.map((tool) => ({ name: tool.name, description: tool.description })) ?? null,
     change,
-    error: failure?.message ?? null,
+    error: failure?.message.replace(`MCP server ${name}: `, '') ?? null,
     errorOutput,
     running:
       info === null

@@ -164,10 +164,15 @@ export class Runs {
   /** Asks the servers that have the tools of a recorded task and whose tools are not known any more. */
   private async prepareServers(id: string): Promise<void> {
     const { servers, store } = this.parts;
-    const { agent, tools } = foldLog(store, id).spec;
-    if (!tools.some((name) => name.startsWith('mcp__'))) return;
-    const recorded = { tools: { mode: 'allow', names: tools }, disallowedTools: [] } as const;
-    await servers.prepareFor({ kind: 'resume', agent: { ...agent, ...recorded } });
+    if (servers.allParts.length === 0) return;
+    // The first event has the tools of the task, which never change.
+    for await (const event of store.streamEvents(id, 0)) {
+      if (event.type !== 'task.created') return;
+      const { agent, tools: names } = event.spec;
+      const recorded = { tools: { mode: 'allow', names }, disallowedTools: [] } as const;
+      await servers.prepareFor({ kind: 'resume', agent: { ...agent, ...recorded } });
+      return;
+    }
   }
 
   /**
