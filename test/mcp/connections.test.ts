@@ -56,6 +56,23 @@ test('a connection of one user, and one that only a definition has, end with the
   expect(findMarked(host.mark)).toEqual([]);
 });
 
+test('a server is restarted on request, and ended until its next use', async () => {
+  const host = createHost();
+  const entry = host.stdio(EVERYTHING);
+  const server = host.open(entry);
+  const pid = async () => firstText(await server.callTool('pid', {}, { signal: FOREVER }));
+  const first = await pid();
+  await host.connections.restart(entry, FOREVER);
+  expect(host.connections.status()).toMatchObject([{ state: 'ready' }]);
+  const second = await pid();
+  expect(second).not.toBe(first);
+  host.connections.stop(entry);
+  expect(host.connections.status()).toMatchObject([{ state: 'stopped', failure: null }]);
+  expect(await pid()).not.toBe(second);
+  // An equal server of another place is another one.
+  await host.connections.restart({ ...entry, name: 'other' }, FOREVER);
+});
+
 test('tools are listed with their annotations, without those that the entry leaves out', async () => {
   const host = createHost();
   const server = host.open(

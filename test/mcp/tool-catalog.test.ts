@@ -31,6 +31,7 @@ const toolOf = (name: string, description = name): McpTool => ({
 function createWorld(offered: Record<string, readonly McpTool[]>) {
   const started: string[] = [];
   const called: string[] = [];
+  const released: string[] = [];
   const open = (entry: McpServerEntry): McpServer => {
     const tools = () => {
       const found = offered[entry.name];
@@ -46,6 +47,7 @@ function createWorld(offered: Record<string, readonly McpTool[]>) {
         return { ...info, ...has, instructions: 'Use me.', hasTools: tools().length > 0 };
       },
       listTools: async () => ({ items: tools(), isComplete: true }),
+      release: async () => void released.push(entry.name),
       callTool: async (tool) => {
         called.push(`${entry.name} ${tool}`);
         return { content: [], isError: false };
@@ -57,9 +59,10 @@ function createWorld(offered: Record<string, readonly McpTool[]>) {
   const records = new Map<string, RecordedTools>();
   const problems: string[] = [];
   const changes: ToolChange[] = [];
-  const openCatalog = (...names: readonly string[]) =>
+  const openCatalog = (...names: readonly string[]) => openEntries(...names.map(entryOf));
+  const openEntries = (...entries: readonly McpServerEntry[]) =>
     new ToolCatalog({
-      entries: names.map(entryOf),
+      entries,
       connections,
       records: {
         read: (fingerprint) => records.get(fingerprint) ?? null,
@@ -68,7 +71,7 @@ function createWorld(offered: Record<string, readonly McpTool[]>) {
       onProblem: (_, reason) => void problems.push(reason),
       onChange: (change) => void changes.push(change),
     });
-  return { started, called, problems, changes, openCatalog };
+  return { started, called, released, problems, changes, openCatalog, openEntries };
 }
 
 const namesOf = ({ servers }: ToolCatalog) =>
@@ -159,6 +162,93 @@ describe('the tools of servers', () => {
     const catalog = world.openCatalog('a');
     await prepare(catalog, ALL);
     expect(catalog.servers).toBe(catalog.servers);
+  });
+});
+
+describe('a server of a definition', () => {
+  const own: McpServerEntry = {
+    ...entryOf('a'),
+    origin: { scope: 'user', file: '/agents/x.md', definition: 'x' },
+  };
+
+  it.each([own, { ...entryOf('a'), hasOwnConnection: true }])(
+    'or with own connections is used by each task for itself, until the task ends',
+    async (entry) => {
+      const world = createWorld({ a: [toolOf('x')] });
+      const catalog = world.openEntries(entry);
+      await prepare(catalog, ALL);
+      // The use for the list has ended.
+      expect(world.released).toEqual(['a']);
+      const call = (taskId: string) =>
+        catalog.servers[0]?.tools[0]?.call({}, { ...OPTIONS, taskId });
+      await call('one');
+      await call('one');
+      await call('two');
+      catalog.endTask('three');
+      expect([world.started, world.released]).toEqual([['a', 'a', 'a'], ['a']]);
+      catalog.endTask('one');
+      catalog.endTask('one');
+      expect(world.released).toEqual(['a', 'a']);
+      await call('one');
+      expect(world.started).toHaveLength(4);
+    },
+  );
+
+  it('has its own record of accepted tools', async () => {
+    const world = createWorld({ a: [toolOf('x')] });
+    await prepare(world.openEntries(own), ALL);
+    const others = [
+      entryOf('a'),
+      { ...own, origin: { ...own.origin, definition: 'y' } },
+      { ...own, origin: { ...own.origin, file: '/agents/y.md' } },
+      { ...own, origin: { ...own.origin, scope: 'project' as const } },
+    ];
+    expect(others.map((entry) => [...world.openEntries(entry).unknown.values()])).toEqual(
+      others.map(() => ['a']),
+    );
+    expect(world.openEntries(own).unknown.size).toBe(0);
+  });
+});
+
+describe('a person', () => {
+  it('disables and enables a server', async () => {
+    const world = createWorld({ a: [toolOf('x')], b: [toolOf('y')] });
+    const catalog = world.openEntries(entryOf('a'), { ...entryOf('b'), isEnabled: false });
+    await prepare(catalog, ALL);
+    const [server] = catalog.servers;
+    expect([namesOf(catalog), world.started]).toEqual([['mcp__a__x'], ['a']]);
+    catalog.setEnabled('a', false);
+    catalog.setEnabled('b', true);
+    await expect(server?.tools[0]?.call({}, OPTIONS)).rejects.toThrow('disabled the server');
+    await prepare(catalog, ALL);
+    expect([namesOf(catalog), catalog.parts]).toEqual([['mcp__b__y'], ['b']]);
+  });
+
+  it('compares the tools of a server, and accepts them', async () => {
+    const offered = { a: [toolOf('x')] };
+    const world = createWorld(offered);
+    const catalog = world.openCatalog('a');
+    await catalog.check('a', { accepts: false });
+    expect(namesOf(catalog)).toEqual(['mcp__a__x']);
+    offered.a = [toolOf('x', 'Other.')];
+    await catalog.check('a', { accepts: false });
+    const change = { added: [], removed: [], changed: ['x'] };
+    expect([catalog.states[0]?.change, world.changes.length]).toEqual([change, 1]);
+    await catalog.check('a', { accepts: true });
+    expect(catalog.states[0]?.change).toBeNull();
+    expect(catalog.servers[0]?.tools[0]?.tool.description).toBe('Other.');
+  });
+
+  it('asks a server again that could not be asked', async () => {
+    const offered: Record<string, readonly McpTool[]> = {};
+    const world = createWorld(offered);
+    const catalog = world.openCatalog('a');
+    await prepare(catalog, ALL);
+    await expect(catalog.check('a', { accepts: false })).rejects.toThrow('cannot be started');
+    expect(catalog.unknown.size).toBe(0);
+    offered['a'] = [toolOf('x')];
+    await catalog.check('a', { accepts: false });
+    expect(namesOf(catalog)).toEqual(['mcp__a__x']);
   });
 });
 
