@@ -68,6 +68,7 @@ function createFields(agent: AgentDefinition): JsonObject {
     'compact-at': agent.compactAt,
     skills: listOrUndefined(agent.skills ?? []),
     memory: agent.memory,
+    'mcp-servers': agent.servers,
     'initial-prompt': agent.initialPrompt,
     parameters: agent.parameters?.map(parameterField),
     'output-schema': agent.outputSchema,

@@ -43,6 +43,7 @@ export type { ServerChecks } from './mcp/check-servers.ts';
 /** Loads the import of MCP servers from other products. */
 export const loadServerImport = () => import('./mcp/import-servers.ts');
 export type { FoundServer, ServerImport } from './mcp/import-servers.ts';
+export type { ServerState, ServerStatus } from './mcp/server-status.ts';
 export type { ServerReport, ServerRow, ServerTest } from './mcp/manage-servers.ts';
 
 export type { RuleChange } from '../engine/permissions/change-rules.ts';

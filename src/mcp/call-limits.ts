@@ -5,15 +5,6 @@ import { formatDuration } from '../base/text.ts';
 import { McpServerError } from './server-error.ts';
 import type { McpServerLimits } from './server-entry.ts';
 
-/** A request and the name of the call to which it belongs. */
-export interface ConnectionUse {
-  readonly signal: AbortSignal;
-  /** An id of the caller, by which a question of the server finds its task. Default: none. */
-  readonly callId?: string | undefined;
-  /** The time that the request may take in total. Default: that of the entry for a call. */
-  readonly maxMs?: number | undefined;
-}
-
 /** The limits of the running requests of one server. They are suspended while the server waits for the user. */
 export class RequestLimits {
   private readonly server: string;

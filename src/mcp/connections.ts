@@ -2,29 +2,15 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/errors.ts';
-import type { JsonObject } from '../base/json.ts';
 import type { HttpFetch } from '../sys/http/http-types.ts';
 import { expandTransport, type VariableSource } from './expand-variables.ts';
 import { DEFAULT_MESSAGE_LIMITS, type MessageLimits } from './message-lines.ts';
 import type { SessionTarget } from './open-session.ts';
-import { ServerConnection, type McpConnectionState } from './server-connection.ts';
-import type {
-  AskForServer,
-  McpCallResult,
-  McpCompletion,
-  McpList,
-  McpProgress,
-  McpPrompt,
-  McpPromptMessages,
-  McpResource,
-  McpResourceContent,
-  McpResourceTemplate,
-  McpServerInfo,
-  McpStartedCall,
-  McpTask,
-  McpTool,
-} from './server-data.ts';
-import { fingerprintServer, type McpServerEntry, type McpToolFilter } from './server-entry.ts';
+import type { ConnectionStatus } from './connection-status.ts';
+import { ServerConnection } from './server-connection.ts';
+import type { AskForServer } from './server-data.ts';
+import { fingerprintServer, isUsedPerTask, type McpServerEntry } from './server-entry.ts';
+import { ServerUse, type McpServer } from './server-use.ts';
 import type { McpEventListener } from './server-events.ts';
 import type { McpLogins } from './server-login.ts';
 import {
@@ -51,6 +37,8 @@ export interface McpConnectionsOptions {
   /** Asks the user a question of a server. Default: servers are told that nobody can be asked. */
   readonly ask?: AskForServer;
   readonly onEvent?: McpEventListener;
+  /** Called after the state of a connection has changed. Default: nobody is told. */
+  readonly onStateChange?: () => void;
   /**
    * Receives the values of variables that an entry uses, before the server starts, so that they can be kept out of
    * logs. Default: none.
@@ -62,66 +50,9 @@ export interface McpConnectionsOptions {
   readonly clock?: Clock;
 }
 
-/** Options of a call. */
-export interface McpCallOptions {
-  readonly signal: AbortSignal;
-  readonly onProgress?: (progress: McpProgress) => void;
-  /** An id of the caller, by which a question of the server finds its task. Default: none. */
-  readonly callId?: string | undefined;
-}
-
-/** Options for a task of a server that is followed. */
-export interface McpFollowOptions {
-  readonly signal: AbortSignal;
-  /** Called with each new status of the task, and the server's words about it. All texts are untrusted. */
-  readonly onStatus: (status: string, message: string) => void;
-  /** As for a call. */
-  readonly callId?: string | undefined;
-}
-
-/** A use of a server by one task. Every request starts the server if it does not run. */
-export interface McpServer {
-  readonly entry: McpServerEntry;
-  /** Starts the server if necessary, and returns its description of itself. */
-  start(signal: AbortSignal): Promise<McpServerInfo>;
-  /** Lists the tools that the entry does not exclude. */
-  listTools(signal: AbortSignal): Promise<McpList<McpTool>>;
-  /** Calls a tool by the server's own name. A call that the server carries out as a task is started only. */
-  startCall(tool: string, args: JsonObject, options: McpCallOptions): Promise<McpStartedCall>;
-  /**
-   * Waits for the result of a task, also one that an earlier process has started. An abort of the signal ends the wait,
-   * and the task goes on. If the connection is lost, the task is looked for over the next one.
-   */
-  followTask(task: McpTask, options: McpFollowOptions): Promise<McpCallResult>;
-  /** Tells the server to cancel a task, if it is running. Never rejects. */
-  cancelTask(task: McpTask): Promise<void>;
-  /** Calls a tool, and waits for its result. */
-  callTool(tool: string, args: JsonObject, options: McpCallOptions): Promise<McpCallResult>;
-  listResources(signal: AbortSignal): Promise<McpList<McpResource>>;
-  listResourceTemplates(signal: AbortSignal): Promise<McpList<McpResourceTemplate>>;
-  readResource(uri: string, signal: AbortSignal): Promise<readonly McpResourceContent[]>;
-  listPrompts(signal: AbortSignal): Promise<McpList<McpPrompt>>;
-  getPrompt(
-    name: string,
-    args: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<McpPromptMessages>;
-  complete(completion: McpCompletion, signal: AbortSignal): Promise<readonly string[]>;
-  /**
-   * Ends the use. A server that only a definition has, or that has a connection for each user, is stopped with its last
-   * use; others run on until they have been idle for long enough.
-   */
-  release(): Promise<void>;
-}
-
 /** The state of one connection, for people. */
-export interface McpServerStatus {
+export interface McpServerStatus extends ConnectionStatus {
   readonly entry: McpServerEntry;
-  readonly state: McpConnectionState;
-  readonly users: number;
-  readonly activeRequests: number;
-  readonly info: McpServerInfo | null;
-  readonly lastError: string | null;
 }
 
 /** The connections of this process to servers. Users of the same entry share one. */
@@ -131,6 +62,10 @@ export interface McpConnections {
   status(): readonly McpServerStatus[];
   /** Lets a server that has failed too often start again at the next use. */
   retry(name: string): void;
+  /** Ends the processes of a server and starts them again. Rejects with the error of one that cannot be started. */
+  restart(entry: McpServerEntry, signal: AbortSignal): Promise<void>;
+  /** Ends the processes of a server until its next use. */
+  stop(entry: McpServerEntry): void;
   /** Ends all servers. Every later request fails. */
   close(): Promise<void>;
 }
@@ -168,22 +103,38 @@ class Connections implements McpConnections {
       if (isReleased) return;
       isReleased = true;
       connection.users -= 1;
-      const isShared = !entry.hasOwnConnection && entry.origin.definition === undefined;
-      if (connection.users > 0 || isShared) return;
+      if (connection.users > 0 || !isUsedPerTask(entry)) return;
       this.open_.delete(key);
       await connection.close('released');
     });
   }
 
   status(): readonly McpServerStatus[] {
-    return [...this.open_.values()].map(({ entry, connection }) => ({
-      entry,
-      state: connection.state,
-      users: connection.users,
-      activeRequests: connection.activeRequests,
-      info: connection.info,
-      lastError: connection.lastError,
-    }));
+    return [...this.open_.values()].map(({ entry, connection }) =>
+      Object.assign({ entry }, connection.status),
+    );
+  }
+
+  async restart(entry: McpServerEntry, signal: AbortSignal): Promise<void> {
+    await Promise.all(
+      this.findAll(entry).map(async (connection) => {
+        connection.stop('released');
+        connection.retry();
+        await connection.settle();
+        await connection.use({ signal }, (session) => Promise.resolve(session.info));
+      }),
+    );
+  }
+
+  stop(entry: McpServerEntry): void {
+    for (const connection of this.findAll(entry)) connection.stop('released');
+  }
+
+  private findAll(entry: McpServerEntry): readonly ServerConnection[] {
+    const fingerprint = fingerprintServer(entry);
+    return [...this.open_.values()].flatMap((each) =>
+      fingerprintServer(each.entry) === fingerprint ? [each.connection] : [],
+    );
   }
 
   retry(name: string): void {
@@ -198,12 +149,13 @@ class Connections implements McpConnections {
   }
 
   private add(key: string | number, entry: McpServerEntry): OpenConnection {
-    const { roots = [], ask, onEvent } = this.options;
+    const { roots = [], ask, onEvent, onStateChange } = this.options;
     const connection = new ServerConnection({
       entry,
       roots,
       clock: this.clock,
       onEvent: (event) => onEvent?.(entry.name, event),
+      onStateChange: () => onStateChange?.(),
       ask: ask ?? null,
       createTarget: (signal) => createTarget(entry, this.options, signal),
     });
@@ -275,115 +227,4 @@ async function readHelper(
   } catch (thrown) {
     throw new Error(`its headersHelper failed: ${errorMessage(thrown)}`, { cause: thrown });
   }
-}
-
-/** One use of a connection. */
-class ServerUse implements McpServer {
-  readonly entry: McpServerEntry;
-  readonly release: () => Promise<void>;
-  private readonly connection: ServerConnection;
-
-  constructor(entry: McpServerEntry, connection: ServerConnection, release: () => Promise<void>) {
-    this.entry = entry;
-    this.connection = connection;
-    this.release = release;
-  }
-
-  start(signal: AbortSignal): Promise<McpServerInfo> {
-    return this.connection.use({ signal }, (session) => Promise.resolve(session.info));
-  }
-
-  async listTools(signal: AbortSignal): Promise<McpList<McpTool>> {
-    const { items, isComplete } = await this.connection.listTools(signal);
-    return { items: items.filter(({ name }) => isOffered(name, this.entry.tools)), isComplete };
-  }
-
-  async startCall(
-    tool: string,
-    args: JsonObject,
-    { signal, onProgress, callId }: McpCallOptions,
-  ): Promise<McpStartedCall> {
-    const { connection } = this;
-    const retentionMs = this.entry.limits.taskMs;
-    const started = await connection.use({ signal, callId }, (session, request) => {
-      if (session.offersTasksFor(tool)) connection.tasks.requireRoom();
-      return session.startCall({
-        tool,
-        args,
-        signal: request.signal,
-        retentionMs,
-        ...(callId === undefined ? {} : { callId }),
-        onProgress: (progress) => {
-          request.touch();
-          onProgress?.(progress);
-        },
-      });
-    });
-    // The caller has stopped waiting just now.
-    if (started.kind === 'task' && signal.aborted) await this.cancelTask(started.task);
-    return started;
-  }
-
-  followTask(task: McpTask, options: McpFollowOptions): Promise<McpCallResult> {
-    return this.connection.tasks.follow(task, options);
-  }
-
-  cancelTask(task: McpTask): Promise<void> {
-    return this.connection.tasks.cancel(task);
-  }
-
-  async callTool(tool: string, args: JsonObject, options: McpCallOptions): Promise<McpCallResult> {
-    const started = await this.startCall(tool, args, options);
-    if (started.kind === 'result') return started.result;
-    const { signal, callId } = options;
-    try {
-      return await this.followTask(started.task, { signal, callId, onStatus: () => {} });
-    } finally {
-      if (signal.aborted) await this.cancelTask(started.task);
-    }
-  }
-
-  listResources(signal: AbortSignal): Promise<McpList<McpResource>> {
-    return this.connection.use({ signal }, (session, request) =>
-      session.listResources(request.signal),
-    );
-  }
-
-  listResourceTemplates(signal: AbortSignal): Promise<McpList<McpResourceTemplate>> {
-    return this.connection.use({ signal }, (session, request) =>
-      session.listResourceTemplates(request.signal),
-    );
-  }
-
-  readResource(uri: string, signal: AbortSignal): Promise<readonly McpResourceContent[]> {
-    return this.connection.use({ signal }, (session, request) =>
-      session.readResource(uri, request.signal),
-    );
-  }
-
-  listPrompts(signal: AbortSignal): Promise<McpList<McpPrompt>> {
-    return this.connection.use({ signal }, (session, request) =>
-      session.listPrompts(request.signal),
-    );
-  }
-
-  getPrompt(
-    name: string,
-    args: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<McpPromptMessages> {
-    return this.connection.use({ signal }, (session, request) =>
-      session.getPrompt(name, args, request.signal),
-    );
-  }
-
-  complete(completion: McpCompletion, signal: AbortSignal): Promise<readonly string[]> {
-    return this.connection.use({ signal }, (session, request) =>
-      session.complete(completion, request.signal),
-    );
-  }
-}
-
-function isOffered(tool: string, { only, except }: McpToolFilter): boolean {
-  return (only === null || only.includes(tool)) && !except.includes(tool);
 }

@@ -28,7 +28,8 @@ import type { HttpTransport } from './server-entry.ts';
 import type { ServerProcess } from './server-process.ts';
 import type { TaskSession } from './server-tasks.ts';
 import { quoteOneLine, toServerError } from './session-errors.ts';
-import { findCurrentCall, McpSession, requestLogMessages } from './session.ts';
+import { findCurrentCall } from './current-call.ts';
+import { McpSession, requestLogMessages } from './session.ts';
 import { StdioServerTransport } from './stdio-transport.ts';
 import { findTaskRevision, TASKS_EXTENSION, translateTaskMessages } from './task-messages.ts';
 
@@ -208,8 +209,20 @@ async function connect(
   if (findTaskRevision(client) === '2026-07-28') translateTaskMessages(transport);
   const { ask } = request;
   const elicit = createElicit(request);
-  const parts = { server, client, isModern, isHttp, getEndReason, onProblem, ask, elicit, close };
-  return new McpSession(parts);
+  const readErrorOutput = (): string =>
+    transport instanceof StdioServerTransport ? transport.stderr.read() : '';
+  return new McpSession({
+    server,
+    client,
+    isModern,
+    isHttp,
+    getEndReason,
+    readErrorOutput,
+    onProblem,
+    ask,
+    elicit,
+    close,
+  });
 }
 
 function withoutPrefix({ message, server }: McpServerError): string {

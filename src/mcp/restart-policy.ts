@@ -1,4 +1,6 @@
 import { rejectOnAbort } from '../base/async.ts';
+import type { McpServerEntry } from './server-entry.ts';
+import { McpServerError } from './server-error.ts';
 
 /** The maximum number of failures in a row after which a server is not started again by itself. */
 const MAX_FAILURES = 5;
@@ -31,4 +33,36 @@ export async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+/**
+ * Waits for something that other requests wait for as well, and that goes on when the signal aborts. Rejects with an
+ * McpServerError then.
+ */
+export async function waitForShared<T>(
+  shared: Promise<T>,
+  signal: AbortSignal,
+  server: string,
+): Promise<T> {
+  try {
+    return await rejectOnAbort(shared, signal);
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+    throw new McpServerError('the request was cancelled', {
+      server,
+      kind: 'cancelled',
+      cause: thrown,
+    });
+  }
+}
+
+/** Tells whether the server has not carried out a request that failed, and another session may do so. */
+export function isWorthAnotherTry(thrown: unknown, entry: McpServerEntry): boolean {
+  if (!(thrown instanceof McpServerError) || thrown.isOutcomeUnknown) return false;
+  return thrown.kind === 'lost' || isStale(thrown, entry);
+}
+
+/** Tells whether a server no longer accepts the headers that a helper has printed: the next ones may be valid. */
+export function isStale({ kind }: McpServerError, { transport }: McpServerEntry): boolean {
+  return kind === 'login' && transport.type !== 'stdio' && transport.headersHelper !== null;
 }

@@ -1,10 +1,17 @@
-import { rejectOnAbort } from '../base/async.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/errors.ts';
-import { RequestLimits, type ConnectionUse, type LimitedRequest } from './call-limits.ts';
+import { RequestLimits, type LimitedRequest } from './call-limits.ts';
+import type { ConnectionStatus, ConnectionUse, McpConnectionState } from './connection-status.ts';
 import type { McpListKind, SessionTarget } from './open-session.ts';
-import { countFailures, pauseFor, restartDelay } from './restart-policy.ts';
-import type { AskForServer, McpList, McpServerInfo, McpTool } from './server-data.ts';
+import {
+  countFailures,
+  isStale,
+  isWorthAnotherTry,
+  pauseFor,
+  restartDelay,
+  waitForShared,
+} from './restart-policy.ts';
+import type { AskForServer, McpList, McpTool } from './server-data.ts';
 import type { McpServerEntry } from './server-entry.ts';
 import { McpServerError } from './server-error.ts';
 import { EventThrottle, type McpEvent } from './server-events.ts';
@@ -20,21 +27,13 @@ export interface ConnectionParts {
   readonly roots: readonly string[];
   readonly clock: Clock;
   readonly onEvent: (event: McpEvent) => void;
+  /** Called after the state has changed. */
+  readonly onStateChange: () => void;
   /** Asks the user. Null if nobody can be asked. */
   readonly ask: AskForServer | null;
   /** Prepares a connection. Rejects if the entry cannot be used. */
   readonly createTarget: (signal: AbortSignal) => Promise<SessionTarget>;
 }
-
-/**
- * The state of a connection:
- * - `stopped`: the server does not run, and starts at the next use.
- * - `starting`, `ready`: the server starts or runs.
- * - `waiting`: the server has failed and starts again in a moment.
- * - `failed`: the server has failed too often. It starts again only after `retry`.
- * - `closed`: the connection is not used any more.
- */
-export type McpConnectionState = 'stopped' | 'starting' | 'ready' | 'waiting' | 'failed' | 'closed';
 
 /** The connection to one server, which all users of the server share. */
 export class ServerConnection {
@@ -44,7 +43,7 @@ export class ServerConnection {
   private readonly limits: RequestLimits;
   private readonly callIds: string[] = [];
   private readonly closing = new AbortController();
-  private currentState: McpConnectionState = 'stopped';
+  private state_: McpConnectionState = 'stopped';
   private session: McpSession | null = null;
   private opening: Promise<McpSession> | null = null;
   /** The ends of earlier sessions, which `close` waits for. */
@@ -58,6 +57,8 @@ export class ServerConnection {
   /** True from the end of a session that Muster has not ended until the next session is open. */
   private wasLost = false;
   private error: McpServerError | null = null;
+  /** The end of the stderr of the last session that has ended. */
+  private lastErrorOutput = '';
   /** The number of handles that share the connection. */
   users = 0;
   /** The number of requests that are running. */
@@ -74,16 +75,20 @@ export class ServerConnection {
     this.tasks = new TaskFollower(parts, this, () => this.session);
   }
 
-  get state(): McpConnectionState {
-    return this.currentState;
+  /** The state for people. */
+  get status(): ConnectionStatus {
+    const { state_: state, users, activeRequests, session, error: failure } = this;
+    const errorOutput = session?.errorOutput ?? this.lastErrorOutput;
+    return { state, users, activeRequests, info: session?.info ?? null, failure, errorOutput };
   }
 
-  get lastError(): string | null {
-    return this.error?.message ?? null;
+  private get currentState(): McpConnectionState {
+    return this.state_;
   }
 
-  get info(): McpServerInfo | null {
-    return this.session?.info ?? null;
+  private set currentState(state: McpConnectionState) {
+    this.state_ = state;
+    this.parts.onStateChange();
   }
 
   /**
@@ -100,7 +105,8 @@ export class ServerConnection {
     try {
       return await this.sendOnce({ signal, maxMs }, send);
     } catch (thrown) {
-      if (!this.isWorthAnotherTry(thrown) || this.currentState === 'closed') throw thrown;
+      if (!isWorthAnotherTry(thrown, this.parts.entry) || this.currentState === 'closed')
+        throw thrown;
       return await this.sendOnce({ signal, maxMs }, send);
     } finally {
       if (callId !== undefined) this.callIds.splice(this.callIds.indexOf(callId), 1);
@@ -116,18 +122,25 @@ export class ServerConnection {
     );
     const list = this.tools;
     try {
-      return await this.waitFor(list, signal);
+      return await waitForShared(list, signal, this.name);
     } catch (thrown) {
       if (!signal.aborted && this.tools === list) this.tools = null;
       throw thrown;
     }
   }
 
-  /** Lets a server that has failed too often start again at the next use. */
+  /** Lets a server that has failed start at the next use, without a pause. */
   retry(): void {
     this.failures = 0;
     this.startableAt = 0;
-    if (this.currentState === 'failed') this.currentState = 'stopped';
+    if (this.currentState !== 'failed' && this.currentState !== 'waiting') return;
+    this.stopTimer();
+    this.currentState = 'stopped';
+  }
+
+  /** Waits until the sessions have ended that are being ended. */
+  async settle(): Promise<void> {
+    await Promise.all(this.endings);
   }
 
   /** Ends the server for good. */
@@ -139,7 +152,7 @@ export class ServerConnection {
       this.events.stop();
     }
     await this.opening?.catch(() => {});
-    await Promise.all(this.endings);
+    await this.settle();
   }
 
   private async sendOnce<T>(
@@ -151,25 +164,16 @@ export class ServerConnection {
     try {
       return await send(session, request);
     } catch (thrown) {
-      if (thrown instanceof McpServerError && (thrown.kind === 'lost' || this.isStale(thrown))) {
+      if (
+        thrown instanceof McpServerError &&
+        (thrown.kind === 'lost' || isStale(thrown, this.parts.entry))
+      ) {
         this.lose(session, thrown.message);
       }
       throw thrown;
     } finally {
       request.end();
     }
-  }
-
-  /** Tells whether the server has not carried out a request, and another session may do so. */
-  private isWorthAnotherTry(thrown: unknown): boolean {
-    if (!(thrown instanceof McpServerError) || thrown.isOutcomeUnknown) return false;
-    return thrown.kind === 'lost' || this.isStale(thrown);
-  }
-
-  /** Tells whether a server no longer accepts the headers that a helper has printed: the next ones may be valid. */
-  private isStale({ kind }: McpServerError): boolean {
-    const { transport } = this.parts.entry;
-    return kind === 'login' && transport.type !== 'stdio' && transport.headersHelper !== null;
   }
 
   /** Returns the open session. Starts the server, or waits for its restart, if there is none. */
@@ -181,17 +185,7 @@ export class ServerConnection {
     }
     if (this.session !== null) return this.session;
     this.opening ??= this.open({ startsByItself: false });
-    return await this.waitFor(this.opening, signal);
-  }
-
-  /** Waits for something that other requests wait for as well, and that goes on when the signal aborts. */
-  private async waitFor<T>(shared: Promise<T>, signal: AbortSignal): Promise<T> {
-    try {
-      return await rejectOnAbort(shared, signal);
-    } catch (thrown) {
-      if (!signal.aborted) throw thrown;
-      throw this.createError('the request was cancelled', 'cancelled', thrown);
-    }
+    return await waitForShared(this.opening, signal, this.name);
   }
 
   /** Opens a session, not before the pause after a failure is over. */
@@ -207,8 +201,8 @@ export class ServerConnection {
         throw this.closing.signal.reason;
       }
       this.session = session;
-      this.currentState = 'ready';
       this.error = null;
+      this.currentState = 'ready';
       this.isKnownAsOld = !session.isModern;
       this.readySince = this.parts.clock.monotonic();
       const { wasLost: isRestart } = this;
@@ -269,6 +263,7 @@ export class ServerConnection {
   private lose(session: McpSession, reason: string): void {
     if (this.session !== session) return;
     this.stopTimer();
+    this.lastErrorOutput = session.errorOutput;
     this.session = null;
     this.tools = null;
     this.wasLost = true;
@@ -308,7 +303,7 @@ export class ServerConnection {
   }
 
   private changeLists(): void {
-    const { info } = this;
+    const info = this.session?.info;
     const has = { tools: info?.hasTools, resources: info?.hasResources, prompts: info?.hasPrompts };
     for (const list of LIST_KINDS) if (has[list] === true) this.changeList(list);
   }
@@ -331,10 +326,11 @@ export class ServerConnection {
   }
 
   /** Ends the session. Does nothing if there is none. */
-  private stop(reason: 'idle' | 'released' | 'closed'): void {
+  stop(reason: 'idle' | 'released' | 'closed'): void {
     this.stopTimer();
     const { session } = this;
     if (session === null) return;
+    this.lastErrorOutput = session.errorOutput;
     this.session = null;
     this.tools = null;
     this.currentState = 'stopped';

@@ -85,6 +85,19 @@ export function runsInSandbox({ sandbox, origin }: McpServerEntry): boolean {
   return origin.scope === 'project' || sandbox === true;
 }
 
+/** Returns the name by which people mean a server: `NAME`, or `AGENT/NAME` for one of a definition. */
+export function serverId({ name, origin }: Pick<McpServerEntry, 'name' | 'origin'>): string {
+  return origin.definition === undefined ? name : `${origin.definition}/${name}`;
+}
+
+/**
+ * Tells whether each task that uses a server has a use of its own, which ends with the task: if the server belongs to a
+ * definition, or if its entry asks for own connections.
+ */
+export function isUsedPerTask({ hasOwnConnection, origin }: McpServerEntry): boolean {
+  return hasOwnConnection || origin.definition !== undefined;
+}
+
 /**
  * Returns a hash of everything in an entry that changes what the server is or may do. Two entries with the same
  * fingerprint can share a connection, and a user's trust in an entry holds as long as its fingerprint is the same.
@@ -92,7 +105,10 @@ export function runsInSandbox({ sandbox, origin }: McpServerEntry): boolean {
 export function fingerprintServer(entry: McpServerEntry): string {
   const { name, origin, transport, limits, hasOwnConnection, tools } = entry;
   // The user's trust in a project's server does not extend to an equal entry of another project.
-  const owner = origin.scope === 'project' ? origin.file : origin.scope;
+  const place = origin.scope === 'project' ? origin.file : origin.scope;
+  // A server of a definition is not the same as an equal one of another definition.
+  const owner =
+    origin.definition === undefined ? place : [origin.scope, origin.file, origin.definition];
   const { taskMs, ...older } = limits;
   // The limit for tasks changes nothing in the fingerprints of the entries that were accepted before there was one.
   const known = taskMs === DEFAULT_MCP_LIMITS.taskMs ? older : limits;

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   LOG_LEVEL_META_KEY,
   UrlElicitationRequiredError,
@@ -8,6 +7,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../base/json.ts';
+import { markAsking, runAsCurrentCall } from './current-call.ts';
 import { readAllPages, type ListPage } from './list-pages.ts';
 import { hasInvalidParamHeaders } from './param-headers.ts';
 import {
@@ -64,29 +64,6 @@ export interface McpCall {
   readonly callId?: string;
 }
 
-/**
- * The id of the call whose answer is being read. Over HTTP, messages of a server arrive in the answer to the call that they
- * belong to, but the SDK does not pass that on.
- */
-const CALL_IN_PROGRESS = new AsyncLocalStorage<string>();
-
-/** The id of the call whose result asks the user, while the SDK passes these questions on. */
-let askingCall: string | undefined;
-
-/**
- * Marks the call whose result asks the user. The SDK reports the progress of this call and then, in the same step, passes
- * the questions on.
- */
-function markAsking(callId: string): void {
-  askingCall = callId;
-  queueMicrotask(() => (askingCall = undefined));
-}
-
-/** Returns the id of the call that a message of a server belongs to; undefined if that is not known. */
-export function findCurrentCall(): string | undefined {
-  return askingCall ?? CALL_IN_PROGRESS.getStore();
-}
-
 /** The parts of an open connection that `openSession` (open-session.ts) puts together. */
 export interface McpSessionParts {
   readonly server: string;
@@ -96,6 +73,8 @@ export interface McpSessionParts {
   readonly isHttp: boolean;
   /** Returns the reason for the end of the connection; null if it is open or the reason is not known. */
   readonly getEndReason: () => string | null;
+  /** Returns the end of what its process has printed to stderr; empty if it has none. */
+  readonly readErrorOutput: () => string;
   readonly onProblem: (message: string) => void;
   /** Asks the user. Null if nobody can be asked. */
   readonly ask: AskForServer | null;
@@ -124,6 +103,11 @@ export class McpSession {
     this.taskRevision = findTaskRevision(parts.client);
   }
 
+  /** The end of what the process of the server has printed to stderr; empty if it has none. */
+  get errorOutput(): string {
+    return this.parts.readErrorOutput();
+  }
+
   async listTools(signal: AbortSignal): Promise<McpList<McpTool>> {
     if (!this.info.hasTools) return { items: [], isComplete: true };
     const list = await this.list(signal, async (params, options) => {
@@ -145,7 +129,7 @@ export class McpSession {
     const { callId } = call;
     return await (callId === undefined
       ? this.callOrAsk(call)
-      : CALL_IN_PROGRESS.run(callId, () => this.callOrAsk(call)));
+      : runAsCurrentCall(callId, () => this.callOrAsk(call)));
   }
 
   private async callOrAsk(call: McpCall): Promise<McpStartedCall> {

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
-import type { ConnectionUse, LimitedRequest } from './call-limits.ts';
+import type { LimitedRequest } from './call-limits.ts';
+import type { ConnectionUse } from './connection-status.ts';
 import type { McpCallResult, McpTask } from './server-data.ts';
 import type { McpServerEntry } from './server-entry.ts';
 import { McpServerError } from './server-error.ts';

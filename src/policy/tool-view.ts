@@ -63,6 +63,8 @@ export interface ConfiguredServer {
   readonly part: string;
   /** False if the server has never answered which tools it has. */
   readonly hasKnownTools: boolean;
+  /** The reason why the server cannot be used, as a sentence. Default: it can. */
+  readonly problem?: string;
 }
 
 /** A tool that was requested for the task but is not available to it. */
@@ -168,6 +170,7 @@ function explainMissingServerTool(name: string, servers: readonly ConfiguredServ
   }
   const server = servers.find((each) => each.part === part);
   if (server === undefined) return `No MCP server ${part} is configured.`;
+  if (server.problem !== undefined) return server.problem;
   return server.hasKnownTools
     ? `The MCP server ${part} has no such tool.`
     : `The MCP server ${part} could not be asked for its tools.`;

@@ -118,6 +118,11 @@ export interface AgentDefinition {
   readonly skills?: readonly string[];
   /** The scope in which the agent has its own directory of notes. Default: the agent has no such directory. */
   readonly memory?: MemoryScope;
+  /**
+   * The entries of the MCP servers that only tasks of this agent have, by name and as written. They may contain secrets,
+   * so logs contain them without their texts. Default: it has none.
+   */
+  readonly servers?: JsonObject;
   /** The first message of a conversation with this agent as the main agent, if the user starts it without a message. */
   readonly initialPrompt?: string;
   /** True if calls that need a person's permission are refused, in tasks of this agent and all tasks below. */
@@ -147,7 +152,10 @@ export function requestedModels({
   return models ?? (model === undefined ? [] : [model]);
 }
 
-/** Removes the fields that do not affect the work of an agent: those for its origin, choice and display. */
+/**
+ * Removes the fields that do not affect the work of an agent: those for its origin, choice and display. The entries of
+ * its servers are removed, too, because logs do not contain their texts; the user trusts them with the file.
+ */
 export function actingPart(agent: AgentDefinition) {
   const {
     aliases: _aliases,
@@ -157,6 +165,7 @@ export function actingPart(agent: AgentDefinition) {
     problems: _problems,
     color: _color,
     cache: _cache,
+    servers: _servers,
     ...rest
   } = agent;
   return rest;

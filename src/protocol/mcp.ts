@@ -13,15 +13,35 @@ export interface McpServerTools {
   readonly tools: readonly AnyTool[];
 }
 
+/** The MCP servers that tasks of one agent have: the configured ones, and those of its definition. */
+export interface AgentServers {
+  /** The parts of the tools' names that stand for the servers. */
+  readonly parts: readonly string[];
+  /** The servers whose tools are known. */
+  readonly servers: readonly McpServerTools[];
+  /** The servers of the definition that cannot be used, by their part, each with the reason as a sentence. */
+  readonly unusable: ReadonlyMap<string, string>;
+}
+
+/** The parts of a definition that say which servers its tasks may use. */
+export type ServerUser = Pick<
+  AgentDefinition,
+  'name' | 'origin' | 'servers' | 'tools' | 'disallowedTools'
+>;
+
 /** The MCP servers of a process, as its tasks use them. */
 export interface McpPort {
   /**
    * Makes the tools known that an agent may use, and starts servers for that if necessary. Call it before the tools of
    * a task are selected. Problems are reported elsewhere. Never rejects.
    */
-  prepare(agent: Pick<AgentDefinition, 'tools' | 'disallowedTools'>): Promise<void>;
+  prepare(agent: ServerUser): Promise<void>;
   /** The parts of the tools' names that stand for the configured servers. */
   readonly parts: readonly string[];
-  /** The servers whose tools are known. */
+  /** The configured servers whose tools are known. */
   readonly servers: readonly McpServerTools[];
+  /** Finds the servers of an agent. Those of its definition are read from its present file, never from a log. */
+  ofAgent(agent: ServerUser): AgentServers;
+  /** Ends what was started only for a task. */
+  endTask(id: string): void;
 }

@@ -1,4 +1,5 @@
-import type { FileEffects } from './file-effects.ts';
+import { describeMcpProblem, readDefinitionServers } from '../mcp/read-servers.ts';
+import { describeServer, type FileEffects } from './file-effects.ts';
 import type { DefinitionFormat } from '../agents/loader/format.ts';
 import { decodeUtf8 } from '../agents/loader/read-text.ts';
 import { loadBuiltinAgents } from '../agents/builtin.ts';
@@ -58,12 +59,24 @@ export async function agentEffects(agent: AgentDefinition): Promise<readonly str
         ]),
     ...(model === undefined ? [] : [`model: ${model}`]),
     ...describeRareFields(agent),
+    ...describeOwnServers(agent),
     ...Object.entries(limits).map(([name, value]) => `${name}: ${value}`),
     ...Object.entries(extra).map(
       ([name, value]) => `does nothing: ${name}: ${JSON.stringify(value)}`,
     ),
     ...agent.problems.map(({ message }) => `! ${message}`),
     `prompt: ${plural(agent.prompt.split('\n').length, 'line')}; read them in the file`,
+  ];
+}
+
+/** Describes the MCP servers that the definition of an agent contains, which run while its tasks do. */
+function describeOwnServers({ name, servers, origin }: AgentDefinition): readonly string[] {
+  if (servers === undefined) return [];
+  const place = { scope: 'project', file: origin.path, definition: name } as const;
+  const { entries, problems } = readDefinitionServers(servers, place);
+  return [
+    ...entries.flatMap(describeServer),
+    ...problems.map((each) => `! ${describeMcpProblem(each)}`),
   ];
 }
 

@@ -81,7 +81,8 @@ export async function serverEffects(bytes: Buffer): Promise<FileEffects> {
   };
 }
 
-function describeServer(entry: McpServerEntry): readonly string[] {
+/** Describes what a server runs or connects to, one effect per line. */
+export function describeServer(entry: McpServerEntry): readonly string[] {
   const { name, transport } = entry;
   const variables = listVariables(transport);
   const reads = variables.length === 0 ? [] : [`reads the variables ${variables.join(', ')}`];

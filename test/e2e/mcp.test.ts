@@ -153,7 +153,7 @@ describe.concurrent('MCP servers', () => {
     );
   });
 
-  it.each(['[demo]', 'demo', '{demo: {command: serve}}'])(
+  it.each(['[demo]', 'demo', '{demo: {}}', '{demo: {command: serve}}'])(
     'that a definition names as %s are the only ones whose tools its agent gets',
     async (value) => {
       const definition = `---\nname: asker\ndescription: Asks a server.\nmcpServers: ${value}\n---\nYou ask.\n`;
@@ -169,8 +169,8 @@ describe.concurrent('MCP servers', () => {
       });
       configure(world, { names: ['demo', 'other'] });
       const run = await world.run(['-p', 'go', '--trust-project']);
-      const isReported = /asker\.md: `mcpServers` defines `demo`/.test(run.stderr);
-      expect(isReported).toBe(value.startsWith('{'));
+      // The server of the user has the name, so that of the project's definition is not used.
+      expect(run.stderr).not.toContain('serve');
       const requests = [...world.model.requests];
       const serverTools = (isChild: boolean) =>
         requests

@@ -84,7 +84,7 @@ inTerminal('/status says what the session works with, and never the key', async 
   expect(page).toMatch(/model +anthropic\/claude/);
   expect(page).toMatch(/session +\w{8}/);
   expect(page).toContain(`files      ${file}`);
-  expect(page).toContain('uses no MCP servers');
+  expect(page).toContain('no servers');
   expect(page).not.toContain('very-secret');
 });
 

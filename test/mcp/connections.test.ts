@@ -20,7 +20,7 @@ test('nothing is started before the first request, and the session has the newes
     hasPrompts: true,
     hasCompletion: true,
   });
-  expect(host.connections.status()).toMatchObject([{ state: 'ready', lastError: null }]);
+  expect(host.connections.status()).toMatchObject([{ state: 'ready', failure: null }]);
   expect(host.events).toEqual([
     { type: 'started', protocolVersion: '2026-07-28', isRestart: false },
   ]);
@@ -54,6 +54,23 @@ test('a connection of one user, and one that only a definition has, end with the
   for (const user of users) await user.release();
   expect(host.connections.status()).toEqual([]);
   expect(findMarked(host.mark)).toEqual([]);
+});
+
+test('a server is restarted on request, and ended until its next use', async () => {
+  const host = createHost();
+  const entry = host.stdio(EVERYTHING);
+  const server = host.open(entry);
+  const pid = async () => firstText(await server.callTool('pid', {}, { signal: FOREVER }));
+  const first = await pid();
+  await host.connections.restart(entry, FOREVER);
+  expect(host.connections.status()).toMatchObject([{ state: 'ready' }]);
+  const second = await pid();
+  expect(second).not.toBe(first);
+  host.connections.stop(entry);
+  expect(host.connections.status()).toMatchObject([{ state: 'stopped', failure: null }]);
+  expect(await pid()).not.toBe(second);
+  // An equal server of another place is another one.
+  await host.connections.restart({ ...entry, name: 'other' }, FOREVER);
 });
 
 test('tools are listed with their annotations, without those that the entry leaves out', async () => {

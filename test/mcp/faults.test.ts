@@ -124,7 +124,7 @@ test('a server that fails again and again stays off until somebody asks for it',
     await expect(server.start(FOREVER)).rejects.toThrow('exited with code 3');
   }
   expect(host.connections.status()).toMatchObject([
-    { state: 'failed', lastError: expect.stringContaining('exited with code 3') },
+    { state: 'failed', failure: { message: expect.stringContaining('exited with code 3') } },
   ]);
   const starts = host.notes().length;
   await expect(server.start(FOREVER)).rejects.toThrow('exited with code 3');

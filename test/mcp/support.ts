@@ -7,8 +7,8 @@ import {
   createMcpConnections,
   type McpConnections,
   type McpConnectionsOptions,
-  type McpServer,
 } from '../../src/mcp/connections.ts';
+import type { McpServer } from '../../src/mcp/server-use.ts';
 import { readMcpServers } from '../../src/mcp/read-servers.ts';
 import type { McpServerEntry, McpServerOrigin } from '../../src/mcp/server-entry.ts';
 import type { McpEvent } from '../../src/mcp/server-events.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { McpServer } from '../../src/mcp/connections.ts';
+import type { McpServer } from '../../src/mcp/server-use.ts';
 import type { McpElicitation } from '../../src/mcp/server-data.ts';
 import { findMarked } from '../e2e/processes.ts';
 import { waitUntilPasses } from '../wait-until-passes.ts';

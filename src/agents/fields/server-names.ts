@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { AgentDefinition, ToolSelection } from '../../protocol/agent.ts';
 import { canNameServer } from '../../protocol/server-tool-names.ts';
 import { CORE_TOOLS } from '../../protocol/tool-names.ts';
@@ -11,9 +11,10 @@ import { mcpServerTools } from './tool-grants.ts';
 export const SERVERS_FIELD = 'mcp-servers';
 
 /**
- * Reads `mcpServers: [linear]`, which limits the agent to the MCP servers of the configuration that it names. The names
- * may also be a comma-separated text, or the keys of a map. A definition of a server counts only as its name, and an
- * entry of another shape gives no server. Both are reported.
+ * Reads `mcpServers: [linear]`, which limits the agent to the MCP servers that it names. The names may also be a
+ * comma-separated text, or the keys of a map. An item may be a map from a name to the entry of a server that only this
+ * agent has; whether the entry is right is checked where the server is opened. An item of another shape gives no server
+ * and is reported.
  */
 export function readServerNames(
   reader: FieldReader,
@@ -23,25 +24,23 @@ export function readServerNames(
   const field = reader.take(SERVERS_FIELD);
   if (field === undefined) return {};
   const { names, defined, invalid } = readEntries(field.value);
-  for (const name of defined) {
-    const message = `\`mcpServers\` defines \`${name}\`, but definitions in agents are not supported yet: the agent only gets a server of that name from your configuration.`;
-    reader.warn('inline-server', message, field.line, mcpServerTools(name));
-  }
   if (invalid) {
     const message =
-      '`mcpServers` must be a list of names of servers; an entry that is not a name gives the agent no server.';
+      '`mcpServers` must be a list of names of servers or of maps from names to entries; anything else gives the agent no server.';
     reader.warn('invalid-servers', message, field.line, 'mcp__*');
   }
   const servers = [...new Set(names)].map((name) => mcpServerTools(name));
-  if (servers.length > 0) return { tools: addServers(tools, servers) };
+  const own = Object.fromEntries(defined);
+  const entries = defined.length === 0 ? {} : { servers: own };
+  if (servers.length > 0) return { tools: addServers(tools, servers), ...entries };
   return { disallowedTools: [...disallowedTools, 'mcp__*'] };
 }
 
 /** The servers that a value names. */
 interface ServerEntries {
   readonly names: readonly string[];
-  /** The names that come with a definition of their server. */
-  readonly defined: readonly string[];
+  /** The entries of servers that come with their names. */
+  readonly defined: readonly (readonly [name: string, entry: JsonObject])[];
   /** True if a part of the value is not the name of a server. */
   readonly invalid: boolean;
 }
@@ -76,7 +75,7 @@ function readMap(entries: readonly (readonly [string, JsonValue | undefined])[])
   return {
     names: valid.map(([name]) => name),
     defined: valid.flatMap(([name, value]) =>
-      isJsonObject(value) && Object.keys(value).length > 0 ? [name] : [],
+      isJsonObject(value) && Object.keys(value).length > 0 ? [[name, value] as const] : [],
     ),
     invalid: valid.length < entries.length,
   };

@@ -36,7 +36,10 @@ export async function createAgentLinter(
       effectiveMode: getDelegatedMode(agent, loadedAgents),
       parentMode: loadedAgents.loadedConfig.config.permissions.mode,
       model: await findOutlook(agent),
-      secrets: secretSource === null ? [] : findSecrets(secretSource, agent.extra, redact),
+      secrets:
+        secretSource === null
+          ? []
+          : findSecrets(secretSource, { ...agent.extra, 'mcp-servers': agent.servers }, redact),
       outputSchemaProblem: await outputSchemaProblem(agent),
       missingDelegates: findMissingDelegates(agent, delegates),
     });

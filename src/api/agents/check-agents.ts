@@ -5,7 +5,7 @@ import { scanSubtree } from '../../agents/loader/subtree-scan.ts';
 import { agentFileText } from '../../agents/named-file.ts';
 import { findFieldLine, type Finding } from '../../agents/lint/findings.ts';
 import { createLoadingFinding, listSkippedFindings } from '../../agents/lint/loading-problems.ts';
-import { findUnmetRequests } from '../../engine/prompt/prepare-agent.ts';
+import { findUnmetRequests } from '../../engine/prompt/unmet-requests.ts';
 import { type AvailableTool, createToolView } from '../../policy/tool-view.ts';
 import { nameCovers } from '../../policy/rules/tool-cover.ts';
 import { attenuate, createRootRights } from '../../policy/attenuate.ts';
@@ -17,7 +17,8 @@ import { resolveDirectory } from '../setup/workspace.ts';
 import { chooseAgents } from './choose-agents.ts';
 import { loadAgents, type LoadedAgents, type AgentsLocation } from './load-agents.ts';
 import { createAgentLinter } from './agent-linter.ts';
-import { listKnownServers, type KnownServer } from '../mcp/known-servers.ts';
+import { readOwnServers } from '../mcp/definition-servers.ts';
+import { findKnownServers, type KnownServer } from '../mcp/known-servers.ts';
 
 export interface CheckAgentsRequest extends AgentsLocation {
   /** Names of agents and absolute paths of files. If the list is empty, all agents are checked. */
@@ -62,7 +63,7 @@ async function lintAll(
   { loadedAgents, discovery }: LintScope,
 ): Promise<readonly Finding[]> {
   const lint = await createAgentLinter(loadedAgents);
-  const servers = await listKnownServers(loadedAgents);
+  const servers = await findKnownServers({ ...loadedAgents, agents });
   const winners = new Map(discovery.items.map((agent) => [agent.name.toLowerCase(), agent]));
   const losers = new Map(
     discovery.shadowed.map(({ item }) => [item, winners.get(item.name.toLowerCase())]),
@@ -86,7 +87,12 @@ async function lintAll(
         clash: clashes.get(agent)?.message ?? null,
         shadows: shadows.get(agent) ?? [],
       })),
-      ...findUnmetTools(agent, { text: lintedText, loadedAgents, servers }),
+      ...findUnmetTools(agent, {
+        text: lintedText,
+        loadedAgents,
+        servers: servers.ofAgent(agent),
+      }),
+      ...lintServers(agent, lintedText),
       ...findUntrusted(agent, loadedAgents),
     );
   }
@@ -116,7 +122,11 @@ function findUnmetTools(
     definition: agent,
     rights: attenuate(createRootRights(grant, null), agent),
     available: [...listTaskTools(), ...servers.flatMap((server) => listServerTools(server, agent))],
-    servers: servers.map(({ part }) => ({ part, hasKnownTools: true })),
+    servers: servers.map(({ part, problem }) => ({
+      part,
+      hasKnownTools: true,
+      ...(problem === undefined ? {} : { problem }),
+    })),
     nested,
     root: false,
     // Missing delegates are reported separately, each by name.
@@ -141,6 +151,22 @@ function findUnmetTools(
           ? 'Correct the rule. Until then, the agent may do what the rule should prevent.'
           : 'Remove it from the list, or grant what is missing. Until then, tasks of the agent run without it and report this.',
     }));
+}
+
+/** Reports the problems of the servers that a definition contains. */
+function lintServers(agent: AgentDefinition, text: string | null): readonly Finding[] {
+  if (agent.servers === undefined) return [];
+  return readOwnServers(agent).problems.map(({ server, field, message, severity }) => ({
+    code: 'invalid-server',
+    severity,
+    path: agent.origin.path,
+    line: findFieldLine(text, ['mcp-servers']) ?? null,
+    agent: agent.name,
+    message: [`\`mcpServers\`: ${server ?? ''}`, field, message]
+      .filter((part) => part !== null)
+      .join(': '),
+    fix: null,
+  }));
 }
 
 /** Lists the tools of a server. One that was never used may have each tool that the agent requests. */

@@ -184,7 +184,7 @@ export async function explainAgent({
     return createExplanation(plan, {
       parentMode: rights.mode,
       agents: agents.current.items,
-      servers: parts.servers?.servers ?? [],
+      servers: parts.servers.ofAgent(agent).servers,
     });
   } finally {
     await session.close();

@@ -3,15 +3,14 @@ import { errorMessage, systemErrorCode } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { parseJsonc } from '../../base/jsonc.ts';
 import { parseToml } from '../../config/parse-toml.ts';
-import { maskKeys } from '../../keys/mask-keys.ts';
 import { findProductServers, listProductFiles, type ProductFile } from '../../mcp/product-files.ts';
 import { MAX_MCP_FILE_BYTES, readMcpServers } from '../../mcp/read-servers.ts';
 import { fingerprintServer, runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
 import { writeServerEntry } from '../../mcp/write-entry.ts';
 import { readProjectFile, TRUST_ALL } from '../../sys/files/project-file.ts';
-import { isSecretVariable } from '../../sys/secret-variables.ts';
 import type { StateOptions } from '../../trust/state-directory.ts';
 import { findNamedSecrets } from '../setup/secrets.ts';
+import { describeTarget } from './describe-target.ts';
 import { readUserServers, userServersFile } from './find-servers.ts';
 import { createServerSearch } from './manage-servers.ts';
 import { changeServersFile } from './servers-file.ts';
@@ -223,32 +222,6 @@ function compare(
   return forms.some((form) => fingerprintServer(form) === fingerprintServer(other))
     ? { state: 'exists', reason: `it is in ${file} already` }
     : { state: 'conflict', reason: `another server of this name is in ${file}` };
-}
-
-/** Describes what runs or is called, without values that look secret. */
-function describeTarget({ transport }: McpServerEntry): string {
-  if (transport.type !== 'stdio') return maskKeys(maskQuery(transport.url));
-  return [transport.command, ...maskArguments(transport.args)].map(maskKeys).join(' ');
-}
-
-/** Replaces the values of parameters of a URL whose names suggest a secret. */
-function maskQuery(url: string): string {
-  return url.replaceAll(/([?&])([^=&#]+)=([^&#$]+)/g, (whole, mark: string, name: string) =>
-    isSecretVariable(name) ? `${mark}${name}=[key]` : whole,
-  );
-}
-
-/** Replaces the values of options whose names suggest a secret: `--api-key VALUE` and `--api-key=VALUE`. */
-function maskArguments(args: readonly string[]): readonly string[] {
-  return args.map((arg, index) => {
-    const [, name, value] = /^(--?[\w-]+)=(.+)$/s.exec(arg) ?? [];
-    if (name !== undefined && value !== undefined) {
-      return isSecretVariable(name) && !value.startsWith('$') ? `${name}=[key]` : arg;
-    }
-    const before = args[index - 1] ?? '';
-    const isValue = /^--?[\w-]+$/.test(before) && isSecretVariable(before);
-    return isValue && !/^[-$]/.test(arg) ? '[key]' : arg;
-  });
 }
 
 /** Lists the places of values in an entry that look secret. */

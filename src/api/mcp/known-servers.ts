@@ -1,5 +1,6 @@
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import { createUnavailableSandbox } from '../../sys/sandbox/sandbox.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { ServerSearch } from './find-servers.ts';
 import { openServers } from './open-servers.ts';
@@ -10,6 +11,8 @@ export interface KnownServer {
   readonly part: string;
   /** The names of its tools; null if it was never used. */
   readonly tools: readonly string[] | null;
+  /** The reason why it cannot be used, as a sentence. Default: it can. */
+  readonly problem?: string;
 }
 
 interface KnownServersRequest extends Omit<ServerSearch, 'project' | 'tables'> {
@@ -18,17 +21,26 @@ interface KnownServersRequest extends Omit<ServerSearch, 'project' | 'tables'> {
   /** The state directory. */
   readonly directory: string;
   readonly loadedConfig: LoadedConfig;
+  /** The agents that are asked about. */
+  readonly agents: readonly AgentDefinition[];
 }
 
-/** Lists the configured and enabled servers. Starts nothing. Problems of their files are reported elsewhere. */
-export async function listKnownServers({
+/** Finds the servers of agents without starting any. */
+export interface KnownServers {
+  /** Lists the servers of an agent: the configured and enabled ones, and those of its definition. */
+  ofAgent(agent: AgentDefinition): readonly KnownServer[];
+}
+
+/** Finds the servers of agents, also of those that are not trusted. Problems of their files are reported elsewhere. */
+export async function findKnownServers({
   cwd,
   directory,
   loadedConfig,
   environment,
   home,
   trust,
-}: KnownServersRequest): Promise<readonly KnownServer[]> {
+  agents,
+}: KnownServersRequest): Promise<KnownServers> {
   const servers = openServers({
     environment,
     home,
@@ -42,14 +54,21 @@ export async function listKnownServers({
     fetch: createHttpFetch(environment),
     sandbox: createUnavailableSandbox('nothing is started', ''),
     rules: loadedConfig.rules,
+    agents: () => agents,
     addSecret: () => {},
     onNotice: () => {},
   });
-  if (servers === null) return [];
-  const toolsByPart = new Map(
-    servers.servers.map(({ part, tools }) => [part, tools.map(({ name }) => name)]),
-  );
-  const known = servers.parts.map((part) => ({ part, tools: toolsByPart.get(part) ?? null }));
   await servers.close();
-  return known;
+  return {
+    ofAgent: (agent) => {
+      const own = servers.ofAgent(agent);
+      const toolsByPart = new Map(
+        own.servers.map(({ part, tools }) => [part, tools.map(({ name }) => name)]),
+      );
+      return [
+        ...own.parts.map((part) => ({ part, tools: toolsByPart.get(part) ?? null })),
+        ...Array.from(own.unusable, ([part, problem]) => ({ part, tools: [], problem })),
+      ];
+    },
+  };
 }

@@ -124,7 +124,7 @@ interface LoginTarget {
 /** Finds the server to log in to. Throws INVALID_PARAM for one that can have no login. */
 async function findTarget(name: string, state: StateOptions): Promise<LoginTarget> {
   const search = await createServerSearch(state);
-  const entry = findServer(name, search);
+  const entry = await findServer(name, search);
   const { environment, home, cwd: project } = state;
   const ownSecrets = findOwnSecrets(environment, search.providers);
   const variables = { environment, home, project, ownSecrets };

@@ -12,11 +12,19 @@ import { createMcpConnections, type McpConnections } from '../../mcp/connections
 import { expandTransport, toLoginKey, type VariableSource } from '../../mcp/expand-variables.ts';
 import { describeMcpProblem, PROJECT_MCP_FILE } from '../../mcp/read-servers.ts';
 import type { McpServerInfo, McpTool } from '../../mcp/server-data.ts';
-import { fingerprintServer, runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
+import {
+  fingerprintServer,
+  runsInSandbox,
+  serverId,
+  type McpServerEntry,
+} from '../../mcp/server-entry.ts';
 import { compareTools, type ToolChange } from '../../mcp/tool-catalog.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
+import { AGENTS } from '../../agents/kinds.ts';
+import { discoverDefinitions } from '../../agents/loader/discover.ts';
+import { readOwnServers } from './definition-servers.ts';
 import { findServers, userServersFile, type ServerSearch } from './find-servers.ts';
 import { openLogins, openLoginStore } from './open-logins.ts';
 import { createStarter, type StarterParts } from './server-starter.ts';
@@ -149,7 +157,7 @@ export async function testServer(
   options: ServerConfinement & { readonly accepts: boolean; readonly signal: AbortSignal },
 ): Promise<ServerTest> {
   const search = await createServerSearch(state);
-  const entry = findServer(name, search);
+  const entry = await findServer(name, search);
   const connections = openTestConnections(state, {
     confinement: options,
     providers: search.providers,
@@ -211,10 +219,12 @@ export function openTestConnections(
   });
 }
 
-/** Finds a configured server. Throws NOT_FOUND with the reason if there is none of this name. */
-export function findServer(name: string, search: ServerSearch): McpServerEntry {
+/** Finds a configured server by its name, or one of a definition by `AGENT/NAME`. Throws MusterError `NOT_FOUND`. */
+export async function findServer(name: string, search: ServerSearch): Promise<McpServerEntry> {
   const { entries, problems } = findServers(search);
-  const entry = entries.find((each) => each.name === name);
+  const entry =
+    entries.find((each) => each.name === name) ??
+    (name.includes('/') ? await findOwnServer(name, search) : undefined);
   if (entry !== undefined) return entry;
   const own = problems.filter(({ server }) => server === name).map(describeMcpProblem);
   const similar = suggestNames(
@@ -227,6 +237,16 @@ export function findServer(name: string, search: ServerSearch): McpServerEntry {
       ? `no MCP server "${sanitizeLine(name)}" is configured.${hint}`
       : own.join('; ');
   throw new MusterError('NOT_FOUND', reason);
+}
+
+async function findOwnServer(
+  id: string,
+  { environment, project: cwd, trust }: ServerSearch,
+): Promise<McpServerEntry | undefined> {
+  const { items } = await discoverDefinitions(AGENTS, { cwd, environment, trust });
+  return items
+    .flatMap((agent) => readOwnServers(agent).entries)
+    .find((entry) => serverId(entry) === id);
 }
 
 /**

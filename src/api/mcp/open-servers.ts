@@ -1,28 +1,25 @@
 import { createMcpConnections } from '../../mcp/connections.ts';
 import { describeMcpProblem } from '../../mcp/read-servers.ts';
-import { fingerprintServer, runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
+import { fingerprintServer, type McpServerEntry } from '../../mcp/server-entry.ts';
 import type { McpEvent } from '../../mcp/server-events.ts';
-import {
-  ToolCatalog,
-  type CatalogServer,
-  type ToolChange,
-  type ToolRecords,
-} from '../../mcp/tool-catalog.ts';
+import { ToolCatalog, type ToolChange, type ToolRecords } from '../../mcp/tool-catalog.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Layer } from '../../config/layer.ts';
 import { listNamesOnOneLine, sanitizeLine } from '../../base/terminal-text.ts';
 import { plural, toShellWord, truncate } from '../../base/text.ts';
-import type { McpPort, McpServerTools } from '../../protocol/mcp.ts';
-import { canNameServer } from '../../protocol/server-tool-names.ts';
-import { nameCovers } from '../../policy/rules/tool-cover.ts';
+import type { McpPort, ServerUser } from '../../protocol/mcp.ts';
 import type { McpLogins } from '../../mcp/server-login.ts';
 import type { ProjectTrust } from '../../sys/files/project-file.ts';
 import type { HttpFetch } from '../../sys/http/http-types.ts';
-import { createMcpTool } from '../../tools/mcp/mcp-tool.ts';
 import { RunningCalls } from '../../tools/mcp/running-calls.ts';
 import { isSecretVariable } from '../../sys/secret-variables.ts';
 import { findServers, type ServerSearch } from './find-servers.ts';
 import { findOwnSecrets } from './own-secrets.ts';
+import { planServerWait, type ServerMoment } from './plan-server-wait.ts';
+import { ConnectedServers } from './server-board.ts';
+import { ServerFinder } from './server-finder.ts';
 import { createStarter, type StarterParts } from './server-starter.ts';
+import type { ServerBoard } from './server-status.ts';
 import { createMemoryToolRecords, keepForRun, openToolRecords } from './tool-records.ts';
 
 /** The parts of a session that MCP servers need. */
@@ -36,34 +33,44 @@ export interface ServerParts extends ServerSearch, Pick<StarterParts, 'sandbox' 
   /** The configured providers, whose keys a project's server cannot get. */
   readonly providers: Layer['providers'];
   readonly fetch: HttpFetch;
+  /** Returns the definitions that can be used now, which may contain servers. */
+  agents(): readonly AgentDefinition[];
   /** Keeps a value out of logs. */
   addSecret(value: string): void;
   onNotice(line: string): void;
 }
 
-/** The fields of a definition that say which servers its agent may use. */
-type ServerUser = Parameters<McpPort['prepare']>[0];
-
 /** The MCP servers of a session. */
 export interface SessionServers extends McpPort {
-  /** `onSlow` is called once with the names of the servers that have not answered after two seconds. */
-  prepare(agent: ServerUser, onSlow?: (servers: readonly string[]) => void): Promise<void>;
+  /** The parts of the names of the tools of all servers, also of those that definitions contain. */
+  readonly allParts: readonly string[];
+  /** Asks the servers that have to be asked at a moment. Waits for them if that is decided. Never rejects. */
+  prepareFor(moment: ServerMoment): Promise<void>;
+  /** Returns the names of the servers for which a conversation of an agent would wait. */
+  listAwaited(agent: ServerUser): readonly string[];
+  /** The servers for people. */
+  readonly board: ServerBoard;
   /** Ends all servers. */
   close(): Promise<void>;
 }
 
+/** The time after which servers that have not answered are named. */
+const SLOW_MS = 2_000;
+
 /**
- * Opens the configured MCP servers. Nothing is started. Returns null if no server is configured. Problems of their files
- * are reported as notices.
+ * Opens the configured MCP servers and those of definitions. Nothing is started. Problems of their files are reported as
+ * notices.
  */
-export function openServers(parts: ServerParts): SessionServers | null {
+export function openServers(parts: ServerParts): SessionServers {
   const { entries, problems } = findServers(parts);
   for (const problem of problems) parts.onNotice(describeMcpProblem(problem));
-  const enabled = entries.filter(({ isEnabled }) => isEnabled);
-  if (enabled.length === 0) return null;
   const { environment, home, project, roots, directory, fetch, onNotice } = parts;
   const calls = new RunningCalls();
   const ownSecrets = findOwnSecrets(environment, parts.providers);
+  const listeners = new Set<() => void>();
+  const onStateChange = (): void => {
+    for (const listener of listeners) listener();
+  };
   const connections = createMcpConnections({
     variables: { environment, home, project, ownSecrets },
     http: fetch,
@@ -79,69 +86,82 @@ export function openServers(parts: ServerParts): SessionServers | null {
     ask: calls.ask,
     onEvent: (server, event) => {
       if (event.type === 'log' && calls.log(server, event)) return;
-      if (event.type === 'list-changed' && event.list === 'tools') catalog.checkAgain(server);
+      if (event.type === 'list-changed' && event.list === 'tools') finder.checkAgain(server);
       const text = describeEvent(event);
       if (text !== null) onNotice(`MCP server ${server} ${text}`);
     },
+    onStateChange,
   });
-  const catalog = new ToolCatalog({
-    entries: enabled,
-    connections,
-    records: openRecords(directory, entries, parts.trust),
-    onProblem: (_, reason) => onNotice(reason),
-    onChange: (change) => onNotice(describeChange(change)),
+  const stored = directory === null ? createMemoryToolRecords() : openToolRecords(directory);
+  const finder = new ServerFinder({
+    entries,
+    calls,
+    agents: () => parts.agents(),
+    createCatalog: (list) =>
+      new ToolCatalog({
+        entries: list,
+        connections,
+        records: selectRecords(stored, list, parts.trust),
+        onProblem: (_, reason) => onNotice(reason),
+        onChange: (change) => onNotice(describeChange(change)),
+        onStateChange,
+      }),
+    onNotice,
   });
-  const converted = new WeakMap<readonly CatalogServer[], readonly McpServerTools[]>();
+  const prepareFor = async (moment: ServerMoment): Promise<void> => {
+    const unknown = finder.findUnknown(moment.agent);
+    const { asked, waits, isAnnounced } = planServerWait(moment, [...unknown.keys()]);
+    const waiting = new Set<string>();
+    const answers = asked
+      .flatMap((part) => unknown.get(part) ?? [])
+      .map(async (server) => {
+        waiting.add(server.name);
+        await server.ask();
+        waiting.delete(server.name);
+      });
+    if (!waits) return;
+    const timer = setTimeout(() => isAnnounced && onNotice(describeWait([...waiting])), SLOW_MS);
+    await Promise.all(answers);
+    clearTimeout(timer);
+  };
   return {
-    prepare: (agent, onSlow) => catalog.prepare((part) => mayUseServer(agent, part), onSlow),
+    prepare: (agent) => prepareFor({ kind: 'spawn', agent }),
+    prepareFor,
+    listAwaited: (agent) => {
+      const unknown = finder.findUnknown(agent);
+      const { asked } = planServerWait({ kind: 'start', agent }, [...unknown.keys()]);
+      return asked.flatMap((part) => unknown.get(part)?.name ?? []);
+    },
     get servers() {
-      const { servers } = catalog;
-      const known = converted.get(servers);
-      if (known !== undefined) return known;
-      const all = servers.map((server) => toServerTools(server, calls));
-      converted.set(servers, all);
-      return all;
+      return finder.configured.servers;
     },
     get parts() {
-      return catalog.parts;
+      return finder.configured.parts;
     },
+    get allParts() {
+      return finder.listCatalogs().flatMap((catalog) => catalog.parts);
+    },
+    ofAgent: (agent) => finder.ofAgent(agent),
+    endTask: (id) => finder.endTask(id),
+    board: new ConnectedServers({ finder, connections, listeners }),
     close: () => connections.close(),
   };
 }
 
-/** Opens the records of accepted tools. A server that is trusted for this run only leaves no record. */
-function openRecords(
-  directory: string | null,
+/** Selects the records of accepted tools. The servers of a project that is trusted for this run only leave no record. */
+function selectRecords(
+  stored: ToolRecords,
   entries: readonly McpServerEntry[],
   { isForRun = false }: ProjectTrust,
 ): ToolRecords {
-  if (directory === null) return createMemoryToolRecords();
-  const stored = openToolRecords(directory);
   if (!isForRun) return stored;
   const ofProject = entries.filter(({ origin }) => origin.scope === 'project');
   return keepForRun(stored, new Set(ofProject.map(fingerprintServer)));
 }
 
-/** Tells whether an agent may use a tool of a server, as far as the lists of its definition say. */
-function mayUseServer({ tools, disallowedTools }: ServerUser, part: string): boolean {
-  const denied = [...disallowedTools, ...(tools.mode === 'deny' ? tools.names : [])];
-  if (denied.some((name) => nameCovers(name, `mcp__${part}__*`, 'narrow'))) return false;
-  return tools.mode !== 'allow' || tools.names.some((name) => canNameServer(name, part));
-}
-
-function toServerTools(
-  { entry, part, instructions, tools }: CatalogServer,
-  calls: RunningCalls,
-): McpServerTools {
-  const { name, origin, transport } = entry;
-  const isConfined = transport.type !== 'stdio' || runsInSandbox(entry);
-  return {
-    name,
-    file: origin.file,
-    part,
-    about: instructions,
-    tools: tools.map((tool) => createMcpTool(tool, { isConfined, calls })),
-  };
+function describeWait(names: readonly string[]): string {
+  const quoted = names.map((name) => `"${name}"`).join(', ');
+  return `waiting for the MCP ${names.length === 1 ? 'server' : 'servers'} ${quoted} …`;
 }
 
 /** Describes an event of a server that a person should see, as the rest of a sentence. Returns null for the others. */

@@ -25,6 +25,7 @@ import type { BranchTask, ResumeRequest, RunRequest } from '../setup/options.ts'
 import type { TemplateRequest } from '../templates/plan-fan-out.ts';
 import type { TemplateReport, TemplateResumePreview } from '../templates/template-report.ts';
 import type { QuotedItems, QuoteRequest } from '../../engine/quote/quote.ts';
+import type { ServerBoard } from '../mcp/server-status.ts';
 import type { DiscoveredAgents, DiscoveredSkills } from '../setup/definitions.ts';
 import type { QuestionAnswer } from '../../engine/engine-requests.ts';
 
@@ -137,6 +138,18 @@ export interface Muster {
    * plan.
    */
   rewind(plan: RewindPlan): Promise<RewindOutcome>;
+  /** The MCP servers of this process, for people. */
+  readonly servers: ServerBoard;
+  /**
+   * Returns the names of the MCP servers that have not said yet which tools they have, and that a conversation with this
+   * agent may use. If it begins now, it does not get their tools. Default: the main agent.
+   */
+  listAwaitedServers(agent?: string): readonly string[];
+  /**
+   * Asks these servers, and waits for their answers or failures. It may be called before `start`, with the agent that
+   * `start` gets. Never rejects.
+   */
+  prepareServers(agent?: string): Promise<void>;
   /** The templates that the tool RunTemplate can run. */
   readonly templates: readonly TemplateDefinition[];
   /** Returns the context files that new conversations and subagents in the working directory get. */

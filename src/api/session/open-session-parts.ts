@@ -61,9 +61,10 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     canWriteDataDir: storage.canWriteDataDir,
     isAttended: options.attended ?? false,
     mainAgent: findMainAgent(options.mainAgent, agents.current.items),
+    agents: () => agents.current.items,
   });
   const inbox = openInbox(session, {
-    servers: servers?.parts ?? [],
+    servers: servers.allParts,
     questions: options.questions,
     attended: options.attended ?? false,
     log: options.log,
@@ -143,7 +144,7 @@ interface EngineParts {
   readonly definitions: SessionDefinitions;
   readonly storage: SessionStorage;
   readonly inbox: SessionParts['inbox'];
-  readonly servers: SessionServers | null;
+  readonly servers: SessionServers;
 }
 
 async function createEngine(
@@ -167,7 +168,7 @@ async function createEngine(
     models: models.chooser,
     tools: [...builtinTools(), ...(search === null ? [] : [createWebSearchTool(search)])],
     web: loadWebAccess(environment),
-    ...(servers === null ? {} : { mcp: servers }),
+    mcp: servers,
     templates: templates.items,
     agents: { refresh: () => agents.refresh(), agents: () => agents.current.items },
     skills: { refresh: () => skills.refresh(), skills: () => skills.current.items },

@@ -131,6 +131,7 @@ export class Runs {
     const { prompt = null, enclosed, mode, answer, compacts, below, retryFailed } = request;
     const stopListening = router.listen(id, onEvent);
     try {
+      await this.prepareServers(id);
       const task = await engine.resume(id, {
         prompt,
         maxRights: this.createRightsLimit(rightsOf),
@@ -157,6 +158,20 @@ export class Runs {
     } catch (thrown) {
       stopListening();
       throw thrown;
+    }
+  }
+
+  /** Asks the servers that have the tools of a recorded task and whose tools are not known any more. */
+  private async prepareServers(id: string): Promise<void> {
+    const { servers, store } = this.parts;
+    if (servers.allParts.length === 0) return;
+    // The first event has the tools of the task, which never change.
+    for await (const event of store.streamEvents(id, 0)) {
+      if (event.type !== 'task.created') return;
+      const { agent, tools: names } = event.spec;
+      const recorded = { tools: { mode: 'allow', names }, disallowedTools: [] } as const;
+      await servers.prepareFor({ kind: 'resume', agent: { ...agent, ...recorded } });
+      return;
     }
   }
 

@@ -49,8 +49,7 @@ export interface SessionParts {
    * memory, where other processes cannot see them.
    */
   readonly channel: ControlChannel | null;
-  /** The MCP servers; null if none is configured. */
-  readonly servers: SessionServers | null;
+  readonly servers: SessionServers;
   readonly retention: Retention;
   /** The turn limit of the main agent, or null if there is none. */
   readonly maxTurns: number | null;

@@ -4,6 +4,7 @@ import { userConfigDirectory } from '../../config/paths.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { findAgent } from '../../agents/find-agent.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
+import { NO_SERVERS, type ServerBoard } from '../mcp/server-status.ts';
 import type { SessionServers } from '../mcp/open-servers.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { listSecretForms } from '../setup/secrets.ts';
@@ -17,34 +18,48 @@ interface ServerNeeds {
   readonly canWriteDataDir: boolean;
   /** True if a person is present. */
   readonly isAttended: boolean;
-  /** The agent of the first task. */
-  readonly mainAgent: AgentDefinition;
+  /** The agent of the first task; null if no task begins by itself. */
+  readonly mainAgent: AgentDefinition | null;
+  /** Returns the definitions that can be used now. */
+  readonly agents: () => readonly AgentDefinition[];
 }
 
 /**
- * Opens the MCP servers of a session. Servers that were never used before and that the main agent may use are asked for
- * their tools: a run without a person waits for that, with a notice if it takes long, and in the terminal UI they become
- * known a moment later. Returns null if there are no servers;
- * the code for them is then not loaded.
+ * Opens the MCP servers of a session, and asks those for their tools that have to be asked at its start. If there are
+ * none, their code is loaded when a definition that contains a server is used for the first time.
  */
 export async function openSessionServers(
-  { environment, roots, state, directory, loaded, trust, secrets, onNotice }: SessionConfig,
-  { models, sandbox, canWriteDataDir, isAttended, mainAgent }: ServerNeeds,
-): Promise<SessionServers | null> {
+  session: SessionConfig,
+  needs: ServerNeeds,
+): Promise<SessionServers> {
+  const { environment, roots, state, loaded } = session;
+  const { isAttended, mainAgent, agents } = needs;
   const user = { environment, home: state.home };
   const files = [join(userConfigDirectory(user), 'mcp.json'), join(roots[0], '.mcp.json')];
-  const tables = loaded.config.mcp;
-  if (tables === null && !files.some((file) => existsSync(file))) return null;
+  const isConfigured = loaded.config.mcp !== null || files.some((file) => existsSync(file));
+  const hasServers = isConfigured || agents().some(({ servers }) => servers !== undefined);
+  const open = () => loadServers(session, needs);
+  if (!hasServers) return new LateServers(open);
+  const servers = await open();
+  await servers.prepareFor({ kind: 'open', isAttended, agent: mainAgent });
+  return servers;
+}
+
+async function loadServers(
+  { environment, roots, state, directory, loaded, trust, secrets, onNotice }: SessionConfig,
+  { models, sandbox, canWriteDataDir, agents }: ServerNeeds,
+): Promise<SessionServers> {
   const [{ openServers }, { openLogins }] = await Promise.all([
     import('../mcp/open-servers.ts'),
     import('../mcp/open-logins.ts'),
   ]);
   const addSecret = (value: string): void => void secrets.push(...listSecretForms(value));
-  const servers = openServers({
-    ...user,
+  return openServers({
+    environment,
+    home: state.home,
     project: roots[0],
     trust,
-    tables,
+    tables: loaded.config.mcp,
     roots,
     directory: canWriteDataDir ? directory : null,
     logins: openLogins(state, {
@@ -56,23 +71,84 @@ export async function openSessionServers(
     fetch: models.listing.fetch,
     sandbox,
     rules: loaded.rules,
+    agents,
     addSecret,
     onNotice,
   });
-  const known = servers?.prepare(mainAgent, (names) => {
-    if (isAttended) return;
-    const quoted = names.map((name) => `"${name}"`).join(', ');
-    onNotice(`waiting for the MCP ${names.length === 1 ? 'server' : 'servers'} ${quoted} …`);
-  });
-  if (!isAttended) await known;
-  return servers;
 }
 
-/** Finds the agent of the first task. A name that no agent has is reported when the task starts. */
+/** The servers of a session that has none at its start. They are opened when an agent has servers of its own. */
+class LateServers implements SessionServers {
+  private readonly open: () => Promise<SessionServers>;
+  private opening: Promise<SessionServers> | null = null;
+  private opened: SessionServers | null = null;
+  private readonly listeners = new Set<() => void>();
+
+  constructor(open: () => Promise<SessionServers>) {
+    this.open = open;
+  }
+
+  get parts(): readonly string[] {
+    return this.opened?.parts ?? [];
+  }
+
+  get allParts(): readonly string[] {
+    return this.opened?.allParts ?? [];
+  }
+
+  get servers(): SessionServers['servers'] {
+    return this.opened?.servers ?? [];
+  }
+
+  get board(): ServerBoard {
+    return this.opened?.board ?? { ...NO_SERVERS, watch: (listener) => this.keep(listener) };
+  }
+
+  prepare(agent: Parameters<SessionServers['prepare']>[0]): Promise<void> {
+    return this.prepareFor({ kind: 'spawn', agent });
+  }
+
+  async prepareFor(moment: Parameters<SessionServers['prepareFor']>[0]): Promise<void> {
+    if (moment.agent?.servers === undefined && this.opened === null) return;
+    this.opening ??= this.open();
+    this.opened ??= await this.opening;
+    for (const listener of this.listeners) this.opened.board.watch(listener);
+    this.listeners.clear();
+    await this.opened.prepareFor(moment);
+  }
+
+  /** Keeps a listener until the servers are opened. */
+  private keep(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  listAwaited(agent: Parameters<SessionServers['listAwaited']>[0]): readonly string[] {
+    return this.opened?.listAwaited(agent) ?? Object.keys(agent.servers ?? {});
+  }
+
+  ofAgent(agent: Parameters<SessionServers['ofAgent']>[0]): ReturnType<SessionServers['ofAgent']> {
+    return this.opened?.ofAgent(agent) ?? { parts: [], servers: [], unusable: new Map() };
+  }
+
+  endTask(id: string): void {
+    this.opened?.endTask(id);
+  }
+
+  async close(): Promise<void> {
+    await this.opened?.close();
+  }
+}
+
+/**
+ * Finds the agent of the first task; null if no task begins by itself. A name that no agent has is reported when the task
+ * starts.
+ */
 export function findMainAgent(
-  name: string | undefined,
+  name: string | null | undefined,
   agents: readonly AgentDefinition[],
-): AgentDefinition {
+): AgentDefinition | null {
+  if (name === null) return null;
   const found = name === undefined ? null : findAgent(name, agents);
   return found?.ok === true ? found.agent : MAIN_AGENT;
 }

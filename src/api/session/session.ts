@@ -1,4 +1,6 @@
 import { stopOrder } from '../../engine/task/stop-order.ts';
+import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
 import { OFFLINE } from '../../model/selection/choose-model.ts';
 import type { TaskSummary } from '../../store/task-store.ts';
 import { toDiscoveredAgents, toDiscoveredSkills } from '../setup/definitions.ts';
@@ -7,6 +9,7 @@ import type { Muster, StopRequest } from './contract.ts';
 import { checkQuotedItems, MessageQuoter } from './quote-message.ts';
 import { RootDefaults } from './root-terms.ts';
 import { Runs } from './runs.ts';
+import { findMainAgent } from './session-servers.ts';
 import type { SessionParts } from './session-parts.ts';
 
 /** Creates the session that the library offers. Each method delegates to one of the parts. */
@@ -20,6 +23,8 @@ export function createSession(parts: SessionParts): Muster {
     const roots = store.list().filter((task) => task.parent === null && task.cwd === cwd);
     return roots.find(isWanted) ?? null;
   };
+  const findAgentOf = (name: string | undefined): AgentDefinition =>
+    findMainAgent(name, parts.agents.current.items) ?? MAIN_AGENT;
   const stop = ({ by, because }: StopRequest) => engine.stop(stopOrder(by, because));
   return {
     get agents() {
@@ -81,6 +86,12 @@ export function createSession(parts: SessionParts): Muster {
       return rewind(store, plan);
     },
     templates: parts.toolTemplates,
+    get servers() {
+      return parts.servers.board;
+    },
+    listAwaitedServers: (agent) => parts.servers.listAwaited(findAgentOf(agent)),
+    prepareServers: (agent) =>
+      parts.servers.prepareFor({ kind: 'start', agent: findAgentOf(agent) }),
     contextFiles: () => engine.contextFiles(cwd),
     async contextOf(id) {
       const { readTaskContext } = await import('../tasks/task-context.ts');
@@ -121,7 +132,7 @@ export function createSession(parts: SessionParts): Muster {
     stop,
     async close() {
       await stop({ by: 'client', because: 'Muster was closed' });
-      await parts.servers?.close();
+      await parts.servers.close();
       await parts.channel?.close();
       await parts.retention.finish();
       await store.close();

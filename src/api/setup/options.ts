@@ -33,10 +33,11 @@ export interface MusterOptions {
   /** Agent definitions of this session, which take precedence over all others. */
   readonly agents?: readonly AgentDefinition[];
   /**
-   * The name of the agent that the first task will have. Only the MCP servers that it may use are asked for their tools
-   * when the session is opened. Default: the main agent, which may use all.
+   * The name of the agent that the first task will have; null if no conversation begins by itself. When the session is
+   * opened, the MCP servers are asked for their tools that this agent may use and that were never used before. Default:
+   * the main agent, which may use all.
    */
-  readonly mainAgent?: string;
+  readonly mainAgent?: string | null;
   /** The turn limit of the main agent. Default: no limit. */
   readonly maxTurns?: number;
   /**

@@ -213,14 +213,20 @@ export function addSystemText(prefix: RequestPrefix, text: string): RequestPrefi
 const recordedAgents = new WeakMap<AgentDefinition, AgentDefinition>();
 
 /**
- * Returns a definition as logs contain it, with the texts in `extra` redacted. These texts may contain keys and
- * passwords of servers and hooks, which the list of secrets does not include. Nothing reads `extra` from a log.
+ * Returns a definition as logs contain it, with the texts in `extra` and in the entries of its servers redacted. These
+ * texts may contain keys and passwords, which the list of secrets does not include. Nothing reads them from a log: a
+ * resumed task has the servers of its present definition.
  */
 export function redactAgent(agent: AgentDefinition): AgentDefinition {
-  if (Object.keys(agent.extra).length === 0) return agent;
+  const { extra, servers } = agent;
+  if (Object.keys(extra).length === 0 && servers === undefined) return agent;
   const known = recordedAgents.get(agent);
   if (known !== undefined) return known;
-  const copy = { ...agent, extra: redactTexts(agent.extra) };
+  const copy = {
+    ...agent,
+    extra: redactTexts(extra),
+    ...(servers === undefined ? {} : { servers: redactTexts(servers) }),
+  };
   recordedAgents.set(agent, copy);
   return copy;
 }

@@ -1,3 +1,4 @@
+import { rejectOnAbort } from '../../base/async.ts';
 import { type TaskCall, spawnChild } from './spawn-child.ts';
 import { MusterError } from '../../base/errors.ts';
 import { isStartedBy } from '../../protocol/state/activation.ts';
@@ -72,8 +73,9 @@ export async function startChild(
     });
     return child instanceof MusterError ? child : child.spec.id;
   }
-  await prepareDelegation(engine.deps, caller.spec.agent, input);
-  caller.cancellation.turnSignal.throwIfAborted();
+  const { turnSignal } = caller.cancellation;
+  await rejectOnAbort(prepareDelegation(engine.deps, caller.spec.agent, input), turnSignal);
+  turnSignal.throwIfAborted();
   const child = await spawnChild(engine, { ...call, reservedId });
   if (child instanceof MusterError) return child;
   engine.startLoop(child);

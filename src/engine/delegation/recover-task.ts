@@ -124,7 +124,7 @@ function toPlacement({ agent, rights, cwd, parent, prompt, model }: TaskSpec): P
 function selectRecordedTools(deps: EngineDeps, { spec }: TaskState): readonly AnyTool[] {
   if (spec.tools.length === 0 && spec.prefix === '')
     return prepareAgent(deps, toPlacement(spec)).tools;
-  return selectTools(deps, spec.tools);
+  return selectTools(deps, spec.agent, spec.tools);
 }
 
 /**

@@ -2,6 +2,7 @@ import { formatLocalDay } from '../../base/local-time.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { OnAsk } from '../../protocol/question.ts';
+import type { AgentServers } from '../../protocol/mcp.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import { type ConfiguredServer, type DroppedTool, createToolView } from '../../policy/tool-view.ts';
 import { delegableAgents, offeredAgents } from './agent-types.ts';
@@ -9,16 +10,16 @@ import type { AgentSource, EngineDeps, SkillSource } from '../task/deps.ts';
 import { isMainAgent } from '../task/main-agent.ts';
 import { readPromptNotes, type PromptNotes } from '../memory/prompt-notes.ts';
 import { removeGit, type PromptInput } from './prompt.ts';
-import { isServerToolName } from '../../protocol/server-tool-names.ts';
+
 import { formatUnmetRequests, type UnmetRequest } from '../../protocol/unmet-request.ts';
 import { findCallableSkills, loadPreloadedSkills, type PreloadedSkills } from './skills.ts';
-import { parseRules } from '../../policy/rules/rules.ts';
-import type { JsonValue } from '../../base/json.ts';
-import { CONFIGURED_TOOLS, TOOL_FINDER_TOOLS, UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
+
+import { TOOL_FINDER_TOOLS } from '../../protocol/tool-names.ts';
 import { findModelFamily, type ModelFamily } from '../../protocol/model-families/model-families.ts';
 import { selectToolsOfFamily } from '../../protocol/model-families/describe-tools.ts';
 import { PATCH_TOOL } from '../../protocol/file-tools.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
+import { findUnmetRequests } from './unmet-requests.ts';
 import { isMcpTool, selectListedTools, type ListedTools } from './listed-tools.ts';
 
 /** The parts of the engine that the setup of an agent depends on. */
@@ -78,11 +79,12 @@ export interface AgentSetup {
 export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup {
   const { agent, rights, isRoot, model } = placement;
   const family = findModelFamily(model.id);
+  const servers = findServers(deps, agent);
   const view = createToolView({
     definition: isMainAgent(agent) ? null : agent,
     rights,
-    available: listAvailableTools(deps, rights),
-    servers: listServers(deps),
+    available: listAvailableTools(deps, rights, servers),
+    servers: describeServers(servers),
     addsCodeSearch: model.provider === 'offline',
     addsPatches: family?.replaces[PATCH_TOOL] !== undefined,
     nested: deps.settings.nested,
@@ -90,10 +92,12 @@ export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup 
     delegable: delegableAgents(agent, deps.agents.agents()).length > 0,
     ...(placement.onAsk === undefined ? {} : { onAsk: placement.onAsk }),
   });
-  const selected = selectTools(deps, view.names);
-  const { listed, servers } = listTools(deps, selected, family);
+  const selected = selectTools(deps, agent, view.names);
+  const { listed, servers: serverLines } = listTools(deps, servers, selected, family);
   const tools =
-    servers.length === 0 ? selected : [...selected, ...findTools(deps, TOOL_FINDER_TOOLS)];
+    serverLines.length === 0
+      ? selected
+      : [...selected, ...findTools(deps, servers, TOOL_FINDER_TOOLS)];
   const switchedOff = view.names
     .filter((name) => !tools.some((tool) => tool.name === name))
     .map((name) => ({ name, reason: 'task_tool.enabled is false.' }));
@@ -107,7 +111,7 @@ export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup 
     unmet,
     prompt: {
       ...buildPromptInput(deps, placement, tools, memory),
-      servers,
+      servers: serverLines,
       unmet: formatUnmetRequests(unmet),
     },
     preloaded: loadPreloadedSkills(deps, agent),
@@ -126,32 +130,46 @@ function readNotesForPrompt(
 }
 
 /** Returns the available tools. Skill and RunTemplate are left out when there is no skill or template to call. */
-function listAvailableTools(deps: SetupDeps, rights: Rights): readonly AnyTool[] {
+function listAvailableTools(
+  deps: SetupDeps,
+  rights: Rights,
+  { servers }: AgentServers,
+): readonly AnyTool[] {
   const without = new Set<string>();
   if (findCallableSkills(deps, rights).skills.length === 0) without.add('Skill');
   if ((deps.templates ?? []).length === 0 || !deps.settings.taskTools) without.add('RunTemplate');
   for (const name of TOOL_FINDER_TOOLS) without.add(name);
-  return [...deps.tools.filter(({ name }) => !without.has(name)), ...listServerTools(deps)];
+  return [
+    ...deps.tools.filter(({ name }) => !without.has(name)),
+    ...servers.flatMap(({ tools }) => tools),
+  ];
 }
 
-function listServers({ mcp }: Pick<SetupDeps, 'mcp'>): readonly ConfiguredServer[] {
-  const known = new Set(mcp?.servers.map(({ part }) => part));
-  return (mcp?.parts ?? []).map((part) => ({ part, hasKnownTools: known.has(part) }));
+const NO_SERVERS: AgentServers = { parts: [], servers: [], unusable: new Map() };
+
+function findServers({ mcp }: Pick<SetupDeps, 'mcp'>, agent: AgentDefinition): AgentServers {
+  return mcp?.ofAgent(agent) ?? NO_SERVERS;
 }
 
-function listServerTools({ mcp }: Pick<SetupDeps, 'mcp'>): readonly AnyTool[] {
-  return mcp?.servers.flatMap(({ tools }) => tools) ?? [];
+/** Describes the servers that an agent may have, for the reasons why it does not get their tools. */
+function describeServers({ parts, servers, unusable }: AgentServers): readonly ConfiguredServer[] {
+  const known = new Set(servers.map(({ part }) => part));
+  return [
+    ...parts.map((part) => ({ part, hasKnownTools: known.has(part) })),
+    ...Array.from(unusable, ([part, problem]) => ({ part, hasKnownTools: false, problem })),
+  ];
 }
 
 /** Selects the tools that requests list, from all tools of a task. */
 function listTools(
   deps: SetupDeps,
+  servers: AgentServers,
   tools: readonly AnyTool[],
   family: ModelFamily | null,
 ): ListedTools {
-  const finders = findTools(deps, TOOL_FINDER_TOOLS);
+  const finders = findTools(deps, servers, TOOL_FINDER_TOOLS);
   const all = [...selectToolsOfFamily(tools, family), ...finders];
-  return selectListedTools(all, deps.mcp?.servers ?? [], deps.settings.listedServerToolBytes);
+  return selectListedTools(all, servers.servers, deps.settings.listedServerToolBytes);
 }
 
 function buildPromptInput(
@@ -189,25 +207,30 @@ export function currentPromptInput(
   tools: readonly AnyTool[],
 ): PromptInput & Pick<ListedTools, 'listed'> {
   const notes = readNotesForPrompt(deps, placement, tools);
+  const servers = findServers(deps, placement.agent);
   const input = buildPromptInput(deps, placement, tools, notes);
-  return { ...input, ...listTools(deps, tools, input.family) };
+  return { ...input, ...listTools(deps, servers, tools, input.family) };
 }
 
-/** Returns the tools with these names, in this order. Tools that do not exist or are disabled are left out. */
+/**
+ * Returns the tools of an agent with these names, in this order. Tools that do not exist or are disabled are left out.
+ */
 export function selectTools(
   deps: Pick<SetupDeps, 'settings' | 'tools' | 'mcp'>,
+  agent: AgentDefinition,
   names: readonly string[],
 ): readonly AnyTool[] {
   const { settings } = deps;
   const existing = settings.taskTools ? names : names.filter((name) => !TASK_TOOLS.has(name));
-  return findTools(deps, existing);
+  return findTools(deps, findServers(deps, agent), existing);
 }
 
 function findTools(
-  deps: Pick<SetupDeps, 'tools' | 'mcp'>,
+  deps: Pick<SetupDeps, 'tools'>,
+  { servers }: AgentServers,
   names: readonly string[],
 ): readonly AnyTool[] {
-  const serverTools = names.some(isMcpTool) ? listServerTools(deps) : [];
+  const serverTools = names.some(isMcpTool) ? servers.flatMap(({ tools }) => tools) : [];
   const byName = new Map([...deps.tools, ...serverTools].map((tool) => [tool.name, tool]));
   return names.flatMap((name) => byName.get(name) ?? []);
 }
@@ -265,88 +288,4 @@ function findContext({ context, settings }: SetupDeps, { agent, cwd, isRoot }: P
   const fullContext = context?.getContext(cwd) ?? null;
   const isReusable = !isRoot && (agent.cache ?? settings.reusesResults);
   return fullContext !== null && isReusable ? removeGit(fullContext) : fullContext;
-}
-
-/** The codes of problems in a definition that mean that a requested tool is not granted. */
-/** The codes of problems in a definition that concern servers, whose reports also name the file. */
-const SERVER_CODES: ReadonlySet<string> = new Set(['inline-server', 'invalid-servers']);
-const UNGRANTED_TOOL_CODES: ReadonlySet<string> = new Set([
-  'unknown-tool',
-  'too-wide-alias',
-  'tool-pattern',
-  'unknown-denied-tool',
-  ...SERVER_CODES,
-]);
-const NO_ISOLATION_REASON =
-  'Muster does not offer it yet; the task works in the directory of its parent.';
-
-/**
- * Lists what a definition asks for by name and its task does not get: tools that are unknown, missing or removed by
- * its rights, and an isolation. A tool that the definition itself denies does not count as requested. Built-in
- * definitions may name tools that are not built yet, and their tasks may be too deep in the tree to delegate; both
- * are not listed.
- *
- * @param dropped the tools that were left out for the task
- */
-export function findUnmetRequests(
-  agent: AgentDefinition,
-  dropped: readonly DroppedTool[],
-): readonly UnmetRequest[] {
-  if (isMainAgent(agent)) return [];
-  const unknown = agent.problems.flatMap(({ code, tool, message, path }): readonly UnmetRequest[] =>
-    tool === undefined || !UNGRANTED_TOOL_CODES.has(code)
-      ? []
-      : [toUnmetRequest(code, tool, SERVER_CODES.has(code) ? `${path}: ${message}` : message)],
-  );
-  const ungranted = dropped
-    .filter(({ name }) => asksByName(agent, name) && !agent.disallowedTools.includes(name))
-    .map(({ name, reason }): UnmetRequest => ({ kind: 'tool', name, reason }));
-  return [...unknown, ...ungranted, ...findUnreadableRules(agent), ...findIsolationRequest(agent)];
-}
-
-function toUnmetRequest(code: string, name: string, message: string): UnmetRequest {
-  // The message about the name of a server's tool says what to write instead.
-  const isNameOfServer = isServerToolName(name) && code.startsWith('unknown-');
-  if (isNameOfServer && code === 'unknown-tool') return { kind: 'tool', name, reason: message };
-  if (isNameOfServer) return { kind: 'denial', name, reason: message };
-  if (code === 'unknown-denied-tool') {
-    return { kind: 'denial', name, reason: 'No tool of that name is known: nothing is denied.' };
-  }
-  return { kind: 'tool', name, reason: code === 'unknown-tool' ? UNKNOWN_TOOL : message };
-}
-
-const UNKNOWN_TOOL = 'No tool of that name is known.';
-
-/**
- * Lists the rules of a definition that can't be read. Such rules deny or ask, so nobody would notice that they are
- * missing.
- */
-function findUnreadableRules({ name, rules }: AgentDefinition): readonly UnmetRequest[] {
-  if (rules === undefined) return [];
-  const source = { kind: 'definition', where: `agent ${name}` } as const;
-  const texts = (list: readonly string[]) => list.map((text) => ({ text, source }));
-  const { problems } = parseRules({ allow: [], ask: texts(rules.ask), deny: texts(rules.deny) });
-  return problems.map(({ text, mistake, kind }): UnmetRequest => {
-    const effect = kind === 'tool' ? 'It has no effect.' : 'It counts for all calls of its tool.';
-    return { kind: 'rule', name: text, reason: `${mistake} ${effect}` };
-  });
-}
-
-function asksByName({ tools, delegatesTo = [], origin }: AgentDefinition, name: string): boolean {
-  const mayBeMissing = name === 'Task' || UNBUILT_TOOLS.has(name) || CONFIGURED_TOOLS.has(name);
-  if (origin.scope === 'builtin' && mayBeMissing) return false;
-  if (name === 'Task' && delegatesTo.length > 0) return true;
-  return tools.mode === 'allow' && tools.names.includes(name);
-}
-
-/** Returns the isolation that a definition asks for, which has no effect yet. */
-export function findIsolationRequest({
-  extra,
-}: Pick<AgentDefinition, 'extra'>): readonly UnmetRequest[] {
-  return Object.entries(extra).flatMap(([field, value]: [string, JsonValue | undefined]) => {
-    if (field.toLowerCase() !== 'isolation' || typeof value !== 'string') return [];
-    const name = value.trim();
-    if (name === '' || name.toLowerCase() === 'none') return [];
-    return [{ kind: 'isolation', name, reason: NO_ISOLATION_REASON } as const];
-  });
 }

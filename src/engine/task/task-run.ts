@@ -246,6 +246,9 @@ export class TaskRun {
     this.parent?.children.remove(this);
     this.tree.leave(this);
     this.journal.close();
+    // A conversation in the terminal UI ends after each answer. Its servers run on until the next message.
+    const goesOn = this.parent === null && this.deps.inbox.isUserPresent;
+    if (!goesOn) this.deps.mcp?.endTask(this.recorded.id);
     this.end.finish();
   }
 }

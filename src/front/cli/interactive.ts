@@ -148,6 +148,7 @@ async function createSession(
     ...(maxTurns === null ? {} : { maxTurns }),
     // A conversation can only continue in its log.
     ...(isResuming ? { log: true } : {}),
+    ...(isResuming ? { mainAgent: null } : run.agent === null ? {} : { mainAgent: run.agent }),
     questions: 'wait',
     attended: true,
     // Draw the screen first: what preloading prepares is needed only after the user has typed a message.

@@ -74,7 +74,9 @@ async function openSession(options: RunOptions): Promise<Muster> {
   const [{ createMuster }, session] = await Promise.all([loadSessions(), musterOptions(options)]);
   return createMuster({
     ...session,
-    ...dropMissing({ maxTurns, mainAgent: resume === null ? agent : null }),
+    ...dropMissing({ maxTurns }),
+    // A task that continues has the tools that it had.
+    ...(resume === null ? dropMissing({ mainAgent: agent }) : { mainAgent: null }),
     // A conversation can only continue in its log.
     ...(resume === null ? {} : { log: true }),
   });

@@ -57,6 +57,7 @@ export function createMcpTool(
         const started = await call(args, {
           signal: context.signal,
           callId: running.id,
+          taskId: context.taskId,
           onProgress: showProgress(context),
         });
         if (started.kind === 'result') return await formatResult(started.result, context);

@@ -38,6 +38,7 @@ test('a file with every field: the others are kept and reported once', async () 
         'WebFetch',
       ],
     },
+    servers: { tickets: { command: 'serve' } },
     model: 'Some Model (copilot)',
     unlisted: true,
     delegatesTo: ['Writer', 'Checker'],
@@ -51,14 +52,6 @@ test('a file with every field: the others are kept and reported once', async () 
       mood: 'calm',
     },
     problems: [
-      {
-        code: 'inline-server',
-        message:
-          '`mcpServers` defines `tickets`, but definitions in agents are not supported yet: the agent only gets a server of that name from your configuration.',
-        path: '/agents/tester.md',
-        line: 11,
-        tool: 'mcp__tickets__*',
-      },
       {
         code: 'inactive-field',
         message:

@@ -39,10 +39,25 @@ describe.each(Object.entries(VENDORS))('the servers of an agent of %s', (_, { ag
     ]);
   });
 
-  // A definition counts as the name of its server, and an entry of another shape as none.
   test.each([
-    ['{a: {command: x}}', ['a'], [['inline-server', 'mcp__a__*']]],
-    ['[a, {b: {command: x}}]', ['a', 'b'], [['inline-server', 'mcp__b__*']]],
+    ['{a: {command: x}}', ['a'], { a: { command: 'x' } }],
+    [
+      '[a, {b: {command: x}, c: true}, {d: {url: 7}}]',
+      ['a', 'b', 'c', 'd'],
+      { b: { command: 'x' }, d: { url: 7 } },
+    ],
+    ['[a]', ['a'], undefined],
+  ])('mcpServers: %s contains servers', async (value, names, servers) => {
+    const agent = await readOne(agents, agentFile(...HEAD, `mcpServers: ${value}`));
+    expect([agent.tools.names, agent.servers, agent.problems]).toEqual([
+      [...core, ...names.map((name) => `mcp__${name}__*`)],
+      servers,
+      [],
+    ]);
+  });
+
+  // An item of another shape gives no server.
+  test.each([
     ['{a: {}, command: x}', ['a'], [['invalid-servers', 'mcp__*']]],
     ['[a, [b], true]', ['a'], [['invalid-servers', 'mcp__*']]],
     ['true', [], [['invalid-servers', 'mcp__*']]],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   findIsolationRequest,
   findUnmetRequests,
-} from '../../../src/engine/prompt/prepare-agent.ts';
+} from '../../../src/engine/prompt/unmet-requests.ts';
 import {
   readUnmetRequests,
   formatUnmetRequests,

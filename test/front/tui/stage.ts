@@ -6,6 +6,7 @@ import type {
   RuleChange,
   RuleInForce,
   Run,
+  ServerStatus,
   TaskSignal,
 } from '../../../src/api/index.ts';
 import type { JsonValue } from '../../../src/base/json.ts';
@@ -75,6 +76,8 @@ export interface Asked {
   /** The rules with which a conversation was begun. */
   readonly begunWith: RuleChange[];
   readonly background: string[];
+  /** What was done with MCP servers. */
+  readonly servers: string[];
   readonly enclosed: {
     readonly words: string;
     readonly outputs: readonly CommandOutput[];
@@ -104,6 +107,7 @@ export class Stage implements AsyncDisposable {
     rules: [],
     begunWith: [],
     background: [],
+    servers: [],
     enclosed: [],
     woken: [],
     resumed: [],
@@ -119,6 +123,12 @@ export class Stage implements AsyncDisposable {
   readonly templates: TemplateDefinition[] = [];
   /** The rules that are in force. */
   rules: readonly RuleInForce[] = [];
+  /** The MCP servers. */
+  servers: readonly ServerStatus[] = [];
+  /** The names of the servers for which the first message waits until they have answered. */
+  awaitedServers: readonly string[] = [];
+  readonly serversAnswered = Promise.withResolvers<void>();
+  private onServerChange: () => void = () => {};
   whyNoImage: string | null = null;
   /** The context window of every model. */
   contextWindow: number | null = null;
@@ -282,6 +292,12 @@ export class Stage implements AsyncDisposable {
   /** A task that is watched stands as its events told. */
   place(id: string): void {
     this.app.placeTask(this.stateOf(id));
+  }
+
+  /** The MCP servers have these states now. */
+  changeServers(servers: readonly ServerStatus[]): void {
+    this.servers = servers;
+    this.onServerChange();
   }
 
   /** The run is over, as far as the library is concerned. */
@@ -497,6 +513,20 @@ export class Stage implements AsyncDisposable {
       models: { settings: {}, providers: [] } as never,
       rules: { allow: [], ask: [], deny: [] },
       templates: this.templates,
+      servers: {
+        list: () => stage.servers,
+        watch: (listener) => {
+          stage.onServerChange = listener;
+          return () => {};
+        },
+        restart: async (id) => void asked.servers.push(`restart ${id}`),
+        accept: async (id) => void asked.servers.push(`accept ${id}`),
+        setEnabled: (id, isEnabled) => {
+          asked.servers.push(`${isEnabled ? 'enable' : 'disable'} ${id}`);
+        },
+      },
+      listAwaitedServers: () => stage.awaitedServers,
+      prepareServers: () => stage.serversAnswered.promise,
       contextFiles: async () => this.contextFiles,
       get mode() {
         return stage.mode;

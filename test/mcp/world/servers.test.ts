@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { buildMcpToolNames } from '../../../src/mcp/tool-names.ts';
 import { convertToolSchema } from '../../../src/mcp/tool-schema.ts';
-import type { McpServer } from '../../../src/mcp/connections.ts';
+import type { McpServer } from '../../../src/mcp/server-use.ts';
 import type { McpProgress } from '../../../src/mcp/server-data.ts';
 import { readForm, type FormResult } from '../../../src/mcp/read-form.ts';
 import { findMarked } from '../../e2e/processes.ts';

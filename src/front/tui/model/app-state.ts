@@ -115,6 +115,8 @@ export interface AppState {
   readonly size: TerminalSize;
   /** The result of the sandbox test; null until the test has ended. */
   readonly sandbox: SandboxState | null;
+  /** The names of the MCP servers for which the first message waits. */
+  readonly awaitedServers: readonly string[];
   /** Messages of the start, one line each. */
   readonly notices: readonly string[];
   /** Whether a shell command of the user's is running. */
@@ -199,6 +201,7 @@ export function initialAppState(
     surface: 'screen',
     size: { width: 80, height: 24, editorLines: 3 },
     sandbox: null,
+    awaitedServers: [],
     notices: [],
     isShellRunning: false,
     focus: 'editor',

@@ -20,7 +20,9 @@ export type PickerKind =
   | 'memory'
   | 'settings'
   | 'setting-values'
-  | 'themes';
+  | 'themes'
+  | 'servers'
+  | 'server';
 
 /** A part of a preview: a label and the text below it. An empty label is left out. */
 export interface PreviewPart {

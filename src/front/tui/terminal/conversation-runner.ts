@@ -16,7 +16,13 @@ interface OutgoingMessage {
   readonly enclosed?: QuotedItems | undefined;
 }
 
-type ConversationLibrary = Pick<Muster, 'resume' | 'resumeBelow' | 'send' | 'start' | 'withdraw'>;
+type ConversationLibrary = Pick<
+  Muster,
+  'listAwaitedServers' | 'prepareServers' | 'resume' | 'resumeBelow' | 'send' | 'start' | 'withdraw'
+>;
+
+/** The time for which the first message waits for MCP servers that have never said which tools they have. */
+const MAX_SERVER_WAIT_MS = 10_000;
 
 /** The operations of a conversation that this process runs, or that another process runs and this one watches. */
 export interface ConversationPort {
@@ -36,6 +42,8 @@ export interface ConversationPort {
   withdraw(): readonly string[];
   /** Continues a conversation that was cut off. Does nothing if the conversation is at work. */
   continueWork(): void;
+  /** Sends a message that waits for MCP servers without waiting on. Absent if none can wait. */
+  skipServers?(): void;
   /** Continues an ended task of the conversation. `text` is the next message of the task; null for no message. */
   resumeTask(task: string, text: string | null): void;
 }
@@ -64,6 +72,8 @@ export class ConversationRunner implements ConversationPort {
   /** Tasks to resume once the conversation has started. */
   private readonly unresumed: ResumedTask[] = [];
   private isStarting = false;
+  /** Ends the wait for MCP servers; null if there is none. */
+  private endWait: ((end: 'skipped') => void) | null = null;
   /** The mode of the main task that this process ran last. */
   private lastMode: { readonly task: string; readonly mode: PermissionMode } | null = null;
 
@@ -124,6 +134,31 @@ export class ConversationRunner implements ConversationPort {
     if (this.task !== null && !this.isAtWork) void this.begin({ text: '' });
   }
 
+  skipServers(): void {
+    this.endWait?.('skipped');
+  }
+
+  private listAwaited(): readonly string[] {
+    return this.library.listAwaitedServers(this.options.agent ?? undefined);
+  }
+
+  /**
+   * Waits until the MCP servers have said which tools they have, so that a new conversation gets these tools. The user
+   * can end the wait.
+   */
+  private async waitForServers(names: readonly string[]): Promise<void> {
+    const { dispatch, agent } = this.options;
+    const ended = Promise.withResolvers<'answered' | 'skipped' | 'late'>();
+    this.endWait = ended.resolve;
+    const timer = setTimeout(() => ended.resolve('late'), MAX_SERVER_WAIT_MS);
+    void this.library.prepareServers(agent ?? undefined).then(() => ended.resolve('answered'));
+    dispatch({ type: 'servers-awaited', names, end: null });
+    const end = await ended.promise;
+    clearTimeout(timer);
+    this.endWait = null;
+    dispatch({ type: 'servers-awaited', names: [], end });
+  }
+
   /** The main agent gets a notice when the task ends. If the main agent is idle, it waits for the task without asking its model. */
   resumeTask(task: string, text: string | null): void {
     void this.resumeBelow({ id: task, ...(text === null ? {} : { prompt: text }) });
@@ -155,6 +190,8 @@ export class ConversationRunner implements ConversationPort {
     this.isStarting = true;
     this.reportStatus();
     try {
+      const awaited = this.task === null ? this.listAwaited() : [];
+      if (awaited.length > 0) await this.waitForServers(awaited);
       const run = await this.startOrRestoreMode(message, below);
       this.run = run;
       this.task = run.id;

@@ -14,6 +14,7 @@ import { readFormerContent, readTranscript } from './log-reader.ts';
 import { writeNote } from './memory-file.ts';
 import { RuleEffects } from './rule-effects.ts';
 import { editMemory } from './memory-list.ts';
+import { changeServer } from './server-effects.ts';
 import { SettingEffects } from './settings.ts';
 import { statusPage } from '../update/commands/status-page.ts';
 import { PickerLists } from './picker-lists.ts';
@@ -24,6 +25,7 @@ const HINT_DELAY_MS = 50;
 /** The effects whose failures are shown as notes, because a hint has no room for the reason. */
 const NOTED_FAILURES: ReadonlySet<UiEffect['type']> = new Set([
   'set-model',
+  'change-server',
   'export-conversation',
   'show-context',
   'rewind',
@@ -79,6 +81,10 @@ export class EffectRunner {
         return conversation.send(effect.text);
       case 'continue-conversation':
         return conversation.continueWork();
+      case 'skip-servers':
+        return conversation.skipServers?.();
+      case 'change-server':
+        return void changeServer(this.options, effect).catch(fail);
       case 'start-new-conversation':
         return conversation.select(null);
       case 'find-conversation':

@@ -120,7 +120,15 @@ export class UiSession {
       surface: kind,
       terminal: library.terminal,
     });
-    this.stopSignals = library.watchSignals((signal) => dispatch({ type: 'task-signal', signal }));
+    const stopSignals = library.watchSignals((signal) => dispatch({ type: 'task-signal', signal }));
+    const stopServers = library.servers.watch(() => {
+      const kind = this.state.picker?.kind;
+      if (kind === 'servers' || kind === 'server') dispatch({ type: 'servers-changed' });
+    });
+    this.stopSignals = () => {
+      stopSignals();
+      stopServers();
+    };
   }
 
   get state(): AppState {

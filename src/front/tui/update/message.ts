@@ -86,6 +86,10 @@ interface MessageFields {
 
   'conversation-changed': { status: Partial<ConversationStatus> };
   'conversation-idle': object;
+  /** The state of an MCP server may have changed. */
+  'servers-changed': object;
+  /** A message waits for these MCP servers before it is sent; none: the wait has ended in this way. */
+  'servers-awaited': { names: readonly string[]; end: 'answered' | 'skipped' | 'late' | null };
   'conversation-found': { found: ConversationFound };
   'conversation-loaded': { id: string; main: Transcript };
   /** The time for the second press of a key is over. */

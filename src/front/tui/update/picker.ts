@@ -24,6 +24,7 @@ import {
 import type { UiMessage } from './message.ts';
 import { changePicker, closePicker, openPicker, pickEffort } from './open-picker.ts';
 import { taskItems, UNDO_SCOPES } from './picker-items.ts';
+import { takeServer, takeServerRow } from './commands/mcp.ts';
 import { takeMemoryFile } from './commands/memory.ts';
 import { takeMode, takeRule, takeRuleAction } from './commands/permissions.ts';
 import { shellItems, stopSelectedShell, takeShell } from './commands/shells.ts';
@@ -158,6 +159,10 @@ function takeItem(
       return takeShell(state, item);
     case 'memory':
       return takeMemoryFile(state, item);
+    case 'servers':
+      return takeServer(state, item, context);
+    case 'server':
+      return takeServerRow(state, { subject: picker.subject, item }, context);
     case 'modes':
       return takeMode(state, item);
     default:

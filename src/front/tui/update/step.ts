@@ -8,6 +8,7 @@ import type { AppState, ArmedAction, LastPrompt } from '../model/app-state.ts';
 import { type Transcript, addEntry } from '../model/transcript.ts';
 import type { BrowseMessage, Direction, UiMessage, Tagged } from './message.ts';
 import type { PickerKind } from '../model/picker.ts';
+import type { ServerAction } from '../model/server-texts.ts';
 import type { Action } from '../model/key-bindings.ts';
 import type { DialogSubject, StartDialog, TypedSecret } from '../model/dialog.ts';
 import type { ViewContext } from '../view/frame.ts';
@@ -32,6 +33,10 @@ interface EffectFields {
   'send-command': { text: string };
   /** Continues a conversation that was cut off. */
   'continue-conversation': object;
+  /** Sends a message that waits for MCP servers without waiting on. */
+  'skip-servers': object;
+  /** Does something with an MCP server, and adds a note about it. */
+  'change-server': { id: string; action: ServerAction };
   'start-new-conversation': object;
   'find-conversation': { name: string };
   'load-conversation': { id: string };

@@ -1,7 +1,14 @@
 import type { TaskEvent } from '../../../protocol/events/event.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
 import type { AppState } from '../model/app-state.ts';
-import { applyToTree, attentionText, rootRow, transcriptOf } from '../model/task-tree.ts';
+import {
+  applyToTree,
+  attentionText,
+  beginTree,
+  rootRow,
+  transcriptOf,
+} from '../model/task-tree.ts';
+import type { UiMessage } from './message.ts';
 import { workTime } from '../view/entry-lines.ts';
 import { findFanOut } from './fan-out.ts';
 import { andThen, editTree, next, type UiEffect, type Update, type UpdateContext } from './step.ts';
@@ -68,4 +75,13 @@ export function readContextWindow(state: AppState): Update {
   }
   const contextWindow = { model, tokens: null };
   return next({ ...state, contextWindow }, { type: 'read-context-window', model });
+}
+
+/** Shows a conversation that was read from its log. */
+export function showLoaded(
+  state: AppState,
+  { id, main }: Extract<UiMessage, { type: 'conversation-loaded' }>,
+): Update {
+  const loaded: AppState = { ...state, tree: { ...state.tree, main } };
+  return andThen(next(editTree(loaded, (tree) => beginTree(tree, id))), readStatus);
 }

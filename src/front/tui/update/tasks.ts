@@ -33,7 +33,11 @@ export const TASK_ACTIONS = {
     moveToBackground(state, state.chosenTask === null ? [] : [state.chosenTask]),
   background: (state) => moveToBackground(state, findForegroundTasks(state.tree, state.openTask)),
   interrupt: (state, context, armed) =>
-    state.isShellRunning ? stopShell(state) : interruptTask(state, armed, context),
+    state.awaitedServers.length > 0
+      ? next(state, { type: 'skip-servers' })
+      : state.isShellRunning
+        ? stopShell(state)
+        : interruptTask(state, armed, context),
   'stop-focused': (state, context, armed) => stopFocusedTask(state, armed, context),
   'take-back': (state) => next(state, { type: 'withdraw-messages', from: state.openTask }),
   leave: (state, context, armed) => leaveOrClear(state, { ...context, armed, action: 'leave' }),

@@ -6,7 +6,6 @@ import {
 } from '../model/app-state.ts';
 import {
   applySignalToTree,
-  beginTree,
   placeTask,
   hasWork,
   transcriptOf,
@@ -32,11 +31,12 @@ import {
 } from './step.ts';
 import { restart, showDialog, typeIntoDialog } from './dialogs.ts';
 import { openFound } from './commands/conversations.ts';
+import { receiveServers } from './commands/mcp.ts';
 import { showPage } from './commands/pages.ts';
 import { receiveRules } from './commands/permissions.ts';
 import type { UiMessage } from './message.ts';
 import { IN_PAGER, PAGER_ACTIONS, scrollPager, showDocument } from './pager.ts';
-import { receiveEvent, readContextWindow, readStatus } from './task-events.ts';
+import { receiveEvent, readContextWindow, readStatus, showLoaded } from './task-events.ts';
 import {
   acceptAnswer,
   confirm,
@@ -152,6 +152,9 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return showDocument(state, message.document);
     case 'conversation-changed':
       return next({ ...state, conversation: { ...state.conversation, ...message.status } });
+    case 'servers-changed':
+    case 'servers-awaited':
+      return receiveServers(state, message, context);
     case 'conversation-idle':
       // Nothing is left to stop, but a prepared end of the session stays prepared.
       return andThen(
@@ -173,14 +176,7 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
     case 'conversation-found':
       return openFound(state, message.found);
     case 'conversation-loaded':
-      return andThen(
-        next(
-          editTree({ ...state, tree: { ...state.tree, main: message.main } }, (tree) =>
-            beginTree(tree, message.id),
-          ),
-        ),
-        readStatus,
-      );
+      return showLoaded(state, message);
     case 'armed-expired':
       return expireArmed(state);
     case 'messages-withdrawn':

@@ -74,6 +74,10 @@ function currentHints(state: AppState, bindings: Bindings, hint: HintMaker): rea
     const isTold = state.typed !== '' || state.shownQuestion?.isDirect === true;
     return isTold ? [] : hint('focus-question', 'answers');
   }
+  if (state.awaitedServers.length > 0) {
+    const waits = `waits for ${state.awaitedServers.join(', ')}`;
+    return [waits, ...hint('interrupt', 'goes on without')];
+  }
   if (state.isShellRunning) return hint('leave', 'stops the command');
   if (!isAtWork) {
     return [...continueHint(state, send), HELP_COMMAND, ...hint('cycle-mode', 'mode')];

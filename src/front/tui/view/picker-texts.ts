@@ -100,5 +100,17 @@ export const PICKER_TEXTS: Readonly<Record<PickerKind, PickerText>> = {
     columns: [{ width: 20 }, { width: 16 }],
   },
   'setting-values': { title: 'Choose a value', none: '', take: 'saves it', columns: [] },
+  servers: {
+    title: 'MCP servers',
+    none: 'no servers: muster mcp add NAME -- COMMAND adds one',
+    take: 'opens',
+    columns: [{ width: 13 }, { width: 9, isNumber: true }, { width: 14 }],
+  },
+  server: {
+    title: 'MCP server',
+    none: 'it is gone',
+    take: 'does it, or shows the tool',
+    columns: [{ width: 40 }],
+  },
   themes: { title: 'Choose the colors', none: '', take: 'uses them', columns: [] },
 };

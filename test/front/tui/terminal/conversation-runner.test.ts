@@ -43,6 +43,8 @@ function open({
   };
   const conversation = new ConversationRunner(
     {
+      listAwaitedServers: () => [],
+      prepareServers: async () => {},
       start: ({ prompt = '', agent }, onEvent) => {
         if (failure !== undefined) throw failure;
         tell(onEvent);

@@ -1,3 +1,4 @@
+import { NO_SERVERS } from '../../../../src/api/mcp/server-status.ts';
 import { initialAppState, type AppState } from '../../../../src/front/tui/model/app-state.ts';
 import { DEFAULT_BINDINGS } from '../../../../src/front/tui/model/key-bindings.ts';
 import { taskRow } from '../../../../src/front/tui/model/task-row.ts';
@@ -22,6 +23,7 @@ export const CONTEXT: UpdateContext = {
     offlineByDefault: false,
     rules: { allow: [], ask: [], deny: [] },
     templates: [],
+    servers: NO_SERVERS,
     terminal: DEFAULT_TERMINAL_SETTINGS,
     mainEffort: () => null,
     mainModel: () => ({ provider: 'scripted', id: 'one', chain: ['flag'] }),

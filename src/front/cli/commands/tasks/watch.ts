@@ -63,6 +63,7 @@ async function watchOnScreen(
       questions: 'wait',
       // This library starts no task, so there is nothing to preload.
       preload: false,
+      mainAgent: null,
     }),
     import('../../../tui/watch/run-watch.ts'),
   ]);

@@ -31,9 +31,12 @@ export async function runTemplate(
   const session = await musterOptions(options);
   // A run can only continue in its log.
   const { createMuster } = await loadSessions();
-  const muster = await createMuster(
-    action.kind === 'continue' ? { ...session, log: true } : session,
-  );
+  const muster = await createMuster({
+    ...session,
+    ...(action.kind === 'continue' ? { log: true } : {}),
+    // The servers that the agents of the items may use are asked when the run starts.
+    mainAgent: null,
+  });
   try {
     const { runItems } = await import('../../../headless/run-items.ts');
     const begin = (onEvent: EventListener, signal: AbortSignal) =>

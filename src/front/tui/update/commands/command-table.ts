@@ -10,6 +10,7 @@ import {
 import { redo, undo } from '../rewind.ts';
 import { restart } from '../dialogs.ts';
 import { pickAgent, pickModel, pickTask } from '../open-picker.ts';
+import { mcp } from './mcp.ts';
 import { memory } from './memory.ts';
 import { permissions } from './permissions.ts';
 import { shells } from './shells.ts';
@@ -224,6 +225,14 @@ export const COMMANDS: readonly SlashCommand[] = [
     help: 'what files of this project would do; trust them',
     needsOwnConversation: true,
     run: (state) => openDialog(state, 'trust', WANTED),
+  },
+  {
+    name: 'mcp',
+    argument: '[[restart|accept|enable|disable] NAME]',
+    help: 'the MCP servers: their states, tools and errors',
+    completions: (_state, library) =>
+      library.servers.list().map(({ id, target }) => ({ text: id, help: target })),
+    run: mcp,
   },
   {
     name: 'restart',

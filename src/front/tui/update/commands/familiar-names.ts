@@ -21,7 +21,6 @@ export const BARE_WORDS: ReadonlyMap<string, string> = new Map([
 /** Familiar commands that Muster's UI does not have, with what to use instead. */
 export const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['doctor', 'type !!muster doctor, which checks this machine and the configuration'],
-  ['mcp', 'this version of Muster uses no MCP servers'],
   ['hooks', 'this version of Muster runs no hooks; /permissions allows and refuses calls'],
   ['bug', 'type !!muster doctor, and send its output with your report'],
 ]);

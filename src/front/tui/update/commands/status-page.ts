@@ -1,4 +1,5 @@
-import type { Muster, SandboxState } from '../../../../api/index.ts';
+import type { Muster, SandboxState, ServerStatus } from '../../../../api/index.ts';
+import { plural } from '../../../../base/text.ts';
 import { VERSION } from '../../../../base/version.ts';
 import type { AppState } from '../../model/app-state.ts';
 import { rootRow, totalUse } from '../../model/task-tree.ts';
@@ -39,10 +40,22 @@ export function statusPage(
     ['session', conversation.id ?? 'not begun'],
     ['files', first],
     ...files.map((file) => ['', file] as const),
-    ['mcp', 'this version of Muster uses no MCP servers'],
+    ['mcp', describeServers(library)],
   ];
   return { title: 'Status', lines: facts.map(([name, value]) => `${name.padEnd(11)}${value}`) };
 }
+
+/** Counts the MCP servers and those with a problem. */
+function describeServers({ servers }: Pick<LibraryInfo, 'servers'>): string {
+  const all = servers.list();
+  if (all.length === 0) return 'no servers';
+  const isWrong = ({ state }: ServerStatus): boolean => PROBLEMS.has(state);
+  const wrong = all.filter(isWrong).map(({ id }) => id);
+  const problems = wrong.length === 0 ? '' : `, with a problem: ${wrong.join(', ')}`;
+  return `${plural(all.length, 'server')}${problems}; /mcp shows them`;
+}
+
+const PROBLEMS: ReadonlySet<ServerStatus['state']> = new Set(['changed', 'failed', 'login']);
 
 /** Says where the key of a model's provider comes from. */
 function describeKey(model: string, { models }: Pick<LibraryInfo, 'models'>): string {
