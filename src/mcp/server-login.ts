@@ -63,7 +63,7 @@ export function createServerLogin(
     login,
     fetch: async (url, init) => {
       const response = await server.fetch(url, init);
-      login.watch(response);
+      login.watch(response, new Headers(init?.headers).get('authorization'));
       return response;
     },
   };
@@ -77,6 +77,8 @@ class PersonLogin implements AuthProvider {
   private current: McpLogin | null = null;
   private renewal: Promise<McpLogin> | null = null;
   private renewBeforeMs = RENEW_BEFORE_MS;
+  /** The `Authorization` headers to which the server has answered with a demand. */
+  private readonly sent = new WeakMap<Response, string>();
   private demand: LoginDemand = NO_DEMAND;
 
   constructor(name: string, key: string, logins: McpLogins) {
@@ -87,8 +89,7 @@ class PersonLogin implements AuthProvider {
 
   /** Returns the access token, after renewing it if it is about to expire. Returns undefined if there is no login. */
   async token(): Promise<string | undefined> {
-    this.current ??= await this.read();
-    const { current } = this;
+    const current = await this.load();
     if (current === null || !this.expiresSoon(current) || current.refreshToken === null) {
       return current?.accessToken;
     }
@@ -102,23 +103,31 @@ class PersonLogin implements AuthProvider {
   }
 
   /** Renews the tokens after the server has refused them. Rejects if a person has to log in. */
-  async onUnauthorized(): Promise<void> {
-    const refused = this.current;
-    if (refused === null) {
-      this.current = await this.read();
-      if (this.current === null) throw this.requireLogin('it requires a login');
-      return;
-    }
-    this.current = null;
-    await this.renew(refused);
+  async onUnauthorized({ response }: { readonly response: Response }): Promise<void> {
+    const sent = this.sent.get(response);
+    const current = await this.load();
+    if (current === null) throw this.requireLogin('it requires a login');
+    // Another request has got new tokens since this one was sent.
+    if (sent !== `Bearer ${current.accessToken}`) return;
+    await this.renew(current);
   }
 
   /** Notices what an answer says about the login that the server demands. */
-  watch(response: Response): void {
+  watch(response: Response, sent: string | null): void {
     const demand = readDemand(response);
     if (demand === null) return;
     this.demand = demand;
+    if (sent !== null) this.sent.set(response, sent);
     if (response.status === FORBIDDEN) this.logins.store.noteDemand(this.key, demand);
+  }
+
+  /** Returns the login with its newest tokens; null if there is none. */
+  private async load(): Promise<McpLogin | null> {
+    if (this.renewal !== null) return await this.renewal;
+    const read = this.current ?? (await this.read());
+    // Another request may have got newer tokens in the meantime.
+    this.current ??= read;
+    return this.current;
   }
 
   private async read(): Promise<McpLogin | null> {

@@ -1,14 +1,23 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { needs } from '../needs.ts';
 import {
   agreeInBrowser,
   startAuthorizationServer,
   startProtectedServer,
 } from '../mcp/servers/authorization.ts';
 import { finishedSoon, reach } from './ending.ts';
-import type { Running } from './muster.ts';
+import { Sandbox, type Finished, type Running } from './muster.ts';
+import { TmuxTerminal } from './tmux.ts';
 import { openWorld, type World } from './world.ts';
+
+/** Writes the file of servers. */
+function configure({ home }: Sandbox, url: string): void {
+  const config = join(home, '.config/muster');
+  mkdirSync(config, { recursive: true });
+  writeFileSync(join(config, 'mcp.json'), JSON.stringify({ mcpServers: { issues: { url } } }));
+}
 
 /** Waits until a login shows the address of its page, and returns it. */
 async function readPage(login: Running): Promise<string> {
@@ -22,6 +31,11 @@ async function readPage(login: Running): Promise<string> {
   });
   await reach(login, shown);
   return await shown;
+}
+
+/** Returns what a run has written to stderr, except for a line that depends on the speed of the machine. */
+function readProblems({ stderr }: Finished): string {
+  return stderr.replace(/^muster: waiting for the MCP server .*\n/, '');
 }
 
 /** Returns all files of the data directory except the one of the logins. */
@@ -41,14 +55,9 @@ it('a server that demands a login: the run goes on, the user logs in, and the to
         ? { toolCalls: [{ name: 'mcp__issues__echo', input: { text: 'hello' } }] }
         : { text: 'The end.' },
   });
-  const config = join(world.sandbox.home, '.config/muster');
-  mkdirSync(config, { recursive: true });
-  writeFileSync(
-    join(config, 'mcp.json'),
-    JSON.stringify({ mcpServers: { issues: { url: server.mcp } } }),
-  );
+  configure(world.sandbox, server.mcp);
   const before = await world.run(['-p', 'Go on']);
-  expect([before.code, before.stdout, before.stderr]).toEqual([
+  expect([before.code, before.stdout, readProblems(before)]).toEqual([
     0,
     'The end.\n',
     'muster: MCP server issues: it requires a login: run "muster mcp login issues"\n',
@@ -75,7 +84,7 @@ it('a server that demands a login: the run goes on, the user logs in, and the to
   });
   expect(await list()).toContain('issues  user · not used yet · logged in · ');
   const after = await world.run(['-p', 'Say hello', '--allow', 'mcp__issues']);
-  expect([after.code, after.stdout, after.stderr]).toEqual([0, 'The end.\n', '']);
+  expect([after.code, after.stdout, readProblems(after)]).toEqual([0, 'The end.\n', '']);
   expect(JSON.stringify(world.model.requests)).toContain('echo: hello');
   expect(readDataFiles(world)).not.toMatch(/access-[\da-f]{8}|refresh-[\da-f]{8}/);
 
@@ -96,3 +105,28 @@ it('a server that demands a login: the run goes on, the user logs in, and the to
   const agent = await world.run(['mcp', 'login', 'issues'], { env: { MUSTER_TASK: 'x' } });
   expect(agent).toMatchObject({ code: 2, stdout: '' });
 });
+
+it.runIf(needs('tmux', 'tmux'))(
+  'a login on a terminal takes the address that a browser elsewhere could not open',
+  async () => {
+    const issuer = await startAuthorizationServer();
+    const server = await startProtectedServer(issuer);
+    using sandbox = new Sandbox();
+    configure(sandbox, server.mcp);
+    const args = ['mcp', 'login', 'issues', '--store', 'file'];
+    const size = [200, 45] as const;
+    using terminal = new TmuxTerminal(sandbox, args, { env: {}, size });
+    const shown = await terminal.sees('could not open:');
+    const page = /http\S+\/authorize[^]*?(?=\nIf)/.exec(shown)?.[0].replaceAll('\n', '') ?? '';
+    terminal.type('nonsense');
+    terminal.press('Enter');
+    await terminal.sees('This address does not belong to this login.');
+    const { headers } = await fetch(page, { redirect: 'manual' });
+    terminal.paste(`${headers.get('location') ?? ''}\n`);
+    expect(await terminal.sees('exit 0')).toContain('Logged in to issues');
+    using stopped = new TmuxTerminal(sandbox, args, { env: {}, size });
+    await stopped.sees('could not open:');
+    stopped.press('C-c');
+    await stopped.sees('exit 130');
+  },
+);

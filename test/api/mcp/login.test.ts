@@ -146,6 +146,10 @@ test('tokens are renewed before they expire, and once after they were refused', 
     { grant_type: 'refresh_token', resource: server.mcp },
     { grant_type: 'refresh_token', resource: server.mcp },
   ]);
+  // Requests at the same time share a renewal.
+  issuer.accessTokens.clear();
+  await Promise.all([1, 2, 3, 4].map((each) => use.callTool(...echo(String(each)))));
+  expect(issuer.received.token).toHaveLength(4);
   // The renewed tokens are stored, so another process can use them.
   const [newest = ''] = [...issuer.accessTokens.keys()].slice(-1);
   expect(readFileSync(user.credentials, 'utf8')).toContain(newest);
