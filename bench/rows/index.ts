@@ -14,6 +14,7 @@ import { offline, offlineLarge } from './offline.ts';
 import { prefix } from './prefix.ts';
 import { requestSize } from './request-size.ts';
 import { sandbox } from './sandbox.ts';
+import { serverTools } from './server-tools.ts';
 import { start, startInRepository, version } from './start.ts';
 import { stop } from './stop.ts';
 import { terminal } from './terminal.ts';
@@ -34,6 +35,7 @@ export const ROWS: readonly Row[] = [
   fanOut,
   thousand,
   requestSize,
+  serverTools,
   prefix,
   cache,
   mainContext,

@@ -20,6 +20,7 @@ const ALL = [
   'fan-out',
   'thousand',
   'request-size',
+  'server-tools',
   'prefix',
   'cache',
   'main-context',
