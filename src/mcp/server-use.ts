@@ -99,9 +99,9 @@ export class ServerUse implements McpServer {
   ): Promise<McpStartedCall> {
     const { connection } = this;
     const retentionMs = this.entry.limits.taskMs;
-    const started = await connection.use({ signal, callId }, (session, request) => {
-      if (session.offersTasksFor(tool)) connection.tasks.requireRoom();
-      return session.startCall({
+    const started = await connection.use({ signal, callId }, async (session, request) => {
+      if (await session.offersTasksFor(tool, request.signal)) connection.tasks.requireRoom();
+      return await session.startCall({
         tool,
         args,
         signal: request.signal,

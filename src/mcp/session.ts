@@ -145,7 +145,9 @@ export class McpSession {
   }
 
   /** Tells whether the server can carry out calls of a tool as tasks. */
-  offersTasksFor(tool: string): boolean {
+  async offersTasksFor(tool: string, signal: AbortSignal): Promise<boolean> {
+    // A server of the older revision says it in its list of tools, which nobody has read after a restart.
+    if (this.taskRevision === '2025-11-25' && this.tools.size === 0) await this.listTools(signal);
     const definition = this.tools.get(tool);
     return definition !== undefined && readTaskSupport(definition, this.taskRevision) !== undefined;
   }
@@ -244,8 +246,9 @@ export class McpSession {
   private async sendCall(call: McpCall): Promise<McpStartedCall> {
     const { tool, args, signal, retentionMs, onProgress, callId } = call;
     this.require(this.info.hasTools, 'tools');
+    const isOffered = await this.offersTasksFor(tool, signal);
+    const asTask = this.taskRevision === '2025-11-25' && isOffered;
     const definition = this.tools.get(tool);
-    const asTask = this.taskRevision === '2025-11-25' && this.offersTasksFor(tool);
     const meta = this.isModern ? { _meta: { [LOG_LEVEL_META_KEY]: LOG_LEVEL } } : {};
     return await this.request(signal, async (options) => {
       const params = { name: tool, arguments: { ...args } };

@@ -1,6 +1,7 @@
 import { type EpochToRerun, rerunEpoch, type EpochRerun } from './rerun-epoch.ts';
 import { MusterError } from '../base/errors.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
+import { isMcpTool } from '../engine/prompt/listed-tools.ts';
 import { readFullLog } from '../engine/task/fold-log.ts';
 import type { RequestPrefix } from '../protocol/model.ts';
 import { applyEvent, foldEvents } from '../protocol/state/fold.ts';
@@ -184,7 +185,8 @@ function createUnknownTool(name: string): AnyTool {
   return {
     name,
     kind: 'meta',
-    replay: 'pure',
+    // A call of a server does not run again after a crash, so a rerun must not wait for it either.
+    replay: isMcpTool(name) ? 'opaque' : 'pure',
     description: '',
     inputSchema: { type: 'object' },
     parse: (input) => ({ ok: true, input }),

@@ -79,6 +79,8 @@ describe.concurrent('a long call of an MCP server', () => {
       expect(envelopeOf(second).data.receipt.shells).toMatchObject([
         { command: 'mcp__demo__work {"until":"end"}', end: isKept ? 'exited' : 'lost' },
       ]);
+      const rerun = await world.run(['tasks', 'rerun', id]);
+      expect([rerun.code, rerun.stdout]).toEqual([0, expect.stringContaining('identical')]);
       const show = await world.run(['tasks', 'show', id]);
       expect(show.stdout).toContain(`(mcp__demo__work {"until":"end"}): ${end.split(':')[0]}`);
       expect(findMarked(world.mark)).toEqual([]);

@@ -170,3 +170,10 @@ test('a task that asks for sampling is given up, since its question would stay o
   );
   await waitUntilPasses(() => expect(host.notes().at(-1)).toBe('cancelled task-1'));
 });
+
+test('a call after a restart of the server runs as a task as well', async () => {
+  const { host, server } = await open('old');
+  for (const pid of findMarked(host.mark)) process.kill(pid, 'SIGKILL');
+  await waitUntilPasses(() => expect(host.events.some(({ type }) => type === 'lost')).toBe(true));
+  expect((await startTask(server, 'work')).id).toBe('task-1');
+});

@@ -58,7 +58,9 @@ export function recoverTasks(
   const run = recoverTask(engine, id, position);
   const descendants: TaskRun[] = [];
   try {
-    closeLostShells(run, (shell) => run.shells.resumeRemote(shell));
+    // The log of somebody else must not decide what servers are asked for, and which files are written.
+    const isOwn = engine.deps.store.importedUpTo(id) === null;
+    closeLostShells(run, (shell) => isOwn && run.shells.resumeRemote(shell));
     for (const child of run.state.openChildren)
       descendants.push(...recoverChild(engine, run, child));
   } catch (thrown) {

@@ -137,10 +137,20 @@ export class BackgroundShells {
     if (shell === undefined || remote === null || follow === undefined) return false;
     const { callId, command } = shell;
     const { work } = createRemoteShell({ title: command, remote, follow });
-    // An output file that can't be opened again is reported as the end of the shell.
     const started = this.launch({ id, callId, path: shell.output, work, remote, isRecorded: true });
-    started.catch((thrown: unknown) => this.deps.onFault(journal.state.spec.id, thrown));
+    started.catch(() => this.recordLost(id));
     return true;
+  }
+
+  /** Records the end of work that can't be followed again, for example because its output file is gone. */
+  private recordLost(id: string): void {
+    const { journal } = this.owner;
+    try {
+      journal.record(...shellEndEvents(journal.state, id, { how: 'lost', exitCode: null }));
+      this.owner.wake();
+    } catch (thrown) {
+      this.owner.fail(thrown);
+    }
   }
 
   /** Lets the work of servers go on without this process, and without a record of its end. */
@@ -240,14 +250,15 @@ export class BackgroundShells {
     });
     if (!work.inBackground) this.awaited.add(id);
     const detached = deferred<string>();
-    const removeListener = onAbort(signal, () =>
-      this.abort(id, owner.isParked() ? LEAVE_RUNNING : 'silent'),
-    );
+    const stop = () => this.abort(id, owner.isParked() ? LEAVE_RUNNING : 'silent');
+    const removeListener = onAbort(signal, stop);
     const limit = findWaitLimit(deps.settings);
     const detach = () => detached.resolve(limit.reason);
     const deadline = canDetach ? deps.deadlines.after(limit.ms, detach) : null;
     try {
       await this.launch({ id, callId, path, work: shell.work, remote });
+      // The call may have been stopped before there was anything to stop.
+      if (signal.aborted) stop();
       if (work.inBackground) return formatDetached(id, path, null);
       const ended = this.waitForEnd(id).then(() => null);
       const reason = await Promise.race([ended, detached.promise]);

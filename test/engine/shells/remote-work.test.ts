@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Move } from './support.ts';
 import { notices, results, scriptedEngine, shellEngine, taskOutput, taskStop } from './support.ts';
@@ -175,5 +176,20 @@ describe('work of a server', () => {
     );
     expect(results(model.requests[2])[0]).toContain('all of it');
     expect(before.cancelled).toEqual([]);
+  });
+
+  it('is lost if nobody can follow it again', async () => {
+    const store = openMemoryStore();
+    const old = start(new Server(), [[WORK]], { store });
+    await waitUntilPasses(() => expect(old.run.state.shells.size).toBe(1));
+    old.run.journal.close();
+    const [{ output = '' } = {}] = old.run.state.shells.values();
+    rmSync(output);
+    const after = new Server();
+    const { engine, model } = shellEngine(['The end.'], { tools: [after.tool], store });
+    const run = await engine.resume(old.run.spec.id, { prompt: null, maxRights: (all) => all });
+    await run.end.written;
+    expect(after.followed).toEqual([]);
+    expect(JSON.stringify(model.requests)).toContain('lost: its outcome is unknown');
   });
 });
