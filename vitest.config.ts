@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongFilesFirst } from './test/long-files-first.ts';
 import { WORLD } from './test/world.ts';
 
 /** `MUSTER_RANDOM_RUNS=20` runs each random script test 20 times as often. */
@@ -38,6 +39,7 @@ export default defineConfig({
         },
       },
     ],
+    sequence: { sequencer: LongFilesFirst },
     globalSetup: ['test/compiled-code.ts'],
     // Most tests wait for processes and timers rather than compute: twice as many workers as cores keep all cores busy.
     maxWorkers: availableParallelism() * 2,

@@ -9,10 +9,10 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   faults: ['test/faults/{anthropic,google,responses}.test.ts'],
   /** Everyday commands with and without the sandbox, of toolchains that are installed for it. */
   everyday: ['test/everyday/everyday.test.ts'],
-  /** The packed package on machines that have nothing but Node. */
-  install: ['test/install/install.test.ts'],
+  /** The packed package on machines that have nothing but Node, and a complete build in another directory. */
+  install: ['test/install/{build,install}.test.ts'],
   /** Servers of the Model Context Protocol from npm, which needs the network. */
   mcp: ['test/mcp/world/*.test.ts'],
-  /** The attacks that play through the engine and the built program, and keys in a real keychain. */
-  hostile: ['test/hostile/{hostile,effects,program,keychain}.test.ts'],
+  /** The attacks that play through the engine and the built program, large pages, and keys in a real keychain. */
+  hostile: ['test/hostile/{hostile,effects,program,pages,keychain}.test.ts'],
 };

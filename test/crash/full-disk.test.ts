@@ -50,7 +50,7 @@ const HUNG = 'it hangs';
 const AT_WORK = 'it is at work after its end';
 /** Whoever is still at work shows it by then. */
 const LATE_MS = 5;
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 
 async function runOn(shortage: Shortage): Promise<Aftermath> {
   const files = new FullDisk(shortage);

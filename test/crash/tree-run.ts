@@ -42,7 +42,7 @@ export interface TreeRunOptions {
 }
 
 /** No process of a run takes so long: it hangs. */
-const PATIENCE_MS = 40_000;
+const PATIENCE_MS = 120_000;
 
 const START = ['-p', promptOf(MAIN), '--permission-mode', 'autonomous', '--allow', 'Bash'];
 const GO_ON = ['--continue', '--allow', 'Bash'];
