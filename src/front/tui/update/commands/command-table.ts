@@ -228,8 +228,8 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: 'mcp',
-    argument: '[[restart|accept|enable|disable] NAME]',
-    help: 'the MCP servers: their states, tools and errors',
+    argument: '[[DO] NAME]',
+    help: 'the MCP servers, with their tools and errors; DO: restart, accept, enable or disable',
     completions: (_state, library) =>
       library.servers.list().map(({ id, target }) => ({ text: id, help: target })),
     run: mcp,
