@@ -29,6 +29,7 @@ export const loadSecrets = () => import('./setup/secrets.ts');
 
 /** Loads the commands about MCP servers. */
 export const loadServerCommands = () => import('./mcp/manage-servers.ts');
+export type { ContentServer, ServerContent, ServerPrompt } from './mcp/server-content.ts';
 /** Loads the test of all MCP servers. */
 export const loadServerChecks = () => import('./mcp/check-servers.ts');
 export type { ServerChecks } from './mcp/check-servers.ts';

@@ -1,9 +1,13 @@
-import { errorMessage } from '../base/errors.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { errorMessage, MusterError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
+import { suggestNames } from '../base/name-suggestions.ts';
+import { compareTools, type ToolChange } from './compare-tools.ts';
 import type { McpCallOptions, McpConnections, McpServer } from './connections.ts';
-import type { McpCallResult, McpTool } from './server-data.ts';
+import type { McpCallResult, McpServerFeatures, McpServerInfo, McpTool } from './server-data.ts';
 import { fingerprintServer, type McpServerEntry } from './server-entry.ts';
 import { McpServerError } from './server-error.ts';
+import { readServerFeatures } from './server-features.ts';
 import { buildMcpToolNames } from './tool-names.ts';
 
 /** The tools of a server as they were when the user last accepted them. */
@@ -11,6 +15,11 @@ export interface RecordedTools {
   /** The server's text about how to use it. */
   readonly instructions: string;
   readonly tools: readonly McpTool[];
+  /**
+   * The features besides the tools. Models read none of these texts, so they are recorded anew at each use. Absent in records
+   * of earlier versions, and if the server could not be asked.
+   */
+  readonly features?: McpServerFeatures;
 }
 
 /** Keeps the accepted tools of servers, by the fingerprint of their entry. */
@@ -35,14 +44,14 @@ export interface CatalogServer {
   readonly part: string;
   readonly instructions: string;
   readonly tools: readonly CatalogTool[];
+  /** The features besides its tools; null if they are not known yet. */
+  readonly features: McpServerFeatures | null;
 }
 
-/** The differences between the accepted tools of a server and those that it offers now. */
-export interface ToolChange {
-  readonly server: string;
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  readonly changed: readonly string[];
+/** A server that the user names in a message. */
+export interface NamedUse {
+  readonly use: McpServer;
+  readonly features: McpServerFeatures;
 }
 
 interface ToolCatalogOptions {
@@ -54,6 +63,8 @@ interface ToolCatalogOptions {
   /** Called when a server offers other tools than the user has accepted. Tasks get the accepted ones. */
   onChange(change: ToolChange): void;
 }
+
+const NO_FEATURES: McpServerFeatures = { hasResources: false, hasCompletion: false, prompts: [] };
 
 /** The time after which a server that has not given its tools is named. */
 const SLOW_MS = 2_000;
@@ -70,6 +81,8 @@ export class ToolCatalog {
   private readonly requested = new Map<string, Promise<void>>();
   /** The servers whose present tools are known, with the difference from the accepted ones. */
   private readonly compared = new Map<string, Omit<ToolChange, 'server'> | null>();
+  /** The servers whose present features are recorded. */
+  private readonly withFeatures = new Set<string>();
   private servers_: readonly CatalogServer[] | null = null;
 
   constructor(options: ToolCatalogOptions) {
@@ -124,6 +137,42 @@ export class ToolCatalog {
     this.compared.delete(server);
   }
 
+  /** Lets the next use of a server's resources and prompts read again what it offers. */
+  readFeaturesAgain(server: string): void {
+    this.withFeatures.delete(server);
+  }
+
+  /** Returns the use of a server by its part of the tools' names. Starts nothing. Throws `NOT_FOUND` for an unknown part. */
+  findUse(part: string): McpServer {
+    return this.useOf(this.findEntry(part));
+  }
+
+  /**
+   * Starts a server that the user names, and reads what it offers besides its tools. If it was never used before, its tools
+   * are recorded as well. Rejects with MusterError: `NOT_FOUND` for an unknown part, others if it cannot be used.
+   */
+  async openNamed(part: string, signal: AbortSignal): Promise<NamedUse> {
+    const entry = this.findEntry(part);
+    const use = this.useOf(entry);
+    const recorded = this.recorded.get(entry.name);
+    if (recorded === undefined) await this.accept(entry, signal);
+    else if (!this.withFeatures.has(entry.name) || recorded.features === undefined) {
+      const info = await use.start(signal);
+      this.recordFeatures(entry, await readServerFeatures(use, info, signal));
+    }
+    const { features = NO_FEATURES } = this.recorded.get(entry.name) ?? {};
+    return { use, features };
+  }
+
+  private findEntry(part: string): McpServerEntry {
+    const names = this.buildNames();
+    const found = this.options.entries.find(({ name }) => names.serverPart(name) === part);
+    if (found !== undefined) return found;
+    const [near] = suggestNames(part, this.parts);
+    const hint = near === undefined ? '' : `; did you mean ${near}?`;
+    throw new MusterError('NOT_FOUND', `no MCP server "${part}" is configured${hint}`);
+  }
+
   private async accept(entry: McpServerEntry, signal: AbortSignal): Promise<void> {
     this.record(entry, await this.readTools(entry, signal));
   }
@@ -146,16 +195,43 @@ export class ToolCatalog {
 
   private async readTools(entry: McpServerEntry, signal: AbortSignal): Promise<RecordedTools> {
     const use = this.useOf(entry);
-    const { instructions, hasTools } = await use.start(signal);
-    if (!hasTools) return { instructions, tools: [] };
-    const { items } = await use.listTools(signal);
-    return { instructions, tools: items };
+    const info = await use.start(signal);
+    const tools = info.hasTools ? (await use.listTools(signal)).items : [];
+    const features = await this.readFeatures(entry, info, signal);
+    return { instructions: info.instructions, tools, ...(features === null ? {} : { features }) };
+  }
+
+  /** Returns null, after a report, if a server says that it has prompts and does not list them. */
+  private async readFeatures(
+    entry: McpServerEntry,
+    info: McpServerInfo,
+    signal: AbortSignal,
+  ): Promise<McpServerFeatures | null> {
+    try {
+      return await readServerFeatures(this.useOf(entry), info, signal);
+    } catch (thrown) {
+      signal.throwIfAborted();
+      this.options.onProblem(entry.name, errorMessage(thrown));
+      return null;
+    }
+  }
+
+  private recordFeatures(entry: McpServerEntry, features: McpServerFeatures | undefined): void {
+    const recorded = this.recorded.get(entry.name);
+    if (recorded === undefined || features === undefined) return;
+    this.withFeatures.add(entry.name);
+    if (isDeepStrictEqual(recorded.features, features)) return;
+    const changed = { ...recorded, features };
+    this.options.records.write(fingerprintServer(entry), changed);
+    this.recorded.set(entry.name, changed);
+    this.servers_ = null;
   }
 
   private record(entry: McpServerEntry, tools: RecordedTools): void {
     this.options.records.write(fingerprintServer(entry), tools);
     this.recorded.set(entry.name, tools);
     this.compared.set(entry.name, null);
+    if (tools.features !== undefined) this.withFeatures.add(entry.name);
     this.servers_ = null;
   }
 
@@ -190,7 +266,8 @@ export class ToolCatalog {
           this.call(entry, { tool: tool.name, args }, options);
         return [{ name, tool, call }];
       });
-      return [{ entry, part, instructions: recorded.instructions, tools }];
+      const { instructions, features = null } = recorded;
+      return [{ entry, part, instructions, tools, features }];
     });
   }
 
@@ -210,27 +287,13 @@ export class ToolCatalog {
     return await use.callTool(tool, args, options);
   }
 
-  private compare({ name }: McpServerEntry, offered: RecordedTools): void {
+  private compare(entry: McpServerEntry, offered: RecordedTools): void {
+    const { name } = entry;
     const recorded = this.recorded.get(name);
     if (recorded === undefined) return;
+    this.recordFeatures(entry, offered.features);
     const change = compareTools(recorded.tools, offered.tools);
     this.compared.set(name, change);
     if (change !== null) this.options.onChange({ server: name, ...change });
   }
-}
-
-/** Compares two lists of tools by everything that a model reads about them. Returns null if they are equal. */
-export function compareTools(
-  before: readonly McpTool[],
-  after: readonly McpTool[],
-): Omit<ToolChange, 'server'> | null {
-  const texts = (tools: readonly McpTool[]): ReadonlyMap<string, string> =>
-    new Map(tools.map((tool) => [tool.name, JSON.stringify([tool.description, tool.inputSchema])]));
-  const [old, present] = [texts(before), texts(after)];
-  const added = [...present.keys()].filter((name) => !old.has(name));
-  const removed = [...old.keys()].filter((name) => !present.has(name));
-  const changed = [...present].flatMap(([name, text]) =>
-    old.has(name) && old.get(name) !== text ? [name] : [],
-  );
-  return added.length + removed.length + changed.length === 0 ? null : { added, removed, changed };
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { RESOURCE_TOOL } from '../protocol/tool-names.ts';
 
 /** The maximum length of a tool's name with every provider. */
 const MAX_NAME_LENGTH = 64;
@@ -43,7 +44,8 @@ export function buildMcpToolNames(servers: readonly NamedServer[]): McpToolNames
     const prefix = `${PREFIX}${part}__`;
     const tools = servers.filter((each) => each.server === server).flatMap((each) => each.tools);
     const maxLength = MAX_NAME_LENGTH - prefix.length;
-    for (const [tool, name] of assignNames(tools, { clean: cleanName, maxLength, salt: server })) {
+    const toolRules = { clean: cleanName, maxLength, salt: server, taken: [RESOURCE_TOOL] };
+    for (const [tool, name] of assignNames(tools, toolRules)) {
       byName.set(prefix + name, { server, tool });
       byId.set(toKey({ server, tool }), prefix + name);
     }

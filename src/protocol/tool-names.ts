@@ -38,6 +38,22 @@ export const CONFIGURED_TOOLS: ReadonlyMap<string, string> = new Map([
  */
 export const TOOL_FINDER_TOOLS = ['ToolSearch', 'McpCall'] as const;
 
+/**
+ * The tool that reads resources of MCP servers. A task has it if it may use a server that has resources. Rights are about
+ * the tool of one server (`toResourceTool`), which a call of this one stands for.
+ */
+export const RESOURCE_TOOL = 'McpResource';
+
+/** Returns the name of the tool that reads the resources of a server, by the server's part of its tools' names. */
+export function toResourceTool(part: string): string {
+  return `mcp__${part}__${RESOURCE_TOOL}`;
+}
+
+/** Tells whether a tool reads the resources of one server. No server has a tool of its own with such a name. */
+export function isResourceTool(name: string): boolean {
+  return name.startsWith('mcp__') && name.endsWith(`__${RESOURCE_TOOL}`);
+}
+
 /** The code search. An agent that runs on the offline engine always has it; any other agent has it only if its definition names
  * it. */
 export const CODE_SEARCH = 'FindPlaces';
@@ -47,4 +63,5 @@ export const TOOL_NAMES: readonly string[] = [
   ...ON_REQUEST_TOOLS,
   CODE_SEARCH,
   ...TOOL_FINDER_TOOLS,
+  RESOURCE_TOOL,
 ];

@@ -2,12 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { McpConnections, McpServer } from '../../src/mcp/connections.ts';
 import type { McpTool } from '../../src/mcp/server-data.ts';
 import { DEFAULT_MCP_LIMITS, type McpServerEntry } from '../../src/mcp/server-entry.ts';
-import {
-  compareTools,
-  ToolCatalog,
-  type RecordedTools,
-  type ToolChange,
-} from '../../src/mcp/tool-catalog.ts';
+import { compareTools, type ToolChange } from '../../src/mcp/compare-tools.ts';
+import { ToolCatalog, type RecordedTools } from '../../src/mcp/tool-catalog.ts';
 
 const entryOf = (name: string): McpServerEntry => ({
   name,

@@ -45,7 +45,10 @@ export async function listKnownServers({
   });
   if (servers === null) return [];
   const toolsByPart = new Map(
-    servers.servers.map(({ part, tools }) => [part, tools.map(({ name }) => name)]),
+    servers.servers.map(({ part, tools, resources }) => [
+      part,
+      [...tools, ...(resources === null ? [] : [resources])].map(({ name }) => name),
+    ]),
   );
   const known = servers.parts.map((part) => ({ part, tools: toolsByPart.get(part) ?? null }));
   await servers.close();

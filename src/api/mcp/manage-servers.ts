@@ -9,7 +9,8 @@ import { createMcpConnections, type McpConnections } from '../../mcp/connections
 import { describeMcpProblem, PROJECT_MCP_FILE } from '../../mcp/read-servers.ts';
 import type { McpServerInfo, McpTool } from '../../mcp/server-data.ts';
 import { fingerprintServer, runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
-import { compareTools, type ToolChange } from '../../mcp/tool-catalog.ts';
+import { readServerFeatures } from '../../mcp/server-features.ts';
+import { compareTools, type ToolChange } from '../../mcp/compare-tools.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
@@ -117,7 +118,10 @@ export async function testServer(
     const records = openToolRecords(stateDirectory(state));
     const fingerprint = fingerprintServer(entry);
     const accepted = records.read(fingerprint);
-    if (options.accepts) records.write(fingerprint, { instructions: info.instructions, tools });
+    if (options.accepts) {
+      const features = await readServerFeatures(server, info, options.signal);
+      records.write(fingerprint, { instructions: info.instructions, tools, features });
+    }
     return {
       info,
       tools,

@@ -8,7 +8,8 @@ import {
   type ServerProcess,
   type StartServerProcess,
 } from '../../mcp/server-process.ts';
-import { ToolCatalog, type CatalogServer, type ToolChange } from '../../mcp/tool-catalog.ts';
+import type { ToolChange } from '../../mcp/compare-tools.ts';
+import { ToolCatalog, type CatalogServer } from '../../mcp/tool-catalog.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { Layer } from '../../config/layer.ts';
 import { listNamesOnOneLine } from '../../base/terminal-text.ts';
@@ -17,10 +18,14 @@ import type { McpPort, McpServerTools } from '../../protocol/mcp.ts';
 import { nameCovers } from '../../policy/rules/tool-cover.ts';
 import type { HttpFetch } from '../../sys/http/http-types.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
+import { listServerResources } from '../../mcp/server-features.ts';
 import { createMcpTool } from '../../tools/mcp/mcp-tool.ts';
+import { createResourceTool } from '../../tools/mcp/resource-tool.ts';
+import { toResourceTool } from '../../protocol/tool-names.ts';
 import { isSecretVariable } from '../../sys/secret-variables.ts';
 import { findServers, type ServerSearch } from './find-servers.ts';
 import { findOwnSecrets } from './own-secrets.ts';
+import { CatalogContent, type ServerContent } from './server-content.ts';
 import { createMemoryToolRecords, openToolRecords } from './tool-records.ts';
 
 /** The parts of a session that MCP servers need. */
@@ -45,6 +50,7 @@ type ServerUser = Parameters<McpPort['prepare']>[0];
 export interface SessionServers extends McpPort {
   /** `onSlow` is called once with the names of the servers that have not answered after two seconds. */
   prepare(agent: ServerUser, onSlow?: (servers: readonly string[]) => void): Promise<void>;
+  readonly content: ServerContent;
   /** Ends all servers. */
   close(): Promise<void>;
 }
@@ -72,7 +78,10 @@ export function openServers(parts: ServerParts): SessionServers | null {
       }
     },
     onEvent: (server, event) => {
-      if (event.type === 'list-changed' && event.list === 'tools') catalog.checkAgain(server);
+      if (event.type === 'list-changed') {
+        if (event.list === 'tools') catalog.checkAgain(server);
+        else catalog.readFeaturesAgain(server);
+      }
       const text = describeEvent(event);
       if (text !== null) onNotice(`MCP server ${server} ${text}`);
     },
@@ -84,6 +93,7 @@ export function openServers(parts: ServerParts): SessionServers | null {
     onProblem: (_, reason) => onNotice(reason),
     onChange: (change) => onNotice(describeChange(change)),
   });
+  const content = new CatalogContent(catalog, connections);
   const converted = new WeakMap<readonly CatalogServer[], readonly McpServerTools[]>();
   return {
     prepare: (agent, onSlow) => catalog.prepare((part) => mayUseServer(agent, part), onSlow),
@@ -91,12 +101,24 @@ export function openServers(parts: ServerParts): SessionServers | null {
       const { servers } = catalog;
       const known = converted.get(servers);
       if (known !== undefined) return known;
-      const all = servers.map(toServerTools);
+      const all = servers.map((server) => toServerTools(server, catalog));
       converted.set(servers, all);
       return all;
     },
     get parts() {
       return catalog.parts;
+    },
+    content,
+    async readResource({ server, uri }, { attach, signal }) {
+      const contents = await content.readResource(server, uri, signal);
+      const { formatResource } = await import('../../tools/mcp/format-result.ts');
+      const { text, attachments = [] } = await formatResource(contents, { attach });
+      return { text, attachments };
+    },
+    async getPrompt({ server, ...request }, { attach, signal }) {
+      const messages = await content.getTypedPrompt(server, request, signal);
+      const { formatPrompt } = await import('../../tools/mcp/format-result.ts');
+      return await formatPrompt(messages, { attach });
     },
     close: () => connections.close(),
   };
@@ -117,7 +139,10 @@ function mayNameServer(name: string, part: string): boolean {
   return server.includes('*') || server === part;
 }
 
-function toServerTools({ entry, part, instructions, tools }: CatalogServer): McpServerTools {
+function toServerTools(
+  { entry, part, instructions, tools, features }: CatalogServer,
+  catalog: ToolCatalog,
+): McpServerTools {
   const { name, origin, transport } = entry;
   const isConfined = transport.type !== 'stdio' || runsInSandbox(entry);
   return {
@@ -126,6 +151,17 @@ function toServerTools({ entry, part, instructions, tools }: CatalogServer): Mcp
     part,
     about: instructions,
     tools: tools.map((tool) => createMcpTool(tool, { isConfined })),
+    resources:
+      features?.hasResources === true
+        ? createResourceTool(
+            {
+              name: toResourceTool(part),
+              list: (signal) => listServerResources(catalog.findUse(part), signal),
+              read: (uri, signal) => catalog.findUse(part).readResource(uri, signal),
+            },
+            { isConfined },
+          )
+        : null,
   };
 }
 

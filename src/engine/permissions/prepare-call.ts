@@ -8,6 +8,7 @@ import type { ReadyCall, PreparedCall, BrokenCall } from '../task/prepared-call.
 import type { CallerPermissions } from '../task/task-permissions.ts';
 import { unescapeTags } from '../../base/control-tags.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
+import { RESOURCE_TOOL, toResourceTool } from '../../protocol/tool-names.ts';
 import { isMcpTool } from '../prompt/listed-tools.ts';
 
 /** Finds the tool, the arguments and the access of a call: everything that is known before the decision. */
@@ -15,7 +16,7 @@ export function prepareCall(
   run: Pick<TaskRun, 'spec' | 'state' | 'view'>,
   sent: ToolCallPart,
 ): PreparedCall {
-  const requested = sent.name === 'McpCall' ? toServerCall(sent) : sent;
+  const requested = toServerCall(run, sent);
   const name = canonicalToolName(requested.name) ?? requested.name;
   const tool = run.view.get(name);
   if (tool === undefined) {
@@ -51,13 +52,21 @@ export function prepareCall(
 }
 
 /**
- * Returns the call of a server's tool that a call of McpCall stands for. A call that names no such tool is returned
- * unchanged, and is then refused because of its arguments.
+ * Returns the call of a server's tool that a call of McpCall or McpResource stands for. A call that names no such tool is
+ * returned unchanged, and is then refused because of its arguments.
  */
-function toServerCall(sent: ToolCallPart): ToolCallPart {
+function toServerCall({ view }: Pick<TaskRun, 'view'>, sent: ToolCallPart): ToolCallPart {
   if (!isJsonObject(sent.input)) return sent;
-  const { tool, arguments: given = {} } = sent.input;
-  return typeof tool === 'string' && isMcpTool(tool) ? { ...sent, name: tool, input: given } : sent;
+  if (sent.name === 'McpCall') {
+    const { tool, arguments: given = {} } = sent.input;
+    const isServerTool = typeof tool === 'string' && isMcpTool(tool);
+    return isServerTool ? { ...sent, name: tool, input: given } : sent;
+  }
+  if (sent.name !== RESOURCE_TOOL) return sent;
+  const { server, ...rest } = sent.input;
+  if (typeof server !== 'string') return sent;
+  const name = toResourceTool(server.replace(/^mcp__/, ''));
+  return view.has(name) ? { ...sent, name, input: rest } : sent;
 }
 
 const INVALID_JSON = 'the arguments are not valid JSON. Send them again, whole.';

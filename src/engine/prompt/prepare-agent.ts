@@ -13,7 +13,13 @@ import { formatUnmetRequests, type UnmetRequest } from '../../protocol/unmet-req
 import { findCallableSkills, loadPreloadedSkills, type PreloadedSkills } from './skills.ts';
 import { parseRules } from '../../policy/rules/rules.ts';
 import type { JsonValue } from '../../base/json.ts';
-import { CONFIGURED_TOOLS, TOOL_FINDER_TOOLS, UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
+import {
+  CONFIGURED_TOOLS,
+  isResourceTool,
+  RESOURCE_TOOL,
+  TOOL_FINDER_TOOLS,
+  UNBUILT_TOOLS,
+} from '../../protocol/tool-names.ts';
 import { isMcpTool, selectListedTools, type ListedTools } from './listed-tools.ts';
 
 /** The parts of the engine that the setup of an agent depends on. */
@@ -86,8 +92,11 @@ export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup 
   });
   const selected = selectTools(deps, view.names);
   const { listed, servers } = listTools(deps, selected);
-  const tools =
-    servers.length === 0 ? selected : [...selected, ...findTools(deps, TOOL_FINDER_TOOLS)];
+  const finders = [
+    ...(servers.length === 0 ? [] : TOOL_FINDER_TOOLS),
+    ...(selected.some(({ name }) => isResourceTool(name)) ? [RESOURCE_TOOL] : []),
+  ];
+  const tools = [...selected, ...findTools(deps, finders)];
   const switchedOff = view.names
     .filter((name) => !tools.some((tool) => tool.name === name))
     .map((name) => ({ name, reason: 'task_tool.enabled is false.' }));
@@ -124,7 +133,7 @@ function listAvailableTools(deps: SetupDeps, rights: Rights): readonly AnyTool[]
   const without = new Set<string>();
   if (findCallableSkills(deps, rights).skills.length === 0) without.add('Skill');
   if ((deps.templates ?? []).length === 0 || !deps.settings.taskTools) without.add('RunTemplate');
-  for (const name of TOOL_FINDER_TOOLS) without.add(name);
+  for (const name of SERVER_TOOLS) without.add(name);
   return [...deps.tools.filter(({ name }) => !without.has(name)), ...listServerTools(deps)];
 }
 
@@ -134,13 +143,20 @@ function listServers({ mcp }: Pick<SetupDeps, 'mcp'>): readonly ConfiguredServer
 }
 
 function listServerTools({ mcp }: Pick<SetupDeps, 'mcp'>): readonly AnyTool[] {
-  return mcp?.servers.flatMap(({ tools }) => tools) ?? [];
+  return (
+    mcp?.servers.flatMap(({ tools, resources }) =>
+      resources === null ? tools : [...tools, resources],
+    ) ?? []
+  );
 }
+
+/** The tools by which a task uses tools and resources of servers that its requests do not list. */
+const SERVER_TOOLS = [...TOOL_FINDER_TOOLS, RESOURCE_TOOL];
 
 /** Selects the tools that requests list, from all tools of a task. */
 function listTools(deps: SetupDeps, tools: readonly AnyTool[]): ListedTools {
-  const finders = findTools(deps, TOOL_FINDER_TOOLS);
-  const all = [...tools, ...finders];
+  // A resumed task has some of them already.
+  const all = [...new Set([...tools, ...findTools(deps, SERVER_TOOLS)])];
   return selectListedTools(all, deps.mcp?.servers ?? [], deps.settings.listedServerToolBytes);
 }
 

@@ -4,6 +4,7 @@ import {
   TEXT_EDITING_TOOLS,
 } from '../../protocol/file-tools.ts';
 import type { PermissionRule, Rights } from '../../protocol/permission.ts';
+import { isResourceTool, RESOURCE_TOOL } from '../../protocol/tool-names.ts';
 
 const MCP = 'mcp__';
 
@@ -27,12 +28,13 @@ const REVEALING_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([['Read'
 /**
  * Tells whether a name in a list of tools covers a tool. Besides the tool of that name, `Edit` covers MultiEdit, which
  * is several edits, `Task` covers RunTemplate, which delegates several times, `mcp__SERVER` and `mcp__SERVER__*` cover
- * the tools of a server, and `mcp__*` those of all servers.
+ * the tools of a server, and `mcp__*` those of all servers. `McpResource` covers reading the resources of all servers.
  */
 export function nameCovers(name: string, tool: string): boolean {
   if (name === tool) return true;
   if (name === 'Edit') return tool === 'MultiEdit';
   if (name === 'Task') return tool === 'RunTemplate';
+  if (name === RESOURCE_TOOL) return isResourceTool(tool);
   return name.startsWith(MCP) && tool.startsWith(MCP) && mcpCovers(name, tool);
 }
 

@@ -41,7 +41,7 @@ export function createMcpTool(
         const { formatMcpResult } = await import('./format-result.ts');
         return await formatMcpResult(result, context);
       } catch (thrown) {
-        return describeFailure(thrown, context);
+        return toFailedOutput(thrown, context);
       }
     },
   };
@@ -52,7 +52,8 @@ function formatProgress(progress: number, total?: number, message = ''): string 
   return message === '' ? share : `${share}: ${message}`;
 }
 
-function describeFailure(thrown: unknown, { signal }: ToolContext): ToolOutput {
+/** Describes the failure of a call for the model. Throws what is no failure of a server. */
+export function toFailedOutput(thrown: unknown, { signal }: ToolContext): ToolOutput {
   if (!(thrown instanceof McpServerError) || signal.aborted) throw thrown;
   const unknown = thrown.isOutcomeUnknown
     ? ' It is not known whether the call had an effect: look before you repeat it.'

@@ -12,6 +12,7 @@ export type LibraryInfo = Pick<
   | 'models'
   | 'offlineByDefault'
   | 'rules'
+  | 'serverContent'
   | 'templates'
   | 'terminal'
 >;

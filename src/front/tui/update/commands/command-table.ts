@@ -31,6 +31,7 @@ import {
   type PageSource,
   type CommandHelp,
 } from './pages.ts';
+import { promptCommands } from './server-prompts.ts';
 import {
   modelCompletions,
   shellCompletions,
@@ -58,7 +59,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'help',
     help: 'commands and keys',
-    run: page(({ bindings }) => helpPage(bindings, COMMANDS)),
+    run: page(({ bindings, library }) => helpPage(bindings, COMMANDS, promptCommands(library))),
   },
   {
     name: 'tasks',

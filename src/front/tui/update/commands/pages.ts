@@ -55,11 +55,26 @@ export function unknownCommandPage(name: string, commands: readonly CommandHelp[
   };
 }
 
-export function helpPage(bindings: Bindings, commands: readonly CommandHelp[]): Page {
-  const named = commands.map(({ name, argument, help }) => [
-    `/${name}${argument === undefined ? '' : ` ${argument}`}`,
-    help,
-  ]);
+/** The maximum number of prompts of MCP servers that the help lists. */
+const MAX_PROMPTS = 40;
+
+/** @param prompts the prompts of MCP servers */
+export function helpPage(
+  bindings: Bindings,
+  commands: readonly CommandHelp[],
+  prompts: readonly CommandHelp[],
+): Page {
+  const nameRows = (rows: readonly CommandHelp[]) =>
+    rows.map(({ name, argument, help }) => [
+      `/${name}${argument === undefined ? '' : ` ${argument}`}`,
+      help,
+    ]);
+  const left = prompts.length - MAX_PROMPTS;
+  const promptLines = [
+    ...columns(nameRows(prompts.slice(0, MAX_PROMPTS))),
+    ...(left > 0 ? [`and ${left} more: type / and a part of the name`] : []),
+    '',
+  ];
   const keys = ACTIONS.flatMap((action) => {
     const { help } = bindings[action];
     const names = keysOf(bindings, action);
@@ -69,13 +84,18 @@ export function helpPage(bindings: Bindings, commands: readonly CommandHelp[]): 
   });
   const always = [
     ['↑ ↓', 'earlier messages, with an empty editor'],
-    ['@', 'name an agent, or attach a file'],
+    ['@', 'name an agent, or attach a file or a resource of an MCP server'],
     ['# note', 'add a line to the context file of the project, or to your own'],
     ['!command', 'run a shell command; its output goes with the next message (!! only shows it)'],
   ];
   return {
     title: 'Commands and keys',
-    lines: [...columns(named), '', ...columns([...always, ...keys])],
+    lines: [
+      ...columns(nameRows(commands)),
+      '',
+      ...(prompts.length === 0 ? [] : promptLines),
+      ...columns([...always, ...keys]),
+    ],
   };
 }
 
