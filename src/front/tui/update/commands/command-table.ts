@@ -59,7 +59,13 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'help',
     help: 'commands and keys',
-    run: page(({ bindings, library }) => helpPage(bindings, COMMANDS, promptCommands(library))),
+    run: page(({ bindings, library }) =>
+      helpPage(
+        bindings,
+        COMMANDS,
+        library.serverContent === null ? null : { prompts: promptCommands(library) },
+      ),
+    ),
   },
   {
     name: 'tasks',

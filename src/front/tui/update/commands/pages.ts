@@ -58,21 +58,25 @@ export function unknownCommandPage(name: string, commands: readonly CommandHelp[
 /** The maximum number of prompts of MCP servers that the help lists. */
 const MAX_PROMPTS = 40;
 
-/** @param prompts the prompts of MCP servers */
+/** @param servers what the MCP servers offer; null if none is configured */
 export function helpPage(
   bindings: Bindings,
   commands: readonly CommandHelp[],
-  prompts: readonly CommandHelp[],
+  servers: { readonly prompts: readonly CommandHelp[] } | null,
 ): Page {
   const nameRows = (rows: readonly CommandHelp[]) =>
     rows.map(({ name, argument, help }) => [
       `/${name}${argument === undefined ? '' : ` ${argument}`}`,
       help,
     ]);
+  const prompts = servers?.prompts ?? [];
   const left = prompts.length - MAX_PROMPTS;
-  const promptLines = [
-    ...columns(nameRows(prompts.slice(0, MAX_PROMPTS))),
-    ...(left > 0 ? [`and ${left} more: type / and a part of the name`] : []),
+  const serverLines = [
+    ...columns([
+      ...nameRows(prompts.slice(0, MAX_PROMPTS)),
+      ['@server:uri', 'attach a resource of an MCP server'],
+    ]),
+    ...(left > 0 ? [`and ${left} more prompts: type / and a part of the name`] : []),
     '',
   ];
   const keys = ACTIONS.flatMap((action) => {
@@ -84,7 +88,7 @@ export function helpPage(
   });
   const always = [
     ['↑ ↓', 'earlier messages, with an empty editor'],
-    ['@', 'name an agent, or attach a file or a resource of an MCP server'],
+    ['@', 'name an agent, or attach a file'],
     ['# note', 'add a line to the context file of the project, or to your own'],
     ['!command', 'run a shell command; its output goes with the next message (!! only shows it)'],
   ];
@@ -93,7 +97,7 @@ export function helpPage(
     lines: [
       ...columns(nameRows(commands)),
       '',
-      ...(prompts.length === 0 ? [] : promptLines),
+      ...(servers === null ? [] : serverLines),
       ...columns([...always, ...keys]),
     ],
   };
