@@ -93,7 +93,8 @@ export class MessageSender {
     } catch (thrown) {
       if (isPrompt) {
         const reason = errorMessage(thrown);
-        this.options.dispatch({ type: 'send-failed', text: request.words, reason });
+        // The user goes on with the next argument.
+        this.options.dispatch({ type: 'send-failed', text: `${request.words} `, reason });
         return null;
       }
       this.warn(`sent without attachments: ${errorMessage(thrown)}`);
