@@ -122,8 +122,15 @@ export class ToolCatalog {
 
   /** The parts of the tools' names that stand for the servers, whether their tools are known or not. */
   get parts(): readonly string[] {
+    return [...this.entriesByPart.keys()];
+  }
+
+  /** The entries of the servers by their parts of the tools' names. */
+  get entriesByPart(): ReadonlyMap<string, McpServerEntry> {
     const names = this.buildNames();
-    return this.options.entries.flatMap(({ name }) => names.serverPart(name) ?? []);
+    return new Map(
+      this.options.entries.map((entry) => [names.serverPart(entry.name) ?? entry.name, entry]),
+    );
   }
 
   /** The servers whose tools are known. The same object is returned as long as nothing has changed. */
@@ -165,8 +172,7 @@ export class ToolCatalog {
   }
 
   private findEntry(part: string): McpServerEntry {
-    const names = this.buildNames();
-    const found = this.options.entries.find(({ name }) => names.serverPart(name) === part);
+    const found = this.entriesByPart.get(part);
     if (found !== undefined) return found;
     const [near] = suggestNames(part, this.parts);
     const hint = near === undefined ? '' : `; did you mean ${near}?`;

@@ -18,6 +18,11 @@ export function readPromptCommand(text: string): PromptCommand | null {
   return { server, prompt, argument: argument.trim() };
 }
 
+/** Tells whether a message may name something that goes along with it: a file, a resource, or a prompt of a server. */
+export function mayNameItems(text: string): boolean {
+  return text.includes('@') || readPromptCommand(text) !== null;
+}
+
 /** Reads the mention of a resource, `server:uri`. Returns null for any other mention. */
 export function readResourceMention(
   mention: string,

@@ -51,7 +51,9 @@ export function toResourceTool(part: string): string {
 
 /** Tells whether a tool reads the resources of one server. No server has a tool of its own with such a name. */
 export function isResourceTool(name: string): boolean {
-  return name.startsWith('mcp__') && name.endsWith(`__${RESOURCE_TOOL}`);
+  // The part for the server contains no `__`, but a tool of a server may be called `a__McpResource`.
+  const start = 'mcp__'.length;
+  return name.startsWith('mcp__') && name.slice(name.indexOf('__', start)) === `__${RESOURCE_TOOL}`;
 }
 
 /** The code search. An agent that runs on the offline engine always has it; any other agent has it only if its definition names

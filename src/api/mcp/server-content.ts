@@ -84,11 +84,11 @@ export class CatalogContent implements ServerContent {
         .flatMap(({ state, entry }) => (state === 'ready' ? entry.name : [])),
     );
     const known = new Map(this.catalog.servers.map(({ part, features }) => [part, features]));
-    return this.catalog.parts.map((name) => {
+    return Array.from(this.catalog.entriesByPart, ([name, entry]) => {
       const features = known.get(name) ?? null;
       return {
         name,
-        isConnected: ready.has(this.catalog.findUse(name).entry.name),
+        isConnected: ready.has(entry.name),
         hasResources: features?.hasResources ?? null,
         hasCompletion: features?.hasCompletion ?? false,
         prompts: namePrompts(name, features?.prompts ?? []),

@@ -14,7 +14,7 @@ import { loadOutputSchema, readSessionAgents } from './file-options.ts';
 import { printNotice } from './output.ts';
 import type { RunOptions, SessionOptions } from './run-options.ts';
 import { readMessage, readPrompt } from './stdin.ts';
-import { readPromptCommand } from '../../protocol/server-mentions.ts';
+import { mayNameItems } from '../../protocol/server-mentions.ts';
 import { dropMissing } from '../../base/drop-missing.ts';
 
 const OFFLINE_NOTICE =
@@ -146,8 +146,7 @@ async function attachedFiles(
   prompt: string | null,
   recipient: Pick<MessageQuoteRequest, 'to' | 'agent' | 'signal'>,
 ): Promise<{ readonly enclosed?: QuotedItems }> {
-  if (prompt === null) return {};
-  if (!prompt.includes('@') && readPromptCommand(prompt) === null) return {};
+  if (prompt === null || !mayNameItems(prompt)) return {};
   const enclosed = await muster.enclose({ ...recipient, words: prompt, outputs: [], images: [] });
   for (const problem of enclosed.problems) printNotice(problem);
   return enclosed.enclosures.length === 0 ? {} : { enclosed };
