@@ -30,6 +30,7 @@ export const UNBUILT_TOOLS: ReadonlySet<string> = new Set(listNames('Board'));
  */
 export const CONFIGURED_TOOLS: ReadonlyMap<string, string> = new Map([
   ['WebSearch', 'No search service is configured (web.search in the configuration).'],
+  ['McpResource', 'No MCP server with resources is known that it may use.'],
 ]);
 
 /**

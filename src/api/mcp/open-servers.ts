@@ -21,7 +21,7 @@ import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { listServerResources } from '../../mcp/server-features.ts';
 import { createMcpTool } from '../../tools/mcp/mcp-tool.ts';
 import { createResourceTool } from '../../tools/mcp/resource-tool.ts';
-import { toResourceTool } from '../../protocol/tool-names.ts';
+import { RESOURCE_TOOL, toResourceTool } from '../../protocol/tool-names.ts';
 import { isSecretVariable } from '../../sys/secret-variables.ts';
 import { findServers, type ServerSearch } from './find-servers.ts';
 import { findOwnSecrets } from './own-secrets.ts';
@@ -132,8 +132,12 @@ function mayUseServer({ tools, disallowedTools }: ServerUser, part: string): boo
   return tools.mode !== 'allow' || tools.names.some((name) => mayNameServer(name, part));
 }
 
-/** Tells whether a name in the tool list of an agent may mean tools of a server: `mcp__*`, `mcp__S`, `mcp__S__tool`. */
+/**
+ * Tells whether a name in the tool list of an agent may mean tools of a server: `mcp__*`, `mcp__S`, `mcp__S__tool`, and
+ * `McpResource`, which means those that read the resources of all servers.
+ */
 function mayNameServer(name: string, part: string): boolean {
+  if (name === RESOURCE_TOOL) return true;
   if (!name.startsWith('mcp__')) return false;
   const [server = ''] = name.slice('mcp__'.length).split('__');
   return server.includes('*') || server === part;
