@@ -37,6 +37,7 @@ export const loadServerCommands = () => import('./mcp/manage-servers.ts');
 /** Loads the login to MCP servers. */
 export const loadServerLogin = () => import('./mcp/login.ts');
 export type { LoginDialog, LoginOutcome } from './mcp/login.ts';
+export type { ContentServer, ServerContent, ServerPrompt } from './mcp/server-content.ts';
 /** Loads the test of all MCP servers. */
 export const loadServerChecks = () => import('./mcp/check-servers.ts');
 export type { ServerChecks } from './mcp/check-servers.ts';

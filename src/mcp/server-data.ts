@@ -108,6 +108,21 @@ export interface McpPrompt {
   readonly arguments: readonly McpPromptArgument[];
 }
 
+/** The features of a server besides its tools, as far as they are recorded. All texts are untrusted. */
+export interface McpServerFeatures {
+  readonly hasResources: boolean;
+  readonly hasCompletion: boolean;
+  /** The prompts, with bounded texts of one line each. */
+  readonly prompts: readonly McpPrompt[];
+}
+
+/** The resources of a server, and their templates. Incomplete if the server has more than Muster reads. */
+export interface McpResourceList {
+  readonly resources: readonly McpResource[];
+  readonly templates: readonly McpResourceTemplate[];
+  readonly isComplete: boolean;
+}
+
 /** The messages of a prompt. */
 export interface McpPromptMessages {
   readonly description?: string;

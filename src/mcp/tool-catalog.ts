@@ -1,56 +1,23 @@
-import { errorMessage } from '../base/errors.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { errorMessage, MusterError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
+import { suggestNames } from '../base/name-suggestions.ts';
 import { toShellWord } from '../base/text.ts';
+import type { CatalogServer, CatalogState, CatalogTool, NamedUse } from './catalog-server.ts';
+import { CatalogUses } from './catalog-uses.ts';
+import {
+  compareTools,
+  type RecordedTools,
+  type ToolChange,
+  type ToolRecords,
+} from './recorded-tools.ts';
 import type { McpConnections } from './connections.ts';
-import type { McpCallOptions, McpFollowOptions, McpServer } from './server-use.ts';
-import type { McpCallResult, McpStartedCall, McpTask, McpTool } from './server-data.ts';
+import type { McpCallOptions, McpServer } from './server-use.ts';
+import type { McpServerFeatures, McpServerInfo, McpStartedCall } from './server-data.ts';
 import { fingerprintServer, isUsedPerTask, serverId, type McpServerEntry } from './server-entry.ts';
 import { McpServerError } from './server-error.ts';
+import { readServerFeatures } from './server-features.ts';
 import { buildMcpToolNames } from './tool-names.ts';
-
-/** The tools of a server as they were when the user last accepted them. */
-export interface RecordedTools {
-  /** The server's text about how to use it. */
-  readonly instructions: string;
-  readonly tools: readonly McpTool[];
-}
-
-/** Keeps the accepted tools of servers, by the fingerprint of their entry. */
-export interface ToolRecords {
-  /** Returns null if the user has not used this server yet. */
-  read(fingerprint: string): RecordedTools | null;
-  write(fingerprint: string, tools: RecordedTools): void;
-}
-
-/** A tool of a server under the name that models see. */
-export interface CatalogTool {
-  /** `mcp__SERVER__TOOL`. */
-  readonly name: string;
-  readonly tool: McpTool;
-  /** Starts a call. The server answers with the result, or carries the call out as a task. */
-  call(args: JsonObject, options: McpCallOptions): Promise<McpStartedCall>;
-  /** Waits for the result of such a task, also one that an earlier process has started. See `McpServer.followTask`. */
-  follow(task: McpTask, options: McpFollowOptions): Promise<McpCallResult>;
-  /** Tells the server to cancel such a task. Never rejects. */
-  cancel(task: McpTask): Promise<void>;
-}
-
-/** A server with the tools that tasks may use. */
-export interface CatalogServer {
-  readonly entry: McpServerEntry;
-  /** The part of the tools' names that stands for the server. */
-  readonly part: string;
-  readonly instructions: string;
-  readonly tools: readonly CatalogTool[];
-}
-
-/** The differences between the accepted tools of a server and those that it offers now. */
-export interface ToolChange {
-  readonly server: string;
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  readonly changed: readonly string[];
-}
 
 interface ToolCatalogOptions {
   /** The servers with different names. Those that are not enabled are not offered. */
@@ -65,17 +32,7 @@ interface ToolCatalogOptions {
   onStateChange?(): void;
 }
 
-/** The knowledge about the tools of a server, for people. */
-export interface CatalogState {
-  readonly entry: McpServerEntry;
-  readonly isEnabled: boolean;
-  /** Whether the server is being asked for its tools. */
-  readonly isAsking: boolean;
-  /** The accepted tools; null if the server has never answered which tools it has. */
-  readonly accepted: RecordedTools | null;
-  /** The difference of the tools that it offers now; null if there is none, or if they are not known. */
-  readonly change: Omit<ToolChange, 'server'> | null;
-}
+const NO_FEATURES: McpServerFeatures = { hasResources: false, hasCompletion: false, prompts: [] };
 
 /**
  * The tools of the servers of one place. A server is started for its list only if the user has never used it. After that,
@@ -84,10 +41,7 @@ export interface CatalogState {
  */
 export class ToolCatalog {
   private readonly options: ToolCatalogOptions;
-  /** The uses that all tasks share, by the name of the server. */
-  private readonly uses = new Map<string, McpServer>();
-  /** The uses of single tasks, by the id of the task and the name of the server. */
-  private readonly taskUses = new Map<string, Map<string, McpServer>>();
+  private readonly uses: CatalogUses;
   private readonly recorded = new Map<string, RecordedTools>();
   private readonly requested = new Map<string, Promise<void>>();
   /** The servers that demand a login, which was reported. */
@@ -97,10 +51,15 @@ export class ToolCatalog {
   private readonly disabled: Set<string>;
   /** The servers whose present tools are known, with the difference from the accepted ones. */
   private readonly compared = new Map<string, Omit<ToolChange, 'server'> | null>();
+  /** The servers whose present features are recorded. */
+  private readonly withFeatures = new Set<string>();
   private servers_: readonly CatalogServer[] | null = null;
 
   constructor(options: ToolCatalogOptions) {
     this.options = options;
+    // A server that was started anew may offer other tools.
+    const onNewUse = (server: string) => void this.compared.delete(server);
+    this.uses = new CatalogUses(options.connections, onNewUse);
     const disabled = options.entries.filter(({ isEnabled }) => !isEnabled);
     this.disabled = new Set(disabled.map(({ name }) => name));
     for (const entry of options.entries) {
@@ -188,11 +147,7 @@ export class ToolCatalog {
 
   /** Ends the uses that only one task has. */
   endTask(task: string): void {
-    const uses = this.taskUses.get(task);
-    if (uses === undefined) return;
-    this.taskUses.delete(task);
-    // An error while a server ends concerns nobody: it is not used any more.
-    for (const use of uses.values()) void use.release().catch(() => {});
+    this.uses.endTask(task);
   }
 
   /** The servers whose tools are known. The same object is returned as long as nothing has changed. */
@@ -205,6 +160,45 @@ export class ToolCatalog {
   checkAgain(server: string): void {
     this.compared.delete(server);
     this.options.onStateChange?.();
+  }
+
+  /** Lets the next use of a server's resources and prompts read again what it offers. */
+  readFeaturesAgain(server: string): void {
+    this.withFeatures.delete(server);
+  }
+
+  /**
+   * Returns the use of a server by its part of the tools' names. Starts nothing. Throws `NOT_FOUND` for an unknown part.
+   *
+   * @param task the id of the task, which may have a use of the server for itself. Default: none
+   */
+  findUse(part: string, task?: string): McpServer {
+    return this.useOf(this.findEntry(part), task);
+  }
+
+  /**
+   * Starts a server that the user names, and reads what it offers besides its tools. If it was never used before, its tools
+   * are recorded as well. Rejects with MusterError: `NOT_FOUND` for an unknown part, others if it cannot be used.
+   */
+  async openNamed(part: string, signal: AbortSignal): Promise<NamedUse> {
+    const entry = this.findEntry(part);
+    const use = this.useOf(entry);
+    const recorded = this.recorded.get(entry.name);
+    if (recorded === undefined) this.record(entry, await this.readTools(entry, use, signal));
+    else if (!this.withFeatures.has(entry.name) || recorded.features === undefined) {
+      const info = await use.start(signal);
+      this.recordFeatures(entry, await readServerFeatures(use, info, signal));
+    }
+    const { features = NO_FEATURES } = this.recorded.get(entry.name) ?? {};
+    return { use, features };
+  }
+
+  private findEntry(part: string): McpServerEntry {
+    const found = this.entriesByPart.get(part);
+    if (found !== undefined) return found;
+    const [near] = suggestNames(part, this.parts);
+    const hint = near === undefined ? '' : `; did you mean ${near}?`;
+    throw new MusterError('NOT_FOUND', `no MCP server "${part}" is configured${hint}`);
   }
 
   private get enabledEntries(): readonly McpServerEntry[] {
@@ -245,26 +239,57 @@ export class ToolCatalog {
 
   /** Reads the tools outside of a task. A server that belongs to its tasks ends afterwards. */
   private async readOnce(entry: McpServerEntry, signal: AbortSignal): Promise<RecordedTools> {
-    if (!isUsedPerTask(entry)) return await this.readTools(this.useOf(entry), signal);
+    if (!isUsedPerTask(entry)) return await this.readTools(entry, this.useOf(entry), signal);
     const use = this.options.connections.open(entry);
     try {
-      return await this.readTools(use, signal);
+      return await this.readTools(entry, use, signal);
     } finally {
       await use.release();
     }
   }
 
-  private async readTools(use: McpServer, signal: AbortSignal): Promise<RecordedTools> {
-    const { instructions, hasTools } = await use.start(signal);
-    if (!hasTools) return { instructions, tools: [] };
-    const { items } = await use.listTools(signal);
-    return { instructions, tools: items };
+  private async readTools(
+    entry: McpServerEntry,
+    use: McpServer,
+    signal: AbortSignal,
+  ): Promise<RecordedTools> {
+    const info = await use.start(signal);
+    const tools = info.hasTools ? (await use.listTools(signal)).items : [];
+    const features = await this.readFeatures(entry, { use, info }, signal);
+    return { instructions: info.instructions, tools, ...(features === null ? {} : { features }) };
+  }
+
+  /** Returns null, after a report, if a server says that it has prompts and does not list them. */
+  private async readFeatures(
+    entry: McpServerEntry,
+    { use, info }: { readonly use: McpServer; readonly info: McpServerInfo },
+    signal: AbortSignal,
+  ): Promise<McpServerFeatures | null> {
+    try {
+      return await readServerFeatures(use, info, signal);
+    } catch (thrown) {
+      signal.throwIfAborted();
+      this.options.onProblem(entry.name, errorMessage(thrown));
+      return null;
+    }
+  }
+
+  private recordFeatures(entry: McpServerEntry, features: McpServerFeatures | undefined): void {
+    const recorded = this.recorded.get(entry.name);
+    if (recorded === undefined || features === undefined) return;
+    this.withFeatures.add(entry.name);
+    if (isDeepStrictEqual(recorded.features, features)) return;
+    const changed = { ...recorded, features };
+    this.options.records.write(fingerprintServer(entry), changed);
+    this.recorded.set(entry.name, changed);
+    this.changed();
   }
 
   private record(entry: McpServerEntry, tools: RecordedTools): void {
     this.options.records.write(fingerprintServer(entry), tools);
     this.recorded.set(entry.name, tools);
     this.compared.set(entry.name, null);
+    if (tools.features !== undefined) this.withFeatures.add(entry.name);
     this.changed();
   }
 
@@ -273,22 +298,8 @@ export class ToolCatalog {
     this.options.onStateChange?.();
   }
 
-  /** Returns the use of a server: that of a task if each task has its own, else the shared one. */
   private useOf(entry: McpServerEntry, task?: string): McpServer {
-    const uses = task === undefined || !isUsedPerTask(entry) ? this.uses : this.usesOfTask(task);
-    const known = uses.get(entry.name);
-    if (known !== undefined) return known;
-    const use = this.options.connections.open(entry);
-    uses.set(entry.name, use);
-    // The server may have been started anew, and then offers other tools.
-    if (uses !== this.uses) this.compared.delete(entry.name);
-    return use;
-  }
-
-  private usesOfTask(task: string): Map<string, McpServer> {
-    const uses = this.taskUses.get(task) ?? new Map<string, McpServer>();
-    this.taskUses.set(task, uses);
-    return uses;
+    return this.uses.of(entry, task);
   }
 
   private buildNames() {
@@ -317,7 +328,8 @@ export class ToolCatalog {
         const cancel: CatalogTool['cancel'] = (task) => this.useOf(entry).cancelTask(task);
         return [{ name, tool, call, follow, cancel }];
       });
-      return [{ entry, part, instructions: recorded.instructions, tools }];
+      const { instructions, features = null } = recorded;
+      return [{ entry, part, instructions, tools, features }];
     });
   }
 
@@ -332,7 +344,7 @@ export class ToolCatalog {
     }
     const use = this.useOf(entry, options.taskId);
     if (!this.compared.has(entry.name)) {
-      this.compare(entry, await this.readTools(use, options.signal));
+      this.compare(entry, await this.readTools(entry, use, options.signal));
     }
     if (this.compared.get(entry.name)?.changed.includes(tool) === true) {
       const word = toShellWord(serverId(entry));
@@ -346,25 +358,10 @@ export class ToolCatalog {
     const { name } = entry;
     const recorded = this.recorded.get(name);
     if (recorded === undefined) return;
+    this.recordFeatures(entry, offered.features);
     const change = compareTools(recorded.tools, offered.tools);
     this.compared.set(name, change);
     this.options.onStateChange?.();
     if (change !== null) this.options.onChange({ server: serverId(entry), ...change });
   }
-}
-
-/** Compares two lists of tools by everything that a model reads about them. Returns null if they are equal. */
-export function compareTools(
-  before: readonly McpTool[],
-  after: readonly McpTool[],
-): Omit<ToolChange, 'server'> | null {
-  const texts = (tools: readonly McpTool[]): ReadonlyMap<string, string> =>
-    new Map(tools.map((tool) => [tool.name, JSON.stringify([tool.description, tool.inputSchema])]));
-  const [old, present] = [texts(before), texts(after)];
-  const added = [...present.keys()].filter((name) => !old.has(name));
-  const removed = [...old.keys()].filter((name) => !present.has(name));
-  const changed = [...present].flatMap(([name, text]) =>
-    old.has(name) && old.get(name) !== text ? [name] : [],
-  );
-  return added.length + removed.length + changed.length === 0 ? null : { added, removed, changed };
 }

@@ -5,6 +5,7 @@ import {
   MAX_SERVER_PART_LENGTH,
   MAX_TOOL_NAME_LENGTH,
 } from '../protocol/server-tool-names.ts';
+import { RESOURCE_TOOL } from '../protocol/tool-names.ts';
 
 const PREFIX = 'mcp__';
 const HASH_LENGTH = 8;
@@ -45,11 +46,8 @@ export function buildMcpToolNames(servers: readonly NamedServer[]): McpToolNames
     const prefix = `${PREFIX}${part}__`;
     const tools = servers.filter((each) => each.server === server).flatMap((each) => each.tools);
     const maxLength = MAX_TOOL_NAME_LENGTH - prefix.length;
-    for (const [tool, name] of assignNames(tools, {
-      clean: cleanToolPart,
-      maxLength,
-      salt: server,
-    })) {
+    const toolRules = { clean: cleanToolPart, maxLength, salt: server, taken: [RESOURCE_TOOL] };
+    for (const [tool, name] of assignNames(tools, toolRules)) {
       byName.set(prefix + name, { server, tool });
       byId.set(toKey({ server, tool }), prefix + name);
     }

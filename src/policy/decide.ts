@@ -1,6 +1,7 @@
 import { sortByNearness } from '../base/name-suggestions.ts';
 import type { Decision, PermissionMode, PermissionRule, Rights } from '../protocol/permission.ts';
 import { TEXT_EDITING_TOOLS } from '../protocol/file-tools.ts';
+import { isResourceTool } from '../protocol/tool-names.ts';
 import { describeLimit, findExceededLimit } from './call-limits.ts';
 import type { ResolvedCall } from './call.ts';
 import { createDecisionInput, hasCallEffect, isProvable } from './decision-input.ts';
@@ -271,6 +272,7 @@ function isProvedHarmless(input: DecisionInput): boolean {
 }
 
 function describeEffect(call: ResolvedCall): string {
+  if (isResourceTool(call.tool)) return 'reads from an MCP server, which may do anything for that';
   if (isServerCall(call)) return 'is a tool of an MCP server, which may do anything';
   const { kind } = call;
   if (kind === 'execute') return 'runs commands or code';

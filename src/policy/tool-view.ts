@@ -176,7 +176,11 @@ function explainMissingServerTool(name: string, servers: readonly ConfiguredServ
     : `The MCP server ${part} could not be asked for its tools.`;
 }
 
-function explainDenial(name: string, { definition, rights }: ToolViewRequest): string | undefined {
+/** Explains why rights deny a tool, as a sentence. Returns undefined if they do not. */
+export function explainDenial(
+  name: string,
+  { definition, rights }: Pick<ToolViewRequest, 'definition' | 'rights'>,
+): string | undefined {
   if (isToolDisallowed(rights, name)) {
     const ownDenials = [
       ...(definition?.disallowedTools ?? []),

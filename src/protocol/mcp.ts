@@ -1,4 +1,5 @@
 import type { AgentDefinition } from './agent.ts';
+import type { Attachment, AttachPort } from './attachment.ts';
 import type { AnyTool } from './tool.ts';
 
 /** An MCP server with the tools that tasks may use. */
@@ -11,6 +12,35 @@ export interface McpServerTools {
   /** The text of the server about itself. Untrusted. */
   readonly about: string;
   readonly tools: readonly AnyTool[];
+  /** The tool that reads its resources; null if it has none, or if that is not known. */
+  readonly resources: AnyTool | null;
+}
+
+/** A text of a server for a message of the user, with its images. Untrusted. */
+export interface ServerText {
+  readonly text: string;
+  readonly attachments: readonly Attachment[];
+}
+
+/** A resource in a prompt. */
+export interface PromptResource {
+  readonly uri: string;
+  readonly text: string;
+}
+
+/** A prompt that the user has chosen, with the arguments that the user has given. */
+export interface ServerPromptRequest {
+  /** The part of the names of the server's tools. */
+  readonly server: string;
+  readonly prompt: string;
+  /** The rest of the typed line. */
+  readonly argument: string;
+}
+
+/** The ports for a request of the user to a server. */
+interface UserRequestContext {
+  readonly attach: AttachPort;
+  readonly signal: AbortSignal;
 }
 
 /** The MCP servers that tasks of one agent have: the configured ones, and those of its definition. */
@@ -44,4 +74,17 @@ export interface McpPort {
   ofAgent(agent: ServerUser): AgentServers;
   /** Ends what was started only for a task. */
   endTask(id: string): void;
+  /** Reads a resource that the user names. `server` is the server's part of its tools' names. Rejects with MusterError. */
+  readResource(
+    resource: { readonly server: string; readonly uri: string },
+    context: UserRequestContext,
+  ): Promise<ServerText>;
+  /**
+   * Gets a prompt that the user has chosen. Rejects with MusterError, for example if a required argument is missing; the
+   * message is one line for the user.
+   */
+  getPrompt(
+    request: ServerPromptRequest,
+    context: UserRequestContext,
+  ): Promise<ServerText & { readonly resources: readonly PromptResource[] }>;
 }

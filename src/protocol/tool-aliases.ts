@@ -46,6 +46,10 @@ const ALIASES: Readonly<Record<string, string>> = {
   TaskSend: 'SendMessage send_message task_send',
   TaskList: 'task_list',
   TaskReplay: 'task_replay',
+  McpResource: `
+    ListMcpResourcesTool ReadMcpResourceTool list_mcp_resources read_mcp_resource
+    list_mcp_resource_templates
+  `,
   MemoryList: 'memory_list',
   MemoryRead: 'memory_read',
   MemoryWrite: 'memory_write',

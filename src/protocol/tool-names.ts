@@ -31,6 +31,7 @@ export const UNBUILT_TOOLS: ReadonlySet<string> = new Set(listNames('Board'));
  */
 export const CONFIGURED_TOOLS: ReadonlyMap<string, string> = new Map([
   ['WebSearch', 'No search service is configured (web.search in the configuration).'],
+  ['McpResource', 'No MCP server with resources is known that it may use.'],
 ]);
 
 /**
@@ -38,6 +39,24 @@ export const CONFIGURED_TOOLS: ReadonlyMap<string, string> = new Map([
  * whatever its definition says.
  */
 export const TOOL_FINDER_TOOLS = ['ToolSearch', 'McpCall'] as const;
+
+/**
+ * The tool that reads resources of MCP servers. A task has it if it may use a server that has resources. Rights are about
+ * the tool of one server (`toResourceTool`), which a call of this one stands for.
+ */
+export const RESOURCE_TOOL = 'McpResource';
+
+/** Returns the name of the tool that reads the resources of a server, by the server's part of its tools' names. */
+export function toResourceTool(part: string): string {
+  return `mcp__${part}__${RESOURCE_TOOL}`;
+}
+
+/** Tells whether a tool reads the resources of one server. No server has a tool of its own with such a name. */
+export function isResourceTool(name: string): boolean {
+  // The part for the server contains no `__`, but a tool of a server may be called `a__McpResource`.
+  const start = 'mcp__'.length;
+  return name.startsWith('mcp__') && name.slice(name.indexOf('__', start)) === `__${RESOURCE_TOOL}`;
+}
 
 /** The code search. An agent that runs on the offline engine always has it; any other agent has it only if its definition names
  * it. */
@@ -49,4 +68,5 @@ export const TOOL_NAMES: readonly string[] = [
   CODE_SEARCH,
   PATCH_TOOL,
   ...TOOL_FINDER_TOOLS,
+  RESOURCE_TOOL,
 ];

@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { McpConnections } from '../../src/mcp/connections.ts';
 import type { McpServer } from '../../src/mcp/server-use.ts';
-import type { McpTool } from '../../src/mcp/server-data.ts';
+import type { McpPrompt, McpTool } from '../../src/mcp/server-data.ts';
 import { DEFAULT_MCP_LIMITS, type McpServerEntry } from '../../src/mcp/server-entry.ts';
 import { McpServerError } from '../../src/mcp/server-error.ts';
-import {
-  compareTools,
-  ToolCatalog,
-  type RecordedTools,
-  type ToolChange,
-} from '../../src/mcp/tool-catalog.ts';
+import { compareTools, type ToolChange } from '../../src/mcp/recorded-tools.ts';
+import { ToolCatalog } from '../../src/mcp/tool-catalog.ts';
+import type { RecordedTools } from '../../src/mcp/recorded-tools.ts';
 
 const entryOf = (name: string): McpServerEntry => ({
   name,
@@ -30,7 +27,10 @@ const toolOf = (name: string, description = name): McpTool => ({
 });
 
 /** Connections to servers with these tools; a server without an entry cannot be started. */
-function createWorld(offered: Record<string, readonly McpTool[]>) {
+function createWorld(
+  offered: Record<string, readonly McpTool[]>,
+  prompts: readonly McpPrompt[] = [],
+) {
   const started: string[] = [];
   const called: string[] = [];
   const released: string[] = [];
@@ -48,9 +48,10 @@ function createWorld(offered: Record<string, readonly McpTool[]>) {
       start: async () => {
         started.push(entry.name);
         const info = { name: entry.name, version: '1', protocolVersion: '2025-06-18' };
-        const has = { hasResources: false, hasPrompts: false, hasCompletion: false };
+        const has = { hasResources: false, hasPrompts: prompts.length > 0, hasCompletion: false };
         return { ...info, ...has, instructions: 'Use me.', hasTools: tools().length > 0 };
       },
+      listPrompts: async () => ({ items: prompts, isComplete: true }),
       listTools: async () => ({ items: tools(), isComplete: true }),
       release: async () => void released.push(entry.name),
       startCall: async (tool) => {
@@ -176,6 +177,26 @@ describe('the tools of servers', () => {
       ['mcp__a__x'],
       ['broken cannot be started'],
     ]);
+  });
+
+  it('are recorded with the other features, which need not be accepted', async () => {
+    const offered = { a: [toolOf('x')] };
+    const prompts = [{ name: 'p', description: 'Old.', arguments: [] }];
+    const world = createWorld(offered, prompts);
+    const catalog = world.openCatalog('a');
+    await prepare(catalog, ALL);
+    const promptsOf = () => catalog.servers[0]?.features?.prompts.map((each) => each.description);
+    expect(promptsOf()).toEqual(['Old.']);
+    prompts.splice(0, 1, { name: 'p', description: 'New.', arguments: [] });
+    catalog.readFeaturesAgain('a');
+    expect((await catalog.openNamed('a', OPTIONS.signal)).features.prompts).toMatchObject([
+      { description: 'New.' },
+    ]);
+    expect([promptsOf(), world.changes]).toEqual([['New.'], []]);
+    expect(world.openCatalog('a').servers[0]?.features).toEqual(catalog.servers[0]?.features);
+    await expect(catalog.openNamed('b', OPTIONS.signal)).rejects.toThrow(
+      'no MCP server "b" is configured',
+    );
   });
 
   it('are the same object as long as nothing changes', async () => {

@@ -20,6 +20,11 @@ test.each<[string, Readonly<Record<string, readonly string[]>>, readonly string[
   ],
   ['other characters', { 'my server': ['a.b/c'] }, ['mcp__my_server__a_b_c']],
   ['`__` in a server', { a__b: ['c'], a: ['b__c'] }, ['mcp__a_b__c', 'mcp__a__b__c']],
+  [
+    'the name of the tool that reads resources',
+    { s: ['McpResource', 'a__McpResource'] },
+    ['mcp__s__McpResource_42bd352b', 'mcp__s__a__McpResource'],
+  ],
   ['`_` at the ends of a server', { _a_: ['c'] }, ['mcp__a__c']],
   [
     'a collision of tools, in which the plain name is kept',

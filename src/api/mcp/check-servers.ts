@@ -8,7 +8,8 @@ import {
   formatLoginCommand,
   McpServerError,
 } from '../../mcp/server-error.ts';
-import { compareTools, type ToolRecords } from '../../mcp/tool-catalog.ts';
+import { compareTools } from '../../mcp/recorded-tools.ts';
+import type { ToolRecords } from '../../mcp/recorded-tools.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
 import { findServers } from './find-servers.ts';
 import {

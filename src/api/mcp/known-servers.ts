@@ -58,12 +58,16 @@ export async function findKnownServers({
     addSecret: () => {},
     onNotice: () => {},
   });
+
   await servers.close();
   return {
     ofAgent: (agent) => {
       const own = servers.ofAgent(agent);
       const toolsByPart = new Map(
-        own.servers.map(({ part, tools }) => [part, tools.map(({ name }) => name)]),
+        own.servers.map(({ part, tools, resources }) => [
+          part,
+          [...tools, ...(resources === null ? [] : [resources])].map(({ name }) => name),
+        ]),
       );
       return [
         ...own.parts.map((part) => ({ part, tools: toolsByPart.get(part) ?? null })),

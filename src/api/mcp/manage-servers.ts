@@ -18,7 +18,8 @@ import {
   serverId,
   type McpServerEntry,
 } from '../../mcp/server-entry.ts';
-import { compareTools, type ToolChange } from '../../mcp/tool-catalog.ts';
+import { readServerFeatures } from '../../mcp/server-features.ts';
+import { compareTools, type ToolChange } from '../../mcp/recorded-tools.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
@@ -172,7 +173,10 @@ export async function testServer(
     const records = openToolRecords(stateDirectory(state));
     const fingerprint = fingerprintServer(entry);
     const accepted = records.read(fingerprint);
-    if (options.accepts) records.write(fingerprint, { instructions: info.instructions, tools });
+    if (options.accepts) {
+      const features = await readServerFeatures(server, info, options.signal);
+      records.write(fingerprint, { instructions: info.instructions, tools, features });
+    }
     return {
       info,
       tools,

@@ -2,7 +2,9 @@ import { createMcpConnections } from '../../mcp/connections.ts';
 import { describeMcpProblem } from '../../mcp/read-servers.ts';
 import { fingerprintServer, type McpServerEntry } from '../../mcp/server-entry.ts';
 import type { McpEvent } from '../../mcp/server-events.ts';
-import { ToolCatalog, type ToolChange, type ToolRecords } from '../../mcp/tool-catalog.ts';
+import { ToolCatalog } from '../../mcp/tool-catalog.ts';
+import type { ToolRecords } from '../../mcp/recorded-tools.ts';
+import type { ToolChange } from '../../mcp/recorded-tools.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Layer } from '../../config/layer.ts';
 import { listNamesOnOneLine, sanitizeLine } from '../../base/terminal-text.ts';
@@ -17,6 +19,7 @@ import { findServers, type ServerSearch } from './find-servers.ts';
 import { findOwnSecrets } from './own-secrets.ts';
 import { planServerWait, type ServerMoment } from './plan-server-wait.ts';
 import { ConnectedServers } from './server-board.ts';
+import { CatalogContent, type ServerContent } from './server-content.ts';
 import { ServerFinder } from './server-finder.ts';
 import { createStarter, type StarterParts } from './server-starter.ts';
 import type { ServerBoard } from './server-status.ts';
@@ -50,6 +53,8 @@ export interface SessionServers extends McpPort {
   listAwaited(agent: ServerUser): readonly string[];
   /** The servers for people. */
   readonly board: ServerBoard;
+  /** The resources and prompts of the configured servers; null if no server is configured. */
+  readonly content: ServerContent | null;
   /** Ends all servers. */
   close(): Promise<void>;
 }
@@ -86,7 +91,10 @@ export function openServers(parts: ServerParts): SessionServers {
     ask: calls.ask,
     onEvent: (server, event) => {
       if (event.type === 'log' && calls.log(server, event)) return;
-      if (event.type === 'list-changed' && event.list === 'tools') finder.checkAgain(server);
+      if (event.type === 'list-changed') {
+        if (event.list === 'tools') finder.checkAgain(server);
+        else finder.readFeaturesAgain(server);
+      }
       const text = describeEvent(event);
       if (text !== null) onNotice(`MCP server ${server} ${text}`);
     },
@@ -124,6 +132,8 @@ export function openServers(parts: ServerParts): SessionServers {
     await Promise.all(answers);
     clearTimeout(timer);
   };
+  const content = new CatalogContent(finder.configuredCatalog, connections);
+  const hasConfigured = entries.some(({ isEnabled }) => isEnabled);
   return {
     prepare: (agent) => prepareFor({ kind: 'spawn', agent }),
     prepareFor,
@@ -144,6 +154,18 @@ export function openServers(parts: ServerParts): SessionServers {
     ofAgent: (agent) => finder.ofAgent(agent),
     endTask: (id) => finder.endTask(id),
     board: new ConnectedServers({ finder, connections, listeners }),
+    content: hasConfigured ? content : null,
+    async readResource({ server, uri }, { attach, signal }) {
+      const contents = await content.readResource(server, uri, signal);
+      const { formatResource } = await import('../../tools/mcp/format-result.ts');
+      const { text, attachments = [] } = await formatResource(contents, { attach });
+      return { text, attachments };
+    },
+    async getPrompt({ server, ...request }, { attach, signal }) {
+      const messages = await content.getTypedPrompt(server, request, signal);
+      const { formatPrompt } = await import('../../tools/mcp/format-result.ts');
+      return await formatPrompt(messages, { attach });
+    },
     close: () => connections.close(),
   };
 }

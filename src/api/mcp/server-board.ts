@@ -5,7 +5,8 @@ import {
   serverId,
   type McpServerEntry,
 } from '../../mcp/server-entry.ts';
-import type { CatalogState, ToolCatalog } from '../../mcp/tool-catalog.ts';
+import type { ToolCatalog } from '../../mcp/tool-catalog.ts';
+import type { CatalogState } from '../../mcp/catalog-server.ts';
 import { describeTarget } from './describe-target.ts';
 import type { ServerFinder } from './server-finder.ts';
 import {

@@ -1,8 +1,11 @@
 import { runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
-import type { CatalogServer, ToolCatalog } from '../../mcp/tool-catalog.ts';
+import type { ToolCatalog } from '../../mcp/tool-catalog.ts';
+import type { CatalogServer } from '../../mcp/catalog-server.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { AgentServers, McpServerTools, ServerUser } from '../../protocol/mcp.ts';
+import { toResourceTool } from '../../protocol/tool-names.ts';
 import { createMcpTool } from '../../tools/mcp/mcp-tool.ts';
+import { createResourceTool } from '../../tools/mcp/resource-tool.ts';
 import type { RunningCalls } from '../../tools/mcp/running-calls.ts';
 import { DefinitionCatalogs, placeOwnServers, type OwnServers } from './definition-servers.ts';
 
@@ -35,6 +38,11 @@ export class ServerFinder {
     this.calls = calls;
     this.catalog = createCatalog(entries);
     this.definitions = new DefinitionCatalogs({ agents, createCatalog, onNotice });
+  }
+
+  /** The catalog of the configured servers. */
+  get configuredCatalog(): ToolCatalog {
+    return this.catalog;
   }
 
   /** The configured servers. */
@@ -80,6 +88,11 @@ export class ServerFinder {
     for (const catalog of this.listOpen()) catalog.checkAgain(server);
   }
 
+  /** Has the resources and prompts of the servers of a name read again at their next use. */
+  readFeaturesAgain(server: string): void {
+    for (const catalog of this.listOpen()) catalog.readFeaturesAgain(server);
+  }
+
   endTask(id: string): void {
     for (const catalog of this.listOpen()) catalog.endTask(id);
   }
@@ -102,10 +115,11 @@ export class ServerFinder {
   }
 
   /** Returns the same objects as long as the tools of the servers are the same. */
-  private toolsOf({ servers }: ToolCatalog): readonly McpServerTools[] {
+  private toolsOf(catalog: ToolCatalog): readonly McpServerTools[] {
+    const { servers } = catalog;
     const known = this.converted.get(servers);
     if (known !== undefined) return known;
-    const all = servers.map((server) => toServerTools(server, this.calls));
+    const all = servers.map((server) => toServerTools(server, { catalog, calls: this.calls }));
     this.converted.set(servers, all);
     return all;
   }
@@ -120,8 +134,8 @@ function listUnknown(
 }
 
 function toServerTools(
-  { entry, part, instructions, tools }: CatalogServer,
-  calls: RunningCalls,
+  { entry, part, instructions, tools, features }: CatalogServer,
+  { catalog, calls }: { readonly catalog: ToolCatalog; readonly calls: RunningCalls },
 ): McpServerTools {
   const { name, origin, transport } = entry;
   const isConfined = transport.type !== 'stdio' || runsInSandbox(entry);
@@ -131,5 +145,12 @@ function toServerTools(
     part,
     about: instructions,
     tools: tools.map((tool) => createMcpTool(tool, { isConfined, calls })),
+    resources:
+      features?.hasResources === true
+        ? createResourceTool(
+            { name: toResourceTool(part), open: (task) => catalog.findUse(part, task) },
+            { isConfined },
+          )
+        : null,
   };
 }

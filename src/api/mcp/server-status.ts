@@ -1,5 +1,5 @@
 import { MusterError } from '../../base/errors.ts';
-import type { ToolChange } from '../../mcp/tool-catalog.ts';
+import type { ToolChange } from '../../mcp/recorded-tools.ts';
 
 /**
  * The state of a server:

@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { parseJsonLine } from '../../base/jsonl.ts';
-import type { McpTool } from '../../mcp/server-data.ts';
-import type { RecordedTools, ToolRecords } from '../../mcp/tool-catalog.ts';
+import type { McpPrompt, McpServerFeatures, McpTool } from '../../mcp/server-data.ts';
+import { boundPrompts } from '../../mcp/server-features.ts';
+import type { RecordedTools, ToolRecords } from '../../mcp/recorded-tools.ts';
 import { StateFile } from '../../store/state/state-file.ts';
 
 const FILE_NAME = 'mcp-tools.json';
@@ -67,9 +68,43 @@ function parseRecords(text: string | undefined): ReadonlyMap<string, RecordedToo
 
 function readRecord(value: unknown): RecordedTools | null {
   if (!isJsonObject(value)) return null;
-  const { instructions, tools } = value;
+  const { instructions, tools, features } = value;
   if (typeof instructions !== 'string' || !Array.isArray(tools)) return null;
-  return { instructions, tools: tools.flatMap((tool: unknown) => readTool(tool) ?? []) };
+  return {
+    instructions,
+    tools: tools.flatMap((tool: unknown) => readTool(tool) ?? []),
+    ...(isJsonObject(features) ? { features: readFeatures(features) } : {}),
+  };
+}
+
+function readFeatures({ hasResources, hasCompletion, prompts }: JsonObject): McpServerFeatures {
+  const read = Array.isArray(prompts) ? prompts.flatMap((each) => readPrompt(each) ?? []) : [];
+  return {
+    hasResources: hasResources === true,
+    hasCompletion: hasCompletion === true,
+    prompts: boundPrompts(read),
+  };
+}
+
+function readPrompt(value: unknown): McpPrompt | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { name, description, arguments: args } = value;
+  if (typeof name !== 'string' || !Array.isArray(args)) return undefined;
+  return {
+    name,
+    description: typeof description === 'string' ? description : '',
+    arguments: args.flatMap((each) => readArgument(each) ?? []),
+  };
+}
+
+function readArgument(value: unknown): McpPrompt['arguments'][number] | undefined {
+  if (!isJsonObject(value) || typeof value['name'] !== 'string') return undefined;
+  const { name, description, isRequired } = value;
+  return {
+    name,
+    description: typeof description === 'string' ? description : '',
+    isRequired: isRequired === true,
+  };
 }
 
 function readTool(value: unknown): McpTool | undefined {

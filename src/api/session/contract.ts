@@ -14,6 +14,7 @@ import type { TaskStore, TaskSummary } from '../../store/task-store.ts';
 import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan-rewind.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
 import type { ListedModels, ModelListOptions } from './session-model-lists.ts';
+import type { ServerContent } from '../mcp/server-content.ts';
 import type { PromptHistory } from './prompt-history.ts';
 import type { RuleChange } from '../../engine/permissions/change-rules.ts';
 import type { TaskRules } from './conversation-rules.ts';
@@ -160,6 +161,8 @@ export interface Muster {
    * Returns whether the operating system confines shell commands. The first call tests this. Never rejects.
    */
   sandboxState(): Promise<SandboxState>;
+  /** The resources and prompts of the MCP servers; null if none is configured. */
+  readonly serverContent: ServerContent | null;
   /** The section `[keys]` of the user's configuration, by action. The values are not checked yet. */
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
   /** The prompts that were typed in this directory. Empty if no log is kept. */
@@ -250,8 +253,10 @@ export interface Muster {
    */
   withdraw(id: string): readonly WithdrawnMessage[];
   /**
-   * Gathers the items of a person's next message: files named with `@`, outputs of commands, and images. A file is read
-   * only if the Read tool of the task may read it. A file that needs a person's permission is left out and reported.
+   * Gathers the items of a person's next message: files named with `@`, resources of MCP servers named with
+   * `@SERVER:URI`, the prompt that a message `/SERVER:PROMPT ARGUMENTS` chooses, outputs of commands, and images. A file is
+   * read only if the Read tool of the task may read it. A file that needs a person's permission is left out and reported.
+   * Rejects with MusterError if a prompt cannot be had, for example because a required argument is missing.
    */
   enclose(request: MessageQuoteRequest): Promise<QuotedItems>;
   /**

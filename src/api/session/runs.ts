@@ -1,3 +1,4 @@
+import { mayNameItems } from '../../protocol/server-mentions.ts';
 import { dropMissing } from '../../base/drop-missing.ts';
 import type { RootDefaults } from './root-terms.ts';
 import type { SessionParts } from './session-parts.ts';
@@ -102,7 +103,7 @@ export class Runs {
     onNotice(`task ${branch.id} branches off from ${from} after event ${branch.at}${adjusted}`);
     const target = { id: branch.id, rightsOf: from };
     if (prompt === undefined) return this.continueTask({ id: branch.id }, target, onEvent);
-    if (!takesFiles || !prompt.includes('@')) {
+    if (!takesFiles || !mayNameItems(prompt)) {
       return this.continueTask({ id: branch.id, prompt }, target, onEvent);
     }
     const to = { task: branch.id, maxRights: this.createRightsLimit(from) };

@@ -1,3 +1,4 @@
+import { MusterError } from '../../base/errors.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { userConfigDirectory } from '../../config/paths.ts';
@@ -104,6 +105,18 @@ class LateServers implements SessionServers {
     return this.opened?.board ?? { ...NO_SERVERS, watch: (listener) => this.keep(listener) };
   }
 
+  get content(): SessionServers['content'] {
+    return this.opened?.content ?? null;
+  }
+
+  readResource(...args: Parameters<SessionServers['readResource']>) {
+    return this.opened?.readResource(...args) ?? rejectUnknown(args[0].server);
+  }
+
+  getPrompt(...args: Parameters<SessionServers['getPrompt']>) {
+    return this.opened?.getPrompt(...args) ?? rejectUnknown(args[0].server);
+  }
+
   prepare(agent: Parameters<SessionServers['prepare']>[0]): Promise<void> {
     return this.prepareFor({ kind: 'spawn', agent });
   }
@@ -138,6 +151,10 @@ class LateServers implements SessionServers {
   async close(): Promise<void> {
     await this.opened?.close();
   }
+}
+
+function rejectUnknown(server: string): Promise<never> {
+  return Promise.reject(new MusterError('NOT_FOUND', `no MCP server "${server}" is configured`));
 }
 
 /**

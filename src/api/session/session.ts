@@ -39,6 +39,7 @@ export function createSession(parts: SessionParts): Muster {
     mode: parts.grant.mode,
     rules: parts.grant.rules,
     keyBindings: parts.keyBindings,
+    serverContent: parts.servers?.content ?? null,
     typed: parts.promptHistory,
     terminal: parts.terminal,
     configFiles: parts.configFiles,

@@ -92,7 +92,8 @@ export interface BranchTask {
   /** The next message. Default: none. */
   readonly prompt?: string;
   /**
-   * True to send along the files that the prompt names with `@`. A file that cannot be sent is reported as a notice.
+   * True to send along the files and resources that the prompt names with `@`, and the prompt of an MCP server that it
+   * chooses. A file that cannot be sent is reported as a notice.
    * Default: false.
    */
   readonly takesFiles?: boolean;

@@ -12,6 +12,7 @@ import { findToolOfFamily } from '../../protocol/model-families/describe-tools.t
 import { readServerCall, resolveServerTool, type ServerCall } from './server-call.ts';
 import { MCP_CALL } from '../../protocol/sent-call.ts';
 import { isServerToolName } from '../../protocol/server-tool-names.ts';
+import { RESOURCE_TOOL, toResourceTool } from '../../protocol/tool-names.ts';
 
 /** Finds the tool, the arguments and the access of a call: everything that is known before the decision. */
 export function prepareCall(
@@ -67,8 +68,8 @@ function findToolName(view: ReadonlyMap<string, AnyTool>, name: string): string 
 }
 
 /**
- * Returns the call that is meant: for McpCall the call of the named tool, and for an unknown name that is nearly the name
- * of a server's tool the call of this tool.
+ * Returns the call that is meant: for McpCall the call of the named tool, for McpResource the call of the server's tool
+ * that reads its resources, and for an unknown name that is nearly the name of a server's tool the call of this tool.
  */
 function readRequestedCall({ view }: Pick<TaskRun, 'view'>, sent: ToolCallPart): ServerCall {
   const { name } = sent;
@@ -78,9 +79,21 @@ function readRequestedCall({ view }: Pick<TaskRun, 'view'>, sent: ToolCallPart):
   if (name === MCP_CALL && sent.malformed === undefined && canCall) {
     return readServerCall(sent, tools);
   }
+  if (canonicalToolName(name) === RESOURCE_TOOL) {
+    return { ok: true, call: toResourceCall(view, sent) };
+  }
   if (view.has(findToolName(view, name))) return { ok: true, call: sent };
   const meant = resolveServerTool(name, tools, { knowsServer: false });
   return { ok: true, call: meant.name === undefined ? sent : { ...sent, name: meant.name } };
+}
+
+/** Returns the call of the named server's tool. A call that names no server is returned unchanged, and is then refused. */
+function toResourceCall(view: TaskRun['view'], sent: ToolCallPart): ToolCallPart {
+  if (!isJsonObject(sent.input)) return sent;
+  const { server, ...rest } = sent.input;
+  if (typeof server !== 'string') return sent;
+  const name = toResourceTool(server.replace(/^mcp__/, ''));
+  return view.has(name) ? { ...sent, name, input: rest } : sent;
 }
 
 const INVALID_JSON = 'the arguments are not valid JSON. Send them again, whole.';

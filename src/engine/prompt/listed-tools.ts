@@ -2,7 +2,7 @@ import { byteLength, truncate } from '../../base/text.ts';
 import { sanitizeLine } from '../../base/terminal-text.ts';
 import { escapeTags } from '../../base/control-tags.ts';
 import type { McpServerTools } from '../../protocol/mcp.ts';
-import { TOOL_FINDER_TOOLS } from '../../protocol/tool-names.ts';
+import { isResourceTool, RESOURCE_TOOL, TOOL_FINDER_TOOLS } from '../../protocol/tool-names.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 
 /** The maximum size of a server's line in the prompt, in UTF-16 units. */
@@ -23,7 +23,7 @@ export interface ListedTools {
  * none of them is listed: the model finds them with ToolSearch and calls them with McpCall, so that the list of tools
  * never changes.
  *
- * @param tools all tools of the task, with the two tools that find and call others
+ * @param tools all tools of the task, with the tools that find and call others
  * @param maxBytes the size up to which the tools of servers are listed
  */
 export function selectListedTools(
@@ -31,12 +31,20 @@ export function selectListedTools(
   servers: readonly McpServerTools[],
   maxBytes: number,
 ): ListedTools {
-  const serverTools = tools.filter(({ name }) => isMcpTool(name));
-  const others = tools.filter(({ name }) => !isMcpTool(name));
+  const serverTools = tools.filter(({ name }) => isListable(name));
+  const readable = tools.flatMap(({ name }) => (isResourceTool(name) ? [toPart(name)] : []));
+  const all = tools.flatMap((tool) =>
+    tool.name === RESOURCE_TOOL
+      ? nameServers(tool, readable)
+      : isResourceTool(tool.name)
+        ? []
+        : tool,
+  );
+  const others = all.filter(({ name }) => !isMcpTool(name));
   const bytes = serverTools.reduce((sum, tool) => sum + measureTool(tool), 0);
   if (bytes <= maxBytes) {
     const finders = new Set<string>(TOOL_FINDER_TOOLS);
-    return { listed: tools.filter(({ name }) => !finders.has(name)), servers: [] };
+    return { listed: all.filter(({ name }) => !finders.has(name)), servers: [] };
   }
   const names = new Set(serverTools.map(({ name }) => name));
   const shown = servers.filter((server) => server.tools.some(({ name }) => names.has(name)));
@@ -53,6 +61,24 @@ export function selectListedTools(
 /** Tells whether a tool belongs to an MCP server. */
 export function isMcpTool(name: string): boolean {
   return name.startsWith('mcp__');
+}
+
+/** Tells whether requests may list a tool of a server. Those that read resources are called by means of McpResource. */
+function isListable(name: string): boolean {
+  return isMcpTool(name) && !isResourceTool(name);
+}
+
+/** Returns the server's part of the name of the tool that reads its resources. */
+function toPart(name: string): string {
+  return name.slice('mcp__'.length, -`__${RESOURCE_TOOL}`.length);
+}
+
+/** Adds the servers that a task may use to the schema of McpResource. Without one, the task does not have the tool. */
+function nameServers(tool: AnyTool, parts: readonly string[]): readonly AnyTool[] {
+  if (parts.length === 0) return [];
+  const server = { type: 'string', enum: [...new Set(parts)].toSorted() };
+  const inputSchema = { ...tool.inputSchema, properties: { server, uri: { type: 'string' } } };
+  return [{ ...tool, inputSchema }];
 }
 
 /** The size of a tool in a request, in bytes. The measure of an object is kept. */

@@ -1,6 +1,7 @@
 import { MusterError } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
+import { RESOURCE_TOOL } from '../../protocol/tool-names.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import { describeTools } from '../../protocol/model-families/describe-tools.ts';
 import type { TaskStore } from '../../store/task-store.ts';
@@ -16,6 +17,11 @@ export interface SharedPrefix {
 type PrefixesByAgent = WeakMap<AgentDefinition, Map<string, SharedPrefix>>;
 
 const NO_TYPES: readonly AgentDefinition[] = [];
+
+/** Returns the key of a tool. The schema of McpResource differs between tasks; other tools differ by their names. */
+function toKey({ name, inputSchema }: AnyTool): string {
+  return name === RESOURCE_TOOL ? name + JSON.stringify(inputSchema) : name;
+}
 
 /** Caches prompt prefixes, so that siblings share the same strings. Each log contains only the hash of the blob. */
 export class PrefixCache {
@@ -39,7 +45,7 @@ export class PrefixCache {
       input;
     const { servers = [] } = input;
     const { cwd, platform, date } = environment;
-    const names = tools.map((tool) => tool.name);
+    const names = tools.map(toKey);
     const unmet = input.unmet ?? [];
     const texts = [
       firstPrompt ?? '',
@@ -73,7 +79,7 @@ export class PrefixCache {
   private build(input: PromptInput, tools: readonly AnyTool[]): SharedPrefix {
     const { system, parts } = buildSystemPrompt(input);
     const specs = describeTools(tools, input.family);
-    const key = [...system, ...specs.map((spec) => spec.name)].join('\0');
+    const key = [...system, input.family?.name ?? '', ...tools.map(toKey)].join('\0');
     const found = this.byContent.get(key);
     if (found !== undefined) return found;
     const prefix: RequestPrefix = { system, tools: specs, parts };

@@ -2,7 +2,7 @@ import { formatLocalDay } from '../../base/local-time.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { OnAsk } from '../../protocol/question.ts';
-import type { AgentServers } from '../../protocol/mcp.ts';
+import type { AgentServers, McpServerTools } from '../../protocol/mcp.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import { type ConfiguredServer, type DroppedTool, createToolView } from '../../policy/tool-view.ts';
 import { delegableAgents, offeredAgents } from './agent-types.ts';
@@ -13,8 +13,7 @@ import { removeGit, type PromptInput } from './prompt.ts';
 
 import { formatUnmetRequests, type UnmetRequest } from '../../protocol/unmet-request.ts';
 import { findCallableSkills, loadPreloadedSkills, type PreloadedSkills } from './skills.ts';
-
-import { TOOL_FINDER_TOOLS } from '../../protocol/tool-names.ts';
+import { isResourceTool, RESOURCE_TOOL, TOOL_FINDER_TOOLS } from '../../protocol/tool-names.ts';
 import { findModelFamily, type ModelFamily } from '../../protocol/model-families/model-families.ts';
 import { selectToolsOfFamily } from '../../protocol/model-families/describe-tools.ts';
 import { PATCH_TOOL } from '../../protocol/file-tools.ts';
@@ -94,10 +93,11 @@ export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup 
   });
   const selected = selectTools(deps, agent, view.names);
   const { listed, servers: serverLines } = listTools(deps, servers, selected, family);
-  const tools =
-    serverLines.length === 0
-      ? selected
-      : [...selected, ...findTools(deps, servers, TOOL_FINDER_TOOLS)];
+  const finders = [
+    ...(serverLines.length === 0 ? [] : TOOL_FINDER_TOOLS),
+    ...(selected.some(({ name }) => isResourceTool(name)) ? [RESOURCE_TOOL] : []),
+  ];
+  const tools = [...selected, ...findTools(deps, servers, finders)];
   const switchedOff = view.names
     .filter((name) => !tools.some((tool) => tool.name === name))
     .map((name) => ({ name, reason: 'task_tool.enabled is false.' }));
@@ -138,11 +138,8 @@ function listAvailableTools(
   const without = new Set<string>();
   if (findCallableSkills(deps, rights).skills.length === 0) without.add('Skill');
   if ((deps.templates ?? []).length === 0 || !deps.settings.taskTools) without.add('RunTemplate');
-  for (const name of TOOL_FINDER_TOOLS) without.add(name);
-  return [
-    ...deps.tools.filter(({ name }) => !without.has(name)),
-    ...servers.flatMap(({ tools }) => tools),
-  ];
+  for (const name of SERVER_TOOLS) without.add(name);
+  return [...deps.tools.filter(({ name }) => !without.has(name)), ...listServerTools(servers)];
 }
 
 const NO_SERVERS: AgentServers = { parts: [], servers: [], unusable: new Map() };
@@ -160,6 +157,15 @@ function describeServers({ parts, servers, unusable }: AgentServers): readonly C
   ];
 }
 
+function listServerTools(servers: readonly McpServerTools[]): readonly AnyTool[] {
+  return servers.flatMap(({ tools, resources }) =>
+    resources === null ? tools : [...tools, resources],
+  );
+}
+
+/** The tools by which a task uses tools and resources of servers that its requests do not list. */
+const SERVER_TOOLS = [...TOOL_FINDER_TOOLS, RESOURCE_TOOL];
+
 /** Selects the tools that requests list, from all tools of a task. */
 function listTools(
   deps: SetupDeps,
@@ -167,8 +173,10 @@ function listTools(
   tools: readonly AnyTool[],
   family: ModelFamily | null,
 ): ListedTools {
-  const finders = findTools(deps, servers, TOOL_FINDER_TOOLS);
-  const all = [...selectToolsOfFamily(tools, family), ...finders];
+  // A resumed task has some of them already.
+  const all = [
+    ...new Set([...selectToolsOfFamily(tools, family), ...findTools(deps, servers, SERVER_TOOLS)]),
+  ];
   return selectListedTools(all, servers.servers, deps.settings.listedServerToolBytes);
 }
 

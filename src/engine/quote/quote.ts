@@ -12,6 +12,8 @@ import { createQuoteAttachPort } from '../calls/attachment-ports.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { fitOutput } from '../calls/execute-call.ts';
 import { readForTask } from '../permissions/read-for-task.ts';
+import { readResourceMention } from '../../protocol/server-mentions.ts';
+import { quotePrompt, quoteResource, type MentionedResource } from './server-items.ts';
 import type { RecipientTask } from './recipient.ts';
 import { lookUpAgent } from '../../agents/find-agent.ts';
 import { QUOTED_TEXT } from '../../agents/mentions.ts';
@@ -59,8 +61,8 @@ const MAX_FILES = 16;
 const MAX_BYTES = 262_144;
 
 /**
- * Collects the quoted items of a message, and reports those that cannot be quoted. Rejects only when `signal`
- * aborts.
+ * Collects the quoted items of a message, and reports those that cannot be quoted. Rejects when `signal` aborts, and with
+ * MusterError if the message chooses a prompt of an MCP server that cannot be had: the message says nothing without it.
  */
 export async function quoteItems(
   deps: EngineDeps,
@@ -73,25 +75,51 @@ export async function quoteItems(
   const attach = createQuoteAttachPort(deps, recipient, () => collector.attachments);
   for (const output of outputs) collector.add(quoteCommand(deps, recipient, output));
   for (const image of images) await addImage(collector, image, attach);
-  const paths = findFileMentions(words, deps.agents.agents()).flatMap(
-    (mention) => findMentionedFile(mention, recipient.spec.cwd) ?? [],
-  );
-  const uniquePaths = [...new Set(paths)];
-  for (const path of uniquePaths.slice(0, MAX_FILES)) {
-    const refusal = ({ reason }: Decision): string => reason;
-    const file = await readForTask(deps, recipient, { path, attach, refusal, signal });
-    if (file instanceof MusterError) collector.reportProblem(`@${path}`, file.message);
-    else {
-      const { text, read, attachments } = file;
-      const shown = attachments.length === 0 ? {} : { attachments };
-      collector.add({ ...quoteItem({ kind: 'file', name: path, text }), read, ...shown });
-    }
+  const context = { attach, signal };
+  for (const item of await quotePrompt(deps, recipient, words, context)) {
+    if (item.kind === 'prompt') collector.addRequired(item);
+    else collector.add(item);
   }
-  for (const path of uniquePaths.slice(MAX_FILES)) {
-    collector.reportProblem(`@${path}`, `at most ${MAX_FILES} files are quoted with one message`);
+  const mentions = findFileMentions(words, deps.agents.agents()).flatMap(
+    (mention) =>
+      findMentionedFile(mention, recipient.spec.cwd) ??
+      findMentionedResource(mention, deps.mcp?.parts ?? []) ??
+      [],
+  );
+  const unique = new Map(mentions.map((mention) => [nameMention(mention), mention]));
+  for (const [index, [name, mention]] of [...unique].entries()) {
+    const item =
+      index >= MAX_FILES
+        ? `at most ${MAX_FILES} files and resources are quoted with one message`
+        : typeof mention === 'string'
+          ? await quoteFile(deps, recipient, mention, context)
+          : await quoteResource(deps, recipient, mention, context);
+    if (typeof item === 'string') collector.reportProblem(`@${name}`, item);
+    else collector.add(item);
   }
   return collector.result;
 }
+
+function nameMention(mention: string | MentionedResource): string {
+  return typeof mention === 'string' ? mention : `${mention.server}:${mention.uris[0] ?? ''}`;
+}
+
+/** Quotes a file that the task may read. Returns the reason if it may not. */
+async function quoteFile(
+  deps: EngineDeps,
+  recipient: RecipientTask,
+  path: string,
+  context: { readonly attach: AttachPort; readonly signal: AbortSignal },
+): Promise<QuotedItem | string> {
+  const refusal = ({ reason }: Decision): string => reason;
+  const file = await readForTask(deps, recipient, { path, refusal, ...context });
+  if (file instanceof MusterError) return file.message;
+  const { text, read, attachments } = file;
+  const shown = attachments.length === 0 ? {} : { attachments };
+  return { ...quoteItem({ kind: 'file', name: path, text }), read, ...shown };
+}
+
+const TOO_LARGE = `with it, the quoted items of this message would exceed the limit enclosed_bytes = ${MAX_BYTES}`;
 
 class QuoteCollector {
   private readonly task: string;
@@ -112,14 +140,20 @@ class QuoteCollector {
   }
 
   add(item: QuotedItem): void {
+    if (!this.addIfFits(item)) this.reportProblem(item.name, TOO_LARGE);
+  }
+
+  /** Adds an item without which the message must not be sent. Throws MusterError if it is too large. */
+  addRequired(item: QuotedItem): void {
+    if (!this.addIfFits(item)) throw new MusterError('INVALID_PARAM', `${item.name}: ${TOO_LARGE}`);
+  }
+
+  private addIfFits(item: QuotedItem): boolean {
     const bytes = byteLength(item.text);
-    if (this.bytes + bytes > MAX_BYTES) {
-      const reason = `with it, the quoted items of this message would exceed the limit enclosed_bytes = ${MAX_BYTES}`;
-      this.reportProblem(item.name, reason);
-      return;
-    }
+    if (this.bytes + bytes > MAX_BYTES) return false;
     this.bytes += bytes;
     this.items.push(item);
+    return true;
   }
 
   reportProblem(name: string, reason: string): void {
@@ -181,6 +215,18 @@ async function addImage(
  */
 function findMentionedFile(mention: FileMention, cwd: string): string | null {
   return mention.find((name) => isFile(resolve(cwd, name))) ?? null;
+}
+
+/** Returns the resource of a mention if it names a configured server, and null otherwise. */
+function findMentionedResource(
+  mention: FileMention,
+  servers: readonly string[],
+): MentionedResource | null {
+  // A URI rarely ends with a punctuation mark, so the shortest name is tried first.
+  const found = mention.toReversed().flatMap((name) => readResourceMention(name) ?? []);
+  const [first] = found;
+  if (first === undefined || !servers.includes(first.server)) return null;
+  return { server: first.server, uris: found.map(({ uri }) => uri) };
 }
 
 function isFile(path: string): boolean {

@@ -3,7 +3,7 @@ import { type DelegationRunner, listCalledAgentNames } from '../delegation/deleg
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { askUserTool } from './ask-user.ts';
 import { exitPlanModeTool } from './exit-plan-mode.ts';
-import { mcpCallTool } from './mcp-call.ts';
+import { mcpCallTool, mcpResourceTool } from './mcp-call.ts';
 import { notifyTool } from './notify.ts';
 import { runTemplateTool } from './run-template.ts';
 import { skillTool } from './skill.ts';
@@ -36,5 +36,6 @@ export function createTaskTools(
     runTemplateTool(engine),
     toolSearchTool(engine),
     mcpCallTool,
+    mcpResourceTool,
   ];
 }

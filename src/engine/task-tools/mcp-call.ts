@@ -1,3 +1,4 @@
+import { RESOURCE_TOOL } from '../../protocol/tool-names.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 
 /**
@@ -16,4 +17,26 @@ export const mcpCallTool: AnyTool = {
   },
   parse: () => ({ ok: false, issues: ['tool: is missing; valid: mcp__SERVER__TOOL'] }),
   run: () => Promise.reject(new Error('McpCall is never run itself')),
+};
+
+/**
+ * The tool by which a model reads resources of MCP servers. Like McpCall, it is only a form: each call becomes a call of the
+ * tool of its server (`toResourceTool`). The schema for a task also names the servers that the task may use.
+ */
+export const mcpResourceTool: AnyTool = {
+  name: RESOURCE_TOOL,
+  kind: 'meta',
+  replay: 'opaque',
+  description:
+    'Read a resource of an MCP server by its URI. Without uri, list the resources and templates of the server.',
+  inputSchema: {
+    type: 'object',
+    properties: { server: { type: 'string' }, uri: { type: 'string' } },
+    required: ['server'],
+  },
+  parse: () => ({
+    ok: false,
+    issues: ['server: is not a server whose resources you may read; valid are those of the schema'],
+  }),
+  run: () => Promise.reject(new Error('McpResource is never run itself')),
 };

@@ -10,6 +10,7 @@ import type {
 } from '../../protocol/tool.ts';
 import { fitLines } from '../../tools/shared/output.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
+import { isResourceTool } from '../../protocol/tool-names.ts';
 import { isMcpTool } from '../prompt/listed-tools.ts';
 import { ArgumentReader } from './argument-reader.ts';
 
@@ -46,8 +47,8 @@ function parse(value: JsonValue): ValidationResult<SearchInput> {
 }
 
 function describeFound(engine: EngineContext, query: string, context: ToolContext): ToolOutput {
-  const all = [...requireCaller(engine, context).view.values()].filter(({ name }) =>
-    isMcpTool(name),
+  const all = [...requireCaller(engine, context).view.values()].filter(
+    ({ name }) => isMcpTool(name) && !isResourceTool(name),
   );
   const found = searchTools(all, query);
   if (found.length === 0) {

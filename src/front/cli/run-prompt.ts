@@ -14,6 +14,7 @@ import { loadOutputSchema, readSessionAgents } from './file-options.ts';
 import { printNotice } from './output.ts';
 import type { RunOptions, SessionOptions } from './run-options.ts';
 import { readMessage, readPrompt } from './stdin.ts';
+import { mayNameItems } from '../../protocol/server-mentions.ts';
 import { dropMissing } from '../../base/drop-missing.ts';
 
 const OFFLINE_NOTICE =
@@ -138,15 +139,16 @@ async function promptBesideAgent(
 }
 
 /**
- * Reads the files that a prompt names with `@`, as in the terminal UI. A file that cannot be read is reported
- * on stderr, and the prompt is used without it.
+ * Reads the files and resources that a prompt names with `@`, and the prompt of an MCP server that it chooses, as in the
+ * terminal UI. A file that cannot be read is reported on stderr, and the prompt is used without it. Rejects with MusterError
+ * if the chosen prompt of a server cannot be had.
  */
 async function attachedFiles(
   muster: Pick<Muster, 'enclose'>,
   prompt: string | null,
   recipient: Pick<MessageQuoteRequest, 'to' | 'agent' | 'signal'>,
 ): Promise<{ readonly enclosed?: QuotedItems }> {
-  if (prompt === null || !prompt.includes('@')) return {};
+  if (prompt === null || !mayNameItems(prompt)) return {};
   const enclosed = await muster.enclose({ ...recipient, words: prompt, outputs: [], images: [] });
   for (const problem of enclosed.problems) printNotice(problem);
   return enclosed.enclosures.length === 0 ? {} : { enclosed };

@@ -6,6 +6,7 @@ import {
 } from '../../protocol/file-tools.ts';
 import type { PermissionRule, Rights } from '../../protocol/permission.ts';
 import { matchesServerTool } from '../../protocol/server-tool-names.ts';
+import { isResourceTool, RESOURCE_TOOL } from '../../protocol/tool-names.ts';
 
 /**
  * The tools that a rule covers besides its own: an `Edit` rule covers all tools that change text, and a `Read` rule all
@@ -27,8 +28,8 @@ const REVEALING_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([['Read'
 
 /**
  * Tells whether a name in a list of tools covers a tool. Besides the tool of that name, `Edit` covers MultiEdit and
- * PatchFiles, which are several edits, `Task` covers RunTemplate, which delegates several times, and names of MCP tools
- * may be patterns (see `matchesServerTool`).
+ * PatchFiles, which are several edits, `Task` covers RunTemplate, which delegates several times, `McpResource` covers
+ * reading the resources of all servers, and names of MCP tools may be patterns (see `matchesServerTool`).
  *
  * @param purpose `narrow` in a list that denies. Default: `widen`
  */
@@ -40,6 +41,7 @@ export function nameCovers(
   if (name === tool) return true;
   if (name === 'Edit') return tool === 'MultiEdit' || tool === PATCH_TOOL;
   if (name === 'Task') return tool === 'RunTemplate';
+  if (name === RESOURCE_TOOL) return isResourceTool(tool);
   return matchesServerTool(name, tool, purpose);
 }
 

@@ -1,7 +1,12 @@
 import { plural } from '../../base/text.ts';
 import { describeAttachment, type Attachment } from '../../protocol/attachment.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
-import type { McpCallResult, McpContent } from '../../mcp/server-data.ts';
+import type {
+  McpCallResult,
+  McpContent,
+  McpPromptMessages,
+  McpResourceContent,
+} from '../../mcp/server-data.ts';
 import { describeExcess, inspectAttachment } from '../attachments/inspect-file.ts';
 
 /** One part of a result: its text, and the image in it. */
@@ -33,6 +38,50 @@ export async function formatMcpResult(
   };
 }
 
+/** Formats the contents of a resource like the result of a call. */
+export async function formatResource(
+  contents: readonly McpResourceContent[],
+  context: Pick<ToolContext, 'attach'>,
+): Promise<ToolOutput> {
+  const [only] = contents;
+  // The user or the model has named the resource, so its URI need not be repeated.
+  if (contents.length === 1 && only?.text !== undefined) return { text: only.text };
+  const content = contents.map((each) => ({ type: 'resource', ...each }) as const);
+  return await formatMcpResult({ content, isError: false }, context);
+}
+
+/** The messages of a prompt as a text, and the resources that are part of them. */
+export interface FormattedPrompt {
+  readonly text: string;
+  readonly attachments: readonly Attachment[];
+  readonly resources: readonly { readonly uri: string; readonly text: string }[];
+}
+
+/** Formats the messages of a prompt. Resources with a text are only named in it, because their content is data. */
+export async function formatPrompt(
+  { messages }: McpPromptMessages,
+  context: Pick<ToolContext, 'attach'>,
+): Promise<FormattedPrompt> {
+  const resources: { readonly uri: string; readonly text: string }[] = [];
+  const formatMessage = async (content: McpContent): Promise<ResultPart> => {
+    if (content.type !== 'resource' || content.text === undefined) {
+      return await formatContent(content, context);
+    }
+    const { uri, text } = content;
+    resources.push({ uri, text });
+    return { text: `[resource ${uri}, quoted below]` };
+  };
+  const isDialog = messages.some(({ role }) => role === 'assistant');
+  const attachments: Attachment[] = [];
+  const texts: string[] = [];
+  for (const { role, content } of messages) {
+    const { text, attachment } = await formatMessage(content);
+    texts.push(isDialog ? `[${role}]\n${text}` : text);
+    if (attachment !== undefined) attachments.push(attachment);
+  }
+  return { text: texts.join('\n\n'), attachments, resources };
+}
+
 async function formatContent(
   content: McpContent,
   context: Pick<ToolContext, 'attach'>,
@@ -47,7 +96,8 @@ async function formatContent(
     case 'resource': {
       const { uri, text, data = '', mediaType = 'unknown type' } = content;
       if (text !== undefined) return { text: `[resource ${uri}]\n${text}` };
-      if (mediaType.startsWith('image/')) return await attachImage({ data, mediaType }, context);
+      if (/^(?:image\/|application\/pdf$)/.test(mediaType))
+        return await attachImage({ data, mediaType }, context);
       return { text: `[resource ${uri} (${mediaType}, ${describeSize(data)}) is not shown]` };
     }
     case 'resource_link': {
@@ -76,5 +126,5 @@ async function attachImage(
 
 /** Describes the size of data in Base64. */
 function describeSize(data: string): string {
-  return plural(Math.floor((data.length * 3) / 4), 'byte');
+  return plural(Buffer.byteLength(data, 'base64'), 'byte');
 }

@@ -10,7 +10,7 @@ import {
 } from '../../protocol/tool.ts';
 import type { McpCallResult, McpProgress, McpTask } from '../../mcp/server-data.ts';
 import { McpServerError } from '../../mcp/server-error.ts';
-import type { CatalogTool } from '../../mcp/tool-catalog.ts';
+import type { CatalogTool } from '../../mcp/catalog-server.ts';
 import { cleanDescription, describeServerHints } from '../../mcp/tool-description.ts';
 import { convertToolSchema } from '../../mcp/tool-schema.ts';
 import { failure } from '../shared/output.ts';
@@ -74,7 +74,7 @@ export function createMcpTool(
         const follower = { ...work, signal, report, getAttachPort: () => attach };
         return (await followTask(catalogTool, calls, follower)).output;
       } catch (thrown) {
-        return describeFailure(thrown, context);
+        return toFailedOutput(thrown, context);
       } finally {
         running.end();
       }
@@ -127,7 +127,7 @@ async function followTask(
   } catch (thrown) {
     if (signal.aborted && signal.reason !== LEAVE_RUNNING) await cancel(task);
     return {
-      output: describeFailure(thrown, { signal }),
+      output: toFailedOutput(thrown, { signal }),
       isLost: thrown instanceof McpServerError && thrown.isOutcomeUnknown,
     };
   } finally {
@@ -172,7 +172,11 @@ function formatProgress(progress: number, total?: number, message = ''): string 
   return message === '' ? share : `${share}: ${message}`;
 }
 
-function describeFailure(thrown: unknown, { signal }: Pick<ToolContext, 'signal'>): ToolOutput {
+/** Describes the failure of a call for the model. Throws what is no failure of a server. */
+export function toFailedOutput(
+  thrown: unknown,
+  { signal }: Pick<ToolContext, 'signal'>,
+): ToolOutput {
   if (!(thrown instanceof McpServerError) || signal.aborted) throw thrown;
   const unknown = thrown.isOutcomeUnknown
     ? ' It is not known whether the call had an effect: look before you repeat it.'

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  splitArguments,
   substituteArguments,
   formatSkillText,
   formatSkillTextWithin,
 } from '../../../src/agents/skills/text.ts';
+import { splitArguments } from '../../../src/base/split-arguments.ts';
 import { byteLength } from '../../../src/base/text.ts';
 import { skillNamed } from './support.ts';
 

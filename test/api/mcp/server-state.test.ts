@@ -3,7 +3,7 @@ import { decideServerState } from '../../../src/api/mcp/server-board.ts';
 import type { ServerState } from '../../../src/api/mcp/server-status.ts';
 import type { McpServerStatus } from '../../../src/mcp/connections.ts';
 import { McpServerError } from '../../../src/mcp/server-error.ts';
-import type { CatalogState } from '../../../src/mcp/tool-catalog.ts';
+import type { CatalogState } from '../../../src/mcp/catalog-server.ts';
 
 const accepted = { instructions: '', tools: [] };
 const change = { added: ['x'], removed: [], changed: [] };

@@ -10,8 +10,8 @@ const ALL = createTaskTools({ deps: {} } as unknown as EngineContext, () =>
   Promise.reject(new Error('nothing is delegated here')),
 );
 
-// A call of McpCall never gets to its own arguments: it becomes a call of the named tool.
-const TOOLS = ALL.filter(({ name }) => name !== 'McpCall');
+// Calls of McpCall and McpResource never get to their own arguments: they become calls of the tools of servers.
+const TOOLS = ALL.filter(({ name }) => name !== 'McpCall' && name !== 'McpResource');
 
 /** The shortest valid call of each tool. */
 const SHORTEST: Readonly<Record<string, JsonObject>> = {

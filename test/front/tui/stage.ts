@@ -115,6 +115,8 @@ export class Stage implements AsyncDisposable {
   /** Of earlier sessions, and of this one. */
   readonly typed: string[];
   files: readonly string[] = [];
+  /** It is read when the app starts. */
+  serverContent: UiLibrary['serverContent'] = null;
   /** Of other directories. */
   typedElsewhere: readonly string[] = [];
   modelLists: Awaited<ReturnType<UiLibrary['listModels']>> = [];
@@ -473,6 +475,7 @@ export class Stage implements AsyncDisposable {
         elsewhere: () => this.typedElsewhere,
       },
       configFiles: [],
+      serverContent: this.serverContent,
       terminal: { ...DEFAULT_TERMINAL_SETTINGS, ...this.settings },
       hintUses: {
         counts: () => this.hintUses,

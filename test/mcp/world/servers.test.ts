@@ -3,6 +3,9 @@ import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { createMuster } from '../../../src/api/muster.ts';
+import { ServerCompletions } from '../../../src/front/tui/terminal/server-completions.ts';
+import { startFakeModel, toolResultRounds } from '../../../src/testing/index.ts';
 import { buildMcpToolNames } from '../../../src/mcp/tool-names.ts';
 import { convertToolSchema } from '../../../src/mcp/tool-schema.ts';
 import type { McpServer } from '../../../src/mcp/server-use.ts';
@@ -215,6 +218,69 @@ test('everything returns 10 MB in one result', async () => {
   const server = host.open(installed(host, 'everything'));
   expect(firstText(await server.callTool('echo', { message }, options))).toBe(`Echo: ${message}`);
 });
+test('the resources and prompts of everything reach agents and users', async () => {
+  const home = realpathSync(tempDirectory());
+  mkdirSync(join(home, '.config/muster'), { recursive: true });
+  mkdirSync(join(home, 'project'));
+  const command = join(bin, 'mcp-server-everything');
+  const mcpServers = { everything: { command: process.execPath, args: [command] } };
+  writeFileSync(join(home, '.config/muster/mcp.json'), JSON.stringify({ mcpServers }));
+  const toolCalls = ['', 'demo://resource/dynamic/text/1', 'demo://resource/dynamic/blob/1'].map(
+    (uri) => ({ name: 'McpResource', input: { server: 'everything', ...(uri && { uri }) } }),
+  );
+  const model = await startFakeModel({
+    script: (request) => (toolResultRounds(request) === 0 ? { toolCalls } : { text: 'done' }),
+  });
+  onTestFinished(() => model.close());
+  const muster = await createMuster({
+    cwd: join(home, 'project'),
+    dataDir: join(home, 'data'),
+    environment: { HOME: home, PATH: process.env['PATH'] ?? '', ...model.env('anthropic') },
+    flags: [{ key: 'permissions.allow', text: 'mcp__everything', flag: '--allow' }],
+  });
+  onTestFinished(() => muster.close());
+  const words = '/everything:args-prompt Oslo and see @everything:demo://resource/dynamic/text/2';
+  const enclosed = await muster.enclose({ to: null, words, outputs: [], images: [] });
+  expect(enclosed.problems).toEqual([]);
+  await muster.start({ prompt: words, enclosed }).result;
+  const [first, second] = model.requests;
+  const said = first?.messages.at(0)?.text ?? '';
+  expect(said).toMatch(/<prompt (\w+)>\n[^<]*Oslo[^<]*\n<\/prompt \1>/);
+  expect(said).toMatch(/<outside (\w+)>\n[^<]*Resource 2[^<]*\n<\/outside \1>/);
+  const results = second?.messages.at(-1)?.toolResults.map(({ text }) => text) ?? [];
+  expect(results[0]).toContain('demo://resource/dynamic/text/{resourceId} (template)');
+  expect(results[1]).toContain('Resource 1');
+  expect(results[2]).toMatch(/^\[resource demo:\/\/\S+ \(\S+, \d+ bytes\) is not shown\]$/);
+
+  const content = muster.serverContent;
+  if (content === null) throw new Error('there are no servers');
+  const [server] = content.servers;
+  expect(server?.prompts.map(({ name }) => name)).toEqual(
+    expect.arrayContaining([
+      'simple-prompt',
+      'args-prompt',
+      'completable-prompt',
+      'resource-prompt',
+    ]),
+  );
+  const complete = (argument: string, value: string, known = {}) =>
+    content.complete('everything', {
+      of: { prompt: 'completable-prompt' },
+      argument,
+      value,
+      known,
+    });
+  expect(await complete('department', 'E')).toEqual(['Engineering']);
+  expect((await complete('name', '', { department: 'Engineering' })).length).toBeGreaterThan(1);
+  const completions = new ServerCompletions(content, {
+    now: () => 0,
+    signal: FOREVER,
+  });
+  const typed = await completions.completeArgument('/everything:completable-prompt E', FOREVER);
+  expect(typed?.items.map(({ value }) => value)).toContain('Engineering');
+  const uris = await completions.completeResource('everything:demo://resource/dy', FOREVER);
+  expect(uris.map(({ value }) => value)).toContain('@everything:demo://resource/dynamic/text/');
+}, 60_000);
 
 test('twelve users of everything share one process', async () => {
   const host = createHost();

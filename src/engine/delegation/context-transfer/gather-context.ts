@@ -1,4 +1,5 @@
 import { isMcpTool } from '../../prompt/listed-tools.ts';
+import { isResourceTool, RESOURCE_TOOL } from '../../../protocol/tool-names.ts';
 import { MusterError } from '../../../base/errors.ts';
 import type { EngineContext } from '../engine-context.ts';
 import { gatherChosenContext } from './chosen-context.ts';
@@ -132,10 +133,12 @@ function findModelError(caller: TaskRun, { model }: ChildPlan): MusterError | nu
  */
 function keepTools({ prefix, view }: TaskRun, { tools, dropped, ...rest }: AgentSetup): AgentSetup {
   const listed = prefix.tools.flatMap(({ name }) => tools.find((tool) => tool.name === name) ?? []);
-  const canCallOthers = listed.some(({ name }) => name === 'McpCall');
+  const canCall = (name: string): boolean => {
+    const caller = isResourceTool(name) ? RESOURCE_TOOL : 'McpCall';
+    return isMcpTool(name) && listed.some((tool) => tool.name === caller);
+  };
   const others = tools.filter(
-    (tool) =>
-      canCallOthers && !listed.includes(tool) && isMcpTool(tool.name) && view.has(tool.name),
+    (tool) => !listed.includes(tool) && canCall(tool.name) && view.has(tool.name),
   );
   const kept = [...listed, ...others];
   const lost = tools

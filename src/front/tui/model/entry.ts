@@ -1,5 +1,7 @@
 import type { NoticeLevel, TaskEvent } from '../../../protocol/events/event.ts';
 import { formatServerMessage, toNoticeLevel } from '../../../protocol/server-message.ts';
+import { summarizeQuotedItem, type QuotedItem } from '../../../protocol/quoted-item.ts';
+import { cutWithNote } from './cut-text.ts';
 import type { EndStatus } from '../../../protocol/result.ts';
 import type { TodoItem } from '../../../protocol/tool.ts';
 import type { TextDiff } from './text-diff.ts';
@@ -74,6 +76,24 @@ export interface MessageEntry {
   readonly from?: string;
   /** Attachments, one line each. Absent if there are none. */
   readonly attachments?: readonly string[];
+  /** The text of the prompt of an MCP server that the message sends. Absent for other messages. */
+  readonly prompt?: string;
+}
+
+/** Creates the entry of a message that no request contains yet. */
+export function createMessageEntry(
+  id: string,
+  text: string,
+  enclosed: readonly QuotedItem[] = [],
+): MessageEntry {
+  const message = { kind: 'message', id, text: cutWithNote(text), unread: true } as const;
+  if (enclosed.length === 0) return message;
+  const prompt = enclosed.find(({ kind }) => kind === 'prompt')?.text;
+  return {
+    ...message,
+    attachments: enclosed.filter(({ kind }) => kind !== 'prompt').map(summarizeQuotedItem),
+    ...(prompt === undefined ? {} : { prompt: cutWithNote(prompt) }),
+  };
 }
 
 export type CallState = 'requested' | 'running' | 'done' | 'failed' | 'stopped' | 'refused';

@@ -1,6 +1,5 @@
 import { describeRequest } from '../../../report/request-line.ts';
 import { describeCompaction } from '../../../protocol/compaction-text.ts';
-import { summarizeQuotedItem, type QuotedItem } from '../../../protocol/quoted-item.ts';
 import type { NoticeLevel, TaskEvent } from '../../../protocol/events/event.ts';
 import type { AssistantMessage } from '../../../protocol/message.ts';
 import {
@@ -11,6 +10,7 @@ import {
   replaceCall,
   type KnownChild,
 } from './call-entries.ts';
+import { createMessageEntry } from './entry.ts';
 import type { Entry, EntryBody, CallEntry, CallState, MessageEntry } from './entry.ts';
 import { cutWithNote, textStart, textEnd } from './cut-text.ts';
 import {
@@ -157,13 +157,13 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
     case 'task.created':
       if (event.spec.prompt !== '') {
         const { prompt, enclosed } = event.spec;
-        add({ ...newMessage('prompt', prompt, enclosed), unread: false });
+        add({ ...createMessageEntry('prompt', prompt, enclosed), unread: false });
       }
       return;
     case 'input.queued': {
       const { input } = event;
       if (input.kind === 'message' || input.kind === 'prompt') {
-        const message = newMessage(input.id, input.text, input.enclosed);
+        const message = createMessageEntry(input.id, input.text, input.enclosed);
         transcript.waiting.push(input.from === 'user' ? message : { ...message, from: input.from });
         // If too many messages wait, the oldest one becomes an entry before it is read.
         if (transcript.waiting.length > MAX_WAITING) transcript.waiting.splice(0, 1).forEach(add);
@@ -295,12 +295,6 @@ function addRetry(transcript: Transcript, event: RetriedTurn): void {
 function settleRetry({ entries }: Transcript): void {
   const last = entries.at(-1);
   if (last?.kind === 'retry') entries[entries.length - 1] = { ...last, nextAt: null };
-}
-
-function newMessage(id: string, text: string, enclosed: readonly QuotedItem[] = []): MessageEntry {
-  const message = { kind: 'message', id, text: cutWithNote(text), unread: true } as const;
-  if (enclosed.length === 0) return message;
-  return { ...message, attachments: enclosed.map(summarizeQuotedItem) };
 }
 
 /** Whether messages of the user wait to be read. Messages of other tasks can't be taken back. */

@@ -13,6 +13,7 @@ export type LibraryInfo = Pick<
   | 'offlineByDefault'
   | 'rules'
   | 'servers'
+  | 'serverContent'
   | 'templates'
   | 'terminal'
 >;

@@ -88,7 +88,10 @@ export class PlainConversation {
     const { pen } = this;
     switch (entry.kind) {
       case 'message':
-        return this.messageLines(entry.text);
+        return [
+          ...this.messageLines(entry.text),
+          ...(entry.prompt === undefined ? [] : indented('The prompt says: ', entry.prompt)),
+        ];
       case 'answer':
         return this.answerLines(entry.text);
       case 'thinking':

@@ -15,6 +15,9 @@ type ConversationEffectOptions = Pick<
   'library' | 'conversation' | 'sender' | 'state' | 'dispatch'
 > & { readonly lists: PickerLists };
 
+const PROMPT_TO_ENDED_TASK =
+  'the task has ended, and a prompt of a server can be sent only to a task at work';
+
 /** The effects that send to tasks, answer them, and choose the conversation, its model and its mode. */
 export class ConversationEffects {
   private readonly options: ConversationEffectOptions;
@@ -36,11 +39,14 @@ export class ConversationEffects {
     const { library, conversation, sender, state, dispatch } = this.options;
     const deliver = (message: string, enclosed?: QuotedItems): void => {
       const row = state().tree.rows.get(task);
+      const isPrompt = enclosed?.enclosures.some(({ kind }) => kind === 'prompt') === true;
       try {
-        if (row !== undefined && hasEnded(row)) conversation.resumeTask(task, message);
-        else library.send(task, message, enclosed);
+        if (row !== undefined && hasEnded(row)) {
+          if (isPrompt) throw new MusterError('CONFLICT', PROMPT_TO_ENDED_TASK);
+          conversation.resumeTask(task, message);
+        } else library.send(task, message, enclosed);
       } catch (thrown) {
-        if (thrown instanceof MusterError && thrown.code === 'NOT_FOUND') {
+        if (thrown instanceof MusterError && thrown.code === 'NOT_FOUND' && !isPrompt) {
           conversation.resumeTask(task, message);
           return;
         }

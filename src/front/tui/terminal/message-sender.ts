@@ -1,11 +1,12 @@
 import type { Muster, QuotedItems } from '../../../api/index.ts';
 import { errorMessage } from '../../../base/errors.ts';
+import { readPromptCommand } from '../../../protocol/server-mentions.ts';
 import type { UiMessage } from '../update/message.ts';
 import type { PastedImages } from './pasted-images.ts';
 import type { ShellCommands } from './shell-commands.ts';
 
 interface SenderOptions {
-  readonly library: Pick<Muster, 'enclose'>;
+  readonly library: Pick<Muster, 'enclose' | 'serverContent'>;
   /** The agent definition that the conversation runs as; null for the main agent. */
   readonly agent: string | null;
   readonly shell: Pick<ShellCommands, 'takeOutputs'>;
@@ -32,7 +33,8 @@ export class MessageSender {
   send(text: string, recipient: Recipient): void {
     const outputs = this.options.shell.takeOutputs();
     const images = this.options.images.findImages(text);
-    const isBare = outputs.length === 0 && images.length === 0 && !text.includes('@');
+    const isPrompt = this.choosesPrompt(text);
+    const isBare = outputs.length === 0 && images.length === 0 && !text.includes('@') && !isPrompt;
     const { latest } = this;
     if (isBare && latest === null) {
       recipient.deliver(text);
@@ -40,10 +42,13 @@ export class MessageSender {
     }
     const sendLater = async (): Promise<void> => {
       await latest;
-      const enclosed = await this.gather({ words: text, outputs, images, to: recipient.to() });
+      const enclosed = await this.gather(
+        { words: text, outputs, images, to: recipient.to() },
+        { isPrompt },
+      );
       if (this.latest === sending) this.setLatest(null);
       try {
-        recipient.deliver(text, enclosed);
+        if (enclosed !== null) recipient.deliver(text, enclosed);
       } catch (thrown) {
         this.warn(errorMessage(thrown));
       }
@@ -62,16 +67,36 @@ export class MessageSender {
     this.options.dispatch({ type: 'note', level: 'warning', text });
   }
 
-  /** Gathers the attachments of a message. What can't be attached is reported as a warning, and the message is sent without it. */
+  /** Tells whether a message chooses a prompt of an MCP server. */
+  private choosesPrompt(text: string): boolean {
+    const command = readPromptCommand(text);
+    const { serverContent } = this.options.library;
+    return (
+      command !== null &&
+      serverContent?.servers.some(({ name }) => name === command.server) === true
+    );
+  }
+
+  /**
+   * Gathers the attachments of a message. What can't be attached is reported as a warning, and the message is sent without
+   * it. If it is the prompt of a server, the message is given back to the user, and null is returned.
+   */
   private async gather(
     request: Omit<Parameters<Muster['enclose']>[0], 'agent'>,
-  ): Promise<QuotedItems | undefined> {
+    { isPrompt }: { readonly isPrompt: boolean },
+  ): Promise<QuotedItems | undefined | null> {
     const { library, agent } = this.options;
     try {
       const enclosed = await library.enclose({ ...request, ...(agent === null ? {} : { agent }) });
       for (const problem of enclosed.problems) this.warn(problem);
       return enclosed.enclosures.length === 0 ? undefined : enclosed;
     } catch (thrown) {
+      if (isPrompt) {
+        const reason = errorMessage(thrown);
+        // The user goes on with the next argument.
+        this.options.dispatch({ type: 'send-failed', text: `${request.words} `, reason });
+        return null;
+      }
       this.warn(`sent without attachments: ${errorMessage(thrown)}`);
       return undefined;
     }

@@ -82,8 +82,8 @@ export function answerLines(
 }
 
 function messageLines(
-  { text, unread, attachments = [] }: MessageEntry,
-  { pen, width }: EntryStyle,
+  { text, unread, attachments = [], prompt }: MessageEntry,
+  { pen, width, level }: EntryStyle,
 ): readonly string[] {
   const lines = plainLines(text)
     .split('\n')
@@ -91,9 +91,27 @@ function messageLines(
   const mark = (index: number) => pen.paint('message', index === 0 ? '>' : ' ');
   const all = [
     ...lines.map((line, index) => `${mark(index)} ${line}`),
+    ...(prompt === undefined ? [] : promptLines(prompt, { pen, width, level })),
     ...attachments.map((line) => fitLine(pen.exact('dim', `  + ${line}`), width)),
   ];
   return unread ? [...all, pen.prose('dim', '  … waits for the next turn')] : all;
+}
+
+/** The number of lines that are shown of a folded prompt of a server. */
+const FOLDED_PROMPT = 8;
+
+/** Draws the text of a prompt of an MCP server, which the user sends without having written it. */
+function promptLines(
+  prompt: string,
+  { pen, width, level }: Pick<EntryStyle, 'pen' | 'width' | 'level'>,
+): readonly string[] {
+  const lines = plainLines(prompt)
+    .split('\n')
+    .flatMap((line) => wrapText(pen.prose('dim', line), Math.min(width, MAX_WIDTH) - 4, ''));
+  const shown = level === 'unfolded' ? lines : lines.slice(0, FOLDED_PROMPT);
+  const more = lines.length - shown.length;
+  const note = more === 0 ? [] : [pen.prose('dim', `… ${plural(more, 'more line')}`)];
+  return [...shown, ...note].map((line) => `${pen.paint('dim', '  │')} ${line}`);
 }
 
 /** The number of lines of a folded output. They are the last lines of the output. */

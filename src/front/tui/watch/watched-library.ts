@@ -43,6 +43,8 @@ export function watchedLibrary(
     get offlineByDefault() {
       return local.offlineByDefault;
     },
+    // The servers of another process cannot be used from here.
+    serverContent: null,
     cwd: local.cwd,
     terminal: local.terminal,
     configFiles: local.configFiles,

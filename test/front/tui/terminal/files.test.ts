@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { typedMention } from '../../../../src/front/tui/terminal/autocomplete.ts';
 import {
   formatMention,
   isPlainText,
-  typedMention,
   matchFiles,
-} from '../../../../src/front/tui/terminal/autocomplete.ts';
+} from '../../../../src/front/tui/terminal/mention-text.ts';
 import { droppedImage } from '../../../../src/front/tui/terminal/pasted-images.ts';
 import { OutputBuffer } from '../../../../src/front/tui/terminal/shell-commands.ts';
 import { findFileMentions } from '../../../../src/engine/quote/quote.ts';

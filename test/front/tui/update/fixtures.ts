@@ -15,6 +15,7 @@ import { initialState } from '../../../../src/protocol/state/task-state.ts';
 /** What updates read beside the state; nothing of it changes. */
 export const CONTEXT: UpdateContext = {
   library: {
+    serverContent: null,
     configFiles: [],
     cwd: '/home/you/project',
     agents: { agents: [taskSpec('aaaaaaaa').agent], shadowed: [], skipped: [], problems: [] },

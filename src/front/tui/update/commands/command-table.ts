@@ -32,6 +32,7 @@ import {
   type PageSource,
   type CommandHelp,
 } from './pages.ts';
+import { promptCommands } from './server-prompts.ts';
 import {
   modelCompletions,
   shellCompletions,
@@ -59,7 +60,13 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'help',
     help: 'commands and keys',
-    run: page(({ bindings }) => helpPage(bindings, COMMANDS)),
+    run: page(({ bindings, library }) =>
+      helpPage(
+        bindings,
+        COMMANDS,
+        library.serverContent === null ? null : { prompts: promptCommands(library) },
+      ),
+    ),
   },
   {
     name: 'tasks',

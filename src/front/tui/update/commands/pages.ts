@@ -55,11 +55,30 @@ export function unknownCommandPage(name: string, commands: readonly CommandHelp[
   };
 }
 
-export function helpPage(bindings: Bindings, commands: readonly CommandHelp[]): Page {
-  const named = commands.map(({ name, argument, help }) => [
-    `/${name}${argument === undefined ? '' : ` ${argument}`}`,
-    help,
-  ]);
+/** The maximum number of prompts of MCP servers that the help lists. */
+const MAX_PROMPTS = 40;
+
+/** @param servers what the MCP servers offer; null if none is configured */
+export function helpPage(
+  bindings: Bindings,
+  commands: readonly CommandHelp[],
+  servers: { readonly prompts: readonly CommandHelp[] } | null,
+): Page {
+  const nameRows = (rows: readonly CommandHelp[]) =>
+    rows.map(({ name, argument, help }) => [
+      `/${name}${argument === undefined ? '' : ` ${argument}`}`,
+      help,
+    ]);
+  const prompts = servers?.prompts ?? [];
+  const left = prompts.length - MAX_PROMPTS;
+  const serverLines = [
+    ...columns([
+      ...nameRows(prompts.slice(0, MAX_PROMPTS)),
+      ['@server:uri', 'attach a resource of an MCP server'],
+    ]),
+    ...(left > 0 ? [`and ${left} more prompts: type / and a part of the name`] : []),
+    '',
+  ];
   const keys = ACTIONS.flatMap((action) => {
     const { help } = bindings[action];
     const names = keysOf(bindings, action);
@@ -75,7 +94,12 @@ export function helpPage(bindings: Bindings, commands: readonly CommandHelp[]): 
   ];
   return {
     title: 'Commands and keys',
-    lines: [...columns(named), '', ...columns([...always, ...keys])],
+    lines: [
+      ...columns(nameRows(commands)),
+      '',
+      ...(servers === null ? [] : serverLines),
+      ...columns([...always, ...keys]),
+    ],
   };
 }
 
