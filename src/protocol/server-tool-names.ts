@@ -104,7 +104,7 @@ export function explainServerToolName(name: string): string | undefined {
   const isTooLong =
     name.replaceAll('*', '').length > MAX_TOOL_NAME_LENGTH ||
     (tool !== undefined && server.replaceAll('*', '').length > MAX_SERVER_PART_LENGTH) ||
-    (!name.includes('*') && server.length > MAX_SERVER_PART_LENGTH);
+    (tool === undefined && server.replace(/\*.*$/s, '').length > MAX_SERVER_PART_LENGTH);
   if (isTooLong) {
     return `longer names are shortened to ${MAX_TOOL_NAME_LENGTH} characters, ${MAX_SERVER_PART_LENGTH} of them for the server; ${write('the shortened name, which questions show,', `a pattern such as ${PREFIX}${server.slice(0, 12).replaceAll('*', '')}*`)}`;
   }

@@ -152,6 +152,10 @@ describe('explainServerToolName', () => {
       `mcp__demo__${'x'.repeat(60)}`,
       'longer names are shortened to 64 characters, 24 of them for the server; write the shortened name, which questions show, or a pattern such as mcp__demo*',
     ],
+    [
+      `mcp__${'s'.repeat(25)}*`,
+      'longer names are shortened to 64 characters, 24 of them for the server; write the shortened name, which questions show, or a pattern such as mcp__ssssssssssss*',
+    ],
   ])('%s', (name, reason) => {
     expect(explainServerToolName(name)).toBe(reason);
   });
