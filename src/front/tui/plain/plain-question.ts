@@ -5,7 +5,7 @@ import {
   type PermissionQuestion,
 } from '../../../protocol/question.ts';
 import { plainLines, type Pen } from '../view/pen.ts';
-import { aboutText, requestedTexts, requestText } from '../view/question-box.ts';
+import { aboutText, requestedTexts, requestText } from '../view/question-texts.ts';
 
 /** The questions that wait together with one question, and the directory to which paths are relative. */
 interface WaitingQuestions {

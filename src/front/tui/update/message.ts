@@ -87,6 +87,8 @@ interface MessageFields {
   'conversation-changed': { status: Partial<ConversationStatus> };
   'conversation-idle': object;
   'conversation-found': { found: ConversationFound };
+  /** The conversation that the user named does not exist. */
+  'conversation-missing': { problem: string };
   'conversation-loaded': { id: string; main: Transcript };
   /** The time for the second press of a key is over. */
   'armed-expired': object;
@@ -136,6 +138,8 @@ interface MessageFields {
     only: RewindScope | null;
   };
 
+  /** The file that the edits of a question change was read; null if that was not possible. */
+  'proposal-read': { question: string; content: string | null };
   /** The former content of the file that a call has changed. */
   'former-content-read': { task: string; callId: string; text: string };
   'sandbox-checked': { sandbox: SandboxState };

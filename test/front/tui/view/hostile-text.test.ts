@@ -168,6 +168,8 @@ function questionIn(pen: Pen, text: string): readonly string[] {
       similar: [],
       isForSimilar: false,
       typing: 'nothing' as const,
+      chosen: null,
+      proposal: null,
     },
     pen,
   ).lines;

@@ -21,7 +21,7 @@ import { chooseTheme, copyAnswer, exportConversation } from './screen-commands.t
 import { THEME_CHOICES, THINKING_DISPLAYS } from '../../../../protocol/terminal-settings.ts';
 import {
   agentsPage,
-  helpPage,
+  showHelp,
   modelPage,
   showPage,
   taskPage,
@@ -58,7 +58,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'help',
     help: 'commands and keys',
-    run: page(({ bindings }) => helpPage(bindings, COMMANDS)),
+    run: (state, _argument, context) => showHelp(state, COMMANDS, context),
   },
   {
     name: 'tasks',

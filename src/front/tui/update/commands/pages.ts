@@ -13,6 +13,8 @@ import { type UpdateContext, andThen, next, type Update, appendEntry } from '../
 import { FAMILIAR_NAMES } from './familiar-names.ts';
 import { showFromStart } from '../scroll.ts';
 import { closeTask } from '../tasks.ts';
+import { showDocument } from '../pager.ts';
+import type { ColumnRow } from '../../model/pager.ts';
 
 /** The output of a command, which becomes an entry of the conversation. */
 export interface Page {
@@ -55,28 +57,53 @@ export function unknownCommandPage(name: string, commands: readonly CommandHelp[
   };
 }
 
-export function helpPage(bindings: Bindings, commands: readonly CommandHelp[]): Page {
-  const named = commands.map(({ name, argument, help }) => [
-    `/${name}${argument === undefined ? '' : ` ${argument}`}`,
-    help,
-  ]);
+/** Lists the commands and the keys, each with what it does. */
+function helpRows(
+  bindings: Bindings,
+  commands: readonly CommandHelp[],
+): { readonly commands: readonly ColumnRow[]; readonly keys: readonly ColumnRow[] } {
+  const named = commands.map(
+    ({ name, argument, help }) =>
+      [`/${name}${argument === undefined ? '' : ` ${argument}`}`, help] as const,
+  );
   const keys = ACTIONS.flatMap((action) => {
     const { help } = bindings[action];
     const names = keysOf(bindings, action);
     return help === undefined || names.length === 0
       ? []
-      : [[names.join(' or '), withKeys(help, bindings)]];
+      : [[names.join(' or '), withKeys(help, bindings)] as const];
   });
-  const always = [
+  const always: readonly ColumnRow[] = [
     ['↑ ↓', 'earlier messages, with an empty editor'],
     ['@', 'name an agent, or attach a file'],
     ['# note', 'add a line to the context file of the project, or to your own'],
     ['!command', 'run a shell command; its output goes with the next message (!! only shows it)'],
   ];
-  return {
-    title: 'Commands and keys',
-    lines: [...columns(named), '', ...columns([...always, ...keys])],
-  };
+  return { commands: named, keys: [...always, ...keys] };
+}
+
+const HELP_TITLE = 'Commands and keys';
+
+/** `/help`: the commands and keys on the full screen, or as a page in plain lines. */
+export function showHelp(
+  state: AppState,
+  commands: readonly CommandHelp[],
+  context: UpdateContext,
+): Update {
+  const rows = helpRows(context.bindings, commands);
+  if (state.surface === 'lines') {
+    const lines = [...columns(rows.commands), '', ...columns(rows.keys)];
+    return showPage(state, { title: HELP_TITLE, lines }, context);
+  }
+  return showDocument(state, {
+    title: HELP_TITLE,
+    sections: [
+      { kind: 'heading', text: 'Commands: type / and the first letters, or the whole name' },
+      { kind: 'columns', rows: rows.commands },
+      { kind: 'heading', text: 'Keys' },
+      { kind: 'columns', rows: rows.keys },
+    ],
+  });
 }
 
 function withKeys(help: string, bindings: Bindings): string {
