@@ -1,6 +1,7 @@
 /**
  * The terminal UI as pictures: `npm run tui:shots [-- --out DIR] [SCENE…]`. Each scene of the tests, at each
  * size as text, and at 80 × 24 as SVG on dark and light. Without `--out`, a temporary directory.
+ * `npm run tui:shots -- --docs` draws the pictures of the docs again.
  */
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,16 +10,20 @@ import { parseArgs } from 'node:util';
 import { SCREEN_SCENES, SIZES, type Scene } from '../test/front/tui/scenes.ts';
 import { shotOf, type Background } from '../test/front/tui/shot.ts';
 
-/** In the README: docs/images/NAME.svg. */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { out: { type: 'string' } },
+  options: { out: { type: 'string' }, docs: { type: 'boolean', default: false } },
 });
 const names = SCREEN_SCENES.map(({ name }) => name);
 const unknown = positionals.filter((name) => !names.includes(name));
 if (unknown.length > 0) {
   process.stderr.write(`no scene ${unknown.join(', ')}; there are ${names.join(', ')}\n`);
   process.exitCode = 2;
+} else if (values.docs) {
+  for (const scene of SCREEN_SCENES) {
+    const picture = join(import.meta.dirname, '../docs/images', `terminal-${scene.name}.svg`);
+    writeFileSync(picture, (await shotOf(scene)).svg);
+  }
 } else {
   const out = values.out ?? mkdtempSync(join(tmpdir(), 'muster-shots-'));
   mkdirSync(out, { recursive: true });

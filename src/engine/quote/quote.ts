@@ -1,8 +1,8 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
-import { byteLength } from '../../base/text.ts';
+import { byteLength, truncate } from '../../base/text.ts';
 import { describeExcess, inspectAttachment } from '../../tools/attachments/inspect-file.ts';
 import { describeAttachment, type Attachment, type AttachPort } from '../../protocol/attachment.ts';
 import type { Decision } from '../../protocol/permission.ts';
@@ -80,11 +80,16 @@ export async function quoteItems(
     if (item.kind === 'prompt') collector.addRequired(item);
     else collector.add(item);
   }
-  const mentions = findFileMentions(words, deps.agents.agents()).flatMap(
-    (mention) =>
-      findMentionedFile(mention, recipient.spec.cwd) ??
-      findMentionedResource(mention, deps.mcp?.parts ?? []) ??
-      [],
+  const { cwd } = recipient.spec;
+  const parts = deps.mcp?.parts ?? [];
+  const written = findFileMentions(words, deps.agents.agents());
+  const mentions = written.flatMap(
+    (mention) => findMentionedFile(mention, cwd) ?? findMentionedResource(mention, parts) ?? [],
+  );
+  collector.reportMissing(
+    written.flatMap((mention) =>
+      findMentionedResource(mention, parts) === null ? (findMissingFile(mention, cwd) ?? []) : [],
+    ),
   );
   const unique = new Map(mentions.map((mention) => [nameMention(mention), mention]));
   for (const [index, [name, mention]] of [...unique].entries()) {
@@ -120,6 +125,9 @@ async function quoteFile(
 }
 
 const TOO_LARGE = `with it, the quoted items of this message would exceed the limit enclosed_bytes = ${MAX_BYTES}`;
+/** The limits on the names of missing files that are reported with one message. */
+const MAX_NAMED_MISSING = 3;
+const MAX_NAME = 100;
 
 class QuoteCollector {
   private readonly task: string;
@@ -158,6 +166,16 @@ class QuoteCollector {
 
   reportProblem(name: string, reason: string): void {
     this.problems.push(`${name} is not quoted: ${reason}`);
+  }
+
+  /** Reports in one line the names that look like names of files but belong to none. */
+  reportMissing(names: readonly string[]): void {
+    if (names.length === 0) return;
+    const shown = names.slice(0, MAX_NAMED_MISSING).map((name) => `@${truncate(name, MAX_NAME)}`);
+    const more = names.length - shown.length;
+    const all = [...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+    const why = names.length === 1 ? 'there is no such file' : 'there are no such files';
+    this.problems.push(`${all}: ${why}, so the text is sent as it is`);
   }
 }
 
@@ -236,6 +254,22 @@ function isFile(path: string): boolean {
     // A missing or unreadable path makes the mention ordinary text.
     return false;
   }
+}
+
+/** Matches a name that ends like the name of a file, or that begins like a path. */
+const FILE_LIKE = /^(?!~).*\w\.[a-z][a-z\d]{0,7}$|^\.{0,2}\//i;
+
+/**
+ * Returns the name of a mention that is meant as a file which does not exist; null if the mention names something that
+ * exists, or is ordinary text such as `@someone` or `@types/node`.
+ */
+export function findMissingFile(mention: FileMention, cwd: string): string | null {
+  if (mention.some((name) => existsSync(resolve(cwd, name)))) return null;
+  // The last name has no punctuation at its end.
+  const name = mention.at(-1) ?? '';
+  const [folder = ''] = name.split('/', 1);
+  const isInFolder = folder !== name && folder !== '' && existsSync(resolve(cwd, folder));
+  return FILE_LIKE.test(name) || isInFolder ? name : null;
 }
 
 /** Matches `@path` or `@"path with spaces"` at the beginning of a word. */

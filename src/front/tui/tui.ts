@@ -14,6 +14,7 @@ import type { InterfaceOptions } from './terminal/session.ts';
 import type { StartDialog } from './model/dialog.ts';
 import type { KeptUi } from './model/kept-ui.ts';
 import type { UserSetup } from './terminal/setup-dialogs.ts';
+import { describeUnresolved } from './update/commands/conversations.ts';
 import { themeFor } from './view/theme.ts';
 
 export interface TuiRequest {
@@ -86,7 +87,7 @@ export async function runInterface(
   const app = open({ library: muster, agent, notices, setup, now, attention, onRestart, onLeave });
   const id = findResumedId(muster, resume);
   if (id === null) throw new UsageError('no conversation of this directory is in the logs');
-  if (id !== undefined) app.session.open(muster.store.resolveId(id));
+  if (id !== undefined) openNamed(app, muster, { id, prompt });
   if (resume === 'choose') {
     app.session.dispatch({ type: 'run-command', name: 'resume', argument: '' });
   }
@@ -119,6 +120,24 @@ export async function runInterface(
 function findResumedId(muster: Muster, resume: TuiRequest['resume']): string | null | undefined {
   if (resume === null || resume === 'choose') return undefined;
   return resume === 'newest' ? muster.newestConversation() : resume.id;
+}
+
+/**
+ * Opens the conversation that was named by the beginning of its id. If there is no such conversation, lists all of them,
+ * unless a first message waits that was meant for the named one; then the error is thrown.
+ */
+function openNamed(
+  { session }: TerminalInterface,
+  { store }: Pick<Muster, 'store'>,
+  { id, prompt }: { readonly id: string; readonly prompt: string | null },
+): void {
+  try {
+    session.open(store.resolveId(id));
+  } catch (thrown) {
+    const problem = describeUnresolved(id, thrown);
+    if (problem === null || prompt !== null) throw thrown;
+    session.dispatch({ type: 'conversation-missing', problem });
+  }
 }
 
 /** The lines of the terminal that stay free for the message below the last answer and the prompt of the shell. */

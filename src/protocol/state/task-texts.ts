@@ -49,7 +49,7 @@ export function activityText(
         ...askingTools(activity.asking),
       ].join(', ');
     case 'waiting_for_children':
-      return `waiting for ${plural(openChildren.size, 'child', 'children')}`;
+      return `waiting for ${plural(openChildren.size, 'task')}`;
     default:
       return activity satisfies never;
   }

@@ -1,5 +1,6 @@
+import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { findFileMentions } from '../../../src/engine/quote/quote.ts';
+import { findFileMentions, findMissingFile } from '../../../src/engine/quote/quote.ts';
 import { taskSpec } from '../../store/fixture-data.ts';
 
 const { agent } = taskSpec('aaaaaaaa');
@@ -24,4 +25,24 @@ it.each<readonly [string, readonly (readonly string[])[]]>([
   ['@ a', []],
 ])('%j names %j', (words, mentions) => {
   expect(findFileMentions(words, AGENTS)).toEqual(mentions);
+});
+
+it.each([
+  ['@nosuch.js', 'nosuch.js'],
+  ['@nosuch.js.', 'nosuch.js'],
+  ['@src/nosuch', 'src/nosuch'],
+  ['@./nosuch', './nosuch'],
+  ['@/nowhere/at/all', '/nowhere/at/all'],
+  ['@"no notes.md"', 'no notes.md'],
+  ['@package.json', null],
+  ['@src', null],
+  ['@src/', null],
+  ['@someone', null],
+  ['@types/node', null],
+  ['@v1.2', null],
+  ['@~/nosuch.js', null],
+])('%j names the missing file %j', (words, missing) => {
+  const root = resolve(import.meta.dirname, '../../..');
+  const [mention = []] = findFileMentions(words, AGENTS);
+  expect(findMissingFile(mention, root)).toBe(missing);
 });

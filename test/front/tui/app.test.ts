@@ -385,15 +385,17 @@ describe('the conversation', () => {
   it('shows a long page from its beginning, and follows the end again with the next message', async () => {
     await using stage = new Stage();
     await stage.say('Hello');
-    await stage.say('/help');
-    const help = await stage.screen();
-    expect(help).toMatch(/^Commands/m);
-    expect(help).toContain('ctrl+end to the end');
+    const lines = Array.from({ length: 60 }, (_, index) => `row ${index}`);
+    const showPage = () => stage.app.session.dispatch({ type: 'page', title: 'A page', lines });
+    showPage();
+    const page = await stage.screen();
+    expect(page).toMatch(/^A page/m);
+    expect(page).toContain('ctrl+end to the end');
     await stage.say('/usage');
     const short = await stage.screen();
     expect(short).toContain('Usage of this conversation');
     expect(short).not.toContain('ctrl+end to the end');
-    await stage.say('/help');
+    showPage();
     await stage.say('go on');
     expect(await stage.screen()).toContain('> go on');
   });

@@ -174,9 +174,15 @@ describe('/resume', () => {
     expect(screen).not.toContain('Something else');
   });
 
+  it('lists the conversations if the named one does not exist', async () => {
+    await using stage = earlier({ cwd: '/work' });
+    const screen = await command(stage, '/resume nothere');
+    expect(screen).toContain('there is no conversation nothere: choose one');
+    expect(screen).toContain('▶ ✓ Look at it');
+  });
+
   it('is refused while the conversation is at work, and for other tasks', async () => {
     await using stage = earlier({ columns: 120 });
-    expect(await command(stage, '/resume nothere')).toContain('nothere');
     expect(await command(stage, '/resume child1')).toContain('is a task of conversation mainmain');
     expect(await command(stage, '/resume mainmain')).toContain(
       'is working on it: muster tasks watch',

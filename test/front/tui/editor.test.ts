@@ -157,7 +157,7 @@ describe('a paste', () => {
     await using stage = new Stage();
     const text = Array.from({ length: 120 }, (_, at) => `line ${at}`).join('\n');
     await stage.emulator.press(PASTE(text));
-    expect(await stage.screen()).toContain('[paste #1 +120 lines]');
+    expect(await stage.screen()).toContain('[paste #1: 120 lines]');
     await stage.emulator.press(KEYS.enter);
     expect(stage.typed).toEqual([text]);
     expect(stage.store.list()).toHaveLength(1);

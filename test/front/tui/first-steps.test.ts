@@ -157,16 +157,47 @@ describe('a question of the model', () => {
 });
 
 describe('a question about a call', () => {
-  it('says which keys answer if Enter is pressed, with and without the focus', async () => {
+  it('is answered by Enter only if it is pressed twice, each time after a pause', async () => {
     await using stage = await worked();
     stage.call('mainmain', 'b', 'Bash', { command: 'npm test' });
     stage.question('mainmain', 'b');
     await shows(stage, 'y once');
+    // The user may have pressed it before the question came into view.
     await stage.emulator.press(KEYS.enter);
-    expect(await stage.screen()).toContain('y allows it once, n refuses it');
-    await stage.emulator.press(KEYS.tab, KEYS.enter);
-    expect(await stage.screen()).toContain('y allows it once, n refuses it');
+    await shows(stage, 'y allows it once, n refuses it');
+    stage.pass(1_000);
+    await stage.emulator.press(KEYS.enter);
+    await shows(stage, '└ ▶ y once · n no');
+    await shows(stage, 'enter again allows it once, n refuses it');
+    await stage.emulator.press(KEYS.enter);
     expect(stage.asked.answers).toEqual([]);
+    // Another key takes it back, and a message is typed as always.
+    stage.pass(1_000);
+    await stage.emulator.type('wait');
+    expect(await stage.screen()).not.toContain('▶ y once');
+    await stage.emulator.press(KEYS.ctrlC);
+    stage.pass(1_000);
+    await stage.emulator.press(KEYS.enter);
+    stage.pass(6_000);
+    await stage.emulator.press(KEYS.enter);
+    expect(stage.asked.answers).toEqual([]);
+    stage.pass(1_000);
+    await stage.emulator.press(KEYS.enter);
+    expect(stage.asked.answers).toEqual([{ question: 'mainmainq1', text: 'yes' }]);
+  });
+
+  it('gets the answer that was chosen with the arrows when it has the focus', async () => {
+    await using stage = await worked();
+    stage.call('mainmain', 'b', 'Bash', { command: 'npm test' });
+    stage.question('mainmain', 'b');
+    await shows(stage, 'y once');
+    await stage.emulator.press(KEYS.tab, KEYS.enter);
+    await shows(stage, 'read what is shown now, then press the key again');
+    await stage.emulator.press('\u001b[C');
+    await shows(stage, '└ y once · ▶ n no · r no, with a reason · esc later');
+    stage.pass(1_000);
+    await stage.emulator.press(KEYS.enter);
+    expect(stage.asked.answers).toEqual([{ question: 'mainmainq1', text: 'no' }]);
   });
 
   it('says what is typed while the reason of a refusal is', async () => {

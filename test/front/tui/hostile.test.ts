@@ -94,7 +94,7 @@ it('a large paste is one mark in the editor, and complete in the message', async
   await using stage = new Stage();
   const text = Array.from({ length: 200 }, (_, line) => `line ${line}`).join('\n');
   await stage.emulator.press(`\u001b[200~${text}\u001b[201~`);
-  expect(await stage.screen()).toContain('[paste #1 +200 lines]');
+  expect(await stage.screen()).toContain('[paste #1: 200 lines]');
   await stage.emulator.press(KEYS.enter);
   expect(await stage.screen()).toContain('line 199');
 });

@@ -49,7 +49,7 @@ export function streamOn(stage: Stage): void {
   stage.signal({ type: 'text_delta', task: 'mainmain', text: '\n| loop.ts | 9 |' });
 }
 
-export const children: Scene = {
+const children: Scene = {
   name: 'children',
   play: async (stage) => {
     await stage.say('Bring our retries into one place');
@@ -149,7 +149,7 @@ const error: Scene = {
   },
 };
 
-export const work: Scene = {
+const work: Scene = {
   name: 'work',
   play: async (stage) => {
     await stage.say('Raise the limit, and run the tests');

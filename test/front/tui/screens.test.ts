@@ -2,17 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PLAIN, themeFor } from '../../../src/front/tui/view/theme.ts';
 import { KEYS } from './emulator.ts';
-import {
-  children,
-  pager,
-  picker,
-  question,
-  SCREEN_SCENES,
-  SIZES,
-  streaming,
-  streamOn,
-  work,
-} from './scenes.ts';
+import { SCREEN_SCENES, SIZES, streaming, streamOn } from './scenes.ts';
 import { shotOf } from './shot.ts';
 import { Stage } from './stage.ts';
 import { useVirtualTime } from './virtual-time.ts';
@@ -95,15 +85,9 @@ it.each([
   },
 );
 
-it.each([
-  ['terminal-children', children],
-  ['terminal-question', question],
-  ['terminal-work', work],
-  ['terminal-picker', picker],
-  ['terminal-pager', pager],
-])('the pages show the current screen: %s.svg', async (name, scene) => {
+it.each(SCREEN_SCENES)('the pages show the current screen: $name', async (scene) => {
   const { svg } = await shotOf(scene);
-  const picture = join(import.meta.dirname, '../../../docs/images', `${name}.svg`);
+  const picture = join(import.meta.dirname, '../../../docs/images', `terminal-${scene.name}.svg`);
   await expect(svg).toMatchFileSnapshot(picture);
 });
 

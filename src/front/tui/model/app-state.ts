@@ -8,7 +8,8 @@ import type { Pager } from './pager.ts';
 import type { Dialog, StartDialog } from './dialog.ts';
 import type { SearchMatch } from './entry-search.ts';
 import type { Picker } from './picker.ts';
-import type { Action } from './key-bindings.ts';
+import type { Action, OwnAction } from './key-bindings.ts';
+import type { ProposedChange } from './call-details.ts';
 import { emptyTaskTree, type DisplayedTree } from './task-tree.ts';
 import type { Transcript } from './transcript.ts';
 
@@ -83,6 +84,19 @@ export interface HeldAnswer {
   readonly at: number;
 }
 
+/** A question that the user has pressed Enter for without the focus, and the time. */
+export interface EnterAnswers {
+  readonly question: string;
+  readonly at: number;
+}
+
+/** The change that the edits of a question would make in their file. */
+export interface Proposal {
+  readonly question: string;
+  /** The change; null if the file could not be read, or if the edits do not fit it. */
+  readonly change: ProposedChange | null;
+}
+
 /** The status of the conversation beyond its events. */
 export interface ConversationStatus {
   /** The id of its main task; null before the first message. */
@@ -133,6 +147,14 @@ export interface AppState {
   readonly answersAlike: ReadonlySet<string> | null;
   /** The question on the screen; null if there is none. */
   readonly shownQuestion: ShownQuestion | null;
+  /** The answer of that question that Enter gives while it has the focus; null for the first one. */
+  readonly chosenAnswer: OwnAction | null;
+  /** The time at which that question got the focus. */
+  readonly questionFocusedAt: number;
+  /** The question that Enter answers if it is pressed again; null if there is none. */
+  readonly enterAnswers: EnterAnswers | null;
+  /** The change that the edits of a question would make in their file, once the file was read. */
+  readonly proposal: Proposal | null;
   /** The time when the text in the editor changed last. */
   readonly typedAt: number;
   /** The id of the question that was on the screen when the user began to type the text in the editor; null for none. */
@@ -211,6 +233,10 @@ export function initialAppState(
     questionScroll: 0,
     answersAlike: null,
     shownQuestion: null,
+    chosenAnswer: null,
+    questionFocusedAt: -Infinity,
+    enterAnswers: null,
+    proposal: null,
     typedAt: -Infinity,
     typedUnder: null,
     heldAnswer: null,

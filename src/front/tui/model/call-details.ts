@@ -1,11 +1,17 @@
 import { formatFormValues } from '../../../protocol/form.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
-import { textDiff, type DiffBounds, type DiffLine, type TextDiff } from './text-diff.ts';
+import {
+  textDiff,
+  UNLIMITED_DIFF,
+  type DiffBounds,
+  type DiffLine,
+  type TextDiff,
+} from './text-diff.ts';
 import { truncate } from '../../../base/text.ts';
 import { PATCH_TOOL } from '../../../protocol/file-tools.ts';
 import { toOwnArguments } from '../../../protocol/model-families/describe-tools.ts';
 import { parsePatch } from '../../../protocol/patch.ts';
-import type { Answer, GrantScope } from '../../../protocol/question.ts';
+import type { Answer, GrantScope, ProposedEdit } from '../../../protocol/question.ts';
 import { copied, textEnd, textStart } from './cut-text.ts';
 
 /** The limits of each kept change. Only the sizes of the changes after the first `MAX_CHANGES` of a call are kept. */
@@ -90,7 +96,49 @@ export function fileChange(
 }
 
 function editedText(tool: string, input: JsonObject, before: string): string | null {
-  const edits = requestedEdits(tool, input);
+  return applyEdits(requestedEdits(tool, input), before);
+}
+
+/** The change that edits would make in a file, with and without the unchanged lines around it. */
+export interface ProposedChange {
+  readonly full: TextDiff;
+  readonly brief: TextDiff;
+}
+
+/**
+ * Returns the change that edits would make in a file with this content. Returns null if a text does not occur as the
+ * edits need it, or if the change is very long.
+ */
+export function proposedChange(
+  edits: readonly ProposedEdit[],
+  content: string,
+): ProposedChange | null {
+  const before = withNewlines(content);
+  const requested = edits.map(({ before: old, after, everywhere }) => {
+    return { before: old ?? '', after, isEverywhere: everywhere };
+  });
+  const after = applyEdits(requested, before);
+  if (after === null) return null;
+  const diff = (context: number): TextDiff =>
+    withoutOuterGaps({ ...textDiff(before, after, { ...UNLIMITED_DIFF, context }), first: 1 });
+  const full = diff(BOUNDS.context);
+  return full.lines.length > MAX_PROPOSED_LINES ? null : { full, brief: diff(0) };
+}
+
+/** Removes the counts of unchanged lines at the beginning and the end of a change. */
+function withoutOuterGaps(diff: TextDiff): TextDiff {
+  const isShown = ({ sign }: DiffLine): boolean => sign !== '…';
+  const { lines } = diff;
+  return {
+    ...diff,
+    lines: lines.slice(lines.findIndex(isShown), lines.findLastIndex(isShown) + 1),
+  };
+}
+
+/** The maximum number of lines of a proposed change that is shown with the lines around it. */
+const MAX_PROPOSED_LINES = 1_000;
+
+function applyEdits(edits: readonly RequestedEdit[], before: string): string | null {
   if (edits.length === 0) return null;
   let edited = before;
   for (const edit of edits) {

@@ -79,6 +79,15 @@ export function endChild(
   return { kind: 'child', id, subject, status, isAgain, tokens, costUsd };
 }
 
+/** Records that the user refused a call of a task, which is then not shown as done without a flaw. */
+export function markRefused(transcript: Pick<CallEntries, 'entries'>, id: string): void {
+  replaceTask(transcript, id, (task) => ({ ...task, hasRefusal: true }));
+  const { entries } = transcript;
+  const at = entries.findLastIndex((entry) => entry.kind === 'child' && entry.id === id);
+  const end = entries[at];
+  if (end?.kind === 'child') entries[at] = { ...end, hasRefusal: true };
+}
+
 /** Replaces the newest record of a task in the entry of its call. */
 function replaceTask(
   { entries }: Pick<CallEntries, 'entries'>,

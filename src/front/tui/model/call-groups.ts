@@ -1,4 +1,4 @@
-import type { CallEntry, Entry } from './entry.ts';
+import type { CalledTask, CallEntry, Entry } from './entry.ts';
 
 /** A call as an entry of a transcript. */
 export type KeyedCall = CallEntry & { readonly key: number };
@@ -77,17 +77,17 @@ const STATES: readonly DelegationState[] = [
 /** Lists the states of the delegations of a call: one for each of its tasks, or that of the call before it has any. */
 export function delegationStates({ state, tasks = [] }: CallEntry): readonly DelegationState[] {
   if (state === 'refused') return ['refused'];
-  if (tasks.length > 0) return tasks.map(({ status }) => toState(status));
+  if (tasks.length > 0) return tasks.map(toState);
   if (state === 'requested') return ['waiting'];
   return [state === 'running' ? 'at work' : state];
 }
 
-function toState(status: NonNullable<CallEntry['tasks']>[number]['status']): DelegationState {
+function toState({ status, hasRefusal }: CalledTask): DelegationState {
   switch (status) {
     case null:
       return 'at work';
     case 'completed':
-      return 'done';
+      return hasRefusal === true ? 'refused' : 'done';
     case 'partial':
     case 'failed':
       return status;

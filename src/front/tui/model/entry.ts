@@ -105,6 +105,8 @@ export interface CalledTask {
   readonly isBackground: boolean;
   /** The status with which the task ended; null while it is at work. */
   readonly status: EndStatus | null;
+  /** Set if the user refused a call of the task. */
+  readonly hasRefusal?: true;
 }
 
 /** The end of a task in the background. A task that was resumed can end several times. */
@@ -114,6 +116,8 @@ export interface ChildEntry {
   /** The agent and the description of the task; empty if they are not known. */
   readonly subject: string;
   readonly status: EndStatus;
+  /** Set if the user refused a call of the task. */
+  readonly hasRefusal?: true;
   /** Whether the task had ended before and was resumed. */
   readonly isAgain: boolean;
   readonly tokens: number;

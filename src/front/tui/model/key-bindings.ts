@@ -191,6 +191,8 @@ const OWN_BINDINGS = {
   'picker-take': { keys: ['enter'], scope: 'picker' },
   'picker-toggle': { keys: ['tab'], scope: 'picker' },
   'ask-enter': { keys: ['enter'], scope: 'question' },
+  'ask-previous': { keys: ['left'], scope: 'question' },
+  'ask-next': { keys: ['right'], scope: 'question' },
   'ask-up': { keys: ['up'], scope: 'question' },
   'ask-down': { keys: ['down'], scope: 'question' },
   'answer-once': { keys: ['y'], scope: 'question' },

@@ -1,11 +1,15 @@
 import type { TextDiff } from './text-diff.ts';
 
+/** A name and what it stands for. */
+export type ColumnRow = readonly [name: string, text: string];
+
 /** A part of a text on the full screen. */
 export type PagerSection =
   | { readonly kind: 'heading'; readonly text: string }
   /** `isOutput`: the raw output of a program, of which only the last version of an overwritten line is shown. */
   | { readonly kind: 'text'; readonly lines: readonly string[]; readonly isOutput?: true }
   | { readonly kind: 'markdown'; readonly text: string }
+  | { readonly kind: 'columns'; readonly rows: readonly ColumnRow[] }
   /** `path` is the name of the changed file, which decides the colors. */
   | { readonly kind: 'diff'; readonly diff: TextDiff; readonly path: string };
 

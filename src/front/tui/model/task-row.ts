@@ -83,7 +83,9 @@ export function hasEnded({ endedAt }: Pick<TaskRow, 'endedAt'>): boolean {
   return endedAt !== null;
 }
 
+/** Returns the last line of an answer without the marks of a heading. */
 function lastLine(text: string): string {
   const end = textEnd(text, MAX_LAST_LINE).trimEnd();
-  return end.slice(end.lastIndexOf('\n') + 1).trim();
+  const line = end.slice(end.lastIndexOf('\n') + 1).trim();
+  return line.replace(/^#{1,6} +/, '');
 }

@@ -2,7 +2,7 @@ import { measureClockShift, systemClock, type Clock } from '../../../base/clock.
 import type { TaskSignal } from '../../../protocol/signal.ts';
 import { placeShells, type ShellRow } from './shell-row.ts';
 import { hasEnded, taskRow, type TaskRow } from './task-row.ts';
-import { addProgress } from './call-entries.ts';
+import { addProgress, markRefused } from './call-entries.ts';
 import {
   addStreamed,
   applyToTranscript,
@@ -97,6 +97,9 @@ export function applyToTree(tree: DisplayedTree, event: TaskEvent, state: TaskSt
     case 'child.detached':
       tree.background.add(event.child);
       return;
+    case 'child.ended':
+      markRefusals(tree, tree.rows.get(event.child));
+      return;
     case 'shell.started':
     case 'shell.ended':
       placeShells(tree.shells, state, measureClockShift(tree.clock));
@@ -148,12 +151,26 @@ export function placeTask(
   const { id, status } = row;
   const hasNoProcess = row.endedAt === null && (status === 'interrupted' || status === 'parked');
   tree.rows.set(id, hasNoProcess ? { ...row, endedAt: state.lifetime.newest.ts - shift } : row);
+  markRefusals(tree, row);
   placeShells(tree.shells, state, shift);
   for (const [child, { background }] of state.children) {
     if (background) tree.background.add(child);
     else tree.background.delete(child);
   }
   if (isAsking) updateQuestions(tree, state);
+}
+
+/** Marks a task in the transcript of its parent if the user refused a call of the task. */
+function markRefusals(tree: DisplayedTree, row: TaskRow | undefined): void {
+  if (row === undefined || row.parent === null || row.refusedCount === 0) return;
+  const transcript = transcriptOf(tree, row.parent);
+  if (transcript !== null) markRefused(transcript, row.id);
+}
+
+/** Shows the transcript of a task beside the conversation. */
+export function openTranscript(tree: DisplayedTree, opened: Transcript): void {
+  tree.opened = opened;
+  for (const row of tree.rows.values()) if (row.parent === opened.task) markRefusals(tree, row);
 }
 
 /** Removes all tasks from a tree, before another conversation starts. The entries of the transcript stay in view. */

@@ -8,7 +8,7 @@ import {
 import { canAcceptAsShown, describeServerQuestion } from '../../../report/server-question.ts';
 import { sanitizeLine } from '../../../base/terminal-text.ts';
 import { plainLines, type Pen } from '../view/pen.ts';
-import { aboutText, requestedTexts, requestText } from '../view/question-box.ts';
+import { aboutText, requestedTexts, requestText } from '../view/question-texts.ts';
 
 /** The questions that wait together with one question, and the directory to which paths are relative. */
 interface WaitingQuestions {

@@ -4,7 +4,7 @@ import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
 import { hasEnded } from '../model/task-row.ts';
 import { isCutOff } from '../model/task-tree.ts';
-import { conversationsPage } from '../update/commands/conversations.ts';
+import { conversationsPage, describeUnresolved } from '../update/commands/conversations.ts';
 import type { EffectOf, EffectOptions } from './effect-options.ts';
 import { readConversation, readEarlierTasks, readLeftTask } from './log-reader.ts';
 import type { Recipient } from './message-sender.ts';
@@ -58,7 +58,15 @@ export class ConversationEffects {
 
   findConversation(name: string): void {
     const { store } = this.options.library;
-    const id = store.resolveId(name);
+    let id: string;
+    try {
+      id = store.resolveId(name);
+    } catch (thrown) {
+      const problem = describeUnresolved(name, thrown);
+      if (problem === null) throw thrown;
+      this.options.dispatch({ type: 'conversation-missing', problem });
+      return;
+    }
     const task = store.list().find((each) => each.id === id);
     const { parent = null, root = id } = task ?? {};
     const ownerPid = store.getOwner(id)?.pid ?? null;

@@ -10,7 +10,7 @@ import { ConversationEffects } from './conversation-effects.ts';
 import type { EffectOptions } from './effect-options.ts';
 import { editTypedText, openInEditor } from './external-editor.ts';
 import { LogEffects } from './log-effects.ts';
-import { readFormerContent, readTranscript } from './log-reader.ts';
+import { readFormerContent, readProposedFile, readTranscript } from './log-reader.ts';
 import { writeNote } from './memory-file.ts';
 import { RuleEffects } from './rule-effects.ts';
 import { editMemory } from './memory-list.ts';
@@ -166,6 +166,10 @@ export class EffectRunner {
         return text === null
           ? undefined
           : dispatch({ type: 'former-content-read', task, callId, text });
+      }
+      case 'read-proposal': {
+        const { question, path } = effect;
+        return dispatch({ type: 'proposal-read', question, content: readProposedFile(path) });
       }
       case 'read-full-entry':
         return this.logs.readFullEntry(effect);

@@ -165,6 +165,27 @@ export function readTaskFile(store: Store, task: string, path: string): string {
   throw new MusterError('NOT_FOUND', 'the output is not in a file of the task');
 }
 
+/** The maximum size of a file that is read to show a proposed change, in bytes. */
+const MAX_PROPOSED_FILE = 1024 * 1024;
+
+/** Reads the file that a question would change; null if it is no regular file, too large, or cannot be read. */
+export function readProposedFile(path: string): string | null {
+  let fd: number | null = null;
+  try {
+    // Opening a pipe must not wait for its other end.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = fstatSync(fd);
+    if (!stats.isFile() || stats.size > MAX_PROPOSED_FILE) return null;
+    const bytes = Buffer.alloc(stats.size);
+    return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0)).toString('utf8');
+  } catch {
+    // The edits are then shown without the lines around them.
+    return null;
+  } finally {
+    if (fd !== null) closeSync(fd);
+  }
+}
+
 /** Reads a file, or the part at its start or end that the pager can show. */
 function readBounded(path: string, part: 'start' | 'end'): string {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);

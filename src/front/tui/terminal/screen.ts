@@ -226,7 +226,10 @@ function createRoot(
     set focused(value) {
       editor.focused = value;
     },
-    render: (width) => [...draw({ width, height: terminal.rows, editor: editor.render(width) })],
+    render: (width) => {
+      const drawn = editor.render(width).map(withPasteSizes);
+      return [...draw({ width, height: terminal.rows, editor: drawn })];
+    },
     handleInput(data) {
       const before = editor.getText();
       editor.handleInput(data);
@@ -244,6 +247,11 @@ function createRoot(
     },
     invalidate: () => editor.invalidate(),
   };
+}
+
+/** Changes the marks of pastes in a drawn line from `+82 lines` to `: 82 lines`, which is as wide and means the same to everybody. */
+function withPasteSizes(line: string): string {
+  return line.replaceAll(/(\[paste #\d+) \+(\d+ lines\])/g, '$1: $2');
 }
 
 /** Returns the name of the key that sent these characters. A capital letter is the letter with shift. */

@@ -1,12 +1,13 @@
 import type { AppState, HeldAnswer } from '../model/app-state.ts';
 import type { Action, Bindings } from '../model/key-bindings.ts';
-import { isText } from '../model/key-names.ts';
+import { isText, keyHint, keysOf } from '../model/key-names.ts';
 import { directQuestion, hasUnseenText, similarQuestions } from '../model/similar-questions.ts';
 import type { PendingQuestion } from '../model/task-tree.ts';
-import { giveFocus, isTooEarly, QUESTION_ACTIONS, UNHURRIED_MS } from './questions.ts';
+import { answerHint, giveFocus, isTooEarly, QUESTION_ACTIONS, UNHURRIED_MS } from './questions.ts';
 import {
   andThen,
   focusedQuestion,
+  hint,
   next,
   setEditorText,
   type ActionHandlers,
@@ -147,6 +148,46 @@ function extendHeld(
       };
 }
 
+/** The time in which a second Enter answers a question, in milliseconds. */
+const SECOND_ENTER_MS = 5_000;
+
+/**
+ * Handles Enter in an empty editor while a question waits. It only says which keys answer, because it is pressed too
+ * easily; pressed again, but not at once, it allows a call or approves a plan. All of the question must have been in view
+ * since the first time, and no other key may have been pressed.
+ */
+export function pressEnter(
+  state: AppState,
+  question: PendingQuestion,
+  context: UpdateContext,
+): Update {
+  const { bindings, now } = context;
+  const at = now();
+  const isReady =
+    answerableAt(state, at)?.id === question.id &&
+    question.kind !== 'input' &&
+    keysOf(bindings, 'answer-once').length > 0;
+  if (!isReady) return hint({ ...state, enterAnswers: null }, answerHint(question, bindings));
+  const first = state.enterAnswers;
+  const { shownQuestion } = state;
+  const isSecond =
+    first?.question === question.id &&
+    shownQuestion !== null &&
+    shownQuestion.since <= first.at &&
+    at - first.at >= UNHURRIED_MS &&
+    at - first.at <= SECOND_ENTER_MS;
+  if (isSecond) {
+    const focused = giveFocus({ ...state, enterAnswers: null }, question.id);
+    return QUESTION_ACTIONS['answer-once'](focused, context, null);
+  }
+  // A press that comes too soon after the first one starts the time again.
+  const armed: AppState = { ...state, enterAnswers: { question: question.id, at } };
+  const [enter = ''] = keysOf(bindings, 'send');
+  const no = keyHint(bindings, 'answer-no', 'refuses it');
+  const words = question.kind === 'plan' ? 'approves the plan' : 'allows it once';
+  return hint(armed, [`${enter} again ${words}`, ...no].join(', '));
+}
+
 /** Drops the held keys if the user types something else. */
 export function dropHeldAnswer(state: AppState): AppState {
   const { heldAnswer, typed } = state;
@@ -177,7 +218,7 @@ function giveAnswer(
         (current) =>
           handlers[action]?.(limitAlike(current, similar), context, null) ?? next(current),
       ),
-    next(giveFocus(state, question)),
+    next({ ...giveFocus(state, question), questionFocusedAt: context.now() }),
   );
 }
 

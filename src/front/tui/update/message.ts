@@ -91,6 +91,8 @@ interface MessageFields {
   /** A message waits for these MCP servers before it is sent; none: the wait has ended in this way. */
   'servers-awaited': { names: readonly string[]; end: 'answered' | 'skipped' | 'late' | null };
   'conversation-found': { found: ConversationFound };
+  /** The conversation that the user named does not exist. */
+  'conversation-missing': { problem: string };
   'conversation-loaded': { id: string; main: Transcript };
   /** The time for the second press of a key is over. */
   'armed-expired': object;
@@ -140,6 +142,8 @@ interface MessageFields {
     only: RewindScope | null;
   };
 
+  /** The file that the edits of a question change was read; null if that was not possible. */
+  'proposal-read': { question: string; content: string | null };
   /** The former content of the file that a call has changed. */
   'former-content-read': { task: string; callId: string; text: string };
   'sandbox-checked': { sandbox: SandboxState };

@@ -125,6 +125,11 @@ function shortDirectory(path: string): string {
   return path.length <= MAX_DIRECTORY ? path : `…${path.slice(1 - MAX_DIRECTORY)}`;
 }
 
+/** Removes the marks of headings, because previews are not drawn as markdown. */
+function withoutHeadingMarks(text: string): string {
+  return text.replaceAll(/^#{1,6} +/gm, '');
+}
+
 /** Collects the preview of a conversation from its events: its first and its last message, and the last answer. */
 export class ConversationPreview {
   private first: string | null = null;
@@ -150,7 +155,7 @@ export class ConversationPreview {
       this.waiting = this.waiting.filter((each) => !isSent(each));
     } else if (event.type === 'turn.ended') {
       const text = event.message.content.flatMap((part) => (part.type === 'text' ? part.text : []));
-      if (text.join('').trim() !== '') this.answer = text.join('\n');
+      if (text.join('').trim() !== '') this.answer = withoutHeadingMarks(text.join('\n'));
     }
   }
 

@@ -4,7 +4,8 @@ import { offeredRules } from '../../../protocol/question.ts';
 import { canAcceptAsShown, listFewOptions } from '../../../report/server-question.ts';
 import type { AppState, Writing } from '../model/app-state.ts';
 import { hasUnseenText, similarQuestions } from '../model/similar-questions.ts';
-import type { Action, Bindings } from '../model/key-bindings.ts';
+import { answerChoices } from '../model/answer-choices.ts';
+import type { Action, Bindings, OwnAction } from '../model/key-bindings.ts';
 import { keyHint } from '../model/key-names.ts';
 import type { PendingQuestion } from '../model/task-tree.ts';
 import { frameLayout } from '../view/frame.ts';
@@ -21,7 +22,7 @@ import {
   focusedQuestion,
   leaveQuestion,
 } from './step.ts';
-import type { UiMessage } from './message.ts';
+import type { Direction, UiMessage } from './message.ts';
 import { answerRewind } from './rewind.ts';
 
 /**
@@ -39,11 +40,9 @@ type WithoutQuestion = Omit<QuestionAnswer, 'question'>;
  */
 export const QUESTION_ACTIONS = {
   'focus-question': focusQuestion,
-  // Enter is pressed too easily to be an answer. It only says which keys are.
-  'ask-enter': (state, { bindings }) => {
-    const question = focusedQuestion(state);
-    return question === undefined ? next(state) : hint(state, answerHint(question, bindings));
-  },
+  'ask-enter': onceSeen(giveChosenAnswer),
+  'ask-previous': (state, context) => chooseAnswer(state, -1, context),
+  'ask-next': (state, context) => chooseAnswer(state, 1, context),
   'ask-up': (state) => scrollQuestion(state, -1),
   'ask-down': (state) => scrollQuestion(state, 1),
   'answer-once': onceSeen((state) => giveVerdict(state, 'yes')),
@@ -97,23 +96,62 @@ export function answerHint({ kind }: PendingQuestion, bindings: Bindings): strin
   return words.join(', ');
 }
 
-function focusQuestion(state: AppState): Update {
+function focusQuestion(state: AppState, { now }: UpdateContext): Update {
   const [oldest] = state.tree.questions.keys();
   if (oldest === undefined || state.writing.kind !== 'message') return next(state);
-  return next(giveFocus(state, oldest));
+  return next({ ...giveFocus(state, oldest), questionFocusedAt: now() });
 }
 
 /** Gives the keys to a question. */
 export function giveFocus(state: AppState, question: string): AppState {
-  return { ...state, focus: 'question', question, questionScroll: 0, answersAlike: null };
+  const shown = { questionScroll: 0, answersAlike: null, chosenAnswer: null };
+  return { ...state, ...shown, focus: 'question', question };
 }
 
+const READ_FIRST = 'read what is shown now, then press the key again';
+
 /** Makes a key answer only what the user has had the time to see. */
-function onceSeen(answer: (state: AppState) => Update): ActionHandler {
-  return (state, { now }) =>
-    isTooEarly(state, now())
-      ? hint(state, 'read what is shown now, then press the key again')
-      : answer(state);
+function onceSeen(answer: (state: AppState, context: UpdateContext) => Update): ActionHandler {
+  return (state, context) =>
+    isTooEarly(state, context.now()) ? hint(state, READ_FIRST) : answer(state, context);
+}
+
+/** Lists the answers that the keys of the focused question choose from. */
+function choicesOf(
+  state: AppState,
+  question: PendingQuestion,
+  { bindings }: UpdateContext,
+): readonly OwnAction[] {
+  const hasSimilar = similarQuestions(state, question).length > 1;
+  return answerChoices(question, { hasSimilar, bindings });
+}
+
+/** Chooses the next answer (1) or the previous one (-1), which Enter then gives. */
+function chooseAnswer(state: AppState, by: Direction, context: UpdateContext): Update {
+  const question = focusedQuestion(state);
+  if (question === undefined) return next(state);
+  const choices = choicesOf(state, question, context);
+  const chosen =
+    Math.max(
+      0,
+      choices.findIndex((each) => each === state.chosenAnswer),
+    ) + by;
+  const index = Math.max(0, Math.min(choices.length - 1, chosen));
+  return next({ ...state, chosenAnswer: choices[index] ?? null });
+}
+
+/**
+ * Gives the chosen answer of the focused question, as its own key does. Because Enter is pressed easily, it counts only
+ * once the question has had the focus for a moment.
+ */
+function giveChosenAnswer(state: AppState, context: UpdateContext): Update {
+  const question = focusedQuestion(state);
+  if (question === undefined) return next(state);
+  if (context.now() - state.questionFocusedAt < UNHURRIED_MS) return hint(state, READ_FIRST);
+  const choices = choicesOf(state, question, context);
+  const meaning = choices.find((each) => each === state.chosenAnswer) ?? choices[0];
+  if (meaning === undefined) return next(state);
+  return next(state, { type: 'dispatch', message: { type: 'key-pressed', meaning } });
 }
 
 /**
@@ -145,6 +183,7 @@ function toggleSimilar(state: AppState): AppState {
   return {
     ...state,
     answersAlike: state.answersAlike === null ? ids : null,
+    chosenAnswer: null,
     questionScroll: 0,
   };
 }

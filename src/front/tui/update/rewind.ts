@@ -69,7 +69,7 @@ export function planUndo(state: AppState, message: PickerItem, scope: string): U
 export function showRewindPlan(
   state: AppState,
   { plan, prompt }: RewindPlanned,
-  { library }: UpdateContext,
+  { library, now }: UpdateContext,
 ): Update {
   if (plan.isThere) {
     const nothing =
@@ -86,7 +86,7 @@ export function showRewindPlan(
     title: prompt === null ? 'redo what was undone?' : UNDO_TITLES[plan.only ?? 'both'],
     lines: [...quoted, ...lines],
   });
-  return next({ ...asked, pendingRewind: { plan, prompt } });
+  return next({ ...asked, questionFocusedAt: now(), pendingRewind: { plan, prompt } });
 }
 
 const UNDO_TITLES = {

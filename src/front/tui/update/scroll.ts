@@ -24,7 +24,7 @@ import {
   leaveQuestion,
   changeTerminal,
 } from './step.ts';
-import type { BrowseMessage } from './message.ts';
+import type { BrowseMessage, UiMessage } from './message.ts';
 
 /** The handlers of the keys that scroll the conversation and unfold its entries. */
 export const SCROLL_ACTIONS = {
@@ -81,8 +81,17 @@ export function followEnd(state: AppState): AppState {
   return withEarlierEntries({ ...state, anchor: null }, null);
 }
 
+/** Adds entries that were read back from the log. Ignores entries of a transcript that is no longer in view. */
+export function receiveEntries(
+  state: AppState,
+  { task, earlier }: Extract<UiMessage, { type: 'entries-read' }>,
+): AppState {
+  if (earlier === null || transcriptInView(state).task !== task) return state;
+  return withEarlierEntries(state, earlier);
+}
+
 /** Replaces the entries that were read back from the log of the transcript in view. */
-export function withEarlierEntries(state: AppState, earlier: Transcript['earlier']): AppState {
+function withEarlierEntries(state: AppState, earlier: Transcript['earlier']): AppState {
   const transcript = transcriptInView(state);
   if (transcript.earlier === earlier) return state;
   const changed = { ...transcript, earlier };

@@ -83,6 +83,8 @@ interface EffectFields {
   'search-log': { transcript: Transcript; pattern: RegExp; key: string; by: Direction };
   /** Reads the former content of the file that a call has changed, by its hash. */
   'read-former-content': { task: string; callId: string; hash: string };
+  /** Reads the file that the edits of a question would change. */
+  'read-proposal': { question: string; path: string };
   /** Reads the full text of an entry and opens it in the pager. */
   'read-full-entry': { transcript: Transcript; entry: SelectableEntry };
   /** Plans to return to before `prompt`, or to before one of the last messages if it is null; or plans a redo. */
@@ -265,7 +267,8 @@ export function askConfirmation(state: AppState, question: Confirmation): AppSta
   });
   const isFree = state.typed === '' && state.focus === 'editor' && state.writing.kind === 'message';
   if (!isFree) return asked;
-  return { ...asked, focus: 'question', question: question.id, questionScroll: 0 };
+  const shown = { questionScroll: 0, chosenAnswer: null };
+  return { ...asked, ...shown, focus: 'question', question: question.id };
 }
 
 /** Moves the focus from the question to the editor, and restores the unfinished message. The question stays open. */

@@ -15,7 +15,8 @@ import { HELP_HINT } from '../view/hints.ts';
 import { COMMANDS } from './commands/command-table.ts';
 import { BARE_WORDS, ELSEWHERE, FAMILIAR_NAMES } from './commands/familiar-names.ts';
 import { showPage, unknownCommandPage } from './commands/pages.ts';
-import { answerHint, submitAnswer } from './questions.ts';
+import { submitAnswer } from './questions.ts';
+import { pressEnter } from './direct-answer.ts';
 import { questionAnsweredByText } from '../model/similar-questions.ts';
 import { takeSelected } from './picker.ts';
 import { closeTask } from './tasks.ts';
@@ -90,10 +91,10 @@ function takeNote(state: AppState, note: string): Update {
   return next(state, { type: 'open-dialog', subject: 'note', argument: note });
 }
 
-/** Handles Enter in an empty editor: it continues a conversation that was cut off. A question gets no answer by it. */
-function sendNothing(state: AppState, { bindings }: UpdateContext): Update {
+/** Handles Enter in an empty editor: it answers a question if it is pressed twice, or continues a conversation that was cut off. */
+function sendNothing(state: AppState, context: UpdateContext): Update {
   const [question] = state.tree.questions.values();
-  if (question !== undefined) return hint(state, answerHint(question, bindings));
+  if (question !== undefined) return pressEnter(state, question, context);
   const isReady = state.openTask === null && isCutOff(state.tree);
   return isReady ? next(state, { type: 'continue-conversation' }) : next(state);
 }

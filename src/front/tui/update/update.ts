@@ -1,13 +1,9 @@
-import {
-  transcriptInView,
-  type AppState,
-  type Focus,
-  type TerminalSize,
-} from '../model/app-state.ts';
+import type { AppState, Focus, TerminalSize } from '../model/app-state.ts';
 import {
   applySignalToTree,
   placeTask,
   hasWork,
+  openTranscript,
   transcriptOf,
   type DisplayedTree,
 } from '../model/task-tree.ts';
@@ -30,7 +26,7 @@ import {
   type ActionHandlers,
 } from './step.ts';
 import { restart, showDialog, typeIntoDialog } from './dialogs.ts';
-import { openFound } from './commands/conversations.ts';
+import { offerConversations, openFound } from './commands/conversations.ts';
 import { receiveServers } from './commands/mcp.ts';
 import { showPage } from './commands/pages.ts';
 import { receiveRules } from './commands/permissions.ts';
@@ -47,8 +43,9 @@ import {
 } from './questions.ts';
 import { MODE_ACTIONS, settleMode } from './modes.ts';
 import { dropHeldAnswer, holdAnswer, settleAnswer, showQuestion } from './direct-answer.ts';
+import { readProposal, receiveProposal } from './proposal.ts';
 import { showRewindPlan, showRewound } from './rewind.ts';
-import { chooseEntry, scroll, withEarlierEntries, SCROLL_ACTIONS } from './scroll.ts';
+import { chooseEntry, scroll, receiveEntries, SCROLL_ACTIONS } from './scroll.ts';
 import { goToMatch, searchTyped, stepSearch, SEARCH_ACTIONS } from './search.ts';
 import { runSlashCommand, submit, takeEditedText } from './submit.ts';
 import { closePicker } from './open-picker.ts';
@@ -83,7 +80,8 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       const typed: AppState = {
         ...state,
         typed: text,
-        typedAt: context.now(),
+        // Enter reports the empty text of an empty editor once more.
+        typedAt: text === state.typed ? state.typedAt : context.now(),
         typedUnder: state.typed === '' ? (state.shownQuestion?.id ?? null) : state.typedUnder,
       };
       return andThen(next(searchTyped(dropHeldAnswer(typed), text)), (searched) =>
@@ -106,7 +104,7 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
     case 'go-to-match':
       return next(goToMatch(state, message.key, message.by, context));
     case 'entries-read':
-      return update(withEntries(state, message), message.next, context);
+      return update(receiveEntries(state, message), message.next, context);
     case 'log-searched': {
       const { key, matches, by } = message;
       return stepSearch({ ...state, searchedLog: { key, matches } }, by, context);
@@ -127,8 +125,9 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return next({ ...state, tree: { ...tree, droppedRows: tree.droppedRows + message.count } });
     }
     case 'task-opened': {
-      const { task: openTask, transcript: opened } = message;
-      return next({ ...state, openTask, tree: { ...state.tree, opened } });
+      const { task: openTask, transcript } = message;
+      const shown = editTree(state, (tree) => openTranscript(tree, transcript));
+      return next({ ...shown, openTask });
     }
     case 'hint':
       return hint(state, message.text);
@@ -175,6 +174,8 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
     }
     case 'conversation-found':
       return openFound(state, message.found);
+    case 'conversation-missing':
+      return offerConversations(state, message.problem);
     case 'conversation-loaded':
       return showLoaded(state, message);
     case 'armed-expired':
@@ -231,6 +232,8 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       };
       return next(editTree(state, add, task));
     }
+    case 'proposal-read':
+      return next(receiveProposal(state, message));
     case 'sandbox-checked':
       return next({ ...state, sandbox: message.sandbox });
     case 'shell-output':
@@ -247,15 +250,6 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
   }
 }
 
-/** Adds entries that were read back from the log. Ignores entries of a transcript that is no longer in view. */
-function withEntries(
-  state: AppState,
-  { task, earlier }: Extract<UiMessage, { type: 'entries-read' }>,
-): AppState {
-  if (earlier === null || transcriptInView(state).task !== task) return state;
-  return withEarlierEntries(state, earlier);
-}
-
 /** Updates the parts of the state that depend on the size of the terminal. Takes the focus from a question that somebody else has settled. */
 function settleFrame(state: AppState, size: TerminalSize, context: UpdateContext): Update {
   return andThen(leaveSettledQuestion(state), (left) => {
@@ -263,7 +257,7 @@ function settleFrame(state: AppState, size: TerminalSize, context: UpdateContext
     const settled: AppState = { ...sized, paneHeight: paneHeightOf(sized, hasWork(sized.tree)) };
     const { scroll: questionScroll, isDirect } = frameLayout(settled, context).question;
     const shown = showQuestion({ ...settled, questionScroll }, { isDirect, now: context.now() });
-    return next(shown);
+    return readProposal(shown);
   });
 }
 
@@ -299,7 +293,9 @@ function pressKey(state: AppState, pressed: PressedKey, context: UpdateContext):
   if (meaning === 'paste-image') return HANDLERS[meaning](state, context, state.armed);
   const settled = meaning === 'cycle-mode' ? next(state) : settleMode(state);
   return andThen(settled, (current) => {
-    const cleared: AppState = { ...current, hint: null, armed: null };
+    const isEnter = context.bindings.send.keys.includes(pressed.key ?? '');
+    const enterAnswers = isEnter ? current.enterAnswers : null;
+    const cleared: AppState = { ...current, hint: null, armed: null, enterAnswers };
     if (meaning === 'editor') return holdAnswer(cleared, pressed, context);
     if (meaning === 'nothing' || isEditingAction(meaning)) return next(cleared);
     if (!isInScope(meaning, state)) return next(cleared);

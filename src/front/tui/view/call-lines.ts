@@ -54,7 +54,7 @@ const CALL_SIGNS: Readonly<Record<CallState, readonly [string, TextRole]>> = {
 /** Draws a call: a line with its subject and its outcome, and below it as much of its work as the level allows. */
 export function callLines(call: CallEntry, style: EntryStyle): readonly string[] {
   const { pen, width, level } = style;
-  const state = hasFailedCommand(call) ? 'failed' : call.state;
+  const state = hasFailedCommand(call) ? 'failed' : hasRefusedTask(call) ? 'refused' : call.state;
   const [sign, role] = CALL_SIGNS[state];
   const subject = call.todos === null ? call.subject : todoSummary(call, style);
   const head = `${pen.paint(role, sign)} ${pen.prose('strong', call.tool)} ${pen.exact('text', subject)}`;
@@ -96,6 +96,11 @@ function workLines(call: CallEntry, style: EntryStyle): readonly string[] {
 /** Whether a call has run a command that did not succeed. */
 export function hasFailedCommand({ state, exitCode }: CallEntry): boolean {
   return state === 'done' && exitCode !== null && exitCode !== 0;
+}
+
+/** Whether a call is done, but the user refused a call of a task that it waited for. */
+function hasRefusedTask({ state, tasks = [] }: CallEntry): boolean {
+  return state === 'done' && tasks.some(({ hasRefusal }) => hasRefusal === true);
 }
 
 function outcome(call: CallEntry): string {

@@ -1,7 +1,14 @@
 import { transcriptInView, type AppState } from '../model/app-state.ts';
-import type { Bindings } from '../model/key-bindings.ts';
+import { answerChoices } from '../model/answer-choices.ts';
+import type { Bindings, OwnAction } from '../model/key-bindings.ts';
 import { keysOf } from '../model/key-names.ts';
-import { rootRow, currentRows, treeRows, type TaskTreeRow } from '../model/task-tree.ts';
+import {
+  rootRow,
+  currentRows,
+  treeRows,
+  type PendingQuestion,
+  type TaskTreeRow,
+} from '../model/task-tree.ts';
 import { directQuestion, similarQuestions } from '../model/similar-questions.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { conversationParts } from './conversation-parts.ts';
@@ -198,6 +205,20 @@ export function paneHeightOf(state: AppState, isAtWork: boolean): number {
   return Math.min(max, Math.max(state.paneHeight, rowsInView(state).length));
 }
 
+/** Returns the answer that Enter gives to a question that has the focus, or for which Enter was pressed before. */
+function chosenAnswer(
+  question: PendingQuestion,
+  state: AppState,
+  { bindings }: ViewContext,
+): OwnAction | null {
+  if (state.focus !== 'question') {
+    return state.enterAnswers?.question === question.id ? 'answer-once' : null;
+  }
+  const hasSimilar = similarQuestions(state, question).length > 1;
+  const choices = answerChoices(question, { hasSimilar, bindings });
+  return choices.find((each) => each === state.chosenAnswer) ?? choices[0] ?? null;
+}
+
 const NO_QUESTION: QuestionBox = { lines: [], shown: 0, scroll: 0, isDirect: false };
 
 /**
@@ -234,6 +255,8 @@ function questionBoxIn(room: number, state: AppState, context: ViewContext): Que
       similar,
       isForSimilar: isFocused && state.answersAlike !== null,
       typing: typingFor(state, question),
+      chosen: chosenAnswer(question, state, context),
+      proposal: state.proposal?.question === question.id ? state.proposal.change : null,
     },
     pen,
   );

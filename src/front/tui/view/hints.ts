@@ -61,7 +61,9 @@ function currentHints(state: AppState, bindings: Bindings, hint: HintMaker): rea
     const acts = [hint('stop-task', 'stop'), hint('background-task', 'background')].flat();
     return [...hint('open-task', 'open'), ...acts, ...hint('resume-task', 'resume'), ...back];
   }
-  if (focus === 'question') return hint('interrupt', 'later');
+  if (focus === 'question') {
+    return [...hint('ask-enter', 'gives the marked answer'), ...hint('interrupt', 'later')];
+  }
   if (state.anchor !== null) return [...hint('to-end', 'to the end'), ...hint('page-down', 'down')];
   const isStarting = state.conversation.isAtWork && tree.root === null;
   const task = openTask ?? tree.root;

@@ -137,12 +137,11 @@ const UNDERLINES = new Map([
   [2, '─'],
 ]);
 
-/** Draws a heading. The first two levels are underlined, and the others keep their marks, since not every terminal has weights. */
+/** Draws a heading. The first two levels are underlined. */
 function headingLines({ depth, tokens }: Tokens.Heading, style: BlockStyle): readonly string[] {
   const { pen, width } = style;
   const underline = UNDERLINES.get(depth);
-  const mark = underline === undefined ? pen.paint('strong', `${'#'.repeat(depth)} `) : '';
-  const lines = wrapText(mark + inlineText(tokens, { ...style, role: 'strong' }), width, '');
+  const lines = wrapText(inlineText(tokens, { ...style, role: 'strong' }), width, '');
   if (underline === undefined) return lines;
   const widest = Math.max(...lines.map((line) => visibleWidth(line)));
   return [...lines, pen.paint('dim', underline.repeat(widest))];

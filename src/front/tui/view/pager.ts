@@ -2,10 +2,16 @@ import { stripVTControlCharacters } from 'node:util';
 import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
 import type { Bindings } from '../model/key-bindings.ts';
 import { keyHint } from '../model/key-names.ts';
-import type { Pager, PagerDocument, PagerPosition, PagerSection } from '../model/pager.ts';
+import type {
+  ColumnRow,
+  Pager,
+  PagerDocument,
+  PagerPosition,
+  PagerSection,
+} from '../model/pager.ts';
 import { MAX_WIDTH } from './call-lines.ts';
 import { diffLines, languageOf } from './diff-lines.ts';
-import { fitLine, joinEnds, joinFittingFacts, SEPARATOR, wrapText } from './fit.ts';
+import { fitLine, joinEnds, joinFittingFacts, SEPARATOR, visibleWidth, wrapText } from './fit.ts';
 import { markdownLines } from './markdown.ts';
 import { plainLines, type Pen } from './pen.ts';
 import { markMatches } from './search-marks.ts';
@@ -67,6 +73,8 @@ function drawnSection(section: PagerSection, width: number, pen: Pen) {
         return ['', pen.prose('strong', section.text), ''];
       case 'diff':
         return diffLines(section.diff, pen, languageOf(section.path));
+      case 'columns':
+        return columnLines(section.rows, width, pen);
       case 'markdown': {
         const style = { width: Math.min(width, MAX_WIDTH), isOpen: false, hidesTargets: true };
         return markdownLines(plainLines(section.text), style, pen);
@@ -76,6 +84,24 @@ function drawnSection(section: PagerSection, width: number, pen: Pen) {
     }
   };
   return { lines: pen.keep(section, String(width), draw), isDrawn: true, isOutput: false };
+}
+
+/** The maximum width of a column of names. The text behind a longer name begins on the next line. */
+const MAX_NAMES = 26;
+
+/** Draws names with their texts beside them. A text that is too long continues below its beginning. */
+function columnLines(rows: readonly ColumnRow[], width: number, pen: Pen): readonly string[] {
+  const widest = Math.max(...rows.map(([name]) => visibleWidth(name)));
+  const names = Math.min(widest, MAX_NAMES, Math.floor(width / 2));
+  const indent = ' '.repeat(names + 2);
+  return rows.flatMap(([name, text]) => {
+    const [first = '', ...rest] = wrapText(pen.prose('text', text), width, indent);
+    const shown = pen.prose('accent', name);
+    const gap = names - visibleWidth(shown);
+    return gap < 0
+      ? [fitLine(shown, width), first, ...rest]
+      : [`${shown}${' '.repeat(gap)}  ${first.slice(indent.length)}`, ...rest];
+  });
 }
 
 /** The number of lines above and below the text. */

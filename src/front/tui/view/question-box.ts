@@ -1,12 +1,7 @@
-import { relative } from 'node:path';
-import { isInside } from '../../../base/path-inside.ts';
 import { sanitizeLine } from '../../../base/terminal-text.ts';
-import {
-  type PermissionQuestion,
-  type Question,
-  type ProposedEdit,
-} from '../../../protocol/question.ts';
+import type { ProposedEdit } from '../../../protocol/question.ts';
 import { describeServerQuestion } from '../../../report/server-question.ts';
+import { OPTION_ACTIONS } from '../model/answer-choices.ts';
 import { keysOf } from '../model/key-names.ts';
 import { visibleWidth, joinEnds, fitLine, wrapText } from './fit.ts';
 import type { PendingQuestion } from '../model/task-tree.ts';
@@ -15,9 +10,9 @@ import { stripVTControlCharacters } from 'node:util';
 import { markdownLines } from './markdown.ts';
 import { decodeEntities } from './markdown-inline.ts';
 import { BORDER_WIDTH, hiddenRules, keyLines, type QuestionStyle } from './question-keys.ts';
-import { textDiff, UNLIMITED_DIFF } from '../model/text-diff.ts';
+import { aboutText, requestedTexts, requestText } from './question-texts.ts';
+import { textDiff, UNLIMITED_DIFF, type TextDiff } from '../model/text-diff.ts';
 import { diffLines } from './diff-lines.ts';
-
 export interface QuestionBox {
   readonly lines: readonly string[];
   /** The number of lines of the question in view, and the index of the first one. */
@@ -41,15 +36,21 @@ export function questionBox(
   const border = (sign: string) => pen.paint(isFocused ? 'warn' : 'dim', sign);
   const rules = hiddenRules(question, style);
   const ids = style.similar.map(({ id }) => id).join(' ');
-  const version = `${width} ${isFocused} ${rules.length} ${style.isForSimilar} ${ids}`;
-  const body = pen.keep(question, version, () =>
-    bodyLines(question, { ...style, width: width - BORDER_WIDTH, rules }, pen).map(
-      // A wrapped line has another border than a new one, so that no text can imitate either.
-      ({ text, isRest }) => fitLine(`${border(isRest ? '┊' : '│')} ${text}`, width),
-    ),
-  );
+  const option = OPTION_ACTIONS.findIndex((each) => each === style.chosen);
+  const version = `${width} ${isFocused} ${rules.length} ${style.isForSimilar} ${option} ${ids}`;
+  const draw = (diff: TextDiff | null) =>
+    pen.keep(diff ?? question, version, () =>
+      bodyLines(question, { ...style, width: width - BORDER_WIDTH, rules, option, diff }, pen).map(
+        // A wrapped line has another border than a new one, so that no text can imitate either.
+        ({ text, isRest }) => fitLine(`${border(isRest ? '┊' : '│')} ${text}`, width),
+      ),
+    );
   const keys = keyLines(question, style, rules);
-  if (style.isDirect && body.length + keys.length + 1 > height) {
+  const isTooLong = ({ length }: readonly string[]) => length + keys.length + 1 > height;
+  const { proposal } = style;
+  const full = draw(proposal?.full ?? null);
+  const body = proposal !== null && !isFocused && isTooLong(full) ? draw(proposal.brief) : full;
+  if (style.isDirect && isTooLong(body)) {
     return questionBox(question, { ...style, isDirect: false }, pen);
   }
   const room = Math.max(MIN_BODY, height - 1 - keys.length);
@@ -105,19 +106,7 @@ function questionTitle(question: PendingQuestion, room: number): string {
   return fitting ?? `? ${fitLine(who, Math.max(MIN_WHO, room - visibleWidth(what) - 2))}${what}`;
 }
 
-/** Formats the description of the task that asks; an empty text for the main agent. */
-export function aboutText({ description }: Question): string {
-  return description === undefined || description === '' ? '' : ` “${sanitizeLine(description)}”`;
-}
-
 const MIN_WHO = 6;
-
-/** Returns the part of the title after the agent's name. */
-export function requestText(question: Question): string {
-  if (question.kind === 'permission') return `asks to run ${question.tool}`;
-  if (question.kind === 'server') return `passes on a question of MCP server ${question.server}`;
-  return question.kind === 'plan' ? 'asks to carry out this plan' : 'asks';
-}
 
 /** A line of a question. */
 interface AskedLine {
@@ -127,7 +116,11 @@ interface AskedLine {
 }
 
 interface BodyStyle extends Pick<QuestionStyle, 'cwd' | 'similar' | 'isForSimilar'> {
+  /** The change of the edits with line numbers; null if it is not known. */
+  readonly diff: TextDiff | null;
   readonly width: number;
+  /** The index of the chosen option of a question of AskUser; -1 if none is. */
+  readonly option: number;
   /** The rules that "always" would add, if they are not shown beside its key. */
   readonly rules: readonly string[];
 }
@@ -138,7 +131,7 @@ function bodyLines(question: PendingQuestion, style: BodyStyle, pen: Pen): reado
   const lines = [...askedLines(question, style, pen)];
   for (const each of isForSimilar ? similar : []) {
     lines.push(...wrapLine(pen.prose('warn', otherTitle(each)), width));
-    lines.push(...askedLines(each, { ...style, rules: [] }, pen));
+    lines.push(...askedLines(each, { ...style, rules: [], diff: null }, pen));
   }
   return lines;
 }
@@ -155,7 +148,7 @@ function otherTitle(question: PendingQuestion): string {
 /** Draws the full text of a question, wrapped. */
 function askedLines(
   question: PendingQuestion,
-  { width, cwd, rules }: BodyStyle,
+  { width, cwd, rules, diff, option }: BodyStyle,
   pen: Pen,
 ): readonly AskedLine[] {
   const over = (line: string) => wrapLine(line, width);
@@ -172,7 +165,10 @@ function askedLines(
         }));
   }
   if (question.kind === 'input') {
-    const options = question.options.map((option, index) => `${index + 1}  ${option}`);
+    const options = question.options.map(
+      (text, index) =>
+        `${option === -1 ? '' : index === option ? '▶ ' : '  '}${index + 1}  ${text}`,
+    );
     return [...question.text.split('\n'), ...options].flatMap((line) =>
       over(pen.prose('text', line)),
     );
@@ -180,29 +176,16 @@ function askedLines(
   if (question.kind === 'server') return describeServerQuestion(question).flatMap(exact);
   return [
     ...requestedTexts(question, cwd).flatMap((text) => text.split('\n').flatMap(exact)),
-    ...question.edits.flatMap((edit) => editLines(edit, pen)).flatMap(over),
+    ...(diff === null
+      ? question.edits.flatMap((edit) => editLines(edit, pen))
+      : diffLines(diff, pen)
+    ).flatMap(over),
     ...over(pen.prose('dim', question.reason)),
     ...(question.serverSays === undefined
       ? []
       : over(pen.prose('dim', sanitizeLine(question.serverSays)))),
     ...rules.flatMap((rule) => over(pen.prose('dim', `always: ${sanitizeLine(rule)}`))),
   ];
-}
-
-/** Lists the texts that describe everything a call would do. Paths in the directory `cwd` are relative to it. */
-export function requestedTexts(
-  { commands, paths, hosts, input }: PermissionQuestion,
-  cwd: string,
-): readonly string[] {
-  const shownPaths = paths.map((path) => shortPath(path, cwd));
-  return [...commands, ...shownPaths, ...hosts, ...(input === null ? [] : [input])];
-}
-
-/** Returns a path relative to a directory that contains it. A name that looks like another kind of path gets `./`. */
-function shortPath(path: string, cwd: string): string {
-  if (path === cwd || !isInside(cwd, path)) return path;
-  const inside = relative(cwd, path);
-  return /^[\w.]/.test(inside) ? inside : `./${inside}`;
 }
 
 /** Draws an edit in full, because the user must be able to see everything before allowing it. */

@@ -5,7 +5,9 @@ import {
   type ServerQuestion,
 } from '../../../protocol/question.ts';
 import { canAcceptAsShown, listFewOptions } from '../../../report/server-question.ts';
-import type { Action, Bindings } from '../model/key-bindings.ts';
+import { OPTION_ACTIONS } from '../model/answer-choices.ts';
+import type { ProposedChange } from '../model/call-details.ts';
+import type { Action, Bindings, OwnAction } from '../model/key-bindings.ts';
 import { keyHint, keysOf } from '../model/key-names.ts';
 import type { PendingQuestion } from '../model/task-tree.ts';
 import { visibleWidth } from './fit.ts';
@@ -34,6 +36,10 @@ export interface QuestionStyle {
   readonly isForSimilar: boolean;
   /** The purpose of the text in the editor: a message, or an answer to this question. */
   readonly typing: TypingFor;
+  /** The action of the answer that Enter gives; null while Enter gives none. */
+  readonly chosen: OwnAction | null;
+  /** The change that its edits would make in their file; null if that is not known. */
+  readonly proposal: ProposedChange | null;
 }
 
 /** The width of the border at the left of a question. */
@@ -60,7 +66,8 @@ export function keyLines(
   rules: readonly string[],
 ): readonly string[] {
   const { isFocused, isDirect, bindings, width } = style;
-  const hint = (action: Action, words: string) => keyHint(bindings, action, words);
+  const hint = (action: Action, words: string) =>
+    keyHint(bindings, action, words).map((text) => (action === style.chosen ? `▶ ${text}` : text));
   const line = (...hints: readonly (readonly string[])[]) =>
     joined(hints.flat(), width - BORDER_WIDTH);
   if (!isFocused && !isDirect) return line(typedHint(style.typing, bindings));
@@ -155,10 +162,10 @@ function joined(hints: readonly string[], width: number): readonly string[] {
 }
 
 function optionKeys(count: number, bindings: Bindings): readonly string[] {
-  const keys = OPTIONS.slice(0, count).flatMap((action) => keysOf(bindings, action).slice(0, 1));
+  const keys = OPTION_ACTIONS.slice(0, count).flatMap((action) =>
+    keysOf(bindings, action).slice(0, 1),
+  );
   const [first, last] = [keys[0], keys.at(-1)];
   if (first === undefined) return [];
   return [first === last ? first : `${first}–${last} choose`];
 }
-
-const OPTIONS = ['option-1', 'option-2', 'option-3', 'option-4'] as const;

@@ -6,6 +6,7 @@ import {
   describeAnswer,
   fileChange,
   lastLines,
+  proposedChange,
   replacementOf,
   textChanges,
   withFileContext,
@@ -116,6 +117,39 @@ it.each([
   const diff = fileChange(tool, input, before, bounds);
   const text = diff?.lines.flatMap((line) => (line.sign === '+' ? [line.text] : []));
   expect(text?.join('\n') ?? null).toBe(after);
+});
+
+it('proposed edits are shown with the lines around them, and without', () => {
+  const change = (...edits: readonly (readonly [string, string])[]) => {
+    const proposed = edits.map(([before, after]) => {
+      return { path: '/a', before, after, everywhere: false };
+    });
+    const found = proposedChange(proposed, FILE.replaceAll('\n', '\r\n'));
+    return found === null ? null : [shown(found.full), shown(found.brief)];
+  };
+  expect(change(['5\n', 'five\n'])).toEqual([
+    [
+      '2 line 2',
+      '3 line 3',
+      '4 line 4',
+      '5-line 5',
+      '5+line five',
+      '6 line 6',
+      '7 line 7',
+      '8 line 8',
+    ],
+    ['5-line 5', '5+line five'],
+  ]);
+  const [, brief] = change(['line 1', 'one'], ['line 9', 'nine']) ?? [];
+  expect(brief).toEqual(['1-line 1', '1+one', '…', '9-line 9', '9+nine']);
+  expect(change(['line', 'row'])).toBe(null);
+  expect(change(['nothing', 'row'])).toBe(null);
+});
+
+it('a proposed change of very many lines is not shown as one', () => {
+  const file = 'a\n'.repeat(2_000);
+  const edit = { path: '/a', before: 'a', after: 'b', everywhere: true };
+  expect(proposedChange([edit], file)).toBe(null);
 });
 
 it.each([

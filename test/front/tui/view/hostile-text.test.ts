@@ -171,6 +171,8 @@ function questionIn(pen: Pen, text: string): readonly string[] {
       similar: [],
       isForSimilar: false,
       typing: 'nothing' as const,
+      chosen: null,
+      proposal: null,
     },
     pen,
   ).lines;

@@ -16,7 +16,7 @@ function drawn(text: string, width = 40): string {
 }
 
 describe('markdown', () => {
-  it('shows the level of headings without colors', () => {
+  it('underlines the first two levels of headings, and shows no marks', () => {
     expect(drawn('# One\n\n## Two\ntext\n\n### Three\n\n#### Four')).toMatchInlineSnapshot(`
       "One
       ═══
@@ -25,9 +25,9 @@ describe('markdown', () => {
       ───
       text
 
-      ### Three
+      Three
 
-      #### Four"
+      Four"
     `);
   });
 

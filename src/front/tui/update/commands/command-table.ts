@@ -22,7 +22,7 @@ import { chooseTheme, copyAnswer, exportConversation } from './screen-commands.t
 import { THEME_CHOICES, THINKING_DISPLAYS } from '../../../../protocol/terminal-settings.ts';
 import {
   agentsPage,
-  helpPage,
+  showHelp,
   modelPage,
   showPage,
   taskPage,
@@ -60,13 +60,15 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'help',
     help: 'commands and keys',
-    run: page(({ bindings, library }) =>
-      helpPage(
-        bindings,
-        COMMANDS,
-        library.serverContent === null ? null : { prompts: promptCommands(library) },
+    run: (state, _argument, context) =>
+      showHelp(
+        state,
+        {
+          commands: COMMANDS,
+          prompts: context.library.serverContent === null ? null : promptCommands(context.library),
+        },
+        context,
       ),
-    ),
   },
   {
     name: 'tasks',

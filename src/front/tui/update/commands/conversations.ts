@@ -7,6 +7,7 @@ import type { ConversationFound } from '../message.ts';
 import { pickConversation } from '../open-picker.ts';
 import { titleOf } from '../../../../base/title.ts';
 import { formatAge } from '../../../../base/text.ts';
+import { MusterError } from '../../../../base/errors.ts';
 import { closeTask } from '../tasks.ts';
 import type { Page } from './pages.ts';
 
@@ -34,6 +35,20 @@ export function switchConversation(state: AppState, name: string): Update {
   }
   if (state.conversation.isAtWork) return hint(state, 'the conversation is at work: stop it first');
   return next(state, { type: 'find-conversation', name });
+}
+
+/** Lists the conversations, because the named one does not exist. */
+export function offerConversations(state: AppState, problem: string): Update {
+  return andThen(switchConversation(state, ''), (listed) =>
+    listed.surface === 'lines' ? next(addNote(listed, 'warning', problem)) : hint(listed, problem),
+  );
+}
+
+/** Says why the beginning of an id names no conversation; null for any other error. */
+export function describeUnresolved(id: string, thrown: unknown): string | null {
+  if (!(thrown instanceof MusterError)) return null;
+  if (thrown.code === 'NOT_FOUND') return `there is no conversation ${id}: choose one`;
+  return thrown.code === 'INVALID_PARAM' ? `several ids begin with ${id}: choose one` : null;
 }
 
 /** Opens the conversation that `/resume` named, if this process can continue it. Shows a hint otherwise. */

@@ -13,6 +13,8 @@ import { type UpdateContext, andThen, next, type Update, appendEntry } from '../
 import { FAMILIAR_NAMES } from './familiar-names.ts';
 import { showFromStart } from '../scroll.ts';
 import { closeTask } from '../tasks.ts';
+import { showDocument } from '../pager.ts';
+import type { ColumnRow } from '../../model/pager.ts';
 
 /** The output of a command, which becomes an entry of the conversation. */
 export interface Page {
@@ -58,49 +60,79 @@ export function unknownCommandPage(name: string, commands: readonly CommandHelp[
 /** The maximum number of prompts of MCP servers that the help lists. */
 const MAX_PROMPTS = 40;
 
-/** @param servers what the MCP servers offer; null if none is configured */
-export function helpPage(
-  bindings: Bindings,
-  commands: readonly CommandHelp[],
-  servers: { readonly prompts: readonly CommandHelp[] } | null,
-): Page {
-  const nameRows = (rows: readonly CommandHelp[]) =>
-    rows.map(({ name, argument, help }) => [
-      `/${name}${argument === undefined ? '' : ` ${argument}`}`,
-      help,
-    ]);
-  const prompts = servers?.prompts ?? [];
-  const left = prompts.length - MAX_PROMPTS;
-  const serverLines = [
-    ...columns([
-      ...nameRows(prompts.slice(0, MAX_PROMPTS)),
-      ['@server:uri', 'attach a resource of an MCP server'],
-    ]),
-    ...(left > 0 ? [`and ${left} more prompts: type / and a part of the name`] : []),
-    '',
-  ];
+/** The commands that the help lists. */
+interface HelpContent {
+  readonly commands: readonly CommandHelp[];
+  /** The prompts of MCP servers; null if no server is configured. */
+  readonly prompts: readonly CommandHelp[] | null;
+}
+
+/** The rows of the help, each with what it does. */
+interface HelpRows {
+  readonly commands: readonly ColumnRow[];
+  /** The prompts and resources of MCP servers. Empty if no server is configured. */
+  readonly servers: readonly ColumnRow[];
+  readonly keys: readonly ColumnRow[];
+}
+
+function helpRows(bindings: Bindings, { commands, prompts }: HelpContent): HelpRows {
+  const named = (rows: readonly CommandHelp[]) =>
+    rows.map(
+      ({ name, argument, help }) =>
+        [`/${name}${argument === undefined ? '' : ` ${argument}`}`, help] as const,
+    );
+  const left = (prompts?.length ?? 0) - MAX_PROMPTS;
+  const servers =
+    prompts === null
+      ? []
+      : [
+          ...named(prompts.slice(0, MAX_PROMPTS)),
+          ...(left > 0
+            ? [['…', `and ${left} more prompts: type / and a part of the name`] as const]
+            : []),
+          ['@server:uri', 'attach a resource of an MCP server'] as const,
+        ];
   const keys = ACTIONS.flatMap((action) => {
     const { help } = bindings[action];
     const names = keysOf(bindings, action);
     return help === undefined || names.length === 0
       ? []
-      : [[names.join(' or '), withKeys(help, bindings)]];
+      : [[names.join(' or '), withKeys(help, bindings)] as const];
   });
-  const always = [
+  const always: readonly ColumnRow[] = [
     ['↑ ↓', 'earlier messages, with an empty editor'],
     ['@', 'name an agent, or attach a file'],
     ['# note', 'add a line to the context file of the project, or to your own'],
     ['!command', 'run a shell command; its output goes with the next message (!! only shows it)'],
   ];
-  return {
-    title: 'Commands and keys',
-    lines: [
-      ...columns(nameRows(commands)),
-      '',
-      ...(servers === null ? [] : serverLines),
-      ...columns([...always, ...keys]),
+  return { commands: named(commands), servers, keys: [...always, ...keys] };
+}
+
+const HELP_TITLE = 'Commands and keys';
+
+/** `/help`: the commands and keys on the full screen, or as a page in plain lines. */
+export function showHelp(state: AppState, content: HelpContent, context: UpdateContext): Update {
+  const { commands, servers, keys } = helpRows(context.bindings, content);
+  if (state.surface === 'lines') {
+    const serverLines = servers.length === 0 ? [] : [...columns(servers), ''];
+    const lines = [...columns(commands), '', ...serverLines, ...columns(keys)];
+    return showPage(state, { title: HELP_TITLE, lines }, context);
+  }
+  return showDocument(state, {
+    title: HELP_TITLE,
+    sections: [
+      { kind: 'heading', text: 'Commands: type / and the first letters, or the whole name' },
+      { kind: 'columns', rows: commands },
+      ...(servers.length === 0
+        ? []
+        : ([
+            { kind: 'heading', text: 'MCP servers' },
+            { kind: 'columns', rows: servers },
+          ] as const)),
+      { kind: 'heading', text: 'Keys' },
+      { kind: 'columns', rows: keys },
     ],
-  };
+  });
 }
 
 function withKeys(help: string, bindings: Bindings): string {
