@@ -13,6 +13,8 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   install: ['test/install/install.test.ts'],
   /** Servers of the Model Context Protocol from npm, which needs the network. */
   mcp: ['test/mcp/world/*.test.ts'],
+  /** Every point of the terminal UI, on the built program in tmux. */
+  terminal: ['test/terminal/*.test.ts'],
   /** The attacks that play through the engine and the built program, and keys in a real keychain. */
   hostile: ['test/hostile/{hostile,effects,program,keychain}.test.ts'],
 };
