@@ -17,6 +17,4 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   hostile: ['test/hostile/{hostile,effects,program,pages,keychain}.test.ts'],
   /** Every point of the terminal UI, on the built program in tmux. */
   terminal: ['test/terminal/*.test.ts'],
-  /** The attacks that play through the engine and the built program, and keys in a real keychain. */
-  hostile: ['test/hostile/{hostile,effects,program,keychain}.test.ts'],
 };

@@ -40,7 +40,6 @@ const BUILTIN_TOOLS: readonly AnyTool[] = [
   writeTool,
   editTool,
   multiEditTool,
-  patchFilesTool,
   lsTool,
   globTool,
   grepTool,
@@ -51,6 +50,7 @@ const BUILTIN_TOOLS: readonly AnyTool[] = [
   ...MEMORY_TOOL_SET,
   ...UTILITY_TOOLS,
   codeSearchTool,
+  patchFilesTool,
 ];
 
 /** Returns the tools that need no configuration, in the order in which a request lists them. */

@@ -5,6 +5,7 @@ import {
   CODE_SEARCH,
   TOOL_NAMES,
 } from '../../src/protocol/tool-names.ts';
+import { PATCH_TOOL } from '../../src/protocol/file-tools.ts';
 import { NO_ACCESS } from '../../src/protocol/permission.ts';
 import { builtinTools } from '../../src/tools/index.ts';
 import { tool } from './workspace.ts';
@@ -51,6 +52,7 @@ test('the tools are in the order of a request', () => {
     ...MEMORY_TOOLS,
     ...UTILITY,
     CODE_SEARCH,
+    PATCH_TOOL,
   ];
   expect(builtinTools().map(({ name }) => name)).toEqual(all);
   expect(TOOL_NAMES.filter((name) => all.includes(name))).toEqual(all);
