@@ -32,6 +32,12 @@ const MIN_SHIFT_MS = 100;
  * difference is less than a tenth of a second. `now` is a reading of the wall clock that was just taken.
  */
 export function measureClockShift(clock: Clock, now = clock.now()): number {
+  if (readShift(clock, now) === 0) return 0;
+  // A pause of the process between two readings looks like a clock that was set, so a second pair of them decides.
+  return readShift(clock, clock.now());
+}
+
+function readShift(clock: Clock, now: number): number {
   const shift = Math.round(now - clock.monotonic());
   return Math.abs(shift) < MIN_SHIFT_MS ? 0 : shift;
 }

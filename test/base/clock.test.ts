@@ -16,3 +16,9 @@ describe('clockShift', () => {
 it('the monotonic clock of the system begins with the time of the wall clock', () => {
   expect(Math.abs(systemClock.now() - systemClock.monotonic())).toBeLessThan(60_000);
 });
+
+it('takes no pause between two readings for a clock that was set', () => {
+  const readings = [1_000, 2_000];
+  const clock = { now: () => readings.shift() ?? 2_000, monotonic: () => 2_000 };
+  expect(measureClockShift(clock)).toBe(0);
+});

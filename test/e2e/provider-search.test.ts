@@ -9,7 +9,7 @@ const PAGES = [
 ];
 
 const isConversation = ({ tools }: RecordedRequest): boolean =>
-  tools.some(({ name }) => name === 'Read');
+  tools.some(({ name }) => name === 'Read' || name === 'read_file');
 
 const toolsOf = ({ body }: RecordedRequest): unknown =>
   (body as { readonly tools?: unknown }).tools;

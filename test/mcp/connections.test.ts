@@ -205,6 +205,7 @@ test('log messages of a server are events', async () => {
       type: 'log',
       level: 'warning',
       text: 'part: {"what":"happened"}',
+      callIds: [],
     }),
   );
 });

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { byteLength, collapseWhitespace } from '../../base/text.ts';
-import { FILE_CHANGING_TOOLS, FILE_REMOVING_TOOLS } from '../../protocol/file-tools.ts';
+import { FILE_CHANGING_TOOLS, FILE_REMOVING_TOOLS, PATCH_TOOL } from '../../protocol/file-tools.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import { lookUpAgent } from '../find-agent.ts';
@@ -226,7 +226,8 @@ function lintTools(agent: AgentDefinition, context: LintContext): readonly Lint[
   if (!changesNothing && (!ONLY_EXAMINES.test(description) || ALSO_CHANGES.test(description)))
     return [];
   const writingTools = [...FILE_CHANGING_TOOLS, ...(changesNothing ? ['Bash'] : [])].filter(
-    (name) => canUseTool(agent, name),
+    // An agent has the tool for patches only together with Write and Edit.
+    (name) => name !== PATCH_TOOL && canUseTool(agent, name),
   );
   if (writingTools.length === 0) return [];
   const claim = changesNothing ? 'that it changes nothing' : 'that it only looks at things';
