@@ -170,7 +170,7 @@ describe.concurrent('MCP servers', () => {
       configure(world, { names: ['demo', 'other'] });
       const run = await world.run(['-p', 'go', '--trust-project']);
       // The server of the user has the name, so that of the project's definition is not used.
-      expect(run.stderr).not.toContain('serve');
+      expect(run.stderr).not.toMatch(/\bserve\b/);
       const requests = [...world.model.requests];
       const serverTools = (isChild: boolean) =>
         requests
