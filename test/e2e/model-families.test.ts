@@ -93,6 +93,8 @@ it.concurrent.each([
   ],
   ['chat', 'qwen3-coder', 'write_file', { file_path: 'notes.txt', content: 'one\n' }],
   ['chat', 'kimi-k2', 'WriteFile', { path: 'notes.txt', content: 'one\n' }],
+  ['chat', 'glm-5', 'Write', { file_path: 'notes.txt', content: 'one\n' }],
+  ['chat', 'deepseek-v3.2', 'Write', { file_path: 'notes.txt', content: 'one\n' }],
   ['anthropic', 'anthropic/claude-sonnet-5', 'Write', { file_path: 'notes.txt', content: 'one\n' }],
 ] as const)('over %s, %s calls %s', async (protocol, name, tool, input) => {
   const modelName = name.includes('/') ? { modelName: name } : {};
