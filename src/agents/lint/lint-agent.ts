@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { byteLength, collapseWhitespace } from '../../base/text.ts';
-import { FILE_CHANGING_TOOLS, FILE_REMOVING_TOOLS } from '../../protocol/file-tools.ts';
+import { FILE_CHANGING_TOOLS, FILE_REMOVING_TOOLS, PATCH_TOOL } from '../../protocol/file-tools.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import { lookUpAgent } from '../find-agent.ts';
@@ -245,7 +245,8 @@ function lintTools(agent: AgentDefinition, context: LintContext): readonly Lint[
 function canUseTool({ tools, disallowedTools }: AgentDefinition, name: string): boolean {
   if (denies(disallowedTools, name)) return false;
   if (tools.mode === 'allow') return tools.names.includes(name);
-  const onRequest = FILE_REMOVING_TOOLS.includes(name);
+  // A task gets the tool for patches only in place of tools that are reported already.
+  const onRequest = FILE_REMOVING_TOOLS.includes(name) || name === PATCH_TOOL;
   return !onRequest && !(tools.mode === 'deny' && denies(tools.names, name));
 }
 

@@ -32,7 +32,7 @@ const tool = defineTool({
   replay: 'checkable',
   ownWords: true,
   description:
-    'Change, add, move and delete files by a patch: *** Begin Patch, parts such as *** Update File: PATH with changes of kept (space), removed (-) and added (+) lines below @@, and *** End Patch. Give three kept lines around a change. If a part does not fit, nothing is changed.',
+    'Change, add, move and delete files with *** Begin Patch, parts such as *** Update File: PATH with changes of kept (space), removed (-) and added (+) lines below @@, and *** End Patch. Give three kept lines around a change. If a part does not fit, nothing is changed.',
   grammar: PATCH_GRAMMAR,
   input: {
     type: 'object',
