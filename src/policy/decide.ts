@@ -1,5 +1,11 @@
 import { sortByNearness } from '../base/name-suggestions.ts';
-import type { Decision, PermissionMode, PermissionRule, Rights } from '../protocol/permission.ts';
+import type {
+  Decision,
+  PermissionMode,
+  PermissionRule,
+  Rights,
+  Verdict,
+} from '../protocol/permission.ts';
 import { TEXT_EDITING_TOOLS } from '../protocol/file-tools.ts';
 import { isResourceTool } from '../protocol/tool-names.ts';
 import { describeLimit, findExceededLimit } from './call-limits.ts';
@@ -31,9 +37,26 @@ const STEPS: readonly Step[] = [
 
 /**
  * Decides whether a call may run, must be asked about, or is refused. This function decides about every call of every
- * tool in every task. It is pure.
+ * tool in every task. It is pure. A patch that removes files needs the rights of DeleteFile besides its own.
  */
 export function decide(call: ResolvedCall, rights: Rights, context: DecisionContext): Decision {
+  const decision = decideAsTool(call, rights, context);
+  if (call.access.removesFiles !== true) return decision;
+  return pickStricter(decision, decideAsTool({ ...call, tool: 'DeleteFile' }, rights, context));
+}
+
+const STRICTNESS: Readonly<Record<Verdict, number>> = { allow: 0, ask: 1, deny: 2 };
+
+/** Returns the stricter of two decisions about one call. If both ask for rules, names the rules of both. */
+function pickStricter(own: Decision, asRemoval: Decision): Decision {
+  if (STRICTNESS[own.verdict] > STRICTNESS[asRemoval.verdict]) return own;
+  const rules = [own.wouldAllow, asRemoval.wouldAllow].filter((each) => each !== undefined);
+  return own.verdict === 'ask' && rules.length === 2
+    ? { ...asRemoval, wouldAllowParts: rules }
+    : asRemoval;
+}
+
+function decideAsTool(call: ResolvedCall, rights: Rights, context: DecisionContext): Decision {
   const input = createDecisionInput(call, rights, context);
   for (const step of STEPS) {
     const decision = step(input);

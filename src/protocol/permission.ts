@@ -86,7 +86,7 @@ export interface Access {
   /** The absolute paths that the tool would open, in which links are not resolved yet. */
   readonly reads: readonly string[];
   readonly writes: readonly string[];
-  /** True if the call may remove files from `writes`. It is then decided as a call of DeleteFile. Default: false. */
+  /** True if the call may remove files from `writes`. It then needs the rights of DeleteFile, too. Default: false. */
   readonly removesFiles?: true;
   /** The shell command lines, verbatim. */
   readonly commands: readonly string[];

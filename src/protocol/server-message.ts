@@ -41,12 +41,17 @@ export type AnswerToServer =
   | { readonly action: 'accept'; readonly values: FormValues }
   | { readonly action: 'decline' | 'cancel' };
 
-/** Lets the MCP server of a call speak to the user of the task. */
+/** Lets an MCP server speak to the user of the task. */
 export interface ServerPort {
-  /** Asks the user. Resolves with `cancel` if nobody can be asked, or if the signal aborts or the call ends. */
+  /** Asks the user. Resolves with `cancel` if nobody can be asked, or if the signal aborts or the call or work ends. */
   ask(question: QuestionOfServer, signal: AbortSignal): Promise<AnswerToServer>;
-  /** Writes a message of the server into the log of the task. Does nothing after the end of the call, and after too many. */
+  /** Writes a message of the server into the log of the task. Does nothing after the end of the call or work, and after too many. */
   log(message: ServerMessage): void;
-  /** Warns the user about something that the server did. Does nothing after the end of the call, and after too many. */
+  /** Warns the user about something that the server did. Does nothing after the end of the call or work, and after too many. */
   warn(text: string): void;
+}
+
+/** A port with a function that withdraws its open question at the end of the call or work. */
+export interface ClosableServerPort extends ServerPort {
+  close(): Promise<void>;
 }

@@ -73,6 +73,9 @@ const ALIASES: Readonly<Record<string, string>> = {
 const GROUPS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['search', ['Grep', 'Glob']],
   ['web', ['WebFetch', 'WebSearch']],
+  // A patch adds files, too.
+  ['apply_patch', ['Edit', 'Write']],
+  ['applypatch', ['Edit', 'Write']],
   ['read-only', ['Read', 'LS', 'Grep', 'Glob']],
   ['@builtin', CORE_TOOLS],
 ]);

@@ -305,7 +305,7 @@ export const LEAVE_RUNNING = 'leave running';
 
 /** The context in which a tool waits for work of a server. */
 export interface FollowContext extends Pick<ToolContext, 'signal'> {
-  /** The port through which the server asks the user. Absent if no call of the task is running for it. */
+  /** The port through which the server asks the user, also after the call has ended. Absent if nobody can be asked. */
   readonly server?: ServerPort;
   /** Returns the port for the images of the result. Undefined if the call no longer waits for the result. */
   getAttachPort(): AttachPort | undefined;
@@ -328,8 +328,6 @@ export interface RemoteWork {
   readonly reference: JsonObject;
   /** True if the call shall not wait for the result. */
   readonly inBackground: boolean;
-  /** The port of the call, through which the server asks the user. */
-  readonly server?: ServerPort;
 }
 
 /** Follows work that a call has started in a server. The work has an id of the form of task ids. */

@@ -100,4 +100,18 @@ describe.concurrent('a long call of an MCP server', () => {
     expect(notes()).toContain('cancelled task-1');
     expect(findMarked(world.mark)).toEqual([]);
   });
+
+  it('whose question nobody can answer says so, also when its call has returned', async () => {
+    const script = (request: RecordedRequest) =>
+      toolResultRounds(request) === 0
+        ? { toolCalls: [{ name: 'mcp__demo__ask', input: { run_in_background: true } }] }
+        : { text: 'The end.' };
+    await using world = await openWorld({ script });
+    configure(world);
+    const run = await world.run(['-p', 'go', ...FLAGS]);
+    expect(run.stderr).toContain(
+      'MCP server demo has a question, which was cancelled. Nobody is here to answer (--on-ask deny). The question: Which color?',
+    );
+    expect(run.code).toBe(0);
+  });
 });

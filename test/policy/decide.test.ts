@@ -641,3 +641,41 @@ describe('whatever the rules, the mode and the call', () => {
 function shuffle(texts: readonly string[]): fc.Arbitrary<readonly string[]> {
   return fc.shuffledSubarray([...texts], { minLength: texts.length });
 }
+
+describe('a patch', () => {
+  const patch = (removes: boolean) =>
+    call('PatchFiles', 'edit', {
+      reads: [path('src/a.ts')],
+      writes: [path('src/a.ts')],
+      ...(removes ? { removesFiles: true } : {}),
+    });
+
+  test.each<[removes: boolean, RuleTexts, PermissionMode, expected: string]>([
+    [false, {}, 'acceptEdits', 'allow mode'],
+    [true, {}, 'acceptEdits', 'ask tool_default'],
+    [true, {}, 'autonomous', 'allow mode'],
+    [true, {}, 'plan', 'deny floor'],
+    [true, { allow: ['DeleteFile'] }, 'acceptEdits', 'allow allow_rule'],
+    // A rule about deleting allows no changes of text, and the other way round.
+    [true, { allow: ['DeleteFile'] }, 'default', 'ask tool_default'],
+    [true, { allow: ['Edit'] }, 'default', 'ask tool_default'],
+    [true, { allow: ['Edit', 'DeleteFile'] }, 'default', 'allow allow_rule'],
+    // A deletion in the patch turns off no rule about its changes.
+    ...['Write', 'Edit', 'MultiEdit', 'PatchFiles', 'DeleteFile', 'Read'].flatMap(
+      (tool): [boolean, RuleTexts, PermissionMode, string][] => [
+        [true, { deny: [`${tool}(src/**)`] }, 'autonomous', 'deny deny_rule'],
+        [true, { ask: [`${tool}(src/**)`], allow: ['Edit'] }, 'autonomous', 'ask ask_rule'],
+      ],
+    ),
+    // Errors of a patch quote lines of the file.
+    [false, { deny: ['Read(src/**)'] }, 'autonomous', 'deny deny_rule'],
+  ])('removing %j, rules %j, mode %s: %s', (removes, texts, mode, expected) => {
+    expect(short(judge(patch(removes), texts, mode))).toBe(expected);
+  });
+
+  test('a question about changing and deleting offers the rules for both', () => {
+    expect(judge(patch(true))).toMatchObject({
+      wouldAllowParts: ['Edit(src/**)', 'DeleteFile(src/**)'],
+    });
+  });
+});

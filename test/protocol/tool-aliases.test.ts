@@ -62,7 +62,7 @@ const newFiles = [{ tool: 'Write', limit: { tool: 'Write', rules: [], newFiles: 
 /** What a name grants is never more than the tool of that name does where it comes from. */
 test.each<[string, string, readonly object[] | undefined]>([
   ['Edit', 'claude', [{ tool: 'Edit' }]],
-  ['apply_patch', 'codex', [{ tool: 'Edit' }]],
+  ['apply_patch', 'codex', [{ tool: 'Edit' }, { tool: 'Write' }]],
   ['write', 'kiro', [{ tool: 'Write' }, { tool: 'Edit' }]],
   ['write', 'pi', [{ tool: 'Write' }]],
   ['NotebookEdit', 'claude', only('Edit', 'Edit(//**/*.ipynb)')],

@@ -246,7 +246,8 @@ function lintTools(agent: AgentDefinition, context: LintContext): readonly Lint[
 function canUseTool({ tools, disallowedTools }: AgentDefinition, name: string): boolean {
   if (denies(disallowedTools, name)) return false;
   if (tools.mode === 'allow') return tools.names.includes(name);
-  const onRequest = FILE_REMOVING_TOOLS.includes(name);
+  // A task gets the tool for patches only in place of tools that are reported already.
+  const onRequest = FILE_REMOVING_TOOLS.includes(name) || name === PATCH_TOOL;
   return !onRequest && !(tools.mode === 'deny' && denies(tools.names, name));
 }
 

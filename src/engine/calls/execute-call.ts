@@ -139,15 +139,10 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
     const outcome = interrupted(controller.signal, toolMs);
     deadlines.push(deps.deadlines.after(CLEANUP_TIMEOUT_MS, () => abandoned.resolve(outcome)));
   });
+  const runWait: WaitRunner = (wait) =>
+    ready.runWait(async () => (limit === null ? await wait() : await limit.pauseDuring(wait)));
   const server = isMcpTool(tool.name)
-    ? createServerPort(deps, run, {
-        callId: call.id,
-        tool: tool.name,
-        runWait: (wait) =>
-          ready.runWait(async () =>
-            limit === null ? await wait() : await limit.pauseDuring(wait),
-          ),
-      })
+    ? createServerPort(deps, run, { callId: call.id, tool: tool.name, runWait })
     : undefined;
   try {
     const context = createToolContext(deps, run, {
@@ -157,6 +152,7 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
       pathAccess,
       decision: ready.decision,
       signal: controller.signal,
+      runWait,
     });
     const work = async () => {
       const refusal =

@@ -1,39 +1,32 @@
 import { truncate } from '../../base/text.ts';
-import type { AnswerToServer, ServerPort } from '../../protocol/server-message.ts';
+import type { AnswerToServer, ClosableServerPort } from '../../protocol/server-message.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { WaitRunner } from '../questions/ask-person.ts';
+import type { PortSetup } from '../shells/remote-work.ts';
 
-/** The maximum number of log messages, of warnings and of questions of a server in one call. */
+/** The maximum number of log messages, of warnings and of questions of a server in one call or piece of work. */
 const MAX_MESSAGES = 200;
 const MAX_WARNINGS = 20;
 const MAX_QUESTIONS = 20;
 /** The maximum number of code points of a log message and of a warning. */
 const MAX_TEXT_LENGTH = 1_000;
 
-/** The call during which a server may speak to the user. */
-interface ServerCall {
-  readonly callId: string;
-  readonly tool: string;
-  readonly runWait: WaitRunner;
-}
-
-/** The port of a call, with a function that withdraws its open question at the end of the call. */
-export interface ClosableServerPort extends ServerPort {
-  close(): Promise<void>;
-}
-
-/** Creates the port through which the MCP server of a call asks the user, and writes into the log of the task. */
+/** Creates the port through which an MCP server asks the user, and writes into the log of the task. */
 export function createServerPort(
   deps: EngineDeps,
   run: TaskRun,
-  { callId, tool, runWait }: ServerCall,
+  { callId, tool, workId, runWait }: PortSetup,
 ): ClosableServerPort {
   const closing = new AbortController();
   const left = { messages: MAX_MESSAGES, warnings: MAX_WARNINGS, questions: MAX_QUESTIONS };
-  // A call has one question at a time: the state of a task knows questions by their call.
+  // One question at a time: the state of a task knows questions by the call or work that they belong to.
   let last: Promise<unknown> = Promise.resolve();
-  const isRunning = () => !closing.signal.aborted && run.state.runningCalls.has(callId);
+  const isRunning = (): boolean => {
+    if (closing.signal.aborted) return false;
+    if (workId === undefined) return run.state.runningCalls.has(callId);
+    // Work that has just begun is not recorded yet.
+    return (run.state.shells.get(workId)?.end ?? null) === null;
+  };
   const warn = (text: string): void => {
     left.warnings -= 1;
     if (left.warnings < 0 || !isRunning()) return;
@@ -53,7 +46,8 @@ export function createServerPort(
       const answer = last.then(async () => {
         if (signal.aborted || !isRunning()) return CANCELLED;
         const { askForServer } = await import('../questions/ask-for-server.ts');
-        return await askForServer(deps, run, { callId, tool, runWait }, { ...question, signal });
+        const asking = { callId: workId ?? callId, tool, runWait };
+        return await askForServer(deps, run, asking, { ...question, signal });
       });
       last = answer.catch(() => {});
       return answer;

@@ -4,9 +4,11 @@ import type { Decision, Rights } from '../../protocol/permission.ts';
 import type { ServerPort } from '../../protocol/server-message.ts';
 import type { FileAccess, ToolContext, CommandToStart, SandboxPort } from '../../protocol/tool.ts';
 import type { EngineDeps } from '../task/deps.ts';
+import type { WaitRunner } from '../questions/ask-person.ts';
 import { createMemoryPort } from '../memory/memory-source.ts';
 import { sleep } from '../../base/deadlines.ts';
 import type { TaskRun } from '../task/task-run.ts';
+import { createServerPort } from './server-port.ts';
 import { createWebPort } from './web-port.ts';
 import { createVariablePort, readTaskVariables } from '../task/task-variables.ts';
 import { runsOnlyGit } from '../../policy/shell/git-only.ts';
@@ -24,13 +26,15 @@ type CallSetup = Pick<ToolContext, 'callId' | 'signal'> & {
   readonly decision: Decision | undefined;
   /** The port for the MCP server of the call. Absent for other tools. */
   readonly server?: ServerPort;
+  /** Runs the waits for answers of the user. */
+  readonly runWait: WaitRunner;
 };
 
 /** Creates the context of a tool call: the ports through which the tool acts. */
 export function createToolContext(
   deps: EngineDeps,
   run: TaskRun,
-  { callId, tool, signal, pathAccess, decision, server }: CallSetup,
+  { callId, tool, signal, pathAccess, decision, server, runWait }: CallSetup,
 ): ToolContext {
   const { spec } = run;
   const wait = (ms: number) => sleep(deps.deadlines, ms, signal);
@@ -58,7 +62,15 @@ export function createToolContext(
       set: (items) => run.journal.record({ type: 'todos.set', items }),
     },
     shells: run.shells.createPort(callId),
-    remote: run.shells.createRemotePort({ callId, tool, signal, attach, progress }),
+    remote: run.shells.createRemotePort({
+      callId,
+      tool,
+      signal,
+      attach,
+      progress,
+      runWait,
+      createServerPort: (setup) => createServerPort(deps, run, setup),
+    }),
     sandbox: run.tree.commands.queueCommands(
       createCommandSandbox({
         sandbox: deps.sandbox,

@@ -34,6 +34,9 @@ import { isId } from '../../base/ids.ts';
 import { TASK_VARIABLE } from '../../sys/processes/command-environment.ts';
 import { endMarkedProcesses } from '../../sys/processes/process-group.ts';
 import { closeOpenCalls } from '../calls/calls.ts';
+import { createServerPort } from '../calls/server-port.ts';
+import { withdrawServerQuestion } from '../questions/ask-person.ts';
+import type { PortSetup } from '../shells/remote-work.ts';
 import { endStopped } from '../task/endings.ts';
 import type { StopOrder } from '../task/stop-order.ts';
 
@@ -60,7 +63,12 @@ export function recoverTasks(
   try {
     // The log of somebody else must not decide what servers are asked for, and which files are written.
     const isOwn = engine.deps.store.importedUpTo(id) === null;
-    closeLostShells(run, (shell) => isOwn && run.shells.resumeRemote(shell));
+    closeLostShells(run, (shell) => {
+      // The server asks again.
+      withdrawServerQuestion(run, shell);
+      const createPort = (setup: PortSetup) => createServerPort(engine.deps, run, setup);
+      return isOwn && run.shells.resumeRemote(shell, createPort);
+    });
     for (const child of run.state.openChildren)
       descendants.push(...recoverChild(engine, run, child));
   } catch (thrown) {

@@ -151,7 +151,7 @@ function resolveCall(
   const described = access ?? NO_ACCESS;
   const { reads, writes } = described;
   return {
-    tool: described.removesFiles === true ? 'DeleteFile' : tool.name,
+    tool: tool.name,
     // A call whose access is unknown is treated as a command.
     kind: access === null ? 'execute' : tool.kind,
     access: { ...described, reads: reads.map(resolveRead), writes: writes.map(resolveWrite) },

@@ -11,11 +11,13 @@ import {
   describeTask,
   findAnswer,
   openQuestion,
+  withdrawServerQuestion,
   type WaitRunner,
 } from './ask-person.ts';
 
-/** The call during which a server asks. */
+/** The call or work during which a server asks. */
 interface AskingCall {
+  /** The id of the call, or of the work if the call may have ended. */
   readonly callId: string;
   readonly tool: string;
   readonly runWait: WaitRunner;
@@ -61,15 +63,7 @@ export async function askForServer(
   } catch (thrown) {
     if (!signal.aborted && !run.cancellation.turnSignal.aborted) throw thrown;
   }
-  if (isOpen()) {
-    const answer = { kind: 'cancelled' } as const;
-    run.journal.record({
-      type: 'question.answered',
-      question: question.id,
-      callId,
-      answer,
-      by: 'server',
-    });
+  if (withdrawServerQuestion(run, callId)) {
     // The wait that was left is ended, so that the inbox forgets the question.
     inbox.reconsider();
     return CANCELLED;

@@ -145,6 +145,19 @@ export function closeQuestion(run: TaskRun, { call }: ReadyCall): void {
   });
 }
 
+/** Records that nobody waits for the answer to the open question of a call or work. Returns false if none is open. */
+export function withdrawServerQuestion(
+  { state, journal }: Pick<TaskRun, 'state' | 'journal'>,
+  callId: string,
+): boolean {
+  const open = state.questions.get(callId);
+  if (open === undefined || open.answer !== null) return false;
+  const answer = { kind: 'cancelled' } as const;
+  const question = open.question.id;
+  journal.record({ type: 'question.answered', question, callId, answer, by: 'server' });
+  return true;
+}
+
 function buildPermissionQuestion(
   deps: EngineDeps,
   run: TaskRun,

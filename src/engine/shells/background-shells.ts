@@ -17,11 +17,18 @@ import {
   type ShellWork,
   type StartedShell,
   type ToolCaps,
-  type ToolContext,
   type ToolOutput,
 } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { createRemoteShell, findWaitLimit, formatDetached } from './remote-work.ts';
+import type { ClosableServerPort } from '../../protocol/server-message.ts';
+import {
+  createRemoteShell,
+  findWaitLimit,
+  formatDetached,
+  limitWaits,
+  type PortFactory,
+  type RemoteCall,
+} from './remote-work.ts';
 import { shellEndEvents, type ShellOutcome } from './shell-end.ts';
 import { ShellOutput } from './shell-output.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
@@ -88,15 +95,10 @@ interface NewShell {
   readonly work: ShellWork;
   /** Set for work of a server. */
   readonly remote?: RemoteReference;
+  /** The port of the server. Set for work of a server. */
+  readonly server?: ClosableServerPort;
   /** True if the start of the shell is in the log already. */
   readonly isRecorded?: boolean;
-}
-
-/** The call that has started work of a server. */
-interface RemoteCall extends Pick<ToolContext, 'callId' | 'signal' | 'progress'> {
-  /** The name of the tool. */
-  readonly tool: string;
-  readonly attach: ToolContext['attach'];
 }
 
 /** The background shells of one task. */
@@ -129,15 +131,18 @@ export class BackgroundShells {
   }
 
   /** Follows work of a server again that an earlier process had followed. Returns false if its tool does not exist. */
-  resumeRemote(id: string): boolean {
+  resumeRemote(id: string, createServerPort: PortFactory): boolean {
     const { journal, view } = this.owner;
     const shell = journal.state.shells.get(id);
     const remote = shell?.remote ?? null;
     const follow = remote === null ? undefined : view.get(remote.tool)?.follow;
     if (shell === undefined || remote === null || follow === undefined) return false;
     const { callId, command } = shell;
-    const { work } = createRemoteShell({ title: command, remote, follow });
-    const started = this.launch({ id, callId, path: shell.output, work, remote, isRecorded: true });
+    const { tool } = remote;
+    const server = createServerPort({ callId, tool, workId: id, runWait: (wait) => wait() });
+    const { work } = createRemoteShell({ title: command, remote, follow, server });
+    const path = shell.output;
+    const started = this.launch({ id, callId, path, work, remote, server, isRecorded: true });
     started.catch(() => this.recordLost(id));
     return true;
   }
@@ -239,15 +244,12 @@ export class BackgroundShells {
     if (work.inBackground && !canDetach) this.requireStartAllowed('run_in_background');
     const { id, path } = this.createOutput();
     const attach = () => (this.awaited.has(id) ? call.attach : undefined);
-    const { progress } = call;
-    const shell = createRemoteShell({
-      title: work.title,
-      remote,
-      follow,
-      attach,
-      progress,
-      ...(work.server === undefined ? {} : { server: work.server }),
-    });
+    const { progress, tool } = call;
+    const returned = deferred<void>();
+    const runWait = limitWaits(call.runWait, returned.promise);
+    const server = call.createServerPort({ callId, tool, workId: id, runWait });
+    const { title } = work;
+    const shell = createRemoteShell({ title, remote, follow, attach, progress, server });
     if (!work.inBackground) this.awaited.add(id);
     const detached = deferred<string>();
     const stop = () => this.abort(id, owner.isParked() ? LEAVE_RUNNING : 'silent');
@@ -256,7 +258,7 @@ export class BackgroundShells {
     const detach = () => detached.resolve(limit.reason);
     const deadline = canDetach ? deps.deadlines.after(limit.ms, detach) : null;
     try {
-      await this.launch({ id, callId, path, work: shell.work, remote });
+      await this.launch({ id, callId, path, work: shell.work, remote, server });
       // The call may have been stopped before there was anything to stop.
       if (signal.aborted) stop();
       if (work.inBackground) return formatDetached(id, path, null);
@@ -268,6 +270,7 @@ export class BackgroundShells {
       deadline?.cancel();
       removeListener();
       this.awaited.delete(id);
+      returned.resolve();
     }
   }
 
@@ -289,16 +292,18 @@ export class BackgroundShells {
 
   /** Runs a shell from its start to its end. Never rejects: when the start fails, `started` is rejected. */
   private async runShell(shell: NewShell, started: Deferred<void>): Promise<void> {
-    const { id, output } = shell;
+    const { id, output, server } = shell;
     try {
       const { ended } = await this.startCommand(shell);
       this.outputs.set(id, output);
       started.resolve();
       const outcome = await this.waitForOutcome(shell, ended);
+      await server?.close();
       if (shell.controller.signal.reason !== LEAVE_RUNNING) this.recordEnd(shell, outcome);
     } catch (thrown) {
       started.reject(thrown);
     } finally {
+      await server?.close();
       output.close();
       this.running.delete(id);
       this.owner.wake();

@@ -1,23 +1,57 @@
 import { formatClockTime } from '../../base/local-time.ts';
 import { sanitizeLine } from '../../base/terminal-text.ts';
 import type { RemoteReference } from '../../protocol/events/event.ts';
-import type {
-  AnyTool,
-  FollowContext,
-  ShellWork,
-  ToolCaps,
-  ToolContext,
-  ToolOutput,
-} from '../../protocol/tool.ts';
+import type { ClosableServerPort, ServerPort } from '../../protocol/server-message.ts';
+import type { AnyTool, ShellWork, ToolCaps, ToolContext, ToolOutput } from '../../protocol/tool.ts';
 
 /** The maximum number of states of one piece of work that its output file contains. */
 const MAX_REPORTS = 200;
 
+/** The call, or the work that it has started, during which a server may speak to the user. */
+export interface PortSetup {
+  readonly callId: string;
+  /** The name of the tool. */
+  readonly tool: string;
+  /** The id of work that goes on when the call has ended. Absent for the call itself. */
+  readonly workId?: string;
+  /** Runs a wait for an answer of the user. */
+  readonly runWait: <T>(wait: () => Promise<T>) => Promise<T>;
+}
+
+/** Creates the port through which a server asks the user while it works. */
+export type PortFactory = (setup: PortSetup) => ClosableServerPort;
+
+/** The call that has started work of a server. */
+export interface RemoteCall extends Pick<ToolContext, 'callId' | 'signal' | 'progress'> {
+  /** The name of the tool. */
+  readonly tool: string;
+  readonly attach: ToolContext['attach'];
+  /** Runs the waits for answers of the user while the call waits for the work. */
+  readonly runWait: PortSetup['runWait'];
+  readonly createServerPort: PortFactory;
+}
+
+/** Limits the waits that a call runs to the time until it has returned. The answer may come later. */
+export function limitWaits(
+  runWait: PortSetup['runWait'],
+  returned: Promise<void>,
+): PortSetup['runWait'] {
+  let hasReturned = false;
+  void returned.then(() => (hasReturned = true));
+  return async (wait) => {
+    const answered = wait();
+    const untilReturn = () => Promise.race([answered.catch(() => {}), returned]);
+    if (!hasReturned) await runWait(untilReturn);
+    return await answered;
+  };
+}
+
 /** Work of a server to follow. */
-interface RemoteSetup extends Pick<FollowContext, 'server'> {
+interface RemoteSetup {
   readonly title: string;
   readonly remote: RemoteReference;
   readonly follow: NonNullable<AnyTool['follow']>;
+  readonly server: ServerPort;
   /** Returns the port for images as long as the call waits for the work. Default: images are described. */
   readonly attach?: () => ToolContext['attach'];
   /** Shows a state to people. Default: it is only written to the output file. */
@@ -48,7 +82,7 @@ export function createRemoteShell({
   const begin: ShellWork['begin'] = (write, signal) => {
     const work = follow(remote.reference, {
       signal,
-      ...(server === undefined ? {} : { server }),
+      server,
       // The call may stop waiting before the result is there.
       getAttachPort: () => attach?.(),
       report: createReporter(write, progress),

@@ -23,8 +23,13 @@ const CHANGING_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
   ['Write', [...FILE_REMOVING_TOOLS, PATCH_TOOL]],
   ['MultiEdit', [PATCH_TOOL]],
 ]);
-/** A deny or ask rule about reading also covers moving, since a moved file can be read under another name. */
-const REVEALING_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([['Read', ['MoveFile']]]);
+/**
+ * A deny or ask rule about reading also covers moving, since a moved file can be read under another name, and patches,
+ * which need not have read a file, and whose errors quote its lines.
+ */
+const REVEALING_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['Read', ['MoveFile', PATCH_TOOL]],
+]);
 
 /**
  * Tells whether a name in a list of tools covers a tool. Besides the tool of that name, `Edit` covers MultiEdit and

@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import { PATCH_TOOL } from '../file-tools.ts';
+import { PATCH_TOOL, TEXT_EDITING_TOOLS } from '../file-tools.ts';
 import type { ToolSpec } from '../model.ts';
 import type { AnyTool } from '../tool.ts';
 import { MODEL_FAMILIES, type ModelFamily } from './model-families.ts';
 
 /**
- * Selects the tools that are described to a family: some tools take the place of others, and only a family that writes
- * patches has the tool that applies them.
+ * Selects the tools that are described to a family: some tools take the place of others. A family that does not write
+ * patches has the tool that applies them only if it is the only tool that changes text.
  */
 export function selectToolsOfFamily(
   tools: readonly AnyTool[],
@@ -14,7 +14,10 @@ export function selectToolsOfFamily(
 ): readonly AnyTool[] {
   const replaces = family?.replaces ?? {};
   const replaced = new Set(tools.flatMap(({ name }) => replaces[name] ?? []));
-  if (replaces[PATCH_TOOL] === undefined) replaced.add(PATCH_TOOL);
+  const changesTextOtherwise = tools.some(
+    ({ name }) => name !== PATCH_TOOL && TEXT_EDITING_TOOLS.includes(name),
+  );
+  if (replaces[PATCH_TOOL] === undefined && changesTextOtherwise) replaced.add(PATCH_TOOL);
   return tools.filter(({ name }) => !replaced.has(name));
 }
 
@@ -51,9 +54,9 @@ function describeTool(
 
 type ArgumentNames = Readonly<Record<string, string>>;
 
-/** Replaces the names of arguments in the description of a tool. */
+/** Replaces the names of arguments in the description of a tool. Before a colon or `order`, a word is no name. */
 function renameArguments(text: string, names: ArgumentNames): string {
-  return text.replaceAll(/\b[a-z_]+\b/g, (word) => names[word] ?? word);
+  return text.replaceAll(/\b[a-z_]+\b(?!:| order)/g, (word) => names[word] ?? word);
 }
 
 /** Replaces the names of tools in a text for the model, where the text names them as tools. */

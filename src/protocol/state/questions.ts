@@ -44,7 +44,7 @@ interface RecordedModeGrant {
 
 /** The questions of a task to people, and their answers. */
 export interface InboxState {
-  /** The questions of calls without an outcome, by call id. */
+  /** The questions of calls without an outcome by call id, and of the work of servers by the id of the work. */
   readonly questions: Map<string, QuestionState>;
   /** Descriptions of the outcomes of earlier questions, by question id. */
   readonly closedQuestions: Map<string, string>;
@@ -137,6 +137,9 @@ export function applyToInbox(inbox: InboxState, event: TaskEvent): void {
     case 'call.ended':
     case 'call.refused':
       closeQuestion(inbox, event.callId, 'withdrawn: its call was ended');
+      return;
+    case 'shell.ended':
+      closeQuestion(inbox, event.shell, 'withdrawn: the work of its server has ended');
       return;
     case 'task.ended':
       for (const callId of questions.keys())

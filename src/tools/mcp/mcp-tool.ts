@@ -62,16 +62,20 @@ export function createMcpTool(
         });
         if (started.kind === 'result') return await formatResult(started.result, context);
         const { id, revision } = started.task;
-        const work = {
-          title: formatTitle(name, args),
-          reference: { id, revision },
-          inBackground,
-          ...(server === undefined ? {} : { server }),
-        };
-        if (context.remote !== undefined) return await context.remote.follow(work);
+        const reference = { id, revision };
+        if (context.remote !== undefined) {
+          const title = formatTitle(name, args);
+          return await context.remote.follow({ title, reference, inBackground });
+        }
         const { signal, attach } = context;
         const report = (line: string) => context.progress(line);
-        const follower = { ...work, signal, report, getAttachPort: () => attach };
+        const follower = {
+          reference,
+          signal,
+          report,
+          getAttachPort: () => attach,
+          ...(server === undefined ? {} : { server }),
+        };
         return (await followTask(catalogTool, calls, follower)).output;
       } catch (thrown) {
         return toFailedOutput(thrown, context);

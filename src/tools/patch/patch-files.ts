@@ -3,8 +3,16 @@ import { NO_ACCESS, type Access } from '../../protocol/permission.ts';
 import type { ProposedEdit } from '../../protocol/question.ts';
 import type { FileChange, ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { displayPath, toAbsolutePath } from '../../sys/files/paths.ts';
+import { requirePathInRoots } from '../../sys/files/open-in-roots.ts';
 import { readFullFile, type FullFile } from '../../sys/files/read-file.ts';
-import { requireNotStale, writeChange, type WrittenChange } from '../shared/change-file.ts';
+import {
+  permissionBits,
+  refuseRedactionMark,
+  requireNotRemoved,
+  requireNotStale,
+  writeChange,
+  type NewContent,
+} from '../shared/change-file.ts';
 import { defineTool } from '../shared/define-tool.ts';
 import {
   MAX_EDIT_BYTES,
@@ -24,7 +32,7 @@ const tool = defineTool({
   replay: 'checkable',
   ownWords: true,
   description:
-    'Change, add, move and delete files by a patch: *** Begin Patch, parts such as *** Update File: PATH with changes of kept (space), removed (-) and added (+) lines below @@, and *** End Patch. Give three kept lines around a change. If a part does not fit, nothing is changed.',
+    'Change, add, move and delete files with *** Begin Patch, parts such as *** Update File: PATH with changes of kept (space), removed (-) and added (+) lines below @@, and *** End Patch. Give three kept lines around a change. If a part does not fit, nothing is changed.',
   grammar: PATCH_GRAMMAR,
   input: {
     type: 'object',
@@ -104,42 +112,38 @@ function proposeEdits(part: FilePatch, cwd: string): readonly ProposedEdit[] {
 /** A file that the patch names, as it is before the patch. */
 interface ExistingFile {
   readonly full: FullFile;
-  readonly decoded: DecodedFile;
+  /** The text of the file; null if it is binary, so that the patch can only delete it. */
+  readonly decoded: DecodedFile | null;
   /** Whether the task has read the file in this version. */
   readonly isKnown: boolean;
 }
 
+/** The files that the patch names and that exist, by absolute path. */
+type ExistingFiles = ReadonlyMap<string, ExistingFile>;
+
 async function applyPatch(parts: readonly FilePatch[], context: ToolContext): Promise<ToolOutput> {
-  const shown = (path: string): string =>
-    displayPath(toAbsolutePath(path, context.cwd), context.cwd);
-  const named = parts.map((part) => ({
-    ...part,
-    path: shown(part.path),
-    ...(part.kind === 'update' && part.moveTo !== undefined ? { moveTo: shown(part.moveTo) } : {}),
-  }));
-  const paths = new Set(named.flatMap((part) => [part.path, ...movedPaths(part)]));
-  const files = new Map<string, ExistingFile>();
-  for (const path of paths) {
-    const file = await readExisting(path, context);
-    if (file !== null) files.set(path, file);
-  }
-  const texts = new Map<string, FileText>([...files].map(([path, { decoded }]) => [path, decoded]));
-  const plan = planPatch(named, texts);
+  const { cwd } = context;
+  const show = (path: string): string => displayPath(path, cwd);
+  const resolved = parts.map((part) => resolvePaths(part, cwd));
+  const files = await readFiles(resolved, context);
+  const texts = new Map([...files].map(([path, file]) => [path, toFileText(file)]));
+  const plan = planPatch(resolved, texts, show);
   if (!plan.ok) return failure('INVALID_PARAM', `${plan.problem}. Nothing was changed.`);
-  // All texts are encoded before the first file is written, since a text may not be encodable.
-  const changes = plan.files.map((file) => ({ ...file, bytes: encodeFile(file, files) }));
+  // Whatever can be refused is refused before the first file is written.
+  const changes = plan.files.map((file) => ({ ...file, content: createContent(file, files) }));
+  for (const { path, content } of changes) refuseRedactionMark(path, content, context);
   const changed: FileChange[] = [];
   const notes: string[] = [];
   try {
     // Files are removed last, so that a move that fails in between loses nothing.
-    for (const file of changes.filter(({ text }) => text !== null)) {
-      const { change, lost } = await writeFile(file, files, context);
+    for (const { path, content } of changes.filter(({ text }) => text !== null)) {
+      const before = files.get(path)?.full ?? 'nothing';
+      const { change, lost } = await writeChange(path, before, content, context);
       changed.push(change);
-      if (lost !== '') notes.push(`${file.path}:${lost}`);
+      if (lost !== '') notes.push(`${show(path)}:${lost}`);
     }
     for (const { path } of changes.filter(({ text }) => text === null)) {
-      const absolute = toAbsolutePath(path, context.cwd);
-      const { facts } = await deletePath(absolute, { recursive: false }, context);
+      const { facts } = await deletePath(path, { recursive: false }, context);
       changed.push(...(facts?.changed ?? []));
     }
   } catch (thrown) {
@@ -147,10 +151,44 @@ async function applyPatch(parts: readonly FilePatch[], context: ToolContext): Pr
     const { code, message } = context.signal.aborted
       ? new MusterError('CANCELLED', 'The patch was cancelled')
       : errorInfo(thrown);
-    const done = changed.map(({ path }) => displayPath(path, context.cwd)).join(', ');
-    return failure(code, `${message}. Changed before that: ${done}.`, { changed });
+    const done = changed.map(({ path }) => show(path)).join(', ');
+    const sentence = message.replace(/\.$/, '');
+    return failure(code, `${sentence}. Changed before that: ${done}.`, { changed });
   }
   return { text: [...plan.summary, ...notes].join('\n'), facts: { changed } };
+}
+
+/** Makes the paths of a part absolute. */
+function resolvePaths(part: FilePatch, cwd: string): FilePatch {
+  const path = toAbsolutePath(part.path, cwd);
+  return part.kind === 'update' && part.moveTo !== undefined
+    ? { ...part, path, moveTo: toAbsolutePath(part.moveTo, cwd) }
+    : { ...part, path };
+}
+
+/** Reads the files that a patch names. Throws if two of its paths lead to the same file. */
+async function readFiles(
+  parts: readonly FilePatch[],
+  context: ToolContext,
+): Promise<ExistingFiles> {
+  const edited = new Set(parts.flatMap(({ kind, path }) => (kind === 'update' ? [path] : [])));
+  const paths = new Set(parts.flatMap((part) => [part.path, ...movedPaths(part)]));
+  const files = new Map<string, ExistingFile>();
+  const pathsOfFiles = new Map<string, string>();
+  for (const path of paths) {
+    const { real } = requirePathInRoots(path, context, { mayBeMissing: true });
+    const other = pathsOfFiles.get(real);
+    if (other !== undefined) {
+      const [first, second] = [other, path].map((each) => displayPath(each, context.cwd));
+      const message = `${first} and ${second} are the same file: give all its changes under one path. Nothing was changed.`;
+      throw new MusterError('INVALID_PARAM', message);
+    }
+    pathsOfFiles.set(real, path);
+    const file = await readExisting(path, { mustBeText: edited.has(path) }, context);
+    if (file === null) requireNotRemoved(path, context);
+    else files.set(path, file);
+  }
+  return files;
 }
 
 /**
@@ -159,48 +197,53 @@ async function applyPatch(parts: readonly FilePatch[], context: ToolContext): Pr
  *
  * @returns null if there is no such file
  */
-async function readExisting(shown: string, context: ToolContext): Promise<ExistingFile | null> {
-  const path = toAbsolutePath(shown, context.cwd);
+async function readExisting(
+  path: string,
+  { mustBeText }: { readonly mustBeText: boolean },
+  context: ToolContext,
+): Promise<ExistingFile | null> {
   try {
     const options = { maxBytes: MAX_EDIT_BYTES, signal: context.signal };
     const full = await readFullFile(path, context, options);
     const { real } = full.file;
     requireNotStale(path, { real, hash: full.hash }, context);
     const isKnown = context.files.seen(real) === full.hash;
-    return { full, decoded: decodeForEdit(shown, full.bytes), isKnown };
+    return { full, decoded: decode(path, full, { mustBeText }, context), isKnown };
   } catch (thrown) {
     if (thrown instanceof MusterError && thrown.code === 'NOT_FOUND') return null;
     throw thrown;
   }
 }
 
-function encodeFile(
-  { path, text, encodedLike }: PatchedFile,
-  files: ReadonlyMap<string, ExistingFile>,
-): Buffer {
-  const like = files.get(encodedLike)?.decoded;
-  if (text === null) return Buffer.alloc(0);
-  return like === undefined ? encodeText(path, text, 'UTF-8') : encodeLikeFile(path, text, like);
+function decode(
+  path: string,
+  { bytes }: FullFile,
+  { mustBeText }: { readonly mustBeText: boolean },
+  { cwd }: ToolContext,
+): DecodedFile | null {
+  try {
+    return decodeForEdit(displayPath(path, cwd), bytes);
+  } catch (thrown) {
+    if (mustBeText || !(thrown instanceof MusterError)) throw thrown;
+    return null;
+  }
 }
 
-async function writeFile(
-  { path, text, bytes, encodedLike }: PatchedFile & { readonly bytes: Buffer },
-  files: ReadonlyMap<string, ExistingFile>,
-  context: ToolContext,
-): Promise<WrittenChange> {
-  const before = files.get(path);
+function toFileText({ full, decoded }: ExistingFile): FileText {
+  return decoded ?? { text: full.bytes.toString('latin1'), lineEnd: '\n' };
+}
+
+function createContent({ path, text, encodedLike }: PatchedFile, files: ExistingFiles): NewContent {
+  if (text === null) return { text: '', previous: '', bytes: Buffer.alloc(0) };
   const source = files.get(encodedLike);
-  const content = {
-    text: text ?? '',
-    previous: source?.decoded.text ?? '',
-    bytes,
+  const like = source?.decoded ?? null;
+  const isMoved = encodedLike !== path && !files.has(path);
+  return {
+    text,
+    previous: like?.text ?? '',
+    bytes: like === null ? encodeText(path, text, 'UTF-8') : encodeLikeFile(path, text, like),
     // The task has seen only the lines that the patch quotes.
     ...(source !== undefined && !source.isKnown ? { isUnread: true as const } : {}),
+    ...(source !== undefined && isMoved ? { mode: permissionBits(source.full.file.stats) } : {}),
   };
-  return await writeChange(
-    toAbsolutePath(path, context.cwd),
-    before?.full ?? 'nothing',
-    content,
-    context,
-  );
 }

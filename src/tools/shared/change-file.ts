@@ -37,7 +37,7 @@ async function readExisting(path: string, context: ToolContext): Promise<FullFil
  * Throws CONFLICT for a missing file that this task has read and another task has deleted or moved. Throws only once,
  * so that the next attempt can create the file.
  */
-function requireNotRemoved(path: string, context: ToolContext): void {
+export function requireNotRemoved(path: string, context: ToolContext): void {
   const real = context.judged.get(path)?.real ?? path;
   const other = context.files.removedBy(real);
   if (other === undefined || !context.files.acceptRemoval(real)) return;
@@ -109,6 +109,8 @@ export interface NewContent {
   readonly bytes: Buffer;
   /** Set if the task has not read all of the new text. The task then does not know the content of the file. */
   readonly isUnread?: true;
+  /** The permission bits of a new file. Default: set by the umask. */
+  readonly mode?: number;
 }
 
 /**
@@ -131,8 +133,9 @@ export async function writeChange(
     await context.keepFormer?.(before.bytes);
   }
   context.files.willWrite(real ?? path, after);
-  const written = await writeFileInRoots(path, context, bytes, expected);
-  const { isUnread } = content;
+  const { isUnread, mode } = content;
+  const options = mode === undefined ? {} : { mode };
+  const written = await writeFileInRoots(path, context, bytes, expected, options);
   if (isUnread === undefined) context.files.remember(written.real, after);
   return {
     change: {
@@ -149,10 +152,10 @@ export async function writeChange(
  * Refuses a text with a redaction mark. The mark stands for a secret that was hidden from the model, so writing the
  * mark would overwrite the secret.
  */
-function refuseRedactionMark(
+export function refuseRedactionMark(
   path: string,
-  { text, previous }: NewContent,
-  context: ToolContext,
+  { text, previous }: Pick<NewContent, 'text' | 'previous'>,
+  context: Pick<ToolContext, 'cwd'>,
 ): void {
   if (!addsRedactionMark(previous, text)) return;
   const shown = displayPath(path, context.cwd);

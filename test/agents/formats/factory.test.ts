@@ -18,7 +18,7 @@ test('a droid with every field', async () => {
     ...plainAgent('factory', { name: 'sweeper', description: 'Sweeps.' }),
     tools: {
       mode: 'allow',
-      names: ['Read', 'Bash', 'WebFetch', 'Edit', 'mcp__linear__*', 'mcp__my_wiki__*'],
+      names: ['Read', 'Bash', 'WebFetch', 'Edit', 'Write', 'mcp__linear__*', 'mcp__my_wiki__*'],
     },
     model: 'custom:some-model',
     effort: 'high',

@@ -2,9 +2,11 @@ import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Move } from './support.ts';
 import { notices, results, scriptedEngine, shellEngine, taskOutput, taskStop } from './support.ts';
+import type { QuestionOfServer } from '../../../src/protocol/server-message.ts';
 import { LEAVE_RUNNING, type AnyTool } from '../../../src/protocol/tool.ts';
 import { onAbort } from '../../../src/base/async.ts';
 import { stopOrder } from '../../../src/engine/task/stop-order.ts';
+import { answerQuestion } from '../../../src/engine/questions/record-answer.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { waitUntilPasses } from '../../wait-until-passes.ts';
 import type { EngineSetup } from '../support.ts';
@@ -13,7 +15,15 @@ import type { EngineSetup } from '../support.ts';
 class Server {
   readonly cancelled: unknown[] = [];
   readonly followed: unknown[] = [];
+  /** The answers to the question of the server. */
+  readonly answers: unknown[] = [];
+  private readonly question: QuestionOfServer | null;
   private readonly done = Promise.withResolvers<{ text: string; isLost: boolean }>();
+
+  /** @param question the question that the server asks as soon as it is followed. Default: none */
+  constructor(question: QuestionOfServer | null = null) {
+    this.question = question;
+  }
 
   end(text: string, { isLost = false } = {}): void {
     this.done.resolve({ text, isLost });
@@ -39,9 +49,12 @@ class Server {
           inBackground,
         });
       },
-      follow: async (reference, { signal, report }) => {
+      follow: async (reference, { signal, report, server: port }) => {
         this.followed.push(reference);
         report('working: half of it');
+        if (this.question !== null) {
+          void port?.ask(this.question, signal).then((answer) => this.answers.push(answer));
+        }
         const stopped = Promise.withResolvers<never>();
         const remove = onAbort(signal, () => {
           if (signal.reason !== LEAVE_RUNNING) this.cancelled.push(reference);
@@ -191,5 +204,81 @@ describe('work of a server', () => {
     await run.end.written;
     expect(after.followed).toEqual([]);
     expect(JSON.stringify(model.requests)).toContain('lost: its outcome is unknown');
+  });
+});
+
+const QUESTION: QuestionOfServer = { server: 's', text: 'Go on?', fields: [], url: null };
+
+describe('a question of work', () => {
+  it('stays in the inbox when its call has returned, and its answer reaches the server', async () => {
+    const server = new Server(QUESTION);
+    const setup = { onAsk: 'wait', settings: { foregroundMs: 50 } } as const;
+    const { run, model, inbox } = start(server, [[WORK], 'I wait.', 'The end.'], setup);
+    await waitUntilPasses(() => expect(model.requests.length).toBe(2));
+    expect(results(model.requests[1])[0]).toContain('It goes on in the background');
+    const [open] = inbox.open();
+    expect(open?.question).toMatchObject({ kind: 'server', server: 's', text: 'Go on?' });
+    expect(server.answers).toEqual([]);
+    answerQuestion(inbox, open?.question.id ?? '', { text: 'yes' });
+    await waitUntilPasses(() => expect(server.answers).toEqual([{ action: 'accept', values: {} }]));
+    server.end('all of it');
+    await run.end.written;
+    expect(run.outcome().status).toBe('completed');
+  });
+
+  it('is withdrawn with the end of the work', async () => {
+    const server = new Server(QUESTION);
+    const { run, model, inbox } = start(server, [[IN_BACKGROUND], 'I wait.', 'The end.'], {
+      onAsk: 'wait',
+    });
+    await waitUntilPasses(() => expect(model.requests.length).toBe(2));
+    await waitUntilPasses(() => expect(inbox.open().length).toBe(1));
+    server.end('all of it');
+    await run.end.written;
+    expect(server.answers).toEqual([{ action: 'cancel' }]);
+    expect(inbox.open()).toEqual([]);
+    expect([...run.state.closedQuestions.values()]).toEqual([
+      'withdrawn: the server no longer waits for an answer',
+    ]);
+  });
+
+  it('is cancelled with a warning if nobody can be asked', async () => {
+    const server = new Server(QUESTION);
+    const { run, model, events } = start(server, [[IN_BACKGROUND], 'I wait.', 'The end.']);
+    await waitUntilPasses(() => expect(model.requests.length).toBe(2));
+    await waitUntilPasses(() => expect(server.answers).toEqual([{ action: 'cancel' }]));
+    server.end('all of it');
+    await run.end.written;
+    expect(events.filter(({ type }) => type === 'warning')).toMatchObject([
+      {
+        message:
+          'MCP server s has a question, which was cancelled. Nobody is here to answer (--on-ask deny). The question: Go on?',
+      },
+    ]);
+  });
+
+  it('is withdrawn and asked again after the process has ended', async () => {
+    const store = openMemoryStore();
+    const old = start(new Server(QUESTION), [[WORK]], { store, onAsk: 'wait' });
+    await waitUntilPasses(() => expect(old.inbox.open().length).toBe(1));
+    const [before] = old.inbox.open();
+    old.run.journal.close();
+    const after = new Server(QUESTION);
+    const { engine, inbox } = scriptedEngine(() => 'The end.', {
+      tools: [after.tool],
+      store,
+      onAsk: 'wait',
+    });
+    const run = await engine.resume(old.run.spec.id, { prompt: null, maxRights: (all) => all });
+    await waitUntilPasses(() => expect(inbox.open().length).toBe(1));
+    const [again] = inbox.open();
+    expect(again?.question.id).not.toBe(before?.question.id);
+    expect(run.state.closedQuestions.get(before?.question.id ?? '')).toBe(
+      'withdrawn: the server no longer waits for an answer',
+    );
+    answerQuestion(inbox, again?.question.id ?? '', { text: 'decline' });
+    await waitUntilPasses(() => expect(after.answers).toEqual([{ action: 'decline' }]));
+    after.end('all of it');
+    await run.end.written;
   });
 });

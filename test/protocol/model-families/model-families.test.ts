@@ -100,6 +100,17 @@ it.each([...MODEL_FAMILIES.map(({ name }) => name), 'others'])(
   },
 );
 
+it('describes the tool for patches to every family if a task can change text with no other tool', () => {
+  const named = (...names: readonly string[]) => tools.filter(({ name }) => names.includes(name));
+  for (const family of [null, ...MODEL_FAMILIES]) {
+    expect(selectToolsOfFamily(named('PatchFiles', 'Read'), family)).toEqual(
+      named('PatchFiles', 'Read'),
+    );
+    const [tool] = selectToolsOfFamily(named('PatchFiles', 'Write'), family);
+    expect(tool?.name).toBe(family?.name === 'openai' ? 'PatchFiles' : 'Write');
+  }
+});
+
 it('names tools in texts as the family does, but no verbs', () => {
   const text =
     'Read a file before you change it. Prefer Read, Glob and the edit tools. Use Edit or Write.';

@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { REDACTED } from '../../../src/protocol/redaction.ts';
 import { makeWorkspace } from '../workspace.ts';
 
 const sha256 = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex');
@@ -79,4 +80,71 @@ test.each([
   expect(await at.call('PatchFiles', { patch: patchOf(parts) })).toMatchObject({ text });
   expect(readFileSync(path, 'utf8')).toBe('a\n');
   expect(existsSync(at.path('new.txt'))).toBe(false);
+});
+
+test.each(['~/x.txt', 'a\u202Eb.txt', '"a" b.txt', 'a  b'])(
+  'changes exactly the file that the patch names: %j',
+  async (name) => {
+    const at = makeWorkspace();
+    const path = at.write(`./${name}`, 'a\n');
+    const { facts } = await at.call('PatchFiles', {
+      patch: patchOf(`*** Update File: ./${name}\n-a\n+b`),
+    });
+    expect(facts?.changed).toMatchObject([{ path }]);
+    expect(readFileSync(path, 'utf8')).toBe('b\n');
+  },
+);
+
+test('a moved file keeps its permissions', async () => {
+  const at = makeWorkspace();
+  chmodSync(at.write('run.sh', 'a\n'), 0o755);
+  const patch = patchOf('*** Update File: run.sh\n*** Move to: bin/run\n-a\n+b');
+  await at.call('PatchFiles', { patch });
+  expect(statSync(at.path('bin/run')).mode & 0o777).toBe(0o755);
+});
+
+test('a binary file can be deleted, but not changed or moved', async () => {
+  const at = makeWorkspace();
+  const path = at.write('x.bin', Buffer.from([0, 255, 1, 0]));
+  for (const change of ['-a\n+b', '*** Move to: y.bin']) {
+    expect(
+      await at.call('PatchFiles', { patch: patchOf(`*** Update File: x.bin\n${change}`) }),
+    ).toEqual({
+      text: 'x.bin is binary data: it cannot be edited as text',
+      error: 'INVALID_PARAM',
+    });
+  }
+  expect(await at.call('PatchFiles', { patch: patchOf('*** Delete File: x.bin') })).toMatchObject({
+    text: 'D x.bin',
+    facts: { changed: [{ path, after: null }] },
+  });
+  expect(existsSync(path)).toBe(false);
+});
+
+test.each([
+  ['*** Add File: f/g\n+x', /goes through something that is not a directory$/],
+  ['*** Update File: link/a.txt\n-a\n+b', /^dir\/a.txt and link\/a.txt are the same file: /],
+  ['*** Delete File: link/a.txt', /^dir\/a.txt and link\/a.txt are the same file: /],
+  [`*** Update File: f\n-x\n+${REDACTED}`, /stands for a secret that you were not shown/],
+])('is refused before anything is written: %j', async (second, text) => {
+  const at = makeWorkspace();
+  at.write('f', 'x\n');
+  mkdirSync(at.path('dir'));
+  const first = at.write('dir/a.txt', 'a\nb\n');
+  symlinkSync('dir', at.path('link'));
+  const patch = patchOf(`*** Update File: dir/a.txt\n-b\n+c\n${second}`);
+  const output = at.call('PatchFiles', { patch });
+  expect(await output).toEqual({ text: expect.stringMatching(text), error: expect.any(String) });
+  expect(readFileSync(first, 'utf8')).toBe('a\nb\n');
+});
+
+test('a file that another task has deleted since it was read is not added again', async () => {
+  const at = makeWorkspace();
+  const files = { ...at.context.files, removedBy: () => 'task b', acceptRemoval: () => true };
+  const patch = patchOf('*** Add File: a.txt\n+x');
+  expect(await at.call('PatchFiles', { patch }, { files })).toEqual({
+    text: expect.stringContaining('a.txt was deleted or moved away by task b since you read it.'),
+    error: 'CONFLICT',
+  });
+  expect(existsSync(at.path('a.txt'))).toBe(false);
 });

@@ -23,7 +23,7 @@ const textsOf = (tree: Tree): ReadonlyMap<string, FileText> =>
 function patched(tree: Tree, patch: string): Tree | string {
   const parsed = parsePatch(patch);
   if (!parsed.ok) return `line ${parsed.line}: ${parsed.problem}`;
-  const plan = planPatch(parsed.files, textsOf(tree));
+  const plan = planPatch(parsed.files, textsOf(tree), (path) => path);
   if (!plan.ok) return plan.problem;
   const result = new Map(Object.entries(tree));
   for (const { path, text } of plan.files) {
@@ -52,7 +52,7 @@ it('carries out the parts of a patch in their order', () => {
   const parsed = parsePatch(patch);
   if (!parsed.ok) throw new Error(parsed.problem);
   const tree = textsOf({ 'old.txt': 'a\nb\n', 'gone.txt': 'x\n' });
-  expect(planPatch(parsed.files, tree)).toEqual({
+  expect(planPatch(parsed.files, tree, (path) => path)).toEqual({
     ok: true,
     files: [
       { path: 'new.txt', text: 'two\n', encodedLike: 'new.txt' },
