@@ -238,7 +238,7 @@ function findTools(
   { servers }: AgentServers,
   names: readonly string[],
 ): readonly AnyTool[] {
-  const serverTools = names.some(isMcpTool) ? servers.flatMap(({ tools }) => tools) : [];
+  const serverTools = names.some(isMcpTool) ? listServerTools(servers) : [];
   const byName = new Map([...deps.tools, ...serverTools].map((tool) => [tool.name, tool]));
   return names.flatMap((name) => byName.get(name) ?? []);
 }
