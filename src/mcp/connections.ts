@@ -9,7 +9,7 @@ import type { SessionTarget } from './open-session.ts';
 import type { ConnectionStatus } from './connection-status.ts';
 import { ServerConnection } from './server-connection.ts';
 import type { AskForServer } from './server-data.ts';
-import { fingerprintServer, isUsedPerTask, type McpServerEntry } from './server-entry.ts';
+import { fingerprintServer, isUsedPerTask, serverId, type McpServerEntry } from './server-entry.ts';
 import { ServerUse, type McpServer } from './server-use.ts';
 import type { McpEventListener } from './server-events.ts';
 import type { McpLogins } from './server-login.ts';
@@ -205,7 +205,7 @@ async function createTarget(
     return { ...target, fetch, login: null };
   }
   const { createServerLogin } = await import('./server-login.ts');
-  const access = createServerLogin(entry.name, { transport, fetch, logins });
+  const access = createServerLogin(serverId(entry), { transport, fetch, logins });
   // A renewal that is due now does not count for the time of the first question to the server.
   await access.login.token();
   return { ...target, ...access };

@@ -44,6 +44,8 @@ interface ShellDeps {
 
 /** The parts of a task that its shells use. */
 interface ShellOwner {
+  /** The id of the task. */
+  readonly id: string;
   readonly journal: {
     readonly state: TaskState;
     record(...events: readonly EventBody[]): void;
@@ -136,7 +138,7 @@ export class BackgroundShells {
     const follow = remote === null ? undefined : view.get(remote.tool)?.follow;
     if (shell === undefined || remote === null || follow === undefined) return false;
     const { callId, command } = shell;
-    const { work } = createRemoteShell({ title: command, remote, follow });
+    const { work } = createRemoteShell({ title: command, remote, follow, taskId: this.owner.id });
     const started = this.launch({ id, callId, path: shell.output, work, remote, isRecorded: true });
     started.catch(() => this.recordLost(id));
     return true;
@@ -244,6 +246,7 @@ export class BackgroundShells {
       title: work.title,
       remote,
       follow,
+      taskId: owner.id,
       attach,
       progress,
       ...(work.server === undefined ? {} : { server: work.server }),

@@ -14,7 +14,7 @@ import type {
 const MAX_REPORTS = 200;
 
 /** Work of a server to follow. */
-interface RemoteSetup extends Pick<FollowContext, 'server'> {
+interface RemoteSetup extends Pick<FollowContext, 'server' | 'taskId'> {
   readonly title: string;
   readonly remote: RemoteReference;
   readonly follow: NonNullable<AnyTool['follow']>;
@@ -41,6 +41,7 @@ export function createRemoteShell({
   attach,
   progress,
   server,
+  taskId,
 }: RemoteSetup): RemoteShell {
   const output = Promise.withResolvers<ToolOutput>();
   // Nobody may wait for the output.
@@ -48,6 +49,7 @@ export function createRemoteShell({
   const begin: ShellWork['begin'] = (write, signal) => {
     const work = follow(remote.reference, {
       signal,
+      taskId,
       ...(server === undefined ? {} : { server }),
       // The call may stop waiting before the result is there.
       getAttachPort: () => attach?.(),
