@@ -19,8 +19,8 @@ export interface CatalogTool {
   call(args: JsonObject, options: McpCallOptions): Promise<McpStartedCall>;
   /** Waits for the result of such a task, also one that an earlier process has started. See `McpServer.followTask`. */
   follow(task: McpTask, options: McpFollowOptions): Promise<McpCallResult>;
-  /** Tells the server to cancel such a task. Never rejects. */
-  cancel(task: McpTask): Promise<void>;
+  /** Tells the server to cancel such a task. `taskId`: the id of the task that follows it. Never rejects. */
+  cancel(task: McpTask, taskId?: string): Promise<void>;
 }
 
 /** A server with the tools that tasks may use. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { rejectOnAbort } from '../base/async.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/errors.ts';
 import type { HttpFetch } from '../sys/http/http-types.ts';
@@ -9,7 +10,7 @@ import type { SessionTarget } from './open-session.ts';
 import type { ConnectionStatus } from './connection-status.ts';
 import { ServerConnection } from './server-connection.ts';
 import type { AskForServer } from './server-data.ts';
-import { fingerprintServer, isUsedPerTask, type McpServerEntry } from './server-entry.ts';
+import { fingerprintServer, isUsedPerTask, serverId, type McpServerEntry } from './server-entry.ts';
 import { ServerUse, type McpServer } from './server-use.ts';
 import type { McpEventListener } from './server-events.ts';
 import type { McpLogins } from './server-login.ts';
@@ -205,9 +206,10 @@ async function createTarget(
     return { ...target, fetch, login: null };
   }
   const { createServerLogin } = await import('./server-login.ts');
-  const access = createServerLogin(entry.name, { transport, fetch, logins });
-  // A renewal that is due now does not count for the time of the first question to the server.
-  await access.login.token();
+  const access = createServerLogin(serverId(entry), { transport, fetch, logins });
+  // A renewal that is due now does not count for the time of the first question to the server. One that another process
+  // waits for too, or that nobody answers, must not hold up the end of Muster.
+  await rejectOnAbort(access.login.token(), signal);
   return { ...target, ...access };
 }
 

@@ -12,7 +12,7 @@ import {
   waitForShared,
 } from './restart-policy.ts';
 import type { AskForServer, McpList, McpTool } from './server-data.ts';
-import type { McpServerEntry } from './server-entry.ts';
+import { serverId, type McpServerEntry } from './server-entry.ts';
 import { McpServerError } from './server-error.ts';
 import { EventThrottle, type McpEvent } from './server-events.ts';
 import type { McpSession } from './session.ts';
@@ -69,9 +69,9 @@ export class ServerConnection {
   constructor(parts: ConnectionParts) {
     const { entry, clock, onEvent } = parts;
     this.parts = parts;
-    this.name = entry.name;
+    this.name = serverId(entry);
     this.events = new EventThrottle(onEvent);
-    this.limits = new RequestLimits(entry.name, entry.limits, clock);
+    this.limits = new RequestLimits(this.name, entry.limits, clock);
     this.tasks = new TaskFollower(parts, this, () => this.session);
   }
 

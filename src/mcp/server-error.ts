@@ -1,5 +1,5 @@
 import { MusterError, type ErrorCode } from '../base/errors.ts';
-import { quoteForShell } from '../base/text.ts';
+import { toShellWord } from '../base/text.ts';
 
 /**
  * The reason why a server could not do what it was asked for:
@@ -52,8 +52,7 @@ export function describeLoginCommand(server: string): string {
 
 /** Returns the command with which a person logs in to a server. Its name may come from a file of somebody else. */
 export function formatLoginCommand(server: string): string {
-  const isPlain = /^[\w.@][\w.@-]*$/.test(server);
-  return `muster mcp login ${isPlain ? server : quoteForShell(server)}`;
+  return `muster mcp login ${toShellWord(server)}`;
 }
 
 /** A failure of an MCP server. Its message names the server. */

@@ -34,6 +34,8 @@ export interface McpFollowOptions {
   readonly onStatus: (status: string, message: string) => void;
   /** As for a call. */
   readonly callId?: string | undefined;
+  /** As for a call. */
+  readonly taskId?: string;
 }
 
 /** A use of a server by one task. Every request starts the server if it does not run. */

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { LimitedRequest } from './call-limits.ts';
 import type { ConnectionUse } from './connection-status.ts';
 import type { McpCallResult, McpTask } from './server-data.ts';
-import type { McpServerEntry } from './server-entry.ts';
+import { serverId, type McpServerEntry } from './server-entry.ts';
 import { McpServerError } from './server-error.ts';
 import type { TaskObserver } from './server-tasks.ts';
 import type { McpSession } from './session.ts';
@@ -54,7 +54,7 @@ export class TaskFollower {
   requireRoom(): void {
     if (this.count < MAX_TASKS) return;
     const message = `it already carries out ${MAX_TASKS} calls as tasks, and Muster follows no more of one server: wait for one of them or stop one`;
-    throw new McpServerError(message, { server: this.entry.name, kind: 'refused' });
+    throw new McpServerError(message, { server: serverId(this.entry), kind: 'refused' });
   }
 
   /** See `McpServer.followTask`. */

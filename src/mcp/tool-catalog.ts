@@ -99,9 +99,18 @@ export class ToolCatalog {
 
   /** The enabled servers by the part of the tools' names that stands for them. */
   get entriesByPart(): ReadonlyMap<string, McpServerEntry> {
+    return this.placeEntries(this.enabledEntries);
+  }
+
+  /** The servers that are not enabled, by the part that nevertheless stands for no other server. */
+  get disabledByPart(): ReadonlyMap<string, McpServerEntry> {
+    return this.placeEntries(this.options.entries.filter(({ name }) => this.disabled.has(name)));
+  }
+
+  private placeEntries(entries: readonly McpServerEntry[]): ReadonlyMap<string, McpServerEntry> {
     const names = this.buildNames();
     return new Map(
-      this.enabledEntries.flatMap((entry) => {
+      entries.flatMap((entry) => {
         const part = names.serverPart(entry.name);
         return part === undefined ? [] : [[part, entry] as const];
       }),
@@ -168,12 +177,13 @@ export class ToolCatalog {
   }
 
   /**
-   * Returns the use of a server by its part of the tools' names. Starts nothing. Throws `NOT_FOUND` for an unknown part.
+   * Returns the use of a server by its part of the tools' names. Starts nothing. Throws `NOT_FOUND` for an unknown part,
+   * and an McpServerError for a server that the user has disabled.
    *
    * @param task the id of the task, which may have a use of the server for itself. Default: none
    */
   findUse(part: string, task?: string): McpServer {
-    return this.useOf(this.findEntry(part), task);
+    return this.uses.of(this.findEntry(part), task);
   }
 
   /**
@@ -182,7 +192,7 @@ export class ToolCatalog {
    */
   async openNamed(part: string, signal: AbortSignal): Promise<NamedUse> {
     const entry = this.findEntry(part);
-    const use = this.useOf(entry);
+    const use = this.uses.of(entry);
     const recorded = this.recorded.get(entry.name);
     if (recorded === undefined) this.record(entry, await this.readTools(entry, use, signal));
     else if (!this.withFeatures.has(entry.name) || recorded.features === undefined) {
@@ -196,6 +206,8 @@ export class ToolCatalog {
   private findEntry(part: string): McpServerEntry {
     const found = this.entriesByPart.get(part);
     if (found !== undefined) return found;
+    const disabled = this.disabledByPart.get(part);
+    if (disabled !== undefined) throw createDisabledError(disabled, 'nothing is read from it');
     const [near] = suggestNames(part, this.parts);
     const hint = near === undefined ? '' : `; did you mean ${near}?`;
     throw new MusterError('NOT_FOUND', `no MCP server "${part}" is configured${hint}`);
@@ -239,7 +251,7 @@ export class ToolCatalog {
 
   /** Reads the tools outside of a task. A server that belongs to its tasks ends afterwards. */
   private async readOnce(entry: McpServerEntry, signal: AbortSignal): Promise<RecordedTools> {
-    if (!isUsedPerTask(entry)) return await this.readTools(entry, this.useOf(entry), signal);
+    if (!isUsedPerTask(entry)) return await this.readTools(entry, this.uses.of(entry), signal);
     const use = this.options.connections.open(entry);
     try {
       return await this.readTools(entry, use, signal);
@@ -298,13 +310,10 @@ export class ToolCatalog {
     this.options.onStateChange?.();
   }
 
-  private useOf(entry: McpServerEntry, task?: string): McpServer {
-    return this.uses.of(entry, task);
-  }
-
+  /** A disabled server keeps its name, so that no other server gets the rights of the rules for it. */
   private buildNames() {
     return buildMcpToolNames(
-      this.enabledEntries.map(({ name, origin }) => ({
+      this.options.entries.map(({ name, origin }) => ({
         server: name,
         isOfProject: origin.scope === 'project',
         tools: (this.recorded.get(name)?.tools ?? []).map((tool) => tool.name),
@@ -324,8 +333,9 @@ export class ToolCatalog {
         const call: CatalogTool['call'] = (args, options) =>
           this.startCall(entry, { tool: tool.name, args }, options);
         const follow: CatalogTool['follow'] = (task, options) =>
-          this.useOf(entry).followTask(task, options);
-        const cancel: CatalogTool['cancel'] = (task) => this.useOf(entry).cancelTask(task);
+          this.uses.of(entry, options.taskId).followTask(task, options);
+        const cancel: CatalogTool['cancel'] = (task, taskId) =>
+          this.uses.of(entry, taskId).cancelTask(task);
         return [{ name, tool, call, follow, cancel }];
       });
       const { instructions, features = null } = recorded;
@@ -339,17 +349,16 @@ export class ToolCatalog {
     options: McpCallOptions,
   ): Promise<McpStartedCall> {
     if (this.disabled.has(entry.name)) {
-      const message = `the tool ${tool} is not called, because the user has disabled the server. Do without it.`;
-      throw new McpServerError(message, { server: entry.name, kind: 'refused' });
+      throw createDisabledError(entry, `the tool ${tool} is not called`);
     }
-    const use = this.useOf(entry, options.taskId);
+    const use = this.uses.of(entry, options.taskId);
     if (!this.compared.has(entry.name)) {
       this.compare(entry, await this.readTools(entry, use, options.signal));
     }
     if (this.compared.get(entry.name)?.changed.includes(tool) === true) {
       const word = toShellWord(serverId(entry));
       const message = `the tool ${tool} is not called, because the server has changed its description or its arguments since you accepted it. Look at it with "muster mcp test ${word}", accept it with "muster mcp accept ${word}".`;
-      throw new McpServerError(message, { server: entry.name, kind: 'refused' });
+      throw new McpServerError(message, { server: serverId(entry), kind: 'refused' });
     }
     return await use.startCall(tool, args, options);
   }
@@ -364,4 +373,9 @@ export class ToolCatalog {
     this.options.onStateChange?.();
     if (change !== null) this.options.onChange({ server: serverId(entry), ...change });
   }
+}
+
+function createDisabledError(entry: McpServerEntry, consequence: string): McpServerError {
+  const message = `${consequence}, because the user has disabled the server. Do without it.`;
+  return new McpServerError(message, { server: serverId(entry), kind: 'refused' });
 }

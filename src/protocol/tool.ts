@@ -304,7 +304,7 @@ export interface VariablePort {
 export const LEAVE_RUNNING = 'leave running';
 
 /** The context in which a tool waits for work of a server. */
-export interface FollowContext extends Pick<ToolContext, 'signal'> {
+export interface FollowContext extends Pick<ToolContext, 'signal' | 'taskId'> {
   /** The port through which the server asks the user, also after the call has ended. Absent if nobody can be asked. */
   readonly server?: ServerPort;
   /** Returns the port for the images of the result. Undefined if the call no longer waits for the result. */

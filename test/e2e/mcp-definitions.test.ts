@@ -1,8 +1,10 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toolResultRounds, type Answer, type RecordedRequest } from '../../src/testing/index.ts';
+import { startAuthorizationServer, startProtectedServer } from '../mcp/servers/authorization.ts';
 import { needs } from '../needs.ts';
+import { reach } from './ending.ts';
 import { eventsOf, type Finished } from './muster.ts';
 import { waitForMarked } from './processes.ts';
 import { openWorld, type World } from './world.ts';
@@ -161,6 +163,35 @@ describe.concurrent('a server of a definition', () => {
     expect(new Set(pids.flat()).size).toBe(3);
   });
 
+  it('carries out a long call in the process of the task, if each task has its own', async () => {
+    const work = { name: 'mcp__own__work', input: { ms: 1 } };
+    await using world = await openWorld({
+      script: (request) => {
+        if (toolResultRounds(request) > 0) return { text: 'done' };
+        return { toolCalls: [isChild(request) ? work : ask] };
+      },
+    });
+    const args = [join(import.meta.dirname, '../mcp/servers/tasks.mjs')];
+    define(world, { scope: 'user', entry: { args, own_connection: true } });
+    const run = await world.run(['-p', 'go', ...ALLOW, ...STREAM]);
+    const texts = eventsOf(run).flatMap((event) =>
+      event.type === 'call.ended' && event.tool === work.name ? [event.text] : [],
+    );
+    expect(texts).toEqual(['work is done']);
+  });
+
+  it('of a project does not take the name of a server that the user has disabled', async () => {
+    await using world = await openWorld({ script: script(1) });
+    define(world);
+    const file = join(world.sandbox.home, '.config/muster/mcp.json');
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, JSON.stringify({ mcpServers: { own: { command: 'x', enabled: false } } }));
+    const { run, pids } = await runChildren(world, ['--trust-project']);
+    expect(pids).toEqual([]);
+    expect(run.stderr).toContain('mcp__own__*: The user has disabled the MCP server own.');
+    expect(existsSync(join(world.sandbox.workspace, 'notes.txt'))).toBe(false);
+  });
+
   it('is found again by a resumed task, and a removed one is not', async () => {
     let requests = 0;
     const answer = (): Answer => {
@@ -210,4 +241,23 @@ describe.concurrent('a server of a definition', () => {
     await running.finished;
     await waitForMarked(world.mark, (pids) => pids.length === 0);
   });
+});
+
+// The servers of this test end with it, which is not known for tests that run at the same time.
+it('a server of a definition that demands a login is named as the commands for servers name it', async () => {
+  const server = await startProtectedServer(await startAuthorizationServer());
+  await using world = await openWorld({ script: script(1) });
+  define(world, { scope: 'user', entry: { command: undefined, args: undefined, url: server.mcp } });
+  const run = await world.run(['-p', 'go', ...ALLOW]);
+  expect(run.stderr).toContain(
+    'MCP server asker/own: it requires a login: run "muster mcp login asker/own"',
+  );
+  const login = world.start(['mcp', 'login', 'asker/own', '--no-browser']);
+  const shown = Promise.withResolvers<void>();
+  login.process.stderr?.on('data', (text: string) => {
+    if (text.includes('/authorize')) shown.resolve();
+  });
+  await reach(login, shown.promise);
+  login.process.kill('SIGINT');
+  await login.finished;
 });

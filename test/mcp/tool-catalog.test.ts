@@ -34,6 +34,7 @@ function createWorld(
   const started: string[] = [];
   const called: string[] = [];
   const released: string[] = [];
+  let opened = 0;
   const open = (entry: McpServerEntry): McpServer => {
     const tools = () => {
       const found = offered[entry.name];
@@ -43,6 +44,7 @@ function createWorld(
       if (found === undefined) throw new Error(`${entry.name} cannot be started`);
       return found;
     };
+    const use = (opened += 1);
     const server: Partial<McpServer> = {
       entry,
       start: async () => {
@@ -58,6 +60,11 @@ function createWorld(
         called.push(`${entry.name} ${tool}`);
         return { kind: 'result', result: { content: [], isError: false } };
       },
+      followTask: async ({ id }) => {
+        called.push(`${use} follows ${id}`);
+        return { content: [], isError: false };
+      },
+      cancelTask: async ({ id }) => void called.push(`${use} cancels ${id}`),
     };
     return server as McpServer;
   };
@@ -236,6 +243,28 @@ describe('a server of a definition', () => {
     },
   );
 
+  it('follows and cancels its tasks over the use of the task that has started them', async () => {
+    const world = createWorld({ a: [toolOf('x')] });
+    const catalog = world.openEntries(own);
+    await prepare(catalog, ALL);
+    const tool = catalog.servers[0]?.tools[0];
+    for (const taskId of ['one', 'two']) {
+      await tool?.call({}, { ...OPTIONS, taskId });
+      const task = { id: taskId, revision: '2026-07-28' } as const;
+      await tool?.follow(task, { ...OPTIONS, taskId, onStatus: () => {} });
+      await tool?.cancel(task, taskId);
+    }
+    // The first use was for the list of tools.
+    expect(world.called).toEqual([
+      'a x',
+      '2 follows one',
+      '2 cancels one',
+      'a x',
+      '3 follows two',
+      '3 cancels two',
+    ]);
+  });
+
   it('has its own record of accepted tools', async () => {
     const world = createWorld({ a: [toolOf('x')] });
     await prepare(world.openEntries(own), ALL);
@@ -264,6 +293,23 @@ describe('a person', () => {
     await expect(server?.tools[0]?.call({}, OPTIONS)).rejects.toThrow('disabled the server');
     await prepare(catalog, ALL);
     expect([namesOf(catalog), catalog.parts]).toEqual([['mcp__b__y'], ['b']]);
+  });
+
+  it('cannot use what a disabled server offers, whose name no other server gets', async () => {
+    const world = createWorld({ 'a b': [toolOf('x')], 'a.b': [toolOf('x')] });
+    const project = { scope: 'project', file: '/project/.mcp.json' } as const;
+    const catalog = world.openEntries(entryOf('a b'), { ...entryOf('a.b'), origin: project });
+    await prepare(catalog, ALL);
+    const [ofUser, ofProject = ''] = namesOf(catalog);
+    expect([ofUser, ofProject]).toEqual([
+      'mcp__a_b__x',
+      expect.stringMatching(/^mcp__a_b_\w+__x$/),
+    ]);
+    catalog.setEnabled('a b', false);
+    expect(namesOf(catalog)).toEqual([ofProject]);
+    expect(() => catalog.findUse('a_b')).toThrow(
+      'MCP server a b: nothing is read from it, because the user has disabled the server',
+    );
   });
 
   it('compares the tools of a server, and accepts them', async () => {

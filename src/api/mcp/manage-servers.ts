@@ -26,6 +26,7 @@ import { stateDirectory, type StateOptions } from '../../trust/state-directory.t
 import { AGENTS } from '../../agents/kinds.ts';
 import { discoverDefinitions } from '../../agents/loader/discover.ts';
 import { readOwnServers } from './definition-servers.ts';
+import { describeTarget } from './describe-target.ts';
 import { findServers, userServersFile, type ServerSearch } from './find-servers.ts';
 import { openLogins, openLoginStore } from './open-logins.ts';
 import { createStarter, type StarterParts } from './server-starter.ts';
@@ -38,7 +39,7 @@ export interface ServerRow {
   readonly name: string;
   readonly scope: 'user' | 'project';
   readonly file: string;
-  /** The command line or the URL. */
+  /** The command line or the URL, without values that look secret. */
   readonly target: string;
   readonly isEnabled: boolean;
   readonly isSandboxed: boolean;
@@ -91,10 +92,7 @@ export async function listServers(state: StateOptions): Promise<ServerReport> {
       name,
       scope: origin.scope,
       file: origin.file,
-      target:
-        transport.type === 'stdio'
-          ? [transport.command, ...transport.args].join(' ')
-          : transport.url,
+      target: describeTarget(entry),
       isEnabled,
       isSandboxed: transport.type === 'stdio' && runsInSandbox(entry),
       tools: records.read(fingerprintServer(entry))?.tools.length ?? null,

@@ -91,10 +91,8 @@ export function openServers(parts: ServerParts): SessionServers {
     ask: calls.ask,
     onEvent: (server, event) => {
       if (event.type === 'log' && calls.log(server, event)) return;
-      if (event.type === 'list-changed') {
-        if (event.list === 'tools') finder.checkAgain(server);
-        else finder.readFeaturesAgain(server);
-      }
+      if (mayChangeTools(event)) finder.checkAgain(server);
+      else if (event.type === 'list-changed') finder.readFeaturesAgain(server);
       const text = describeEvent(event);
       if (text !== null) onNotice(`MCP server ${server} ${text}`);
     },
@@ -184,6 +182,12 @@ function selectRecords(
 function describeWait(names: readonly string[]): string {
   const quoted = names.map((name) => `"${name}"`).join(', ');
   return `waiting for the MCP ${names.length === 1 ? 'server' : 'servers'} ${quoted} …`;
+}
+
+/** Tells whether a server may offer other tools from now on. One that starts again may be another version. */
+function mayChangeTools(event: McpEvent): boolean {
+  if (event.type === 'list-changed') return event.list === 'tools';
+  return event.type === 'lost' || event.type === 'stopped';
 }
 
 /** Describes an event of a server that a person should see, as the rest of a sentence. Returns null for the others. */

@@ -99,7 +99,7 @@ function describeServer(
     tools:
       accepted?.tools.map((tool) => ({ name: tool.name, description: tool.description })) ?? null,
     change,
-    error: failure?.message.replace(`MCP server ${name}: `, '') ?? null,
+    error: failure?.message.replace(`MCP server ${serverId(entry)}: `, '') ?? null,
     errorOutput,
     running:
       info === null

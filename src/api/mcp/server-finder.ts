@@ -54,14 +54,17 @@ export class ServerFinder {
   ofAgent(agent: ServerUser): AgentServers {
     const own = this.definitions.find(agent);
     if (own === null) return this.configured;
-    const { configured, ofDefinition } = this.chooseShown(own);
+    const { configured, ofDefinition, reserved } = this.chooseShown(own);
+    const disabled = reserved.map(
+      (part) => [part, `The user has disabled the MCP server ${part}.`] as const,
+    );
     return {
       parts: [...this.catalog.parts.filter(configured), ...own.catalog.parts.filter(ofDefinition)],
       servers: [
         ...this.toolsOf(this.catalog).filter(({ part }) => configured(part)),
         ...this.toolsOf(own.catalog).filter(({ part }) => ofDefinition(part)),
       ],
-      unusable: own.unusable,
+      unusable: new Map([...own.unusable, ...disabled]),
     };
   }
 
@@ -107,11 +110,25 @@ export class ServerFinder {
       part,
       isOfProject: origin.scope === 'project',
     }));
-    const { hiddenConfigured, hiddenOwn } = placeOwnServers(placed, own.catalog.parts, own);
+    const reserved = this.listReserved(own);
+    const { hiddenConfigured, hiddenOwn } = placeOwnServers(
+      [...placed, ...reserved.map((part) => ({ part, isOfProject: false }))],
+      own.catalog.parts,
+      own,
+    );
     return {
+      reserved: reserved.filter((part) => hiddenOwn.has(part)),
       configured: (part: string) => !hiddenConfigured.has(part),
       ofDefinition: (part: string) => !hiddenOwn.has(part),
     };
+  }
+
+  /** Lists the names of the user's disabled servers, for which a definition of a project must not bring another one. */
+  private listReserved({ isOfUser }: OwnServers): readonly string[] {
+    if (isOfUser) return [];
+    return Array.from(this.catalog.disabledByPart).flatMap(([part, { origin }]) =>
+      origin.scope === 'user' ? part : [],
+    );
   }
 
   /** Returns the same objects as long as the tools of the servers are the same. */

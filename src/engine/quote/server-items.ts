@@ -89,16 +89,20 @@ export async function quotePrompt(
       `/${server}:${prompt}: the server sent an empty prompt`,
     );
   }
-  const left = resources.length - MAX_PROMPT_RESOURCES;
-  const outcome = left <= 0 ? '' : `${plural(left, 'resource')} in it left out.`;
+  const closed = findDenial(recipient, toResourceTool(server));
+  const quoted = closed === undefined ? resources.slice(0, MAX_PROMPT_RESOURCES) : [];
+  const left = resources.length - quoted.length;
+  const note =
+    left === 0 ? [] : [`${plural(left, 'resource')} in it left out.`, closed ?? []].flat();
   return [
-    { ...createItem('prompt', typed, { text: visible, attachments }), outcome },
-    ...resources.slice(0, MAX_PROMPT_RESOURCES).map((each) =>
-      createItem('resource', `${server}:${each.uri}`, {
+    { ...createItem('prompt', typed, { text: visible, attachments }), outcome: note.join(' ') },
+    ...quoted.map((each) => ({
+      ...createItem('resource', `${server}:${each.uri}`, {
         text: fitText(deps, recipient, each.text),
         attachments: [],
       }),
-    ),
+      outcome: 'It is part of the prompt.',
+    })),
   ];
 }
 

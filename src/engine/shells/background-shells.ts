@@ -51,6 +51,8 @@ interface ShellDeps {
 
 /** The parts of a task that its shells use. */
 interface ShellOwner {
+  /** The id of the task. */
+  readonly id: string;
   readonly journal: {
     readonly state: TaskState;
     record(...events: readonly EventBody[]): void;
@@ -140,7 +142,8 @@ export class BackgroundShells {
     const { callId, command } = shell;
     const { tool } = remote;
     const server = createServerPort({ callId, tool, workId: id, runWait: (wait) => wait() });
-    const { work } = createRemoteShell({ title: command, remote, follow, server });
+    const taskId = this.owner.id;
+    const { work } = createRemoteShell({ title: command, remote, follow, server, taskId });
     const path = shell.output;
     const started = this.launch({ id, callId, path, work, remote, server, isRecorded: true });
     started.catch(() => this.recordLost(id));
@@ -249,7 +252,15 @@ export class BackgroundShells {
     const runWait = limitWaits(call.runWait, returned.promise);
     const server = call.createServerPort({ callId, tool, workId: id, runWait });
     const { title } = work;
-    const shell = createRemoteShell({ title, remote, follow, attach, progress, server });
+    const shell = createRemoteShell({
+      title,
+      remote,
+      follow,
+      taskId: owner.id,
+      attach,
+      progress,
+      server,
+    });
     if (!work.inBackground) this.awaited.add(id);
     const detached = deferred<string>();
     const stop = () => this.abort(id, owner.isParked() ? LEAVE_RUNNING : 'silent');

@@ -2,7 +2,14 @@ import { formatClockTime } from '../../base/local-time.ts';
 import { sanitizeLine } from '../../base/terminal-text.ts';
 import type { RemoteReference } from '../../protocol/events/event.ts';
 import type { ClosableServerPort, ServerPort } from '../../protocol/server-message.ts';
-import type { AnyTool, ShellWork, ToolCaps, ToolContext, ToolOutput } from '../../protocol/tool.ts';
+import type {
+  AnyTool,
+  FollowContext,
+  ShellWork,
+  ToolCaps,
+  ToolContext,
+  ToolOutput,
+} from '../../protocol/tool.ts';
 
 /** The maximum number of states of one piece of work that its output file contains. */
 const MAX_REPORTS = 200;
@@ -47,7 +54,7 @@ export function limitWaits(
 }
 
 /** Work of a server to follow. */
-interface RemoteSetup {
+interface RemoteSetup extends Pick<FollowContext, 'taskId'> {
   readonly title: string;
   readonly remote: RemoteReference;
   readonly follow: NonNullable<AnyTool['follow']>;
@@ -75,6 +82,7 @@ export function createRemoteShell({
   attach,
   progress,
   server,
+  taskId,
 }: RemoteSetup): RemoteShell {
   const output = Promise.withResolvers<ToolOutput>();
   // Nobody may wait for the output.
@@ -82,6 +90,7 @@ export function createRemoteShell({
   const begin: ShellWork['begin'] = (write, signal) => {
     const work = follow(remote.reference, {
       signal,
+      taskId,
       server,
       // The call may stop waiting before the result is there.
       getAttachPort: () => attach?.(),

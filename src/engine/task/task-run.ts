@@ -105,6 +105,7 @@ export class TaskRun {
       this.budget.addEarlierUse(activationExpense(this.state.activation));
     this.files = createFileMemory(journal.state, tree.fileVersions);
     this.shells = new BackgroundShells(deps, {
+      id: this.spec.id,
       journal,
       view: parts.view,
       signal,

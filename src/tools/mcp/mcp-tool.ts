@@ -67,11 +67,12 @@ export function createMcpTool(
           const title = formatTitle(name, args);
           return await context.remote.follow({ title, reference, inBackground });
         }
-        const { signal, attach } = context;
+        const { signal, attach, taskId } = context;
         const report = (line: string) => context.progress(line);
         const follower = {
           reference,
           signal,
+          taskId,
           report,
           getAttachPort: () => attach,
           ...(server === undefined ? {} : { server }),
@@ -114,7 +115,7 @@ interface FollowedTask extends FollowContext {
 async function followTask(
   { follow, cancel }: CatalogTool,
   calls: RunningCalls,
-  { reference, server, signal, report, getAttachPort }: FollowedTask,
+  { reference, server, signal, taskId, report, getAttachPort }: FollowedTask,
 ): Promise<RemoteOutcome> {
   const task = readTask(reference);
   if (task === null) {
@@ -124,12 +125,12 @@ async function followTask(
   try {
     const onStatus = (status: string, message: string) =>
       report(message === '' ? status : `${status}: ${message}`);
-    const result = await follow(task, { signal, callId: running.id, onStatus });
+    const result = await follow(task, { signal, callId: running.id, taskId, onStatus });
     const attach = getAttachPort();
     const output = await formatResult(result, attach === undefined ? {} : { attach });
     return { output, isLost: false };
   } catch (thrown) {
-    if (signal.aborted && signal.reason !== LEAVE_RUNNING) await cancel(task);
+    if (signal.aborted && signal.reason !== LEAVE_RUNNING) await cancel(task, taskId);
     return {
       output: toFailedOutput(thrown, { signal }),
       isLost: thrown instanceof McpServerError && thrown.isOutcomeUnknown,

@@ -75,6 +75,8 @@ class Owner {
     );
   }
 
+  readonly id = 'task1';
+
   get signal(): AbortSignal {
     return this.controller.signal;
   }

@@ -25,6 +25,8 @@ interface Answers {
 function createTool({ started, follow, tool }: Answers = {}) {
   const called: JsonObject[] = [];
   const cancelled: McpTask[] = [];
+  /** The tasks of Muster that have followed or cancelled tasks of the server. */
+  const users = new Set<string | undefined>();
   const created = createMcpTool(
     {
       name: 'mcp__studio__render',
@@ -40,15 +42,19 @@ function createTool({ started, follow, tool }: Answers = {}) {
         called.push(args);
         return started ?? { kind: 'task', task: TASK };
       },
-      follow: async (_, { signal, onStatus }) => {
+      follow: async (_, { signal, taskId, onStatus }) => {
+        users.add(taskId);
         onStatus('working', 'tracing rays');
         return (await follow?.(signal)) ?? RESULT;
       },
-      cancel: async (task) => void cancelled.push(task),
+      cancel: async (task, taskId) => {
+        users.add(taskId);
+        cancelled.push(task);
+      },
     },
     { isConfined: false, calls: new RunningCalls() },
   );
-  return { created, called, cancelled };
+  return { created, called, cancelled, users };
 }
 
 const propertiesOf = ({ inputSchema }: { inputSchema: JsonObject }) =>
@@ -92,10 +98,11 @@ describe('a tool whose calls can run as tasks of the protocol', () => {
   });
 
   it('waits for the task itself where no work may go on after its call', async () => {
-    const { created } = createTool();
-    expect(await created.run({} as never, makeWorkspace().context)).toMatchObject({
-      text: 'all of it',
-    });
+    const { created, users } = createTool();
+    const { context } = makeWorkspace();
+    expect(await created.run({} as never, context)).toMatchObject({ text: 'all of it' });
+    // The server may have a process of its own for the task.
+    expect([...users]).toEqual([context.taskId]);
   });
 
   it.each([
@@ -103,7 +110,7 @@ describe('a tool whose calls can run as tasks of the protocol', () => {
     ['the work shall go on', LEAVE_RUNNING, []],
   ])('cancels the task in the server only if %s', async (_, reason, expected) => {
     const stop = new AbortController();
-    const { created, cancelled } = createTool({
+    const { created, cancelled, users } = createTool({
       follow: async (signal) => {
         stop.abort(reason);
         throw signal.reason;
@@ -111,12 +118,13 @@ describe('a tool whose calls can run as tasks of the protocol', () => {
     });
     const context = {
       signal: stop.signal,
+      taskId: 'task1',
       report: () => {},
       getAttachPort: () => undefined,
     };
     const followed = created.follow?.({ ...TASK }, context);
     await expect(followed).rejects.toBe(reason);
-    expect(cancelled).toEqual(expected);
+    expect([cancelled, [...users]]).toEqual([expected, ['task1']]);
   });
 
   it.each([
@@ -131,6 +139,7 @@ describe('a tool whose calls can run as tasks of the protocol', () => {
     });
     const context = {
       signal: new AbortController().signal,
+      taskId: 'task1',
       report: () => {},
       getAttachPort: () => undefined,
     };

@@ -3,7 +3,7 @@ import { MusterError } from '../../../../base/errors.ts';
 import { suggestNames } from '../../../../base/name-suggestions.ts';
 import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
-import { plural } from '../../../../base/text.ts';
+import { plural, toShellWord } from '../../../../base/text.ts';
 import { defineCommand, type CommandContext } from '../../command.ts';
 import { outputOptions, type DataOptions } from '../../run-options.ts';
 
@@ -84,7 +84,7 @@ function describeTools({ isEnabled, tools }: ServerRow): string {
 /** Describes the login to a server; null if nothing is known about one. */
 function describeLogin({ name, login }: ServerRow): string | null {
   if (login === null) return null;
-  return login === 'stored' ? 'logged in' : `needs a login: muster mcp login ${name}`;
+  return login === 'stored' ? 'logged in' : `needs a login: muster mcp login ${toShellWord(name)}`;
 }
 
 function formatDetails(server: ServerRow): string {
