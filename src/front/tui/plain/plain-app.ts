@@ -11,7 +11,7 @@ import { startScreen } from '../view/start-screen.ts';
 import { PLAIN } from '../view/theme.ts';
 import { LineTerminal, type LineStreams } from './line-terminal.ts';
 import { PlainConversation, createTaskLines } from './plain-conversation.ts';
-import { questionText, parseTypedLine } from './plain-question.ts';
+import { parseTypedLine, questionText, similarText } from './plain-question.ts';
 
 export interface PlainAppOptions extends InterfaceOptions {
   readonly streams: LineStreams;
@@ -184,7 +184,11 @@ export class PlainApp {
       this.asked = null;
     }
     const [first] = tree.questions.values();
-    if (first === undefined || first.id === this.asked?.id) return;
+    if (first === undefined) return;
+    if (first.id === this.asked?.id) {
+      this.reportLaterSimilar(first);
+      return;
+    }
     this.asked = first;
     const waiting = this.waitingWith(first);
     this.shownSimilar = waiting.similar.map(({ id }) => id);
@@ -196,5 +200,15 @@ export class PlainApp {
           ]
         : questionText(first, waiting, pen),
     );
+  }
+
+  /** Writes the similar questions that arrived after the question was written, so that `A` answers them as well. */
+  private reportLaterSimilar(asked: PendingQuestion): void {
+    const { similar, cwd } = this.waitingWith(asked);
+    const later = similar.filter(({ id }) => !this.shownSimilar.includes(id));
+    this.terminal.write(
+      similarText(later, { isFirst: this.shownSimilar.length === 0, cwd }, this.pen),
+    );
+    this.shownSimilar = [...this.shownSimilar, ...later.map(({ id }) => id)];
   }
 }

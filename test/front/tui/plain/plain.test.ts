@@ -165,6 +165,32 @@ describe('a question in plain lines', () => {
   });
 });
 
+it('a question names similar ones that arrive after it, and A answers all of them', async () => {
+  await using stage = await asking();
+  for (const [child, call] of [
+    ['child2xx', 'c'],
+    ['child3xx', 'd'],
+  ] as const) {
+    stage.begin(child, { agent: 'tester', description: child, parent: 'mainmain' });
+    stage.call(child, call, 'Bash', { command: 'npm test' });
+    stage.question(child, call);
+    await stage.heard();
+  }
+  const heard = await stage.heard();
+  const start = heard.findIndex((line) => line.startsWith('Type A before'));
+  expect(heard.slice(start).filter((line) => /^\w/.test(line))).toEqual([
+    'Type A before your answer, such as A y, to answer these alike:',
+    'Task child3 tester begins: child3xx',
+    'A before your answer also answers these alike:',
+  ]);
+  await stage.say('A y');
+  expect(stage.asked.answers.map(({ question }) => question)).toEqual([
+    'child1xxq1',
+    'child2xxq1',
+    'child3xxq1',
+  ]);
+});
+
 describe('the conversation in plain lines', () => {
   it('is written once, however it streams', async () => {
     await using stage = new PlainStage();
