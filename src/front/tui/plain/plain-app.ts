@@ -174,7 +174,8 @@ export class PlainApp {
   private report(): void {
     const { session, terminal, pen } = this;
     const { tree, hint } = session.state;
-    terminal.write(this.lines.newLines(tree.main, this.options.now()));
+    const { thinking } = session.state.terminal;
+    terminal.write(this.lines.newLines(tree.main, this.options.now(), thinking));
     terminal.write(this.taskLines(tree, this.options.now()));
     if (hint !== null && hint !== this.shownHint) terminal.write([pen.prose('text', hint)]);
     this.shownHint = hint;

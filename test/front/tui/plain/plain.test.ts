@@ -204,6 +204,22 @@ describe('the conversation in plain lines', () => {
     expect(heard.slice(-2)).toEqual(['One.', 'Two.']);
   });
 
+  it('has thinking once and before the answer, if all of it is wanted', async () => {
+    await using stage = new PlainStage();
+    await stage.say('/thinking full');
+    await stage.say('Go');
+    stage.ask('mainmain');
+    stage.signal({ type: 'reasoning_delta', task: 'mainmain', text: 'I think.' });
+    stage.signal({ type: 'text_delta', task: 'mainmain', text: 'One.\nTw' });
+    await stage.heard();
+    stage.answer('mainmain', 'One.\nTwo.', 'I think.');
+    expect((await stage.heard()).slice(-3)).toEqual(['Thinking: I think.', 'One.', 'Two.']);
+    await stage.say('/thinking hidden');
+    stage.ask('mainmain');
+    stage.answer('mainmain', 'Three.', 'I think again.');
+    expect((await stage.heard()).join('\n')).not.toContain('again');
+  });
+
   it('is held back while the user types, and ctrl+c clears the line', async () => {
     await using stage = new PlainStage();
     await stage.say('Go');
