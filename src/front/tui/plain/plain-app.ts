@@ -35,6 +35,8 @@ export class PlainApp {
   private readonly redraw: Redraw;
   /** The question that was written last. The next typed line may answer it. */
   private asked: PendingQuestion | null = null;
+  /** Whether the user has answered that question. It waits until the answer is recorded. */
+  private isAnswered = false;
   /** The ids of the similar questions that were written with that question. */
   private shownSimilar: readonly string[] = [];
   /** The time of the last Ctrl+C that asked whether to leave; null if another line followed. */
@@ -135,13 +137,13 @@ export class PlainApp {
     const { asked, session } = this;
     if (asked === null || !session.state.tree.questions.has(asked.id)) return false;
     if (asked.kind === 'confirm') {
-      this.asked = null;
+      this.isAnswered = true;
       session.dispatch({ type: 'confirmed', isYes: line.trim().toLowerCase() === 'y' });
       return true;
     }
     const answer = parseTypedLine(asked, line);
     if (answer === null) return false;
-    this.asked = null;
+    this.isAnswered = true;
     const similar = answer.isForSimilar ? { similar: this.shownSimilar } : {};
     const given = { question: asked.id, ...answer.answer };
     session.dispatch({ type: 'answer', answer: given, ...similar });
@@ -181,16 +183,17 @@ export class PlainApp {
     this.shownHint = hint;
     if (!terminal.isFree) return;
     if (this.asked !== null && !tree.questions.has(this.asked.id)) {
-      terminal.write(['This question is settled.']);
+      if (!this.isAnswered) terminal.write(['This question is settled.']);
       this.asked = null;
     }
     const [first] = tree.questions.values();
     if (first === undefined) return;
     if (first.id === this.asked?.id) {
-      this.reportLaterSimilar(first);
+      if (!this.isAnswered) this.reportLaterSimilar(first);
       return;
     }
     this.asked = first;
+    this.isAnswered = false;
     const waiting = this.waitingWith(first);
     this.shownSimilar = waiting.similar.map(({ id }) => id);
     terminal.write(

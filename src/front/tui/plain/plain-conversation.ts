@@ -33,7 +33,7 @@ export class PlainConversation {
   private written = '';
   /** Whether the thinking before the streamed answer has been written. */
   private isThinkingWritten = false;
-  /** What is shown of thinking. */
+  /** The amount of thinking that the user wants to see. */
   private thinking: ThinkingDisplay = 'short';
   /** The messages that the user typed in this terminal, which need not be written again. */
   private readonly typed: string[] = [];

@@ -165,6 +165,22 @@ describe('a question in plain lines', () => {
   });
 });
 
+it('a question that was answered is not written again before its answer is recorded', async () => {
+  await using stage = await asking();
+  await stage.say('y');
+  stage.begin('child2xx', { agent: 'tester', description: 'more', parent: 'mainmain' });
+  const heard = (await stage.heard()).join('\n');
+  expect(heard.match(/asks to run Bash/g)).toHaveLength(1);
+  stage.write('child1xx', {
+    type: 'question.answered',
+    question: 'child1xxq1',
+    callId: 'b',
+    answer: { kind: 'once' },
+    by: 'user',
+  });
+  expect((await stage.heard()).join('\n')).not.toContain('settled');
+});
+
 it('a question names similar ones that arrive after it, and A answers all of them', async () => {
   await using stage = await asking();
   for (const [child, call] of [
