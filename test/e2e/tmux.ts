@@ -20,12 +20,15 @@ export class TmuxTerminal implements Disposable {
       size = [90, 30],
       onStopped = null,
       program = [process.execPath, BIN],
+      background = null,
     }: {
       readonly env: Readonly<Record<string, string>>;
       readonly size?: readonly [number, number];
       /** Run in a shell with job control, which says when it is stopped and takes Enter for this. Default: in none. */
       readonly onStopped?: string | null;
       readonly program?: readonly string[];
+      /** The color that the terminal reports as its background, such as `#ffffff`. Default: it reports none. */
+      readonly background?: string | null;
     },
   ) {
     this.sandbox = sandbox;
@@ -56,6 +59,7 @@ export class TmuxTerminal implements Disposable {
       '-c',
       sandbox.workspace,
       line,
+      ...(background === null ? [] : [';', 'set-option', '-g', 'window-style', `bg=${background}`]),
     );
   }
 
@@ -105,6 +109,12 @@ export class TmuxTerminal implements Disposable {
   paste(text: string): void {
     this.tmux('set-buffer', text);
     this.tmux('paste-buffer', '-p');
+  }
+
+  /** Sends bytes that a terminal sends by itself, such as a report that it has got the focus. */
+  report(bytes: string): void {
+    this.tmux('set-buffer', bytes);
+    this.tmux('paste-buffer');
   }
 
   /** Keys by the names that tmux has for them. */

@@ -2,11 +2,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { lastUserText, type Answer, type RecordedRequest } from '../../src/testing/index.ts';
+import { TmuxTerminal } from '../e2e/tmux.ts';
 import { openWorld } from '../e2e/world.ts';
 import {
   delegate,
   inTerminal,
   isChild,
+  leave,
   openTerminal,
   roundsOf,
   run,
@@ -23,6 +25,55 @@ function script(request: RecordedRequest): Answer {
   const file_path = `${said.split(' ').at(-1)}.txt`;
   return { toolCalls: [{ name: 'Write', input: { file_path, content: 'x\n' } }] };
 }
+
+inTerminal('any conversation, task and agent is found in a list', async () => {
+  await using world = await openWorld({ script });
+  await world.run(['-p', 'Explain the cache']);
+  {
+    const env = world.model.env('anthropic');
+    using list = new TmuxTerminal(world.sandbox, ['--resume', 'zzzz'], { env, size: [80, 24] });
+    const offered = await list.sees('▶ ✓ Explain the cache');
+    expect(offered).toContain('there is no conversation zzzz: choose one');
+    list.press('Enter');
+    await list.sees('> Explain the cache');
+    await leave(list);
+  }
+  using terminal = await openTerminal(world);
+  await send(terminal, 'look');
+  await terminal.sees('Done.');
+  await run(terminal, '/tasks');
+  await terminal.sees('enter opens');
+  terminal.type('around');
+  const tasks = await terminal.sees(/▶ +✓ .*look around/);
+  expect(tasks).toContain('1 match of 2');
+  expect(tasks).not.toContain('###');
+  terminal.press('Enter');
+  const opened = await terminal.sees(/← general-purpose \w+: look around/);
+  expect(opened).toMatch(/^Found$/m);
+  terminal.press('Escape');
+  await terminal.sees('Done.');
+  await run(terminal, '/agents');
+  terminal.type('expl');
+  await terminal.sees('▶ Explore');
+  terminal.press('Enter');
+  await terminal.sees(/^@Explore/m);
+  terminal.press('C-c');
+  await run(terminal, '/model');
+  await terminal.sees('Choose a model');
+  // The list that the provider reports replaces the stored one.
+  await terminal.sees('1 of 1');
+  terminal.type('fake');
+  await terminal.sees(/▶ .*fake-model/);
+  terminal.press('Enter');
+  await terminal.sees('from the next message on');
+  await send(terminal, '/resume zzzz');
+  await terminal.sees('there is no conversation zzzz: choose one');
+  await terminal.sees('Explain the cache');
+  terminal.type('cache');
+  await terminal.sees('▶ ✓ Explain the cache');
+  terminal.press('Enter');
+  await terminal.sees('> Explain the cache');
+});
 
 inTerminal('any message is taken back: the conversation, or all of it', async () => {
   await using world = await openWorld({ script });

@@ -114,6 +114,75 @@ inTerminal(
   },
 );
 
+inTerminal('a refusal is visible where it happened, and a reason is an instruction', async () => {
+  await using world = await openWorld({ script });
+  const { model } = world;
+  using terminal = await openTerminal(world);
+  await send(terminal, 'one child');
+  await terminal.sees('“part z” asks to run Bash');
+  await answer(terminal, 'n');
+  const refused = await terminal.sees('Done with: one child.');
+  // The child completed its work, but not with a green tick, and its parent reads why.
+  expect(refused).toMatch(/⊘ Task general-purpose: part z/);
+  expect(refused).not.toMatch(/✓ Task/);
+  expect(JSON.stringify(model.requests.at(-1)?.messages.at(-1))).toContain(
+    'The user said no to: Bash touch made',
+  );
+  await send(terminal, 'touch reasoned');
+  await terminal.sees('touch reasoned');
+  await answer(terminal, 'r');
+  await terminal.sees('why not?');
+  await send(terminal, 'use another name');
+  await terminal.sees('Done with: touch reasoned.');
+  expect(terminal.screen()).toContain('> no: use another name');
+  const [result] = model.requests.at(-1)?.messages.at(-1)?.toolResults ?? [];
+  expect(result?.text).toContain('use another name');
+});
+
+inTerminal(
+  'a child that was refused has no green tick in the tree, in blocks and in lists',
+  async () => {
+    const two = (request: RecordedRequest): Answer => {
+      const said = typedText(request);
+      if (!isChild(request)) {
+        if (roundsOf(request) > 0) return { text: 'Over.' };
+        return { toolCalls: [delegate('refused part'), delegate('endless part')] };
+      }
+      if (said.includes('endless')) return { delayMs: 60_000, text: 'late' };
+      return toolResultRounds(request) > 0
+        ? { text: 'Went on.' }
+        : { toolCalls: [bash('touch made')] };
+    };
+    await using world = await openWorld({ script: two });
+    using terminal = await openTerminal(world);
+    await send(terminal, 'two');
+    await terminal.sees('“refused part” asks to run Bash');
+    await answer(terminal, 'r');
+    await terminal.sees('why not?');
+    await send(terminal, 'make no files');
+    const tree = await terminal.sees(
+      /⊘ general-purpose \w+ refused part · completed, 1 call refused/,
+    );
+    expect(tree).toContain(
+      '● 2 × general-purpose: 1 refused, 1 at work · refused part, endless part',
+    );
+    const told = world.model.requests.findLast(
+      (each) => isChild(each) && toolResultRounds(each) > 0,
+    );
+    expect(told?.messages.at(-1)?.toolResults[0]?.text).toContain('make no files');
+    await run(terminal, '/tasks');
+    await terminal.sees('enter opens');
+    const list = await terminal.sees(/⊘ .*refused part/);
+    expect(list).not.toContain('✓');
+    terminal.press('Escape');
+    await terminal.sees('esc stop');
+    terminal.press('Escape');
+    // The block stays in the conversation after its end.
+    const ended = await terminal.sees(/. 2 × general-purpose: 1 refused, 1 stopped/);
+    expect(ended).not.toContain('✓');
+  },
+);
+
 inTerminal('Enter answers only when it is pressed twice, or the chosen answer', async () => {
   await using world = await openWorld({ script });
   using terminal = await openTerminal(world);

@@ -20,19 +20,45 @@ interface TerminalOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly size?: readonly [number, number];
+  readonly background?: string;
 }
 
 /** Opens the built program in tmux and waits for its start screen. */
 export async function openTerminal(
   { sandbox, model }: World,
-  { args = [], env = {}, size = SIZE }: TerminalOptions = {},
+  { args = [], env = {}, size = SIZE, background }: TerminalOptions = {},
+): Promise<TmuxTerminal> {
+  const terminal = new TmuxTerminal(sandbox, args, {
+    env: { ...model.env('anthropic'), ...env },
+    size,
+    ...(background === undefined ? {} : { background }),
+  });
+  await terminal.sees('/help');
+  return terminal;
+}
+
+/** Opens the built program in plain lines and waits for its prompt. */
+export async function openLines(
+  { sandbox, model }: World,
+  { args = ['--screen-reader'], env = {}, size = SIZE }: TerminalOptions = {},
 ): Promise<TmuxTerminal> {
   const terminal = new TmuxTerminal(sandbox, args, {
     env: { ...model.env('anthropic'), ...env },
     size,
   });
-  await terminal.sees(args.includes('--screen-reader') ? 'Type what you want done.' : '/help');
+  await terminal.sees('Type what you want done.');
   return terminal;
+}
+
+/** Sends a line to the UI in plain lines, and waits for what follows. */
+export async function say(
+  terminal: TmuxTerminal,
+  line: string,
+  expected: RegExp | string,
+): Promise<string> {
+  terminal.type(line);
+  terminal.press('Enter');
+  return terminal.sees(expected);
 }
 
 /** Writes the configuration of the user. */

@@ -1,5 +1,9 @@
 import type { RuleChange, RuleInForce } from '../../../api/index.ts';
-import type { RuleList } from '../../../protocol/permission.ts';
+import {
+  PERMISSION_MODES,
+  type PermissionMode,
+  type RuleList,
+} from '../../../protocol/permission.ts';
 import type { GrantScope } from '../../../protocol/question.ts';
 
 /** An action on a rule that is in force. */
@@ -140,11 +144,13 @@ export function describeChanges(changes: readonly RuleChange[]): string {
 /** A typed `/permissions` command; `problem` says what is wrong with it. */
 export type PermissionsCommand =
   | { readonly kind: 'list' }
+  | { readonly kind: 'mode'; readonly mode: PermissionMode }
   | { readonly kind: 'add'; readonly change: RuleChange }
   | { readonly kind: 'remove'; readonly list: RuleList | null; readonly rule: string }
   | { readonly kind: 'problem'; readonly text: string };
 
 const ADD = /^(allow|ask|deny)\s+(?:(project|user)\s+)?(\S[\s\S]*)$/;
+const MODE = /^mode\s+(\S+)$/;
 const REMOVE = /^remove\s+(?:(allow|ask|deny)\s+)?(\S[\s\S]*)$/;
 
 /** Reads the argument of `/permissions`. The rule itself is checked when it is added. */
@@ -156,13 +162,16 @@ export function readPermissionsCommand(argument: string): PermissionsCommand {
     const change = { kind: 'add', list: toList(list), rule, scope: toScope(scope) } as const;
     return { kind: 'add', change };
   }
+  const [, word] = MODE.exec(typed) ?? [];
+  const mode = PERMISSION_MODES.find((each) => each === word);
+  if (mode !== undefined) return { kind: 'mode', mode };
   const [, from, removed] = REMOVE.exec(typed) ?? [];
   if (removed !== undefined) {
     return { kind: 'remove', list: from === undefined ? null : toList(from), rule: removed };
   }
   return {
     kind: 'problem',
-    text: 'type /permissions, /permissions allow|ask|deny RULE or /permissions remove RULE',
+    text: `type /permissions, /permissions allow|ask|deny RULE, /permissions remove RULE or /permissions mode ${PERMISSION_MODES.join('|')}`,
   };
 }
 

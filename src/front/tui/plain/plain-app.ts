@@ -11,7 +11,7 @@ import { startScreen } from '../view/start-screen.ts';
 import { PLAIN } from '../view/theme.ts';
 import { LineTerminal, type LineStreams } from './line-terminal.ts';
 import { PlainConversation, createTaskLines } from './plain-conversation.ts';
-import { questionText, parseTypedLine } from './plain-question.ts';
+import { parseTypedLine, questionText, similarText } from './plain-question.ts';
 
 export interface PlainAppOptions extends InterfaceOptions {
   readonly streams: LineStreams;
@@ -35,6 +35,8 @@ export class PlainApp {
   private readonly redraw: Redraw;
   /** The question that was written last. The next typed line may answer it. */
   private asked: PendingQuestion | null = null;
+  /** Whether the user has answered that question. It waits until the answer is recorded. */
+  private isAnswered = false;
   /** The ids of the similar questions that were written with that question. */
   private shownSimilar: readonly string[] = [];
   /** The time of the last Ctrl+C that asked whether to leave; null if another line followed. */
@@ -135,13 +137,13 @@ export class PlainApp {
     const { asked, session } = this;
     if (asked === null || !session.state.tree.questions.has(asked.id)) return false;
     if (asked.kind === 'confirm') {
-      this.asked = null;
+      this.isAnswered = true;
       session.dispatch({ type: 'confirmed', isYes: line.trim().toLowerCase() === 'y' });
       return true;
     }
     const answer = parseTypedLine(asked, line);
     if (answer === null) return false;
-    this.asked = null;
+    this.isAnswered = true;
     const similar = answer.isForSimilar ? { similar: this.shownSimilar } : {};
     const given = { question: asked.id, ...answer.answer };
     session.dispatch({ type: 'answer', answer: given, ...similar });
@@ -174,18 +176,24 @@ export class PlainApp {
   private report(): void {
     const { session, terminal, pen } = this;
     const { tree, hint } = session.state;
-    terminal.write(this.lines.newLines(tree.main, this.options.now()));
+    const { thinking } = session.state.terminal;
+    terminal.write(this.lines.newLines(tree.main, this.options.now(), thinking));
     terminal.write(this.taskLines(tree, this.options.now()));
     if (hint !== null && hint !== this.shownHint) terminal.write([pen.prose('text', hint)]);
     this.shownHint = hint;
     if (!terminal.isFree) return;
     if (this.asked !== null && !tree.questions.has(this.asked.id)) {
-      terminal.write(['This question is settled.']);
+      if (!this.isAnswered) terminal.write(['This question is settled.']);
       this.asked = null;
     }
     const [first] = tree.questions.values();
-    if (first === undefined || first.id === this.asked?.id) return;
+    if (first === undefined) return;
+    if (first.id === this.asked?.id) {
+      if (!this.isAnswered) this.reportLaterSimilar(first);
+      return;
+    }
     this.asked = first;
+    this.isAnswered = false;
     const waiting = this.waitingWith(first);
     this.shownSimilar = waiting.similar.map(({ id }) => id);
     terminal.write(
@@ -196,5 +204,15 @@ export class PlainApp {
           ]
         : questionText(first, waiting, pen),
     );
+  }
+
+  /** Writes the similar questions that arrived after the question was written, so that `A` answers them as well. */
+  private reportLaterSimilar(asked: PendingQuestion): void {
+    const { similar, cwd } = this.waitingWith(asked);
+    const later = similar.filter(({ id }) => !this.shownSimilar.includes(id));
+    this.terminal.write(
+      similarText(later, { isFirst: this.shownSimilar.length === 0, cwd }, this.pen),
+    );
+    this.shownSimilar = [...this.shownSimilar, ...later.map(({ id }) => id)];
   }
 }

@@ -1,5 +1,6 @@
 import { endText, retryText, workedText } from '../view/entry-lines.ts';
 import { formatDuration, plural } from '../../../base/text.ts';
+import type { ThinkingDisplay } from '../../../protocol/terminal-settings.ts';
 import type { TodoItem } from '../../../protocol/tool.ts';
 import { hasFailedCommand } from '../view/call-lines.ts';
 import { plainLines, type Pen } from '../view/pen.ts';
@@ -30,6 +31,10 @@ export class PlainConversation {
   private readonly progress = new Map<number, { readonly line: string; readonly at: number }>();
   /** The part of the streamed answer that has been written. */
   private written = '';
+  /** Whether the thinking before the streamed answer has been written. */
+  private isThinkingWritten = false;
+  /** The amount of thinking that the user wants to see. */
+  private thinking: ThinkingDisplay = 'short';
   /** The messages that the user typed in this terminal, which need not be written again. */
   private readonly typed: string[] = [];
 
@@ -42,14 +47,22 @@ export class PlainConversation {
     this.typed.push(text);
   }
 
-  /** Returns the lines that are new since the last call. `now`: a time in milliseconds that only goes forward. */
-  newLines(transcript: Transcript, now: number): readonly string[] {
+  /**
+   * Returns the lines that are new since the last call. `now`: a time in milliseconds that only goes forward. `thinking`:
+   * what is shown of it; only `full` shows any in plain lines.
+   */
+  newLines(
+    transcript: Transcript,
+    now: number,
+    thinking: ThinkingDisplay = 'short',
+  ): readonly string[] {
     const { entries, nextKey } = transcript;
+    this.thinking = thinking;
     const lines = [...this.callLines(entries, now), ...this.retryLines(entries)];
     const first = entries.findLastIndex(({ key }) => key < this.nextKey) + 1;
     for (const entry of entries.slice(first)) lines.push(...this.entryLines(entry));
     this.nextKey = nextKey;
-    lines.push(...this.streamLines(transcript.stream.text));
+    lines.push(...this.streamLines(transcript.stream));
     return lines;
   }
 
@@ -95,7 +108,7 @@ export class PlainConversation {
       case 'answer':
         return this.answerLines(entry.text);
       case 'thinking':
-        return [];
+        return this.thinkingLines(entry.text);
       case 'call':
         return this.reportCall(entry);
       case 'note':
@@ -133,11 +146,18 @@ export class PlainConversation {
   private answerLines(text: string): readonly string[] {
     const rest = text.startsWith(this.written) ? text.slice(this.written.length) : text;
     this.written = '';
+    this.isThinkingWritten = false;
     return rest.trim() === '' ? [] : plainLines(rest.trimEnd()).split('\n');
   }
 
-  /** Returns the complete lines of a streamed answer. */
-  private streamLines(text: string): readonly string[] {
+  /** Returns thinking, unless it was written when the answer began to stream. */
+  private thinkingLines(text: string): readonly string[] {
+    if (this.thinking !== 'full' || this.isThinkingWritten || text.trim() === '') return [];
+    return indented('Thinking: ', text.trim());
+  }
+
+  /** Returns the complete lines of a streamed answer, and the thinking before them. */
+  private streamLines({ text, thinking }: Transcript['stream']): readonly string[] {
     if (text === '') return [];
     // The answer was requested again, or its beginning is no longer kept. Then it is written in full at its end.
     if (!text.startsWith(this.written)) return [];
@@ -145,7 +165,9 @@ export class PlainConversation {
     const more = text.slice(this.written.length, end);
     if (more === '') return [];
     this.written = text.slice(0, end);
-    return plainLines(more.slice(0, -1)).split('\n');
+    const thought = this.thinkingLines(thinking);
+    this.isThinkingWritten ||= thought.length > 0;
+    return [...thought, ...plainLines(more.slice(0, -1)).split('\n')];
   }
 
   private reportCall(call: CallEntry & { readonly key: number }): readonly string[] {

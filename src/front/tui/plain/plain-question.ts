@@ -31,15 +31,24 @@ export function questionText(
     pen.prose('text', `Question: ${who} ${requestText(question)}.${more}`),
     ...bodyText(question, cwd, pen).map((line) => `  ${line}`),
     pen.exact('text', answerHelp(question)),
-    ...similarText(similar, cwd, pen),
+    ...similarText(similar, { isFirst: true, cwd }, pen),
   ];
 }
 
-/** Writes what the other questions ask that get the same answer after `A`. */
-function similarText(similar: readonly Question[], cwd: string, pen: Pen): readonly string[] {
+/**
+ * Writes what the other questions ask that get the same answer after `A`. `isFirst`: none of them was written before, so
+ * that the user does not know yet how to answer them alike.
+ */
+export function similarText(
+  similar: readonly Question[],
+  { isFirst, cwd }: { readonly isFirst: boolean; readonly cwd: string },
+  pen: Pen,
+): readonly string[] {
   if (similar.length === 0) return [];
   return [
-    'Type A before your answer, such as A y, to answer these alike:',
+    isFirst
+      ? 'Type A before your answer, such as A y, to answer these alike:'
+      : 'A before your answer also answers these alike:',
     ...similar.flatMap((each) => [
       pen.prose('text', `  ${each.chain.at(-1) ?? ''}${aboutText(each)}`),
       ...bodyText(each, cwd, pen).map((line) => `    ${line}`),

@@ -165,6 +165,48 @@ describe('a question in plain lines', () => {
   });
 });
 
+it('a question that was answered is not written again before its answer is recorded', async () => {
+  await using stage = await asking();
+  await stage.say('y');
+  stage.begin('child2xx', { agent: 'tester', description: 'more', parent: 'mainmain' });
+  const heard = (await stage.heard()).join('\n');
+  expect(heard.match(/asks to run Bash/g)).toHaveLength(1);
+  stage.write('child1xx', {
+    type: 'question.answered',
+    question: 'child1xxq1',
+    callId: 'b',
+    answer: { kind: 'once' },
+    by: 'user',
+  });
+  expect((await stage.heard()).join('\n')).not.toContain('settled');
+});
+
+it('a question names similar ones that arrive after it, and A answers all of them', async () => {
+  await using stage = await asking();
+  for (const [child, call] of [
+    ['child2xx', 'c'],
+    ['child3xx', 'd'],
+  ] as const) {
+    stage.begin(child, { agent: 'tester', description: child, parent: 'mainmain' });
+    stage.call(child, call, 'Bash', { command: 'npm test' });
+    stage.question(child, call);
+    await stage.heard();
+  }
+  const heard = await stage.heard();
+  const start = heard.findIndex((line) => line.startsWith('Type A before'));
+  expect(heard.slice(start).filter((line) => /^\w/.test(line))).toEqual([
+    'Type A before your answer, such as A y, to answer these alike:',
+    'Task child3 tester begins: child3xx',
+    'A before your answer also answers these alike:',
+  ]);
+  await stage.say('A y');
+  expect(stage.asked.answers.map(({ question }) => question)).toEqual([
+    'child1xxq1',
+    'child2xxq1',
+    'child3xxq1',
+  ]);
+});
+
 describe('the conversation in plain lines', () => {
   it('is written once, however it streams', async () => {
     await using stage = new PlainStage();
@@ -176,6 +218,22 @@ describe('the conversation in plain lines', () => {
     stage.answer('mainmain', 'One.\nTwo.');
     const heard = await stage.heard();
     expect(heard.slice(-2)).toEqual(['One.', 'Two.']);
+  });
+
+  it('has thinking once and before the answer, if all of it is wanted', async () => {
+    await using stage = new PlainStage();
+    await stage.say('/thinking full');
+    await stage.say('Go');
+    stage.ask('mainmain');
+    stage.signal({ type: 'reasoning_delta', task: 'mainmain', text: 'I think.' });
+    stage.signal({ type: 'text_delta', task: 'mainmain', text: 'One.\nTw' });
+    await stage.heard();
+    stage.answer('mainmain', 'One.\nTwo.', 'I think.');
+    expect((await stage.heard()).slice(-3)).toEqual(['Thinking: I think.', 'One.', 'Two.']);
+    await stage.say('/thinking hidden');
+    stage.ask('mainmain');
+    stage.answer('mainmain', 'Three.', 'I think again.');
+    expect((await stage.heard()).join('\n')).not.toContain('again');
   });
 
   it('is held back while the user types, and ctrl+c clears the line', async () => {

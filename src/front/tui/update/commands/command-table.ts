@@ -141,7 +141,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'permissions',
     argument: '[KIND RULE]',
-    help: 'the permission mode and the rules; KIND: allow, ask, deny or remove',
+    help: 'the permission mode and the rules; KIND: allow, ask, deny, remove or mode',
     completions: () => PERMISSIONS_WORDS.map((text) => ({ text, help: '' })),
     run: permissions,
   },
@@ -262,7 +262,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
 ];
 
-const PERMISSIONS_WORDS = ['allow', 'ask', 'deny', 'remove'];
+const PERMISSIONS_WORDS = ['allow', 'ask', 'deny', 'remove', 'mode'];
 
 /** The argument for a review that the user asks for. The start leaves out a review that was postponed. */
 const WANTED = 'wanted';

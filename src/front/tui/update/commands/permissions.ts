@@ -23,9 +23,9 @@ import {
 import type { UiMessage } from '../message.ts';
 import { showPage } from './pages.ts';
 
-const ELSEWHERE = 'rules can be changed only where the conversation runs';
+const ELSEWHERE = 'rules and the mode can be changed only where the conversation runs';
 
-/** `/permissions`: lists the rules, or changes one of them. */
+/** `/permissions`: lists the rules, changes one of them, or sets the mode. */
 export function permissions(state: AppState, argument: string): Update {
   const command = readPermissionsCommand(argument);
   const { isWatched } = state.conversation;
@@ -33,6 +33,10 @@ export function permissions(state: AppState, argument: string): Update {
   switch (command.kind) {
     case 'list':
       return listRules(state);
+    case 'mode': {
+      const chosen = chooseMode(state, command.mode);
+      return { ...chosen, state: { ...chosen.state, hint: `permission mode: ${command.mode}` } };
+    }
     case 'add':
       return next(state, changeRules(state, [command.change]));
     case 'remove':
@@ -99,6 +103,7 @@ function showRules(
     lines: [
       ...(lines.length === 0 ? ['no rules'] : lines),
       'to change them: /permissions allow|ask|deny RULE, /permissions remove RULE',
+      'to change the mode: /permissions mode NAME',
     ],
   };
   return showPage(shown, page, context);
