@@ -20,12 +20,15 @@ export class TmuxTerminal implements Disposable {
       size = [90, 30],
       onStopped = null,
       program = [process.execPath, BIN],
+      background = null,
     }: {
       readonly env: Readonly<Record<string, string>>;
       readonly size?: readonly [number, number];
       /** Run in a shell with job control, which says when it is stopped and takes Enter for this. Default: in none. */
       readonly onStopped?: string | null;
       readonly program?: readonly string[];
+      /** The color of the background that the terminal reports, such as `#ffffff`. Default: it reports none. */
+      readonly background?: string | null;
     },
   ) {
     this.sandbox = sandbox;
@@ -47,6 +50,7 @@ export class TmuxTerminal implements Disposable {
     this.tmux(
       '-f',
       '/dev/null',
+      ...(background === null ? [] : ['set', '-g', 'window-style', `bg=${background}`, ';']),
       'new-session',
       '-d',
       '-x',
@@ -67,6 +71,13 @@ export class TmuxTerminal implements Disposable {
   /** The same with its colours, as escape sequences. */
   painted(): string {
     return this.tmux('capture-pane', '-p', '-e');
+  }
+
+  /** The lines as the program wrote them: a line that was too long for the screen is not broken. */
+  unbrokenLines(): readonly string[] {
+    return this.tmux('capture-pane', '-p', '-J')
+      .split('\n')
+      .map((line) => line.trimEnd());
   }
 
   /** The title that the program has set. */

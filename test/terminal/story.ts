@@ -20,16 +20,18 @@ interface TerminalOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly size?: readonly [number, number];
+  readonly background?: string;
 }
 
 /** Opens the built program in tmux and waits for its start screen. */
 export async function openTerminal(
   { sandbox, model }: World,
-  { args = [], env = {}, size = SIZE }: TerminalOptions = {},
+  { args = [], env = {}, size = SIZE, background }: TerminalOptions = {},
 ): Promise<TmuxTerminal> {
   const terminal = new TmuxTerminal(sandbox, args, {
     env: { ...model.env('anthropic'), ...env },
     size,
+    background: background ?? null,
   });
   await terminal.sees(args.includes('--screen-reader') ? 'Type what you want done.' : '/help');
   return terminal;
