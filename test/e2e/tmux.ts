@@ -50,6 +50,7 @@ export class TmuxTerminal implements Disposable {
     this.tmux(
       '-f',
       '/dev/null',
+      ...(background === null ? [] : ['set', '-g', 'window-style', `bg=${background}`, ';']),
       'new-session',
       '-d',
       '-x',
@@ -59,7 +60,6 @@ export class TmuxTerminal implements Disposable {
       '-c',
       sandbox.workspace,
       line,
-      ...(background === null ? [] : [';', 'set-option', '-g', 'window-style', `bg=${background}`]),
     );
   }
 
@@ -71,6 +71,13 @@ export class TmuxTerminal implements Disposable {
   /** The same with its colours, as escape sequences. */
   painted(): string {
     return this.tmux('capture-pane', '-p', '-e');
+  }
+
+  /** The lines as the program wrote them: a line that was too long for the screen is not broken. */
+  unbrokenLines(): readonly string[] {
+    return this.tmux('capture-pane', '-p', '-J')
+      .split('\n')
+      .map((line) => line.trimEnd());
   }
 
   /** The title that the program has set. */

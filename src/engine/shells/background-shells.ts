@@ -3,12 +3,10 @@ import { deferred, onAbort, type Deferred } from '../../base/async.ts';
 import { MusterError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { runningRemoteWork } from '../../protocol/state/owned-work.ts';
-import type { Deadlines } from '../../base/deadlines.ts';
+
 import type { EventBody, RemoteReference } from '../../protocol/events/event.ts';
 import {
-  type AnyTool,
   type BegunShell,
-  type ByteFilter,
   LEAVE_RUNNING,
   type RemotePort,
   type RemoteWork,
@@ -16,10 +14,9 @@ import {
   type ShellPort,
   type ShellWork,
   type StartedShell,
-  type ToolCaps,
   type ToolOutput,
 } from '../../protocol/tool.ts';
-import type { TaskStore } from '../../store/task-store.ts';
+
 import type { ClosableServerPort } from '../../protocol/server-message.ts';
 import {
   createRemoteShell,
@@ -30,49 +27,13 @@ import {
   type RemoteCall,
 } from './remote-work.ts';
 import { shellEndEvents, type ShellOutcome } from './shell-end.ts';
+import type { ShellDeps, ShellOwner } from './shell-owner.ts';
 import { ShellOutput } from './shell-output.ts';
-import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** The maximum number of background shells of one task at the same time. */
 const MAX_SHELLS = 16;
 /** The tools that a task needs to read the output of a shell and to stop it. */
 const NEEDED_TOOLS = ['TaskOutput', 'TaskStop'];
-
-interface ShellDeps {
-  readonly store: Pick<TaskStore, 'createSpillFile'>;
-  readonly settings: {
-    readonly caps: Pick<ToolCaps, 'spillBytes' | 'toolMs'>;
-    readonly foregroundMs: number;
-  };
-  readonly deadlines: Deadlines;
-  redactBytes?(): ByteFilter;
-  onFault(taskId: string, thrown: unknown): void;
-}
-
-/** The parts of a task that its shells use. */
-interface ShellOwner {
-  /** The id of the task. */
-  readonly id: string;
-  readonly journal: {
-    readonly state: TaskState;
-    record(...events: readonly EventBody[]): void;
-    sync(): Promise<void>;
-  };
-  /** The tools of the task, by name. */
-  readonly view: ReadonlyMap<string, Pick<AnyTool, 'follow'>>;
-  /** Aborts when the task is stopped. */
-  readonly signal: AbortSignal;
-  /** Returns true if the task is parked, so that the work of servers goes on without it. */
-  isParked(): boolean;
-  /** Records that a shell had to be killed because it did not stop when asked. */
-  recordKill(): void;
-  /**
-   * Fails the task because the end of a shell can't be recorded: the task would otherwise wait for that end forever.
-   */
-  fail(thrown: unknown): void;
-  /** Wakes the task because a shell has ended. */
-  wake(): void;
-}
 
 /**
  * The abort reason of a shell's signal. `notify` and `silent`: the task stops the shell, with or without a notice of

@@ -8,6 +8,8 @@ import { useVirtualTime } from './virtual-time.ts';
 useVirtualTime();
 
 const CTRL_S = '\u0013';
+const CTRL_U = '\u0015';
+const CTRL_W = '\u0017';
 
 /** Waits until the screen shows a text. */
 async function shows(stage: Stage, text: string): Promise<string> {
@@ -45,6 +47,20 @@ describe('a mention that is typed', () => {
     await stage.say('s');
     expect(stage.asked.enclosed.map(({ words }) => words)).toEqual(['look at @src/main.ts']);
   });
+});
+
+it.each([
+  ['a line', '/the', CTRL_U],
+  ['a word', 'See @src/ma', CTRL_W],
+])('completions close with a key that deletes %s', async (_, typed, key) => {
+  await using stage = new Stage();
+  stage.files = ['src/main.ts'];
+  await stage.emulator.type(typed);
+  await shows(stage, '→ ');
+  await stage.emulator.press(key);
+  expect(await stage.screen()).not.toContain('→ ');
+  await stage.emulator.type('Hello');
+  expect(await stage.screen()).toContain('Hello');
 });
 
 it('a command runs with the first Enter if its argument is complete', async () => {

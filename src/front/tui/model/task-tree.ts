@@ -3,8 +3,8 @@ import type { TaskSignal } from '../../../protocol/signal.ts';
 import { placeShells, type ShellRow } from './shell-row.ts';
 import { hasEnded, taskRow, type TaskRow } from './task-row.ts';
 import { addProgress, markRefused } from './call-entries.ts';
+import { addStreamed, emptyStream, endsAnswer, type AnswerStream } from './answer-stream.ts';
 import {
-  addStreamed,
   applyToTranscript,
   beginTask,
   copyTranscript,
@@ -18,6 +18,9 @@ import type { Question } from '../../../protocol/question.ts';
 
 /** The maximum number of tasks in the tree. If there are more, the oldest ended tasks are removed and only counted. */
 const MAX_ROWS = 600;
+
+/** The maximum number of answers out of view that are kept while they are written. */
+const MAX_STREAMS = 64;
 
 /**
  * A tree of tasks: the fold of their events and of the text that streams in. The functions of this file change a
@@ -42,6 +45,8 @@ export interface DisplayedTree {
   main: Transcript;
   /** The conversation of another task that is open. */
   opened: Transcript | null;
+  /** The answers that tasks out of view are writing, by the ids of the tasks. */
+  readonly streams: Map<string, AnswerStream>;
 }
 
 export function emptyTaskTree(clock: Clock = systemClock): DisplayedTree {
@@ -55,6 +60,7 @@ export function emptyTaskTree(clock: Clock = systemClock): DisplayedTree {
     questions: new Map(),
     main: emptyTranscript(null),
     opened: null,
+    streams: new Map(),
   };
 }
 
@@ -75,6 +81,7 @@ export function copyTree(tree: DisplayedTree, task: string | null = null): Displ
     questions: new Map(tree.questions),
     main: copy(tree.main),
     opened: tree.opened === null ? null : copy(tree.opened),
+    streams: new Map(tree.streams),
   };
 }
 
@@ -85,6 +92,7 @@ export function applyToTree(tree: DisplayedTree, event: TaskEvent, state: TaskSt
   tree.rows.set(id, taskRow(state, measureClockShift(tree.clock)));
   const transcript = transcriptOf(tree, id);
   if (transcript !== null) applyToTranscript(transcript, event);
+  if (endsAnswer(event)) tree.streams.delete(id);
   switch (event.type) {
     case 'task.created':
       dropOldRows(tree);
@@ -123,10 +131,22 @@ export function applySignalToTree(tree: DisplayedTree, signal: TaskSignal): void
     return;
   }
   const transcript = transcriptOf(tree, signal.task);
-  if (transcript === null) return;
-  if (signal.type === 'text_delta') addStreamed(transcript, 'text', signal.text);
-  if (signal.type === 'progress') addProgress(transcript, signal.callId, signal);
-  if (signal.type === 'reasoning_delta') addStreamed(transcript, 'thinking', signal.text);
+  if (signal.type === 'progress') {
+    if (transcript !== null) addProgress(transcript, signal.callId, signal);
+  } else if (signal.type !== 'tool_call_started') {
+    const stream = transcript?.stream ?? streamOutOfView(tree, signal.task);
+    if (stream === null) return;
+    addStreamed(stream, signal.type === 'text_delta' ? 'text' : 'thinking', signal.text);
+  }
+}
+
+/** Returns a copy of the stream of a task out of view, which the tree holds from now on; null if it holds too many. */
+function streamOutOfView({ streams }: DisplayedTree, task: string): AnswerStream | null {
+  const known = streams.get(task);
+  if (known === undefined && streams.size === MAX_STREAMS) return null;
+  const stream = { ...(known ?? emptyStream()) };
+  streams.set(task, stream);
+  return stream;
 }
 
 /** Shows that a task waits for the first token and no longer for a connection, until an event says more. */
@@ -167,10 +187,21 @@ function markRefusals(tree: DisplayedTree, row: TaskRow | undefined): void {
   if (transcript !== null) markRefused(transcript, row.id);
 }
 
-/** Shows the transcript of a task beside the conversation. */
+/** Shows the transcript of a task beside the conversation, with the answer that the task is writing. */
 export function openTranscript(tree: DisplayedTree, opened: Transcript): void {
-  tree.opened = opened;
+  const { task } = opened;
+  const stream = task === null ? undefined : tree.streams.get(task);
+  if (task !== null) tree.streams.delete(task);
+  tree.opened = stream === undefined ? opened : { ...opened, stream: { ...stream } };
   for (const row of tree.rows.values()) if (row.parent === opened.task) markRefusals(tree, row);
+}
+
+/** Shows only the conversation. The answer that the closed task is writing is kept until it is complete. */
+export function closeTranscript(tree: DisplayedTree): void {
+  const { task = null, stream = null } = tree.opened ?? {};
+  const isWriting = stream !== null && (stream.text !== '' || stream.thinking !== '');
+  if (task !== null && isWriting) tree.streams.set(task, stream);
+  tree.opened = null;
 }
 
 /** Removes all tasks from a tree, before another conversation starts. The entries of the transcript stay in view. */
@@ -182,6 +213,7 @@ export function forgetTree(tree: DisplayedTree): void {
   tree.background.clear();
   tree.questions.clear();
   tree.opened = null;
+  tree.streams.clear();
   beginTask(tree.main);
 }
 

@@ -12,7 +12,7 @@ import {
 } from './call-entries.ts';
 import { createMessageEntry } from './entry.ts';
 import type { Entry, EntryBody, CallEntry, CallState, MessageEntry } from './entry.ts';
-import { cutWithNote, textStart, textEnd } from './cut-text.ts';
+import { cutWithNote, textStart } from './cut-text.ts';
 import {
   isFinalAnswer,
   measureWork,
@@ -23,6 +23,7 @@ import {
 } from './work.ts';
 import { describeAnswer } from './call-details.ts';
 import { describeNotice } from './entry.ts';
+import { emptyStream, endsAnswer, type AnswerStream } from './answer-stream.ts';
 import {
   endedCall,
   MAX_OUTPUT,
@@ -38,9 +39,6 @@ const MAX_ENTRIES = 400;
 const KEYS_OF_EVENT = 1_024;
 /** The maximum number of messages that wait to be read. */
 const MAX_WAITING = 100;
-/** The maximum length of a streamed answer. Its beginning is dropped, because the end is in view. */
-const MAX_STREAMED = 64 * 1024;
-
 /** The conversation of one task: a fold of its events and of the text that streams in, with bounded memory. The functions
  * of this file change it in place. */
 export interface Transcript {
@@ -65,8 +63,7 @@ export interface Transcript {
   readonly waiting: MessageEntry[];
   /** The tasks below, by id, for the entries of their ends. The oldest ones are forgotten. */
   children: ReadonlyMap<string, KnownChild>;
-  /** The answer that is being written. */
-  readonly stream: { text: string; thinking: string };
+  readonly stream: AnswerStream;
   /** The work since the last answer; null while the task is idle. */
   work: OngoingWork | null;
   /** The maximum number of tries of a request; null if it is not known. */
@@ -100,7 +97,7 @@ export function emptyTranscript(
     lastSeq: -1,
     waiting: [],
     children: new Map(),
-    stream: { text: '', thinking: '' },
+    stream: emptyStream(),
     work: null,
     maxTries: null,
   };
@@ -141,12 +138,10 @@ export function beginTask(transcript: Transcript): void {
   transcript.earlier = null;
 }
 
-export function addStreamed({ stream }: Transcript, kind: 'text' | 'thinking', text: string): void {
-  stream[kind] = textEnd(stream[kind] + text, MAX_STREAMED);
-}
-
 /** Adds an event of its task. An event that was added before changes nothing. */
 export function applyToTranscript(transcript: Transcript, event: TaskEvent): void {
+  // The event may be in the transcript already, read from the log before the event arrived.
+  if (endsAnswer(event)) Object.assign(transcript.stream, emptyStream());
   if (event.seq <= transcript.lastSeq) return;
   transcript.lastSeq = event.seq;
   transcript.work = measureWork(transcript.work, event);
@@ -177,17 +172,14 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
       return;
     }
     case 'turn.started':
-      clearStream(transcript);
       for (const id of event.inputs) markRead(transcript, id);
       return;
     case 'turn.ended':
-      clearStream(transcript);
       settleRetry(transcript);
       addAnswer(transcript, event.message);
       if (isFinalAnswer(event)) endWork(transcript, event);
       return;
     case 'turn.retried':
-      clearStream(transcript);
       if (event.failure.kind !== 'rate_limit') addRetry(transcript, event);
       return;
     case 'task.started':
@@ -197,7 +189,6 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
       settleRetry(transcript);
       return;
     case 'turn.failed':
-      clearStream(transcript);
       settleRetry(transcript);
       if (event.text !== undefined) add({ kind: 'answer', text: cutWithNote(event.text) });
       if (event.failure.kind !== 'cancelled') note('error', event.failure.message);
@@ -261,7 +252,6 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
       note('info', 'the conversation was put back to here');
       return;
     case 'task.ended':
-      clearStream(transcript);
       if (event.end.status !== 'completed') {
         const { status, because: reason } = event.end;
         const last = transcript.entries.at(-1);
@@ -300,10 +290,6 @@ function settleRetry({ entries }: Transcript): void {
 /** Whether messages of the user wait to be read. Messages of other tasks can't be taken back. */
 export function hasWaitingMessages({ waiting }: Pick<Transcript, 'waiting'>): boolean {
   return waiting.some(({ from }) => from === undefined);
-}
-
-function clearStream({ stream }: Transcript): void {
-  Object.assign(stream, { text: '', thinking: '' });
 }
 
 function addAnswer(transcript: Transcript, message: AssistantMessage): void {

@@ -216,7 +216,7 @@ function awaitForeground(): void {
 /** Creates the only component of the screen. It passes keys on to the editor. */
 function createRoot(
   editor: Editor,
-  { draw, onWheel }: Pick<ScreenOptions, 'draw' | 'onWheel'>,
+  { draw, onWheel, completions }: Pick<ScreenOptions, 'draw' | 'onWheel' | 'completions'>,
   terminal: Terminal,
 ): Component & Focusable {
   return {
@@ -233,6 +233,7 @@ function createRoot(
     handleInput(data) {
       const before = editor.getText();
       editor.handleInput(data);
+      closeOldCompletions(editor, { before, key: parseKey(data) }, completions);
       // The library puts the cursor before a message that ↑ recalls, where nobody goes on typing. Before several lines it
       // stays, so that ↑ goes on to the next message.
       const after = editor.getText();
@@ -247,6 +248,21 @@ function createRoot(
     },
     invalidate: () => editor.invalidate(),
   };
+}
+
+/**
+ * Closes the completions after a key that deletes a word or a line. The library leaves them open, although they belong
+ * to the text before. `before` is the text before the key.
+ */
+function closeOldCompletions(
+  editor: Editor,
+  { before, key }: { readonly before: string; readonly key: string | undefined },
+  completions: AutocompleteProvider,
+): void {
+  const isDeleted = editor.getText().length < before.length;
+  if (!isDeleted || key === 'backspace' || key === 'delete') return;
+  // The library has no other way to close them.
+  if (editor.isShowingAutocomplete()) editor.setAutocompleteProvider(completions);
 }
 
 /** Changes the marks of pastes in a drawn line from `+82 lines` to `: 82 lines`, which is as wide and means the same to everybody. */

@@ -2,7 +2,13 @@ import { plural } from '../../../base/text.ts';
 import type { AppState } from '../model/app-state.ts';
 import type { Bindings } from '../model/key-bindings.ts';
 import { keysOf } from '../model/key-names.ts';
-import { findForegroundTasks, rootRow, type DisplayedTree, treeRows } from '../model/task-tree.ts';
+import {
+  closeTranscript,
+  findForegroundTasks,
+  rootRow,
+  type DisplayedTree,
+  treeRows,
+} from '../model/task-tree.ts';
 import { hasEnded, type TaskRow } from '../model/task-row.ts';
 import {
   type ActionHandlers,
@@ -10,6 +16,7 @@ import {
   addNote,
   andThen,
   arm,
+  editTree,
   hint,
   next,
   setEditorText,
@@ -96,7 +103,7 @@ export function closeTask(state: AppState): Update {
   return andThen(endSearch(state), (ended) => {
     const left = ended.focus === 'entries' ? leaveEntries(ended) : ended;
     const atEnd = followEnd({ ...left, toggled: new Set(), chosenEntry: null });
-    return next({ ...atEnd, openTask: null, tree: { ...atEnd.tree, opened: null } });
+    return next(editTree({ ...atEnd, openTask: null }, closeTranscript));
   });
 }
 

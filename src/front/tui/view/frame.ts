@@ -5,6 +5,7 @@ import { keysOf } from '../model/key-names.ts';
 import {
   rootRow,
   currentRows,
+  findForegroundTasks,
   treeRows,
   type PendingQuestion,
   type TaskTreeRow,
@@ -150,8 +151,9 @@ function statusLine(state: AppState, context: ViewContext): string {
   const roomForFacts = room - SEPARATOR.length;
   const isTyping = state.focus === 'editor' && state.search === null;
   let parts: StatusParts;
-  if (isTyping && !isUrgent) parts = fitStatusAndHints(known, hints, roomForFacts);
-  else {
+  if (isTyping && !isUrgent) {
+    parts = fitStatusAndHints(known, hints, roomForFacts, minHints(state));
+  } else {
     // A message that does not fit is cut; a key that does not fit is left out.
     const end = isUrgent ? fitLine(hints.join(SEPARATOR), room) : joinFittingFacts(hints, room);
     parts = { facts: fitStatus(known, roomForFacts - visibleWidth(end)), hints: end };
@@ -162,6 +164,16 @@ function statusLine(state: AppState, context: ViewContext): string {
     pen.prose(MODE_ROLES[nextMode ?? mode], `[${modeText}]`),
   ].join('');
   return joinEnds(start, pen.prose(isUrgent ? 'warn' : 'dim', end), width);
+}
+
+/**
+ * Returns the number of hints for which facts are left out. A user who sees children for the first time has to find how
+ * to open one, and then how to leave it and how to stop it.
+ */
+function minHints({ tree, openTask }: AppState): number {
+  if (openTask !== null) return 2;
+  const isAtWork = rootRow(tree)?.endedAt === null;
+  return isAtWork && findForegroundTasks(tree, null).length > 0 ? 2 : 1;
 }
 
 /** The colors of the modes. Wider modes have stronger colors. */

@@ -66,13 +66,15 @@ export interface StatusParts {
 }
 
 /**
- * Fits the facts and the hints, the most important hint first, into `room` columns. The hints give way first, all but one
- * of them; then facts that can be looked up; then the last hint, before the model is left out.
+ * Fits the facts and the hints, the most important hint first, into `room` columns. The hints give way first, all but
+ * `minHints` of them; then facts that can be looked up, the directory only if one hint is left; then the last hint, before
+ * the model is left out.
  */
 export function fitStatusAndHints(
   facts: StatusFacts,
   hints: readonly string[],
   room: number,
+  minHints = 1,
 ): StatusParts {
   const texts = shorterTexts(facts);
   const fit = (candidates: readonly string[], count: number): StatusParts | null => {
@@ -86,7 +88,9 @@ export function fitStatusAndHints(
     if (fitted !== null) return fitted;
   }
   const withModel = texts.slice(0, -TEXTS_WITHOUT_MODEL);
-  const fitted = fit(withModel, 1) ?? fit(withModel, 0);
+  const withDirectory = withModel.slice(0, -1);
+  const wanted = minHints > 1 && hints.length >= minHints ? fit(withDirectory, minHints) : null;
+  const fitted = wanted ?? fit(withModel, 1) ?? fit(withModel, 0);
   if (fitted !== null) return fitted;
   const [first = ''] = hints;
   const text = firstFitting(texts, room - visibleWidth(first)) ?? '';

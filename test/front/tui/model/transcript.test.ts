@@ -3,8 +3,10 @@ import { callSubject } from '../../../../src/front/tui/model/call-details.ts';
 import {
   applySignalToTree,
   applyToTree,
+  closeTranscript,
   emptyTaskTree,
   currentRows,
+  openTranscript,
   paneRows,
 } from '../../../../src/front/tui/model/task-tree.ts';
 import { applyToTranscript, emptyTranscript } from '../../../../src/front/tui/model/transcript.ts';
@@ -193,14 +195,34 @@ it('the tree keeps a bounded number of ended tasks, and all tasks at work', () =
   expect([...ui.rows.values()].filter(({ endedAt }) => endedAt === null).length).toBe(11);
 });
 
-it('streamed text is kept only for transcripts in view, with a limit', () => {
-  const ui = tree(2, { ended: 0 });
+it('the end of streamed text is kept, also of a few tasks out of view', () => {
+  const ui = tree(100, { ended: 0 });
   const opened = emptyTranscript('child00000');
   ui.opened = opened;
-  for (let index = 0; index < 100; index += 1) {
-    for (const task of ['mainmain', 'child00000', 'child00001']) {
+  const children = [...ui.rows.keys()].filter((id) => id !== 'mainmain');
+  for (let index = 0; index < 10; index += 1) {
+    for (const task of ['mainmain', ...children]) {
       applySignalToTree(ui, { type: 'text_delta', task, text: 'y'.repeat(10_000) });
     }
   }
   expect([ui.main.stream.text.length, opened.stream.text.length]).toEqual([65_536, 65_536]);
+  expect(ui.streams.size).toBe(64);
+  expect(Math.max(...[...ui.streams.values()].map(({ text }) => text.length))).toBe(65_536);
+});
+
+it('a task that is opened, left and opened again shows the answer that it is writing', () => {
+  const ui = tree(1, { ended: 0 });
+  const write = (text: string): void =>
+    applySignalToTree(ui, { type: 'text_delta', task: 'child00000', text });
+  const shown: (string | undefined)[] = [];
+  write('It ');
+  openTranscript(ui, emptyTranscript('child00000'));
+  write('is ');
+  shown.push(ui.opened?.stream.text);
+  closeTranscript(ui);
+  write('here');
+  openTranscript(ui, emptyTranscript('child00000'));
+  shown.push(ui.opened?.stream.text);
+  expect(shown).toEqual(['It is ', 'It is here']);
+  expect(ui.streams.size).toBe(0);
 });

@@ -105,13 +105,13 @@ describe('slash commands', () => {
     ).map(({ name }) => name);
     expect(refused).toEqual([
       'model',
+      'resume',
       'undo',
       'redo',
       'take-back',
       'compact',
       'config',
       'init',
-      'resume',
       'login',
       'trust',
       'restart',

@@ -73,6 +73,18 @@ it.each([
   expect(fitStatusAndHints(FACTS, BUSY, room)).toEqual({ facts: text, hints: hints.join(' · ') });
 });
 
+it.each([
+  [90, 'project (feature/retries) · claude-sonnet-5 · high · 34 % · $0.12', 2],
+  [80, 'project (feature/ret…) · claude-sonnet-5 · 34 % · $0.12', 2],
+  [73, 'project · claude-sonnet-5 · 34 % · $0.12', 2],
+  [60, 'project · claude-sonnet-5 · 34 % · $0.12', 1],
+])('keeps two hints before the branch where both matter, in %i columns', (room, text, count) => {
+  expect(fitStatusAndHints(FACTS, BUSY, room, 2)).toEqual({
+    facts: text,
+    hints: BUSY.slice(0, count).join(' · '),
+  });
+});
+
 it('leaves out a count of tokens before the branch, and a cost after the directory', () => {
   expect(fitStatus({ ...FACTS, use: '12.3k tok' }, 52)).toBe(
     'project (feature/ret…) · claude-sonnet-5 · 34 %',

@@ -106,6 +106,13 @@ export const COMMANDS: readonly SlashCommand[] = [
         : next(state, { type: 'set-model', ...parseModel(argument) }),
   },
   {
+    name: 'resume',
+    argument: '[ID]',
+    help: 'continue an earlier conversation',
+    needsOwnConversation: true,
+    run: switchConversation,
+  },
+  {
     name: 'undo',
     argument: '[N] [PART]',
     help: 'go back to before one of your messages; N: that many; PART: files or conversation',
@@ -205,13 +212,6 @@ export const COMMANDS: readonly SlashCommand[] = [
     help: 'write AGENTS.md for this project, or improve it',
     needsOwnConversation: true,
     run: (state) => next(state, { type: 'send-message', text: INIT_PROMPT, to: null }),
-  },
-  {
-    name: 'resume',
-    argument: '[ID]',
-    help: 'continue an earlier conversation',
-    needsOwnConversation: true,
-    run: switchConversation,
   },
   {
     name: 'login',

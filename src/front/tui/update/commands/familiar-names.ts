@@ -22,5 +22,6 @@ export const BARE_WORDS: ReadonlyMap<string, string> = new Map([
 export const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['doctor', 'type !!muster doctor, which checks this machine and the configuration'],
   ['hooks', 'this version of Muster runs no hooks; /permissions allows and refuses calls'],
+  ['stop', 'the key Esc stops the main agent; /tasks lists the tasks, and Ctrl+X stops one'],
   ['bug', 'type !!muster doctor, and send its output with your report'],
 ]);
