@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { rejectOnAbort } from '../base/async.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/errors.ts';
 import type { HttpFetch } from '../sys/http/http-types.ts';
@@ -206,8 +207,9 @@ async function createTarget(
   }
   const { createServerLogin } = await import('./server-login.ts');
   const access = createServerLogin(serverId(entry), { transport, fetch, logins });
-  // A renewal that is due now does not count for the time of the first question to the server.
-  await access.login.token();
+  // A renewal that is due now does not count for the time of the first question to the server. One that another process
+  // waits for too, or that nobody answers, must not hold up the end of Muster.
+  await rejectOnAbort(access.login.token(), signal);
   return { ...target, ...access };
 }
 

@@ -30,7 +30,7 @@ const LEAD_TEXTS = {
   file: 'The user names this file with @',
   command: 'The user ran this command themselves, in the working directory',
   image: 'The user shows this image',
-  resource: 'The user names this resource of an MCP server with @',
+  resource: 'This resource of an MCP server comes with the message of the user',
   prompt: 'The user sends this prompt of an MCP server',
 } as const satisfies Record<QuotedItem['kind'], string>;
 

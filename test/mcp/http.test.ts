@@ -2,11 +2,49 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DEFAULT_MESSAGE_LIMITS } from '../../src/mcp/message-lines.ts';
+import type { McpLogin } from '../../src/protocol/mcp-login.ts';
 import { waitUntilPasses } from '../wait-until-passes.ts';
 import { startHttpServer, startSseServer, startStreamingServer } from './servers/http.ts';
 import { createHost, firstText, FOREVER, readEntry, tempDirectory } from './support.ts';
 
 const options = { signal: FOREVER };
+
+test('a renewal of a login that nobody answers holds up neither a start nor the end', async () => {
+  const login: McpLogin = {
+    server: 'http://127.0.0.1:9/',
+    issuer: 'https://a.test',
+    clientId: 'x',
+    clientSecret: null,
+    authMethod: 'none',
+    tokenEndpoint: 'https://a.test/token',
+    revocationEndpoint: null,
+    resource: null,
+    scope: null,
+    accessToken: 'a',
+    refreshToken: 'r',
+    expiresAt: 0,
+  };
+  const host = createHost({
+    logins: {
+      store: {
+        read: () => Promise.resolve({ login, demand: null }),
+        add: () => Promise.resolve(),
+        renew: () => Promise.resolve(),
+        noteDemand: () => {},
+        withLock: () => new Promise(() => {}),
+      },
+      createFetch: () => fetch,
+      now: () => Date.now(),
+      onSecret: () => {},
+    },
+  });
+  const slow = host.open(readEntry({ url: login.server, startup_timeout_ms: 50 }));
+  await expect(slow.start(FOREVER)).rejects.toThrow('it did not answer within');
+  const started = host.open(readEntry({ url: login.server })).start(FOREVER);
+  const refused = expect(started).rejects.toThrow('all connections were closed');
+  await host.connections.close();
+  await refused;
+});
 
 test('streamable HTTP: tools, resources, prompts, progress', async () => {
   const host = createHost();

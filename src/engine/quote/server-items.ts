@@ -89,14 +89,18 @@ export async function quotePrompt(
       `/${server}:${prompt}: the server sent an empty prompt`,
     );
   }
-  const left = resources.length - MAX_PROMPT_RESOURCES;
-  const outcome = left <= 0 ? '' : `${plural(left, 'resource')} in it left out.`;
+  const closed = findDenial(recipient, toResourceTool(server));
+  const quoted = closed === undefined ? resources.slice(0, MAX_PROMPT_RESOURCES) : [];
+  const left = resources.length - quoted.length;
+  const note =
+    left === 0 ? [] : [`${plural(left, 'resource')} in it left out.`, closed ?? []].flat();
   return [
-    { ...createItem('prompt', typed, { text: visible, attachments }), outcome },
-    ...resources.slice(0, MAX_PROMPT_RESOURCES).map((each) =>
+    createItem('prompt', typed, { text: visible, attachments, outcome: note.join(' ') }),
+    ...quoted.map((each) =>
       createItem('resource', `${server}:${each.uri}`, {
         text: fitText(deps, recipient, each.text),
         attachments: [],
+        outcome: 'It is part of the prompt.',
       }),
     ),
   ];
@@ -124,11 +128,18 @@ function findDenial({ spec, permissions }: RecipientTask, tool: string): string 
 function createItem(
   kind: 'resource' | 'prompt',
   name: string,
-  { text, attachments }: { readonly text: string; readonly attachments: readonly Attachment[] },
+  {
+    text,
+    attachments,
+    outcome = '',
+  }: Pick<QuotedItem, 'text'> & {
+    readonly attachments: readonly Attachment[];
+    readonly outcome?: string;
+  },
 ): QuotedItem {
   const shown = attachments.length === 0 ? {} : { attachments };
   const line = truncate(sanitizeLine(name), MAX_NAME_LENGTH);
-  return { kind, name: line, outcome: '', text, nonce: drawNonce(text), ...shown };
+  return { kind, name: line, outcome, text, nonce: drawNonce(text), ...shown };
 }
 
 /** Cuts a long text, which is then also written to a file that the task may read. */
