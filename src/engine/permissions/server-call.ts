@@ -57,11 +57,14 @@ function readNestedCall(input: JsonObject): JsonObject | undefined {
 function readArguments(input: JsonObject, toolKey: string): JsonObject | undefined {
   const given = input['arguments'];
   if (given !== undefined) return parseObject(given);
-  const wrapped = ARGUMENT_KEYS.map((key) => input[key]).find(
-    (value) => value !== undefined && parseObject(value) !== undefined,
+  const others = Object.fromEntries(Object.entries(input).filter(([key]) => key !== toolKey));
+  const isAlone = Object.keys(others).length === 1;
+  // Beside other keys, a text or null is an argument of the tool with the same name.
+  const wrapped = ARGUMENT_KEYS.map((key) => others[key]).find(
+    (value) =>
+      value !== undefined && (isAlone ? parseObject(value) !== undefined : isJsonObject(value)),
   );
-  if (wrapped !== undefined) return parseObject(wrapped);
-  return Object.fromEntries(Object.entries(input).filter(([key]) => key !== toolKey));
+  return wrapped === undefined ? others : parseObject(wrapped);
 }
 
 /** Reads an object or its JSON text. No value and an empty text are an empty object. */

@@ -31,14 +31,15 @@ export function applyChunks(
   lineEnd: '\n' | '\r\n',
 ): AppliedChunks {
   const file = splitLines(text);
+  const searched = createSearchedFile(file);
   const result: FileLine[] = [];
   const lines: number[] = [];
   const notes: string[] = [];
   let position = 0;
   for (const chunk of chunks) {
-    const place = findPlace(file, chunk, position);
+    const place = findPlace(searched, chunk, position);
     if (!place.ok) return { ok: false, line: chunk.line, problem: place.problem };
-    result.push(...file.slice(position, place.index));
+    for (const line of file.slice(position, place.index)) result.push(line);
     lines.push(place.index + 1);
     if (place.note !== undefined) notes.push(place.note);
     position = place.index;
@@ -52,7 +53,7 @@ export function applyChunks(
       position += 1;
     }
   }
-  result.push(...file.slice(position));
+  for (const line of file.slice(position)) result.push(line);
   return { ok: true, text: joinLines(result, file, lineEnd), lines, notes };
 }
 
@@ -83,7 +84,7 @@ type Place =
   | { readonly ok: false; readonly problem: string };
 
 /** Finds the index of the first line of a change. Lines before `start` belong to earlier changes. */
-function findPlace(file: readonly FileLine[], chunk: PatchChunk, start: number): Place {
+function findPlace(file: SearchedFile, chunk: PatchChunk, start: number): Place {
   let from = start;
   for (const line of chunk.above) {
     const found = findLines(file, [line], from);
@@ -91,8 +92,9 @@ function findPlace(file: readonly FileLine[], chunk: PatchChunk, start: number):
     from = found.index + 1;
   }
   const old = chunk.lines.filter(({ kind }) => kind !== 'add').map(({ text }) => text);
-  if (old.length === 0) return { ok: true, index: chunk.above.length > 0 ? from : file.length };
-  const atEnd = Math.max(from, file.length - old.length);
+  if (old.length === 0)
+    return { ok: true, index: chunk.above.length > 0 ? from : file.lines.length };
+  const atEnd = Math.max(from, file.lines.length - old.length);
   const found = (chunk.isAtEnd ? findLines(file, old, atEnd) : null) ?? findLines(file, old, from);
   if (found === null) return { ok: false, problem: describeMissingLines(file, old, from) };
   const note = describeLooseness(found, chunk.lines);
@@ -107,12 +109,22 @@ interface FoundLines {
   readonly disregarded: string | null;
 }
 
+interface Form {
+  readonly disregards: string | null;
+  readonly fold: (line: string) => string;
+}
+
+const LOOSEST_FORM: Form = {
+  disregards: 'the forms of quotes, dashes and spaces',
+  fold: foldPunctuation,
+};
+
 /** The forms in which lines are compared, from the strictest to the loosest. */
-const FORMS: readonly { readonly disregards: string | null; fold(line: string): string }[] = [
+const FORMS: readonly Form[] = [
   { disregards: null, fold: (line) => line },
   { disregards: 'white space at the ends of lines', fold: (line) => line.trimEnd() },
   { disregards: 'indentation', fold: (line) => line.trim() },
-  { disregards: 'the forms of quotes, dashes and spaces', fold: foldPunctuation },
+  LOOSEST_FORM,
 ];
 
 function foldPunctuation(line: string): string {
@@ -124,25 +136,58 @@ function foldPunctuation(line: string): string {
     .replaceAll(/[\u00a0\u2002-\u200a\u202f\u205f\u3000]/g, ' ');
 }
 
+/** The lines of a file, in the forms in which they are compared. */
+interface SearchedFile {
+  readonly lines: readonly FileLine[];
+  /** Returns the lines in one of FORMS. */
+  fold(form: Form): readonly string[];
+}
+
+function createSearchedFile(lines: readonly FileLine[]): SearchedFile {
+  const folded = new Map<Form, readonly string[]>();
+  return {
+    lines,
+    fold: (form) => {
+      const known = folded.get(form) ?? lines.map(({ text }) => form.fold(text));
+      folded.set(form, known);
+      return known;
+    },
+  };
+}
+
+/** The maximum number of places that are looked for. */
+const MAX_PLACES = 20;
+
 function findLines(
-  file: readonly FileLine[],
+  file: SearchedFile,
   wanted: readonly string[],
   start: number,
 ): FoundLines | null {
-  for (const { disregards, fold } of FORMS) {
-    const folded = wanted.map(fold);
-    const matches: number[] = [];
-    for (let index = start; index + folded.length <= file.length; index += 1) {
-      if (folded.every((line, offset) => fold(file[index + offset]?.text ?? '') === line)) {
-        matches.push(index);
-      }
-    }
+  for (const form of FORMS) {
+    const { disregards } = form;
+    const matches = findMatches(file.fold(form), wanted.map(form.fold), start);
     const [index, ...others] = matches;
     if (index !== undefined) {
       return { index, others: others.map((each) => each + 1), disregarded: disregards };
     }
   }
   return null;
+}
+
+/** Returns the indexes at which lines occur in a file, at most MAX_PLACES. */
+function findMatches(
+  lines: readonly string[],
+  wanted: readonly string[],
+  start: number,
+): readonly number[] {
+  const matches: number[] = [];
+  const last = wanted.length - 1;
+  for (let index = start; index + last < lines.length && matches.length < MAX_PLACES; index += 1) {
+    // The last line is compared first, since a change often begins with lines that are frequent in the file.
+    if (lines[index + last] !== wanted[last]) continue;
+    if (wanted.every((line, offset) => lines[index + offset] === line)) matches.push(index);
+  }
+  return matches;
 }
 
 /** Says how a place differs from what the patch says, if it does. */
@@ -159,29 +204,28 @@ function describeLooseness(
   return others.length === 0 ? undefined : `the first match was changed, ${place}${also}`;
 }
 
-function describeMissingLine(file: readonly FileLine[], line: string, from: number): string {
+function describeMissingLine(file: SearchedFile, line: string, from: number): string {
   const above = findLines(file, [line], 0);
   const where = above === null ? 'the file does not have' : `below line ${from} there is not`;
   return `${where} the line of @@ ${quoteLine(line)}${describeEarlierPlace(above)}`;
 }
 
 /** Names the place that fits best: the one at which the most lines from the first one on are as expected. */
-function describeMissingLines(
-  file: readonly FileLine[],
-  wanted: readonly string[],
-  from: number,
-): string {
+function describeMissingLines(file: SearchedFile, wanted: readonly string[], from: number): string {
   const earlier = findLines(file, wanted, 0);
   if (earlier !== null)
     return `the lines are not below line ${from}${describeEarlierPlace(earlier)}`;
-  const folded = wanted.map(foldPunctuation);
+  const folded = wanted.map(LOOSEST_FORM.fold);
+  const lines = file.fold(LOOSEST_FORM);
   let best = { index: 0, length: 0 };
-  for (let index = 0; index < file.length; index += 1) {
+  for (let index = 0; index < lines.length; index += 1) {
+    // Only a longer match than the best one counts.
+    if (lines[index + best.length] !== folded[best.length]) continue;
     let length = 0;
     while (
       length < folded.length &&
-      index + length < file.length &&
-      foldPunctuation(file[index + length]?.text ?? '') === folded[length]
+      index + length < lines.length &&
+      lines[index + length] === folded[length]
     ) {
       length += 1;
     }
@@ -191,7 +235,9 @@ function describeMissingLines(
   if (best.length === 0) return `the file does not have the line ${expected}`;
   const at = best.index + best.length;
   const found =
-    file[at] === undefined ? 'the file ends' : `the file has ${quoteLine(file[at].text)}`;
+    file.lines[at] === undefined
+      ? 'the file ends'
+      : `the file has ${quoteLine(file.lines[at].text)}`;
   return `at line ${at + 1} the patch expects ${expected}, and ${found}`;
 }
 

@@ -29,6 +29,9 @@ describe('readServerCall', () => {
     [`{"tool":"${ECHO}","arguments":{"text":"x"}}`, [ECHO, { text: 'x' }]],
     [{ name: ECHO, input: { text: 'x' } }, [ECHO, { text: 'x' }]],
     [{ tool: ECHO, text: 'x', input: 'y' }, [ECHO, { text: 'x', input: 'y' }]],
+    [{ tool: ECHO, text: 'x', params: null }, [ECHO, { text: 'x', params: null }]],
+    [{ tool: ECHO, text: 'x', input: '{"a":1}' }, [ECHO, { text: 'x', input: '{"a":1}' }]],
+    [{ tool: ECHO, args: { text: 'x' }, reason: 'why' }, [ECHO, { text: 'x' }]],
     [{ tool: ECHO, arguments: { input: 'y' } }, [ECHO, { input: 'y' }]],
     [
       { tool: 'McpCall', arguments: { tool: ECHO, arguments: { text: 'x' } } },

@@ -81,3 +81,20 @@ it.each([
 ] as const)('says where a change does not fit: %j with %j', (text, changes, line, problem) => {
   expect(apply(text, changes)).toEqual({ ok: false, line, problem });
 });
+
+it('changes a line of a file with very many lines', () => {
+  const count = 300_000;
+  expect(apply('x\n'.repeat(count), '-x\n+y')).toMatchObject({
+    ok: true,
+    lines: [1],
+    text: `y\n${'x\n'.repeat(count - 1)}`,
+  });
+});
+
+it('names the place that fits best in a file whose lines are all the same', () => {
+  expect(apply('x\n'.repeat(60_000), `${' x\n'.repeat(20_000)}-z`)).toEqual({
+    ok: false,
+    line: 3,
+    problem: 'at line 20001 the patch expects "z", and the file has "x"',
+  });
+});
