@@ -37,23 +37,27 @@ const STEPS: readonly Step[] = [
 
 /**
  * Decides whether a call may run, must be asked about, or is refused. This function decides about every call of every
- * tool in every task. It is pure. A patch that removes files needs the rights of DeleteFile besides its own.
+ * tool in every task. It is pure. A call that also needs the rights of other tools gets the strictest decision.
  */
 export function decide(call: ResolvedCall, rights: Rights, context: DecisionContext): Decision {
-  const decision = decideAsTool(call, rights, context);
-  if (call.access.removesFiles !== true) return decision;
-  return pickStricter(decision, decideAsTool({ ...call, tool: 'DeleteFile' }, rights, context));
+  const { alsoNeeds = [] } = call.access;
+  return alsoNeeds.reduce(
+    (decision, tool) => pickStricter(decision, decideAsTool({ ...call, tool }, rights, context)),
+    decideAsTool(call, rights, context),
+  );
 }
 
 const STRICTNESS: Readonly<Record<Verdict, number>> = { allow: 0, ask: 1, deny: 2 };
 
 /** Returns the stricter of two decisions about one call. If both ask for rules, names the rules of both. */
-function pickStricter(own: Decision, asRemoval: Decision): Decision {
-  if (STRICTNESS[own.verdict] > STRICTNESS[asRemoval.verdict]) return own;
-  const rules = [own.wouldAllow, asRemoval.wouldAllow].filter((each) => each !== undefined);
-  return own.verdict === 'ask' && rules.length === 2
-    ? { ...asRemoval, wouldAllowParts: rules }
-    : asRemoval;
+function pickStricter(own: Decision, other: Decision): Decision {
+  if (STRICTNESS[own.verdict] > STRICTNESS[other.verdict]) return own;
+  const [ownRules, otherRules] = [own, other].map(
+    ({ wouldAllow, wouldAllowParts }) =>
+      wouldAllowParts ?? (wouldAllow === undefined ? [] : [wouldAllow]),
+  );
+  if (own.verdict !== 'ask' || !ownRules?.length || !otherRules?.length) return other;
+  return { ...other, wouldAllowParts: [...new Set([...ownRules, ...otherRules])] };
 }
 
 function decideAsTool(call: ResolvedCall, rights: Rights, context: DecisionContext): Decision {

@@ -86,8 +86,8 @@ export interface Access {
   /** The absolute paths that the tool would open, in which links are not resolved yet. */
   readonly reads: readonly string[];
   readonly writes: readonly string[];
-  /** True if the call may remove files from `writes`. It then needs the rights of DeleteFile, too. Default: false. */
-  readonly removesFiles?: true;
+  /** Other tools whose rights the call needs, too: a patch that deletes files needs those of DeleteFile. Default: none. */
+  readonly alsoNeeds?: readonly string[];
   /** The shell command lines, verbatim. */
   readonly commands: readonly string[];
   /** True if the commands continue to run after the end of the call. Default: false. */

@@ -643,39 +643,52 @@ function shuffle(texts: readonly string[]): fc.Arbitrary<readonly string[]> {
 }
 
 describe('a patch', () => {
-  const patch = (removes: boolean) =>
+  const patch = (...alsoNeeds: readonly string[]) =>
     call('PatchFiles', 'edit', {
       reads: [path('src/a.ts')],
       writes: [path('src/a.ts')],
-      ...(removes ? { removesFiles: true } : {}),
+      alsoNeeds,
     });
+  const changes: readonly string[] = [];
+  const deletes = ['DeleteFile'];
+  const moves = ['MoveFile'];
 
-  test.each<[removes: boolean, RuleTexts, PermissionMode, expected: string]>([
-    [false, {}, 'acceptEdits', 'allow mode'],
-    [true, {}, 'acceptEdits', 'ask tool_default'],
-    [true, {}, 'autonomous', 'allow mode'],
-    [true, {}, 'plan', 'deny floor'],
-    [true, { allow: ['DeleteFile'] }, 'acceptEdits', 'allow allow_rule'],
+  test.each<[alsoNeeds: readonly string[], RuleTexts, PermissionMode, expected: string]>([
+    [changes, {}, 'acceptEdits', 'allow mode'],
+    [deletes, {}, 'acceptEdits', 'ask tool_default'],
+    [deletes, {}, 'autonomous', 'allow mode'],
+    [deletes, {}, 'plan', 'deny floor'],
+    [deletes, { allow: ['DeleteFile'] }, 'acceptEdits', 'allow allow_rule'],
     // A rule about deleting allows no changes of text, and the other way round.
-    [true, { allow: ['DeleteFile'] }, 'default', 'ask tool_default'],
-    [true, { allow: ['Edit'] }, 'default', 'ask tool_default'],
-    [true, { allow: ['Edit', 'DeleteFile'] }, 'default', 'allow allow_rule'],
+    [deletes, { allow: ['DeleteFile'] }, 'default', 'ask tool_default'],
+    [deletes, { allow: ['Edit'] }, 'default', 'ask tool_default'],
+    [deletes, { allow: ['Edit', 'DeleteFile'] }, 'default', 'allow allow_rule'],
     // A deletion in the patch turns off no rule about its changes.
     ...['Write', 'Edit', 'MultiEdit', 'PatchFiles', 'DeleteFile', 'Read'].flatMap(
-      (tool): [boolean, RuleTexts, PermissionMode, string][] => [
-        [true, { deny: [`${tool}(src/**)`] }, 'autonomous', 'deny deny_rule'],
-        [true, { ask: [`${tool}(src/**)`], allow: ['Edit'] }, 'autonomous', 'ask ask_rule'],
+      (tool): [readonly string[], RuleTexts, PermissionMode, string][] => [
+        [deletes, { deny: [`${tool}(src/**)`] }, 'autonomous', 'deny deny_rule'],
+        [deletes, { ask: [`${tool}(src/**)`], allow: ['Edit'] }, 'autonomous', 'ask ask_rule'],
       ],
     ),
     // Errors of a patch quote lines of the file.
-    [false, { deny: ['Read(src/**)'] }, 'autonomous', 'deny deny_rule'],
-  ])('removing %j, rules %j, mode %s: %s', (removes, texts, mode, expected) => {
-    expect(short(judge(patch(removes), texts, mode))).toBe(expected);
+    [changes, { deny: ['Read(src/**)'] }, 'autonomous', 'deny deny_rule'],
+    [moves, {}, 'acceptEdits', 'ask tool_default'],
+    [moves, {}, 'plan', 'deny floor'],
+    [moves, { deny: ['MoveFile'] }, 'autonomous', 'deny deny_rule'],
+    [changes, { deny: ['MoveFile'] }, 'autonomous', 'allow mode'],
+    [moves, { deny: ['DeleteFile'] }, 'autonomous', 'allow mode'],
+    [[...deletes, ...moves], { deny: ['MoveFile'] }, 'autonomous', 'deny deny_rule'],
+    [[...deletes, ...moves], { deny: ['DeleteFile'] }, 'autonomous', 'deny deny_rule'],
+  ])('also needing %j, rules %j, mode %s: %s', (alsoNeeds, texts, mode, expected) => {
+    expect(short(judge(patch(...alsoNeeds), texts, mode))).toBe(expected);
   });
 
   test('a question about changing and deleting offers the rules for both', () => {
-    expect(judge(patch(true))).toMatchObject({
+    expect(judge(patch(...deletes))).toMatchObject({
       wouldAllowParts: ['Edit(src/**)', 'DeleteFile(src/**)'],
+    });
+    expect(judge(patch(...deletes, ...moves))).toMatchObject({
+      wouldAllowParts: ['Edit(src/**)', 'DeleteFile(src/**)', 'MoveFile(src/**)'],
     });
   });
 });

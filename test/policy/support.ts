@@ -63,7 +63,7 @@ interface CallParts {
   readonly writes?: readonly CallPath[];
   readonly commands?: readonly string[];
   readonly hosts?: readonly string[];
-  readonly removesFiles?: true;
+  readonly alsoNeeds?: readonly string[];
   readonly onlyFetches?: true;
   readonly confinedServer?: true;
   readonly agent?: string;

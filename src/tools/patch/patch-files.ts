@@ -67,7 +67,10 @@ function readParts(patch: string): readonly FilePatch[] {
 function describeAccess(parts: readonly FilePatch[], cwd: string): Access {
   const old = parts.filter(({ kind }) => kind !== 'add').map(({ path }) => path);
   const written = parts.flatMap((part) => [part.path, ...movedPaths(part)]);
-  const removes = parts.some((part) => part.kind === 'delete' || movedPaths(part).length > 0);
+  const alsoNeeds = [
+    ...(parts.some(({ kind }) => kind === 'delete') ? ['DeleteFile'] : []),
+    ...(parts.some((part) => movedPaths(part).length > 0) ? ['MoveFile'] : []),
+  ];
   const absolute = (paths: readonly string[]): string[] => [
     ...new Set(paths.map((path) => toAbsolutePath(path, cwd))),
   ];
@@ -75,7 +78,7 @@ function describeAccess(parts: readonly FilePatch[], cwd: string): Access {
     ...NO_ACCESS,
     reads: absolute(old),
     writes: absolute(written),
-    ...(removes ? { removesFiles: true } : {}),
+    ...(alsoNeeds.length > 0 ? { alsoNeeds } : {}),
   };
 }
 
