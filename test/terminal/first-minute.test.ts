@@ -87,7 +87,7 @@ inTerminal('familiar names work, or say which command is meant', async () => {
   await shows('?', 'Commands and keys', true);
   await shows('/help', 'Commands and keys', true);
   await shows('/cost', 'Usage of this conversation');
-  await shows('/mcp', /mcp/i);
+  await shows('/mcp', 'MCP servers', true);
   await shows('/hooks', 'runs no hooks');
   await shows('/login', 'Sign in to a provider', true);
   await shows('/theme', '▶ auto', true);

@@ -70,7 +70,7 @@ inTerminal('plain lines have a page for each list, and the choices are arguments
   await say(terminal, '/model anthropic/nonsense-9', /no provider has a model/);
   await say(terminal, '/model anthropic/fake-model', 'from the next message on');
   await say(terminal, '/agents', /Agents:[^]*Explore/);
-  await say(terminal, '@Explore look', /Over: @Explore look/);
+  await say(terminal, '@Explore look', 'Ready.');
   await say(terminal, '/tasks', /Tasks: 2\n[^]*Explore: completed/);
   await say(terminal, '/undo', 'go back to before this message?');
   await say(terminal, 'y', /taken back: @Explore look/);
@@ -133,6 +133,11 @@ inTerminal('children and shells in the background have lines in plain lines', as
   const [, id = ''] = /Task (\w+) general-purpose begins/.exec(begun) ?? [];
   await say(terminal, `/task-status ${id}`, /look around/);
   await say(terminal, 'serve', 'Bash: echo up; sleep 600');
+  // The shell has started once the model reads its id.
+  await waitUntilPasses(() => {
+    const last = world.model.requests.at(-1);
+    expect(last === undefined ? 0 : roundsOf(last)).toBe(1);
+  });
   const shells = await say(
     terminal,
     '/shells',

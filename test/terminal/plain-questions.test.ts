@@ -66,6 +66,7 @@ inTerminal('plain lines show todo lists, failures, changes, plans and answers', 
   await say(terminal, '2', 'Over: which.');
   expect(JSON.stringify(world.model.requests.at(-1)?.messages.at(-1))).toContain('B');
   const written = await say(terminal, 'edit', /w\.txt\n {2}Writes:\n {2}old\n/);
+  expect(written.replaceAll('\n', '')).toContain('(Edit(./w.txt))');
   expect(written.replaceAll('\n', '')).toContain('e to accept edits from here on');
   await say(terminal, 'y', /w\.txt\n {2}Replaces:\n {2}old\n {2}By:\n {2}new\n/);
   // The third change is not asked for.
