@@ -139,11 +139,11 @@ export class TmuxTerminal implements Disposable {
   }
 
   /** Waits until it can be seen; a test that waits in vain runs into its own limit, and says what was there. */
-  async sees(text: string | RegExp): Promise<string> {
+  async sees(text: string | RegExp | ((screen: string) => boolean)): Promise<string> {
     const startedAt = performance.now();
     while (performance.now() - startedAt < MAX_WAIT_MS) {
       const screen = this.screen();
-      if (typeof text === 'string' ? screen.includes(text) : text.test(screen)) return screen;
+      if (matches(screen, text)) return screen;
       await sleep(50);
     }
     throw new Error(`not to be seen: ${String(text)}\n${this.screen()}`);
@@ -159,6 +159,11 @@ export class TmuxTerminal implements Disposable {
       env: { ...this.sandbox.environment(), TERM: 'xterm-256color' },
     });
   }
+}
+
+function matches(screen: string, text: string | RegExp | ((screen: string) => boolean)): boolean {
+  if (typeof text === 'string') return screen.includes(text);
+  return text instanceof RegExp ? text.test(screen) : text(screen);
 }
 
 function quoted(word: string): string {

@@ -123,5 +123,5 @@ inTerminal('agents, tasks and models are chosen from lists', async () => {
   await terminal.sees('/help');
   terminal.type('/model anthropic/claude-nonsense-9');
   terminal.press('Enter');
-  await terminal.sees(/no provider has a model|claude-nonsense-9 from the next/);
+  await terminal.sees('no provider has a model');
 });

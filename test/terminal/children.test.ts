@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { toolResultRounds, type Answer, type RecordedRequest } from '../../src/testing/index.ts';
@@ -83,6 +85,29 @@ inTerminal('a stop asks once more if children are at work', async () => {
   await terminal.sees(/stopped/);
   terminal.press('Escape');
   await terminal.sees(/■ Task lead: the lead/);
+});
+
+inTerminal('connecting is told from waiting for the first token', async () => {
+  await using world = await openWorld({ script: () => ({ delayMs: 60_000, text: 'late' }) });
+  // A server that accepts connections and never speaks TLS.
+  const silent = createServer();
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const address = silent.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  try {
+    const env = { ANTHROPIC_BASE_URL: `https://127.0.0.1:${port}` };
+    using terminal = await openTerminal(world, { env });
+    await send(terminal, 'Hello');
+    const connecting = await terminal.sees(/● main connecting/);
+    expect(connecting).not.toContain('waiting for the first token');
+  } finally {
+    silent.close();
+  }
+  using terminal = await openTerminal(world);
+  await send(terminal, 'Hello');
+  const waiting = await terminal.sees(/● main waiting for the first token/);
+  expect(waiting).not.toContain('connecting');
 });
 
 inTerminal('each further reply of a child in the background has a line', async () => {

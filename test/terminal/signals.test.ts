@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type Answer, type RecordedRequest } from '../../src/testing/index.ts';
 import { bash, openWorld } from '../e2e/world.ts';
+import { waitUntilPasses } from '../wait-until-passes.ts';
 import { answer, configure, inTerminal, openTerminal, roundsOf, send, typedText } from './story.ts';
 
 /** Asks for a command, works for long, or fails several times at first. */
@@ -47,6 +48,28 @@ inTerminal.each([
     name === 'bell' ? withoutSequences(output).includes(start) : output.includes(start),
   );
   expect(found.map(([, start]) => start)).toEqual(sequence === null ? [] : [sequence]);
+});
+
+inTerminal('nothing calls the user while the terminal has the focus', async () => {
+  await using world = await openWorld({ script });
+  using terminal = await openTerminal(world);
+  const written = join(world.sandbox.root, 'written');
+  terminal.record(written);
+  const hasRung = (): boolean => withoutSequences(readFileSync(written, 'utf8')).includes(OSC.bell);
+  terminal.report('\u001b[I');
+  await send(terminal, 'ask');
+  await terminal.sees('asks to run Bash');
+  await answer(terminal, 'y');
+  await terminal.sees('Answered.');
+  await send(terminal, 'work long');
+  await terminal.sees('It took long.');
+  await terminal.sees(/worked for 1\d s/);
+  expect(hasRung()).toBe(false);
+  // The user looks at something else.
+  terminal.report('\u001b[O');
+  await send(terminal, 'ask again');
+  await terminal.sees(/ask again[^]*asks to run Bash/);
+  await waitUntilPasses(() => expect(hasRung()).toBe(true));
 });
 
 inTerminal('the end of long work rings, and says how long it took', async () => {

@@ -50,15 +50,24 @@ export async function openLines(
   return terminal;
 }
 
-/** Sends a line to the UI in plain lines, and waits for what follows. */
+/** Sends a line to the UI in plain lines, and waits for text after it. */
 export async function say(
   terminal: TmuxTerminal,
   line: string,
   expected: RegExp | string,
 ): Promise<string> {
   terminal.type(line);
+  await terminal.sees(line.slice(-30));
   terminal.press('Enter');
-  return terminal.sees(expected);
+  const sent = new RegExp(
+    `^(?:> )*${line.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)} *$`,
+    'm',
+  );
+  return terminal.sees((screen) => {
+    // A line that has left the screen was followed by all that is in view.
+    const after = screen.split(sent).at(-1) ?? '';
+    return typeof expected === 'string' ? after.includes(expected) : expected.test(after);
+  });
 }
 
 /** Writes the configuration of the user. */

@@ -101,20 +101,20 @@ export async function findSessionModel(
   deps: ModelListDeps,
   resolve: (name: string) => ResolvedModel,
 ): Promise<string> {
-  const find = (lists: readonly ListedModels[]): string => {
+  const find = (lists: readonly ListedModels[]): { full: string; isListed: boolean } => {
     const provider = findProviderOf(name, lists);
     const full = provider === null ? name : `${provider}/${name}`;
     const model = resolveOrSuggest(full, lists, resolve);
-    if (model.tier === undefined) checkListed(model, deps.setup, lists);
-    return full;
+    return { full, isListed: model.tier !== undefined || isListed(model, deps.setup, lists) };
   };
   try {
-    return find(await listSessionModels(deps, { isAsking: false }));
+    const found = find(await listSessionModels(deps, { isAsking: false }));
+    if (found.isListed) return found.full;
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
-    // A model that is new has to be looked for in the newest list.
-    return find(await listSessionModels(deps, { isAsking: true }));
   }
+  // A model that is new, or that no provider has, has to be looked for in the newest list.
+  return find(await listSessionModels(deps, { isAsking: true })).full;
 }
 
 /** Resolves a name. The reason why it means nothing is followed by the nearest names. */
@@ -134,20 +134,21 @@ function resolveOrSuggest(
 }
 
 /**
- * Checks that the provider of a chosen model has it. Throws MusterError with the nearest names if the list of the
- * provider is complete and does not contain the model.
+ * Whether the list of a chosen model's provider, or the configuration, contains the model. Throws MusterError with the
+ * nearest names if it does not and the list is complete.
  */
-function checkListed(
+function isListed(
   model: ResolvedModel,
   { providers }: Pick<ModelSetup, 'providers'>,
   lists: readonly ListedModels[],
-): void {
+): boolean {
   const list = lists.find(({ provider }) => provider === model.provider);
-  if (model.provider === OFFLINE || list === undefined || !list.isComplete) return;
+  if (model.provider === OFFLINE || list === undefined) return true;
   const configured = providers.find(({ name }) => name === model.provider);
   const named = [...(configured?.models ?? []), ...Object.values(configured?.tiers ?? {})];
-  if (named.includes(model.id) || list.models.some(({ id }) => isSameId(id, model.id))) return;
-  throw unknownModelError(modelName(model), lists);
+  if (named.includes(model.id) || list.models.some(({ id }) => isSameId(id, model.id))) return true;
+  if (list.isComplete) throw unknownModelError(modelName(model), lists);
+  return false;
 }
 
 /** Whether two ids name the same model: without the tag of a variant, the date of a version, or `latest`. */

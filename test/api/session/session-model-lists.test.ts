@@ -11,8 +11,19 @@ import { unknownModel } from '../../../src/protocol/listed-model.ts';
 import type { ResolvedModel } from '../../../src/protocol/model.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 
-/** A provider whose list was stored a moment ago, and that cannot be asked. */
-function world(ids: readonly string[], isCut = false) {
+/** A response as the port for HTTP requests returns it. */
+function answer(text: string) {
+  const pieces = [new TextEncoder().encode(text)];
+  const body = {
+    read: () => Promise.resolve(pieces.shift() ?? null),
+    cancel: () => Promise.resolve(),
+  };
+  const headers = new Headers({ 'content-type': 'application/json' });
+  return { status: 200, statusText: 'OK', ok: true, headers, body };
+}
+
+/** A provider whose list was stored a moment ago unless said otherwise, and that cannot be asked. */
+function world(ids: readonly string[], { isCut = false, isStored = true } = {}) {
   const directory = tempDirectory();
   const settings = {
     kind: 'openai-compatible',
@@ -25,7 +36,7 @@ function world(ids: readonly string[], isCut = false) {
   const { baseUrl } = provider;
   const models = ids.map((id) => unknownModel(id));
   const list = { baseUrl, account: hashAccount(provider), askedAt: Date.now(), models, isCut };
-  openModelLists(directory).save([list]);
+  if (isStored) openModelLists(directory).save([list]);
   const fetch = () => Promise.reject(new TypeError('nothing is asked'));
   const keys = { read: () => Promise.reject(new TypeError('no key is read')) };
   return { setup: { settings: {}, providers }, directory, fetch, keys } as never;
@@ -53,6 +64,19 @@ it('the stored models are listed, sorted, without asking anybody', async () => {
   ).toEqual([['mine', ['a', 'b-9', 'b-10'], true]]);
 });
 
+it.each([
+  ['mine/new-3', 'mine/new-3'],
+  ['mine/nonsense', null],
+])('%s, which no stored list has, is looked for at its provider', async (name, found) => {
+  const deps = {
+    ...(world([], { isStored: false }) as object),
+    fetch: () => Promise.resolve(answer(JSON.stringify({ data: [{ id: 'new-3' }] }))),
+  };
+  const finding = findSessionModel(name, deps as never, resolve);
+  if (found === null) await expect(finding).rejects.toThrow('no provider has a model');
+  else expect(await finding).toBe(found);
+});
+
 describe('a name', () => {
   it.each([
     ['mine/large-2', 'mine/large-2'],
@@ -73,6 +97,8 @@ describe('a name', () => {
   });
 
   it('of a provider whose list is not complete is accepted', async () => {
-    expect(await findSessionModel('mine/other', world(IDS, true), resolve)).toBe('mine/other');
+    expect(await findSessionModel('mine/other', world(IDS, { isCut: true }), resolve)).toBe(
+      'mine/other',
+    );
   });
 });

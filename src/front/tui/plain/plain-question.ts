@@ -8,7 +8,12 @@ import {
 import { canAcceptAsShown, describeServerQuestion } from '../../../report/server-question.ts';
 import { sanitizeLine } from '../../../base/terminal-text.ts';
 import { plainLines, type Pen } from '../view/pen.ts';
-import { aboutText, requestedTexts, requestText } from '../view/question-texts.ts';
+import {
+  aboutText,
+  offeredRuleTexts,
+  requestedTexts,
+  requestText,
+} from '../view/question-texts.ts';
 
 /** The questions that wait together with one question, and the directory to which paths are relative. */
 interface WaitingQuestions {
@@ -30,7 +35,7 @@ export function questionText(
   return [
     pen.prose('text', `Question: ${who} ${requestText(question)}.${more}`),
     ...bodyText(question, cwd, pen).map((line) => `  ${line}`),
-    pen.exact('text', answerHelp(question)),
+    pen.exact('text', answerHelp(question, cwd)),
     ...similarText(similar, { isFirst: true, cwd }, pen),
   ];
 }
@@ -148,7 +153,7 @@ function modeScopes(question: Question): readonly string[] {
 }
 
 /** Names the letters that answer a question. */
-function answerHelp(question: Question): string {
+function answerHelp(question: Question, cwd: string): string {
   if (question.kind === 'input') {
     const numbers = question.options.length === 0 ? '' : 'the number of one of these, or ';
     return `Type ${numbers}t and your answer.`;
@@ -158,7 +163,7 @@ function answerHelp(question: Question): string {
     return 'Type y to approve it, a to approve it and allow edits without asking, n for no, or n and the reason.';
   }
   const edits = offersEdits(question) ? 'e to accept edits from here on, ' : '';
-  return `Type y for once, ${alwaysHelp(question)}${edits}${modeHelp(question)}n for no, or n and the reason.`;
+  return `Type y for once, ${alwaysHelp(question, cwd)}${edits}${modeHelp(question)}n for no, or n and the reason.`;
 }
 
 function serverAnswerHelp(question: ServerQuestion): string {
@@ -179,10 +184,10 @@ function modeHelp({ modeToGrant }: PermissionQuestion): string {
   return `m to let ${agent} run in its mode, ${mode}, in this conversation, ${user}`;
 }
 
-function alwaysHelp(question: PermissionQuestion): string {
+function alwaysHelp(question: PermissionQuestion, cwd: string): string {
   if (!offersAlways(question)) return '';
   const project = offersProject(question) ? 'p for always in this project, ' : '';
-  return `a for always in this conversation (${offeredRules(question).join(', ')}), ${project}`;
+  return `a for always in this conversation (${offeredRuleTexts(question, cwd).join(', ')}), ${project}`;
 }
 
 function offersAlways(question: Question): boolean {

@@ -1,9 +1,5 @@
 import { sanitizeLine } from '../../../base/terminal-text.ts';
-import {
-  offeredRules,
-  type PermissionQuestion,
-  type ServerQuestion,
-} from '../../../protocol/question.ts';
+import { type PermissionQuestion, type ServerQuestion } from '../../../protocol/question.ts';
 import { canAcceptAsShown, listFewOptions } from '../../../report/server-question.ts';
 import { OPTION_ACTIONS } from '../model/answer-choices.ts';
 import type { ProposedChange } from '../model/call-details.ts';
@@ -11,6 +7,7 @@ import type { Action, Bindings, OwnAction } from '../model/key-bindings.ts';
 import { keyHint, keysOf } from '../model/key-names.ts';
 import type { PendingQuestion } from '../model/task-tree.ts';
 import { visibleWidth } from './fit.ts';
+import { offeredRuleTexts } from './question-texts.ts';
 import { typedHint, type TypingFor } from './question-typing.ts';
 
 /** The place and the state of a question on the screen. */
@@ -48,9 +45,9 @@ export const BORDER_WIDTH = 2;
 /** Returns the rules that "always" would add if they are to be listed because they do not fit beside its key. */
 export function hiddenRules(
   question: PendingQuestion,
-  { width, bindings }: QuestionStyle,
+  { width, bindings, cwd }: QuestionStyle,
 ): readonly string[] {
-  const rules = question.kind === 'confirm' ? [] : offeredRules(question);
+  const rules = question.kind === 'confirm' ? [] : offeredRuleTexts(question, cwd);
   const [rule = ''] = rules;
   const [hint = ''] = keyHint(bindings, 'answer-always', `${ALWAYS_HERE}: ${sanitizeLine(rule)}`);
   return rules.length === 1 && visibleWidth(hint) <= width - BORDER_WIDTH ? [] : rules;
@@ -90,7 +87,7 @@ export function keyLines(
   return [
     ...line(hint('answer-once', 'once'), no, why, later),
     ...line(edits, similarHint(style, hint)),
-    ...line(...alwaysHints(question, rules, hint)),
+    ...line(...alwaysHints(question, { listed: rules, cwd: style.cwd }, hint)),
     ...line(...modeHints(question, hint)),
   ];
 }
@@ -124,10 +121,10 @@ function similarHint({ similar, isForSimilar }: QuestionStyle, hint: HintMaker):
 /** Lists the keys that add the rules of the question, each with its scope. `listed`: the rules if the question lists them. */
 function alwaysHints(
   question: PermissionQuestion,
-  listed: readonly string[],
+  { listed, cwd }: { readonly listed: readonly string[]; readonly cwd: string },
   hint: HintMaker,
 ): readonly (readonly string[])[] {
-  const [rule] = offeredRules(question);
+  const [rule] = offeredRuleTexts(question, cwd);
   if (rule === undefined) return [];
   const what = listed.length === 0 ? `: ${sanitizeLine(rule)}` : ', see above';
   const here = hint('answer-always', `${ALWAYS_HERE}${what}`);

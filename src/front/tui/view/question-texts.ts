@@ -1,7 +1,11 @@
 import { relative } from 'node:path';
 import { isInside } from '../../../base/path-inside.ts';
 import { sanitizeLine } from '../../../base/terminal-text.ts';
-import type { PermissionQuestion, Question } from '../../../protocol/question.ts';
+import {
+  offeredRules,
+  type PermissionQuestion,
+  type Question,
+} from '../../../protocol/question.ts';
 
 /** Formats the description of the task that asks; an empty text for the main agent. */
 export function aboutText({ description }: Question): string {
@@ -22,6 +26,17 @@ export function requestedTexts(
 ): readonly string[] {
   const shownPaths = paths.map((path) => shortPath(path, cwd));
   return [...commands, ...shownPaths, ...hosts, ...(input === null ? [] : [input])];
+}
+
+/** Lists the rules that "always" would add. Paths in the directory `cwd` are relative to it, as a file with rules may write them. */
+export function offeredRuleTexts(question: Question, cwd: string): readonly string[] {
+  return offeredRules(question).map((rule) => {
+    const at = rule.indexOf('(') + 1;
+    const start = `/${cwd}/`;
+    return at > 0 && rule.startsWith(start, at)
+      ? `${rule.slice(0, at)}./${rule.slice(at + start.length)}`
+      : rule;
+  });
 }
 
 /** Returns a path relative to a directory that contains it. A name that looks like another kind of path gets `./`. */
