@@ -24,7 +24,7 @@ export const systemClock: Clock = {
  * The smallest difference that is reported. The two clocks are not read at the same instant, so they always differ a
  * little.
  */
-const MIN_SHIFT_MS = 100;
+export const MIN_SHIFT_MS = 100;
 
 /**
  * Returns the number of milliseconds by which the wall clock is ahead of the monotonic clock, because the wall

@@ -1,4 +1,4 @@
-import { measureClockShift, type Clock } from '../../base/clock.ts';
+import { measureClockShift, MIN_SHIFT_MS, type Clock } from '../../base/clock.ts';
 
 /**
  * The start of a watch, which separates new events from older events. If the wall clock is set back meanwhile, new
@@ -18,6 +18,7 @@ export class WatchStart {
 
   /** Checks whether an event was written since the start. */
   includes({ ts }: { readonly ts: number }): boolean {
-    return ts >= this.at + Math.min(0, measureClockShift(this.clock) - this.shift);
+    const setBy = measureClockShift(this.clock) - this.shift;
+    return ts >= this.at + (setBy <= -MIN_SHIFT_MS ? setBy : 0);
   }
 }

@@ -14,3 +14,10 @@ it.each([
   clock.set = shift;
   expect(begin.includes({ ts })).toBe(isNew);
 });
+
+it('an event before it began, when both clocks differ by a millisecond less than at the start', () => {
+  const clock = { ahead: 500, now: () => 10_000 + clock.ahead, monotonic: () => 10_000 };
+  const begin = new WatchStart(clock);
+  clock.ahead = 499;
+  expect(begin.includes({ ts: 10_499 })).toBe(false);
+});
