@@ -129,14 +129,16 @@ inTerminal('/model chooses the effort of a conversation, from the next message o
   terminal.type('/model anthropic/claude-sonnet-5 high');
   terminal.press('Enter');
   await terminal.sees('anthropic/claude-sonnet-5, effort high, from the next message on');
+  // The status line names what the next message gets.
+  await terminal.sees('claude-sonnet-5 · high');
   terminal.type('Second');
   terminal.press('Enter');
-  await terminal.sees('claude-sonnet-5 · high');
   await expect.poll(effortOfLast).toEqual({ effort: 'high' });
   await terminal.sees(/> Second\s+Done\./);
   terminal.type('/model anthropic/claude-sonnet-5 default');
   terminal.press('Enter');
   await terminal.sees('claude-sonnet-5 from the next message on');
+  await terminal.sees((screen) => !screen.includes('claude-sonnet-5 · high'));
   terminal.type('Third');
   terminal.press('Enter');
   await terminal.sees(/> Third\s+Done\./);

@@ -184,6 +184,8 @@ export interface AppState {
   readonly hint: string | null;
   /** The permission mode that the user chose for the next message. */
   readonly chosenMode: PermissionMode | null;
+  /** True if the user chose the model of the next message in this UI. */
+  readonly hasChosenModel: boolean;
   /** The rules that `/permissions` has listed; null before that. */
   readonly rules: TaskRules | null;
   /** The rules that the user has set for a conversation that has not begun. */
@@ -252,6 +254,7 @@ export function initialAppState(
     armed: null,
     hint: null,
     chosenMode: null,
+    hasChosenModel: false,
     rules: null,
     newRules: [],
     pendingMode: null,

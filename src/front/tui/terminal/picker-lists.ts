@@ -2,7 +2,6 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import { errorMessage } from '../../../base/errors.ts';
 import type { AppState } from '../model/app-state.ts';
 import { prepareItems, type PickerItem, type PickerKind } from '../model/picker.ts';
-import { rootRow } from '../model/task-tree.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
 import {
   conversationItems,
@@ -12,7 +11,7 @@ import {
   modelItems,
 } from '../update/picker-items.ts';
 import type { UiMessage } from '../update/message.ts';
-import { mainModel } from '../view/start-screen.ts';
+import { currentModel } from '../view/main-model.ts';
 import { memoryLines } from '../update/commands/memory.ts';
 import { listMemory } from './memory-list.ts';
 import { readPrompts } from './log-reader.ts';
@@ -69,7 +68,7 @@ export class PickerLists {
   /** Lists the models that are stored, and then those that the providers report. */
   async listModels(): Promise<void> {
     const { library, state } = this.options;
-    const current = rootRow(state().tree)?.model ?? mainModel(library).name;
+    const current = currentModel(state(), library).name;
     try {
       await untilDrawn();
       const stored = await library.listModels({ isAsking: false });

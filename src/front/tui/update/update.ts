@@ -193,7 +193,7 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       const when = state.conversation.isAtWork
         ? 'once the current turn has ended'
         : 'from the next message on';
-      return next(addNote(state, 'info', `${message.name} ${when}`));
+      return next(addNote({ ...state, hasChosenModel: true }, 'info', `${message.name} ${when}`));
     }
     case 'send-failed':
       return andThen(closePicker(state), (closed) =>

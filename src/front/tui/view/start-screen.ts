@@ -1,12 +1,9 @@
 import type { SandboxState } from '../../../api/index.ts';
-import { errorMessage } from '../../../base/errors.ts';
 import { VERSION } from '../../../base/version.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { fitLine, wrapText } from './fit.ts';
+import { mainModel } from './main-model.ts';
 import type { Pen } from './pen.ts';
-
-const NO_MODEL =
-  'no model is configured: the offline search engine answers, and writes no code. For a real model type /login, set a key such as ANTHROPIC_API_KEY, or start Ollama or LM Studio with a model';
 
 /** The facts on the start screen. */
 export interface StartInfo {
@@ -50,18 +47,6 @@ function factLines(name: string, value: string, width: number, pen: Pen): readon
   const label = pen.prose('dim', name.padEnd(NAME_WIDTH));
   const lines = wrapText(pen.exact('text', value), width - NAME_WIDTH, '');
   return lines.map((line, index) => `${index === 0 ? label : ' '.repeat(NAME_WIDTH)}${line}`);
-}
-
-/** Returns the name of the model for a new conversation. `missing` says what to do if there is no model. */
-export function mainModel(library: LibraryInfo) {
-  try {
-    const { provider, id } = library.mainModel();
-    return library.offlineByDefault
-      ? { name: 'offline', missing: [NO_MODEL] }
-      : { name: `${provider}/${id}`, missing: [] };
-  } catch (thrown) {
-    return { name: 'none', missing: [errorMessage(thrown)] };
-  }
 }
 
 /** Describes what confines shell commands. */

@@ -6,7 +6,7 @@ import type { AppState } from '../model/app-state.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { fitLine, joinFittingFacts, SEPARATOR, visibleWidth } from './fit.ts';
 import { shortCost, shortTokens } from './numbers.ts';
-import { mainModel } from './start-screen.ts';
+import { currentModel } from './main-model.ts';
 
 /** The facts of the status line beside the mode. A fact is null if it is not known. */
 export interface StatusFacts {
@@ -29,6 +29,7 @@ const SHORT_NAME = 12;
 export function statusFacts(state: AppState, library: LibraryInfo): StatusFacts {
   const { tree, branch, contextWindow } = state;
   const root = rootRow(tree);
+  const model = currentModel(state, library);
   const { turns, tokens, costUsd } = totalUse(tree.rows.values());
   const window = contextWindow?.tokens ?? null;
   const used = root?.contextTokens ?? null;
@@ -36,8 +37,8 @@ export function statusFacts(state: AppState, library: LibraryInfo): StatusFacts 
   return {
     directory: basename(library.cwd) || '/',
     branch,
-    model: root?.model ?? mainModel(library).name,
-    effort: (root === undefined ? library.mainEffort() : root.effort) ?? null,
+    model: model.name,
+    effort: model.effort,
     context:
       window === null || window <= 0 || used === null
         ? null

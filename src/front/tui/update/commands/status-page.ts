@@ -5,17 +5,15 @@ import type { AppState } from '../../model/app-state.ts';
 import { rootRow, totalUse } from '../../model/task-tree.ts';
 import type { LibraryInfo } from '../../model/ui-library.ts';
 import { shortCost, shortTokens } from '../../view/numbers.ts';
-import { mainModel, sandboxText } from '../../view/start-screen.ts';
+import { currentModel } from '../../view/main-model.ts';
+import { sandboxText } from '../../view/start-screen.ts';
 import type { Page } from './pages.ts';
 
 /** Builds the page of `/status`: what this session works with. It never contains a key. */
-export function statusPage(
-  { tree, conversation, branch, contextWindow, chosenMode }: AppState,
-  library: LibraryInfo,
-  sandbox: SandboxState,
-): Page {
+export function statusPage(state: AppState, library: LibraryInfo, sandbox: SandboxState): Page {
+  const { tree, conversation, branch, contextWindow, chosenMode } = state;
   const root = rootRow(tree);
-  const model = root?.model ?? mainModel(library).name;
+  const model = currentModel(state, library);
   const { tokens, costUsd, turns } = totalUse(tree.rows.values());
   const used = root?.contextTokens ?? null;
   const window = contextWindow?.tokens ?? null;
@@ -30,9 +28,9 @@ export function statusPage(
     ['version', VERSION],
     ['directory', library.cwd],
     ['branch', branch ?? 'none'],
-    ['model', model],
-    ['effort', root?.effort ?? library.mainEffort() ?? 'that of the model'],
-    ['key', describeKey(model, library)],
+    ['model', model.name],
+    ['effort', model.effort ?? 'that of the model'],
+    ['key', describeKey(model.name, library)],
     ['context', context],
     ['cost', turns === 0 ? 'nothing yet' : `${shortCost(costUsd)}, ${shortTokens(tokens)} tokens`],
     ['mode', root?.mode ?? chosenMode ?? library.mode],
