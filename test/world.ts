@@ -3,18 +3,25 @@
  * minutes. Of each kind `npm test` keeps some.
  */
 export const WORLD: Readonly<Record<string, readonly string[]>> = {
-  /** kill -9 at many moments and at each write of a log. */
-  crash: ['test/crash/{kill,every-write,every-write-resumed}.test.ts'],
+  /** kill -9 at many moments and at each write of a log, and disks that become full. */
+  crash: ['test/crash/{kill,every-write,every-write-resumed,full-disk}.test.ts'],
   /** Every fault of a server over the protocols other than Chat. */
   faults: ['test/faults/{anthropic,google,responses}.test.ts'],
   /** Everyday commands with and without the sandbox, of toolchains that are installed for it. */
   everyday: ['test/everyday/everyday.test.ts'],
-  /** The packed package on machines that have nothing but Node, and a complete build in another directory. */
-  install: ['test/install/{build,install}.test.ts'],
+  /**
+   * The packed package on machines that have nothing but Node, complete builds in other directories, and completion in
+   * real shells.
+   */
+  install: [
+    'test/install/{build,install}.test.ts',
+    'test/package/package.test.ts',
+    'test/e2e/completion.test.ts',
+  ],
   /** Servers of the Model Context Protocol from npm, which needs the network. */
   mcp: ['test/mcp/world/*.test.ts'],
   /** The attacks that play through the engine and the built program, large pages, and keys in a real keychain. */
   hostile: ['test/hostile/{hostile,effects,program,pages,keychain}.test.ts'],
   /** Every point of the terminal UI, on the built program in tmux. */
-  terminal: ['test/terminal/*.test.ts'],
+  terminal: ['test/terminal/*.test.ts', 'test/e2e/tui-*.test.ts'],
 };
