@@ -13,7 +13,7 @@ export interface Clock {
 let stoppedMs = 0;
 
 /** Difference between the wall clock and the system's monotonic clock when this process started. */
-const startMs = Date.now() - systemMs();
+const startMs = measureOffset(Date.now, systemMs);
 
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -50,6 +50,19 @@ export function pauseClockDuring(stop: () => void): void {
   const before = systemMs();
   stop();
   stoppedMs += systemMs() - before;
+}
+
+/**
+ * Returns by how many milliseconds `now` is ahead of `monotonic`. A pause of the process between two readings would
+ * count as a difference, so the pair of readings with the shortest pause is used.
+ */
+export function measureOffset(now: () => number, monotonic: () => number): number {
+  const pairs = [0, 1, 2].map(() => {
+    const before = monotonic();
+    const offset = now() - before;
+    return { offset, pause: monotonic() - before };
+  });
+  return pairs.reduce((best, pair) => (pair.pause < best.pause ? pair : best)).offset;
 }
 
 /**

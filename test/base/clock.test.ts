@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { measureClockShift, systemClock } from '../../src/base/clock.ts';
+import { measureClockShift, measureOffset, systemClock } from '../../src/base/clock.ts';
 
 describe('clockShift', () => {
   it.each([
@@ -21,4 +21,14 @@ it('takes no pause between two readings for a clock that was set', () => {
   const readings = [1_000, 2_000];
   const clock = { now: () => readings.shift() ?? 2_000, monotonic: () => 2_000 };
   expect(measureClockShift(clock)).toBe(0);
+});
+
+it('the difference of two clocks does not contain a pause between their readings', () => {
+  let time = 0;
+  const pauses = [900, 1, 700];
+  const now = () => {
+    time += pauses.shift() ?? 0;
+    return time + 5_000;
+  };
+  expect(measureOffset(now, () => time)).toBe(5_001);
 });
