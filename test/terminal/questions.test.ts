@@ -129,7 +129,7 @@ inTerminal('a refusal is visible where it happened, and a reason is an instructi
     'The user said no to: Bash touch made',
   );
   await send(terminal, 'touch reasoned');
-  await terminal.sees('touch reasoned');
+  await terminal.sees('asks to run Bash');
   await answer(terminal, 'r');
   await terminal.sees('why not?');
   await send(terminal, 'use another name');
