@@ -43,7 +43,7 @@ export class ServerConnection {
   private readonly limits: RequestLimits;
   private readonly callIds: string[] = [];
   private readonly closing = new AbortController();
-  private state_: McpConnectionState = 'stopped';
+  private lastState: McpConnectionState = 'stopped';
   private session: McpSession | null = null;
   private opening: Promise<McpSession> | null = null;
   /** The ends of earlier sessions, which `close` waits for. */
@@ -77,17 +77,17 @@ export class ServerConnection {
 
   /** The state for people. */
   get status(): ConnectionStatus {
-    const { state_: state, users, activeRequests, session, error: failure } = this;
+    const { lastState: state, users, activeRequests, session, error: failure } = this;
     const errorOutput = session?.errorOutput ?? this.lastErrorOutput;
     return { state, users, activeRequests, info: session?.info ?? null, failure, errorOutput };
   }
 
   private get currentState(): McpConnectionState {
-    return this.state_;
+    return this.lastState;
   }
 
   private set currentState(state: McpConnectionState) {
-    this.state_ = state;
+    this.lastState = state;
     this.parts.onStateChange();
   }
 

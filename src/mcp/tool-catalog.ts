@@ -53,7 +53,7 @@ export class ToolCatalog {
   private readonly compared = new Map<string, Omit<ToolChange, 'server'> | null>();
   /** The servers whose present features are recorded. */
   private readonly withFeatures = new Set<string>();
-  private servers_: readonly CatalogServer[] | null = null;
+  private builtServers: readonly CatalogServer[] | null = null;
 
   constructor(options: ToolCatalogOptions) {
     this.options = options;
@@ -161,8 +161,8 @@ export class ToolCatalog {
 
   /** The servers whose tools are known. The same object is returned as long as nothing has changed. */
   get servers(): readonly CatalogServer[] {
-    this.servers_ ??= this.buildServers();
-    return this.servers_;
+    this.builtServers ??= this.buildServers();
+    return this.builtServers;
   }
 
   /** Lets the next call compare the tools of a server with the accepted ones again. */
@@ -306,7 +306,7 @@ export class ToolCatalog {
   }
 
   private changed(): void {
-    this.servers_ = null;
+    this.builtServers = null;
     this.options.onStateChange?.();
   }
 

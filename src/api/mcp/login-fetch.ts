@@ -59,7 +59,7 @@ export function createLoginAccess(
           headers: toRecord(init.headers),
           ...(method === 'GET' ? {} : { body: toText(init.body) }),
           signal: signal ?? new AbortController().signal,
-          allowsPrivate: (target) => mayReach(own, reachOf(target.address)),
+          allowsPrivate: (target) => mayReach(own, classifyHost(target.address)),
           followsRedirect: () => false,
         });
         if (response.isCut) {
@@ -97,7 +97,7 @@ function checkAddress(text: string, server: Reach): URL {
   if (!parsed.ok)
     throw new MusterError('PERMISSION_DENIED', `an address of the server ${parsed.problem}`);
   const { url } = parsed;
-  const isHere = server === 'loopback' && reachOf(url.hostname) === 'loopback';
+  const isHere = server === 'loopback' && classifyHost(url.hostname) === 'loopback';
   if (url.protocol === 'https:' || isHere) return url;
   throw refuse(url, 'it must begin with https');
 }
@@ -122,7 +122,7 @@ export function mayReach(server: Reach, target: Reach): boolean {
 }
 
 /** Returns the network of an IP address or of `localhost`. Other names count as public. */
-export function reachOf(host: string): Reach {
+export function classifyHost(host: string): Reach {
   const plain = withoutBrackets(host);
   if (isLocalhost(plain)) return 'loopback';
   const kind = classifyAddress(plain);
@@ -135,10 +135,10 @@ async function findReaches(
   { hostname }: URL,
   resolve: (host: string) => Promise<readonly string[]>,
 ): Promise<readonly [Reach, ...Reach[]]> {
-  const own = reachOf(hostname);
+  const own = classifyHost(hostname);
   if (own !== 'public' || classifyAddress(withoutBrackets(hostname)) === 'public') return [own];
   const addresses = await resolve(hostname).catch(() => []);
-  const [first = 'public', ...others] = new Set(addresses.map(reachOf));
+  const [first = 'public', ...others] = new Set(addresses.map(classifyHost));
   return [first, ...others];
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import {
   createLoginAccess,
   mayReach,
-  reachOf,
+  classifyHost,
   type Reach,
 } from '../../../src/api/mcp/login-fetch.ts';
 import { MusterError } from '../../../src/base/errors.ts';
@@ -92,6 +92,6 @@ test('the networks that may be reached from each other', () => {
     ['other', ['public']],
   ]);
   expect(
-    ['mcp.example', 'localhost', '[::1]', '10.0.0.1', '169.254.1.1', '8.8.8.8'].map(reachOf),
+    ['mcp.example', 'localhost', '[::1]', '10.0.0.1', '169.254.1.1', '8.8.8.8'].map(classifyHost),
   ).toEqual(['public', 'loopback', 'loopback', 'private', 'other', 'public']);
 });
