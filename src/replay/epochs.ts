@@ -50,7 +50,10 @@ export function splitIntoEpochs(events: readonly TaskEvent[]): readonly Epoch[] 
 function findStop(events: readonly TaskEvent[]): EpochStop | null {
   const stopOrder = findStopOrder(events);
   if (stopOrder === null) return null;
-  const last = events.findLast((event) => !mayFollowStop(event));
+  const interruption = events.findLast((event) => event.type === 'turn.interrupted');
+  const last = events.findLast(
+    (event) => !mayFollowStop(event) || isClosedByInterruption(event, interruption),
+  );
   return { ...stopOrder, afterSeq: last?.seq ?? -1, when: findStopMoment(last, events) };
 }
 
@@ -75,8 +78,8 @@ function findStopOrderBeforeDeath(
   events: readonly TaskEvent[],
 ): Pick<EpochStop, 'order' | 'forced'> | null {
   for (const event of events) {
-    if (event.type !== 'call.refused' || event.error !== 'CANCELLED') continue;
-    const because = /^Not run: (.*)\.$/s.exec(unescapeTags(event.text))?.[1];
+    if (event.type !== 'call.refused' && event.type !== 'call.ended') continue;
+    const because = event.error === 'CANCELLED' ? readClosingReason(event.text) : undefined;
     if (because === undefined || because === 'the task ended') continue;
     if (wasInterrupted(events, because)) continue;
     return { order: { by: 'user', reason: because, code: 'CANCELLED' }, forced: false };
@@ -85,6 +88,24 @@ function findStopOrderBeforeDeath(
   if (!isStoppedRetry(last, closing)) return null;
   // The log does not contain the reason of the order. Any reason will do, because no event after it contains it.
   return { order: { by: 'user', reason: 'it was stopped', code: 'CANCELLED' }, forced: false };
+}
+
+/** Returns the reason in the result of a call that was closed because its task was stopped or interrupted. */
+function readClosingReason(text: string): string | undefined {
+  const closed = /^Not run: (.*)\.$|^Its outcome is unknown: (.*) while it ran\. /s;
+  const [, notRun, unknown] = closed.exec(unescapeTags(text)) ?? [];
+  return notRun ?? unknown;
+}
+
+/** Returns true if an event closes a turn or a call because of an interruption, and not because of a stop order. */
+function isClosedByInterruption(
+  event: TaskEvent,
+  interruption: Extract<TaskEvent, { type: 'turn.interrupted' }> | undefined,
+): boolean {
+  if (interruption === undefined || event.seq < interruption.seq) return false;
+  if (event.type === 'turn.failed') return true;
+  if (event.type !== 'call.refused' && event.type !== 'call.ended') return false;
+  return readClosingReason(event.text) === interruption.because;
 }
 
 /** Returns true if a turn was closed while it waited to retry: in this case the same failure is logged twice. */
