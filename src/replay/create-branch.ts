@@ -203,6 +203,9 @@ function copyEvent(body: EventBody): EventBody | null {
     case 'task.held':
     case 'task.started':
     case 'reuse.missed':
+    case 'acceptance.prepared':
+    case 'acceptance.started':
+    case 'acceptance.checked':
     case 'task.parked':
     case 'task.ended':
     case 'turn.held':

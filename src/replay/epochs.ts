@@ -50,7 +50,7 @@ export function splitIntoEpochs(events: readonly TaskEvent[]): readonly Epoch[] 
 function findStop(events: readonly TaskEvent[]): EpochStop | null {
   const stopOrder = findStopOrder(events);
   if (stopOrder === null) return null;
-  const interruption = events.findLast((event) => event.type === 'turn.interrupted');
+  const interruption = findInterruption(events);
   const last = events.findLast(
     (event) => !mayFollowStop(event) || isClosedByInterruption(event, interruption),
   );
@@ -97,13 +97,26 @@ function readClosingReason(text: string): string | undefined {
   return notRun ?? unknown;
 }
 
+/** The last interruption in an epoch. */
+interface Interruption {
+  readonly because: string;
+  readonly seq: number;
+  /** The number of the event at which the next turn began, or infinity. */
+  readonly nextTurn: number;
+}
+
+function findInterruption(events: readonly TaskEvent[]): Interruption | null {
+  const event = events.findLast((each) => each.type === 'turn.interrupted');
+  if (event === undefined) return null;
+  const { because, seq } = event;
+  const next = events.find((each) => each.type === 'turn.started' && each.seq > seq);
+  return { because, seq, nextTurn: next?.seq ?? Infinity };
+}
+
 /** Returns true if an event closes a turn or a call because of an interruption, and not because of a stop order. */
-function isClosedByInterruption(
-  event: TaskEvent,
-  interruption: Extract<TaskEvent, { type: 'turn.interrupted' }> | undefined,
-): boolean {
-  if (interruption === undefined || event.seq < interruption.seq) return false;
-  if (event.type === 'turn.failed') return true;
+function isClosedByInterruption(event: TaskEvent, interruption: Interruption | null): boolean {
+  if (interruption === null || event.seq < interruption.seq) return false;
+  if (event.type === 'turn.failed') return event.seq < interruption.nextTurn;
   if (event.type !== 'call.refused' && event.type !== 'call.ended') return false;
   return readClosingReason(event.text) === interruption.because;
 }
@@ -134,7 +147,8 @@ function findStopMoment(last: TaskEvent | undefined, events: readonly TaskEvent[
   );
   if (nextLoopEvent?.type === 'turn.failed')
     return isStoppedRetry(last, nextLoopEvent) ? 'when_quiet' : 'when_asked';
-  return last?.type === 'call.started' ? 'when_quiet' : 'at_once';
+  const isAtWork = last?.type === 'call.started' || last?.type === 'acceptance.started';
+  return isAtWork ? 'when_quiet' : 'at_once';
 }
 
 /** Returns true if the reason is that of an interruption, which has its own event in the log. */
@@ -161,7 +175,7 @@ export function isExternalEvent(event: TaskEvent): boolean {
       return kind !== 'notice' || from !== 'muster' || /^(?:budget|date|rewind)-/.test(id);
     }
     case 'terms.changed':
-      return event.fallback === undefined;
+      return event.fallback === undefined && event.escalation === undefined;
     case 'task.created':
     case 'task.claimed':
     case 'task.held':
@@ -210,6 +224,9 @@ export function isExternalEvent(event: TaskEvent): boolean {
     case 'call.started':
     case 'call.ended':
     case 'call.refused':
+    case 'acceptance.prepared':
+    case 'acceptance.started':
+    case 'acceptance.checked':
     case 'limit.reached':
     case 'task.ended':
       return false;

@@ -6,6 +6,7 @@ import type {
   ReuseOutcome,
   EngineDeps,
   CompactionStep,
+  LoggedAcceptance,
 } from '../engine/task/deps.ts';
 import type { TaskEvent, EventBody } from '../protocol/events/event.ts';
 import {
@@ -309,6 +310,24 @@ export function findLoggedFlags(script: RerunLog): readonly ClaimFlag[] {
 export function findLoggedReuse(script: RerunLog): ReuseOutcome | null {
   const body = findNextOwnEvent(script);
   return body?.type === 'task.reused' || body?.type === 'reuse.missed' ? body : null;
+}
+
+/** Returns the checks of a task's work in the log, since its directory has changed since then. */
+export function createLoggedAcceptance(script: RerunLog): LoggedAcceptance {
+  const findNext = () => findNextOwnEvent(script);
+  return {
+    readBaseline: () => {
+      const body = findNext();
+      return body?.type === 'acceptance.prepared' ? body.baseline : null;
+    },
+    readOutcome: () => {
+      const body = findNext();
+      // The task was stopped, or its process died, during the check.
+      return body?.type === 'acceptance.checked'
+        ? Promise.resolve(body.outcome)
+        : new Promise(() => {});
+    },
+  };
 }
 
 /**

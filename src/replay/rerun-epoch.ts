@@ -24,6 +24,7 @@ import {
   readLoggedOutputCap,
   LoggedModel,
   createLoggedModels,
+  createLoggedAcceptance,
 } from './logged-ports.ts';
 import { LoggedRun, LoggedTree } from './logged-run.ts';
 
@@ -216,6 +217,7 @@ class Rerun {
       reuse: () => findLoggedReuse(this.log),
       compaction: () => findLoggedCompaction(this.log),
       flags: () => findLoggedFlags(this.log),
+      acceptance: createLoggedAcceptance(this.log),
       outputCap: () => readLoggedOutputCap(this.log.next()),
       today: () => null,
       clock,

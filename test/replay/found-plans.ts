@@ -159,4 +159,27 @@ export const FOUND_PLANS: [Plan, Death[]][] = [
       { batch: 50, several: true, kept: 2 },
     ],
   ],
+  // A task is interrupted, woken by a child, and stopped in its next turn.
+  [
+    {
+      work: {
+        turns: [
+          [
+            { kind: 'spawn', background: false, work: { turns: [], end: 'text', maxTurns: null } },
+            { kind: 'stop', of: 0 },
+          ],
+          [{ kind: 'spawn', background: true, work: { turns: [], end: 'text', maxTurns: null } }],
+        ],
+        end: 'flaky',
+        maxTurns: null,
+      },
+      seed: 0,
+      acts: [
+        { at: 15, kind: 'interrupt', of: 0 },
+        { at: 19, kind: 'stop', of: 0 },
+      ],
+      settings: { ...ONE_AT_A_TIME, foregroundMs: 2 },
+    },
+    [],
+  ],
 ];

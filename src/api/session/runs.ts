@@ -1,3 +1,4 @@
+import { formatAcceptance } from '../../protocol/acceptance.ts';
 import { mayNameItems } from '../../protocol/server-mentions.ts';
 import { dropMissing } from '../../base/drop-missing.ts';
 import type { RootDefaults } from './root-terms.ts';
@@ -48,6 +49,7 @@ export class Runs {
           enclosed: enclosed?.enclosures,
           description: personText === undefined ? null : titleOf(personText),
           outputSchema,
+          accept: request.accept,
           rules: request.rules,
         }),
         agent: withEffort(agent ?? MAIN_AGENT, this.defaults.chosenEffort),
@@ -59,6 +61,7 @@ export class Runs {
           prompt: personText,
           agent: agent?.name,
           output_schema: outputSchema,
+          accept: request.accept === undefined ? undefined : formatAcceptance(request.accept),
         }),
       });
       return this.createRun(task, stopListening);

@@ -1,16 +1,11 @@
-import { lstat } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { errorInfo, systemErrorCode } from '../../base/errors.ts';
+import { errorInfo } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { runningCommands } from '../../protocol/state/owned-work.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
-import type { ClaimFlag } from '../../protocol/result.ts';
-import { findAnswerFlags, findUntouchedPaths } from '../../receipts/answer-flags.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import { closeOpenCalls, runCalls } from '../calls/calls.ts';
 import { closeOpenChildren, deliverEnd } from '../delegation/deliver-end.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { foldLog } from '../task/fold-log.ts';
 import { closeTurn } from '../turn/streamed-response.ts';
 import * as endings from '../task/endings.ts';
 import type { TaskEnding } from '../task/endings.ts';
@@ -27,6 +22,8 @@ import {
   addStructuredResult,
   type AnswerCheck,
 } from '../structured/check-answer.ts';
+import { escalationEvents } from '../acceptance/decide-acceptance.ts';
+import { determineFlags } from '../results/determine-flags.ts';
 import { fallbackEvents, findFallback } from '../turn/fallback.ts';
 import { canReuseResult } from '../reuse/can-reuse.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
@@ -85,43 +82,6 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
   }
 }
 
-/**
- * Finds the claims of an answer that the log does not support. An error in this check is reported, and there are no
- * flags.
- */
-async function determineFlags(
-  deps: EngineDeps,
-  { spec, state }: TaskRun,
-  ending: TaskEnding,
-): Promise<readonly ClaimFlag[]> {
-  if (deps.flags !== undefined) return deps.flags();
-  if (state.activation.compacts !== null) return state.activation.compacts.claims;
-  try {
-    const { reused } = state;
-    // The answer is that of an earlier task, so the flags in the log of that task apply.
-    if (reused !== null)
-      return deps.store.exists(reused.of) ? foldLog(deps.store, reused.of).activation.claims : [];
-    const paths = findUntouchedPaths(state, ending.result);
-    const areMissing = await Promise.all(paths.map((path) => isMissing(resolve(spec.cwd, path))));
-    const missingPaths = paths.filter((_, index) => areMissing[index]);
-    return findAnswerFlags(state, ending, missingPaths);
-  } catch (thrown) {
-    deps.onFault(spec.id, thrown);
-    return [];
-  }
-}
-
-/** Returns true if nothing exists at a path. Returns false if that can't be determined. */
-async function isMissing(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return false;
-  } catch (thrown) {
-    const code = systemErrorCode(thrown);
-    return code === 'ENOENT' || code === 'ENOTDIR';
-  }
-}
-
 /** Releases a parked task without recording an end, so that it can be resumed. Its shells are stopped. */
 async function leaveParked(deps: EngineDeps, run: TaskRun): Promise<void> {
   try {
@@ -151,6 +111,8 @@ async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
     return await run.drive(run);
   }
   if (canReuseResult(deps, run.state)) await reuseEarlierResult(deps, run);
+  if (run.spec.accept !== undefined)
+    await (await import('../acceptance/check-work.ts')).prepareAcceptance(deps, run);
   const schema = outputSchemaOf(run.spec);
   const check = schema === null ? null : await createAnswerCheck(schema);
   // A text is the reason why the schema is invalid. A schema from a Task call was already checked when the task was
@@ -242,6 +204,12 @@ async function takeStep(
       run.journal.record({ type: 'input.queued', input });
       return null;
     }
+    case 'accept':
+      await (await import('../acceptance/check-work.ts')).checkWork(deps, run);
+      return null;
+    case 'escalate':
+      run.journal.record(...escalationEvents(run.state, step));
+      return null;
     case 'wait':
       await waitForMessage(run);
       return null;

@@ -9,6 +9,7 @@ import type { ToolCallPart } from '../../protocol/message.ts';
 import { addOpenRound, MAX_CYCLE_LENGTH, type Round } from '../../protocol/state/repetition.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import { isEndedByDenials } from '../../policy/decide-question.ts';
+import { decideAcceptance, type AcceptanceStep } from '../acceptance/decide-acceptance.ts';
 import * as endings from '../task/endings.ts';
 import type { TaskEnding } from '../task/endings.ts';
 import { stopOrder } from '../task/stop-order.ts';
@@ -35,6 +36,8 @@ export type Step =
   /** Summarize the context and do nothing else. */
   | { readonly kind: 'compact'; readonly keep: string | null }
   | { readonly kind: 'stop_shells'; readonly shells: readonly string[] }
+  /** Check the work of the task, or continue after a check that it has not passed. */
+  | AcceptanceStep
   /** Check the final answer against the output schema. */
   | { readonly kind: 'check'; readonly answer: string }
   /** Close a turn whose request was interrupted. The request is not sent again. */
@@ -137,6 +140,8 @@ function decideAfterAnswer(state: TaskState, answer: Answer): Step | null {
   }
   const unfinished = decideAfterUnfinishedAnswer(state, answer);
   if (unfinished !== null) return unfinished;
+  const acceptance = decideAcceptance(state);
+  if (acceptance !== null) return acceptance;
   if (outputSchemaOf(state.spec) !== null) return { kind: 'check', answer: answer.text };
   return { kind: 'end', ending: endings.endCompletedWithReport(state, answer.text) };
 }

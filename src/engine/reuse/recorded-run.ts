@@ -150,6 +150,10 @@ export class RecordedRunReader {
         // A grant from a flag or a file is part of the inputs, which are compared.
         if (event.question === undefined) return null;
         return 'asked a person';
+      case 'acceptance.prepared':
+      case 'acceptance.started':
+      case 'acceptance.checked':
+        return 'had its work checked';
       case 'limit.reached':
         return 'reached a limit';
       case 'child.resumed':

@@ -36,6 +36,11 @@ export function taskTool(
       },
       max_turns: { type: 'integer', minimum: 1 },
       output_schema: { type: 'object', description: 'JSON Schema of its answer' },
+      accept: {
+        description:
+          'Its work must pass this command, or {commands,changed,unchanged,max_changed_lines}',
+      },
+      models: { type: 'array', description: 'With accept: each takes over from the one before' },
       context: {
         anyOf: [{ type: 'string' }, { type: 'object' }],
         description:
@@ -45,7 +50,9 @@ export function taskTool(
     parse: parseTaskArguments,
     describe: (input) => {
       const [agent, ...agentWords] = listAgentNames(input);
-      return agent === undefined ? NO_ACCESS : { ...NO_ACCESS, agent, agentWords };
+      const checks = input.accept?.commands ?? [];
+      const access = checks.length === 0 ? NO_ACCESS : { ...NO_ACCESS, checks };
+      return agent === undefined ? access : { ...access, agent, agentWords };
     },
     run: (input, context) => delegate(input, context),
   };

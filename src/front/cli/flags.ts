@@ -127,6 +127,10 @@ const FLAGS = {
       help: 'a JSON Schema, or the file that holds it: the answer must be JSON valid against it (data.structured of the envelope)',
       completes: FILES,
     },
+    accept: {
+      value: 'COMMAND',
+      help: 'the work counts as completed only if this command passes on a clean copy of the directory; may be repeated, and may be JSON with more conditions (docs/acceptance.md)',
+    },
     'screen-reader': {
       help: 'the terminal UI in plain lines that are only ever added, for a screen reader (or MUSTER_SCREEN_READER=1)',
     },
