@@ -82,11 +82,7 @@ interface CopyPlan {
 }
 
 /** Decides what a clean copy contains. */
-function planCopy(
-  baseline: Baseline,
-  now: TreeScan,
-  criteria: AcceptanceCriteria,
-): CopyPlan {
+function planCopy(baseline: Baseline, now: TreeScan, criteria: AcceptanceCriteria): CopyPlan {
   const isInput = createInputTest(criteria, baseline.named);
   const isFree = matcher([...criteria.changed, ...criteria.mayChange]);
   const files: PlannedFile[] = [];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../src/base/json.ts';
 import {
   toolResultRounds,
   type Answer,
@@ -77,5 +78,119 @@ describe.concurrent('work that must pass a command', () => {
     expect(envelope.error?.message).toContain(
       'accept: the work was not accepted: npm test: exit code 1',
     );
+  });
+});
+
+const isMain = ({ systemParts }: RecordedRequest): boolean =>
+  systemParts.join('\n').includes("in the user's terminal");
+
+/** Runs a main agent that delegates once, and a child that answers as `child` says. */
+async function delegate(
+  input: Readonly<Record<string, JsonValue>>,
+  child: (request: RecordedRequest) => Answer,
+  options: {
+    readonly flags?: readonly string[];
+    readonly files?: Readonly<Record<string, string>>;
+  } = {},
+) {
+  await using world = await openWorld({
+    files: { ...FILES, ...options.files },
+    script: (request) => {
+      if (!isMain(request)) return child(request);
+      const call = { name: 'Task', input: { prompt: 'Make the test pass', ...input } };
+      return toolResultRounds(request) === 0 ? { toolCalls: [call] } : { text: 'end' };
+    },
+  });
+  const env = {
+    MUSTER_MODELS_FAST: 'anthropic/small-1',
+    MUSTER_MODELS_POWERFUL: 'anthropic/large-1',
+    MUSTER_LIVENESS_TOOL_SECONDS: '2',
+    MUSTER_OUTPUT_SPILL_BYTES: '1000000',
+  };
+  const flags = options.flags ?? FLAGS;
+  const run = await world.run(['-p', 'go', ...flags], { env });
+  const { requests } = world.model;
+  const told = requests
+    .filter(isMain)
+    .at(-1)
+    ?.messages.flatMap(({ toolResults }) => toolResults ?? []);
+  const usage = await world.run(['usage', '--json']);
+  return {
+    run,
+    told: told?.map(({ text }) => text).join('\n') ?? '',
+    children: requests.filter((request) => !isMain(request)),
+    usage,
+  };
+}
+
+describe.concurrent('a delegation whose work must be accepted', () => {
+  it('returns the work of a child when the command passes, with the check in its receipt', async () => {
+    const { told } = await delegate({ accept: 'npm test' }, (request) =>
+      toolResultRounds(request) === 0 ? { toolCalls: [FIX] } : { text: 'It adds now.' },
+    );
+    expect(told).toContain('It adds now.');
+    expect(told).toContain('accepted ("npm test" exit 0)');
+  });
+
+  it('lets the next model continue the same conversation when the work of the first is refused', async () => {
+    const { told, children, run } = await delegate(
+      { accept: 'npm test', models: ['fast', 'powerful'] },
+      (request) => {
+        if (request.model === 'small-1') return { text: 'I am done.' };
+        return toolResultRounds(request) === 0 ? { toolCalls: [FIX] } : { text: 'It adds now.' };
+      },
+    );
+    expect(children.map(({ model }) => model)).toEqual([
+      'small-1',
+      'small-1',
+      'large-1',
+      'large-1',
+    ]);
+    expect(children.at(-1)?.messages.filter(({ text }) => text === 'I am done.')).toHaveLength(2);
+    expect(told).toContain('It adds now.');
+    expect(told).toContain('accepted ("npm test" exit 0)');
+    expect(run.code).toBe(0);
+  });
+
+  it('is refused when a rule denies the command', async () => {
+    const { told, children } = await delegate({ accept: 'npm test' }, () => ({ text: 'done' }), {
+      flags: [...FLAGS, '--deny', 'Bash(npm:*)'],
+    });
+    expect(children).toEqual([]);
+    expect(told).toContain('Bash(npm:*)');
+  });
+
+  it('is refused for several models without criteria, before any request', async () => {
+    const { told, children } = await delegate({ models: ['fast', 'powerful'] }, () => ({
+      text: 'x',
+    }));
+    expect(children).toEqual([]);
+    expect(told).toContain('models: several models need `accept`');
+  });
+
+  it('uses the criteria of the definition', async () => {
+    const agent =
+      '---\nname: fixer\ndescription: Fixes.\naccept:\n  commands: npm test\n  unchanged: [src/other.mjs]\n---\nYou fix.\n';
+    const { told, children } = await delegate(
+      { subagent_type: 'fixer' },
+      () => ({ text: 'It is fixed.' }),
+      { files: { '.muster/agents/fixer.md': agent }, flags: [...FLAGS, '--trust-project'] },
+    );
+    expect(children).toHaveLength(3);
+    expect(told).toContain(
+      'PROVIDER_ERROR: accept: the work was not accepted: npm test: exit code 1',
+    );
+  });
+
+  it.each([
+    ['hangs', 'sleep 100', 'did not end by itself'],
+    ['floods', 'yes', 'did not end by itself'],
+    ['forks', 'for i in $(seq 50); do sleep 100 & done; wait', 'did not end by itself'],
+  ])('ends a command that %s', async (_, command, expected) => {
+    const { told } = await delegate({ accept: command }, () => ({ text: 'done' }), {
+      flags: [...FLAGS],
+      files: {},
+    });
+    expect(told).toContain(expected);
   });
 });

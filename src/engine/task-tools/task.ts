@@ -37,10 +37,15 @@ export function taskTool(
       max_turns: { type: 'integer', minimum: 1 },
       output_schema: { type: 'object', description: 'JSON Schema of its answer' },
       accept: {
+        anyOf: [{ type: 'string' }, { type: 'object' }],
         description:
           'Its work must pass this command, or {commands,changed,unchanged,max_changed_lines}',
       },
-      models: { type: 'array', description: 'With accept: each takes over from the one before' },
+      models: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'With accept: each takes over from the one before',
+      },
       context: {
         anyOf: [{ type: 'string' }, { type: 'object' }],
         description:
