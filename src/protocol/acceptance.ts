@@ -48,7 +48,23 @@ export interface AcceptanceOutcome {
   readonly isSandboxed: boolean;
 }
 
-/** Criteria as they were written, with the schema for the answer. */
+/**
+ * Criteria as people write them: a command line, several, or an object. The fields of the object are those of
+ * `AcceptanceCriteria`; `schema` is the JSON Schema of the answer.
+ */
+export type AcceptanceRequest =
+  | string
+  | readonly string[]
+  | {
+      readonly commands?: string | readonly string[];
+      readonly schema?: JsonObject;
+      readonly changed?: string | readonly string[];
+      readonly unchanged?: string | readonly string[];
+      readonly may_change?: string | readonly string[];
+      readonly max_changed_lines?: number;
+    };
+
+/** Criteria that were read, with the schema for the answer. */
 export interface WrittenAcceptance {
   readonly criteria: AcceptanceCriteria;
   /** The JSON Schema of the answer, which counts as `output_schema`. */
@@ -69,7 +85,10 @@ const FIELDS = 'commands, schema, changed, unchanged, may_change, max_changed_li
  * `changed`, `unchanged`, `may_change` and `max_changed_lines`. Adds a sentence to `issues` for each mistake. Returns
  * undefined if there is a mistake.
  */
-export function parseAcceptance(value: JsonValue, issues: string[]): WrittenAcceptance | undefined {
+export function parseAcceptance(
+  value: JsonValue | AcceptanceRequest,
+  issues: string[],
+): WrittenAcceptance | undefined {
   const before = issues.length;
   const given: JsonObject = isJsonObject(value) ? value : { commands: value };
   const lists = new Map<string, readonly string[]>();
@@ -129,7 +148,7 @@ export function hasCriteria(criteria: AcceptanceCriteria): boolean {
 }
 
 /** Writes criteria in the form that `parseAcceptance` reads. */
-export function formatAcceptance(criteria: AcceptanceCriteria): JsonObject {
+export function formatAcceptance(criteria: AcceptanceCriteria) {
   const { commands, changed, unchanged, mayChange, maxChangedLines } = criteria;
   return {
     ...(commands.length === 0 ? {} : { commands }),
@@ -153,7 +172,8 @@ export function combineAcceptance(all: readonly AcceptanceCriteria[]): Acceptanc
 }
 
 /** Describes the outcome of a check on one line, for people and for the receipt. */
-export function describeAcceptance({ isPassed, runs, problems }: AcceptanceOutcome): string {
+export function describeAcceptance(outcome: AcceptanceOutcome): string {
+  const { isPassed, runs, problems, notes = [], isSandboxed } = outcome;
   const parts = [
     ...problems,
     ...runs.map(({ command, exitCode }) => {
@@ -161,6 +181,8 @@ export function describeAcceptance({ isPassed, runs, problems }: AcceptanceOutco
       return `${shown} ${exitCode === null ? 'did not end by itself' : `exit ${exitCode}`}`;
     }),
   ];
-  const text = parts.length === 0 ? 'all conditions are met' : parts.join('; ');
+  if (parts.length === 0) parts.push('all conditions are met');
+  if (runs.length > 0 && !isSandboxed) parts.push('without the sandbox');
+  const text = [...parts, ...notes].join('; ');
   return `${isPassed ? 'accepted' : 'not accepted'} (${sanitizeLine(text)})`;
 }

@@ -1,4 +1,4 @@
-import { formatAcceptance } from '../../protocol/acceptance.ts';
+import { formatAcceptance, parseAcceptance } from '../../protocol/acceptance.ts';
 import { mayNameItems } from '../../protocol/server-mentions.ts';
 import { dropMissing } from '../../base/drop-missing.ts';
 import type { RootDefaults } from './root-terms.ts';
@@ -35,7 +35,8 @@ export class Runs {
 
   start(request: RunRequest, onEvent: EventListener = () => {}): Run {
     const { engine, router } = this.parts;
-    const { prompt: personText, enclosed, outputSchema } = request;
+    const { prompt: personText, enclosed } = request;
+    const { accept, outputSchema } = readAcceptance(request);
     const agent = this.defaults.findMainAgent(request.agent);
     const prompt = buildFirstMessage(agent, personText);
     const id = enclosed?.task ?? newId();
@@ -49,7 +50,7 @@ export class Runs {
           enclosed: enclosed?.enclosures,
           description: personText === undefined ? null : titleOf(personText),
           outputSchema,
-          accept: request.accept,
+          accept,
           rules: request.rules,
         }),
         agent: withEffort(agent ?? MAIN_AGENT, this.defaults.chosenEffort),
@@ -61,7 +62,7 @@ export class Runs {
           prompt: personText,
           agent: agent?.name,
           output_schema: outputSchema,
-          accept: request.accept === undefined ? undefined : formatAcceptance(request.accept),
+          accept: accept === undefined ? undefined : formatAcceptance(accept),
         }),
       });
       return this.createRun(task, stopListening);
@@ -250,4 +251,15 @@ function buildFirstMessage(
   const parts = [agent?.initialPrompt, prompt].filter((part) => part !== undefined);
   if (parts.length === 0) throw new UsageError('there is no prompt');
   return parts.join('\n\n');
+}
+
+/** Reads the acceptance criteria of a request. Throws UsageError if they can't be used. */
+function readAcceptance({ accept, outputSchema }: RunRequest) {
+  if (accept === undefined) return { outputSchema };
+  const issues: string[] = [];
+  const written = parseAcceptance(accept, issues);
+  if (written?.schema !== undefined && outputSchema !== undefined)
+    issues.push('accept.schema: means outputSchema, which is given too; give one of them');
+  if (written === undefined || issues.length > 0) throw new UsageError(issues.join('; '));
+  return { accept: written.criteria, outputSchema: outputSchema ?? written.schema };
 }

@@ -218,10 +218,10 @@ async function createItemTask(
 
 /** Creates the child request for an item. */
 export function createItemRequest(
-  { agent, model, maxTurns }: Pick<FanOut, 'agent' | 'model' | 'maxTurns'>,
+  { agent, model, maxTurns, accept }: Pick<FanOut, 'agent' | 'model' | 'maxTurns' | 'accept'>,
   prompt: string,
 ): ChildRequest {
-  return { prompt, ...dropMissing({ subagentType: agent, model, maxTurns }) };
+  return { prompt, ...dropMissing({ subagentType: agent, model, maxTurns, accept }) };
 }
 
 function describeItem(text: string, index: number): string {

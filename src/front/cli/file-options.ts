@@ -1,7 +1,9 @@
 import {
   combineAcceptance,
+  formatAcceptance,
   parseAcceptance,
   type AcceptanceCriteria,
+  type AcceptanceRequest,
 } from '../../protocol/acceptance.ts';
 import { parseJsonLine } from '../../base/jsonl.ts';
 import { collapseWhitespace } from '../../base/text.ts';
@@ -42,7 +44,7 @@ export async function loadOutputSchema(given: string): Promise<JsonObject> {
  * Reads the values of `--accept`: each is a command line, or criteria as a JSON object. Returns undefined if there are
  * none. Throws UsageError for criteria that can't be used.
  */
-export function readAcceptanceFlags(values: readonly string[]): AcceptanceCriteria | undefined {
+export function readAcceptanceFlags(values: readonly string[]): AcceptanceRequest | undefined {
   const criteria = values.map((text): AcceptanceCriteria => {
     const issues: string[] = [];
     const json = text.trimStart().startsWith('{') ? parseJsonLine(text) : undefined;
@@ -52,7 +54,7 @@ export function readAcceptanceFlags(values: readonly string[]): AcceptanceCriter
       throw new UsageError(issues.map((issue) => `--${issue}`).join('; '));
     return written.criteria;
   });
-  return criteria.length === 0 ? undefined : combineAcceptance(criteria);
+  return criteria.length === 0 ? undefined : formatAcceptance(combineAcceptance(criteria));
 }
 
 /** Reads the agent definitions of `--agents`. Problems of single definitions are reported on stderr. */

@@ -1,4 +1,4 @@
-import { parseAcceptance, type AcceptanceCriteria } from '../../../protocol/acceptance.ts';
+import { readAcceptanceField } from '../../fields/acceptance.ts';
 import { basename } from 'node:path';
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition, AgentParameter } from '../../../protocol/agent.ts';
@@ -27,7 +27,7 @@ import type { FileDefinitions, FormatReader } from '../../loader/format.ts';
 /** The fields that only Muster's own format has. */
 const OWN_FIELDS = (
   'delegates-to refuses-questions ask-rules deny-rules unlisted cache context-files ' +
-  'compact-at parameters output-schema accept'
+  'compact-at parameters output-schema accept models'
 ).split(' ');
 
 function readOwnFields(reader: FieldReader, shared: SharedFields): Partial<AgentDefinition> {
@@ -44,34 +44,18 @@ function readOwnFields(reader: FieldReader, shared: SharedFields): Partial<Agent
     ...readParameters(reader),
     ...readOutputSchemaField(reader, reader.take('output-schema')),
     ...readAcceptanceField(reader),
+    ...readModelLadder(reader),
   };
 }
 
-/**
- * Reads the acceptance criteria of the agent's work. A schema belongs into `output-schema`. An agent with criteria that
- * can't be read must not run without them, so they become criteria that no work meets.
- */
-function readAcceptanceField(reader: FieldReader): Pick<AgentDefinition, 'accept'> {
-  const field = reader.take('accept');
-  if (field === undefined || field.value === null) return {};
-  const issues: string[] = [];
-  const written = parseAcceptance(field.value, issues);
-  if (written?.schema !== undefined)
-    issues.push('accept.schema: the schema of an agent belongs into `output-schema`');
-  if (issues.length === 0 && written !== undefined) return { accept: written.criteria };
-  const message = `The acceptance criteria can't be used, so that no work of it will be accepted: ${issues.join('; ')}.`;
-  reader.warn('invalid-accept', message, field.line);
-  return { accept: UNREADABLE_CRITERIA };
+/** Reads `models: [fast, powerful]`, which means the same as a list in `model`. */
+function readModelLadder(reader: FieldReader): Pick<AgentDefinition, 'model' | 'models'> {
+  const message = '`models` must be a list of models; it is ignored.';
+  const read = (value: JsonValue) => (Array.isArray(value) ? textList(value) : undefined);
+  const models = readField(reader, ['models'], read, ['invalid-models', message]) ?? [];
+  const [model] = models;
+  return model === undefined ? {} : { model, models };
 }
-
-/** Criteria that no work meets. */
-const UNREADABLE_CRITERIA: AcceptanceCriteria = {
-  commands: ["echo 'the acceptance criteria of this agent could not be read' >&2; false"],
-  changed: [],
-  unchanged: [],
-  mayChange: [],
-  maxChangedLines: null,
-};
 
 function readCache(reader: FieldReader): Pick<AgentDefinition, 'cache'> {
   const cache = takeBoolean(reader, 'cache');
