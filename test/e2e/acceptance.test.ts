@@ -91,6 +91,7 @@ async function delegate(
   options: {
     readonly flags?: readonly string[];
     readonly files?: Readonly<Record<string, string>>;
+    readonly env?: Readonly<Record<string, string>>;
   } = {},
 ) {
   await using world = await openWorld({
@@ -104,22 +105,15 @@ async function delegate(
   const env = {
     MUSTER_MODELS_FAST: 'anthropic/small-1',
     MUSTER_MODELS_POWERFUL: 'anthropic/large-1',
-    MUSTER_LIVENESS_TOOL_SECONDS: '2',
-    MUSTER_OUTPUT_SPILL_BYTES: '1000000',
   };
   const flags = options.flags ?? FLAGS;
-  const run = await world.run(['-p', 'go', ...flags], { env });
+  const run = await world.run(['-p', 'go', ...flags], { env: { ...env, ...options.env } });
   const { requests } = world.model;
-  const told = requests
-    .filter(isMain)
-    .at(-1)
-    ?.messages.flatMap(({ toolResults }) => toolResults ?? []);
-  const usage = await world.run(['usage', '--json']);
+  const told = requests.findLast(isMain)?.messages.flatMap(({ toolResults }) => toolResults ?? []);
   return {
     run,
     told: told?.map(({ text }) => text).join('\n') ?? '',
     children: requests.filter((request) => !isMain(request)),
-    usage,
   };
 }
 
@@ -188,8 +182,7 @@ describe.concurrent('a delegation whose work must be accepted', () => {
     ['forks', 'for i in $(seq 50); do sleep 100 & done; wait', 'did not end by itself'],
   ])('ends a command that %s', async (_, command, expected) => {
     const { told } = await delegate({ accept: command }, () => ({ text: 'done' }), {
-      flags: [...FLAGS],
-      files: {},
+      env: { MUSTER_LIVENESS_TOOL_SECONDS: '2', MUSTER_OUTPUT_SPILL_BYTES: '1000000' },
     });
     expect(told).toContain(expected);
   });
