@@ -204,6 +204,7 @@ export function isExternalEvent(event: TaskEvent): boolean {
     case 'server.logged':
     case 'todos.set':
     case 'request.ended':
+    case 'acceptance.prepared':
     case 'warning':
       return true;
     case 'task.started':
@@ -224,7 +225,6 @@ export function isExternalEvent(event: TaskEvent): boolean {
     case 'call.started':
     case 'call.ended':
     case 'call.refused':
-    case 'acceptance.prepared':
     case 'acceptance.started':
     case 'acceptance.checked':
     case 'limit.reached':

@@ -1,3 +1,4 @@
+import type { AcceptanceOutcome } from '../protocol/acceptance.ts';
 import { isLowerCapFailure } from '../engine/turn/request.ts';
 import { deferred, type Deferred } from '../base/async.ts';
 import type {
@@ -6,7 +7,6 @@ import type {
   ReuseOutcome,
   EngineDeps,
   CompactionStep,
-  LoggedAcceptance,
 } from '../engine/task/deps.ts';
 import type { TaskEvent, EventBody } from '../protocol/events/event.ts';
 import {
@@ -312,22 +312,15 @@ export function findLoggedReuse(script: RerunLog): ReuseOutcome | null {
   return body?.type === 'task.reused' || body?.type === 'reuse.missed' ? body : null;
 }
 
-/** Returns the checks of a task's work in the log, since its directory has changed since then. */
-export function createLoggedAcceptance(script: RerunLog): LoggedAcceptance {
-  const findNext = () => findNextOwnEvent(script);
-  return {
-    readBaseline: () => {
-      const body = findNext();
-      return body?.type === 'acceptance.prepared' ? body.baseline : null;
-    },
-    readOutcome: () => {
-      const body = findNext();
-      // The task was stopped, or its process died, during the check.
-      return body?.type === 'acceptance.checked'
-        ? Promise.resolve(body.outcome)
-        : new Promise(() => {});
-    },
-  };
+/**
+ * Finds the outcome of the next check of the work in the log, since the directory has changed since then. The promise
+ * never settles if the task was stopped, or its process died, during the check.
+ */
+export function findLoggedAcceptance(script: RerunLog): Promise<AcceptanceOutcome> {
+  const body = findNextOwnEvent(script);
+  return body?.type === 'acceptance.checked'
+    ? Promise.resolve(body.outcome)
+    : new Promise(() => {});
 }
 
 /**

@@ -24,7 +24,7 @@ import {
   readLoggedOutputCap,
   LoggedModel,
   createLoggedModels,
-  createLoggedAcceptance,
+  findLoggedAcceptance,
 } from './logged-ports.ts';
 import { LoggedRun, LoggedTree } from './logged-run.ts';
 
@@ -217,7 +217,7 @@ class Rerun {
       reuse: () => findLoggedReuse(this.log),
       compaction: () => findLoggedCompaction(this.log),
       flags: () => findLoggedFlags(this.log),
-      acceptance: createLoggedAcceptance(this.log),
+      acceptance: () => findLoggedAcceptance(this.log),
       outputCap: () => readLoggedOutputCap(this.log.next()),
       today: () => null,
       clock,

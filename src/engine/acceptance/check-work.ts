@@ -21,17 +21,14 @@ import { readEnvironment } from '../../sys/env.ts';
 
 /**
  * Records the state of a task's directory before its work begins, if its work must be accepted and the state was not
- * recorded yet. Rejects with MusterError `LIMIT_EXCEEDED` if the directory is too large.
+ * recorded yet. The first request need not wait for this, but the first call must. Rejects with MusterError
+ * `LIMIT_EXCEEDED` if the directory is too large. A rerun takes the event from the log.
  */
 export async function prepareAcceptance(deps: EngineDeps, run: TaskRun): Promise<void> {
   const { accept, cwd } = run.spec;
-  if (accept === undefined || !hasCriteria(accept) || run.state.acceptance.baseline !== null)
-    return;
-  const baseline =
-    deps.acceptance === undefined
-      ? await recordBaseline(deps, run, { accept, cwd })
-      : deps.acceptance.readBaseline();
-  if (baseline === null) return;
+  if (accept === undefined || !hasCriteria(accept)) return;
+  if (run.state.acceptance.baseline !== null || deps.acceptance !== undefined) return;
+  const baseline = await recordBaseline(deps, run, { accept, cwd });
   run.journal.record({ type: 'acceptance.prepared', baseline });
   await run.journal.sync();
 }
@@ -51,11 +48,12 @@ async function recordBaseline(
  * reach neither the checks nor what they use. Rejects if the task is stopped or interrupted meanwhile.
  */
 export async function checkWork(deps: EngineDeps, run: TaskRun): Promise<void> {
+  await run.preparation;
   const { turns } = run.state;
   run.journal.record({ type: 'acceptance.started', turn: turns });
   const signal = run.cancellation.turnSignal;
   const outcome = await rejectOnAbort(
-    deps.acceptance === undefined ? makeCheck(deps, run, signal) : deps.acceptance.readOutcome(),
+    deps.acceptance === undefined ? makeCheck(deps, run, signal) : deps.acceptance(),
     signal,
   );
   run.journal.record({ type: 'acceptance.checked', outcome });

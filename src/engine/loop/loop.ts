@@ -55,6 +55,8 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
   }
   run.end.decide();
   try {
+    // A failed preparation has ended the task already, or nothing has needed it.
+    await run.preparation.catch(() => {});
     await run.stopOwnedWork(`the task above it ended: ${ending.end.because}`);
     // Stopping the owned work may have killed a process, which changes the ending of a stopped task.
     if (ending.end.status === 'stopped' && run.cancellation.signal.aborted) {
@@ -111,8 +113,11 @@ async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
     return await run.drive(run);
   }
   if (canReuseResult(deps, run.state)) await reuseEarlierResult(deps, run);
-  if (run.spec.accept !== undefined)
-    await (await import('../acceptance/check-work.ts')).prepareAcceptance(deps, run);
+  if (run.spec.accept !== undefined) {
+    run.preparation = prepareAcceptance(deps, run);
+    // Avoid an unhandled rejection: the first step that waits for the preparation gets the same error.
+    run.preparation.catch(() => {});
+  }
   const schema = outputSchemaOf(run.spec);
   const check = schema === null ? null : await createAnswerCheck(schema);
   // A text is the reason why the schema is invalid. A schema from a Task call was already checked when the task was
@@ -135,6 +140,10 @@ async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
         : await waitForStep(run, takeStep(deps, run, step));
     if (ending !== null) return ending;
   }
+}
+
+async function prepareAcceptance(deps: EngineDeps, run: TaskRun): Promise<void> {
+  await (await import('../acceptance/check-work.ts')).prepareAcceptance(deps, run);
 }
 
 /**
@@ -192,6 +201,7 @@ async function takeStep(
 ): Promise<TaskEnding | null> {
   switch (step.kind) {
     case 'calls':
+      await run.preparation;
       await refreshDefinitions(deps, run.spec);
       await runCalls(deps, run, run.calls.restore(step.calls));
       return null;

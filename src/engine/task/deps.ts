@@ -90,14 +90,6 @@ export interface CallDecision {
 /** The event that records whether an earlier result was reused. */
 export type ReuseOutcome = Extract<EventBody, { type: 'task.reused' | 'reuse.missed' }>;
 
-/** The checks of a task's work that its log contains. */
-export interface LoggedAcceptance {
-  /** Returns the hash of the recorded state before the work, or null if the log does not contain it here. */
-  readBaseline(): string | null;
-  /** Resolves to the outcome of the check. Never settles if the log does not contain it. */
-  readOutcome(): Promise<AcceptanceOutcome>;
-}
-
 /** The ports and settings that the engine gets from its caller. */
 export interface EngineDeps {
   readonly store: TaskStore;
@@ -118,8 +110,11 @@ export interface EngineDeps {
   readonly decided?: (callId: string) => Promise<CallDecision>;
   /** Returns the logged outcome of the search for an earlier result, for reruns. Default: it is searched for. */
   readonly reuse?: () => ReuseOutcome | null;
-  /** Returns the logged checks of the task's work, for reruns. Default: the work is checked. */
-  readonly acceptance?: LoggedAcceptance;
+  /**
+   * Resolves to the logged outcome of the next check of the task's work, for reruns. It never settles if the log does
+   * not contain it. Default: the work is checked.
+   */
+  readonly acceptance?: () => Promise<AcceptanceOutcome>;
   /** Returns the logged compaction before the next request, for reruns. Default: the engine decides it. */
   readonly compaction?: () => CompactionStep;
   /** Returns the logged output cap of the next request, for reruns. Default: the budget decides. */
