@@ -478,6 +478,35 @@ describe.concurrent('muster mcp', () => {
     expect((await world.run(['doctor'])).stdout).toMatch(/^ok +mcp server +demo: 3 tools$/m);
   });
 
+  it('adds servers by the commands of other agents', async () => {
+    await using world = await openWorld();
+    const { workspace, home } = world.sandbox;
+    const http = await world.run(
+      ['mcp', 'add', '--transport', 'http', 'docs', 'https://docs.example/mcp'].concat(
+        '-H',
+        'X-Key: ${DOCS_KEY}',
+      ),
+    );
+    const own = ['mcp', 'add', 'browser', 'npx', '@playwright/mcp@latest', '-s', 'project'];
+    const stdio = await world.run(own);
+    const refused = await world.run(['mcp', 'add', 'x', 'npx', '-y', 'y']);
+    const read = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
+    expect([http.code, stdio.code, refused.code]).toEqual([0, 0, 2]);
+    expect(refused.stderr).toContain('a command that has flags goes after --');
+    expect(read(join(home, '.config/muster/mcp.json'))).toEqual({
+      mcpServers: {
+        docs: {
+          type: 'http',
+          url: 'https://docs.example/mcp',
+          headers: { 'X-Key': '${DOCS_KEY}' },
+        },
+      },
+    });
+    expect(read(join(workspace, '.mcp.json'))).toEqual({
+      mcpServers: { browser: { command: 'npx', args: ['@playwright/mcp@latest'] } },
+    });
+  });
+
   it('names similar servers and quotes names as a shell needs them', async () => {
     await using world = await openWorld();
     const added = await world.run(['mcp', 'add', 'my server', '--', 'node']);

@@ -274,9 +274,16 @@ export async function addServer(
   return file;
 }
 
-/** Removes a server from the file that has it. Returns the path of the file. Throws MusterError if no file has it. */
-export async function removeServer(name: string, state: StateOptions): Promise<string> {
-  for (const scope of ['user', 'project'] as const) {
+/**
+ * Removes a server from the first of the files that has it. Returns the path of the file. Throws MusterError if no file
+ * has it.
+ */
+export async function removeServer(
+  name: string,
+  scopes: readonly ServerScope[],
+  state: StateOptions,
+): Promise<string> {
+  for (const scope of scopes) {
     const file = fileOf(scope, state);
     let isFound = false;
     // oxlint-disable-next-line no-await-in-loop -- the second file is read only if the first one does not have it
