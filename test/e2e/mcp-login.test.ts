@@ -106,6 +106,17 @@ it('a server that demands a login: the run goes on, the user logs in, and the to
   expect(agent).toMatchObject({ code: 2, stdout: '' });
 });
 
+it('a login to a server that nobody serves names the URL, the reason and what to do', async () => {
+  await using world = await openWorld();
+  configure(world.sandbox, 'http://127.0.0.1:9/mcp');
+  expect(await world.run(['mcp', 'login', 'issues'])).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr:
+      'muster: PROVIDER_ERROR: MCP server issues: no connection to http://127.0.0.1:9/mcp: no server accepts connections there (ECONNREFUSED); start the server, or correct the host and the port\n',
+  });
+});
+
 it.runIf(needs('tmux', 'tmux'))(
   'a login on a terminal takes the address that a browser elsewhere could not open',
   async () => {

@@ -100,9 +100,7 @@ function describeFailure(
 ): Pick<ServerCheck, 'problem' | 'fix'> {
   // The messages of other errors say what to do.
   if (!(error instanceof McpServerError)) return { problem: error.message, fix: null };
-  const prefix = `MCP server ${name}: `;
-  const { message, kind } = error;
-  const problem = message.startsWith(prefix) ? message.slice(prefix.length) : message;
+  const { reason: problem, kind } = error;
   const command = `: ${describeLoginCommand(name)}`;
   if (problem.endsWith(command)) {
     return { problem: problem.slice(0, -command.length), fix: formatLoginCommand(name) };
