@@ -206,7 +206,12 @@ async function createTarget(
     return { ...target, fetch, login: null };
   }
   const { createServerLogin } = await import('./server-login.ts');
-  const access = createServerLogin(serverId(entry), { transport, fetch, logins });
+  const access = createServerLogin(serverId(entry), {
+    origin: entry.origin,
+    transport,
+    fetch,
+    logins,
+  });
   // A renewal that is due now does not count for the time of the first question to the server. One that another process
   // waits for too, or that nobody answers, must not hold up the end of Muster.
   await rejectOnAbort(access.login.token(), signal);

@@ -88,6 +88,16 @@ it('a server that demands a login: the run goes on, the user logs in, and the to
   expect(JSON.stringify(world.model.requests)).toContain('echo: hello');
   expect(readDataFiles(world)).not.toMatch(/access-[\da-f]{8}|refresh-[\da-f]{8}/);
 
+  // A server of the project at the same address does not get the user's login.
+  const theirs = { mcpServers: { theirs: { url: server.mcp } } };
+  writeFileSync(join(world.sandbox.workspace, '.mcp.json'), JSON.stringify(theirs));
+  await world.run(['trust', 'add', '--yes']);
+  expect(await world.run(['mcp', 'test', 'theirs'])).toMatchObject({
+    code: 1,
+    stderr:
+      'muster: PERMISSION_DENIED: MCP server theirs: it requires a login: run "muster mcp login theirs"\n',
+  });
+
   const logout = await world.run(['mcp', 'logout', 'issues']);
   expect([logout.code, logout.stdout, logout.stderr]).toEqual([
     0,

@@ -126,7 +126,9 @@ function createLoginFinder(
     if (entry.transport.type === 'stdio' || logins.size === 0) return null;
     try {
       const { transport } = expandTransport(entry, variables);
-      const login = logins.get(transport.type === 'stdio' ? '' : toLoginKey(transport.url));
+      const login = logins.get(
+        transport.type === 'stdio' ? '' : toLoginKey(transport.url, entry.origin),
+      );
       if (login === undefined) return null;
       return login.isDemanded ? 'needed' : 'stored';
     } catch (thrown) {
