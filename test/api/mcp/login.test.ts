@@ -425,6 +425,24 @@ test('a server of a project does not use the login to the same address of anothe
   expect(await logOut(server.mcp, user.state)).toEqual({ kind: 'none', problem: null });
 });
 
+test('a client secret goes to no authorization server that only the MCP server names', async () => {
+  const issuer = await startAuthorizationServer();
+  const server = await startProtectedServer(issuer);
+  const oauth = { client_id: 'me', client_secret: 'hidden' };
+  const user = createUser({
+    open: { url: server.mcp, oauth },
+    bound: { url: server.mcp, oauth: { ...oauth, issuer: issuer.url } },
+    other: { url: server.mcp, oauth: { ...oauth, issuer: 'https://other.example' } },
+  });
+  await expect(user.logIn('open')).rejects.toThrow(
+    `no login to open: its entry has a client_secret without an issuer, so the server would decide who gets the secret. It names ${issuer.url}: if that is right, write "issuer": "${issuer.url}" beside the client_secret`,
+  );
+  await expect(user.logIn('other')).rejects.toThrow('instead of https://other.example');
+  expect([user.pages, issuer.received.token]).toEqual([[], []]);
+  await user.logIn('bound');
+  expect(issuer.received.token).toHaveLength(1);
+});
+
 test.each<[string, string, object]>([
   ['a secret', 'client_secret_post', { client_secret: 'hidden' }],
   [
