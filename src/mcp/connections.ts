@@ -128,7 +128,11 @@ class Connections implements McpConnections {
   }
 
   stop(entry: McpServerEntry): void {
-    for (const connection of this.findAll(entry)) connection.stop('released');
+    for (const connection of this.findAll(entry)) {
+      connection.stop('released');
+      // Those who wait for a session that cannot be opened get the error.
+      connection.opening?.then(() => connection.stop('released')).catch(() => {});
+    }
   }
 
   private findAll(entry: McpServerEntry): readonly ServerConnection[] {

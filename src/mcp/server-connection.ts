@@ -45,7 +45,6 @@ export class ServerConnection {
   private readonly closing = new AbortController();
   private lastState: McpConnectionState = 'stopped';
   private session: McpSession | null = null;
-  private opening: Promise<McpSession> | null = null;
   /** The ends of earlier sessions, which `close` waits for. */
   private readonly endings = new Set<Promise<void>>();
   private timer: NodeJS.Timeout | null = null;
@@ -60,6 +59,8 @@ export class ServerConnection {
   private lastErrorOutput = '';
   /** The tools, if they were read. It is another object as soon as the session ends or announces other tools. */
   offer: { tools: Promise<McpList<McpTool>> | null } = { tools: null };
+  /** The session that is being opened. */
+  opening: Promise<McpSession> | null = null;
   /** The number of handles that share the connection. */
   users = 0;
   /** The number of requests that are running. */
