@@ -226,6 +226,8 @@ export class Runs {
   private createRun(task: TaskRun, stopListening: () => void): Run {
     this.parts.channel?.open();
     this.parts.retention.begin();
+    const { top } = task;
+    this.parts.servers.restrict(top.spec.id, top.state.restrictions);
     return {
       id: task.spec.id,
       model: task.spec.model,

@@ -13,6 +13,7 @@ import {
   type Paths,
   type CompletionValues,
 } from './completion-values.ts';
+import { SERVER_FLAGS } from './server-flags.ts';
 
 /** A flag of the command line. */
 export interface FlagSpec extends FlagDetails {
@@ -74,6 +75,7 @@ const FLAGS = {
     },
     because: { value: 'TEXT', help: 'the reason, for the log and the parent' },
     scope: {
+      short: 's',
       value: 'SCOPE',
       help: `where an answer "always" applies: ${GRANT_SCOPES.join(', ')} (default: task, the conversation with all its tasks); for "mode": task or user`,
       completes: { words: GRANT_SCOPES },
@@ -243,18 +245,7 @@ const FLAGS = {
     },
     'no-check': { help: 'store the key without asking the provider whether it is valid' },
   }),
-  ...inGroup('Servers', {
-    'no-browser': { help: 'print the address of the page instead of opening it' },
-    project: { help: 'write into .mcp.json of this project instead of your own file' },
-    env: {
-      value: 'NAME=VALUE',
-      help: 'a variable of the server, such as TOKEN=${TOKEN}; repeatable',
-    },
-    header: {
-      value: 'HEADER',
-      help: 'a header, such as "Authorization: Bearer ${TOKEN}"; repeatable',
-    },
-  }),
+  ...inGroup('Servers', SERVER_FLAGS),
   ...inGroup('Directories', {
     cwd: { value: 'DIR', path: 'directories', help: 'the directory to work in' },
     'add-dir': {
