@@ -1,10 +1,11 @@
+import { readFileSync, statSync } from 'node:fs';
 import { readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MusterError, systemErrorCode } from '../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { AcceptanceCriteria } from '../protocol/acceptance.ts';
-import { createInputTest, findNamedFiles, isPackageManifest, matcher } from './check-inputs.ts';
-import { listPackageScripts } from './package-manifest.ts';
+import { createInputTest, isPackageManifest, matcher } from './check-inputs.ts';
+import { findNamedFiles } from './named-files.ts';
 import { scanTree, type ScannedFile, type TreeScan } from './scan-tree.ts';
 
 /** The state of a directory tree before a task began, as far as checks of its work need it. */
@@ -19,9 +20,16 @@ export interface Baseline extends TreeScan {
 
 /** The maximum total size of the contents that are kept. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
-/** The maximum size of a script in which names of files are searched. */
+/** The maximum size of a text in which names of files are searched. */
 const MAX_SCRIPT_BYTES = 200_000;
-const MAX_SCRIPTS = 500;
+
+/** The part of a tree that a baseline must not hold. */
+interface BaselineOptions {
+  readonly criteria: AcceptanceCriteria;
+  /** Absolute paths that rules hide from the commands of the task. */
+  readonly hidden: readonly string[];
+  readonly signal: AbortSignal;
+}
 
 /**
  * Takes the baseline of a directory before a task begins. Throws MusterError `LIMIT_EXCEEDED` if the directory has too
@@ -29,53 +37,36 @@ const MAX_SCRIPTS = 500;
  */
 export async function takeBaseline(
   root: string,
-  criteria: AcceptanceCriteria,
-  signal: AbortSignal,
+  { criteria, hidden, signal }: BaselineOptions,
 ): Promise<Baseline> {
-  const scan = await scanTree(root, null, signal);
-  const contents = new Contents(root);
-  const isCopied = ({ role }: ScannedFile): boolean => role !== 'dependency';
-  const entries = [...scan.entries.values()].filter(isCopied);
-  const small = entries.filter(
-    ({ path, size }) => size <= MAX_SCRIPT_BYTES && !path.includes('\n'),
-  );
-  for (const entry of small) if (isPackageManifest(entry.path)) await contents.keep(entry);
-  const scripts = [...contents.kept].flatMap(([, bytes]) =>
-    listPackageScripts(bytes.toString('utf8')),
-  );
-  const texts = await readScripts(root, small);
-  const named = findNamedFiles(
-    criteria.commands,
-    {
-      exists: (path) => scan.entries.get(path)?.role === 'source',
-      read: (path) => texts.get(path) ?? null,
-    },
-    scripts,
-  );
-  const isInput = createInputTest({ ...criteria, changed: [], mayChange: [] }, named);
+  const scan = await scanTree(root, { hidden, earlier: null, signal });
+  const sources = [...scan.entries.values()].filter(({ role }) => role === 'source');
+  const named = findNamedFiles(criteria.commands, {
+    paths: sources.map(({ path }) => path),
+    read: (path) => readSmallText(join(root, path)),
+  });
+  const isInput = createInputTest({ mayChange: [] }, named);
+  const isFree = matcher(criteria.mayChange);
   const isCompared = matcher([...criteria.changed, ...criteria.unchanged]);
   const keepsAll = criteria.maxChangedLines !== null;
-  for (const entry of entries) {
+  const contents = new Contents(root);
+  for (const entry of sources) {
     signal.throwIfAborted();
     const { path } = entry;
-    if (keepsAll || isInput(path) || isCompared(path)) await contents.keep(entry);
+    const isNeeded = isInput(path) || isPackageManifest(path) || isCompared(path) || keepsAll;
+    if (isNeeded && !isFree(path)) await contents.keep(entry);
   }
   return { root, ...scan, named, contents: contents.kept };
 }
 
-async function readScripts(root: string, entries: readonly ScannedFile[]) {
-  const texts = new Map<string, string>();
-  const scripts = entries.filter(
-    ({ path, role, kind }) =>
-      role === 'source' &&
-      kind === 'file' &&
-      /(?:\.(?:sh|bash|mk)|(?:^|\/)[Mm]akefile)$/.test(path),
-  );
-  for (const entry of scripts.slice(0, MAX_SCRIPTS)) {
-    const bytes = await readContent(root, entry);
-    if (bytes !== null) texts.set(entry.path, bytes.toString('utf8'));
+function readSmallText(path: string): string | null {
+  try {
+    return statSync(path).size > MAX_SCRIPT_BYTES ? null : readFileSync(path, 'utf8');
+  } catch (thrown) {
+    // The file is gone since it was listed, or nobody may read it.
+    if (systemErrorCode(thrown) === undefined) throw thrown;
+    return null;
   }
-  return texts;
 }
 
 /** Contents of files, within the limit on their total size. */
@@ -91,15 +82,18 @@ class Contents {
   async keep(entry: ScannedFile): Promise<void> {
     const { path } = entry;
     if (this.kept.has(path)) return;
+    if (entry.size > MAX_KEPT_BYTES) throw tooLargeError(this.root, path);
     const content = await readContent(this.root, entry);
     if (content === null) return;
     this.bytes += content.length;
-    if (this.bytes > MAX_KEPT_BYTES) {
-      const message = `accept: the tests, their configuration and the files to compare in ${this.root} are larger than ${MAX_KEPT_BYTES} bytes together (at ${path}); give the task a smaller directory`;
-      throw new MusterError('LIMIT_EXCEEDED', message);
-    }
+    if (this.bytes > MAX_KEPT_BYTES) throw tooLargeError(this.root, path);
     this.kept.set(path, content);
   }
+}
+
+function tooLargeError(root: string, path: string): MusterError {
+  const message = `accept: the tests, their configuration and the files to compare in ${root} are larger than ${MAX_KEPT_BYTES} bytes together (at ${path}); except large files with may_change, or give the task a smaller directory`;
+  return new MusterError('LIMIT_EXCEEDED', message);
 }
 
 /** Reads a file, or the target of a link. Returns null if it does not exist any more or can't be read. */

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { chmod, copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { constants, createReadStream } from 'node:fs';
+import { chmod, copyFile, lstat, mkdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { systemErrorCode } from '../base/errors.ts';
 import { isInside } from '../base/path-inside.ts';
@@ -14,12 +14,22 @@ import { isPackageDirectory, scanTree, type ScannedFile, type TreeScan } from '.
 export interface CleanCopy {
   /** The SHA-256 of the names, modes and contents of the copied files, in hex. */
   readonly tree: string;
+  /** The SHA-256 of each input of the checks, by path. */
+  readonly inputs: ReadonlyMap<string, string>;
   /** The directories of installed packages to which the copy has links. Absolute. */
   readonly packages: readonly string[];
   /** The reasons why the work can't be accepted, whatever the commands say. */
   readonly problems: readonly string[];
   /** The inputs of the checks that the task has changed, and that the copy has as they were before. */
   readonly notes: readonly string[];
+}
+
+/** The options of a clean copy. */
+interface CopyOptions {
+  readonly criteria: AcceptanceCriteria;
+  /** Absolute paths that rules hide from the commands of the task. */
+  readonly hidden: readonly string[];
+  readonly signal: AbortSignal;
 }
 
 /** The maximum number of paths that a problem or note lists. */
@@ -39,16 +49,22 @@ const BATCH = 32;
 export async function makeCleanCopy(
   baseline: Baseline,
   target: string,
-  { criteria, signal }: { readonly criteria: AcceptanceCriteria; readonly signal: AbortSignal },
+  { criteria, hidden, signal }: CopyOptions,
 ): Promise<CleanCopy> {
-  const now = await scanTree(baseline.root, baseline.ignoreFiles, signal);
+  const now = await scanTree(baseline.root, { hidden, earlier: baseline.ignoreFiles, signal });
   const plan = planCopy(baseline, now, criteria);
   const hash = createHash('sha256');
+  const inputs = new Map<string, string>();
   for (let from = 0; from < plan.files.length; from += BATCH) {
     signal.throwIfAborted();
     const batch = plan.files.slice(from, from + BATCH);
     const digests = await Promise.all(batch.map((file) => copyEntry(baseline, file, target)));
-    digests.forEach((digest, index) => addToHash(hash, batch[index]?.entry, digest));
+    for (const [index, file] of batch.entries()) {
+      const digest = digests[index] ?? null;
+      addToHash(hash, file.entry, digest);
+      if (digest !== null && file.from !== 'left' && file.entry.kind === 'file')
+        inputs.set(file.entry.path, digest);
+    }
   }
   for (const path of plan.linkedPackages) {
     await mkdir(dirname(join(target, path)), { recursive: true });
@@ -56,12 +72,25 @@ export async function makeCleanCopy(
   }
   const problems = [...plan.problems, ...(await compareTrees(baseline, now, criteria))];
   const packages = plan.linkedPackages.map((path) => join(baseline.root, path));
-  return { tree: hash.digest('hex'), packages, problems, notes: plan.notes };
+  return { tree: hash.digest('hex'), inputs, packages, problems, notes: plan.notes };
 }
 
-function addToHash(hash: Hash, entry: ScannedFile | undefined, digest: string | null): void {
-  if (entry === undefined || digest === null) return;
+function addToHash(hash: Hash, entry: ScannedFile, digest: string | null): void {
+  if (digest === null) return;
   hash.update(`${entry.path}\0${entry.kind}\0${entry.mode & 0o111}\0${digest}\0`);
+}
+
+/** Finds the inputs of the checks that differ from those of the copy when it was made. */
+export async function findTamperedInputs(
+  copy: string,
+  inputs: CleanCopy['inputs'],
+): Promise<readonly string[]> {
+  const tampered: string[] = [];
+  for (const [path, digest] of inputs) {
+    const content = await readContent(copy, { path, kind: 'file' });
+    if (content === null || hashBytes(content) !== digest) tampered.push(path);
+  }
+  return tampered;
 }
 
 /** A file of the copy. */
@@ -84,11 +113,13 @@ interface CopyPlan {
 /** Decides what a clean copy contains. */
 function planCopy(baseline: Baseline, now: TreeScan, criteria: AcceptanceCriteria): CopyPlan {
   const isInput = createInputTest(criteria, baseline.named);
-  const isFree = matcher([...criteria.changed, ...criteria.mayChange]);
+  const isFree = matcher(criteria.mayChange);
   const files: PlannedFile[] = [];
   const restored: string[] = [];
   const leftOut: string[] = [];
   const changedPackages: string[] = [];
+  const droppedFiles: string[] = [];
+  const manifests: string[] = [];
   const paths = new Set([...baseline.entries.keys(), ...now.entries.keys()]);
   for (const path of [...paths].toSorted()) {
     const before = baseline.entries.get(path);
@@ -101,13 +132,15 @@ function planCopy(baseline: Baseline, now: TreeScan, criteria: AcceptanceCriteri
         files.push({ entry: left, from: 'left', isSame });
     } else if (role === 'ignored' && !isFree(path)) {
       if (left !== undefined && isSame) files.push({ entry: left, from: 'left', isSame });
+      if (before !== undefined && !isSame) droppedFiles.push(path);
     } else if (isInput(path) || isManifestLink(left, before)) {
       if (before === undefined) leftOut.push(path);
-      else files.push({ entry: before, from: isSame ? 'left' : 'before', isSame });
+      else files.push({ entry: before, from: 'before', isSame });
       if (before !== undefined && !isSame) restored.push(path);
     } else if (left !== undefined) {
       const isRestored = isPackageManifest(path) && !isSame && !isFree(path);
       files.push({ entry: left, from: isRestored ? 'manifest' : 'left', isSame });
+      if (isRestored) manifests.push(path);
     }
   }
   const problems =
@@ -117,12 +150,13 @@ function planCopy(baseline: Baseline, now: TreeScan, criteria: AcceptanceCriteri
           `installed packages have changed, and the checks run them: ${listPaths(changedPackages)}; put them back, or the one who set the task has to allow it with may_change`,
         ];
   const notes = [
-    ...(restored.length === 0
-      ? []
-      : [`the checks used these files as they were before the task: ${listPaths(restored)}`]),
-    ...(leftOut.length === 0
-      ? []
-      : [`the checks left out these files, which the task has added: ${listPaths(leftOut)}`]),
+    ...formatNote('the checks used these files as they were before the task', restored),
+    ...formatNote('the checks left out these files, which the task has added', leftOut),
+    ...formatNote(
+      'the checks left out these files, which git ignores and which have changed',
+      droppedFiles,
+    ),
+    ...formatNote('the checks used the scripts and settings from before the task in', manifests),
   ];
   return { files, linkedPackages: listLinkedPackages(baseline.root, now), problems, notes };
 }
@@ -157,6 +191,10 @@ function isLinkToProject(root: string, { path, leadsTo }: ScannedFile): boolean 
   return isInside(root, full) && !full.slice(root.length).split('/').some(isPackageDirectory);
 }
 
+function formatNote(text: string, paths: readonly string[]): readonly string[] {
+  return paths.length === 0 ? [] : [`${text}: ${listPaths(paths)}`];
+}
+
 function listPaths(paths: readonly string[]): string {
   const shown = paths.slice(0, MAX_LISTED).join(', ');
   return paths.length <= MAX_LISTED ? shown : `${shown} and ${paths.length - MAX_LISTED} more`;
@@ -182,7 +220,9 @@ async function copyEntry(
   if (from === 'left') {
     if (!(await copyIfPresent(join(baseline.root, path), to))) return null;
     await chmod(to, mode | 0o600);
-    return hashBytes(await readFile(to));
+    const { atime, mtime } = await lstat(join(baseline.root, path));
+    await utimes(to, atime, mtime);
+    return await hashFile(to);
   }
   const left = from === 'manifest' ? await readContent(baseline.root, entry) : former;
   if (left === null) return null;
@@ -195,17 +235,24 @@ async function copyEntry(
   return hashBytes(content);
 }
 
+async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk);
+  return hash.digest('hex');
+}
+
 function hashBytes(content: Buffer): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Copies a file. Returns false if it does not exist any more. */
+/** Copies a file. Returns false if it does not exist any more, or if nobody may read it. */
 async function copyIfPresent(from: string, to: string): Promise<boolean> {
   try {
     await copyFile(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
     return true;
   } catch (thrown) {
-    if (systemErrorCode(thrown) !== 'ENOENT') throw thrown;
+    const code = systemErrorCode(thrown);
+    if (code !== 'ENOENT' && code !== 'EACCES') throw thrown;
     return false;
   }
 }

@@ -24,7 +24,6 @@ const FIELDS_OF_THE_PACKAGE: ReadonlySet<string> = new Set([
   'types',
   'typings',
   'exports',
-  'imports',
   'bin',
   'sideEffects',
   'dependencies',
@@ -38,25 +37,29 @@ const FIELDS_OF_THE_PACKAGE: ReadonlySet<string> = new Set([
 
 /**
  * Returns the `package.json` with which checks run: the fields that describe the package as the task left them, and all
- * other fields as they were before.
+ * other fields as they were before. A file that is not plain JSON, which some programs read all the same, counts as
+ * empty.
  *
  * @param before the text before the task began; null if there was none
- * @param now the text that the task left. If it is no JSON object, it is returned as it is, so that the checks fail.
+ * @param now the text that the task left
  */
 export function restorePackageManifest(before: string | null, now: string): string {
-  const left = parseObject(now);
-  if (left === null) return now;
+  const left = parseObject(now) ?? {};
   const former = before === null ? {} : (parseObject(before) ?? {});
   const kept = Object.entries(former).filter(([name]) => !FIELDS_OF_THE_PACKAGE.has(name));
   const taken = Object.entries(left).filter(([name]) => FIELDS_OF_THE_PACKAGE.has(name));
   return `${JSON.stringify(Object.fromEntries([...taken, ...kept]), null, 2)}\n`;
 }
 
-/** Lists the command lines of the scripts in a `package.json`. Returns an empty list if the text is no such file. */
-export function listPackageScripts(text: string): readonly string[] {
+/** Returns the command lines of the scripts in a `package.json`, by name. Returns none if the text is no such file. */
+export function listPackageScripts(text: string): ReadonlyMap<string, string> {
   const scripts = parseObject(text)?.['scripts'];
-  if (!isJsonObject(scripts)) return [];
-  return Object.values(scripts).filter((line) => typeof line === 'string');
+  if (!isJsonObject(scripts)) return new Map();
+  return new Map(
+    Object.entries(scripts).flatMap(([name, line]) =>
+      typeof line === 'string' ? [[name, line]] : [],
+    ),
+  );
 }
 
 function parseObject(text: string): JsonObject | null {

@@ -66,24 +66,32 @@ export function isPackageDirectory(name: string): boolean {
   return DEPENDENCIES.has(name);
 }
 
-/** Returns true for an entry of `node_modules` in which tools keep caches. Package managers have `.bin` and `.pnpm`. */
+/** Entries of `node_modules` in which tools keep caches. Code is not loaded from them. */
+const PACKAGE_CACHES =
+  /^\.(?:cache|vite|vitest|vite-temp|vitest-\w+|package-lock\.json|modules\.yaml|yarn-state\.yml|yarn-integrity|babel-cache|tmp)$/;
+
 function isPackageCache(name: string): boolean {
-  return name.startsWith('.') && name !== '.bin' && name !== '.pnpm';
+  return PACKAGE_CACHES.test(name);
+}
+
+/** The options of a scan. */
+export interface TreeScanOptions {
+  /** Absolute paths that are left out, with everything below them. */
+  readonly hidden: readonly string[];
+  /**
+   * The ignore files of an earlier scan. With them, the roles do not depend on ignore files that a task has changed since
+   * then. Null for the first scan.
+   */
+  readonly earlier: ReadonlyMap<string, string> | null;
+  readonly signal: AbortSignal;
 }
 
 /**
  * Scans a tree. Links are not followed, and sockets and devices are left out. Throws MusterError `LIMIT_EXCEEDED` if
  * the tree has too many files.
- *
- * @param earlier the ignore files of an earlier scan. With them, the roles do not depend on ignore files that a task has
- *   changed since then.
  */
-export async function scanTree(
-  root: string,
-  earlier: ReadonlyMap<string, string> | null,
-  signal: AbortSignal,
-): Promise<TreeScan> {
-  const scan = new Scan(root, earlier, signal);
+export async function scanTree(root: string, options: TreeScanOptions): Promise<TreeScan> {
+  const scan = new Scan(root, options);
   await scan.readDirectory('', { rules: [], role: 'source' });
   return { entries: scan.entries, ignoreFiles: scan.ignoreFiles };
 }
@@ -104,29 +112,37 @@ class Scan {
   readonly entries = new Map<string, ScannedFile>();
   readonly ignoreFiles = new Map<string, string>();
   private readonly root: string;
-  private readonly earlier: ReadonlyMap<string, string> | null;
-  private readonly signal: AbortSignal;
+  private readonly options: TreeScanOptions;
+  private readonly hidden: ReadonlySet<string>;
 
-  constructor(root: string, earlier: ReadonlyMap<string, string> | null, signal: AbortSignal) {
+  constructor(root: string, options: TreeScanOptions) {
     this.root = root;
-    this.earlier = earlier;
-    this.signal = signal;
+    this.options = options;
+    this.hidden = new Set(options.hidden);
   }
 
   async readDirectory(base: string, inherited: Inherited): Promise<void> {
-    this.signal.throwIfAborted();
+    this.options.signal.throwIfAborted();
     const { role } = inherited;
     const rules = role === 'source' ? await this.addRules(base, inherited.rules) : [];
     const isPackages = DEPENDENCIES.has(base.split('/').at(-2) ?? '');
     const found = (await this.list(base)).filter(
-      ({ name }) => !CACHES.has(name) && !(isPackages && isPackageCache(name)),
+      ({ name }) =>
+        !CACHES.has(name) &&
+        !(isPackages && isPackageCache(name)) &&
+        !this.hidden.has(join(this.root, base, name)),
     );
     for (let from = 0; from < found.length; from += BATCH) {
       const batch = found.slice(from, from + BATCH);
       await Promise.all(
         batch.map(async (entry) => {
           if (!entry.isDirectory())
-            await this.addEntry(base + entry.name, roleOf(base + entry.name, { rules, role }));
+            await this.addEntry(
+              base + entry.name,
+              DEPENDENCIES.has(entry.name)
+                ? 'dependency'
+                : roleOf(base + entry.name, { rules, role }),
+            );
         }),
       );
     }
@@ -148,7 +164,8 @@ class Scan {
   }
 
   private async addRules(base: string, above: readonly Rules[]): Promise<readonly Rules[]> {
-    const text = this.earlier === null ? await this.readIgnoreFile(base) : this.earlier.get(base);
+    const { earlier } = this.options;
+    const text = earlier === null ? await this.readIgnoreFile(base) : earlier.get(base);
     if (text === undefined) return above;
     this.ignoreFiles.set(base, text);
     return [...above, { base, rules: ignore().add(text) }];

@@ -30,17 +30,24 @@ describe('the package.json of a check', () => {
     expect(JSON.parse(restorePackageManifest(null, left))).toEqual({ name: 'a' });
   });
 
-  it('stays broken if the task has broken it', () => {
-    expect(restorePackageManifest(json({ name: 'a' }), '{"name":')).toBe('{"name":');
+  it.each([
+    '{"name":',
+    '\uFEFF{"scripts":{"test":"true"}}',
+    '// none\n{"scripts":{"test":"true"}}',
+  ])('has only the fields from before if the task left %j, which is not plain JSON', (left) => {
+    const before = json({ name: 'a', scripts: { test: 'sh test.sh' } });
+    expect(JSON.parse(restorePackageManifest(before, left))).toEqual({
+      scripts: { test: 'sh test.sh' },
+    });
   });
 
   it('names its scripts', () => {
     const text = json({ scripts: { test: 'sh test.sh', odd: 3 } });
     expect([text, 'no json', '[]', '{}'].map(listPackageScripts)).toEqual([
-      ['sh test.sh'],
-      [],
-      [],
-      [],
+      new Map([['test', 'sh test.sh']]),
+      new Map(),
+      new Map(),
+      new Map(),
     ]);
   });
 });

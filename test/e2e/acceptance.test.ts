@@ -186,4 +186,26 @@ describe.concurrent('a delegation whose work must be accepted', () => {
     });
     expect(told).toContain(expected);
   });
+
+  it('is judged with the commands of its definition, and the task decides again before they run', async () => {
+    const agent = '---\nname: fixer\ndescription: Fixes.\naccept: npm test\n---\nYou fix.\n';
+    const files = { '.muster/agents/fixer.md': agent };
+    const denied = await delegate({ subagent_type: 'fixer' }, () => ({ text: 'done' }), {
+      files,
+      flags: [...FLAGS, '--trust-project', '--deny', 'Bash(npm:*)'],
+    });
+    expect(denied.children).toEqual([]);
+    expect(denied.told).toContain('Bash(npm:*)');
+  });
+
+  it('does not reveal files that rules deny', async () => {
+    const test =
+      "import { readFileSync } from 'node:fs';\nconsole.log(readFileSync('secret.txt', 'utf8'));\n";
+    const { told } = await delegate({ accept: 'npm test' }, () => ({ text: 'done' }), {
+      files: { 'secret.txt': 'TOPSECRET\n', 'test/add.test.mjs': test },
+      flags: [...FLAGS, '--deny', 'Read(./secret.txt)'],
+    });
+    expect(told).toContain('ENOENT');
+    expect(told).not.toContain('TOPSECRET');
+  });
 });

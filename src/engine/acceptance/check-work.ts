@@ -1,7 +1,11 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { decideCheckCommand } from '../permissions/judge.ts';
+import { isPackageDirectory } from '../../acceptance/scan-tree.ts';
+import { findDeniedPaths } from '../../policy/denied-paths.ts';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { rejectOnAbort } from '../../base/async.ts';
-import { errorMessage, MusterError } from '../../base/errors.ts';
+import { errorMessage, MusterError, systemErrorCode } from '../../base/errors.ts';
 import {
   hasCriteria,
   type AcceptanceCriteria,
@@ -34,13 +38,22 @@ export async function prepareAcceptance(deps: EngineDeps, run: TaskRun): Promise
 }
 
 async function recordBaseline(
-  { store }: Pick<EngineDeps, 'store'>,
+  { store, home }: Pick<EngineDeps, 'store' | 'home'>,
   run: TaskRun,
   { accept, cwd }: { readonly accept: AcceptanceCriteria; readonly cwd: string },
 ): Promise<string> {
   const { takeBaseline, formatBaseline } = await import('../../acceptance/baseline.ts');
-  const baseline = await takeBaseline(toRealPath(cwd), accept, run.cancellation.signal);
+  const baseline = await takeBaseline(toRealPath(cwd), {
+    criteria: accept,
+    hidden: listHiddenPaths(run, home),
+    signal: run.cancellation.signal,
+  });
   return store.putBlob(formatBaseline(baseline), { redact: false });
+}
+
+/** Lists the paths that rules hide from the commands of a task. Its checks must not reveal them either. */
+function listHiddenPaths({ permissions }: Pick<TaskRun, 'permissions'>, home: string) {
+  return findDeniedPaths(permissions.rights, { home }).hidden;
 }
 
 /**
@@ -72,34 +85,63 @@ async function makeCheck(
   const { on: isSandboxed } = await deps.sandbox.state();
   // Without a sandbox, a program that the task left running could answer in place of the work.
   if (!isSandboxed) await endMarkedProcesses(TASK_VARIABLE, [run.spec.id]);
-  const [{ parseBaseline }, { makeCleanCopy }] = await Promise.all([
+  const [{ parseBaseline }, { makeCleanCopy, findTamperedInputs }] = await Promise.all([
     import('../../acceptance/baseline.ts'),
     import('../../acceptance/clean-copy.ts'),
   ]);
-  const directory = makeUserOnlyTempDirectory('muster-accept-');
+  await removeStaleDirectories();
+  const directory = makeUserOnlyTempDirectory(`${DIRECTORY_PREFIX}${process.pid}-`);
   try {
     const baseline = parseBaseline(deps.store.getBlob(hash));
     const copy = join(directory, basename(baseline.root) || 'copy');
     await mkdir(copy);
-    const { tree, packages, problems, notes } = await makeCleanCopy(baseline, copy, {
+    const { tree, packages, problems, notes, inputs } = await makeCleanCopy(baseline, copy, {
       criteria,
+      hidden: listHiddenPaths(run, deps.home),
       signal,
     });
+    const denials = await findDenials(deps, run, criteria.commands);
+    const reasons = [...problems, ...denials];
     const runs =
-      problems.length > 0
+      reasons.length > 0
         ? []
         : await runCommands(deps, run, { directory, copy, root: baseline.root, packages, signal });
-    const isPassed = problems.length === 0 && runs.every(({ exitCode }) => exitCode === 0);
-    const outcome = { turn: run.state.turns, isPassed, tree, runs, problems, isSandboxed };
+    const tampered = isSandboxed ? [] : await findTamperedInputs(copy, inputs);
+    const allProblems = [...reasons, ...tampered.map(describeTampering)];
+    const isPassed = allProblems.length === 0 && runs.every(({ exitCode }) => exitCode === 0);
+    const { turns: turn } = run.state;
+    const outcome = { turn, isPassed, tree, runs, problems: allProblems, isSandboxed };
     return notes.length === 0 ? outcome : { ...outcome, notes };
   } catch (thrown) {
-    if (signal.aborted || !(thrown instanceof MusterError)) throw thrown;
+    const isExpected = thrown instanceof MusterError || systemErrorCode(thrown) !== undefined;
+    if (signal.aborted || !isExpected) throw thrown;
     const problem = `the work could not be checked: ${errorMessage(thrown)}`;
     const turn = run.state.turns;
     return { turn, isPassed: false, tree: null, runs: [], problems: [problem], isSandboxed };
   } finally {
     await rm(directory, { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+/**
+ * Returns a sentence for each command that the present rights of the task forbid. The criteria may come from a definition
+ * or from an earlier run, so the commands are decided about once more.
+ */
+async function findDenials(
+  deps: EngineDeps,
+  run: TaskRun,
+  commands: readonly string[],
+): Promise<readonly string[]> {
+  const denials: string[] = [];
+  for (const command of commands) {
+    const { verdict, reason } = await decideCheckCommand(deps, run, command);
+    if (verdict === 'deny') denials.push(`${command} may not run: ${reason}`);
+  }
+  return denials;
+}
+
+function describeTampering(path: string): string {
+  return `${path} was changed while the checks ran, and there is no sandbox that protects them`;
 }
 
 /** The directories of one check. */
@@ -128,6 +170,27 @@ async function runCommands(
     if (done.exitCode !== 0) break;
   }
   return runs;
+}
+
+/** The beginning of the names of private directories. The id of the process that owns a directory follows. */
+const DIRECTORY_PREFIX = 'muster-accept-';
+
+/** Removes the private directories of processes that were killed during a check. */
+async function removeStaleDirectories(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const pid = new RegExp(`^${DIRECTORY_PREFIX}(\\d+)-`).exec(name)?.[1];
+    if (pid === undefined || isRunning(Number(pid))) continue;
+    await rm(join(tmpdir(), name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (thrown) {
+    return systemErrorCode(thrown) !== 'ESRCH';
+  }
 }
 
 /** The maximum length of the output that is recorded, in UTF-16 units. The last part is kept. */
@@ -174,7 +237,12 @@ function createCheckContext(
     taskId: run.spec.id,
     rights: { mode: 'default', rules: rights.rules, roots: [directory], network: rights.network },
     home: deps.home,
-    isolated: { pathWithout: (entry) => isInside(root, entry), readable: packages },
+    isolated: {
+      // Programs of installed packages are those that were there before; others of the directory may be the task's.
+      pathWithout: (entry) =>
+        isInside(root, entry) && !entry.slice(root.length).split('/').some(isPackageDirectory),
+      readable: packages,
+    },
   });
   const queued = run.tree.commands.queueCommands(sandbox, signal);
   return { ...context, cwd: copy, sandbox: queued };

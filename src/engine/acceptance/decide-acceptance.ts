@@ -36,7 +36,9 @@ export function decideAcceptance(state: TaskState): AcceptanceStep | null {
   const { outcome } = newest;
   if (outcome.isPassed) return null;
   const next = spec.laterModels?.[acceptance.rung];
-  const failed = acceptance.checks.filter(({ rung }) => rung === acceptance.rung).length;
+  const failed = acceptance.checks.filter(
+    (check) => check.rung === acceptance.rung && !check.outcome.isPassed,
+  ).length;
   if (next !== undefined && failed >= MAX_CHECKS_BEFORE_ESCALATION)
     return { kind: 'escalate', model: next, failedChecks: failed };
   if (next === undefined && failed >= MAX_CHECKS) {

@@ -1,3 +1,4 @@
+import { hasCriteria } from '../../protocol/acceptance.ts';
 import type { CallingTask } from '../permissions/prepare-call.ts';
 import { type TaskArguments, DEFAULT_AGENT, type ContextArgument } from '../task/task-arguments.ts';
 import { MusterError } from '../../base/errors.ts';
@@ -190,7 +191,7 @@ function resolveLaterModels(
   const { by, agent, request, model } = child;
   const accept = request.accept ?? agent.accept;
   const named = request.laterModels;
-  if (named !== undefined && accept === undefined) {
+  if (named !== undefined && (accept === undefined || !hasCriteria(accept))) {
     const message =
       'models: several models need `accept`, which decides when the next one continues';
     return new MusterError('INVALID_PARAM', message);

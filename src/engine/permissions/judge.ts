@@ -83,6 +83,20 @@ function toCheckCall({ tools }: Pick<EngineDeps, 'tools'>, ready: ReadyCall): Re
   return { ...ready, tool, access: { ...NO_ACCESS, commands: checks } };
 }
 
+/** Decides about a command that checks the work of a task, by the present rights of the task. Asks nobody. */
+export async function decideCheckCommand(
+  deps: EngineDeps,
+  run: CallingTask,
+  command: string,
+): Promise<Decision> {
+  const tool = deps.tools.find(({ name }) => name === 'Bash');
+  if (tool === undefined) throw new Error('there is no shell');
+  const call = { type: 'tool_call', id: 'accept', name: tool.name, input: { command } } as const;
+  const access = { ...NO_ACCESS, commands: [command] };
+  const ready = { ready: true, call, tool, input: { command }, access } as const;
+  return (await decideAlone(deps, run, ready, { inToolSet: true })).decision;
+}
+
 async function decideAlone(
   deps: EngineDeps,
   run: CallingTask,

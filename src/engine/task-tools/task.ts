@@ -9,10 +9,12 @@ import type { DelegationRunner } from '../delegation/delegation.ts';
  *
  * @param listAgentNames returns the names of the agent that a call starts, which rules match: the current name first,
  *   then its other names; an empty list if the agent is not known
+ * @param listCheckCommands returns the commands that check the work of the call, from the call or the definition
  */
 export function taskTool(
   delegate: DelegationRunner,
   listAgentNames: (input: TaskArguments) => readonly string[],
+  listCheckCommands: (input: TaskArguments) => readonly string[],
 ): Tool<TaskArguments> {
   return {
     name: 'Task',
@@ -39,7 +41,7 @@ export function taskTool(
       accept: {
         anyOf: [{ type: 'string' }, { type: 'object' }],
         description:
-          'Its work must pass this command, or {commands,changed,unchanged,max_changed_lines}',
+          'Its work must pass this command, or {commands,changed,unchanged,may_change,max_changed_lines}',
       },
       models: {
         type: 'array',
@@ -55,7 +57,7 @@ export function taskTool(
     parse: parseTaskArguments,
     describe: (input) => {
       const [agent, ...agentWords] = listAgentNames(input);
-      const checks = input.accept?.commands ?? [];
+      const checks = listCheckCommands(input);
       const access = checks.length === 0 ? NO_ACCESS : { ...NO_ACCESS, checks };
       return agent === undefined ? access : { ...access, agent, agentWords };
     },
