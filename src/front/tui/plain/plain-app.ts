@@ -1,12 +1,13 @@
 import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
 import { similarQuestions } from '../model/similar-questions.ts';
-import { type PendingQuestion, totalUse } from '../model/task-tree.ts';
+import type { PendingQuestion } from '../model/task-tree.ts';
+import { totalUse } from '../model/total-use.ts';
 import { attentionSequence } from '../terminal/notification.ts';
 import { createRedraw, type Redraw } from '../terminal/redraw.ts';
 import { UiSession, type InterfaceOptions } from '../terminal/session.ts';
 import type { UiMessage } from '../update/message.ts';
 import { Pen } from '../view/pen.ts';
-import { shortCost, shortTokens } from '../view/numbers.ts';
+import { shortTokens, totalCost } from '../view/numbers.ts';
 import { startScreen } from '../view/start-screen.ts';
 import { PLAIN } from '../view/theme.ts';
 import { LineTerminal, type LineStreams } from './line-terminal.ts';
@@ -159,8 +160,9 @@ export class PlainApp {
 
   private reportIdle(): void {
     this.report();
-    const { turns, tokens, costUsd } = totalUse(this.session.state.tree.rows.values());
-    const used = turns === 0 ? '' : ` ${shortTokens(tokens)} tokens, ${shortCost(costUsd)}.`;
+    const total = totalUse(this.session.state.tree.rows.values());
+    const { turns, tokens } = total;
+    const used = turns === 0 ? '' : ` ${shortTokens(tokens)} tokens, ${totalCost(total)}.`;
     this.terminal.write([`Ready.${used}`]);
   }
 

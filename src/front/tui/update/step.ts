@@ -281,6 +281,7 @@ export function leaveQuestion(state: AppState): Update {
     focus: 'editor',
     question: null,
     answersAlike: null,
+    chosenAnswer: null,
     chosenEntry: null,
   };
   if (writing.kind === 'message') return next(left);

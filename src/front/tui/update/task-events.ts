@@ -11,6 +11,7 @@ import {
 import type { UiMessage } from './message.ts';
 import { workTime } from '../view/entry-lines.ts';
 import { findFanOut } from './fan-out.ts';
+import { settleTree } from './tasks.ts';
 import { andThen, editTree, next, type UiEffect, type Update, type UpdateContext } from './step.ts';
 
 /** Adds an event of a task, with the effects that follow from it. */
@@ -20,7 +21,8 @@ export function receiveEvent(
   task: TaskState,
   { library }: UpdateContext,
 ): Update {
-  const applied = editTree(state, (tree) => applyToTree(tree, event, task), event.task);
+  const added = editTree(state, (tree) => applyToTree(tree, event, task), event.task);
+  const applied = event.type === 'task.ended' ? settleTree(state, added) : added;
   const text = attentionText(applied.tree, event) ?? endOfWork(state, applied, event);
   const fanOut = findFanOut(event, task, library);
   const updated = next(

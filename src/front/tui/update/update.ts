@@ -42,7 +42,13 @@ import {
   QUESTION_SCROLL_ACTIONS,
 } from './questions.ts';
 import { MODE_ACTIONS, settleMode } from './modes.ts';
-import { dropHeldAnswer, holdAnswer, settleAnswer, showQuestion } from './direct-answer.ts';
+import {
+  DIRECT_CHOICES,
+  dropHeldAnswer,
+  holdAnswer,
+  settleAnswer,
+  showQuestion,
+} from './direct-answer.ts';
 import { readProposal, receiveProposal } from './proposal.ts';
 import { showRewindPlan, showRewound } from './rewind.ts';
 import { chooseEntry, scroll, receiveEntries, SCROLL_ACTIONS } from './scroll.ts';
@@ -306,8 +312,9 @@ function pressKey(state: AppState, pressed: PressedKey, context: UpdateContext):
   });
 }
 
-/** The handlers of keys that scroll another part of the screen than the conversation while that part has the focus. */
-const SCROLL_HANDLERS: Readonly<Partial<Record<Focus, ActionHandlers>>> = {
+/** The handlers of keys that do something else while a part of the screen has the focus, such as scrolling that part. */
+const HANDLERS_IN: Readonly<Partial<Record<Focus, ActionHandlers>>> = {
+  editor: DIRECT_CHOICES,
   question: QUESTION_SCROLL_ACTIONS,
   tasks: TREE_SCROLL_ACTIONS,
   pager: IN_PAGER,
@@ -315,5 +322,5 @@ const SCROLL_HANDLERS: Readonly<Partial<Record<Focus, ActionHandlers>>> = {
 };
 
 function handlerOf(action: OwnAction, { focus }: AppState): ActionHandler {
-  return SCROLL_HANDLERS[focus]?.[action] ?? HANDLERS[action];
+  return HANDLERS_IN[focus]?.[action] ?? HANDLERS[action];
 }

@@ -3,6 +3,8 @@ import { transcriptInView, type AppState, type Search } from '../model/app-state
 import type { Action, Bindings } from '../model/key-bindings.ts';
 import { keyHint, keysOf } from '../model/key-names.ts';
 import { findForegroundTasks, isCutOff, rootRow } from '../model/task-tree.ts';
+import { questionWithChoices } from '../model/similar-questions.ts';
+import { hasEnded } from '../model/task-row.ts';
 import { hasWaitingMessages } from '../model/transcript.ts';
 
 /** The number of uses after which a hint is no longer new to the user. */
@@ -57,10 +59,7 @@ function currentHints(state: AppState, bindings: Bindings, hint: HintMaker): rea
     const view = hint('view-entry', 'shows all');
     return [...view, ...hint('unfold-entry', 'unfolds'), ...hint('search-here', 'search'), ...back];
   }
-  if (focus === 'tasks') {
-    const acts = [hint('stop-task', 'stop'), hint('background-task', 'background')].flat();
-    return [...hint('open-task', 'open'), ...acts, ...hint('resume-task', 'resume'), ...back];
-  }
+  if (focus === 'tasks') return [...hint('open-task', 'open'), ...treeHints(state, hint, back)];
   if (focus === 'question') {
     return [...hint('ask-enter', 'gives the marked answer'), ...hint('interrupt', 'later')];
   }
@@ -72,6 +71,9 @@ function currentHints(state: AppState, bindings: Bindings, hint: HintMaker): rea
     return [...hint('back', 'back'), ...(isAtWork ? hint('stop-focused', 'stops it') : [])];
   }
   if (tree.questions.size > 0) {
+    if (state.chosenAnswer !== null && questionWithChoices(state) !== undefined) {
+      return hint('ask-enter', 'gives the marked answer');
+    }
     // The box of the question says how to answer while something is typed.
     const isTold = state.typed !== '' || state.shownQuestion?.isDirect === true;
     return isTold ? [] : hint('focus-question', 'answers');
@@ -90,6 +92,18 @@ function currentHints(state: AppState, bindings: Bindings, hint: HintMaker): rea
     return [...hint('take-back', 'takes your message back'), ...hint('focus-tasks', 'tasks')];
   }
   return [...hint('interrupt', 'stop'), ...hint('focus-tasks', 'tasks'), ...background];
+}
+
+/** Lists the keys for the selected task beside the one that opens it. Most of them need a task at work. */
+function treeHints(
+  { tree, chosenTask }: AppState,
+  hint: HintMaker,
+  back: readonly string[],
+): readonly string[] {
+  const row = tree.rows.get(chosenTask ?? '');
+  if (row === undefined || hasEnded(row)) return [...back, ...hint('resume-task', 'resume')];
+  const detach = tree.background.has(row.id) ? [] : hint('background-task', 'background');
+  return [...hint('stop-task', 'stop'), ...back, ...detach];
 }
 
 function continueHint({ tree }: AppState, send: string): readonly string[] {

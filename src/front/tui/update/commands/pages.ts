@@ -5,9 +5,10 @@ import type { AppState } from '../../model/app-state.ts';
 import { ACTIONS, type Bindings } from '../../model/key-bindings.ts';
 import { keysOf } from '../../model/key-names.ts';
 import type { TaskRow } from '../../model/task-row.ts';
-import { rootRow, type DisplayedTree, treeRows, totalUse } from '../../model/task-tree.ts';
+import { rootRow, type DisplayedTree, treeRows } from '../../model/task-tree.ts';
+import { totalUse } from '../../model/total-use.ts';
 import type { LibraryInfo } from '../../model/ui-library.ts';
-import { shortCost, shortTokens, shortTime } from '../../view/numbers.ts';
+import { shortCost, shortTokens, shortTime, totalCost } from '../../view/numbers.ts';
 import { statusSign, activityLine } from '../../view/task-pane.ts';
 import { type UpdateContext, andThen, next, type Update, appendEntry } from '../step.ts';
 import { FAMILIAR_NAMES } from './familiar-names.ts';
@@ -242,7 +243,7 @@ export function usagePage({ tree }: PageSource): Page {
   const byModel = Map.groupBy(tree.rows.values(), ({ model }) => model);
   const sum = (rows: readonly TaskRow[]) => {
     const use = totalUse(rows);
-    return `${plural(rows.length, 'task')}, ${plural(use.turns, 'turn')}, ${shortTokens(use.tokens)} paid tokens, ${shortCost(use.costUsd)}`;
+    return `${plural(rows.length, 'task')}, ${plural(use.turns, 'turn')}, ${shortTokens(use.tokens)} paid tokens, ${totalCost(use)}`;
   };
   return {
     title: 'Usage of this conversation',
