@@ -122,7 +122,7 @@ function chosenRow({ tree, chosenTask }: AppState): TaskRow | undefined {
 }
 
 /** The message between a stop and the end of the task. */
-const STOPPING = 'stopping the task';
+export const STOPPING = 'stopping the task';
 
 /** The number of turns from which a stop asks once more, because much work would be lost. */
 const TURNS_WORTH_ASKING = 5;

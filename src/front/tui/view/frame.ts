@@ -88,12 +88,14 @@ function emptyLines(count: number): readonly string[] {
 
 /** Returns the conversation in view as parts, which are drawn only when they are needed. */
 export function partsInView(state: AppState, { library, bindings, pen, now }: ViewContext): Parts {
-  const { terminal, toggled, search, notices, sandbox, size } = state;
+  const { terminal, toggled, search, notices, sandbox, size, earlier } = state;
   const { detail, thinking } = terminal;
   const { width } = size;
   const transcript = transcriptInView(state);
   const above =
-    transcript === state.tree.main ? startScreen({ library, sandbox, notices }, width, pen) : [];
+    transcript === state.tree.main
+      ? startScreen({ library, sandbox, notices, earlier }, width, pen)
+      : [];
   const chosen = state.focus === 'entries' ? state.chosenEntry : null;
   const fullTextKeys = (['focus-entries', 'view-entry'] as const)
     .flatMap((action) => keysOf(bindings, action).slice(0, 1))

@@ -12,23 +12,25 @@ const MAX_HINT_USES = 5;
 
 /** Lists the keys that can be used now, the most important first. Hints that the user knows are left out. */
 export function keyHints(state: AppState, bindings: Bindings): readonly string[] {
-  const { hints: areShown } = state.terminal;
   const hints = currentHints(state, bindings, (action, text) =>
-    areShown && isNew(state, hintName(action, text)) ? keyHint(bindings, action, text) : [],
-  ).filter((text) => text !== HELP_COMMAND || (areShown && isNew(state, HELP_HINT)));
+    isHintNew(state, hintName(action, text)) ? keyHint(bindings, action, text) : [],
+  ).filter((text) => text !== HELP_COMMAND || isHintNew(state, HELP_HINT));
   return state.conversation.isWatched ? ['watching', ...hints] : hints;
 }
 
-/** The name of the hint to type `/help`. */
-export const HELP_HINT = 'help';
+/** The names of the hints to type a command, which are the names of the commands. */
+const HELP_HINT = 'help';
+export const RESUME_HINT = 'resume';
+export const COMMAND_HINTS: readonly string[] = [HELP_HINT, RESUME_HINT];
 const HELP_COMMAND = '/help';
 
 function hintName(action: Action, text: string): string {
   return `${action}: ${text}`;
 }
 
-function isNew({ hintUses }: AppState, name: string): boolean {
-  return (hintUses.get(name) ?? 0) < MAX_HINT_USES;
+/** Whether a hint is shown: the user wants hints, and has used this one only a few times. */
+export function isHintNew({ terminal, hintUses }: AppState, name: string): boolean {
+  return terminal.hints && (hintUses.get(name) ?? 0) < MAX_HINT_USES;
 }
 
 /** Returns the names of the hints about an action that are shown now because they are new to the user. */
@@ -37,11 +39,10 @@ export function newHintsAbout(
   state: AppState,
   bindings: Bindings,
 ): readonly string[] {
-  if (!state.terminal.hints) return [];
   const names: string[] = [];
   currentHints(state, bindings, (each, text) => {
     const name = hintName(each, text);
-    if (each === action && isNew(state, name)) names.push(name);
+    if (each === action && isHintNew(state, name)) names.push(name);
     return [];
   });
   return names;

@@ -159,46 +159,21 @@ export function tasksPage({ tree, now: clock }: PageSource): Page {
     lines: [
       ...rows.map(
         ({ row, level, isBackground }) =>
-          `${'  '.repeat(level)}${statusSign(row).sign} ${row.id.slice(0, 8)} ${row.agent}${isBackground ? ' (background)' : ''}: ${activityLine(row, now)}: ${row.description} (${used(row, now)})`,
+          `${'  '.repeat(level)}${statusSign(row).sign} ${row.id.slice(0, 8)} ${row.agent}${isBackground ? ' (background)' : ''}: ${activityLine(row, now)}: ${row.description} (${usedText(row, now)})`,
       ),
       ...more,
     ],
   };
 }
 
-function used(row: TaskRow, now: number): string {
+/** Describes what a task has used. */
+export function usedText(row: TaskRow, now: number): string {
   return [
     plural(row.turns, 'turn'),
     `${shortTokens(row.tokens)} tok`,
     shortCost(row.costUsd),
     shortTime((row.endedAt ?? now) - row.since),
   ].join(', ');
-}
-
-export function taskPage({ tree, now: clock }: PageSource, typed: string): Page {
-  const title = '/task-status';
-  const now = clock();
-  if (typed === '') return { title, lines: ['which one? /tasks lists their ids'] };
-  const found = [...tree.rows.values()].filter(({ id }) => id.startsWith(typed));
-  const [row] = found;
-  if (row === undefined || found.length > 1) {
-    const why = row === undefined ? 'no task of this conversation' : plural(found.length, 'task');
-    return { title, lines: [`${typed} means ${why}; /tasks lists their ids`] };
-  }
-  return {
-    title: `Task ${row.id}`,
-    lines: [
-      `agent    ${row.agent}: ${row.description}`,
-      `status   ${row.status}${row.endedAt === null ? `: ${activityLine(row, now)}` : ''}`,
-      `mode     ${row.mode}`,
-      `model    ${row.model}`,
-      `used     ${used(row, now)}`,
-      ...(row.openQuestionCount === 0
-        ? []
-        : [`asks     ${plural(row.openQuestionCount, 'question')} of it waits for you`]),
-      ...(row.lastLine === '' ? [] : [`said     ${row.lastLine}`]),
-    ],
-  };
 }
 
 export function agentsPage({ library }: PageSource): Page {
