@@ -100,29 +100,50 @@ inTerminal('the first choice in plain lines goes on without a model, or leaves',
 
 const BELL = '\u0007';
 
+/** Opens plain lines with a setting for notifications. Returns the terminal, and a count of the bells since. */
+async function openWithBells(
+  world: World,
+  notify: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ terminal: TmuxTerminal; bells: () => number; written: () => string }> {
+  configure(world, `[terminal]\nnotify = "${notify}"\n`);
+  const terminal = await openLines(world, { env });
+  const path = join(world.sandbox.root, 'written');
+  terminal.record(path);
+  const written = (): string => readFileSync(path, 'utf8');
+  return { terminal, written, bells: () => written().split(BELL).length - 1 };
+}
+
 inTerminal.each([
-  ['bell', {}, true],
-  ['bell', { TERM: 'dumb' }, true],
-  ['off', {}, false],
-  ['notify', {}, true],
-] as const)(
-  'a question and long work call in plain lines: %s, %j',
-  async (notify, env, isCalled) => {
+  ['bell', {}, 1],
+  ['bell', { TERM: 'dumb' }, 1],
+  ['off', {}, 0],
+  ['notify', {}, 1],
+] as const)('a question calls in plain lines: %s, %j', async (notify, env, count) => {
+  await using world = await openWorld({ script });
+  const { terminal, bells } = await openWithBells(world, notify, env);
+  using _ = terminal;
+  await say(terminal, 'ask', 'Type y for once');
+  await waitUntilPasses(() => expect(bells()).toBe(count));
+  await say(terminal, 'n', 'the user said no to Bash touch made');
+  expect(bells()).toBe(count);
+});
+
+inTerminal(
+  'plain lines call in any case, because no terminal reports its focus to them',
+  async () => {
     await using world = await openWorld({ script });
-    configure(world, `[terminal]\nnotify = "${notify}"\n`);
-    using terminal = await openLines(world, { env });
-    const written = join(world.sandbox.root, 'written');
-    terminal.record(written);
-    const bells = (): number => readFileSync(written, 'utf8').split(BELL).length - 1;
-    // Plain lines do not ask the terminal for its focus. A report of it is neither typed nor changes anything.
+    const { terminal, bells, written } = await openWithBells(world, 'bell');
+    using _ = terminal;
+    // A stray report of the focus is neither typed, nor does it keep the bell silent.
     terminal.report('\u001b[I');
     await say(terminal, 'ask', 'Type y for once');
-    await waitUntilPasses(() => expect(bells()).toBe(isCalled ? 1 : 0));
+    await waitUntilPasses(() => expect(bells()).toBe(1));
     await say(terminal, 'n', 'the user said no to Bash touch made');
     await say(terminal, 'work long', 'It took long.');
     await terminal.sees(/It worked for 1\d s/);
-    await waitUntilPasses(() => expect(bells()).toBe(isCalled ? 2 : 0));
-    expect(readFileSync(written, 'utf8')).not.toContain('\u001b[?1004h');
+    await waitUntilPasses(() => expect(bells()).toBe(2));
+    expect(written()).not.toContain('\u001b[?1004h');
   },
 );
 

@@ -126,6 +126,20 @@ describe('the tree gives the keys back', () => {
     expect(await stage.screen()).toMatch(/─\ngo on/);
   });
 
+  it.each([
+    [40, '$0.0100 · [default]  enter open · s stop'],
+    [60, 'one · 1 % · $0.0100 · [default]          enter open · s stop'],
+    [80, 'project · one · 1 % · $0.0100 · [default]         enter open · s stop · esc back'],
+  ])('and names its keys before it does, in %d columns', async (columns, line) => {
+    await using stage = new Stage({ columns });
+    stage.contextWindow = 200_000;
+    await stage.say('Look at it');
+    stage.call('mainmain', 'c1', 'Task', { description: 'look', subagent_type: 'Explore' });
+    stage.begin('child1xx', { parent: 'mainmain', description: 'look' });
+    await stage.emulator.press(KEYS.ctrlT);
+    expect((await stage.screen()).trimEnd().split('\n').at(-1)).toBe(line);
+  });
+
   it('but keeps them if the user looks at tasks that had ended before', async () => {
     await using stage = await atWork();
     stage.end('child1xx');

@@ -159,6 +159,11 @@ function statusLine(state: AppState, context: ViewContext): string {
   let parts: StatusParts;
   if (isRoomy && !isUrgent) {
     parts = fitStatusAndHints(known, hints, roomForFacts, minHints(state));
+    // In the tree, two keys come before all facts, because it has no other sign of what can be done there.
+    const least = state.focus === 'tasks' ? joinFittingFacts(hints.slice(0, 2), room) : '';
+    if (visibleWidth(parts.hints) < visibleWidth(least)) {
+      parts = { facts: fitStatus(known, roomForFacts - visibleWidth(least)), hints: least };
+    }
   } else {
     // A message that does not fit is cut; a key that does not fit is left out.
     const end = isUrgent ? fitLine(hints.join(SEPARATOR), room) : joinFittingFacts(hints, room);
