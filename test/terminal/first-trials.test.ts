@@ -132,3 +132,16 @@ inTerminal(
     await terminal.sees('Over: so what');
   },
 );
+
+inTerminal('/editor opens a text in the editor of the user and takes it back', async () => {
+  await using world = await openWorld({ script });
+  const EDITOR = join(world.sandbox.root, 'editor.sh');
+  writeFileSync(EDITOR, '#!/bin/sh\nprintf "%s\\nsecond line\\n" "$(cat "$1")" > "$1"\n', {
+    mode: 0o755,
+  });
+  using terminal = await openTerminal(world, { env: { EDITOR } });
+  await send(terminal, '/editor a draft');
+  await terminal.sees(/^a draft *\n *second line *$/m);
+  terminal.press('Enter');
+  await terminal.sees('Over: a draft');
+});
