@@ -146,7 +146,7 @@ it('takes every flag of a run', async () => {
     '500',
     '--max-cost-usd',
     '0.25',
-    '--max-wall-seconds',
+    '--max-seconds',
     '90',
     '--max-tasks',
     '7',
@@ -186,7 +186,7 @@ it('takes every flag of a run', async () => {
       flag('on-ask', 'permissions.on_ask', 'deny'),
       flag('max-tokens', 'budget.tree_tokens', '500'),
       flag('max-cost-usd', 'budget.tree_cost_usd', '0.25'),
-      flag('max-wall-seconds', 'budget.tree_wall_seconds', '90'),
+      flag('max-seconds', 'budget.tree_wall_seconds', '90'),
       flag('max-tasks', 'task_tool.max_tasks', '7'),
     ],
   });
