@@ -102,6 +102,7 @@ const FLAGS = {
       path: 'files',
       help: 'write a page with the timeline drawn (-: stdout)',
     },
+    format: { value: 'FORMAT', help: 'the format of the file' },
     force: { help: 'replace FILE if it exists' },
   }),
   ...inGroup('Run', {

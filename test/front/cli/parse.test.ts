@@ -329,11 +329,11 @@ describe('a command', () => {
     [['tasks', 'background', 'ab'], { ...TASKS, words: 'tasks background', id: 'ab' }],
     [
       ['tasks', 'export', 'ab'],
-      { ...TASKS, words: 'tasks export', id: 'ab', file: null, force: false },
+      { ...TASKS, words: 'tasks export', id: 'ab', file: null, force: false, format: 'muster' },
     ],
     [
-      ['tasks', 'export', 'ab', 'f', '--force'],
-      { ...TASKS, words: 'tasks export', id: 'ab', file: 'f', force: true },
+      ['tasks', 'export', 'ab', 'f', '--force', '--format', 'atif'],
+      { ...TASKS, words: 'tasks export', id: 'ab', file: 'f', force: true, format: 'atif' },
     ],
     [['tasks', 'import', '-'], { ...TASKS, words: 'tasks import', file: '-' }],
     [['tasks', 'delete', 'ab', 'cd'], { ...TASKS, words: 'tasks delete', ids: ['ab', 'cd'] }],
