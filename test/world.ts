@@ -5,8 +5,8 @@
 export const WORLD: Readonly<Record<string, readonly string[]>> = {
   /** kill -9 at many moments and at each write of a log, and disks that become full. */
   crash: ['test/crash/{kill,every-write,every-write-resumed,full-disk}.test.ts'],
-  /** Every fault of a server over the protocols other than Chat. */
-  faults: ['test/faults/{anthropic,google,responses}.test.ts'],
+  /** Every fault of a server over the protocols other than Chat, and the time limit of a run. */
+  faults: ['test/faults/{anthropic,google,responses}.test.ts', 'test/e2e/time-limit.test.ts'],
   /** Everyday commands with and without the sandbox, of toolchains that are installed for it. */
   everyday: ['test/everyday/everyday.test.ts'],
   /**

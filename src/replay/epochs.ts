@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { unescapeTags } from '../base/control-tags.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
+import { TREE_TIME_LIMIT } from '../protocol/limits.ts';
 import { limitMessage } from '../engine/limits/limit-message.ts';
 import type { StopOrder } from '../engine/task/stop-order.ts';
 
@@ -38,30 +39,52 @@ export function splitIntoEpochs(events: readonly TaskEvent[]): readonly Epoch[] 
   // A log of a version without claims has one epoch, which begins after the first event.
   const starts = claims.length === 0 ? [0] : claims;
   const [created] = events;
+  const timeLimits = events.flatMap((event) =>
+    event.type === 'limit.reached' && isExternalEvent(event) ? [limitMessage(event)] : [],
+  );
   const isBranch = created?.type === 'task.created' && created.spec.branchedFrom !== undefined;
   const epochs = starts.map((claim, index): Epoch => {
     const epochEvents = events.slice(claim + 1, starts[index + 1]);
-    return { eventsBefore: claim + 1, events: epochEvents, stop: findStop(epochEvents) };
+    return {
+      eventsBefore: claim + 1,
+      events: epochEvents,
+      stop: findStop(epochEvents, timeLimits),
+    };
   });
   // The first epoch of a branch was copied from another log.
   return isBranch ? epochs.slice(1) : epochs;
 }
 
-function findStop(events: readonly TaskEvent[]): EpochStop | null {
-  const stopOrder = findStopOrder(events);
+/** @param timeLimits the messages with which the log records that the time of the tree was used up */
+function findStop(events: readonly TaskEvent[], timeLimits: readonly string[]): EpochStop | null {
+  const stopOrder = findStopOrder(events, timeLimits);
   if (stopOrder === null) return null;
   const interruption = findInterruption(events);
+  const { reason } = stopOrder.order;
   const last = events.findLast(
-    (event) => !mayFollowStop(event) || isClosedByInterruption(event, interruption),
+    (event) =>
+      !mayFollowStop(event) ||
+      isClosedByInterruption(event, interruption) ||
+      (hasReason(event, timeLimits) && !hasReason(event, [reason])),
   );
   return { ...stopOrder, afterSeq: last?.seq ?? -1, when: findStopMoment(last, events) };
 }
 
-function findStopOrder(events: readonly TaskEvent[]): Pick<EpochStop, 'order' | 'forced'> | null {
+/** Returns true if a call was closed for one of these reasons. */
+function hasReason(event: TaskEvent, reasons: readonly string[]): boolean {
+  if (event.type !== 'call.ended' && event.type !== 'call.refused') return false;
+  const text = unescapeTags(event.text);
+  return event.error === 'CANCELLED' && reasons.some((reason) => text.includes(reason));
+}
+
+function findStopOrder(
+  events: readonly TaskEvent[],
+  timeLimits: readonly string[],
+): Pick<EpochStop, 'order' | 'forced'> | null {
   // An activation that only compacts repeats the end of the activation before it, so that end is no stop.
   if (events.some((event) => event.type === 'task.resumed' && event.compacts)) return null;
   const ended = events.findLast((event) => event.type === 'task.ended');
-  if (ended?.type !== 'task.ended') return findStopOrderBeforeDeath(events);
+  if (ended?.type !== 'task.ended') return findStopOrderBeforeDeath(events, timeLimits);
   const { by, because, status, error } = ended.end;
   if (by === null || error === null) return null;
   const { code } = error;
@@ -76,12 +99,13 @@ function findStopOrder(events: readonly TaskEvent[]): Pick<EpochStop, 'order' | 
 /** Finds the stop order in an epoch whose process closed the turn or the calls and died before it wrote the end. */
 function findStopOrderBeforeDeath(
   events: readonly TaskEvent[],
+  timeLimits: readonly string[],
 ): Pick<EpochStop, 'order' | 'forced'> | null {
   for (const event of events) {
     if (event.type !== 'call.refused' && event.type !== 'call.ended') continue;
     const because = event.error === 'CANCELLED' ? readClosingReason(event.text) : undefined;
     if (because === undefined || because === 'the task ended') continue;
-    if (wasInterrupted(events, because)) continue;
+    if (wasInterrupted(events, because) || timeLimits.includes(because)) continue;
     return { order: { by: 'user', reason: because, code: 'CANCELLED' }, forced: false };
   }
   const [last, closing] = events.filter((event) => !isExternalEvent(event)).slice(-2);
@@ -227,8 +251,10 @@ export function isExternalEvent(event: TaskEvent): boolean {
     case 'call.refused':
     case 'acceptance.started':
     case 'acceptance.checked':
-    case 'limit.reached':
     case 'task.ended':
       return false;
+    case 'limit.reached':
+      // The clock ends the time of a tree.
+      return event.limit === TREE_TIME_LIMIT;
   }
 }

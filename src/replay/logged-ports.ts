@@ -325,7 +325,8 @@ export function findLoggedAcceptance(script: RerunLog): Promise<AcceptanceOutcom
 
 /**
  * Returns the settings for the rerun of an epoch: the recorded ones, or the present ones for an older log. The output
- * limits are lifted, because tool outputs in the log are cut already.
+ * limits are lifted, because tool outputs in the log are cut already. So is the limit on the time of the tree, because the
+ * log contains its end as an event from outside.
  */
 export function buildLoggedSettings(
   { settings }: RerunSource,
@@ -334,5 +335,5 @@ export function buildLoggedSettings(
   const started = events.find((event) => event.type === 'task.started');
   const recorded = started?.type === 'task.started' ? started.settings : undefined;
   const caps = { ...settings.caps, resultBytes: Infinity, readBytes: Infinity };
-  return { ...settings, ...recorded, caps };
+  return { ...settings, ...recorded, caps, treeWallMs: null };
 }

@@ -10,11 +10,12 @@ import { closeTurn } from '../turn/streamed-response.ts';
 import * as endings from '../task/endings.ts';
 import type { TaskEnding } from '../task/endings.ts';
 import { makeRoom, compactNow } from '../compaction/make-room.ts';
-import { limitMessage } from '../limits/limit-message.ts';
+import { lastTurnNotice } from '../limits/limit-message.ts';
+import { startWallTimers } from '../task/wall-time.ts';
 import { nextStep, reportsEndsOnly, type Step } from './next-step.ts';
 import { createNotice } from '../../protocol/notice-text.ts';
 import { sleep } from '../../base/deadlines.ts';
-import { isStopOrder, limitOrder, readStopOrder } from '../task/stop-order.ts';
+import { isStopOrder, readStopOrder } from '../task/stop-order.ts';
 import {
   decideAfterCheck,
   createAnswerCheck,
@@ -28,7 +29,7 @@ import { fallbackEvents, findFallback } from '../turn/fallback.ts';
 import { canReuseResult } from '../reuse/can-reuse.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import { runTurn, listWallCaps } from '../turn/turn.ts';
+import { runTurn } from '../turn/turn.ts';
 
 /** The time within which the ends of several children are reported to their parent in one request. */
 const GATHER_DELAY_MS = 50;
@@ -106,7 +107,7 @@ async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
   const { retries, silentRetries, noProgressCalls } = deps.settings;
   const settings = { retries, silentRetries, noProgressCalls };
   run.journal.record({ type: 'task.started', settings });
-  startWallTimer(deps, run);
+  startWallTimers(deps, run);
   if (run.drive !== undefined) {
     // A template run sends no requests itself, so it needs no slot.
     run.slot.release();
@@ -234,7 +235,7 @@ async function takeStep(
       closeOpenCalls(run, step.because);
       return null;
     case 'stop_shells':
-      await run.shells.stop(step.shells, { notify: false });
+      await run.shells.stop(step.shells, { notify: step.notify });
       return null;
     case 'end':
       // Nothing is awaited between the decision and this call, so that no message arrives that nobody reads.
@@ -247,10 +248,9 @@ async function takeStep(
 
 /** Tells the model that a limit is reached and that it can only give its final answer. */
 function requestFinalAnswer(run: TaskRun, hit: LimitHit): null {
-  const text = `Stop here: ${limitMessage(hit)}. No more tools: give your final answer now, with what you have.`;
   // The notice comes first: after a crash in the middle of the batch both events are written again, and the id keeps
   // the notice from being queued twice.
-  const input = createNotice(`limit-${run.state.activation.number}`, text);
+  const input = createNotice(`limit-${run.state.activation.number}`, lastTurnNotice(hit));
   run.journal.record({ type: 'input.queued', input }, { type: 'limit.reached', ...hit });
   return null;
 }
@@ -311,25 +311,6 @@ async function waitForMoreEnds(deps: EngineDeps, run: TaskRun): Promise<void> {
     run.slot.release();
     await sleep(deps.deadlines, GATHER_DELAY_MS, run.cancellation.turnSignal);
   }
-}
-
-/**
- * Starts the timer that stops the task when its wall time is used up. Time in which no process ran the task does not
- * count.
- */
-function startWallTimer(deps: EngineDeps, run: TaskRun): void {
-  run.workingSince = deps.clock.monotonic();
-  const [nearest] = listWallCaps(run).toSorted((a, b) => a.value - b.value);
-  if (nearest === undefined) return;
-  const ms = Math.max(0, nearest.value - run.state.activation.workedMs);
-  run.cancellation.callAfter(ms, () => {
-    const limit = `${nearest.limit} = ${nearest.value / 1000}`;
-    run.stop(limitOrder(`the limit ${limit} is reached${describeWait(run)}`));
-  });
-}
-
-function describeWait({ state: { activity } }: TaskRun): string {
-  return activity.kind === 'held' ? ` while it waited for ${activity.because}` : '';
 }
 
 /** Creates the ending of an aborted task: stopped if there was an order to stop it, and failed otherwise. */

@@ -23,6 +23,8 @@ export interface FlagSpec extends FlagDetails {
 
 interface FlagDetails {
   readonly short?: string;
+  /** A name that earlier versions had, and that is still read. */
+  readonly formerName?: string;
   /** The name of the value in the help. Default: the flag takes no value. */
   readonly value?: string;
   /** Set if the value may be left out. */
@@ -48,8 +50,8 @@ const LIMIT_FLAGS = createLimitFlags();
 function createLimitFlags(): Readonly<Record<LimitFlagName, FlagDetails>> {
   const flags = Object.entries<LimitRow>(LIMITS).flatMap(([key, { section, range, flag }]) => {
     if (flag === undefined) return [];
-    const { name, value, help } = flag;
-    return [[name, { value, configKey: `${section}.${key}`, help, refusesZero: range[0] === 0 }]];
+    const { name, ...texts } = flag;
+    return [[name, { ...texts, configKey: `${section}.${key}`, refusesZero: range[0] === 0 }]];
   });
   return Object.fromEntries(flags) as Record<LimitFlagName, FlagDetails>;
 }
@@ -90,7 +92,7 @@ const FLAGS = {
     },
     by: {
       value: 'WHAT',
-      help: `${USAGE_KEYS.join(', ')} (default: model)`,
+      help: `${USAGE_KEYS.join(', ')} (default: model); several with commas, for their combinations`,
       completes: { words: USAGE_KEYS },
     },
     since: {
@@ -102,6 +104,7 @@ const FLAGS = {
       path: 'files',
       help: 'write a page with the timeline drawn (-: stdout)',
     },
+    format: { value: 'FORMAT', help: 'the format of the file' },
     force: { help: 'replace FILE if it exists' },
   }),
   ...inGroup('Run', {

@@ -150,7 +150,7 @@ it('takes every flag of a run', async () => {
     '500',
     '--max-cost-usd',
     '0.25',
-    '--max-wall-seconds',
+    '--max-seconds',
     '90',
     '--max-tasks',
     '7',
@@ -191,7 +191,7 @@ it('takes every flag of a run', async () => {
       flag('on-ask', 'permissions.on_ask', 'deny'),
       flag('max-tokens', 'budget.tree_tokens', '500'),
       flag('max-cost-usd', 'budget.tree_cost_usd', '0.25'),
-      flag('max-wall-seconds', 'budget.tree_wall_seconds', '90'),
+      flag('max-seconds', 'budget.tree_wall_seconds', '90'),
       flag('max-tasks', 'task_tool.max_tasks', '7'),
     ],
   });
@@ -334,11 +334,11 @@ describe('a command', () => {
     [['tasks', 'background', 'ab'], { ...TASKS, words: 'tasks background', id: 'ab' }],
     [
       ['tasks', 'export', 'ab'],
-      { ...TASKS, words: 'tasks export', id: 'ab', file: null, force: false },
+      { ...TASKS, words: 'tasks export', id: 'ab', file: null, force: false, format: 'muster' },
     ],
     [
-      ['tasks', 'export', 'ab', 'f', '--force'],
-      { ...TASKS, words: 'tasks export', id: 'ab', file: 'f', force: true },
+      ['tasks', 'export', 'ab', 'f', '--force', '--format', 'atif'],
+      { ...TASKS, words: 'tasks export', id: 'ab', file: 'f', force: true, format: 'atif' },
     ],
     [['tasks', 'import', '-'], { ...TASKS, words: 'tasks import', file: '-' }],
     [['tasks', 'delete', 'ab', 'cd'], { ...TASKS, words: 'tasks delete', ids: ['ab', 'cd'] }],
