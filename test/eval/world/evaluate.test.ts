@@ -26,7 +26,11 @@ afterEach(() => rmSync(place, { recursive: true, force: true, maxRetries: 5 }));
 function prepare(script: Readonly<Record<string, string>>, out = 'out'): readonly string[] {
   writeExampleTasks(
     tasks,
-    Object.keys(script).map((name) => ({ name, kind: script[name] ?? '' })),
+    Object.entries(script).map(([name, kind]) => ({
+      name,
+      kind,
+      fields: kind === 'hang' ? { agentSeconds: 20 } : {},
+    })),
   );
   writeFileSync(join(place, 'script.json'), JSON.stringify(script));
   const files = ['--tasks', tasks, '--script', join(place, 'script.json')];
@@ -60,9 +64,51 @@ const BEHAVIOURS = {
 
 it('reports exactly what the scripted model did', async () => {
   const args = prepare({ ...BEHAVIOURS, hang: 'hang' });
-  const { code, stdout } = await runRunner(...args, '--jobs', '3', '--max-seconds', '8');
+  const { code, stdout } = await runRunner(...args, '--jobs', '3', '--max-seconds', '500');
   const report = readFileSync(join(place, 'out', 'report.md'), 'utf8');
-  expect(normalize(report)).toMatchInlineSnapshot();
+  expect(normalize(report)).toMatchInlineSnapshot(`
+    "# Evaluation of scripted
+
+    Muster VERSION, tasks HASH, 12 runs. The hidden checks ran SANDBOX.
+
+    ## By form of tools and delegation
+
+    | tools | delegation | runs | solved | 95 % | turns | subagents | input | output | cached | cost | time |
+    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+    | auto | off | 6 | 2 (33 %) | 10 %–70 % | 4 | 0 | 4,000 | 400 | 0 % | $0.057 | TIME |
+    | auto | on | 6 | 2 (33 %) | 10 %–70 % | 4 | 1 | 4,000 | 400 | 0 % | $0.063 | TIME |
+    | all |  | 12 | 4 (33 %) | 14 %–61 % | 4 | 1 | 4,000 | 400 | 0 % | $0.120 | TIME |
+
+    ## By language
+
+    | language | runs | solved | 95 % | turns | subagents | input | output | cached | cost | time |
+    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+    | shell | 12 | 4 (33 %) | 14 %–61 % | 4 | 1 | 4,000 | 400 | 0 % | $0.120 | TIME |
+
+    ## By kind of work
+
+    | kind | runs | solved | 95 % | turns | subagents | input | output | cached | cost | time |
+    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+    | claim | 2 | 0 (0 %) | 0 %–66 % | 2 | 0 | 2,000 | 200 | 0 % | $0.012 | TIME |
+    | delegate | 2 | 2 (100 %) | 34 %–100 % | 5 | 1 | 5,000 | 500 | 0 % | $0.030 | TIME |
+    | hang | 2 | 0 (0 %) | 0 %–66 % | 1 | 0 | 1,000 | 100 | 0 % | $0.006 | TIME |
+    | peek | 2 | 0 (0 %) | 0 %–66 % | 4 | 0 | 4,000 | 400 | 0 % | $0.024 | TIME |
+    | solve | 2 | 2 (100 %) | 34 %–100 % | 4 | 0 | 4,000 | 400 | 0 % | $0.024 | TIME |
+    | tamper | 2 | 0 (0 %) | 0 %–66 % | 4 | 0 | 4,000 | 400 | 0 % | $0.024 | TIME |
+    | all | 12 | 4 (33 %) | 14 %–61 % | 4 | 1 | 4,000 | 400 | 0 % | $0.120 | TIME |
+
+    ## Not solved
+
+    - \`claim.off.auto.1\`: the hidden check exited with 1 (agent: completed)
+    - \`claim.on.auto.1\`: the hidden check exited with 1 (agent: completed)
+    - \`hang.off.auto.1\`: the hidden check exited with 1 (agent: partial)
+    - \`hang.on.auto.1\`: the hidden check exited with 1 (agent: partial)
+    - \`peek.off.auto.1\`: the hidden check exited with 1 (agent: completed)
+    - \`peek.on.auto.1\`: the hidden check exited with 1 (agent: completed)
+    - \`tamper.off.auto.1\`: the hidden check exited with 1 (agent: completed)
+    - \`tamper.on.auto.1\`: the hidden check exited with 1 (agent: completed)
+    "
+  `);
   expect(stdout).toBe(`${report}\nResults: ${join(place, 'out', 'results.jsonl')}\n`);
   expect(code).toBe(0);
   const results = readLines('out').map(({ seconds: _, ...result }) => result);
@@ -139,7 +185,7 @@ it('continues after kill -9, ends the agent that was left, and repeats no finish
   const before = readFileSync(join(place, 'out/results.jsonl'), 'utf8');
   appendFileSync(join(place, 'out/results.jsonl'), '{"id":"torn');
 
-  const { code, stdout, stderr } = await runRunner(...args, '--jobs', '3', '--max-seconds', '8');
+  const { code, stdout, stderr } = await runRunner(...args, '--jobs', '3');
   expect(code).toBe(0);
   const finished = before.split('\n').length - 1;
   expect(stderr).toContain(`${finished} of 12 runs are done already.\n`);
@@ -155,8 +201,6 @@ it('continues after kill -9, ends the agent that was left, and repeats no finish
     ...prepare({ ...BEHAVIOURS, 'a-hang': 'hang' }, 'whole'),
     '--jobs',
     '3',
-    '--max-seconds',
-    '8',
   );
   const withoutPath = (report: string) => normalize(report).replace(/^Results: .*$/m, '');
   expect(withoutPath(stdout)).toBe(withoutPath(whole.stdout));
@@ -178,7 +222,38 @@ it('compares two evaluations', async () => {
     .replaceAll(place, 'PLACE')
     .replaceAll(/[0-9a-f]{12}/g, 'HASH')
     .replaceAll(/ \d+\.\d+ \|\n/g, ' TIME |\n');
-  expect(text).toMatchInlineSnapshot();
+  expect(text).toMatchInlineSnapshot(`
+    "# Comparison of two evaluations
+
+    |  | model | Muster | tasks | results |
+    | --- | --- | --- | --- | --- |
+    | A: \`PLACE/first\` | scripted | 0.1.0 | HASH | 5 |
+    | B: \`PLACE/second\` | scripted | 0.1.0 | HASH | 10 |
+
+    5 runs are in both. 5 results have no counterpart and are left out.
+
+    ## Solved
+
+    |  | runs | A | B | both | only A | only B | neither | chance |
+    | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+    | auto, delegation on | 5 | 2 (40 %) | 2 (40 %) | 1 | 1 | 1 | 2 | TIME |
+
+    The last column is the probability that two equally good sides differ at least this much by chance. Above 0.05, the difference shows nothing yet.
+
+    ## Effort, on the runs that both solved
+
+    |  | runs | turns | input | output | cost | time |
+    | --- | --- | --- | --- | --- | --- | --- |
+    | auto, delegation on | 1 | 1.00 | 1.00 | 1.00 | 1.00 | TIME |
+
+    The figures are medians of B ÷ A: below 1, B needs less.
+
+    ## Different results
+
+    - \`claim.on.auto.1\`: only B solved it
+    - \`solve.on.auto.1\`: only A solved it
+    "
+  `);
   expect(await runRunner('--compare', join(place, 'first'), place)).toEqual({
     code: 2,
     stdout: '',
