@@ -8,6 +8,7 @@ import type { RunCommand } from './options.ts';
 import { forEachInParallel } from './parallel.ts';
 import { agentEnvironment, preparePlace, REPOSITORY, type Place } from './place.ts';
 import { planRuns, type PlannedRun } from './plan.ts';
+import { readProcessFile } from './processes.ts';
 import { renderReport } from './report.ts';
 import {
   appendResult,
@@ -105,8 +106,7 @@ function lockDirectory(out: string): Disposable {
 
 /** Tells whether a process is a runner of evaluations. Its id may belong to another program by now. */
 function isRunner(pid: number): boolean {
-  const file = `/proc/${pid}/cmdline`;
-  return existsSync(file) && readFileSync(file, 'utf8').includes('eval/run.ts');
+  return readProcessFile(pid, 'cmdline').includes('eval/run.ts');
 }
 
 interface PreparedModel extends AsyncDisposable {

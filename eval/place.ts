@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import { killGroup } from './processes.ts';
+import { killGroup, readProcessFile } from './processes.ts';
 
 /** The root of Muster's own repository. */
 export const REPOSITORY = resolve(import.meta.dirname, '..');
@@ -81,9 +81,8 @@ function endEarlierAgent(kept: string): void {
   const file = join(kept, 'agent.pid');
   if (!existsSync(file)) return;
   const pid = Number(readFileSync(file, 'utf8'));
-  const environment = `/proc/${pid}/environ`;
-  if (!Number.isSafeInteger(pid) || pid < 2 || !existsSync(environment)) return;
-  const variables = readFileSync(environment, 'utf8').split('\0');
+  if (!Number.isSafeInteger(pid) || pid < 2) return;
+  const variables = readProcessFile(pid, 'environ').split('\0');
   if (variables.includes(`${RUN_VARIABLE}=${kept}`)) killGroup(pid);
 }
 

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, readFileSync } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { systemErrorCode } from '../src/base/errors.ts';
 
@@ -62,6 +62,18 @@ export async function runBounded(program: BoundedProgram): Promise<ProgramEnd> {
     return { exitCode, timedOut, ms: performance.now() - startedAt, output };
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** Reads a file in `/proc` of a process; an empty text if the process has ended or there is no `/proc`. */
+export function readProcessFile(pid: number, name: 'cmdline' | 'environ'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch (thrown) {
+    const code = systemErrorCode(thrown);
+    // Linux keeps the directory of an ended process until its parent has asked how it ended.
+    if (code === 'ENOENT' || code === 'ESRCH' || code === 'EACCES') return '';
+    throw thrown;
   }
 }
 
