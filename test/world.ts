@@ -24,6 +24,8 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   mcp: ['test/mcp/world/*.test.ts'],
   /** The attacks that play through the engine and the built program, large pages, and keys in a real keychain. */
   hostile: ['test/hostile/{hostile,effects,program,pages,keychain}.test.ts'],
+  /** The runner of evaluations against the scripted model, all of its tasks, and the agents for other benchmarks. */
+  eval: ['test/eval/world/*.test.ts'],
   /** Every point of the terminal UI, on the built program in tmux. */
   terminal: ['test/terminal/*.test.ts', 'test/e2e/tui-*.test.ts'],
 };

@@ -5,6 +5,7 @@ import {
   THINKING_DISPLAYS,
 } from '../protocol/terminal-settings.ts';
 import { SECONDS_RANGE } from '../protocol/limits.ts';
+import { FAMILY_CHOICES } from '../protocol/model-families/model-families.ts';
 import { SEARCH_SERVICES } from '../protocol/web-search.ts';
 import { GRANTABLE_MODES, parseAgentMode } from '../policy/modes.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
@@ -149,6 +150,11 @@ export const SECTIONS = {
     fallback_fast: modelListKey('the same for the fast tier, before those of `fallback`'),
     fallback_balanced: modelListKey('the same for the balanced tier, before those of `fallback`'),
     fallback_powerful: modelListKey('the same for the powerful tier, before those of `fallback`'),
+    family: choiceKey(
+      'auto',
+      FAMILY_CHOICES,
+      'the form in which tools are described; "auto": the form that the model was trained with',
+    ),
   },
   provider: {
     retries: integerKey(6, [0, 100], 'further tries of one request'),

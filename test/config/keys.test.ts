@@ -106,6 +106,7 @@ const ROWS: Readonly<Record<ConfigKey, Row>> = {
   'models.fallback_fast': models,
   'models.fallback_balanced': models,
   'models.fallback_powerful': models,
+  'models.family': word('auto', 'kimi'),
   'provider.retries': whole(6),
   'provider.max_wait_seconds': decimal(null),
   'provider.max_concurrent': whole(64),
@@ -258,6 +259,7 @@ it('gives the defaults as one value in camel case', async () => {
   });
   expect(config.models).toEqual({
     default: null,
+    family: 'auto',
     fast: null,
     balanced: null,
     powerful: null,

@@ -48,6 +48,7 @@ const SETTINGS: EngineSettings = {
   taskTools: true,
   maxDepth: 2,
   listedServerToolBytes: 35_000,
+  modelFamily: 'auto',
   nested: false,
   maxTasks: 500,
   maxParallel: 16,

@@ -39,6 +39,7 @@ export const SETTINGS: EngineSettings = {
   taskTools: true,
   maxDepth: 3,
   listedServerToolBytes: 35_000,
+  modelFamily: 'auto',
   nested: true,
   maxTasks: 500,
   maxParallel: 16,

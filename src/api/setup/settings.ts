@@ -31,12 +31,13 @@ export function createEngineSettings(
   config: Config,
   { maxTurns, isAttended }: RunKind,
 ): EngineSettings {
-  const { taskTool, budget, output, liveness, provider, sandbox } = config;
+  const { taskTool, budget, output, liveness, models, provider, sandbox } = config;
   const { treeWallSeconds, maxProcesses, ...treeBudget } = budget;
   return {
     taskTools: taskTool.enabled,
     maxDepth: taskTool.maxDepth,
     listedServerToolBytes: output.serverToolsBytes,
+    modelFamily: models.family,
     nested: taskTool.nested,
     maxTasks: taskTool.maxTasks,
     maxParallel: taskTool.maxParallel,

@@ -70,6 +70,8 @@ export interface EngineSettings extends TreeBudget {
   readonly maxDepth: number;
   /** The size in bytes up to which requests list the tools of MCP servers. */
   readonly listedServerToolBytes: number;
+  /** The family whose form of tools all models get; `auto`: that of the family to which the model belongs. */
+  readonly modelFamily: string;
   readonly nested: boolean;
   readonly maxTasks: number;
   readonly maxParallel: number;

@@ -77,7 +77,7 @@ export interface AgentSetup {
  */
 export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup {
   const { agent, rights, isRoot, model } = placement;
-  const family = findModelFamily(model.id);
+  const family = findModelFamily(model.id, deps.settings.modelFamily);
   const servers = findServers(deps, agent);
   const view = createToolView({
     definition: isMainAgent(agent) ? null : agent,
@@ -191,7 +191,7 @@ function buildPromptInput(
   const agents = deps.agents.agents();
   return {
     agent,
-    family: findModelFamily(model.id),
+    family: findModelFamily(model.id, deps.settings.modelFamily),
     tools: tools.map(({ name }) => name),
     mode: rights.mode,
     isRoot,

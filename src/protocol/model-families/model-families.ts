@@ -146,11 +146,23 @@ export const MODEL_FAMILIES: readonly ModelFamily[] = [
 ];
 
 /**
+ * The values of the setting `models.family`: by the name of the model, Muster's own form of tools, or the form of one
+ * family for every model.
+ */
+export const FAMILY_CHOICES: readonly string[] = [
+  'auto',
+  'muster',
+  ...MODEL_FAMILIES.map(({ name }) => name),
+];
+
+/**
  * Finds the family of a model. Returns null for a model that is described Muster's own tools.
  *
  * @param modelId the id of the provider, such as `gpt-5.2`, or `openai/gpt-5.2` of a service that offers many vendors
+ * @param choice the setting `models.family`
  */
-export function findModelFamily(modelId: string): ModelFamily | null {
+export function findModelFamily(modelId: string, choice = 'auto'): ModelFamily | null {
+  if (choice !== 'auto') return MODEL_FAMILIES.find(({ name }) => name === choice) ?? null;
   const name = modelId.toLowerCase().split('/').at(-1) ?? '';
   return MODEL_FAMILIES.find(({ models }) => models.test(name)) ?? null;
 }

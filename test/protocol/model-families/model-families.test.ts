@@ -30,6 +30,15 @@ it.each([
   expect(findModelFamily(model)?.name).toBe(family);
 });
 
+it.each([
+  ['claude-sonnet-5', 'openai', 'openai'],
+  ['gpt-5.2', 'kimi', 'kimi'],
+  ['gpt-5.2', 'muster', undefined],
+  ['gpt-5.2', 'auto', 'openai'],
+])('the family of %s with the setting %s is %s', (model, choice, family) => {
+  expect(findModelFamily(model, choice)?.name).toBe(family);
+});
+
 /** Writes a value that a schema accepts, with the names of the schema. */
 function exampleOf(schema: JsonObject): JsonValue {
   const { type, properties, items } = schema;

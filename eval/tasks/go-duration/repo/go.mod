@@ -1,0 +1,3 @@
+module example.test/span
+
+go 1.18

@@ -1,0 +1,3 @@
+module example.test/kv
+
+go 1.18

@@ -1,0 +1,3 @@
+module example.test/glob
+
+go 1.18

@@ -1,0 +1,3 @@
+module example.test/logstore
+
+go 1.18

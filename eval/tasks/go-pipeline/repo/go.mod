@@ -1,0 +1,3 @@
+module example.test/pipeline
+
+go 1.18

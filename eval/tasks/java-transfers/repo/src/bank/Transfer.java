@@ -1,0 +1,4 @@
+package bank;
+
+public record Transfer(String from, String to, long cents) {
+}

@@ -1,0 +1,1 @@
+export { timeout } from './timeout.js';

@@ -1,0 +1,2 @@
+class BaseEnvironment:
+    """Stands for a container."""

@@ -1,0 +1,2 @@
+class TmuxSession:
+    """Stands for the terminal of a task."""
