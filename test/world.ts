@@ -18,6 +18,8 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
     'test/package/package.test.ts',
     'test/e2e/completion.test.ts',
   ],
+  /** Language servers from npm and of the system, formatters and checkers. */
+  code: ['test/languages/world/*.test.ts'],
   /** Servers of the Model Context Protocol from npm, which needs the network. */
   mcp: ['test/mcp/world/*.test.ts'],
   /** The attacks that play through the engine and the built program, large pages, and keys in a real keychain. */

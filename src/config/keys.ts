@@ -195,6 +195,22 @@ export const SECTIONS = {
     on_ask: choiceKey('deny', ['deny', 'park'], 'what a headless run does with a question'),
   },
   sandbox: SANDBOX_KEYS,
+  code: {
+    feedback: booleanKey(
+      true,
+      'report the problems that an edit causes, as language servers and `check` find them',
+    ),
+    check_seconds: decimalKey(3, SECONDS_RANGE, 'to check the changes of one call'),
+    start_seconds: decimalKey(
+      20,
+      SECONDS_RANGE,
+      'to check the first changes, for which a server has to start',
+    ),
+    project_programs: booleanKey(
+      false,
+      'use programs that the project contains, such as those in node_modules/.bin',
+    ),
+  },
   web: {
     search: choiceKey(
       'auto',

@@ -130,6 +130,8 @@ export interface ToolOutput {
    * True if `text` contains instructions from a file that the user trusts. It is then not marked as outside text.
    */
   readonly isInstruction?: boolean;
+  /** True if `text` contains text from outside, although the tool's own words make up the rest of it. */
+  readonly hasOutsideText?: boolean;
   /** True if a program of the call did not stop when requested, and was killed. */
   readonly forced?: boolean;
   /** The ids of queued inputs that are withdrawn, because `text` contains their content. */

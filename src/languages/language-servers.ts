@@ -1,0 +1,153 @@
+import { dirname } from 'node:path';
+import { rejectOnAbort } from '../base/async.ts';
+import { errorMessage } from '../base/errors.ts';
+import type { ServerProcess } from '../sys/processes/server-process.ts';
+import {
+  findLanguage,
+  findProjectRoot,
+  findLanguageServer,
+  type LanguageServerProgram,
+  type ProgramSearch,
+} from './find-server.ts';
+import { LanguageServer } from './language-server.ts';
+
+/** The maximum number of servers that run at a time. */
+const MAX_SERVERS = 8;
+/** The number of times that a server may end or fail before it is not started any more. */
+const MAX_FAILURES = 3;
+/** The number of requests in a row without an answer after which a server is ended. */
+const MAX_SILENCES = 2;
+/** The time in which a server must be ready. */
+const READY_MS = 60_000;
+
+/** A server that is to be started. */
+export interface ServerToStart {
+  /** The name of the program, for messages. */
+  readonly name: string;
+  readonly argv: readonly [string, ...string[]];
+  /** The root directory of the project. */
+  readonly cwd: string;
+  /** The directories that the server may read. */
+  readonly roots: readonly string[];
+}
+
+/** Starts the process of a server, in the sandbox if there is one. Rejects with the reason why it cannot run. */
+export type StartLanguageServer = (server: ServerToStart) => Promise<ServerProcess>;
+
+/** One server of a project: not started, starting, running, or given up. */
+export class ServerSlot {
+  readonly name: string;
+  /** True if the server has answered before, so that it has read the project. */
+  isWarm = false;
+  private readonly start: () => Promise<ServerProcess>;
+  private readonly found: LanguageServerProgram;
+  private readonly root: string;
+  private server: Promise<LanguageServer> | null = null;
+  private failures = 0;
+  private silences = 0;
+  private problem = '';
+
+  constructor(found: LanguageServerProgram, root: string, start: () => Promise<ServerProcess>) {
+    this.name = found.row.program;
+    this.found = found;
+    this.root = root;
+    this.start = start;
+  }
+
+  /** True if the server has failed too often. */
+  get isGivenUp(): boolean {
+    return this.failures >= MAX_FAILURES;
+  }
+
+  /** Returns the running server, which is started if needed. Rejects if it cannot be used, or when the signal aborts. */
+  async use<T>(signal: AbortSignal, work: (server: LanguageServer) => Promise<T>): Promise<T> {
+    if (this.isGivenUp) throw new Error(this.problem);
+    const server = await rejectOnAbort((this.server ??= this.open()), signal);
+    try {
+      const result = await work(server);
+      this.isWarm = true;
+      this.silences = 0;
+      return result;
+    } catch (thrown) {
+      if (signal.aborted && this.isWarm) this.countSilence(server);
+      throw thrown;
+    }
+  }
+
+  /** Ends the server. */
+  async close(): Promise<void> {
+    this.failures = MAX_FAILURES;
+    this.problem = 'it was closed';
+    const server = await this.server?.catch(() => null);
+    await server?.close();
+  }
+
+  private async open(): Promise<LanguageServer> {
+    const { row } = this.found;
+    try {
+      const process = await this.start();
+      const ready = AbortSignal.timeout(READY_MS);
+      const server = await LanguageServer.open(process, { row, root: this.root }, ready);
+      void server.ended.then((reason) => this.recordFailure(reason));
+      return server;
+    } catch (thrown) {
+      this.recordFailure(`it could not start: ${errorMessage(thrown)}`);
+      throw new Error(this.problem, { cause: thrown });
+    }
+  }
+
+  private recordFailure(reason: string): void {
+    this.server = null;
+    this.isWarm = false;
+    this.failures += 1;
+    this.problem = reason;
+  }
+
+  private countSilence(server: LanguageServer): void {
+    this.silences += 1;
+    if (this.silences < MAX_SILENCES) return;
+    this.silences = 0;
+    void server.end('it did not answer any more');
+  }
+}
+
+/** The language servers of the process, one for each program and project. */
+export class LanguageServers {
+  private readonly search: ProgramSearch;
+  private readonly startServer: StartLanguageServer;
+  private readonly slots = new Map<string, ServerSlot>();
+
+  constructor(search: ProgramSearch, startServer: StartLanguageServer) {
+    this.search = search;
+    this.startServer = startServer;
+  }
+
+  /**
+   * Finds the server for a file. Returns null if there is none, or if too many run.
+   *
+   * @param roots the roots of the task, one of which contains the file
+   */
+  find(path: string, roots: readonly string[]): ServerSlot | null {
+    const language = findLanguage(path);
+    if (language === undefined) return null;
+    const directory = dirname(path);
+    const found = findLanguageServer(language, directory, { ...this.search, roots });
+    if (found === undefined) return null;
+    const root = findProjectRoot(language, directory, roots);
+    const key = JSON.stringify([found.file, root]);
+    const known = this.slots.get(key);
+    if (known !== undefined) return known;
+    if (this.slots.size >= MAX_SERVERS) return null;
+    const { row, file } = found;
+    const slot = new ServerSlot(found, root, () =>
+      this.startServer({ name: row.program, argv: [file, ...row.args], cwd: root, roots }),
+    );
+    this.slots.set(key, slot);
+    return slot;
+  }
+
+  /** Ends all servers. */
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.slots.values(), (slot) => slot.close()));
+  }
+}
