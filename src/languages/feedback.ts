@@ -1,11 +1,10 @@
-import { relative } from 'node:path';
 import { errorMessage } from '../base/errors.ts';
 import { plural, truncate } from '../base/text.ts';
 import type { CodeFeedback, ContentChange, LanguageCall } from '../protocol/languages.ts';
-import { findLanguage, languageIdOf } from './find-server.ts';
+import { displayPath } from '../sys/files/paths.ts';
 import type { LanguageServers, ServerSlot } from './language-servers.ts';
 import { MAX_DOCUMENT_BYTES } from './open-documents.ts';
-import { findNewProblems, type Problem } from './problems.ts';
+import { findNewProblems, type FileProblems, type Problem } from './problems.ts';
 
 /** The maximum number of files of one call that are checked. */
 const MAX_CHECKED_FILES = 8;
@@ -13,96 +12,117 @@ const MAX_CHECKED_FILES = 8;
 const MAX_SHOWN_PROBLEMS = 20;
 const MAX_PROBLEM_LENGTH = 300;
 
-/** The limits of the time that the feedback of one call may take. */
+/** The limits of the time that programs may take for one call, in seconds. */
 export interface FeedbackLimits {
+  /** For a server that has read the project. */
   readonly checkSeconds: number;
+  /** For a server that has to start. */
   readonly startSeconds: number;
+  /** For one run of a checker. */
+  readonly commandSeconds: number;
+  /** For one run of a formatter. */
+  readonly formatSeconds: number;
 }
 
-/** The new problems of one file. */
-interface FileProblems {
-  /** Absolute. */
-  readonly path: string;
-  /** The program that reported them. */
-  readonly source: string;
-  readonly problems: readonly Problem[];
+/** The new problems that servers or checkers have found, and notes about what could not be checked. */
+export interface FoundProblems {
+  readonly files: readonly FileProblems[];
+  readonly notes: readonly string[];
 }
-
-interface FileFeedback {
-  readonly found: FileProblems | null;
-  readonly note: string | null;
-}
-
-const NOTHING: FileFeedback = { found: null, note: null };
 
 /** Finds the problems that changes have caused, with the language servers of their files. */
 export async function checkWithServers(
   changes: readonly ContentChange[],
   call: LanguageCall,
   { servers, limits }: { readonly servers: LanguageServers; readonly limits: FeedbackLimits },
-): Promise<CodeFeedback> {
+): Promise<FoundProblems> {
   const served = changes.flatMap((change) => {
     const slot = servers.find(change.path, call.roots);
-    return slot === null ? [] : [{ change, slot }];
+    return slot === null ? [] : [{ change, slot, languageId: servers.languageId(change.path) }];
   });
   const checked = served.filter(({ change }) => change.after !== null).slice(0, MAX_CHECKED_FILES);
-  const feedback = await Promise.all(
-    checked.map(({ change, slot }) => checkFile(change, slot, call, limits)),
-  );
+  const found = await Promise.all(checked.map((each) => checkFile(each, call, limits)));
   const leftOut = served.length - checked.length;
   return {
-    problems: formatProblems(
-      feedback.flatMap(({ found }) => found ?? []),
-      call.cwd,
-    ),
+    files: found.flatMap(({ files }) => files),
     notes: [
-      ...new Set(feedback.flatMap(({ note }) => note ?? [])),
-      ...(leftOut > 0 ? [`${plural(leftOut, 'file')} more were not checked.`] : []),
+      ...new Set(found.flatMap(({ notes }) => notes)),
+      ...(leftOut > 0 ? [`${plural(leftOut, 'changed file')} more were not checked.`] : []),
     ],
   };
 }
 
+interface ServedChange {
+  readonly change: ContentChange;
+  readonly slot: ServerSlot;
+  readonly languageId: string;
+}
+
+const NOTHING: FoundProblems = { files: [], notes: [] };
+
 async function checkFile(
-  { path, before, after }: ContentChange,
-  slot: ServerSlot,
+  { change: { path, before, after }, slot, languageId }: ServedChange,
   { signal }: LanguageCall,
   limits: FeedbackLimits,
-): Promise<FileFeedback> {
-  const language = findLanguage(path);
-  if (language === undefined || after === null || isTooLarge(after) || isTooLarge(before ?? ''))
-    return NOTHING;
-  const languageId = languageIdOf(path, language);
-  const { isWarm } = slot;
-  const seconds = isWarm ? limits.checkSeconds : limits.startSeconds;
-  const stop = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
+): Promise<FoundProblems> {
+  if (after === null || isTooLarge(after) || isTooLarge(before ?? '')) return NOTHING;
+  const { stop, name, seconds } = limitTime(slot, signal, limits);
   try {
-    const problems = await slot.use(stop, async (server) => {
-      const old =
-        before === null
-          ? { text: '', problems: [] }
-          : await server.check({ path, text: before, languageId }, stop);
-      server.reportChanges([{ path, kind: before === null ? 'created' : 'changed' }]);
-      return findNewProblems(old, await server.check({ path, text: after, languageId }, stop));
+    return await slot.use(stop, async (server) => {
+      const own = await server.inTurn(path, async () => {
+        const old =
+          before === null
+            ? { text: '', problems: [] }
+            : await server.check({ path, text: before, languageId }, stop);
+        server.reportChanges([{ path, kind: before === null ? 'created' : 'changed' }]);
+        return findNewProblems(old, await server.check({ path, text: after, languageId }, stop));
+      });
+      const others = await server.findNewProblemsInOthers(path, stop);
+      const source = slot.name;
+      return {
+        files: [
+          ...(own.length === 0 ? [] : [{ path, source, problems: own }]),
+          ...others.map((other) => ({ path: other.path, source, problems: other.problems })),
+        ],
+        notes: [],
+      };
     });
-    return problems.length === 0
-      ? NOTHING
-      : { ...NOTHING, found: { path, source: slot.name, problems } };
   } catch (thrown) {
     if (signal.aborted) return NOTHING;
-    const limit = isWarm ? 'check_seconds' : 'start_seconds';
     const reason = stop.aborted
-      ? `it did not answer within code.${limit} = ${seconds}`
+      ? `it did not answer within code.${name} = ${seconds}`
       : truncate(errorMessage(thrown), MAX_PROBLEM_LENGTH);
-    return { ...NOTHING, note: `${slot.name} did not check the change: ${reason}.` };
+    return { files: [], notes: [`${slot.name} did not check the change: ${reason}.`] };
   }
+}
+
+/** Returns the limit of the time that a server may take now, with a signal that aborts when it is exceeded. */
+export function limitTime(
+  { isWarm }: Pick<ServerSlot, 'isWarm'>,
+  signal: AbortSignal,
+  { checkSeconds, startSeconds }: Pick<FeedbackLimits, 'checkSeconds' | 'startSeconds'>,
+): { readonly stop: AbortSignal; readonly name: string; readonly seconds: number } {
+  const [name, seconds] = isWarm
+    ? (['check_seconds', checkSeconds] as const)
+    : (['start_seconds', startSeconds] as const);
+  const stop = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
+  return { stop, name, seconds };
 }
 
 function isTooLarge(text: string): boolean {
   return text.length > MAX_DOCUMENT_BYTES;
 }
 
-/** Formats the new problems of files for a result, within the limits. Returns an empty text if there are none. */
-function formatProblems(files: readonly FileProblems[], cwd: string): string {
+/** Formats the new problems of files for a result, within the limits. */
+export function formatFeedback({ files, notes }: FoundProblems, cwd: string): CodeFeedback {
+  return { problems: formatProblems(files, { cwd, title: 'New problems' }), notes };
+}
+
+/** Formats the problems of files, within the limits. Returns an empty text if there are none. */
+export function formatProblems(
+  files: readonly FileProblems[],
+  { cwd, title }: { readonly cwd: string; readonly title: string },
+): string {
   let remaining = MAX_SHOWN_PROBLEMS;
   const lines = files.flatMap(({ path, source, problems }) => {
     const sorted = problems.toSorted(
@@ -111,7 +131,7 @@ function formatProblems(files: readonly FileProblems[], cwd: string): string {
     const shown = sorted.slice(0, remaining);
     remaining -= shown.length;
     if (shown.length === 0) return [];
-    return [`New problems in ${showPath(path, cwd)} (${source}):`, ...shown.map(formatProblem)];
+    return [`${title} in ${displayPath(path, cwd)} (${source}):`, ...shown.map(formatProblem)];
   });
   const total = files.reduce((sum, { problems }) => sum + problems.length, 0);
   const more = total - (MAX_SHOWN_PROBLEMS - remaining);
@@ -119,11 +139,6 @@ function formatProblems(files: readonly FileProblems[], cwd: string): string {
 }
 
 function formatProblem({ line, column, severity, code, message }: Problem): string {
-  const suffix = code === '' ? '' : ` [${code}]`;
+  const suffix = code === '' ? '' : ` [${truncate(code, 60)}]`;
   return truncate(`  ${line}:${column} ${severity}: ${message}`, MAX_PROBLEM_LENGTH) + suffix;
-}
-
-function showPath(path: string, cwd: string): string {
-  const shown = relative(cwd, path);
-  return shown.startsWith('..') ? path : shown;
 }

@@ -2,10 +2,12 @@ import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, extname, isAbsolute, join } from 'node:path';
 import { isInside } from '../base/path-inside.ts';
 import { isExecutable } from '../sys/processes/find-program.ts';
-import { LANGUAGES, type LanguageRow, type ServerProgramRow } from './server-table.ts';
+import type { LanguageRow, ServerProgramRow } from './server-table.ts';
 
 /** The circumstances in which programs are found. */
 export interface ProgramSearch {
+  /** The languages with their servers. The first one with the ending of a file is used. */
+  readonly languages: readonly LanguageRow[];
   /** The user's PATH. */
   readonly path: string;
   /** The roots of the session. Absolute, without links. */
@@ -23,9 +25,12 @@ export interface LanguageServerProgram {
 }
 
 /** Finds the language of a file by its ending. */
-export function findLanguage(path: string): LanguageRow | undefined {
+export function findLanguage(
+  path: string,
+  { languages }: Pick<ProgramSearch, 'languages'>,
+): LanguageRow | undefined {
   const ending = extname(path).toLowerCase();
-  return LANGUAGES.find(({ endings }) => Object.hasOwn(endings, ending));
+  return languages.find(({ endings }) => Object.hasOwn(endings, ending));
 }
 
 /** Returns the language id of a file in the protocol. */
@@ -46,18 +51,33 @@ export function findLanguageServer(
 ): LanguageServerProgram | undefined {
   for (const row of language.servers) {
     if (row.runsProjectCode === true && !search.trustsProject) continue;
-    const file = findProgram(row.program, directory, search);
+    const file = findInstalledProgram(row.program, directory, search);
     if (file !== undefined && hasNeededFile(row, file, search)) return { language, row, file };
   }
   return undefined;
 }
 
+/**
+ * Tells whether a server is installed for a language that the root of a workspace seems to use, because it contains one
+ * of the files that mark a project of this language.
+ */
+export function hasLanguageServer(search: ProgramSearch): boolean {
+  return search.roots.some((root) =>
+    search.languages.some(
+      (language) =>
+        language.rootMarkers.some((marker) => existsSync(join(root, marker))) &&
+        findLanguageServer(language, root, search) !== undefined,
+    ),
+  );
+}
+
 /** Finds a program of the project, or in PATH. Programs inside the roots are found only if the project is trusted. */
-function findProgram(
+export function findInstalledProgram(
   program: string,
   directory: string,
   { path, roots, trustsProject }: ProgramSearch,
 ): string | undefined {
+  if (isAbsolute(program)) return isExecutable(program) ? program : undefined;
   const ofProject = trustsProject
     ? listDirectoriesUp(directory, roots).map((each) => join(each, 'node_modules/.bin'))
     : [];
@@ -87,7 +107,7 @@ function hasNeededFile(
 }
 
 /** Lists a directory and those above it, up to the root that contains it. */
-function listDirectoriesUp(directory: string, roots: readonly string[]): readonly string[] {
+export function listDirectoriesUp(directory: string, roots: readonly string[]): readonly string[] {
   const directories: string[] = [];
   for (let at = directory; roots.some((root) => isInside(root, at)); at = dirname(at)) {
     directories.push(at);

@@ -4,7 +4,13 @@ import { isJsonObject } from '../base/json.ts';
 import type { ServerProcess } from '../sys/processes/server-process.ts';
 import { connectToServer, type ServerChannel } from './connection.ts';
 import { OpenDocuments, type DocumentText } from './open-documents.ts';
-import { readDiagnostics, type CheckedText, type Problem } from './problems.ts';
+import {
+  findNewProblems,
+  readDiagnostics,
+  type CheckedText,
+  type FileProblems,
+  type Problem,
+} from './problems.ts';
 import type { ServerProgramRow } from './server-table.ts';
 import { readTsserverDiagnostics } from './tsserver-diagnostics.ts';
 
@@ -43,6 +49,8 @@ export class LanguageServer {
   /** True if the server answers requests for the problems of a document. */
   private readonly answersWithProblems: boolean;
   readonly capabilities: Readonly<Record<string, unknown>>;
+  /** The ends of the last work on each file. */
+  private readonly turns = new Map<string, Promise<unknown>>();
 
   private constructor(
     connection: ServerChannel,
@@ -120,6 +128,37 @@ export class LanguageServer {
     return { text, problems };
   }
 
+  /** Runs work on a file after all earlier work on this file, since a server has one text of each file. */
+  async inTurn<T>(path: string, work: () => Promise<T>): Promise<T> {
+    const turn = (this.turns.get(path) ?? Promise.resolve()).then(work, work);
+    this.turns.set(path, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.turns.get(path) === turn) this.turns.delete(path);
+    }
+  }
+
+  /** Checks the other open documents again, since a change may have caused problems in them. */
+  async findNewProblemsInOthers(
+    path: string,
+    signal: AbortSignal,
+  ): Promise<readonly Omit<FileProblems, 'source'>[]> {
+    const others = this.documents.listChecked(path);
+    const found = await Promise.all(
+      others.map(async (other) => {
+        const problems = this.reportsByItself
+          ? this.documents.lastReport(other.path)
+          : await this.findProblems(other.path, other.uri, signal);
+        if (problems === null) return [];
+        this.documents.keepProblems(other.path, other.text, problems);
+        const { text } = other;
+        return [{ path: other.path, problems: findNewProblems(other, { text, problems }) }];
+      }),
+    );
+    return found.flat().filter(({ problems }) => problems.length > 0);
+  }
+
   /** Tells the server which files have changed on the disk, and sends the open documents among them again. */
   reportChanges(changes: readonly { path: string; kind: keyof typeof FILE_CHANGE }[]): void {
     this.documents.refresh();
@@ -161,6 +200,10 @@ export class LanguageServer {
     await this.connection.end(reason);
   }
 
+  private get reportsByItself(): boolean {
+    return !this.answersWithProblems && this.row.problemsBy === undefined;
+  }
+
   private async findProblems(
     path: string,
     uri: string,
@@ -178,7 +221,7 @@ export class LanguageServer {
         await request('semanticDiagnosticsSync'),
       ]);
     }
-    if (!this.answersWithProblems) return await this.documents.waitForReport(path, signal);
+    if (this.reportsByItself) return await this.documents.waitForReport(path, signal);
     const report = await this.connection.request(
       'textDocument/diagnostic',
       { textDocument: { uri } },

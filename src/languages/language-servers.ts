@@ -1,4 +1,5 @@
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { rejectOnAbort } from '../base/async.ts';
 import { errorMessage } from '../base/errors.ts';
 import type { ServerProcess } from '../sys/processes/server-process.ts';
@@ -6,10 +7,12 @@ import {
   findLanguage,
   findProjectRoot,
   findLanguageServer,
+  languageIdOf,
   type LanguageServerProgram,
   type ProgramSearch,
 } from './find-server.ts';
-import { LanguageServer } from './language-server.ts';
+import type { LanguageServer } from './language-server.ts';
+import type { StartProgram } from './start-program.ts';
 
 /** The maximum number of servers that run at a time. */
 const MAX_SERVERS = 8;
@@ -20,20 +23,6 @@ const MAX_SILENCES = 2;
 /** The time in which a server must be ready. */
 const READY_MS = 60_000;
 
-/** A server that is to be started. */
-export interface ServerToStart {
-  /** The name of the program, for messages. */
-  readonly name: string;
-  readonly argv: readonly [string, ...string[]];
-  /** The root directory of the project. */
-  readonly cwd: string;
-  /** The directories that the server may read. */
-  readonly roots: readonly string[];
-}
-
-/** Starts the process of a server, in the sandbox if there is one. Rejects with the reason why it cannot run. */
-export type StartLanguageServer = (server: ServerToStart) => Promise<ServerProcess>;
-
 /** One server of a project: not started, starting, running, or given up. */
 export class ServerSlot {
   readonly name: string;
@@ -41,14 +30,15 @@ export class ServerSlot {
   isWarm = false;
   private readonly start: () => Promise<ServerProcess>;
   private readonly found: LanguageServerProgram;
-  private readonly root: string;
+  /** The directory that the server has as its root. */
+  readonly root: string;
   private server: Promise<LanguageServer> | null = null;
   private failures = 0;
   private silences = 0;
   private problem = '';
 
   constructor(found: LanguageServerProgram, root: string, start: () => Promise<ServerProcess>) {
-    this.name = found.row.program;
+    this.name = basename(found.row.program);
     this.found = found;
     this.root = root;
     this.start = start;
@@ -85,6 +75,8 @@ export class ServerSlot {
   private async open(): Promise<LanguageServer> {
     const { row } = this.found;
     try {
+      // Only a server that is used loads the protocol.
+      const { LanguageServer } = await import('./language-server.ts');
       const process = await this.start();
       const ready = AbortSignal.timeout(READY_MS);
       const server = await LanguageServer.open(process, { row, root: this.root }, ready);
@@ -114,10 +106,10 @@ export class ServerSlot {
 /** The language servers of the process, one for each program and project. */
 export class LanguageServers {
   private readonly search: ProgramSearch;
-  private readonly startServer: StartLanguageServer;
+  private readonly startServer: StartProgram;
   private readonly slots = new Map<string, ServerSlot>();
 
-  constructor(search: ProgramSearch, startServer: StartLanguageServer) {
+  constructor(search: ProgramSearch, startServer: StartProgram) {
     this.search = search;
     this.startServer = startServer;
   }
@@ -128,7 +120,7 @@ export class LanguageServers {
    * @param roots the roots of the task, one of which contains the file
    */
   find(path: string, roots: readonly string[]): ServerSlot | null {
-    const language = findLanguage(path);
+    const language = findLanguage(path, this.search);
     if (language === undefined) return null;
     const directory = dirname(path);
     const found = findLanguageServer(language, directory, { ...this.search, roots });
@@ -140,10 +132,39 @@ export class LanguageServers {
     if (this.slots.size >= MAX_SERVERS) return null;
     const { row, file } = found;
     const slot = new ServerSlot(found, root, () =>
-      this.startServer({ name: row.program, argv: [file, ...row.args], cwd: root, roots }),
+      this.startServer({
+        name: row.program,
+        argv: [file, ...row.args],
+        cwd: root,
+        roots,
+        access: 'read-only',
+      }),
     );
     this.slots.set(key, slot);
     return slot;
+  }
+
+  /** Returns the language id of a file that has a server. */
+  languageId(path: string): string {
+    const language = findLanguage(path, this.search);
+    return language === undefined ? 'plaintext' : languageIdOf(path, language);
+  }
+
+  /**
+   * Finds the server for questions about a project that name no file. Returns null if there is none.
+   *
+   * @param directory a directory of the project
+   */
+  findForDirectory(directory: string, roots: readonly string[]): ServerSlot | null {
+    const running = [...this.slots.values()].find((slot) => roots.includes(slot.root));
+    if (running !== undefined) return running;
+    for (const { endings, rootMarkers } of this.search.languages) {
+      const [ending] = Object.keys(endings);
+      const isUsed = rootMarkers.some((marker) => existsSync(join(directory, marker)));
+      const slot = isUsed ? this.find(join(directory, `any${ending ?? ''}`), roots) : null;
+      if (slot !== null) return slot;
+    }
+    return null;
   }
 
   /** Ends all servers. */

@@ -6,6 +6,8 @@ import { readDiagnostics, type CheckedText, type Problem } from './problems.ts';
 
 /** The maximum number of documents that stay open in a server. */
 const MAX_OPEN_DOCUMENTS = 64;
+/** The maximum number of other documents that are checked again after a change. */
+const MAX_RECHECKED_DOCUMENTS = 8;
 /** The maximum size of a file that is sent to a server. */
 export const MAX_DOCUMENT_BYTES = 1024 * 1024;
 /** The time without a further report after which the reported problems of a document count as complete. */
@@ -96,6 +98,20 @@ export class OpenDocuments {
         if (text !== document.text) this.change(document, text);
       }
     }
+  }
+
+  /** Returns the most recently used documents whose problems are known, without one of them. */
+  listChecked(except: string): readonly (CheckedText & { path: string; uri: string })[] {
+    return [...this.documents]
+      .flatMap(([path, { uri, text, problems }]) =>
+        path === except || problems === null ? [] : [{ path, uri, text, problems }],
+      )
+      .slice(-MAX_RECHECKED_DOCUMENTS);
+  }
+
+  /** Returns the last report about a document; null if there is none for its present version. */
+  lastReport(path: string): readonly Problem[] | null {
+    return this.documents.get(path)?.reported ?? null;
   }
 
   /** Keeps the problems of a text that was checked. */

@@ -14,6 +14,15 @@ export interface Problem {
   readonly message: string;
 }
 
+/** The problems of one file. */
+export interface FileProblems {
+  /** Absolute. */
+  readonly path: string;
+  /** The program or command that reported them. */
+  readonly source: string;
+  readonly problems: readonly Problem[];
+}
+
 /** The problems of one version of a file. */
 export interface CheckedText {
   readonly text: string;

@@ -12,6 +12,7 @@ import { openMemoryStore } from '../../store/memory-store.ts';
 import { createStreamRedactor } from '../../store/redact/redactor.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { isInContainer } from '../../sys/sandbox/diagnosis.ts';
+import { codeTool } from '../../tools/code/code.ts';
 import { builtinTools } from '../../tools/index.ts';
 import { createWebSearchTool } from '../../tools/web/web-search.ts';
 import { isTrustedMemory } from '../../trust/project-trust.ts';
@@ -169,7 +170,11 @@ async function createEngine(
     redact,
     model: models.port,
     models: models.chooser,
-    tools: [...builtinTools(), ...(search === null ? [] : [createWebSearchTool(search)])],
+    tools: [
+      ...builtinTools(),
+      ...(search === null ? [] : [createWebSearchTool(search)]),
+      ...(languages.offersCode ? [codeTool] : []),
+    ],
     web: loadWebAccess(environment),
     ...(languages.load === null ? {} : { languages: languages.load }),
     mcp: servers,

@@ -1,6 +1,9 @@
-import { lazy } from '../../base/lazy.ts';
+import { UsageError } from '../../base/errors.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { addConfiguredServers, isServerEntry } from '../../languages/configured-servers.ts';
+import { hasLanguageServer } from '../../languages/find-server.ts';
 import type { Languages } from '../../languages/open-languages.ts';
-import type { StartLanguageServer } from '../../languages/language-servers.ts';
+import type { StartProgram } from '../../languages/start-program.ts';
 import { findDeniedPaths } from '../../policy/denied-paths.ts';
 import type { RuleSet } from '../../protocol/permission.ts';
 import type { Environment } from '../../sys/env.ts';
@@ -8,12 +11,14 @@ import { toRealPath } from '../../sys/files/real-path.ts';
 import { buildCommandEnvironment } from '../../sys/processes/command-environment.ts';
 import { startServerProgram } from '../../sys/processes/server-process.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
-import type { LoadedConfig } from '../../config/load.ts';
+import { protectedFileNotes } from '../../tools/bash/sandbox-notes.ts';
 
-/** The language servers of a session. */
+/** The language servers, checkers and formatters of a session. */
 export interface SessionLanguages {
-  /** Loads the language servers at their first use. Null if they are switched off. */
+  /** Loads them at their first use. Null if all of them are switched off. */
   readonly load: (() => Promise<Languages>) | null;
+  /** True if a language server is installed for the workspace, so that the tool Code is offered. */
+  readonly offersCode: boolean;
   /** Ends all servers. */
   close(): Promise<void>;
 }
@@ -29,93 +34,93 @@ interface LanguageParts {
   readonly sandbox: Sandbox;
   /** True if the user trusts everything of the project for this run. */
   readonly trustsProject: boolean;
+  readonly onNotice: (line: string) => void;
 }
 
-/** Prepares the language servers of a session. Nothing is loaded or started. */
-export function openSessionLanguages({
-  loaded,
-  environment,
-  home,
-  roots,
-  sandbox,
-  trustsProject,
-}: LanguageParts): SessionLanguages {
+/**
+ * Prepares the language servers of a session. Nothing is loaded or started. Throws UsageError for a wrong entry of
+ * `code.servers`.
+ */
+export function openSessionLanguages(parts: LanguageParts): SessionLanguages {
+  const { loaded, environment, home, roots } = parts;
   const { code, sandbox: sandboxing } = loaded.config;
-  if (!code.feedback) return { load: null, close: () => Promise.resolve() };
+  const wrong = code.servers.find((entry) => !isServerEntry(entry));
+  if (wrong !== undefined) {
+    throw new UsageError(
+      `code.servers: ${JSON.stringify(wrong)} is no server; write LANGUAGE=COMMAND with one of the languages typescript, python, go, rust, cpp and java, or .ENDING=COMMAND`,
+    );
+  }
+  if (!code.feedback && !code.format) {
+    return { load: null, offersCode: false, close: () => Promise.resolve() };
+  }
   const search = {
     path: environment['PATH'] ?? '',
     roots,
-    trustsProject: trustsProject || code.projectPrograms,
+    trustsProject: parts.trustsProject || code.projectPrograms,
+    languages: addConfiguredServers(code.servers),
   };
-  let opened: Promise<Languages> | null = null;
-  const startServer = createLanguageStarter({
-    sandbox,
-    environment,
+  const start = createProgramStarter({
+    ...parts,
     home: toRealPath(home),
     rules: loaded.rules,
     network: sandboxing.network,
     trustsProject: search.trustsProject,
   });
-  const load = lazy(() => {
-    opened = import('../../languages/open-languages.ts').then(({ openLanguages }) =>
-      openLanguages({ search, limits: code, startServer }),
-    );
-    return opened;
-  });
+  let opened: Promise<Languages> | null = null;
   return {
-    load,
+    load: () =>
+      (opened ??= import('../../languages/open-languages.ts').then(({ openLanguages }) =>
+        openLanguages({ ...code, search, limits: code, start }),
+      )),
+    offersCode: code.feedback && hasLanguageServer(search),
     close: async () => {
       await (await opened)?.close();
     },
   };
 }
 
-/** The parts that decide what language servers may use. */
-interface StarterParts {
-  readonly sandbox: Sandbox;
-  readonly environment: Environment;
+/** The parts that decide what the programs may use. */
+interface StarterParts extends Pick<
+  LanguageParts,
+  'sandbox' | 'environment' | 'trustsProject' | 'onNotice'
+> {
   /** Absolute, without links. */
   readonly home: string;
   readonly rules: RuleSet;
   readonly network: boolean;
-  readonly trustsProject: boolean;
 }
 
 /**
- * Creates the starter of language servers. They run in the sandbox, where they can change nothing but their temporary
- * directory. Without a sandbox they run only for a trusted project.
+ * Creates the starter of language servers, checkers and formatters. They run in the sandbox. Servers and formatters can
+ * change nothing but their temporary directory, and without a sandbox they run only for a trusted project. Checkers are
+ * commands of the user, and can do what the commands of tasks can.
  */
-function createLanguageStarter(parts: StarterParts): StartLanguageServer {
-  const { sandbox, environment, home, rules, network, trustsProject } = parts;
-  return async ({ argv, cwd, roots }) => {
+function createProgramStarter(parts: StarterParts): StartProgram {
+  const { sandbox, environment, home, rules, network, trustsProject, onNotice } = parts;
+  return async ({ name, argv, cwd, roots, access }) => {
     const state = await sandbox.state();
     const env = buildCommandEnvironment(environment, {
-      git: { access: 'read-only', confined: state.on },
+      git: { access, confined: state.on },
       network: network || !state.on,
     });
     if (!state.on) {
-      if (state.instead !== 'container' && !trustsProject) {
-        throw new Error(
-          `there is no sandbox for it (${state.because}), and the project is not trusted`,
-        );
+      const isAllowed = state.instead === 'container' || trustsProject || access === 'workspace';
+      if (!isAllowed) {
+        throw new Error(`there is no sandbox (${state.because}), and the project is not trusted`);
       }
       const [file, ...args] = argv;
       return startServerProgram({ file, args, cwd, env });
     }
+    const denied = findDeniedPaths({ rules, roots }, { home });
     const confined = sandbox.confine({
       argv,
       cwd,
       env,
-      confinement: {
-        access: 'read-only',
-        roots,
-        network,
-        denied: findDeniedPaths({ rules, roots }, { home }),
-      },
+      confinement: { access, roots, network, denied },
       stderr: 'command',
     });
-    const { file, args, monitored, startCheck } = confined;
-    const server = startServerProgram({
+    const { file, args, monitored, startCheck, settle, release } = confined;
+    const program = startServerProgram({
       file,
       args,
       cwd,
@@ -123,7 +128,18 @@ function createLanguageStarter(parts: StarterParts): StartLanguageServer {
       monitored,
       startCheck,
     });
-    void server.ended.then(() => confined.release());
-    return server;
+    const settleAfterEnd = async (): Promise<void> => {
+      await program.ended;
+      const notes =
+        access === 'workspace' ? protectedFileNotes(await settle(), { cwd, roots }) : [];
+      for (const note of notes) onNotice(`${name}: ${note}`);
+      release();
+    };
+    const settled = settleAfterEnd();
+    const end = async (): Promise<void> => {
+      await program.end();
+      await settled;
+    };
+    return { ...program, end };
   };
 }

@@ -147,7 +147,6 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
     ? createServerPort(deps, run, { callId: call.id, tool: tool.name, runWait })
     : undefined;
   try {
-    const feedback = tool.kind === 'edit' ? createEditFeedback(deps, run, controller.signal) : null;
     const created = createToolContext(deps, run, {
       ...(server === undefined ? {} : { server }),
       callId: call.id,
@@ -157,18 +156,22 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
       signal: controller.signal,
       runWait,
     });
-    const context = feedback?.watch(created) ?? created;
+    const paths = listRealWrites(ready);
+    const feedback =
+      tool.kind === 'edit' ? createEditFeedback(deps, run, { context: created, paths }) : null;
+    const context = feedback?.context ?? created;
     const work = async () => {
       const refusal =
         refuseStart(deps, run, ready) ??
         (hasNewRules(deps, run, ready) ? await refuseByRules(deps, run, ready) : null);
-      return refusal === null
-        ? await tool.run(input, context)
-        : ({ text: refusal, error: 'PERMISSION_DENIED' } as const);
+      if (refusal !== null) return { text: refusal, error: 'PERMISSION_DENIED' } as const;
+      await feedback?.begin();
+      const output = await tool.run(input, context);
+      return (await feedback?.format(output)) ?? output;
     };
     // Other tasks can change the files while they are checked.
     const edit = async () => {
-      const edited = await run.tree.fileLocks.withLock(listRealWrites(ready), work);
+      const edited = await run.tree.fileLocks.withLock(paths, work);
       return (await feedback?.addProblems(edited)) ?? edited;
     };
     const outcome = tool.kind === 'edit' ? edit() : work();

@@ -4,10 +4,22 @@ import {
   type AnswerToolCall,
   type RecordedRequest,
 } from '../../../src/testing/index.ts';
+import { findMarked } from '../../e2e/processes.ts';
 import { openWorld } from '../../e2e/world.ts';
 
 /** The programs that the development dependencies contain, such as `tsc` and `pyright-langserver`. */
 const PROGRAMS = resolve(import.meta.dirname, '../../../node_modules/.bin');
+
+/** The limits of the tests: a busy machine is slow. */
+export const PATIENT = {
+  MUSTER_CODE_CHECK_SECONDS: '60',
+  MUSTER_CODE_START_SECONDS: '120',
+  MUSTER_CODE_FORMAT_SECONDS: '60',
+  MUSTER_CODE_COMMAND_SECONDS: '120',
+};
+
+/** The PATH of a user who has installed the programs of the development dependencies. */
+export const USER_PATH = `${PROGRAMS}:${dirname(process.execPath)}:/usr/bin:/bin`;
 
 interface Scene {
   readonly files: Readonly<Record<string, string>>;
@@ -15,20 +27,24 @@ interface Scene {
   readonly calls: readonly AnswerToolCall[];
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Default: the programs of the development dependencies and of the system. */
-  readonly path?: string;
+  /** Called before the run with the directory of the workspace. */
+  readonly prepare?: (workspace: string) => Promise<void>;
+}
+
+export function call(name: string, input: AnswerToolCall['input']): AnswerToolCall {
+  return { name, input };
 }
 
 /** Runs a conversation on the built program. Returns the results of its calls as the model reads them. */
-export async function runCalls({ files, calls, flags = [], env = {}, path = PROGRAMS }: Scene) {
+export async function runCalls({ files, calls, flags = [], env = {}, prepare }: Scene) {
   await using world = await openWorld({
     files,
     script: (request) => {
-      const call = calls[toolResultRounds(request)];
-      return call === undefined ? { text: 'done' } : { toolCalls: [call] };
+      const next = calls[toolResultRounds(request)];
+      return next === undefined ? { text: 'done' } : { toolCalls: [next] };
     },
   });
-  const own = `${path}:${dirname(process.execPath)}:/usr/bin:/bin`;
+  await prepare?.(world.sandbox.workspace);
   const args = [
     '-p',
     'go',
@@ -38,17 +54,19 @@ export async function runCalls({ files, calls, flags = [], env = {}, path = PROG
     'acceptEdits',
     ...flags,
   ];
-  const started = performance.now();
-  const run = await world.run(args, { env: { ...env, PATH: own } });
+  const run = await world.run(args, { env: { PATH: USER_PATH, ...PATIENT, ...env } });
   const last = world.model.requests.at(-1);
   return {
     run,
-    seconds: (performance.now() - started) / 1000,
+    left: findMarked(world.mark),
     requests: world.model.requests,
     results: last === undefined ? [] : listResults(last),
   };
 }
 
+/** Returns the texts of all results in a request, without the marks of outside text. */
 function listResults({ messages }: RecordedRequest): readonly string[] {
-  return messages.flatMap(({ toolResults }) => (toolResults ?? []).map(({ text }) => text));
+  return messages.flatMap(({ toolResults }) =>
+    (toolResults ?? []).map(({ text }) => text.replaceAll(/<\/?outside [0-9a-z]+>\n?/g, '').trim()),
+  );
 }
