@@ -144,7 +144,8 @@ function applyRename(
     const problem = `The rename would change ${outside.path}, outside of the workspace. Nothing was changed.`;
     return failed('PERMISSION_DENIED', problem);
   }
-  const files = edits.map(({ path, apply }) => {
+  const sorted = edits.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const files = sorted.map(({ path, apply }) => {
     const before = readFileSync(path, 'utf8');
     return { path, before, after: apply(before) };
   });

@@ -26,6 +26,8 @@ export interface ServerChannel {
   notify(method: string, params: unknown): void;
   /** Resolves to the reason when the connection has ended, as a clause. */
   readonly ended: Promise<string>;
+  /** Aborts with this reason when the connection ends. */
+  readonly closed: AbortSignal;
   /** Ends the process and the connection. */
   end(reason: string): Promise<void>;
 }
@@ -66,6 +68,7 @@ export function connectToServer(process: ServerProcess, handlers: MessageHandler
   connection.listen();
   return {
     ended: ended.promise,
+    closed: aborted.signal,
     end,
     async request(method, params, signal) {
       const stop = AbortSignal.any([signal, aborted.signal]);

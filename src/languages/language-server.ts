@@ -221,7 +221,10 @@ export class LanguageServer {
         await request('semanticDiagnosticsSync'),
       ]);
     }
-    if (this.reportsByItself) return await this.documents.waitForReport(path, signal);
+    if (this.reportsByItself) {
+      const stop = AbortSignal.any([signal, this.connection.closed]);
+      return await this.documents.waitForReport(path, stop);
+    }
     const report = await this.connection.request(
       'textDocument/diagnostic',
       { textDocument: { uri } },

@@ -36,6 +36,7 @@ export class ServerSlot {
   private failures = 0;
   private silences = 0;
   private problem = '';
+  private readonly closing = new AbortController();
 
   constructor(found: LanguageServerProgram, root: string, start: () => Promise<ServerProcess>) {
     this.name = basename(found.row.program);
@@ -68,6 +69,7 @@ export class ServerSlot {
   async close(): Promise<void> {
     this.failures = MAX_FAILURES;
     this.problem = 'it was closed';
+    this.closing.abort(new Error(this.problem));
     const server = await this.server?.catch(() => null);
     await server?.close();
   }
@@ -78,7 +80,7 @@ export class ServerSlot {
       // Only a server that is used loads the protocol.
       const { LanguageServer } = await import('./language-server.ts');
       const process = await this.start();
-      const ready = AbortSignal.timeout(READY_MS);
+      const ready = AbortSignal.any([this.closing.signal, AbortSignal.timeout(READY_MS)]);
       const server = await LanguageServer.open(process, { row, root: this.root }, ready);
       void server.ended.then((reason) => this.recordFailure(reason));
       return server;
