@@ -269,6 +269,16 @@ it('one file loads the client of MCP, when a connection is opened', () => {
   const loaders = own.filter(({ to, kind }) => to === 'mcp/open-session.ts' && kind === 'dynamic');
   expect(loaders.map(({ from }) => from)).toEqual(['mcp/start-session.ts']);
 });
+it('the protocol of language servers is loaded when a server is started', () => {
+  const users = new Set(
+    imports
+      .filter(({ to, kind }) => to.startsWith('vscode-') && kind === 'value')
+      .map(({ from }) => from),
+  );
+  expect([...users]).toEqual(['languages/connection.ts']);
+  const reached = staticallyReached(['api/setup/languages.ts', 'languages/open-languages.ts']);
+  expect([...reached].filter((file) => users.has(file))).toEqual([]);
+});
 /** The modules that a headless run imports dynamically one after the other, before its first request. */
 const START_OF_A_RUN = [
   'front/cli/bin.ts',

@@ -19,7 +19,7 @@ export const PATIENT = {
 };
 
 /** The PATH of a user who has installed the programs of the development dependencies. */
-export const USER_PATH = `${PROGRAMS}:${dirname(process.execPath)}:/usr/bin:/bin`;
+const USER_PATH = `${PROGRAMS}:${dirname(process.execPath)}:/usr/bin:/bin`;
 
 interface Scene {
   readonly files: Readonly<Record<string, string>>;

@@ -1,4 +1,7 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { installPackages } from '../../mcp/world/install.ts';
 import { needs } from '../../needs.ts';
 import { call, runCalls } from './code-world.ts';
 
@@ -12,20 +15,41 @@ interface Language {
   readonly old: string;
   /** The package of Debian that contains the program. Default: it comes from npm. */
   readonly debianPackage?: string;
+  readonly flags?: readonly string[];
+  readonly prepare?: (workspace: string) => Promise<void>;
 }
+
+/** typescript-language-server needs a compiler below version 7, which comes with `tsserver.js`. */
+async function installOlderTypeScript(workspace: string): Promise<void> {
+  symlinkSync(join(await older, 'node_modules'), join(workspace, 'node_modules'));
+}
+
+const older = installPackages({ typescript: '5.9.3' });
+const TYPESCRIPT_FILES = {
+  'tsconfig.json':
+    '{"compilerOptions":{"strict":true,"noEmit":true,"module":"nodenext","types":[]},"include":["src"]}\n',
+  'src/a.ts':
+    'export const old: string = 1;\nexport function add(a: number, b: number): number {\n  return a + b;\n}\n',
+};
 
 const LANGUAGES: readonly Language[] = [
   {
     name: 'TypeScript 7',
     program: 'tsc',
-    files: {
-      'tsconfig.json':
-        '{"compilerOptions":{"strict":true,"noEmit":true,"module":"nodenext","types":[]},"include":["src"]}\n',
-      'src/a.ts':
-        'export const old: string = 1;\nexport function add(a: number, b: number): number {\n  return a + b;\n}\n',
-    },
+    files: TYPESCRIPT_FILES,
     file: 'src/a.ts',
     reported: `New problems in src/a.ts (tsc):
+  3:3 error: Type 'string' is not assignable to type 'number'. [2322]`,
+    old: "Type 'number' is not",
+  },
+  {
+    name: 'TypeScript 5',
+    program: 'typescript-language-server',
+    files: TYPESCRIPT_FILES,
+    file: 'src/a.ts',
+    flags: ['--trust-project'],
+    prepare: installOlderTypeScript,
+    reported: `New problems in src/a.ts (typescript-language-server):
   3:3 error: Type 'string' is not assignable to type 'number'. [2322]`,
     old: "Type 'number' is not",
   },
@@ -70,7 +94,7 @@ const LANGUAGES: readonly Language[] = [
 ];
 
 describe.each(LANGUAGES)('a wrong edit of a $name file', (language) => {
-  const { program, debianPackage, files, file, reported, old } = language;
+  const { program, debianPackage, files, file, reported, old, flags = [], prepare } = language;
   const canRun = debianPackage === undefined || needs(program, debianPackage);
   it.runIf(canRun)(
     'is reported in its result, an old error is not, and nothing is left running',
@@ -82,6 +106,8 @@ describe.each(LANGUAGES)('a wrong edit of a $name file', (language) => {
           call('Edit', { file_path: file, old_string: 'return a + b', new_string: 'return "x"' }),
           call('Edit', { file_path: file, old_string: 'return "x"', new_string: 'return b' }),
         ],
+        flags,
+        ...(prepare === undefined ? {} : { prepare }),
       });
       expect(run).toMatchObject({ code: 0, stderr: '' });
       expect(left).toEqual([]);
