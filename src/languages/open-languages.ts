@@ -52,7 +52,8 @@ export function openLanguages(options: LanguageOptions): Languages {
             files: [...ofServers.files, ...ofCheckers.files],
             notes: [...ofServers.notes, ...ofCheckers.notes],
           };
-          return formatFeedback(found, call.cwd);
+          const readable = found.files.filter(({ path }) => call.isReadable(path));
+          return formatFeedback({ ...found, files: readable }, call.cwd);
         },
       };
     },

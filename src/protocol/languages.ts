@@ -17,6 +17,8 @@ export interface LanguageCall {
   /** The roots of the task. Absolute, without links. */
   readonly roots: readonly string[];
   readonly signal: AbortSignal;
+  /** Tells whether the task may read a file (absolute, without links). Problems in other files are not reported. */
+  isReadable(path: string): boolean;
 }
 
 /** The problems that a call has caused. */

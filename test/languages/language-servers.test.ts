@@ -46,6 +46,7 @@ class Scene implements AsyncDisposable {
     const call = {
       cwd: this.directory,
       roots: [this.directory],
+      isReadable: (file: string) => !file.endsWith('.secret.fake'),
       signal: signal ?? new AbortController().signal,
     };
     const check = await this.languages.beginChange([path], call);
@@ -86,6 +87,11 @@ describe('new problems', () => {
     const { problems } = await scene.change('a.fake', '', lines.join(''));
     expect(problems.split('\n')).toHaveLength(22);
     expect(problems).toMatch(/\[10 more\]$/);
+  });
+
+  it('in another open file are reported unless the task may not read it', async () => {
+    await using scene = new Scene();
+    expect(await scene.change('a.secret.fake', '', 'bad\n')).toEqual(NOTHING);
   });
 
   it('of files without a server are not searched for', async () => {

@@ -9,6 +9,7 @@ import { hashContent } from '../../sys/files/read-file.ts';
 import { writeFileInRoots } from '../../sys/files/write-file.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { TaskRun } from '../task/task-run.ts';
+import { createLanguageCall } from './plan-call.ts';
 
 /** The maximum number of files of one call that are formatted. */
 const MAX_FORMATTED_FILES = 16;
@@ -31,7 +32,7 @@ export interface EditFeedback {
  * @param paths the files that the call may change; absolute, without links
  */
 export function createEditFeedback(
-  { languages }: Pick<EngineDeps, 'languages'>,
+  { languages, home }: Pick<EngineDeps, 'languages' | 'home'>,
   run: Pick<TaskRun, 'spec' | 'permissions'>,
   { context, paths }: { readonly context: ToolContext; readonly paths: readonly string[] },
 ): EditFeedback | null {
@@ -48,8 +49,8 @@ export function createEditFeedback(
       },
     },
     async begin() {
-      const { roots } = run.permissions.rights;
-      check = await (await languages()).beginChange(paths, { cwd: run.spec.cwd, roots, signal });
+      const call = createLanguageCall({ home }, run, signal);
+      check = await (await languages()).beginChange(paths, call);
     },
     format: async (output) =>
       check === null ? output : await keepOutput(output, formatChanges(output, check, context)),
@@ -190,15 +191,24 @@ function decodeText(bytes: Buffer): string | null {
   }
 }
 
-/** Reads the contents of changed files. Leaves out binary files, and files whose former content is not known. */
+/**
+ * Reads the contents of changed files. Leaves out binary files, files whose former content is not known, and files that
+ * were only moved.
+ */
 async function readChanges(
   changed: readonly FileChange[],
   former: ReadonlyMap<string, Buffer>,
 ): Promise<readonly ContentChange[]> {
+  const removed = changed.filter(({ after }) => after === null);
+  const created = changed.filter(({ before }) => before === null);
+  // A patch moves a file by creating one and deleting one. The old problems of the moved file are not new.
+  const source = removed.length === 1 && created.length === 1 ? removed[0]?.before : null;
   const changes = await Promise.all(
-    changed.map(async ({ path, before, after }): Promise<readonly ContentChange[]> => {
+    changed.map(async (change): Promise<readonly ContentChange[]> => {
+      const { path, after, movedFrom } = change;
+      const before = change.before ?? (after === null ? null : (source ?? null));
       const old = before === null ? null : former.get(before);
-      if (old === undefined) return [];
+      if (old === undefined || movedFrom !== undefined) return [];
       const now = after === null ? null : await readContent(path, after);
       if (now === undefined || isBinary(old) || isBinary(now)) return [];
       return [{ path, before: old?.toString() ?? null, after: now?.toString() ?? null }];

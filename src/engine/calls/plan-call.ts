@@ -1,18 +1,48 @@
+import { relative } from 'node:path/posix';
 import type { ErrorCode } from '../../base/errors.ts';
+import { isInside } from '../../base/path-inside.ts';
+import { createExclusionCheck } from '../../policy/excluded-paths.ts';
+import type { LanguageCall } from '../../protocol/languages.ts';
+import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { CodePort } from '../../protocol/tool.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
 import type { TaskRun } from '../task/task-run.ts';
 
+/** Creates the description of a call for language servers. */
+export function createLanguageCall(
+  { home }: Pick<EngineDeps, 'home'>,
+  { spec, permissions }: Pick<TaskRun, 'spec' | 'permissions'>,
+  signal: AbortSignal,
+): LanguageCall {
+  const { rights } = permissions;
+  const { roots } = rights;
+  const read = { tool: 'Read', kind: 'read', inToolSet: true, access: NO_RESOLVED_ACCESS } as const;
+  const withheld = roots.map((root) => ({
+    root,
+    rule: createExclusionCheck(read, { rights, home }, { asked: root, real: root }),
+  }));
+  return {
+    cwd: spec.cwd,
+    roots,
+    signal,
+    isReadable: (path) =>
+      withheld.some(
+        ({ root, rule }) => isInside(root, path) && rule?.(relative(root, path)) === undefined,
+      ),
+  };
+}
+
+const NO_RESOLVED_ACCESS = { ...NO_ACCESS, reads: [], writes: [] };
+
 /** Creates the port through which one call asks language servers. Returns undefined if there are none. */
 export function createCodePort(
-  { languages }: Pick<EngineDeps, 'languages'>,
+  { languages, home }: Pick<EngineDeps, 'languages' | 'home'>,
   run: Pick<TaskRun, 'spec' | 'permissions'>,
   signal: AbortSignal,
 ): CodePort | undefined {
   if (languages === undefined) return undefined;
-  const { roots } = run.permissions.rights;
-  const call = { cwd: run.spec.cwd, roots, signal };
+  const call = createLanguageCall({ home }, run, signal);
   return {
     answer: async (question) => (await languages()).answer(question, call),
     listProblems: async (path) => (await languages()).listProblems(path, call),

@@ -13,6 +13,7 @@ import type {
 import { displayPath, toAbsolutePath } from '../../sys/files/paths.ts';
 import { readFullFile, type FullFile } from '../../sys/files/read-file.ts';
 import { refuseRedactionMark, requireNotStale, writeChange } from '../shared/change-file.ts';
+import { outputErrors } from '../shared/define-tool.ts';
 import { MAX_EDIT_BYTES } from '../shared/file-text.ts';
 import { failure } from '../shared/output.ts';
 
@@ -65,7 +66,8 @@ export async function planRenameCall(
       replay: 'checkable',
       ownWords: true,
       proposes: (planned: PlannedRename) => proposeEdits(planned),
-      run: (planned: PlannedRename, context) => applyRename(planned, context),
+      run: (planned: PlannedRename, context) =>
+        outputErrors(tool.name, context, () => applyRename(planned, context)),
     },
   };
 }

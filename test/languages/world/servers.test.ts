@@ -1,4 +1,4 @@
-import { symlinkSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { installPackages } from '../../mcp/world/install.ts';
@@ -21,7 +21,9 @@ interface Language {
 
 /** typescript-language-server needs a compiler below version 7, which comes with `tsserver.js`. */
 async function installOlderTypeScript(workspace: string): Promise<void> {
-  symlinkSync(join(await older, 'node_modules'), join(workspace, 'node_modules'));
+  // The sandbox hides other directories below /tmp, so a link would lead nowhere.
+  const from = join(await older, 'node_modules');
+  cpSync(from, join(workspace, 'node_modules'), { recursive: true, verbatimSymlinks: true });
 }
 
 const older = installPackages({ typescript: '5.9.3' });
