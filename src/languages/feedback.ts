@@ -65,7 +65,9 @@ async function checkFile(
   { signal }: LanguageCall,
   limits: FeedbackLimits,
 ): Promise<FoundProblems> {
-  if (after === null || isTooLarge(after) || isTooLarge(before ?? '')) return NOTHING;
+  // A server that was given up was named when that happened.
+  if (slot.isGivenUp || after === null) return NOTHING;
+  if (isTooLarge(after) || isTooLarge(before ?? '')) return NOTHING;
   const { stop, name, seconds } = limitTime(slot, signal, limits);
   try {
     return await slot.use(stop, async (server) => {
@@ -92,7 +94,8 @@ async function checkFile(
     const reason = stop.aborted
       ? `it did not answer within code.${name} = ${seconds}`
       : truncate(errorMessage(thrown), MAX_PROBLEM_LENGTH);
-    return { files: [], notes: [`${slot.name} did not check the change: ${reason}.`] };
+    const end = slot.isGivenUp ? ' It is not started again.' : '';
+    return { files: [], notes: [`${slot.name} did not check the change: ${reason}.${end}`] };
   }
 }
 

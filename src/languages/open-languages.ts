@@ -31,8 +31,10 @@ export function openLanguages(options: LanguageOptions): Languages {
   const { commandSeconds, formatSeconds } = limits;
   const servers = new LanguageServers(search, start);
   const checkers = new Checkers({ commands: feedback ? check : [], start, commandSeconds });
-  const needsCommands = (path: string, roots: readonly string[]): boolean =>
-    checkers.areConfigured && isCheckedByCommands(path) && servers.find(path, roots) === null;
+  const needsCommands = (path: string, roots: readonly string[]): boolean => {
+    if (!checkers.areConfigured || !isCheckedByCommands(path)) return false;
+    return servers.find(path, roots)?.isGivenUp ?? true;
+  };
   const parts = { servers, limits };
   return {
     async beginChange(paths, call) {

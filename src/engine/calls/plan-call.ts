@@ -1,5 +1,6 @@
 import { relative } from 'node:path/posix';
 import type { ErrorCode } from '../../base/errors.ts';
+import { lazy } from '../../base/lazy.ts';
 import { isInside } from '../../base/path-inside.ts';
 import { createExclusionCheck } from '../../policy/excluded-paths.ts';
 import type { LanguageCall } from '../../protocol/languages.ts';
@@ -18,16 +19,19 @@ export function createLanguageCall(
   const { rights } = permissions;
   const { roots } = rights;
   const read = { tool: 'Read', kind: 'read', inToolSet: true, access: NO_RESOLVED_ACCESS } as const;
-  const withheld = roots.map((root) => ({
-    root,
-    rule: createExclusionCheck(read, { rights, home }, { asked: root, real: root }),
-  }));
+  // Few calls need this, and the rules have to be compiled for it.
+  const listWithheld = lazy(() =>
+    roots.map((root) => ({
+      root,
+      rule: createExclusionCheck(read, { rights, home }, { asked: root, real: root }),
+    })),
+  );
   return {
     cwd: spec.cwd,
     roots,
     signal,
     isReadable: (path) =>
-      withheld.some(
+      listWithheld().some(
         ({ root, rule }) => isInside(root, path) && rule?.(relative(root, path)) === undefined,
       ),
   };
@@ -76,6 +80,12 @@ export async function planCall(
   const plan = await tool.changePlan?.make(input, context);
   if (plan === undefined) return { ok: true, call: ready };
   if (!plan.ok) return plan;
+  const { isReadable } = createLanguageCall(deps, run, signal);
+  const withheld = plan.access.writes.find((path) => !isReadable(path));
+  if (withheld !== undefined) {
+    const text = `This would change ${withheld}, which a rule withholds from this task. Nothing was changed.`;
+    return { ok: false, error: 'PERMISSION_DENIED', text };
+  }
   return {
     ok: true,
     call: {

@@ -2,6 +2,7 @@ import { symlinkSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { envelopeOf } from '../../e2e/muster.ts';
+import { needs } from '../../needs.ts';
 import { call, runCalls } from './code-world.ts';
 
 const PROGRAMS = resolve(import.meta.dirname, '../../../node_modules');
@@ -59,6 +60,14 @@ it('a rename needs the rights of Edit for each file', async () => {
   });
   expect(denied.results).toEqual([expect.stringContaining('The deny rule `Edit(src/b.ts)`')]);
   expect(envelopeOf(denied.run).data.files_modified).toEqual([]);
+  const hidden = await runCalls({
+    files: FILES,
+    calls: [call('Code', { ...RENAME, action: 'references' })],
+    flags: ['--deny', 'Read(src/b.ts)'],
+  });
+  expect(hidden.results).toEqual([
+    'src/a.ts:1  export function add(a: number, b: number): number {',
+  ]);
   const planning = await runCalls({
     files: FILES,
     calls: [call('Code', RENAME)],
@@ -148,4 +157,24 @@ New problems in a.sh (sh check.sh):
     'Edited a.sh: 1 replacement at line 1.',
     'Created notes.md: 1 line.',
   ]);
+});
+
+it('Code is offered only where a language server is installed', async () => {
+  const offered = async (env: Readonly<Record<string, string>>): Promise<readonly string[]> => {
+    const { requests } = await runCalls({ files: FILES, calls: [], env });
+    return (requests[0]?.tools ?? []).map(({ name }) => name);
+  };
+  const without = await offered({ PATH: '/usr/bin:/bin' });
+  expect(without).not.toContain('Code');
+  expect(await offered({})).toEqual([...without, 'Code']);
+  expect(await offered({ MUSTER_CODE_FEEDBACK: 'false' })).toEqual(without);
+});
+
+it.runIf(needs('gofmt', 'golang-go'))('gofmt formats files of a Go module', async () => {
+  const { results } = await runCalls({
+    files: { 'go.mod': 'module x\n' },
+    calls: [call('Write', { file_path: 'a.go', content: 'package x\nvar   A = 1\n' })],
+    env: { PATH: '/usr/bin:/bin', MUSTER_CODE_FEEDBACK: 'false' },
+  });
+  expect(results).toEqual(['Created a.go: 2 lines.\na.go was formatted by gofmt: 2 lines.']);
 });

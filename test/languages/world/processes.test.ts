@@ -63,12 +63,33 @@ describe.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)('after %s', (signal) =>
       },
     );
     await reached.promise;
-    const isServer = (pid: number): boolean =>
-      readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('fake-server.mjs');
-    expect(findMarked(world.mark).filter(isServer).length).toBeGreaterThan(0);
+    expect(findMarked(world.mark).filter(isFakeServer).length).toBeGreaterThan(0);
     process.kill(running.pid, signal);
     await running.finished;
     // After a kill the guard ends the server.
     await waitForMarked(world.mark, (pids) => pids.length === 0);
   });
 });
+
+it('SIGINT ends a run that waits for a server, and the server', async () => {
+  await using world = await openWorld({
+    script: () => ({ toolCalls: [WRITE('a.fake')] }),
+  });
+  const server = `${writeFakeServer(world.sandbox.workspace)} deaf`;
+  const running = world.start(['-p', 'go', '--permission-mode', 'acceptEdits'], {
+    env: { ...PATIENT, MUSTER_CODE_SERVERS: `[".fake=${server}"]` },
+  });
+  await waitForMarked(world.mark, (pids) => pids.some(isFakeServer));
+  running.process.kill('SIGINT');
+  expect((await running.finished).code).toBe(130);
+  expect(findMarked(world.mark)).toEqual([]);
+});
+
+function isFakeServer(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('fake-server.mjs');
+  } catch {
+    // The process has ended meanwhile.
+    return false;
+  }
+}
