@@ -49,6 +49,8 @@ export class LanguageServer {
   /** True if the server answers requests for the problems of a document. */
   private readonly answersWithProblems: boolean;
   readonly capabilities: Readonly<Record<string, unknown>>;
+  /** True if the server was closed on purpose. */
+  isClosed = false;
   /** The ends of the last work on each file. */
   private readonly turns = new Map<string, Promise<unknown>>();
 
@@ -186,6 +188,7 @@ export class LanguageServer {
 
   /** Ends the server, which may first end by itself. */
   async close(): Promise<void> {
+    this.isClosed = true;
     try {
       await this.connection.request('shutdown', undefined, AbortSignal.timeout(SHUTDOWN_MS));
       this.connection.notify('exit', undefined);

@@ -34,6 +34,10 @@ export class ServerSlot {
   readonly root: string;
   private server: Promise<LanguageServer> | null = null;
   private failures = 0;
+  /** The number of works that use the server now. */
+  private active = 0;
+  /** True if commands may have changed files since the server was started. */
+  private isOutdated = false;
   private silences = 0;
   private problem = '';
   private readonly closing = new AbortController();
@@ -53,6 +57,32 @@ export class ServerSlot {
   /** Returns the running server, which is started if needed. Rejects if it cannot be used, or when the signal aborts. */
   async use<T>(signal: AbortSignal, work: (server: LanguageServer) => Promise<T>): Promise<T> {
     if (this.isGivenUp) throw new Error(this.problem);
+    if (this.isOutdated && this.active === 0) await this.discard();
+    this.active += 1;
+    try {
+      return await this.useServer(signal, work);
+    } finally {
+      this.active -= 1;
+    }
+  }
+
+  /** Notes that a command may have changed files. A server that does not notice that is started anew at its next use. */
+  noteCommand(): void {
+    this.isOutdated = this.server !== null && this.found.row.needsRestart === true;
+  }
+
+  private async discard(): Promise<void> {
+    const { server } = this;
+    this.server = null;
+    this.isWarm = false;
+    this.isOutdated = false;
+    await (await server?.catch(() => null))?.close();
+  }
+
+  private async useServer<T>(
+    signal: AbortSignal,
+    work: (server: LanguageServer) => Promise<T>,
+  ): Promise<T> {
     const server = await rejectOnAbort((this.server ??= this.open()), signal);
     try {
       const result = await work(server);
@@ -82,12 +112,17 @@ export class ServerSlot {
       const process = await this.start();
       const ready = AbortSignal.any([this.closing.signal, AbortSignal.timeout(READY_MS)]);
       const server = await LanguageServer.open(process, { row, root: this.root }, ready);
-      void server.ended.then((reason) => this.recordFailure(reason));
+      void this.watchEnd(server);
       return server;
     } catch (thrown) {
       this.recordFailure(`it could not start: ${errorMessage(thrown)}`);
       throw new Error(this.problem, { cause: thrown });
     }
+  }
+
+  private async watchEnd(server: LanguageServer): Promise<void> {
+    const reason = await server.ended;
+    if (!server.isClosed) this.recordFailure(reason);
   }
 
   private recordFailure(reason: string): void {
@@ -144,6 +179,11 @@ export class LanguageServers {
     );
     this.slots.set(key, slot);
     return slot;
+  }
+
+  /** Notes that a command may have changed files. */
+  noteCommand(): void {
+    for (const slot of this.slots.values()) slot.noteCommand();
   }
 
   /** Returns the language id of a file that has a server. */

@@ -21,6 +21,8 @@ export interface LanguageOptions {
 
 /** The language servers, checkers and formatters of the process. */
 export interface Languages extends LanguagePort {
+  /** Notes that a command may have changed files. */
+  noteCommand(): void;
   /** Ends all servers. */
   close(): Promise<void>;
 }
@@ -65,6 +67,7 @@ export function openLanguages(options: LanguageOptions): Languages {
       (await import('./ask-language-server.ts')).listProblems(path, call, parts),
     planRename: async (symbol, call) =>
       (await import('./ask-language-server.ts')).planRename(symbol, call, parts),
+    noteCommand: () => servers.noteCommand(),
     close: () => servers.close(),
   };
 }

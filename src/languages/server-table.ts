@@ -14,6 +14,8 @@ export interface ServerProgramRow {
   readonly initializationOptions?: JsonObject;
   /** The answers to requests for settings, by section. */
   readonly settings?: JsonObject;
+  /** True if the server does not notice by itself which files of the project change on the disk. */
+  readonly needsRestart?: true;
   /** The way to the problems of a file, for a server that does not report the end of a check. */
   readonly problemsBy?: 'tsserver';
 }
@@ -57,6 +59,7 @@ export const LANGUAGES: readonly LanguageRow[] = [
         program: 'tsc',
         args: ['--lsp', '--stdio'],
         needs: { besideProgram: '../lib/getExePath.js' },
+        needsRestart: true,
       },
       {
         program: 'typescript-language-server',
@@ -84,8 +87,8 @@ export const LANGUAGES: readonly LanguageRow[] = [
     ],
     root: 'workspace',
     servers: [
-      { program: 'pyright-langserver', args: ['--stdio'] },
-      { program: 'basedpyright-langserver', args: ['--stdio'] },
+      { program: 'pyright-langserver', args: ['--stdio'], needsRestart: true },
+      { program: 'basedpyright-langserver', args: ['--stdio'], needsRestart: true },
       { program: 'pylsp', args: [], runsProjectCode: true },
     ],
   },
@@ -94,7 +97,7 @@ export const LANGUAGES: readonly LanguageRow[] = [
     endings: { '.go': 'go' },
     rootMarkers: ['go.work', 'go.mod'],
     root: 'nearest',
-    servers: [{ program: 'gopls', args: [] }],
+    servers: [{ program: 'gopls', args: [], needsRestart: true }],
   },
   {
     language: 'rust',

@@ -177,6 +177,7 @@ async function createEngine(
     ],
     web: loadWebAccess(environment),
     ...(languages.load === null ? {} : { languages: languages.load }),
+    onCommand: languages.noteCommand,
     mcp: servers,
     templates: templates.items,
     agents: { refresh: () => agents.refresh(), agents: () => agents.current.items },

@@ -19,6 +19,8 @@ export interface SessionLanguages {
   readonly load: (() => Promise<Languages>) | null;
   /** True if a language server is installed for the workspace, so that the tool Code is offered. */
   readonly offersCode: boolean;
+  /** Notes that a command may have changed files, so that servers read them again. */
+  noteCommand(): void;
   /** Ends all servers. */
   close(): Promise<void>;
 }
@@ -51,7 +53,12 @@ export function openSessionLanguages(parts: LanguageParts): SessionLanguages {
     );
   }
   if (!code.feedback && !code.format) {
-    return { load: null, offersCode: false, close: () => Promise.resolve() };
+    return {
+      load: null,
+      offersCode: false,
+      noteCommand: () => {},
+      close: () => Promise.resolve(),
+    };
   }
   const search = {
     path: environment['PATH'] ?? '',
@@ -73,6 +80,7 @@ export function openSessionLanguages(parts: LanguageParts): SessionLanguages {
         openLanguages({ ...code, search, limits: code, start }),
       )),
     offersCode: code.feedback && hasLanguageServer(search),
+    noteCommand: () => void opened?.then((languages) => languages.noteCommand()),
     close: async () => {
       await (await opened)?.close();
     },

@@ -176,6 +176,8 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
     };
     const outcome = tool.kind === 'edit' ? edit() : work();
     const output = await Promise.race([outcome, abandoned.promise]);
+    const mayChangeFiles = ready.decision?.confinement !== 'read-only';
+    if (tool.kind === 'execute' && mayChangeFiles) deps.onCommand?.();
     return controller.signal.reason === TIMED_OUT ? timedOut(output, toolMs) : output;
   } catch (thrown) {
     if (controller.signal.aborted) {

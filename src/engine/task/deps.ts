@@ -108,6 +108,8 @@ export interface EngineDeps {
   readonly web?: () => Promise<WebAccess>;
   /** Loads the language servers and checkers at the first change of a file. Default: changes are not checked. */
   readonly languages?: () => Promise<LanguagePort>;
+  /** Called after a command that may have changed files. Default: nobody needs to know. */
+  readonly onCommand?: () => void;
   /** Returns the logged decision about a call, for reruns. Default: rules and people decide. */
   readonly decided?: (callId: string) => Promise<CallDecision>;
   /** Returns the logged outcome of the search for an earlier result, for reruns. Default: it is searched for. */

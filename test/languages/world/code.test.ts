@@ -178,3 +178,23 @@ it.runIf(needs('gofmt', 'golang-go'))('gofmt formats files of a Go module', asyn
   });
   expect(results).toEqual(['Created a.go: 2 lines.\na.go was formatted by gofmt: 2 lines.']);
 });
+
+it('a file that a command has created is known to the server', async () => {
+  const { results } = await runCalls({
+    files: FILES,
+    calls: [
+      call('Read', { file_path: 'src/b.ts' }),
+      call('Edit', { file_path: 'src/b.ts', old_string: 'total', new_string: 'all' }),
+      call('Bash', { command: 'echo "export const c: string = 1 + String();" > src/c.ts' }),
+      call('Edit', {
+        file_path: 'src/b.ts',
+        old_string: '"./a.js";',
+        new_string: '"./a.js";\nimport { c } from "./c.js";\nexport const d: number = c;',
+      }),
+    ],
+    flags: ['--permission-mode', 'autonomous'],
+  });
+  expect(results.at(-1)).toBe(`Edited src/b.ts: 1 replacement at line 1.
+New problems in src/b.ts (tsc):
+  3:14 error: Type 'string' is not assignable to type 'number'. [2322]`);
+});
