@@ -20,6 +20,8 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   ],
   /** Attempts to pass the check of a task's work without doing the work. */
   accept: ['test/accept/*.test.ts'],
+  /** Language servers from npm and of the system, formatters and checkers. */
+  code: ['test/languages/world/*.test.ts'],
   /** Servers of the Model Context Protocol from npm, which needs the network. */
   mcp: ['test/mcp/world/*.test.ts'],
   /** The attacks that play through the engine and the built program, large pages, and keys in a real keychain. */

@@ -26,7 +26,7 @@ import type { MessageLimits } from './message-lines.ts';
 import type { AskForServer } from './server-data.ts';
 import { McpServerError } from './server-error.ts';
 import type { HttpTransport } from './server-entry.ts';
-import type { ServerProcess } from './server-process.ts';
+import type { ServerProcess } from '../sys/processes/server-process.ts';
 import type { TaskSession } from './server-tasks.ts';
 import { quoteOneLine, toServerError } from './session-errors.ts';
 import { findCurrentCall } from './current-call.ts';

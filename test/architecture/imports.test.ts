@@ -55,6 +55,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   receipts: ['protocol', 'base'],
   acceptance: ['protocol', 'sys', 'base'],
   web: ['protocol', 'sys', 'base'],
+  languages: ['protocol', 'sys', 'base'],
   tools: ['web', 'mcp', 'protocol', 'sys', 'base'],
   mcp: ['protocol', 'sys', 'base'],
   control: ['base'],
@@ -102,6 +103,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'tools',
     'web',
     'mcp',
+    'languages',
     'protocol',
     'sys',
     'base',
@@ -252,6 +254,7 @@ describe('imports', () => {
       'ipaddr.js',
       'htmlparser2',
       'unpdf',
+      'vscode-languageserver-protocol',
       '@pydantic/genai-prices',
       '@vscode/ripgrep',
       'smol-toml',
@@ -278,6 +281,16 @@ it('one file loads the client of MCP, when a connection is opened', () => {
   expect([...reached].filter((file) => users.has(file))).toEqual([]);
   const loaders = own.filter(({ to, kind }) => to === 'mcp/open-session.ts' && kind === 'dynamic');
   expect(loaders.map(({ from }) => from)).toEqual(['mcp/start-session.ts']);
+});
+it('the protocol of language servers is loaded when a server is started', () => {
+  const users = new Set(
+    imports
+      .filter(({ to, kind }) => to.startsWith('vscode-') && kind === 'value')
+      .map(({ from }) => from),
+  );
+  expect([...users]).toEqual(['languages/connection.ts']);
+  const reached = staticallyReached(['api/setup/languages.ts', 'languages/open-languages.ts']);
+  expect([...reached].filter((file) => users.has(file))).toEqual([]);
 });
 /** The modules that a headless run imports dynamically one after the other, before its first request. */
 const START_OF_A_RUN = [

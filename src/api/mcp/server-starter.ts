@@ -2,12 +2,8 @@ import { MusterError } from '../../base/errors.ts';
 import { toShellWord } from '../../base/text.ts';
 import type { CleanupResult } from '../../base/cleanup-result.ts';
 import { runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
-import {
-  startServerProgram,
-  startUnconfined,
-  type ServerProcess,
-  type StartServerProcess,
-} from '../../mcp/server-process.ts';
+import { startUnconfined, type StartServerProcess } from '../../mcp/server-process.ts';
+import { startServerProgram, type ServerProcess } from '../../sys/processes/server-process.ts';
 import { findDeniedPaths } from '../../policy/denied-paths.ts';
 import type { RuleSet } from '../../protocol/permission.ts';
 import { toRealPath } from '../../sys/files/real-path.ts';

@@ -141,7 +141,7 @@ export function createSession(parts: SessionParts): Muster {
     stop,
     async close() {
       await stop({ by: 'client', because: 'Muster was closed' });
-      await parts.servers.close();
+      await Promise.all([parts.servers.close(), parts.languages.close()]);
       await parts.channel?.close();
       await parts.retention.finish();
       await store.close();

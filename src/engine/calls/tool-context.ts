@@ -8,6 +8,7 @@ import type { WaitRunner } from '../questions/ask-person.ts';
 import { createMemoryPort } from '../memory/memory-source.ts';
 import { sleep } from '../../base/deadlines.ts';
 import type { TaskRun } from '../task/task-run.ts';
+import { createCodePort } from './plan-call.ts';
 import { createServerPort } from './server-port.ts';
 import { createWebPort } from './web-port.ts';
 import { createVariablePort, readTaskVariables } from '../task/task-variables.ts';
@@ -49,6 +50,7 @@ export function createToolContext(
   };
   const { memory: source } = deps;
   const web = createWebPort(deps, run, { tool, signal });
+  const code = createCodePort(deps, run, signal);
   return {
     taskId: spec.id,
     callId,
@@ -88,6 +90,7 @@ export function createToolContext(
     ...(source === undefined ? {} : { memory: createMemoryPort({ source, spec, sleep: wait }) }),
     ...(web === undefined ? {} : { web }),
     ...(server === undefined ? {} : { server }),
+    ...(code === undefined ? {} : { code }),
     askModel: async (question) =>
       (await import('../turn/request-apart.ts')).requestApart(
         deps,

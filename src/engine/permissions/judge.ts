@@ -166,7 +166,7 @@ function addGrantedRules({ inbox }: EngineDeps, run: CallingTask): Rights {
 function resolveCall(
   deps: EngineDeps,
   run: CallingTask,
-  { tool, access }: ReadyCall,
+  { tool, access, decidedAs = tool.name }: ReadyCall,
 ): ResolvedCall {
   const { roots } = run.permissions.rights;
   const context = { roots, home: deps.home };
@@ -191,10 +191,10 @@ function resolveCall(
   const described = access ?? NO_ACCESS;
   const { reads, writes } = described;
   return {
-    tool: tool.name,
+    tool: decidedAs,
     // A call whose access is unknown is treated as a command.
     kind: access === null ? 'execute' : tool.kind,
     access: { ...described, reads: reads.map(resolveRead), writes: writes.map(resolveWrite) },
-    inToolSet: run.view.has(tool.name),
+    inToolSet: run.view.has(decidedAs),
   };
 }
