@@ -8,6 +8,7 @@ import type { WaitRunner } from '../questions/ask-person.ts';
 import { createMemoryPort } from '../memory/memory-source.ts';
 import { sleep } from '../../base/deadlines.ts';
 import type { TaskRun } from '../task/task-run.ts';
+import { createChangePort } from './change-port.ts';
 import { createServerPort } from './server-port.ts';
 import { createWebPort } from './web-port.ts';
 import { createVariablePort, readTaskVariables } from '../task/task-variables.ts';
@@ -83,6 +84,7 @@ export function createToolContext(
       }),
       signal,
     ),
+    ...(deps.changes === undefined ? {} : { changes: createChangePort(deps, run) }),
     variables: createVariablePort(deps, run),
     ...(source === undefined ? {} : { memory: createMemoryPort({ source, spec, sleep: wait }) }),
     ...(web === undefined ? {} : { web }),

@@ -12,7 +12,7 @@ import {
   type RunningCommand,
   type RunOutcome,
 } from './command-run.ts';
-import { describeRemainingProcesses } from './remaining-processes.ts';
+import { describeRemainingProcesses, listLeftProcesses } from './remaining-processes.ts';
 import { runInForeground } from './foreground.ts';
 import { protectedFileNotes } from './sandbox-notes.ts';
 
@@ -167,6 +167,8 @@ async function runToEnd(
   // ends.
   const cleanupTimer = setInterval(() => {
     void running.settle().then(reportProtectedFiles);
+    // A failure is reported when the observation ends.
+    running.observation?.checkpoint().catch(() => {});
   }, CLEANUP_INTERVAL_MS);
   cleanupTimer.unref();
   const outcome = await supervise(running, { timeoutMs: null, signal, take }).finally(() =>
@@ -176,7 +178,13 @@ async function runToEnd(
   if (outcome.startError !== undefined) throw new Error(outcome.startError);
   const note = describeRemainingProcesses(outcome.remaining);
   if (note !== null) write(Buffer.from(`${note}\n`));
-  return { how: describeEnd(outcome), exitCode: outcome.exitCode };
+  const { exitCode, changes, remaining } = outcome;
+  return {
+    how: describeEnd(outcome),
+    exitCode,
+    ...(changes === null ? {} : { changes }),
+    ...listLeftProcesses(remaining),
+  };
 }
 
 function describeEnd({ endedBy, forced }: RunOutcome): ShellExit['how'] {
