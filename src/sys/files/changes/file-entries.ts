@@ -81,7 +81,8 @@ export class FileEntries {
     { kind, size }: EntryStats,
     { isFirst }: { readonly isFirst: boolean },
   ): boolean {
-    if (kind !== 'file' || !this.contents.hasRoomFor(path, size)) return false;
+    if (kind !== 'file') return true;
+    if (!this.contents.hasRoomFor(path, size)) return false;
     if (!isFirst) return true;
     this.keptAtFirst += 1;
     return this.keptAtFirst <= MAX_FILES_KEPT_AT_FIRST;

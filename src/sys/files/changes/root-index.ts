@@ -27,6 +27,8 @@ interface DirectoryEntry {
   watcher: FSWatcher | null;
   /** True if the directory may have been replaced by another one, which is not watched. */
   mayBeReplaced: boolean;
+  /** True if the directory is no longer part of the index. */
+  isRemoved: boolean;
 }
 
 /** A directory whose files are not listed one by one. */
@@ -151,6 +153,7 @@ export class RootIndex {
     let count = 0;
     for (let next = work.pop(); next !== undefined; next = work.pop()) {
       for (const name of next.names) {
+        if (next.at.isRemoved) break;
         this.compare(next, name, { work, report });
         count += 1;
         if (count % 64 !== 0) continue;
@@ -273,6 +276,7 @@ export class RootIndex {
       entries: new Map(),
       watcher: null,
       mayBeReplaced: false,
+      isRemoved: false,
     };
     this.watch(directory);
     return directory;
@@ -320,6 +324,7 @@ export class RootIndex {
   private remove(directory: DirectoryEntry, report: ChangeReport | null): void {
     directory.watcher?.close();
     directory.watcher = null;
+    directory.isRemoved = true;
     this.touched.delete(directory);
     for (const [name, entry] of directory.entries) {
       this.removeEntry({ at: directory, name, path: join(directory.path, name) }, entry, report);

@@ -63,6 +63,8 @@ export interface WorkspaceChangesParts {
   readonly excluded: readonly string[];
   /** Returns the milliseconds since the epoch. */
   readonly now: () => number;
+  /** Watches the directories. Default: as this system can. */
+  readonly watches?: DirectoryWatches;
 }
 
 /**
@@ -72,7 +74,7 @@ export interface WorkspaceChangesParts {
  */
 export class WorkspaceChanges {
   private readonly parts: WorkspaceChangesParts;
-  private readonly watches = new DirectoryWatches();
+  private readonly watches: DirectoryWatches;
   private readonly contents = new KeptContents();
   private readonly indexes = new Map<string, RootIndex>();
   private readonly active = new Set<Observer>();
@@ -83,6 +85,7 @@ export class WorkspaceChanges {
 
   constructor(parts: WorkspaceChangesParts) {
     this.parts = parts;
+    this.watches = parts.watches ?? new DirectoryWatches();
     this.excluded = new Set(parts.excluded);
     this.stopListening = listenToOwnChanges({
       before: (path) => this.updateNow(path, this.report),
