@@ -22,6 +22,8 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   mcp: ['test/mcp/world/*.test.ts'],
   /** The attacks that play through the engine and the built program, large pages, and keys in a real keychain. */
   hostile: ['test/hostile/{hostile,effects,program,pages,keychain}.test.ts'],
+  /** Many random commands of subagents that work at the same time, with and without the sandbox. */
+  receipts: ['test/receipts/random-commands.test.ts'],
   /** Every point of the terminal UI, on the built program in tmux. */
   terminal: ['test/terminal/*.test.ts', 'test/e2e/tui-*.test.ts'],
 };

@@ -100,8 +100,8 @@ export interface FileChange {
   /** Set if other commands ran at the same time, so that one of them may have made the change. */
   readonly shared?: true;
   /**
-   * The times, in milliseconds since the epoch, at which the first and the last part of the change were found. Set for a
-   * command in the background, whose changes are recorded when it ends.
+   * The times, in milliseconds since the epoch, at which the first and the last part of the change were found. Set for
+   * shared changes, and for a command in the background, whose changes are recorded when it ends.
    */
   readonly since?: number;
   readonly until?: number;

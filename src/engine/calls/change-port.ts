@@ -69,6 +69,6 @@ function toFileChange(
     ...(isModeChange ? { newMode: after.mode } : {}),
     byCommand: true,
     ...(shared ? { shared: true } : {}),
-    ...(inBackground ? { since, until } : {}),
+    ...(shared || inBackground ? { since, until } : {}),
   };
 }

@@ -41,6 +41,11 @@ export async function planFiles(
     const first = findFirstUndoable(changes, (hash) => store.hasBackup(hash) || contents.has(hash));
     if (first > 0 || first === -1) left.push({ path, because: describeUnknownContent(first) });
     if (first === -1) continue;
+    const unrestorable = describeOtherKind(changes);
+    if (unrestorable !== null) {
+      left.push({ path, because: unrestorable });
+      continue;
+    }
     const found = await readContentOrReason(path, since.roots);
     const file = planFile(path, changes.slice(first), found);
     if (hasForm(found, file.to, { comparesMode: true })) continue;
@@ -85,6 +90,17 @@ function findFirstUndoable(
     if (byCommand !== true) return true;
     return !isPartlyEarlier && (before === null || isAvailable(before));
   });
+}
+
+/** Returns the reason why a path is left that is or was a link or a special file by a command, or null. */
+function describeOtherKind(changes: readonly ChangeSince[]): string | null {
+  const hashes = changes.flatMap(({ change: { before, after } }) => [before ?? '', after ?? '']);
+  if (hashes.some((hash) => hash.startsWith('link:'))) {
+    return 'was made or changed by a command as a symbolic link, and links are not restored';
+  }
+  return hashes.some((hash) => hash.startsWith('special:'))
+    ? 'was made or changed by a command as a special file, which is not restored'
+    : null;
 }
 
 function describeUnknownContent(first: number): string {

@@ -12,7 +12,7 @@ export interface ChangeSince extends EventTime {
   readonly change: FileChange;
   /** True if the log was imported, so that the change happened on another machine. */
   readonly isImported: boolean;
-  /** The time of the last part of the change. It differs from `ts` only for a command in the background. */
+  /** The time of the last part of the change. It differs from `ts` only for changes with two times. */
   readonly until: number;
   /** True if a part of the change was made before the event. */
   readonly isPartlyEarlier: boolean;

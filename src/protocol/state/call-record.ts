@@ -76,19 +76,29 @@ export function addFileChanges(
 }
 
 /** Merges two changes of one file. Returns null if a command has undone the first one. */
-function mergeFileChanges(first: FileChange, next: FileChange): FileChange | null {
-  const { before } = first;
+function mergeFileChanges(one: FileChange, other: FileChange): FileChange | null {
+  const [first, next] = isEarlier(other, one) ? [other, one] : [one, other];
+  const { before, since } = first;
   if (next.byCommand !== true) return { ...next, before };
   const mode = first.mode ?? next.mode;
   const newMode = next.after === null ? undefined : (next.newMode ?? first.newMode);
-  if (before === next.after && (before === null || mode === newMode)) return null;
+  const isShared = first.shared === true || next.shared === true;
+  // Another task has recorded a shared change, too, so it is not certain that nothing has changed overall.
+  if (!isShared && before === next.after && (before === null || mode === newMode)) return null;
   const { byCommand: _, ...merged } = {
     ...next,
     before,
     ...(mode === undefined ? {} : { mode }),
     ...(newMode === undefined ? {} : { newMode }),
+    ...(isShared ? { shared: true as const } : {}),
+    ...(since === undefined ? {} : { since }),
   };
   return first.byCommand === true ? { ...merged, byCommand: true } : merged;
+}
+
+/** Tells whether a change was made before another one. Without times, the order of their records decides. */
+function isEarlier({ until }: FileChange, other: FileChange): boolean {
+  return until !== undefined && other.until !== undefined && until < other.until;
 }
 
 /** Records files as read. */

@@ -2,7 +2,7 @@ import { lstatIfPresent } from '../path-lookup.ts';
 import { isSecretPath } from '../secret-paths.ts';
 import { findRepository } from '../../git/repository.ts';
 import { readTrackedVersions, type TrackedVersion } from '../../git/tracked-files.ts';
-import { isAbsolute, join, relative } from 'node:path';
+import { join } from 'node:path';
 import type { EntryStats } from './path-change.ts';
 
 /** The maximum size in bytes of a content that is kept in memory, and of all of them together. */
@@ -57,7 +57,7 @@ export class TrackedContents {
 
   /** Returns the object with the content of a file; null if git does not have it, or if that is not certain. */
   find(path: string, { size, mtimeMs }: EntryStats): GitContent | null {
-    const version = this.versions.get(toTrackedName(this.top, path));
+    const version = this.versions.get(path.slice(this.top.length + 1));
     // Both times come from the same nanoseconds, but are rounded in different ways.
     const isSame =
       version !== undefined &&
@@ -67,9 +67,4 @@ export class TrackedContents {
       ? { gitDirectory: this.gitDirectory, id: version.id }
       : null;
   }
-}
-
-function toTrackedName(top: string, path: string): string {
-  const name = relative(top, path);
-  return isAbsolute(name) ? path : name;
 }

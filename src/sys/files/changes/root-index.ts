@@ -78,6 +78,8 @@ export class RootIndex {
   private readonly files: FileEntries;
   private touched = new Map<DirectoryEntry, Set<string>>();
   private touchedSummaries = new Set<string>();
+  /** The known names of files with several names (hard links), by the identity of the file and by their path. */
+  private readonly linkedNames = new Map<string, Map<string, Place>>();
   private fileCount = 0;
   private isBuilt = false;
   /** True if events may be missing, so that all files have to be compared. */
@@ -185,7 +187,7 @@ export class RootIndex {
     name: string,
     { work, report }: { readonly work: Work[]; readonly report: ChangeReport | null },
   ): void {
-    const path = join(at.path, name);
+    const path = at.path === '/' ? `/${name}` : `${at.path}/${name}`;
     if (name === '.git' || isOwnTemporaryName(name) || this.parts.excluded.has(path)) return;
     const found = readStats(path);
     // What cannot be inspected counts as unchanged.
@@ -201,8 +203,8 @@ export class RootIndex {
     }
     if (known !== undefined && known.kind !== 'file') {
       this.removeEntry({ at, name, path }, known, report);
-      this.compareFile({ at, name, path }, undefined, found, report);
-    } else this.compareFile({ at, name, path }, known, found, report);
+      this.compareFile({ at, name, path }, { known: undefined, found }, work, report);
+    } else this.compareFile({ at, name, path }, { known, found }, work, report);
   }
 
   private compareDirectory(
@@ -249,13 +251,14 @@ export class RootIndex {
   }
 
   private compareFile(
-    { at, name, path }: Place,
-    known: FileEntry | undefined,
-    found: Stats | undefined,
+    place: Place,
+    { known, found }: { readonly known: FileEntry | undefined; readonly found: Stats | undefined },
+    work: Work[],
     report: ChangeReport | null,
   ): void {
+    const { at, name, path } = place;
     if (found === undefined) {
-      if (known !== undefined) this.removeEntry({ at, name, path }, known, report);
+      if (known !== undefined) this.removeEntry(place, known, report);
       return;
     }
     const compared = this.files.compare(path, known, toEntryStats(found), {
@@ -265,7 +268,17 @@ export class RootIndex {
     if (compared === null) return;
     if (known === undefined) this.fileCount += 1;
     at.entries.set(name, compared.entry);
+    if (found.nlink > 1) work.push(...this.addLinkedName(place, found));
     if (compared.isChanged) report?.file(path, compared.before, compared.entry);
+  }
+
+  /** Adds a name of a file with several names. Returns the others, about which the system has sent no event. */
+  private addLinkedName(place: Place, stats: Stats): readonly Work[] {
+    const names = this.linkedNames.get(identityOf(stats)) ?? new Map<string, Place>();
+    const others = [...names.values()].filter(({ path }) => path !== place.path);
+    names.set(place.path, place);
+    this.linkedNames.set(identityOf(stats), names);
+    return others.map(({ at, name }) => ({ at, names: [name], isDeep: false }));
   }
 
   private createDirectory(path: string, stats: Stats | undefined): DirectoryEntry {
@@ -316,6 +329,7 @@ export class RootIndex {
     } else {
       this.fileCount -= 1;
       this.files.forget(entry);
+      if (entry.stats.nlink > 1) this.linkedNames.get(identityOf(entry.stats))?.delete(path);
       report?.file(path, entry, null);
     }
   }
@@ -339,6 +353,6 @@ interface Place {
   readonly path: string;
 }
 
-function identityOf({ dev, ino }: Stats): string {
+function identityOf({ dev, ino }: Pick<Stats, 'dev' | 'ino'>): string {
   return `${dev}:${ino}`;
 }

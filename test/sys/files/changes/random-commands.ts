@@ -1,7 +1,7 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 
-/** Directories in which the random commands work. */
-export const DIRECTORIES = ['a', 'a/deep', 'b', 'c/d/e'];
+/** The directories in which the random commands work. */
+const DIRECTORIES = ['a', 'a/deep', 'b', 'c/d/e'];
 
 const directory = fc.constantFrom(...DIRECTORIES);
 const name = fc.constantFrom('one', 'two', 'three', 'with blank', 'ünï', '.dot', '-dash');
@@ -24,7 +24,7 @@ const step: fc.Arbitrary<string> = fc.oneof(
   // The same size and the same time of modification, but another content.
   file.map(
     (path) =>
-      `touch -r ${quote(path)} ../stamp; tr a-z b-za < ${quote(path)} > ../copy; cat ../copy > ${quote(path)}; touch -r ../stamp ${quote(path)}`,
+      `touch -r ${quote(path)} $OUT/stamp; tr a-z b-za < ${quote(path)} > $OUT/copy; cat $OUT/copy > ${quote(path)}; touch -r $OUT/stamp ${quote(path)}`,
   ),
   file.map((path) => `sed -i s/a/b/ ${quote(path)}`),
   fc
@@ -33,7 +33,7 @@ const step: fc.Arbitrary<string> = fc.oneof(
   directory.map((at) => `rm -f ${at}/n*`),
   directory.map((at) => `rm -rf ${at}; mkdir -p ${at}; echo again > ${at}/one`),
   directory.map(
-    (at) => `mv ${at} ../moved && mkdir -p ${at} && mv ../moved/* ${at}/; rm -rf ../moved`,
+    (at) => `mv ${at} $OUT/moved && mkdir -p ${at} && mv $OUT/moved/* ${at}/; rm -rf $OUT/moved`,
   ),
   directory.map((at) => `cp -r ${at} new; mkdir -p new/below; echo x > new/below/file`),
   fc.constant('rm -rf new'),
@@ -46,14 +46,21 @@ const step: fc.Arbitrary<string> = fc.oneof(
   fc.constant('git stash -q -u; git stash pop -q'),
   fc.constant('git checkout -q .'),
   fc.constant('git clean -qfd'),
-  fc.constant('tar cf ../t.tar a b; rm -rf a b; tar xf ../t.tar'),
+  fc.constant('tar cf $OUT/t.tar a b; rm -rf a b; tar xf $OUT/t.tar'),
   fc.constant('true'),
 );
 
 /** A command of a few steps. */
 export const randomCommand: fc.Arbitrary<string> = fc
   .array(step, { minLength: 1, maxLength: 4 })
-  .map((steps) => [...steps.map((each) => `{ ${each}; } 2>/dev/null`), 'true'].join('\n'));
+  .map((steps) =>
+    [
+      'OUT=$(mktemp -d)',
+      ...steps.map((each) => `{ ${each}; } 2>/dev/null`),
+      'rm -rf $OUT',
+      'true',
+    ].join('\n'),
+  );
 
 /** Makes the directories again that earlier commands have removed. */
 export const PREPARE = `mkdir -p ${DIRECTORIES.join(' ')}`;

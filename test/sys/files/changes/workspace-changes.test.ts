@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import * as fc from 'fast-check';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { DirectoryWatches } from '../../../../src/sys/files/changes/directory-watches.ts';
 import type { PathChange } from '../../../../src/sys/files/changes/path-change.ts';
 import {
@@ -121,7 +121,7 @@ describe.each([
           at.changes.close();
         },
       ),
-      { numRuns: Number(process.env['MUSTER_RANDOM_RUNS'] ?? 1) * 6 },
+      { numRuns: (inject('randomRuns') ?? 1) * 6 },
     );
   });
 
@@ -210,6 +210,17 @@ describe.each([
     expect((await at.observe('touch node_modules/b')).unlisted).toEqual([{ path, reason }]);
     expect((await at.observe('true')).unlisted).toEqual([]);
     expect((await at.observe('rm -r node_modules')).unlisted).toEqual([{ path, reason }]);
+  });
+
+  test('include all names of a file', async () => {
+    const at = new Workspace(watches());
+    at.write('a', 'one');
+    at.shell('ln a b');
+    expect(await at.run('echo two > b')).toEqual([
+      ['a', 'one 644', 'hash 644'],
+      ['b', 'one 644', 'hash 644'],
+    ]);
+    expect(await at.run('rm a; echo x > a')).toHaveLength(1);
   });
 
   test('include links, pipes, and a directory that takes the place of a file', async () => {
