@@ -129,8 +129,12 @@ describe.each([{ bare: false }, { bare: true }])(
       for (const worker of WORKERS) mkdirSync(join(workspace, worker), { recursive: true });
       const atStart = takeSnapshot(workspace);
       const run = await world.run([
-        ...['-p', 'work', '--permission-mode', 'autonomous', '--output-format', 'json'],
-        ...['--max-tokens', '100000000'],
+        '-p',
+        'work',
+        '--permission-mode',
+        'autonomous',
+        '--output-format',
+        'json',
       ]);
       expect(run.code, `seed ${script.seed}: ${run.stderr}`).toBe(0);
       const { data } = envelopeOf(run);

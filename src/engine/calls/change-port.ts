@@ -1,3 +1,4 @@
+import type { Decision } from '../../protocol/permission.ts';
 import type { ChangePort, CommandChanges, FileChange, FileMemory } from '../../protocol/tool.ts';
 import type { PathChange } from '../../sys/files/changes/path-change.ts';
 import type { ObservedChanges } from '../../sys/files/changes/workspace-changes.ts';
@@ -11,14 +12,20 @@ const MAX_LISTED = 1_000;
 export function createChangePort(
   { changes, store }: Pick<EngineDeps, 'changes' | 'store'>,
   run: Pick<TaskRun, 'permissions' | 'files'>,
+  decision: Decision | undefined,
 ): ChangePort {
-  const { roots } = run.permissions.rights;
+  const { roots, mode } = run.permissions.rights;
+  // In a sandbox such a command can change nothing, so its changes need not be found.
+  const isReadOnly = mode === 'plan' || decision?.confinement === 'read-only';
+  const prepare = async (): Promise<void> => {
+    const workspace = await changes?.();
+    await workspace?.prepare(roots);
+  };
   return {
-    // A failure is reported by `begin`.
-    prepare: () =>
-      void changes?.()
-        .then((workspace) => workspace.prepare(roots))
-        .catch(() => {}),
+    prepare: () => {
+      // A failure is reported by `begin`.
+      if (!isReadOnly) prepare().catch(() => {});
+    },
     begin: async ({ inBackground }) => {
       const workspace = await changes?.();
       if (workspace === undefined) throw new Error('the changes of commands are not recorded');

@@ -84,7 +84,7 @@ export function createToolContext(
       }),
       signal,
     ),
-    ...(deps.changes === undefined ? {} : { changes: createChangePort(deps, run) }),
+    ...(deps.changes === undefined ? {} : { changes: createChangePort(deps, run, decision) }),
     variables: createVariablePort(deps, run),
     ...(source === undefined ? {} : { memory: createMemoryPort({ source, spec, sleep: wait }) }),
     ...(web === undefined ? {} : { web }),

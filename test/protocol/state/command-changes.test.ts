@@ -6,9 +6,9 @@ const path = '/work/a';
 const byCommand = true as const;
 const shared = true as const;
 
-function merge(...changed: readonly Omit<FileChange, 'path'>[]): FileChange | null {
+function merge(...changes: readonly Omit<FileChange, 'path'>[]): FileChange | null {
   const state = { filesChanged: new Map(), unlistedChanges: new Map() };
-  addFileChanges(state, { changed: changed.map((change) => ({ path, ...change })) });
+  for (const change of changes) addFileChanges(state, { changed: [{ path, ...change }] });
   return state.filesChanged.get(path) ?? null;
 }
 
