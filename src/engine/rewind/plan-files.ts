@@ -92,11 +92,14 @@ function findFirstUndoable(
   });
 }
 
-/** Returns the reason why a path is left that is or was a link or a special file by a command, or null. */
+/** Returns the reason why a path is left that commands have made something that cannot be compared, or null. */
 function describeOtherKind(changes: readonly ChangeSince[]): string | null {
   const hashes = changes.flatMap(({ change: { before, after } }) => [before ?? '', after ?? '']);
   if (hashes.some((hash) => hash.startsWith('link:'))) {
     return 'was made or changed by a command as a symbolic link, and links are not restored';
+  }
+  if (findLatest(changes)?.after?.startsWith('unknown:') === true) {
+    return 'was changed by a command that changed too much to read it';
   }
   return hashes.some((hash) => hash.startsWith('special:'))
     ? 'was made or changed by a command as a special file, which is not restored'

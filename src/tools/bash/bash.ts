@@ -106,6 +106,8 @@ function refuseCommand(command: string): ToolOutput | null {
 
 /** The interval at which protected files that the command has created are moved out of the workspace. */
 const CLEANUP_INTERVAL_MS = 1_000;
+/** The interval at which the changes of a command are found, so that their times are known. */
+const CHECKPOINT_INTERVAL_MS = 5_000;
 
 /** Starts a command that keeps running after this call, until it ends, is stopped, or its task ends. */
 async function startInBackground(
@@ -167,13 +169,17 @@ async function runToEnd(
   // ends.
   const cleanupTimer = setInterval(() => {
     void running.settle().then(reportProtectedFiles);
-    // A failure is reported when the observation ends.
-    running.observation?.checkpoint().catch(() => {});
   }, CLEANUP_INTERVAL_MS);
   cleanupTimer.unref();
-  const outcome = await supervise(running, { timeoutMs: null, signal, take }).finally(() =>
-    clearInterval(cleanupTimer),
-  );
+  const checkpointTimer = setInterval(() => {
+    // A failure is reported when the observation ends.
+    running.observation?.checkpoint().catch(() => {});
+  }, CHECKPOINT_INTERVAL_MS);
+  checkpointTimer.unref();
+  const outcome = await supervise(running, { timeoutMs: null, signal, take }).finally(() => {
+    clearInterval(cleanupTimer);
+    clearInterval(checkpointTimer);
+  });
   reportProtectedFiles(outcome.settled);
   if (outcome.startError !== undefined) throw new Error(outcome.startError);
   const note = describeRemainingProcesses(outcome.remaining);

@@ -46,7 +46,8 @@ export class DirectoryWatches {
     } catch (thrown) {
       const code = systemErrorCode(thrown);
       if (code === undefined) throw thrown;
-      if (code === 'ENOSPC' || code === 'EMFILE' || code === 'ENFILE') this.canWatch = false;
+      // A directory that was removed or is closed to this user cannot be listed either.
+      if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'EACCES') this.canWatch = false;
       return null;
     }
   }
@@ -58,9 +59,13 @@ export class DirectoryWatches {
   async waitForDelivery(): Promise<boolean> {
     if (!this.canWatch) return false;
     this.marker ??= createMarker();
-    const arrived = (await this.marker?.pass()) ?? false;
+    if (this.marker === null) {
+      this.canWatch = false;
+      return false;
+    }
+    const arrived = await this.marker.pass();
     if (!arrived) {
-      this.marker?.close();
+      this.marker.close();
       this.marker = null;
     }
     const isComplete = this.events <= this.maxEvents;

@@ -40,12 +40,16 @@ export function toEntryStats(stats: Stats): EntryStats {
   return { kind, dev, ino, size, mode: mode & 0o777, nlink, mtimeMs, ctimeMs };
 }
 
-/** Reads the content of an entry that is not a directory. Never blocks, and follows no link. */
-export function readContent(path: string, stats: EntryStats): ReadContent {
+/**
+ * Reads the content of an entry that is not a directory. Never blocks, and follows no link. A file with more than
+ * `maxBytes` is not read.
+ */
+export function readContent(path: string, stats: EntryStats, maxBytes: number): ReadContent {
   try {
     if (stats.kind === 'link') return { hash: `link:${readlinkSync(path)}`, bytes: null };
     if (stats.kind === 'special') return { hash: describeSpecial(path), bytes: null };
     if (stats.size > MAX_HASHED_BYTES) return { hash: describeLargeFile(path), bytes: null };
+    if (stats.size > maxBytes) return { hash: describeUnknown(stats), bytes: null };
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
     const descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     using _close = atScopeEnd(() => closeSync(descriptor));

@@ -22,6 +22,12 @@ export interface FileEntry {
   readonly git: GitContent | null;
 }
 
+interface CompareOptions {
+  readonly isOfInterest: boolean;
+  readonly isFirst: boolean;
+  readonly maxBytes: number;
+}
+
 /** The result of a comparison of an entry with the disk. */
 interface ComparedEntry {
   /** The entry before; null if it is new. Its hash is known if only the permission bits have changed. */
@@ -46,19 +52,20 @@ export class FileEntries {
    *
    * @param isOfInterest true if a change will be reported, so that the new content has to be known
    * @param isFirst true if the root is looked at for the first time
+   * @param maxBytes the size of the largest file that may be read
    */
   compare(
     path: string,
     known: FileEntry | undefined,
     stats: EntryStats,
-    { isOfInterest, isFirst }: { readonly isOfInterest: boolean; readonly isFirst: boolean },
+    { isOfInterest, isFirst, maxBytes }: CompareOptions,
   ): ComparedEntry | null {
     const comparison = known === undefined ? 'changed' : compareStats(known.stats, stats, known);
     if (comparison === 'same') return null;
     const git = isOfInterest ? null : this.tracked.find(path, stats);
     const isNeeded =
       isOfInterest || (git === null && this.isWorthKeeping(path, stats, { isFirst }));
-    const content = isNeeded ? readContent(path, stats) : null;
+    const content = isNeeded ? readContent(path, stats, maxBytes) : null;
     if (known !== undefined && comparison === 'unclear' && hasSameContent(known, stats, content)) {
       const hash = content?.hash ?? known.hash;
       const entry = { ...known, stats, isRecent: isRecent(stats), hash };

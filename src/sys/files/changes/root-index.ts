@@ -1,4 +1,4 @@
-import { type FSWatcher, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { plural } from '../../../base/text.ts';
@@ -7,6 +7,15 @@ import { isOwnTemporaryName } from '../temporary-files.ts';
 import type { DirectoryWatches } from './directory-watches.ts';
 import { readStats, toEntryStats } from './entry-content.ts';
 import { FileEntries, type FileEntry } from './file-entries.ts';
+import {
+  identityOf,
+  LinkedNames,
+  type ChangeReport,
+  type DirectoryEntry,
+  type IndexEntry,
+  type Place,
+  type PathsToCompare,
+} from './index-entries.ts';
 import type { KeptContents } from './kept-contents.ts';
 import { isSummarizedDirectory } from './summarized-directories.ts';
 
@@ -14,49 +23,14 @@ import { isSummarizedDirectory } from './summarized-directories.ts';
 const MAX_FILES = 100_000;
 /** The maximum number of files in a root that is not watched, so that each command has to look at all of them. */
 const MAX_UNWATCHED_FILES = 20_000;
-/** The maximum time in milliseconds to look at all files of a root. */
-const MAX_SCAN_MS = 3_000;
+/** The maximum time in milliseconds to compare a root with the disk. */
+const MAX_UPDATE_MS = 5_000;
+/** The maximum number of bytes that one update reads to hash them. */
+const MAX_HASHED_BYTES = 256 * 1024 * 1024;
+/** The same for an update while a command runs. Larger files wait for its end. */
+const MAX_HASHED_BYTES_MEANWHILE = 4 * 1024 * 1024;
 /** The time after which a scan lets other work run, in milliseconds. */
 const SLICE_MS = 10;
-
-interface DirectoryEntry {
-  readonly kind: 'directory';
-  readonly path: string;
-  readonly identity: string;
-  readonly entries: Map<string, Entry>;
-  watcher: FSWatcher | null;
-  /** True if the directory may have been replaced by another one, which is not watched. */
-  mayBeReplaced: boolean;
-  /** True if the directory is no longer part of the index. */
-  isRemoved: boolean;
-}
-
-/** A directory whose files are not listed one by one. */
-interface SummarizedEntry {
-  readonly kind: 'summarized';
-  readonly state: string;
-  readonly watcher: FSWatcher | null;
-}
-
-type Entry = FileEntry | DirectoryEntry | SummarizedEntry;
-
-/** Receives what an update of an index finds. */
-export interface ChangeReport {
-  /** A file has changed. `before` or `after` is null if it did not or does not exist. */
-  file(path: string, before: FileEntry | null, after: FileEntry | null): void;
-  /** Something in a directory has changed whose files are not listed one by one. */
-  summarized(directory: string): void;
-  /** Something has changed under a name that is not valid UTF-8. */
-  unreadableName(directory: string): void;
-}
-
-/** Names that have to be compared with the disk. */
-interface Work {
-  readonly at: DirectoryEntry;
-  readonly names: Iterable<string>;
-  /** True if directories with these names are compared completely. */
-  readonly isDeep: boolean;
-}
 
 /** The parts of a `RootIndex`. */
 export interface RootIndexParts {
@@ -78,8 +52,10 @@ export class RootIndex {
   private readonly files: FileEntries;
   private touched = new Map<DirectoryEntry, Set<string>>();
   private touchedSummaries = new Set<string>();
-  /** The known names of files with several names (hard links), by the identity of the file and by their path. */
-  private readonly linkedNames = new Map<string, Map<string, Place>>();
+  private readonly linkedNames = new LinkedNames();
+  /** The number of bytes that the present update may still read to hash them. */
+  private bytesToHash = 0;
+  private isMeanwhile = false;
   private fileCount = 0;
   private isBuilt = false;
   /** True if events may be missing, so that all files have to be compared. */
@@ -96,10 +72,16 @@ export class RootIndex {
    * Compares the root with the disk: everything, or only the paths about which the system has sent events.
    *
    * @param report receives the changes; null if they are of no interest
+   * @param isMeanwhile true if the changes of running commands are only wanted for their times
    */
-  async update(report: ChangeReport | null): Promise<void> {
-    if (this.problem !== null) return;
+  async update(
+    report: ChangeReport | null,
+    { isMeanwhile }: { readonly isMeanwhile: boolean },
+  ): Promise<void> {
     const { canWatch } = this.parts.watches;
+    if (this.problem !== null || (isMeanwhile && !canWatch)) return;
+    this.isMeanwhile = isMeanwhile;
+    this.bytesToHash = isMeanwhile ? MAX_HASHED_BYTES_MEANWHILE : MAX_HASHED_BYTES;
     if (this.top.mayBeReplaced) {
       this.watch(this.top);
       this.mustScan = true;
@@ -110,7 +92,7 @@ export class RootIndex {
     this.touchedSummaries = new Set();
     this.mustScan = false;
     for (const path of touchedSummaries) report?.summarized(path);
-    const work: Work[] = scans
+    const work: PathsToCompare[] = scans
       ? [this.listDirectory(this.top)]
       : [...touched].map(([at, names]) => ({ at, names, isDeep: false }));
     await this.run(work, this.isBuilt ? report : null);
@@ -130,6 +112,8 @@ export class RootIndex {
   /** Compares one path and everything below it with the disk at once. */
   updateNow(path: string, report: ChangeReport | null): void {
     if (!this.isBuilt || this.problem !== null) return;
+    this.isMeanwhile = false;
+    this.bytesToHash = MAX_HASHED_BYTES;
     let at = this.top;
     for (const name of path.slice(this.root === '/' ? 1 : this.root.length + 1).split('/')) {
       const entry = at.entries.get(name);
@@ -137,7 +121,7 @@ export class RootIndex {
         at = entry;
         continue;
       }
-      const work: Work[] = [{ at, names: [name], isDeep: true }];
+      const work: PathsToCompare[] = [{ at, names: [name], isDeep: true }];
       for (let next = work.pop(); next !== undefined; next = work.pop()) {
         for (const each of next.names) this.compare(next, each, { work, report });
       }
@@ -149,7 +133,7 @@ export class RootIndex {
     this.remove(this.top, null);
   }
 
-  private async run(work: Work[], report: ChangeReport | null): Promise<void> {
+  private async run(work: PathsToCompare[], report: ChangeReport | null): Promise<void> {
     const startedAt = performance.now();
     let sliceStartedAt = startedAt;
     let count = 0;
@@ -164,8 +148,12 @@ export class RootIndex {
           this.giveUp(`it has more than ${MAX_FILES} files`);
           return;
         }
-        if (now - startedAt > MAX_SCAN_MS) {
-          this.giveUp(`looking at its files takes more than ${MAX_SCAN_MS / 1000} s`);
+        if (now - startedAt > MAX_UPDATE_MS) {
+          const reason = `looking at its files takes more than ${MAX_UPDATE_MS / 1000} s`;
+          if (!this.isBuilt) this.giveUp(reason);
+          // Once it is built, the next update may have less to do.
+          this.mustScan = true;
+          report?.incomplete(this.root, reason);
           return;
         }
         if (now - sliceStartedAt > SLICE_MS) {
@@ -183,9 +171,9 @@ export class RootIndex {
   }
 
   private compare(
-    { at, isDeep }: Work,
+    { at, isDeep }: PathsToCompare,
     name: string,
-    { work, report }: { readonly work: Work[]; readonly report: ChangeReport | null },
+    { work, report }: { readonly work: PathsToCompare[]; readonly report: ChangeReport | null },
   ): void {
     const path = at.path === '/' ? `/${name}` : `${at.path}/${name}`;
     if (name === '.git' || isOwnTemporaryName(name) || this.parts.excluded.has(path)) return;
@@ -214,11 +202,11 @@ export class RootIndex {
       isDeep,
       ...place
     }: Place & {
-      readonly known: Entry | undefined;
+      readonly known: IndexEntry | undefined;
       readonly found: Stats;
       readonly isDeep: boolean;
     },
-    work: Work[],
+    work: PathsToCompare[],
     report: ChangeReport | null,
   ): void {
     const { at, name, path } = place;
@@ -253,7 +241,7 @@ export class RootIndex {
   private compareFile(
     place: Place,
     { known, found }: { readonly known: FileEntry | undefined; readonly found: Stats | undefined },
-    work: Work[],
+    work: PathsToCompare[],
     report: ChangeReport | null,
   ): void {
     const { at, name, path } = place;
@@ -261,24 +249,25 @@ export class RootIndex {
       if (known !== undefined) this.removeEntry(place, known, report);
       return;
     }
+    if (this.isMeanwhile && found.size > this.bytesToHash) {
+      this.touch(at, name);
+      return;
+    }
     const compared = this.files.compare(path, known, toEntryStats(found), {
       isOfInterest: report !== null,
       isFirst: !this.isBuilt,
+      maxBytes: this.bytesToHash,
     });
     if (compared === null) return;
+    if (report !== null) this.bytesToHash -= found.size;
     if (known === undefined) this.fileCount += 1;
     at.entries.set(name, compared.entry);
-    if (found.nlink > 1) work.push(...this.addLinkedName(place, found));
+    if (found.nlink > 1) {
+      for (const other of this.linkedNames.add(place, found)) {
+        work.push({ at: other.at, names: [other.name], isDeep: false });
+      }
+    }
     if (compared.isChanged) report?.file(path, compared.before, compared.entry);
-  }
-
-  /** Adds a name of a file with several names. Returns the others, about which the system has sent no event. */
-  private addLinkedName(place: Place, stats: Stats): readonly Work[] {
-    const names = this.linkedNames.get(identityOf(stats)) ?? new Map<string, Place>();
-    const others = [...names.values()].filter(({ path }) => path !== place.path);
-    names.set(place.path, place);
-    this.linkedNames.set(identityOf(stats), names);
-    return others.map(({ at, name }) => ({ at, names: [name], isDeep: false }));
   }
 
   private createDirectory(path: string, stats: Stats | undefined): DirectoryEntry {
@@ -305,14 +294,18 @@ export class RootIndex {
         return;
       }
       if (name === ownName) directory.mayBeReplaced = true;
-      const names = this.touched.get(directory);
-      if (names === undefined) this.touched.set(directory, new Set([name]));
-      else names.add(name);
+      this.touch(directory, name);
     });
   }
 
+  private touch(directory: DirectoryEntry, name: string): void {
+    const names = this.touched.get(directory);
+    if (names === undefined) this.touched.set(directory, new Set([name]));
+    else names.add(name);
+  }
+
   /** Lists the known names of a directory and those on the disk. Its watch exists before, so that no change is missed. */
-  private listDirectory(directory: DirectoryEntry): Work {
+  private listDirectory(directory: DirectoryEntry): PathsToCompare {
     const names = new Set([
       ...directory.entries.keys(),
       ...(readDirectoryNames(directory.path) ?? []),
@@ -320,7 +313,11 @@ export class RootIndex {
     return { at: directory, names, isDeep: true };
   }
 
-  private removeEntry({ at, name, path }: Place, entry: Entry, report: ChangeReport | null): void {
+  private removeEntry(
+    { at, name, path }: Place,
+    entry: IndexEntry,
+    report: ChangeReport | null,
+  ): void {
     at.entries.delete(name);
     if (entry.kind === 'directory') this.remove(entry, report);
     else if (entry.kind === 'summarized') {
@@ -329,7 +326,7 @@ export class RootIndex {
     } else {
       this.fileCount -= 1;
       this.files.forget(entry);
-      if (entry.stats.nlink > 1) this.linkedNames.get(identityOf(entry.stats))?.delete(path);
+      if (entry.stats.nlink > 1) this.linkedNames.delete(path, entry.stats);
       report?.file(path, entry, null);
     }
   }
@@ -344,15 +341,4 @@ export class RootIndex {
       this.removeEntry({ at: directory, name, path: join(directory.path, name) }, entry, report);
     }
   }
-}
-
-/** The place of an entry: its directory, its name, and both as an absolute path. */
-interface Place {
-  readonly at: DirectoryEntry;
-  readonly name: string;
-  readonly path: string;
-}
-
-function identityOf({ dev, ino }: Pick<Stats, 'dev' | 'ino'>): string {
-  return `${dev}:${ino}`;
 }

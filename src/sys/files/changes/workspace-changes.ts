@@ -10,7 +10,8 @@ import { describeUnknown } from './entry-content.ts';
 import { KeptContents, type GitContent } from './kept-contents.ts';
 import { isSameVersion, mergeChanges, type PathChange, type PathVersion } from './path-change.ts';
 import type { FileEntry } from './file-entries.ts';
-import { RootIndex, type ChangeReport } from './root-index.ts';
+import type { ChangeReport } from './index-entries.ts';
+import { RootIndex } from './root-index.ts';
 
 /** The maximum number and the maximum size in bytes of earlier contents that are stored after one command. */
 const MAX_STORED = 500;
@@ -88,7 +89,9 @@ export class WorkspaceChanges {
     this.watches = parts.watches ?? new DirectoryWatches();
     this.excluded = new Set(parts.excluded);
     this.stopListening = listenToOwnChanges({
-      before: (path) => this.updateNow(path, this.report),
+      before: (path) => {
+        if (this.active.size > 0) this.updateNow(path, this.report);
+      },
       after: (path) => this.updateNow(path, null),
     });
   }
@@ -106,9 +109,8 @@ export class WorkspaceChanges {
       await this.update(indexes);
       this.active.add(observer);
     });
-    const update = () => this.runAlone(() => this.update(indexes));
     return {
-      checkpoint: update,
+      checkpoint: () => this.runAlone(() => this.update(indexes, { isMeanwhile: true })),
       end: () =>
         this.runAlone(async () => {
           await this.update(indexes);
@@ -135,6 +137,7 @@ export class WorkspaceChanges {
     },
     summarized: (path) => this.addUnlisted({ path, reason: 'dependencies' }),
     unreadableName: (path) => this.addUnlisted({ path, reason: 'names' }),
+    incomplete: (path, detail) => this.addUnlisted({ path, reason: 'untracked', detail }),
   };
 
   private addUnlisted(unlisted: UnlistedDirectory): void {
@@ -166,10 +169,16 @@ export class WorkspaceChanges {
     return done;
   }
 
-  private async update(indexes: readonly RootIndex[]): Promise<void> {
+  /** `isMeanwhile`: true for an update while all observed commands continue. */
+  private async update(
+    indexes: readonly RootIndex[],
+    { isMeanwhile } = { isMeanwhile: false },
+  ): Promise<void> {
+    if (isMeanwhile && !this.watches.canWatch) return;
     const isComplete = await this.watches.waitForDelivery();
     if (!isComplete) for (const index of this.indexes.values()) index.requireScan();
-    for (const index of indexes) await index.update(this.report);
+    const report = this.active.size === 0 ? null : this.report;
+    for (const index of indexes) await index.update(report, { isMeanwhile });
     await this.attributeFound();
   }
 
