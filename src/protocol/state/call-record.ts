@@ -65,7 +65,8 @@ export function addFileChanges(
   for (const change of changed) {
     const first = filesChanged.get(change.path);
     const merged = first === undefined ? change : mergeFileChanges(first, change);
-    if (merged === null) filesChanged.delete(change.path);
+    if (merged === null || (first === undefined && isUndone(change)))
+      filesChanged.delete(change.path);
     else filesChanged.set(change.path, merged);
   }
   for (const each of unlisted) {
@@ -73,6 +74,11 @@ export function addFileChanges(
     const count = (unlistedChanges.get(key)?.count ?? 0) + (each.count ?? 0);
     unlistedChanges.set(key, count === 0 ? each : { ...each, count });
   }
+}
+
+/** Tells whether the record of a command says that a change was undone while the command ran. */
+function isUndone({ before, after, mode, newMode, byCommand }: FileChange): boolean {
+  return byCommand === true && before === after && (before === null || mode === newMode);
 }
 
 /** Merges two changes of one file. Returns null if a command has undone the first one. */

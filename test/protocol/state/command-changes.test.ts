@@ -61,6 +61,11 @@ describe('changes of one file by commands and tools', () => {
       merged: { path, before: 'a', after: null, mode: 0o644, byCommand },
     },
     {
+      title: 'a shared change that was undone is not listed',
+      changes: [{ before: null, after: null, byCommand, shared, since: 1, until: 2 }],
+      merged: null,
+    },
+    {
       title: 'shared changes are put in order by their times',
       changes: [
         { before: 'b', after: 'c', byCommand, shared, since: 3, until: 4 },

@@ -23,12 +23,16 @@ export interface PathChange {
   readonly until: number;
 }
 
-/** Combines two changes of one path, of which `next` is the later one. Returns null if nothing has changed overall. */
+/**
+ * Combines two changes of one path, of which `next` is the later one. Returns null if nothing has changed overall. Shared
+ * changes remain even then: another command may have recorded only the second one, whose `before` is not the first state.
+ */
 export function mergeChanges(first: PathChange, next: PathChange): PathChange | null {
   const { before, since } = first;
   const { path, after, until } = next;
-  const merged = { path, before, after, shared: first.shared || next.shared, since, until };
-  return isSameVersion(before, after) ? null : merged;
+  const shared = first.shared || next.shared;
+  if (!shared && isSameVersion(before, after)) return null;
+  return { path, before, after, shared, since, until };
 }
 
 /** Returns true if two versions have the same content and the same permission bits. */

@@ -57,7 +57,7 @@ describe('two changes of a path', () => {
     after: PathVersion | null,
     at: number,
   ): PathChange => {
-    return { path: '/a', before, after, shared: at === 2, since: at, until: at };
+    return { path: '/a', before, after, shared: false, since: at, until: at };
   };
 
   test.for([
@@ -75,10 +75,24 @@ describe('two changes of a path', () => {
     const expected =
       merged === null
         ? null
-        : { path: '/a', before: merged[0], after: merged[1], shared: true, since: 1, until: 2 };
+        : { path: '/a', before: merged[0], after: merged[1], shared: false, since: 1, until: 2 };
     expect(mergeChanges(change(first[0], first[1], 1), change(next[0], next[1], 2))).toEqual(
       expected,
     );
+  });
+});
+
+test('a shared change that was undone remains', () => {
+  const one: PathVersion = { hash: 'one', mode: 0o644 };
+  const made = { path: '/a', before: null, after: one, shared: false, since: 1, until: 1 };
+  const deleted = { path: '/a', before: one, after: null, shared: true, since: 2, until: 2 };
+  expect(mergeChanges(made, deleted)).toEqual({
+    path: '/a',
+    before: null,
+    after: null,
+    shared: true,
+    since: 1,
+    until: 2,
   });
 });
 
