@@ -28,6 +28,8 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   hostile: ['test/hostile/{hostile,effects,program,pages,keychain}.test.ts'],
   /** The runner of evaluations against the scripted model, all of its tasks, and the agents for other benchmarks. */
   eval: ['test/eval/world/*.test.ts'],
+  /** Many random commands of subagents that work at the same time, with and without the sandbox. */
+  receipts: ['test/receipts/random-commands.test.ts'],
   /** Every point of the terminal UI, on the built program in tmux. */
   terminal: ['test/terminal/*.test.ts', 'test/e2e/tui-*.test.ts'],
 };

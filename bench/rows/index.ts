@@ -1,6 +1,7 @@
 import type { Row } from '../harness/row.ts';
 import { agents } from './agents.ts';
 import { cache } from './cache.ts';
+import { commandChanges } from './command-changes.ts';
 import { decision } from './decision.ts';
 import { delegation, firstDelegation } from './delegation.ts';
 import { eventLog } from './event-log.ts';
@@ -47,6 +48,7 @@ export const ROWS: readonly Row[] = [
   stop,
   liveness,
   sandbox,
+  commandChanges,
   memory,
   offline,
   offlineLarge,

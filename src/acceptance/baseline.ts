@@ -83,7 +83,7 @@ class Contents {
     const { path } = entry;
     if (this.kept.has(path)) return;
     if (entry.size > MAX_KEPT_BYTES) throw tooLargeError(this.root, path);
-    const content = await readContent(this.root, entry);
+    const content = await readFileOrLink(this.root, entry);
     if (content === null) return;
     this.bytes += content.length;
     if (this.bytes > MAX_KEPT_BYTES) throw tooLargeError(this.root, path);
@@ -97,7 +97,7 @@ function tooLargeError(root: string, path: string): MusterError {
 }
 
 /** Reads a file, or the target of a link. Returns null if it does not exist any more or can't be read. */
-export async function readContent(
+export async function readFileOrLink(
   root: string,
   { path, kind }: Pick<ScannedFile, 'path' | 'kind'>,
 ): Promise<Buffer | null> {

@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { systemErrorCode } from '../base/errors.ts';
 import { isInside } from '../base/path-inside.ts';
 import type { AcceptanceCriteria } from '../protocol/acceptance.ts';
-import { readContent, type Baseline } from './baseline.ts';
+import { readFileOrLink, type Baseline } from './baseline.ts';
 import { createInputTest, isPackageManifest, matcher } from './check-inputs.ts';
 import { restorePackageManifest } from './package-manifest.ts';
 import { isPackageDirectory, scanTree, type ScannedFile, type TreeScan } from './scan-tree.ts';
@@ -87,7 +87,7 @@ export async function findTamperedInputs(
 ): Promise<readonly string[]> {
   const tampered: string[] = [];
   for (const [path, digest] of inputs) {
-    const content = await readContent(copy, { path, kind: 'file' });
+    const content = await readFileOrLink(copy, { path, kind: 'file' });
     if (content === null || hashBytes(content) !== digest) tampered.push(path);
   }
   return tampered;
@@ -211,7 +211,7 @@ async function copyEntry(
   const former = baseline.contents.get(path) ?? null;
   await mkdir(dirname(to), { recursive: true });
   if (kind === 'link') {
-    const content = from === 'before' ? former : await readContent(baseline.root, entry);
+    const content = from === 'before' ? former : await readFileOrLink(baseline.root, entry);
     if (content === null) return null;
     const leadsTo = content.toString('utf8');
     await copyLink(baseline.root, path, { target, leadsTo, mayLeadOut: isSame });
@@ -224,7 +224,7 @@ async function copyEntry(
     await utimes(to, atime, mtime);
     return await hashFile(to);
   }
-  const left = from === 'manifest' ? await readContent(baseline.root, entry) : former;
+  const left = from === 'manifest' ? await readFileOrLink(baseline.root, entry) : former;
   if (left === null) return null;
   const text = from === 'manifest' ? left.toString('utf8') : null;
   const content =
@@ -321,7 +321,7 @@ async function findChanges(
     const role = (left ?? former)?.role;
     if (role === 'dependency') continue;
     const before = baseline.contents.get(path) ?? null;
-    const after = left === undefined ? null : await readContent(baseline.root, left);
+    const after = left === undefined ? null : await readFileOrLink(baseline.root, left);
     const isSameContent = before !== null && after !== null && before.equals(after);
     if (!isSameContent || former?.mode !== left?.mode) changes.push({ path, role, before, after });
   }

@@ -6,7 +6,7 @@ import type { ModelFault } from './fault.ts';
 import type { FormField } from './form.ts';
 import type { PermissionMode } from './permission.ts';
 import type { GrantScope, PermissionQuestion } from './question.ts';
-import type { CommandRun, FileChange, FileSeen } from './tool.ts';
+import type { CommandRun, FileChange, FileSeen, LeftProcesses, UnlistedChanges } from './tool.ts';
 
 /** The statuses of a task (docs/tasks.md). `interrupted` is derived from the log and the locks, and never written. */
 export const TASK_STATUSES = [
@@ -36,6 +36,8 @@ export interface ShellRun {
   readonly end: ShellEnd | null;
   /** The exit code; null while the command runs, if a signal ended it, or if its end was not observed. */
   readonly exitCode: number | null;
+  /** The processes that the command left running. Absent if there were none. */
+  readonly left?: LeftProcesses;
   /** Set if the shell is work of a server for a call. The exit code is then 0 for success and 1 for an error. */
   readonly remote?: true;
 }
@@ -69,6 +71,8 @@ export interface ChildReceipt {
 export interface Receipt {
   readonly filesRead: readonly FileSeen[];
   readonly filesChanged: readonly FileChange[];
+  /** Changes by commands that are not listed one by one. Absent if there are none. */
+  readonly unlistedChanges?: readonly UnlistedChanges[];
   readonly commands: readonly CommandRun[];
   /** The commands that were started in the background. */
   readonly shells: readonly ShellRun[];

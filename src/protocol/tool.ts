@@ -120,17 +120,78 @@ export interface CodePort {
   planRename(symbol: NamedSymbol & { readonly newName: string }): Promise<RenamePlan>;
 }
 
-/** The change of one file by a call. `before` and `after`: SHA-256 in hex; null means that the file does not exist. */
+/**
+ * The change of one file by a call. `before` and `after`: SHA-256 in hex; null means that the file does not exist. Changes
+ * by commands also have other values (`PathVersion` in `src/sys/files/changes/path-change.ts`).
+ */
 export interface FileChange {
   readonly path: string;
   readonly before: string | null;
   readonly after: string | null;
-  /** The permission bits of the previous file. Set if the file no longer exists. */
+  /** The permission bits of the previous file. Set if the file no longer exists, or if a command changed the bits. */
   readonly mode?: number;
+  /** The new permission bits. Set if a command changed them. */
+  readonly newMode?: number;
   /** The previous path of a moved file. The task knows its content only if it knew the content under that path. */
   readonly movedFrom?: string;
   /** Set if the file got content that the task has not read. The task then does not know the content of the file. */
   readonly unread?: true;
+  /** Set if a command made the change. The task has then not read the file again. */
+  readonly byCommand?: true;
+  /** Set if other commands ran at the same time, so that one of them may have made the change. */
+  readonly shared?: true;
+  /**
+   * The times, in milliseconds since the epoch, at which the first and the last part of the change were found. Set for
+   * shared changes, and for a command in the background, whose changes are recorded when it ends.
+   */
+  readonly since?: number;
+  readonly until?: number;
+}
+
+/** Changes by commands that are not listed one by one. */
+export interface UnlistedChanges {
+  /** The absolute path of a directory. */
+  readonly path: string;
+  /**
+   * `dependencies`: it holds dependencies or a cache. `names`: it holds names that are not valid UTF-8. `untracked`: its
+   * changes are not known. `limit`: there were too many changes in it.
+   */
+  readonly reason: 'dependencies' | 'names' | 'untracked' | 'limit';
+  /** The number of changes. Set for `limit`. */
+  readonly count?: number;
+  /** The limit that was reached, as a clause. Set for `untracked`. */
+  readonly detail?: string;
+}
+
+/** Processes that a command left running, and that were stopped with it. */
+export interface LeftProcesses {
+  readonly count: number;
+  /** The command lines of the first processes, shortened. */
+  readonly commands: readonly string[];
+}
+
+/** The changes that a command has made in the roots of its task. */
+export interface CommandChanges {
+  readonly changed: readonly FileChange[];
+  readonly unlisted: readonly UnlistedChanges[];
+}
+
+/** Observes the changes of one running command. */
+export interface CommandObservation {
+  /** Finds the changes so far, so that their times are known. */
+  checkpoint(): Promise<void>;
+  /** Ends the observation. Resolves to all changes since it began. */
+  end(): Promise<CommandChanges>;
+  /** Ends the observation without a result. May also be called after `end`. */
+  cancel(): void;
+}
+
+/** Observes what commands change. */
+export interface ChangePort {
+  /** Starts to look at the files of the roots, so that `begin` has to wait less. */
+  prepare(): void;
+  /** Begins to observe a command that is about to start. */
+  begin(options: { readonly inBackground: boolean }): Promise<CommandObservation>;
 }
 
 /** A file that a task has read, with the SHA-256 of its content in hex. */
@@ -143,12 +204,16 @@ export interface CommandRun {
   readonly command: string;
   /** The exit code; null if a signal ended the command. */
   readonly exitCode: number | null;
+  /** The processes that it left running. Absent if there were none. */
+  readonly left?: LeftProcesses;
 }
 
 /** The actions of a call, as recorded by Muster and not by the model. The log and the receipt contain them. */
 export interface CallDetails {
   readonly read?: readonly FileSeen[];
+  /** The changed files. An empty list, if the call ran a command, means that the command is known to have changed none. */
   readonly changed?: readonly FileChange[];
+  readonly unlisted?: readonly UnlistedChanges[];
   readonly commands?: readonly CommandRun[];
   /** The variables that the call set for later commands of the task, by name; null: the variable was removed. */
   readonly variables?: Readonly<Record<string, string | null>>;
@@ -229,6 +294,8 @@ export interface ToolContext extends FileAccess {
   /** Follows work of servers. Absent where no such work may go on after its call. */
   readonly remote?: RemotePort;
   readonly sandbox: SandboxPort;
+  /** Observes what commands change. Absent if their changes are not recorded. */
+  readonly changes?: ChangePort;
   readonly variables: VariablePort;
   /**
    * Stores the content of a file, so that a rewind can restore it. Must be called before a tool changes or deletes the
@@ -415,6 +482,10 @@ export interface ShellExit {
   readonly how: 'exited' | 'stopped' | 'killed' | 'lost';
   /** The exit code; null if a signal ended the command. */
   readonly exitCode: number | null;
+  /** The changes by the command. Absent if they are not known. */
+  readonly changes?: CommandChanges;
+  /** The processes that the command left running. Absent if there were none. */
+  readonly left?: LeftProcesses;
 }
 
 /** A started shell. */

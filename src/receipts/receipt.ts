@@ -3,7 +3,7 @@ import { describeAcceptance } from '../protocol/acceptance.ts';
 import { listCommandShells, type ShellState } from '../protocol/state/owned-work.ts';
 import type { ChildReceipt, Receipt, ShellRun } from '../protocol/result.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
-import type { CommandRun } from '../protocol/tool.ts';
+import type { CommandRun, FileChange, UnlistedChanges } from '../protocol/tool.ts';
 import { lazy } from '../base/lazy.ts';
 import { isInside } from '../base/path-inside.ts';
 import { sanitizeLine } from '../base/terminal-text.ts';
@@ -20,6 +20,9 @@ export function buildReceipt(state: TaskState): Receipt {
   return {
     filesRead: [...state.filesRead.values()],
     filesChanged: [...state.filesChanged.values()],
+    ...(state.unlistedChanges.size === 0
+      ? {}
+      : { unlistedChanges: [...state.unlistedChanges.values()] }),
     commands: state.commands,
     shells: [...state.shells].map(([id, shell]) => toShellRun(state, id, shell)),
     children: [...state.children.keys()],
@@ -43,7 +46,14 @@ export function buildReceipt(state: TaskState): Receipt {
 function toShellRun({ status }: TaskState, id: string, shell: ShellState): ShellRun {
   const { command, end, remote } = shell;
   const unrecorded = status === 'interrupted' && remote === null ? 'lost' : null;
-  const run = { id, command, end: end?.how ?? unrecorded, exitCode: end?.exitCode ?? null };
+  const left = end?.left === undefined ? {} : { left: end.left };
+  const run = {
+    id,
+    command,
+    end: end?.how ?? unrecorded,
+    exitCode: end?.exitCode ?? null,
+    ...left,
+  };
   return remote === null ? run : { ...run, remote: true };
 }
 
@@ -84,6 +94,7 @@ type ReceiptDetail = 'full' | 'counts';
 
 /** The maximum numbers of items that a receipt line names. */
 const MAX_SHOWN_FILES = 8;
+const MAX_SHOWN_UNLISTED = 3;
 const MAX_SHOWN_COMMANDS = 6;
 const MAX_SHOWN_REFUSALS = 3;
 const MAX_SHOWN_TOOLS = 8;
@@ -140,16 +151,54 @@ function formatCalls({ toolCounts }: TaskState, detail: ReceiptDetail): string {
   return `${calls} (${joinFirst(tools, MAX_SHOWN_TOOLS)})`;
 }
 
-function formatFiles({ filesChanged, spec }: TaskState, detail: ReceiptDetail): string {
-  if (filesChanged.size === 0) return 'no files changed';
+function formatFiles(state: TaskState, detail: ReceiptDetail): string {
+  const { filesChanged, unlistedChanges, spec } = state;
+  if (filesChanged.size === 0 && unlistedChanges.size === 0) return 'no files changed';
   if (detail === 'counts') return `${plural(filesChanged.size, 'file')} changed`;
-  const files = [...filesChanged.values()].map(({ path, before, after }) => {
-    const isNested = path !== spec.cwd && isInside(spec.cwd, path);
-    const shown = formatPath(isNested ? path.slice(spec.cwd.length).replace(/^\//, '') : path);
-    if (after === null) return `${shown} (deleted)`;
-    return before === null ? `${shown} (new)` : shown;
+  const files = [...filesChanged.values()].map((change) => {
+    const marks = listMarks(change);
+    const shown = formatPathIn(spec.cwd, change.path);
+    return marks.length === 0 ? shown : `${shown} (${marks.join(', ')})`;
   });
-  return `changed: ${joinFirst(files, MAX_SHOWN_FILES)}`;
+  const unlisted = [...unlistedChanges.values()].map((each) =>
+    describeUnlisted(each, formatPathIn(spec.cwd, each.path)),
+  );
+  const listed = files.length === 0 ? [] : [joinFirst(files, MAX_SHOWN_FILES)];
+  const rest = unlisted.length === 0 ? [] : [joinFirst(unlisted, MAX_SHOWN_UNLISTED)];
+  return `changed: ${[...listed, ...rest].join(', ')}`;
+}
+
+/** Lists what happened to a file, and whether a command and not a tool for files did it. */
+function listMarks({ before, after, byCommand }: FileChange): readonly string[] {
+  const kind = after === null ? 'deleted' : before === null ? 'new' : null;
+  const isModeOnly = before === after;
+  return [
+    ...(kind === null ? [] : [kind]),
+    ...(kind === null && isModeOnly ? ['permissions'] : []),
+    ...(byCommand === true ? ['by command'] : []),
+  ];
+}
+
+/** Describes changes by commands that are not listed. `shown`: their path as it is shown. */
+export function describeUnlisted(
+  { reason, count = 0, detail = '' }: UnlistedChanges,
+  shown: string,
+): string {
+  switch (reason) {
+    case 'dependencies':
+      return `${shown} (files not listed, by command)`;
+    case 'names':
+      return `${shown} (files with names that are not UTF-8, by command)`;
+    case 'limit':
+      return `${plural(count, 'more file')} in ${shown} (by command)`;
+    case 'untracked':
+      return `changes by commands in ${shown} are not recorded (${detail})`;
+  }
+}
+
+function formatPathIn(cwd: string, path: string): string {
+  const isNested = path !== cwd && isInside(cwd, path);
+  return formatPath(isNested ? path.slice(cwd.length).replace(/^\//, '') : path);
 }
 
 function formatCommands(state: TaskState, detail: ReceiptDetail): string {

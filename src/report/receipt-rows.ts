@@ -1,6 +1,8 @@
-import { collapseWhitespace, truncate } from '../base/text.ts';
+import { collapseWhitespace, plural, truncate } from '../base/text.ts';
 import type { Receipt, ShellRun } from '../protocol/result.ts';
+import type { FileChange, LeftProcesses } from '../protocol/tool.ts';
 import { formatFlag } from '../receipts/answer-flags.ts';
+import { describeUnlisted } from '../receipts/receipt.ts';
 
 export { formatFlag as flagText, formatFlags as flagsText } from '../receipts/answer-flags.ts';
 
@@ -26,15 +28,19 @@ export function listReceiptRows(receipt: Receipt): readonly ReceiptRow[] {
     { name: 'read', items: filesRead.map(({ path, hash }) => `${formatHash(hash)}  ${path}`) },
     {
       name: 'changed',
-      items: filesChanged.map(({ path, before, after, movedFrom }) => {
-        const from = movedFrom === undefined ? '' : ` (moved from ${movedFrom})`;
-        return `${formatHash(before)} → ${formatHash(after)}  ${path}${from}`;
-      }),
+      items: [
+        ...filesChanged.map((change) => {
+          const { path, before, after } = change;
+          return `${formatHash(before)} → ${formatHash(after)}  ${path}${formatMarks(change)}`;
+        }),
+        ...(receipt.unlistedChanges ?? []).map((each) => describeUnlisted(each, each.path)),
+      ],
     },
     {
       name: 'commands',
       items: commands.map(
-        ({ command, exitCode }) => `${formatExit(exitCode)}  ${shorten(command)}`,
+        ({ command, exitCode, left }) =>
+          `${formatExit(exitCode)}  ${shorten(command)}${formatLeft(left)}`,
       ),
     },
     { name: 'shells', items: shells.map(formatShell) },
@@ -60,20 +66,41 @@ function groupInLines(ids: readonly string[]): readonly string[] {
   );
 }
 
+function formatMarks({ movedFrom, mode, newMode, byCommand, shared }: FileChange): string {
+  const marks = [
+    ...(movedFrom === undefined ? [] : [`moved from ${movedFrom}`]),
+    ...(newMode === undefined ? [] : [`permissions ${formatMode(mode)} → ${formatMode(newMode)}`]),
+    ...(byCommand === true ? ['by command'] : []),
+    ...(shared === true ? ['or by another command at the same time'] : []),
+  ];
+  return marks.length === 0 ? '' : ` (${marks.join(', ')})`;
+}
+
+function formatMode(mode: number | undefined): string {
+  return mode === undefined ? '?' : mode.toString(8);
+}
+
+function formatLeft(left: LeftProcesses | undefined): string {
+  return left === undefined ? '' : `  (left ${plural(left.count, 'process', 'processes')})`;
+}
+
+/** Shows the start of a hash, or the kind of a content that has none. */
 function formatHash(hash: string | null): string {
-  return hash === null ? 'nothing'.padEnd(SHOWN_HASH_LENGTH) : hash.slice(0, SHOWN_HASH_LENGTH);
+  if (hash === null) return 'nothing'.padEnd(SHOWN_HASH_LENGTH);
+  const [kind = ''] = hash.split(':', 1);
+  return kind.slice(0, SHOWN_HASH_LENGTH).padEnd(SHOWN_HASH_LENGTH);
 }
 
 function formatExit(exitCode: number | null): string {
   return (exitCode === null ? 'signal' : `exit ${exitCode}`).padEnd(SHOWN_HASH_LENGTH);
 }
 
-function formatShell({ id, command, end, exitCode, remote }: ShellRun): string {
+function formatShell({ id, command, end, exitCode, remote, left }: ShellRun): string {
   if (remote === true && end === 'exited') {
     return `${id} (${shorten(command)}): ${exitCode === 0 ? 'completed' : 'failed'}`;
   }
   const code = exitCode === null ? '' : `, exit code ${exitCode}`;
-  return `${id} (${shorten(command)}): ${end ?? 'running'}${code}`;
+  return `${id} (${shorten(command)}): ${end ?? 'running'}${code}${formatLeft(left)}`;
 }
 
 function shorten(command: string): string {

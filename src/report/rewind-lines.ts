@@ -5,6 +5,7 @@ import type { RewindPlan } from '../engine/rewind/plan-rewind.ts';
 import { displayPath } from '../sys/files/paths.ts';
 
 const MAX_COMMANDS = 10;
+const MAX_LEFT = 20;
 const MAX_COMMAND_LENGTH = 100;
 
 /**
@@ -24,6 +25,7 @@ export function describeRewind(plan: RewindPlan, cwd: string): readonly string[]
   return [
     ...describeHead(plan),
     ...files,
+    ...describeLeft(plan, cwd),
     ...describeCommands(plan),
     ...describeRefused(refused, cwd),
   ];
@@ -52,9 +54,20 @@ export function describeUndo(plan: RewindPlan, cwd: string): readonly string[] {
     `  conversation: ${conversation}`,
     ...(removed === 0 ? [] : [`  ${plural(removed, 'task')} will not be part of it`]),
     ...files,
+    ...describeLeft(plan, cwd),
     ...describeCommands(plan),
     ...describeRefused(refused, cwd),
   ];
+}
+
+/** Names the changes by commands that stay. */
+function describeLeft({ left }: RewindPlan, cwd: string): readonly string[] {
+  if (left.length === 0) return [];
+  const shown = left
+    .slice(0, MAX_LEFT)
+    .map(({ path, because }) => `  ${formatPath(path, cwd)} ${sanitizeLine(because)}`);
+  const more = left.length - shown.length;
+  return ['not put back:', ...shown, ...(more > 0 ? [`  and ${more} more`] : [])];
 }
 
 function describeRefused(refused: RewindPlan['refused'], cwd: string): readonly string[] {

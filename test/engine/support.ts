@@ -1,3 +1,4 @@
+import type { WorkspaceChanges } from '../../src/sys/files/changes/workspace-changes.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { Deadlines } from '../../src/base/deadlines.ts';
@@ -125,6 +126,7 @@ export interface EngineSetup {
   /** Changes the store before the engine gets it. */
   readonly prepareStore?: (store: TaskStore) => void;
   /** Wraps the scripted model for the engine. */
+  readonly changes?: () => Promise<WorkspaceChanges>;
   readonly wrapModel?: (model: ModelPort) => ModelPort;
   /** The available memory in bytes. Default: that of the system. */
   readonly availableMemory?: () => number;
@@ -178,6 +180,7 @@ export function testEngine(script: ModelScript, setup: EngineSetup = {}): TestEn
     skills: { refresh: async () => {}, skills: () => setup.skills ?? [] },
     ...(setup.memory === undefined ? {} : { memory: setup.memory }),
     ...(setup.context === undefined ? {} : { context: setup.context }),
+    ...(setup.changes === undefined ? {} : { changes: setup.changes }),
     ...(setup.availableMemory === undefined ? {} : { availableMemory: setup.availableMemory }),
     clock: setup.clock ?? setup.time ?? systemClock,
     deadlines:

@@ -34,6 +34,7 @@ import { NO_HINT_USES, openHintUses } from './hint-uses.ts';
 import { NO_HISTORY, openPromptHistory } from './prompt-history.ts';
 import { NO_SCREEN_MARK, openScreenMark } from './screen-mark.ts';
 import { openInbox } from './open-inbox.ts';
+import { createCommandChanges } from './command-changes.ts';
 import { readSessionConfig, type SessionConfig } from './session-config.ts';
 import { openSessionModels, type SessionModels } from './session-models.ts';
 import type { SessionParts } from './session-parts.ts';
@@ -83,7 +84,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   });
   const { directory, loaded, onNotice, redact, roots } = session;
   const { config, settings } = loaded;
-  const { store, router, signals, sandbox } = storage;
+  const { store, changes, router, signals, sandbox } = storage;
   const { mode } = config.permissions;
   // The first prompt may contain the key, which is removed from logs and requests only if it is known by then.
   await models.keyRead;
@@ -94,6 +95,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
       options.questions !== undefined ||
       settings.get('permissions.on_ask')?.source.kind !== 'default',
     store,
+    changes,
     router,
     signals,
     sandbox,
@@ -157,7 +159,7 @@ async function createEngine(
 ): Promise<Engine> {
   const { directory, environment, loaded, onNotice, redact, roots, state } = session;
   const { agents, skills, templates, searchContext } = definitions;
-  const { store, router, signals, sandbox } = storage;
+  const { store, changes, router, signals, sandbox } = storage;
   const { kind } = loaded.config.sandbox;
   // Resolve links, because these directories are compared with the real paths in tool calls.
   const configDirectory = toRealPath(userConfigDirectory(state));
@@ -211,6 +213,7 @@ async function createEngine(
     sandboxed: async () => (await sandbox.state()).on,
     machineIsSandbox: kind === 'container',
     inContainer: () => isInContainer(environment),
+    changes: changes.load,
     sandbox: announceMissingSandbox(sandbox, { kind, onNotice }),
     inbox,
     onEvent: (event, source) => router.route(event, source),
@@ -294,6 +297,7 @@ function openStorage(session: SessionConfig, { log }: Pick<MusterOptions, 'log'>
     store,
     /** Without it the session leaves nothing on disk. */
     canWriteDataDir,
+    changes: createCommandChanges(directory),
     router: new EventRouter(onFault),
     signals: new SignalRouter(onFault),
     sandbox,

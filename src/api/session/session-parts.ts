@@ -6,6 +6,7 @@ import { type ModelSetup } from '../../model/selection/choose-model.ts';
 import { type RootGrant } from '../../policy/attenuate.ts';
 import type { TerminalSettings } from '../../protocol/terminal-settings.ts';
 import type { HintUses } from './hint-uses.ts';
+import type { CommandChangesSource } from './command-changes.ts';
 import type { ScreenMark } from './screen-mark.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { TaskStore } from '../../store/task-store.ts';
@@ -31,6 +32,8 @@ export interface SessionParts {
   /** True if a flag, an option or the configuration determines how questions are treated. */
   readonly hasExplicitOnAsk: boolean;
   readonly store: TaskStore;
+  /** Finds what commands change. */
+  readonly changes: CommandChangesSource;
   readonly router: EventRouter;
   readonly signals: SignalRouter;
   readonly sandbox: Pick<Sandbox, 'state'>;

@@ -142,6 +142,7 @@ export function createSession(parts: SessionParts): Muster {
     async close() {
       await stop({ by: 'client', because: 'Muster was closed' });
       await Promise.all([parts.servers.close(), parts.languages.close()]);
+      await parts.changes.close();
       await parts.channel?.close();
       await parts.retention.finish();
       await store.close();

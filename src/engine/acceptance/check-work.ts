@@ -245,7 +245,9 @@ function createCheckContext(
     },
   });
   const queued = run.tree.commands.queueCommands(sandbox, signal);
-  return { ...context, cwd: copy, sandbox: queued };
+  // A check changes only its copy, so its changes are not observed.
+  const { changes: _, ...rest } = context;
+  return { ...rest, cwd: copy, sandbox: queued };
 }
 
 /** Builds the variables that keep a check from what earlier commands have left in caches. */

@@ -9,6 +9,7 @@ import { createMemoryPort } from '../memory/memory-source.ts';
 import { sleep } from '../../base/deadlines.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { createCodePort } from './plan-call.ts';
+import { createChangePort } from './change-port.ts';
 import { createServerPort } from './server-port.ts';
 import { createWebPort } from './web-port.ts';
 import { createVariablePort, readTaskVariables } from '../task/task-variables.ts';
@@ -86,6 +87,7 @@ export function createToolContext(
       }),
       signal,
     ),
+    ...(deps.changes === undefined ? {} : { changes: createChangePort(deps, run, decision) }),
     variables: createVariablePort(deps, run),
     ...(source === undefined ? {} : { memory: createMemoryPort({ source, spec, sleep: wait }) }),
     ...(web === undefined ? {} : { web }),

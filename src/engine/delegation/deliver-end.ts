@@ -58,6 +58,7 @@ export function recordChildEnd(
     // A child whose end could not be written (a full disk) counts as failed, so that no task waits for it.
     status: child.end?.status ?? 'failed',
     changed: [...child.filesChanged.values()],
+    ...(child.unlistedChanges.size === 0 ? {} : { unlisted: [...child.unlistedChanges.values()] }),
     spent: child.activation.spent,
     work: child.activation.work,
     below: listKnownDescendants(child),

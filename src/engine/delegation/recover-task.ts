@@ -205,9 +205,10 @@ function readFileVersions(store: TaskStore, root: string): FileVersions {
 }
 
 function addVersions(versions: FileVersions, { spec, filesChanged, knownFiles }: TaskState): void {
-  for (const { path, after } of filesChanged.values()) {
+  for (const { path, after, byCommand } of filesChanged.values()) {
     // A task that has not read a file again after a descendant changed it does not know this version.
-    if (knownFiles.has(path) && knownFiles.get(path) === after) {
+    const isKnown = knownFiles.has(path) && knownFiles.get(path) === after;
+    if (isKnown || byCommand === true) {
       versions.set(path, { task: spec.id, agent: spec.agent.name, hash: after });
     }
   }

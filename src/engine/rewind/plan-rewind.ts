@@ -1,22 +1,18 @@
-import { MusterError, UsageError, errorMessage } from '../../base/errors.ts';
+import { MusterError, UsageError } from '../../base/errors.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { EndStatus } from '../../protocol/result.ts';
 import {
   selectLiveEvents,
   type UnrestoredFile,
   type RewoundFile,
-  type FileForm,
 } from '../../protocol/events/rewound.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { readTreeSince, type TreeSince, type ChangeSince } from './tree-since.ts';
+import { readTreeSince, type TreeSince } from './tree-since.ts';
 import { readFullLog, LogFold } from '../task/fold-log.ts';
 import { foldEvents } from '../../protocol/state/fold.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { unansweredCalls } from '../../protocol/state/conversation.ts';
-import type { FileChange } from '../../protocol/tool.ts';
-import { isSecretPath } from '../../sys/files/secret-paths.ts';
-import { MAX_EDIT_BYTES } from '../../tools/shared/file-text.ts';
-import { findFileAbove, hasForm, readPathContent, type PathContent } from './restore-file.ts';
+import { planFiles } from './plan-files.ts';
 
 /** The part of a task to which a rewind is limited. */
 export type RewindScope = 'files' | 'conversation';
@@ -73,7 +69,12 @@ export interface RewindPlan {
   readonly files: readonly RewoundFile[];
   /** The reasons why the rewind is refused; empty if it can be done. */
   readonly refused: readonly UnrestoredFile[];
-  /** The commands that ran after the target. Their changes are not undone. */
+  /**
+   * Changes by commands that are not undone, although the rewind can be done: the path of a file or a directory, and the
+   * reason.
+   */
+  readonly left: readonly UnrestoredFile[];
+  /** The commands that ran after the target and whose changes are not known. They are not undone. */
   readonly commands: readonly string[];
   /** The number of calls after the target whose file changes are not known. */
   readonly unknownCalls: number;
@@ -105,11 +106,11 @@ export async function planRewind(
   const pending = target.ends === null ? null : now.rewinding;
   const only = request === 'undo' || pending !== null ? null : (request.only ?? null);
   const filesSince = only === 'files' ? readFilesSince(store, events, request) : since;
-  const { files, refused } =
+  const { files, refused, left } =
     pending !== null
-      ? { files: pending.files, refused: [] }
+      ? { files: pending.files, refused: [], left: [] }
       : only === 'conversation'
-        ? { files: [], refused: since.unreadableLogs }
+        ? { files: [], refused: since.unreadableLogs, left: [] }
         : await planFiles(store, filesSince);
   const continued = [...then.openChildren].filter((child) => since.continuedTasks.has(child));
   const hasFiles = files.length > 0 || refused.length > 0;
@@ -128,6 +129,7 @@ export async function planRewind(
     dropped: pending === null && target.undoes === null ? continued : [],
     files,
     refused,
+    left,
     commands: pending === null ? filesSince.commands : [],
     unknownCalls: pending === null ? filesSince.unknownCalls : 0,
     roots: since.roots,
@@ -228,121 +230,4 @@ export function findBranchPoint(events: readonly TaskEvent[], at: number): numbe
 
 function isComplete({ openTurn, conversation }: TaskState): boolean {
   return openTurn === null && unansweredCalls(conversation).length === 0;
-}
-
-/** The permission bits of a recreated file if its log is from an older version, which did not record them. */
-const DEFAULT_MODE = 0o644;
-
-/** The part of a rewind plan that concerns files. */
-interface FilePlan {
-  readonly files: readonly RewoundFile[];
-  /** Files that can't be restored, and logs that can't be read. */
-  readonly refused: readonly UnrestoredFile[];
-}
-
-/**
- * Plans how to restore the files that a tree has changed since an event, and finds the files that can't be restored.
- */
-export async function planFiles(
-  store: Pick<TaskStore, 'hasBackup'>,
-  since: Pick<TreeSince, 'changes' | 'roots' | 'unreadableLogs'>,
-): Promise<FilePlan> {
-  const refused: UnrestoredFile[] = [...since.unreadableLogs];
-  const files: RewoundFile[] = [];
-  for (const [path, changes] of Map.groupBy(since.changes, ({ change }) => change.path)) {
-    const found = await readContentOrReason(path, since.roots);
-    const file = planFile(path, changes, found);
-    if (hasForm(found, file.to, { comparesMode: true })) continue;
-    const reason = findRefusalReason(file, changes, found);
-    if (reason === null) files.push(file);
-    else refused.push({ path, because: reason });
-  }
-  for (const file of files) {
-    const reason = findRestoreObstacle(store, file, files);
-    if (reason !== null) refused.push({ path: file.path, because: reason });
-  }
-  return { files, refused };
-}
-
-async function readContentOrReason(path: string, roots: readonly string[]): Promise<PathContent> {
-  try {
-    return await readPathContent(path, roots);
-  } catch (thrown) {
-    if (!(thrown instanceof MusterError)) throw thrown;
-    return { kind: 'other', what: `not readable (${errorMessage(thrown)})` };
-  }
-}
-
-function planFile(path: string, changes: readonly ChangeSince[], found: PathContent): RewoundFile {
-  const mode = found.kind === 'file' ? found.form.mode : DEFAULT_MODE;
-  const all = changes.map(({ change }) => change);
-  return {
-    path,
-    from: toFileForm(all.at(-1)?.after ?? null, mode),
-    to: toFileForm(all[0]?.before ?? null, findModeBefore(all) ?? mode),
-  };
-}
-
-function toFileForm(hash: string | null, mode: number): FileForm | null {
-  return hash === null ? null : { hash, mode };
-}
-
-/** Returns the permission bits from before all changes; undefined if they never changed. */
-function findModeBefore(changes: readonly FileChange[]): number | undefined {
-  for (const { mode, after, movedFrom } of changes) {
-    if (mode !== undefined) return mode;
-    // The file no longer exists, and a log from an older version does not have its permission bits.
-    if (after === null || movedFrom !== undefined) return DEFAULT_MODE;
-  }
-  return undefined;
-}
-
-/** Returns the reason why a file can't be restored from its present form, or null. */
-function findRefusalReason(
-  { path, from, to }: RewoundFile,
-  changes: readonly ChangeSince[],
-  found: PathContent,
-): string | null {
-  if (changes.some(({ isImported }) => isImported)) {
-    return 'was changed before its task was imported';
-  }
-  if (isSecretPath(path)) return 'usually contains secrets: no copy of it was made';
-  if (found.kind === 'other') return `is ${found.what} now`;
-  if (!hasForm(found, from, { comparesMode: false })) {
-    const change = found.kind === 'nothing' ? 'was deleted' : 'was changed since';
-    return `${change}, by another program or by a command`;
-  }
-  if (found.kind === 'nothing') return null;
-  if (to !== null && (found.form.mode & 0o222) === 0) return 'is read-only';
-  if (isTooLarge(found.form))
-    return `is larger than ${MAX_EDIT_BYTES} bytes: no copy of such a file is made`;
-  return null;
-}
-
-/**
- * Returns the reason why the earlier content of a file is not available, or why its directory can't be created; null
- * if there is no such reason. The other files of the plan are considered: their present content is backed up before
- * the rewind, and a file that is in the way of a directory may be removed.
- */
-function findRestoreObstacle(
-  store: Pick<TaskStore, 'hasBackup'>,
-  { path, from, to }: RewoundFile,
-  files: readonly RewoundFile[],
-): string | null {
-  if (to === null) return null;
-  if (isTooLarge(to))
-    return `had more than ${MAX_EDIT_BYTES} bytes: no copy of such a file is made`;
-  const isKept = store.hasBackup(to.hash) || files.some((each) => each.from?.hash === to.hash);
-  if (!isKept) return 'was changed without a copy of its earlier content (by an older version?)';
-  const above = from === null ? findFileAbove(path) : null;
-  if (above === null || files.some((each) => each.path === above && each.to === null)) return null;
-  return `can't be restored: ${above} is not a directory now`;
-}
-
-/**
- * Returns true for a file that is too large to be hashed. `fileFingerprint` computes the fingerprint of such a file
- * from its metadata.
- */
-function isTooLarge({ hash }: FileForm): boolean {
-  return hash.startsWith('stat:');
 }

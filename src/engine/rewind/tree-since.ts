@@ -2,7 +2,7 @@ import { errorMessage } from '../../base/errors.ts';
 import { isId } from '../../base/ids.ts';
 import { FILE_CHANGING_TOOLS } from '../../protocol/file-tools.ts';
 import type { UnrestoredFile } from '../../protocol/events/rewound.ts';
-import type { FileChange } from '../../protocol/tool.ts';
+import type { CallDetails, FileChange, UnlistedChanges } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 
@@ -12,12 +12,19 @@ export interface ChangeSince extends EventTime {
   readonly change: FileChange;
   /** True if the log was imported, so that the change happened on another machine. */
   readonly isImported: boolean;
+  /** The time of the last part of the change. It differs from `ts` only for changes with two times. */
+  readonly until: number;
+  /** True if a part of the change was made before the event. */
+  readonly isPartlyEarlier: boolean;
 }
 
 /** The work of a task and its descendants after one of its events. */
 export interface TreeSince {
   /** The file changes in the order in which they were made. */
   readonly changes: readonly ChangeSince[];
+  /** Changes by commands that are not listed one by one. */
+  readonly unlisted: readonly UnlistedChanges[];
+  /** The commands whose changes are not known. */
   readonly commands: readonly string[];
   readonly unknownCalls: number;
   /** The ids of descendants that were created after the event. */
@@ -57,7 +64,8 @@ export function readTreeSince(store: TaskStore, id: string, event: EventTime): T
   const isNew = ({ summary, isAfter }: DatedLog) =>
     isAfter(summary.activations[0] ?? summary.newestEvent);
   return {
-    changes: sortChanges(logs.flatMap(listChanges)),
+    changes: sortChanges(logs.flatMap((log) => listChanges(log, event))),
+    unlisted: listUnlisted(logs),
     commands: logs.flatMap(({ summary, isAfter }) =>
       summary.commands.filter(isAfter).map(({ command }) => command),
     ),
@@ -89,11 +97,21 @@ function readSummaryOrNote(
   }
 }
 
-function listChanges({ summary, isAfter }: DatedLog): readonly ChangeSince[] {
+function listChanges({ summary, isAfter }: DatedLog, event: EventTime): readonly ChangeSince[] {
   const { id: task, importedUpTo } = summary;
-  return summary.changes
-    .filter(isAfter)
-    .map(({ seq, ts, change }) => ({ seq, ts, change, task, isImported: seq <= importedUpTo }));
+  return summary.changes.filter(isAfter).flatMap(({ seq, ts, change }): readonly ChangeSince[] => {
+    const { since = ts, until = ts } = change;
+    // A command in the background that ended after the event may have made its changes before.
+    if (until < event.ts && change.until !== undefined) return [];
+    const isPartlyEarlier = change.since !== undefined && since < event.ts;
+    const isImported = seq <= importedUpTo;
+    return [{ seq, ts: since, until, change, task, isImported, isPartlyEarlier }];
+  });
+}
+
+function listUnlisted(logs: readonly DatedLog[]): readonly UnlistedChanges[] {
+  const all = logs.flatMap(({ summary, isAfter }) => summary.unlisted.filter(isAfter));
+  return [...new Map(all.map(({ unlisted }) => [JSON.stringify(unlisted), unlisted])).values()];
 }
 
 /**
@@ -187,8 +205,10 @@ interface LogSummary {
   /** The roots of the task, absolute and real. */
   readonly roots: readonly string[];
   readonly changes: readonly (EventTime & { readonly change: FileChange })[];
+  readonly unlisted: readonly (EventTime & { readonly unlisted: UnlistedChanges })[];
+  /** The commands whose changes are not known. */
   readonly commands: readonly (EventTime & { readonly command: string })[];
-  /** The calls of file-changing tools whose effects are not known. */
+  /** The calls of file-changing tools and of commands whose effects are not known. */
   readonly unknownCalls: readonly EventTime[];
   /** The children that calls of this task created or resumed. */
   readonly startedChildren: readonly (EventTime & {
@@ -210,12 +230,17 @@ function readLogSummary(store: TaskStore, id: string): LogSummary {
   return reader.summary;
 }
 
+/** The name of the tool that runs commands. */
+const COMMAND_TOOL = 'Bash';
+
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
 
 class LogSummaryReader {
   private readonly draft: Mutable<LogSummary>;
   /** The calls of file-changing tools that have no outcome yet, by call id. */
   private readonly openCalls = new Map<string, EventTime & { readonly epoch: number }>();
+  /** The shells that have not ended, by their ids. */
+  private readonly openShells = new Map<string, EventTime & { readonly command: string }>();
 
   constructor(id: string, importedUpTo: number) {
     this.draft = {
@@ -224,6 +249,7 @@ class LogSummaryReader {
       lastSeq: -1,
       roots: [],
       changes: [],
+      unlisted: [],
       commands: [],
       unknownCalls: [],
       startedChildren: [],
@@ -237,6 +263,7 @@ class LogSummaryReader {
   get summary(): LogSummary {
     return {
       ...this.draft,
+      commands: [...this.draft.commands, ...this.openShells.values()],
       unknownCalls: [...this.draft.unknownCalls, ...this.openCalls.values()],
     };
   }
@@ -275,14 +302,17 @@ class LogSummaryReader {
         return;
       }
       case 'call.started':
-        if (FILE_CHANGING_TOOLS.includes(event.tool))
+        if (FILE_CHANGING_TOOLS.includes(event.tool) || event.tool === COMMAND_TOOL)
           this.openCalls.set(event.callId, { ...time, epoch: event.epoch });
         return;
       case 'call.ended':
         this.addOutcome(event);
         return;
       case 'shell.started':
-        draft.commands.push({ ...time, command: event.command });
+        this.openShells.set(event.shell, { ...time, command: event.command });
+        return;
+      case 'shell.ended':
+        this.addShellEnd(event);
         return;
       case 'child.created':
       case 'child.resumed':
@@ -301,11 +331,28 @@ class LogSummaryReader {
     const start = openCalls.get(callId);
     openCalls.delete(callId);
     const changes = facts.changed ?? [];
-    for (const change of changes) draft.changes.push({ seq, ts, change });
-    for (const { command } of facts.commands ?? []) draft.commands.push({ seq, ts, command });
-    if (start === undefined || changes.length > 0) return;
+    this.addChanges({ seq, ts }, facts);
+    const commands = facts.changed === undefined ? (facts.commands ?? []) : [];
+    for (const { command } of commands) draft.commands.push({ seq, ts, command });
+    if (start === undefined || changes.length > 0 || facts.commands !== undefined) return;
     // The process of the call died, or the call was aborted in the middle.
     const isGivenUp = error === 'CANCELLED' || error === 'TIMEOUT';
     if (start.epoch !== epoch || isGivenUp) draft.unknownCalls.push({ seq, ts });
+  }
+
+  private addShellEnd(event: Extract<TaskEvent, { type: 'shell.ended' }>): void {
+    const start = this.openShells.get(event.shell);
+    this.openShells.delete(event.shell);
+    if (event.changed === undefined && start !== undefined) this.draft.commands.push(start);
+    this.addChanges(event, event);
+  }
+
+  private addChanges(
+    { seq, ts }: EventTime,
+    { changed = [], unlisted = [] }: Pick<CallDetails, 'changed' | 'unlisted'>,
+  ): void {
+    const { draft } = this;
+    for (const change of changed) draft.changes.push({ seq, ts, change });
+    for (const each of unlisted) draft.unlisted.push({ seq, ts, unlisted: each });
   }
 }

@@ -320,10 +320,10 @@ export class BackgroundShells {
   ): Promise<ShellOutcome> {
     const { deps, owner } = this;
     try {
-      const { how, exitCode } = await ended;
+      const { how, ...outcome } = await ended;
       if (how === 'killed' && owner.signal.aborted) owner.recordKill();
       const wroteTooMuch = how !== 'exited' && signal.reason === 'output_limit';
-      return { how: wroteTooMuch ? 'output_limit' : how, exitCode };
+      return { ...outcome, how: wroteTooMuch ? 'output_limit' : how };
     } catch (thrown) {
       deps.onFault(owner.journal.state.spec.id, thrown);
       return { how: 'lost', exitCode: null };

@@ -1,6 +1,7 @@
 import { truncate } from '../../base/text.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import type { ShellEnd } from '../../protocol/result.ts';
+import type { CommandChanges, LeftProcesses } from '../../protocol/tool.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import { indentNoticeItem } from '../../protocol/notice-text.ts';
 import { describeRemoteEnd, describeShellEnd } from '../../protocol/state/task-texts.ts';
@@ -14,6 +15,9 @@ export interface ShellOutcome {
   readonly how: ShellEnd;
   /** The exit code, or null if a signal ended the shell or its end was not observed. */
   readonly exitCode: number | null;
+  /** The changes by the command, and the processes that it left running. Absent if they are not known. */
+  readonly changes?: CommandChanges;
+  readonly left?: LeftProcesses;
 }
 
 /**
@@ -33,8 +37,22 @@ export function shellEndEvents(
   const input = { id: shellNoticeId(id), kind: 'result', from: id, text } as const;
   return [
     { type: 'input.queued', input: { ...input, nonce: drawNonce(text) } },
-    { type: 'shell.ended', shell: id, end: outcome.how, exitCode: outcome.exitCode },
+    shellEndedEvent(id, outcome),
   ];
+}
+
+function shellEndedEvent(shell: string, { how, exitCode, changes, left }: ShellOutcome): EventBody {
+  return {
+    type: 'shell.ended',
+    shell,
+    end: how,
+    exitCode,
+    ...(changes === undefined ? {} : { changed: changes.changed }),
+    ...(changes === undefined || changes.unlisted.length === 0
+      ? {}
+      : { unlisted: changes.unlisted }),
+    ...(left === undefined ? {} : { left }),
+  };
 }
 
 /** Shortens a command to one line. */

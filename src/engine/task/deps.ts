@@ -17,6 +17,7 @@ import type { McpPort } from '../../protocol/mcp.ts';
 import type { LanguagePort } from '../../protocol/languages.ts';
 import type { WebAccess } from '../../protocol/web.ts';
 import type { TaskStore } from '../../store/task-store.ts';
+import type { WorkspaceChanges } from '../../sys/files/changes/workspace-changes.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import type { Inbox } from './inbox.ts';
 import type { MemorySource } from '../memory/memory-source.ts';
@@ -157,6 +158,8 @@ export interface EngineDeps {
    * false.
    */
   readonly inContainer?: () => boolean;
+  /** Loads the part that finds what commands change, at its first use. Default: the changes are not recorded. */
+  readonly changes?: () => Promise<WorkspaceChanges>;
   /** Confines the commands of tasks. */
   readonly sandbox: Sandbox;
   /** Returns the bytes that this process can still allocate; 0 when unknown. Default: asks the system. */

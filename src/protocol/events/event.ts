@@ -31,7 +31,14 @@ import type { ChildReceipt, ClaimFlag, EndStatus, ShellEnd } from '../result.ts'
 import type { ServerLogLevel } from '../server-message.ts';
 import type { UnrestoredFile, Rewound } from './rewound.ts';
 import type { LoopSettings, TaskLimits, TaskSpec } from '../task.ts';
-import type { CallDetails, FileChange, FileSeen, TodoItem } from '../tool.ts';
+import type {
+  CallDetails,
+  FileChange,
+  FileSeen,
+  LeftProcesses,
+  TodoItem,
+  UnlistedChanges,
+} from '../tool.ts';
 import type { AnswerUsage, LoggedAnswer } from '../used.ts';
 
 /**
@@ -369,6 +376,8 @@ export type EventBody =
       readonly child: string;
       readonly status: EndStatus;
       readonly changed: readonly FileChange[];
+      /** Changes by commands that are not listed one by one. Absent if there are none. */
+      readonly unlisted?: readonly UnlistedChanges[];
       readonly spent: Amount;
       /** The work of the models and tools. Absent in older logs. */
       readonly work?: Work;
@@ -397,6 +406,11 @@ export type EventBody =
       readonly end: ShellEnd;
       /** The exit code; null if a signal ended the shell, or if no process observed its end. */
       readonly exitCode: number | null;
+      /** The changes by the command of the shell. Absent if they are not known. */
+      readonly changed?: readonly FileChange[];
+      readonly unlisted?: readonly UnlistedChanges[];
+      /** The processes that the command left running. Absent if there were none. */
+      readonly left?: LeftProcesses;
     }
   /** The task reports its progress to the user, but not to the model of its parent. */
   | { readonly type: 'notified'; readonly level: NoticeLevel; readonly message: string }

@@ -1,13 +1,15 @@
 import type { TaskEvent } from '../events/event.ts';
 import type { FoundTools } from './found-tools.ts';
 import type { QuotedItem } from '../quoted-item.ts';
-import type { CommandRun, FileChange, FileSeen } from '../tool.ts';
+import type { CallDetails, CommandRun, FileChange, FileSeen, UnlistedChanges } from '../tool.ts';
 
 /** The actions of a task's calls, from the outcomes of the calls. */
 export interface CallRecord {
   readonly filesRead: Map<string, FileSeen>;
   /** The files that the task and all tasks below it changed, by path. */
   readonly filesChanged: Map<string, FileChange>;
+  /** Changes by commands of these tasks that are not listed one by one, by their path and reason. */
+  readonly unlistedChanges: Map<string, UnlistedChanges>;
   /**
    * The hash of each file when this task last read or wrote it, by path; null: the task does not know the content, because
    * it deleted the file, moved an unread file to the path, or appended to an unread file.
@@ -33,9 +35,11 @@ export function addCallDetails(
   recordReadFiles(state, facts.read ?? []);
   forgetOlderQuotes(state, [...(facts.read ?? []), ...(facts.changed ?? [])]);
   for (const change of facts.changed ?? []) {
+    // The task still knows the earlier content. A different content is noticed before the task edits the file.
+    if (change.byCommand === true) continue;
     state.knownFiles.set(change.path, isContentKnown(state, change) ? change.after : null);
   }
-  addFileChanges(state, facts.changed ?? []);
+  addFileChanges(state, facts);
   state.commands.push(...(facts.commands ?? []));
   if (facts.skill !== undefined) state.skills.add(facts.skill);
   for (const [name, value] of Object.entries(facts.variables ?? {})) {
@@ -54,12 +58,53 @@ function isContentKnown(
 }
 
 /** Adds changes of files. Several changes of one file are merged: the first `before` and the last `after` remain. */
-export function addFileChanges(state: CallRecord, changes: readonly FileChange[]): void {
-  for (const change of changes) {
-    const first = state.filesChanged.get(change.path);
-    const before = first === undefined ? change.before : first.before;
-    state.filesChanged.set(change.path, { ...change, before });
+export function addFileChanges(
+  { filesChanged, unlistedChanges }: Pick<CallRecord, 'filesChanged' | 'unlistedChanges'>,
+  { changed = [], unlisted = [] }: Pick<CallDetails, 'changed' | 'unlisted'>,
+): void {
+  for (const change of changed) {
+    const first = filesChanged.get(change.path);
+    const merged = first === undefined ? change : mergeFileChanges(first, change);
+    if (merged === null || (first === undefined && isUndone(change)))
+      filesChanged.delete(change.path);
+    else filesChanged.set(change.path, merged);
   }
+  for (const each of unlisted) {
+    const key = `${each.reason} ${each.path}`;
+    const count = (unlistedChanges.get(key)?.count ?? 0) + (each.count ?? 0);
+    unlistedChanges.set(key, count === 0 ? each : { ...each, count });
+  }
+}
+
+/** Tells whether the record of a command says that a change was undone while the command ran. */
+function isUndone({ before, after, mode, newMode, byCommand }: FileChange): boolean {
+  return byCommand === true && before === after && (before === null || mode === newMode);
+}
+
+/** Merges two changes of one file. Returns null if a command has undone the first one. */
+function mergeFileChanges(one: FileChange, other: FileChange): FileChange | null {
+  const [first, next] = isEarlier(other, one) ? [other, one] : [one, other];
+  const { before, since } = first;
+  if (next.byCommand !== true) return { ...next, before };
+  const mode = first.mode ?? next.mode;
+  const newMode = next.after === null ? undefined : (next.newMode ?? first.newMode);
+  const isShared = first.shared === true || next.shared === true;
+  // Another task has recorded a shared change, too, so it is not certain that nothing has changed overall.
+  if (!isShared && before === next.after && (before === null || mode === newMode)) return null;
+  const { byCommand: _, ...merged } = {
+    ...next,
+    before,
+    ...(mode === undefined ? {} : { mode }),
+    ...(newMode === undefined ? {} : { newMode }),
+    ...(isShared ? { shared: true as const } : {}),
+    ...(since === undefined ? {} : { since }),
+  };
+  return first.byCommand === true ? { ...merged, byCommand: true } : merged;
+}
+
+/** Tells whether a change was made before another one. Without times, the order of their records decides. */
+function isEarlier({ until }: FileChange, other: FileChange): boolean {
+  return until !== undefined && other.until !== undefined && until < other.until;
 }
 
 /** Records files as read. */

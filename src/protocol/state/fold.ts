@@ -77,7 +77,6 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'limit.reached':
     case 'reuse.missed':
     case 'shell.started':
-    case 'shell.ended':
     case 'notified':
     case 'server.logged':
     case 'rights.granted':
@@ -193,8 +192,11 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'task.parked':
       state.status = 'parked';
       return;
+    case 'shell.ended':
+      addFileChanges(state, event);
+      return;
     case 'child.ended':
-      addFileChanges(state, event.changed);
+      addFileChanges(state, event);
       if (state.doing?.kind === 'waiting_for_children') state.doing = createWaitingActivity(state);
       return;
     case 'acceptance.prepared':

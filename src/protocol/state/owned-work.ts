@@ -1,6 +1,7 @@
 import { steadyTime } from './steady-time.ts';
 import type { RemoteReference, TaskEvent } from '../events/event.ts';
 import type { ChildReceipt, EndStatus, ShellEnd } from '../result.ts';
+import type { LeftProcesses } from '../tool.ts';
 import { findItemOfCall } from '../template.ts';
 
 /** The state of a child, as the log of its parent describes it. */
@@ -32,7 +33,12 @@ export interface ShellState {
   /** Set if the shell is work of a server; null for a command. */
   readonly remote: RemoteReference | null;
   /** The end of the shell; null while the shell runs. */
-  end: { readonly how: ShellEnd; readonly exitCode: number | null; readonly at: number } | null;
+  end: {
+    readonly how: ShellEnd;
+    readonly exitCode: number | null;
+    readonly at: number;
+    readonly left?: LeftProcesses;
+  } | null;
 }
 
 /** The owned work of a task: the children and shells that the task has started. They must end before the task does. */
@@ -91,7 +97,9 @@ export function applyToOwnedWork(owned: OwnedWork, event: TaskEvent): void {
     case 'shell.ended': {
       const shell = shells.get(event.shell);
       if (shell !== undefined) {
-        shell.end = { how: event.end, exitCode: event.exitCode, at: steadyTime(event) };
+        const { end: how, exitCode, left } = event;
+        const leftProcesses = left === undefined ? {} : { left };
+        shell.end = { how, exitCode, at: steadyTime(event), ...leftProcesses };
       }
       return;
     }

@@ -107,6 +107,7 @@ export function initialState(first: TaskEvent): TaskState {
     delegations: initialDelegations(),
     filesRead: new Map(),
     filesChanged: new Map(),
+    unlistedChanges: new Map(),
     knownFiles: new Map(),
     quotedFiles: new Map(),
     commands: [],

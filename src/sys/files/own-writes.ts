@@ -5,11 +5,36 @@ const written = new Map<string, string>();
 /** The maximum number of entries. The oldest are removed first, because only writes during a running command matter. */
 const MAX_ENTRIES = 2_000;
 
-/** Records that Muster itself, and not a command, has written a file. `path` is absolute and contains no links. */
-export function recordOwnWrite(path: string): void {
+/** Is called directly before and directly after Muster itself changes a path (absolute, without links). */
+export interface OwnChangeListener {
+  before(path: string): void;
+  after(path: string): void;
+}
+
+const listeners = new Set<OwnChangeListener>();
+
+/** Adds a listener for all changes that Muster itself makes. Returns a function that removes it. */
+export function listenToOwnChanges(listener: OwnChangeListener): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+/**
+ * Runs a synchronous change that Muster itself, and not a command, makes to these paths: absolute and without links; a
+ * directory includes everything in it.
+ */
+export function changeAsMuster<T>(paths: readonly string[], change: () => T): T {
+  for (const listener of listeners) for (const path of paths) listener.before(path);
+  const result = change();
+  for (const path of paths) recordOwnWrite(path);
+  for (const listener of listeners) for (const path of paths) listener.after(path);
+  return result;
+}
+
+function recordOwnWrite(path: string): void {
   const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return;
   written.delete(path);
+  if (stats === undefined) return;
   written.set(path, describeState(stats));
   const [oldest] = written.keys();
   if (written.size > MAX_ENTRIES && oldest !== undefined) written.delete(oldest);

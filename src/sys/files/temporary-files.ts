@@ -11,9 +11,22 @@ const ABANDONED_MS = 60 * 60 * 1000;
 const MAX_ENTRIES = 10_000;
 const MAX_CLEANED_DIRECTORIES = 1000;
 
+/** The newest names that this process has given to temporary files. */
+const givenNames = new Set<string>();
+const MAX_GIVEN_NAMES = 1_000;
+
 /** Returns an unused name for a file that is written next to the file that it will replace. */
 export function temporaryName(): string {
-  return `.muster-${newId()}.tmp`;
+  const name = `.muster-${newId()}.tmp`;
+  givenNames.add(name);
+  const [oldest] = givenNames;
+  if (givenNames.size > MAX_GIVEN_NAMES && oldest !== undefined) givenNames.delete(oldest);
+  return name;
+}
+
+/** Tells whether this process has given a name to a temporary file. */
+export function isOwnTemporaryName(name: string): boolean {
+  return givenNames.has(name);
 }
 
 const cleanedDirectories = new Set<string>();

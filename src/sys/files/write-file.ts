@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import { toFileError, describeFileType } from './file-errors.ts';
 import { holdDirectory, type HeldDirectory } from './held-directory.ts';
-import { recordOwnWrite } from './own-writes.ts';
+import { changeAsMuster } from './own-writes.ts';
 import { requirePathInRoots, type OpenScope } from './open-in-roots.ts';
 import { removeAbandonedTemporaries, temporaryName } from './temporary-files.ts';
 
@@ -87,8 +87,7 @@ async function replace(
   try {
     const lost = await writeTemporary(directory, temporary, write);
     requireExpected(path, target, expected);
-    fs.renameSync(directory.at(temporary), target);
-    recordOwnWrite(write.real);
+    changeAsMuster([write.real], () => fs.renameSync(directory.at(temporary), target));
     await syncDirectory(directory.at('.'));
     return lost;
   } catch (thrown) {

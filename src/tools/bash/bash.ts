@@ -12,7 +12,7 @@ import {
   type RunningCommand,
   type RunOutcome,
 } from './command-run.ts';
-import { describeRemainingProcesses } from './remaining-processes.ts';
+import { describeRemainingProcesses, listLeftProcesses } from './remaining-processes.ts';
 import { runInForeground } from './foreground.ts';
 import { protectedFileNotes } from './sandbox-notes.ts';
 
@@ -106,6 +106,8 @@ function refuseCommand(command: string): ToolOutput | null {
 
 /** The interval at which protected files that the command has created are moved out of the workspace. */
 const CLEANUP_INTERVAL_MS = 1_000;
+/** The interval at which the changes of a command are found, so that their times are known. */
+const CHECKPOINT_INTERVAL_MS = 5_000;
 
 /** Starts a command that keeps running after this call, until it ends, is stopped, or its task ends. */
 async function startInBackground(
@@ -169,14 +171,26 @@ async function runToEnd(
     void running.settle().then(reportProtectedFiles);
   }, CLEANUP_INTERVAL_MS);
   cleanupTimer.unref();
-  const outcome = await supervise(running, { timeoutMs: null, signal, take }).finally(() =>
-    clearInterval(cleanupTimer),
-  );
+  const checkpointTimer = setInterval(() => {
+    // A failure is reported when the observation ends.
+    running.observation?.checkpoint().catch(() => {});
+  }, CHECKPOINT_INTERVAL_MS);
+  checkpointTimer.unref();
+  const outcome = await supervise(running, { timeoutMs: null, signal, take }).finally(() => {
+    clearInterval(cleanupTimer);
+    clearInterval(checkpointTimer);
+  });
   reportProtectedFiles(outcome.settled);
   if (outcome.startError !== undefined) throw new Error(outcome.startError);
   const note = describeRemainingProcesses(outcome.remaining);
   if (note !== null) write(Buffer.from(`${note}\n`));
-  return { how: describeEnd(outcome), exitCode: outcome.exitCode };
+  const { exitCode, changes, remaining } = outcome;
+  return {
+    how: describeEnd(outcome),
+    exitCode,
+    ...(changes === null ? {} : { changes }),
+    ...listLeftProcesses(remaining),
+  };
 }
 
 function describeEnd({ endedBy, forced }: RunOutcome): ShellExit['how'] {

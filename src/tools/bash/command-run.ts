@@ -4,7 +4,12 @@ import { deferred, onAbort } from '../../base/async.ts';
 import type { CleanupResult } from '../../base/cleanup-result.ts';
 import { startDeadline } from '../../base/deadlines.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
-import type { CommandLimits, ToolContext } from '../../protocol/tool.ts';
+import type {
+  CommandChanges,
+  CommandLimits,
+  CommandObservation,
+  ToolContext,
+} from '../../protocol/tool.ts';
 import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
 import { takePipe } from '../../sys/processes/pipes.ts';
 import { spawnProcessGroup, type ProcessGroup } from '../../sys/processes/process-group.ts';
@@ -38,6 +43,8 @@ export interface RunningCommand {
   readonly monitor: CommandMonitor | null;
   /** Resolves when the command itself runs. Rejects if the command could not start. */
   readonly started: Promise<void>;
+  /** The observation of what the command changes, or null if it cannot change anything or is not observed. */
+  readonly observation: CommandObservation | null;
   /** Moves the protected files that the command has created out of the workspace. */
   settle(): Promise<CleanupResult>;
   /** Frees the resources of the sandbox. */
@@ -60,6 +67,7 @@ export async function startCommand(
     const running = await tryToStart(work, context, options);
     if (attempt === MAX_ATTEMPTS || (await hasBegun(running, context.signal))) return running;
     await running.group.end();
+    running.observation?.cancel();
     running.release();
   }
 }
@@ -86,6 +94,7 @@ async function tryToStart(
 ): Promise<RunningCommand> {
   const { real: cwd, isFile } = resolveSearchTarget(directory, context);
   if (isFile) throw new MusterError('INVALID_PARAM', `${directory} is a file, not a directory`);
+  context.changes?.prepare();
   // stdout and stderr share one pipe, so that lines arrive in the order in which they were written.
   const argv = [SHELL_PATH, '--noprofile', '--norc', '-c', `exec 2>&1; ${command}`] as const;
   const { file, args, env, held, settle, release } = await context.sandbox.confine(argv, {
@@ -93,9 +102,13 @@ async function tryToStart(
     serves,
     line: command,
   });
+  let observation: CommandObservation | null = null;
   try {
     const monitored = held?.monitored === true;
     const output = await takePipe();
+    if (held?.access !== 'read-only') {
+      observation = (await context.changes?.begin({ inBackground: serves })) ?? null;
+    }
     const group = spawnProcessGroup(file, args, {
       cwd,
       env,
@@ -107,8 +120,9 @@ async function tryToStart(
     const started = group.started.then(() => monitor?.begun);
     // Avoid an unhandled rejection: the caller that waits for the end of the command gets the same error.
     started.catch(() => {});
-    return { group, shell: argv, held, monitor, started, settle, release };
+    return { group, shell: argv, held, monitor, started, observation, settle, release };
   } catch (thrown) {
+    observation?.cancel();
     release();
     throw thrown;
   }
@@ -129,6 +143,8 @@ export interface RunOutcome {
   readonly held: CommandLimits | null;
   /** The protected files that the command created, and their present paths. */
   readonly settled: CleanupResult;
+  /** The changes by the command, or null if they are not known. */
+  readonly changes: CommandChanges | null;
 }
 
 type EndedBy = RunOutcome['endedBy'];
@@ -179,6 +195,7 @@ export async function supervise(
     const forced = await groupEnd;
     await Promise.race([closed, sleep(PIPE_GRACE_MS)]);
     const settled = await running.settle();
+    const changes = await findChanges(running);
     if (report?.hasStarted === false && endedBy === 'itself')
       return createStartFailure(report.problem, held);
     // The monitor reports a signal as an exit code. If this process sent the signal, the number is not the command's
@@ -186,7 +203,7 @@ export async function supervise(
     const isSignalCode =
       report !== null && endedBy !== 'itself' && (exit.code ?? 0) > SIGNAL_CODE_BASE;
     const exitCode = isSignalCode ? null : exit.code;
-    return { endedBy, exitCode, signal: exit.signal, remaining, forced, held, settled };
+    return { endedBy, exitCode, signal: exit.signal, remaining, forced, held, settled, changes };
   } catch (thrown) {
     return createStartFailure(errorMessage(thrown), held);
   } finally {
@@ -194,8 +211,15 @@ export async function supervise(
     signal.removeEventListener('abort', cancel);
     group.stdout.destroy();
     group.stderr.destroy();
+    running.observation?.cancel();
     running.release();
   }
+}
+
+/** Finds what a command has changed. Returns null if it was not observed. */
+async function findChanges({ observation, held }: RunningCommand): Promise<CommandChanges | null> {
+  if (observation !== null) return await observation.end();
+  return held?.access === 'read-only' ? { changed: [], unlisted: [] } : null;
 }
 
 function createStartFailure(startError: string, held: CommandLimits | null): RunOutcome {
@@ -206,6 +230,7 @@ function createStartFailure(startError: string, held: CommandLimits | null): Run
     remaining: NO_PROCESSES,
     forced: false,
     settled,
+    changes: null,
   };
   return { ...noResult, endedBy: 'itself', startError, held };
 }

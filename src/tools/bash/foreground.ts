@@ -17,7 +17,7 @@ import {
   supervise,
   type RunOutcome,
 } from './command-run.ts';
-import { describeRemainingProcesses } from './remaining-processes.ts';
+import { describeRemainingProcesses, listLeftProcesses } from './remaining-processes.ts';
 import { sandboxNotes, type CommandLocation } from './sandbox-notes.ts';
 
 const PROGRESS_INTERVAL_MS = 250;
@@ -67,7 +67,12 @@ function createToolOutput(
 ): ToolOutput {
   const text = describeRun(outcome, output, limits);
   if (outcome.startError !== undefined) return failure('INTERNAL_ERROR', text);
-  const facts = { commands: [{ command, exitCode: outcome.exitCode }] };
+  const { exitCode, remaining, changes } = outcome;
+  const facts = {
+    commands: [{ command, exitCode, ...listLeftProcesses(remaining) }],
+    ...(changes === null ? {} : { changed: changes.changed }),
+    ...(changes === null || changes.unlisted.length === 0 ? {} : { unlisted: changes.unlisted }),
+  };
   switch (outcome.endedBy) {
     case 'timeout':
       return failure('TIMEOUT', text, facts);

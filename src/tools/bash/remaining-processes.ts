@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sanitizeForTerminal } from '../../base/terminal-text.ts';
 import { plural } from '../../base/text.ts';
+import type { LeftProcesses } from '../../protocol/tool.ts';
 import type { ProcessGroup } from '../../sys/processes/process-group.ts';
 import { describeProcesses, type RunningProcess } from '../../sys/processes/process-table.ts';
 
@@ -72,6 +73,14 @@ function oneLine(text: string): string {
   // The last character may have been cut.
   const complete = text.replace(/\uFFFD+$/, '');
   return sanitizeForTerminal(complete.replaceAll(/\s+/g, ' ').trim(), 'exact');
+}
+
+/** Returns the processes that a command left running, for the log; an empty object if there were none. */
+export function listLeftProcesses({ count, commands }: RemainingProcesses): {
+  readonly left?: LeftProcesses;
+} {
+  if (count === 0) return {};
+  return { left: { count, commands: commands.slice(0, MAX_NAMED).map(shorten) } };
 }
 
 /** Describes the processes that still ran when the shell had ended. Returns null if there were none. */

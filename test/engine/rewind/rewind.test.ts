@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createBranch } from '../../../src/replay/create-branch.ts';
 import { foldLog } from '../../../src/engine/task/fold-log.ts';
-import { planFiles, planRewind } from '../../../src/engine/rewind/plan-rewind.ts';
+import { planFiles } from '../../../src/engine/rewind/plan-files.ts';
+import { planRewind } from '../../../src/engine/rewind/plan-rewind.ts';
 import { rewind } from '../../../src/engine/rewind/rewind.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
@@ -123,12 +124,18 @@ describe('a rewind does not touch', () => {
     const world = worldWith({ '.env': 'KEY=new' });
     const path = world.path('.env');
     const now = hashContent('KEY=new');
-    const at = { seq: 3, ts: 3, task: 'task00000001', isImported: false };
+    const at = { seq: 3, ts: 3, until: 3, task: 'task00000001' };
     const change = { path, before: hashContent('KEY=old'), after: now };
-    const since = { changes: [{ ...at, change }], roots: [world.path('.')], unreadableLogs: [] };
+    const since = {
+      changes: [{ ...at, isImported: false, isPartlyEarlier: false, change }],
+      unlisted: [],
+      roots: [world.path('.')],
+      unreadableLogs: [],
+    };
     expect(await planFiles(world.store, since)).toEqual({
       files: [],
       refused: [{ path, because: 'usually contains secrets: no copy of it was made' }],
+      left: [],
     });
     await world.store.close();
   });

@@ -106,6 +106,7 @@ const undo: Scene = {
       dropped: [],
       files: [{ path: '/home/you/project/src/retry.ts', from: { hash: 'a' }, to: { hash: 'b' } }],
       refused: [],
+      left: [],
       commands: ['npm test'],
       unknownCalls: 0,
       roots: [],

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { recordOwnWrite } from '../../../src/sys/files/own-writes.ts';
+import { changeAsMuster } from '../../../src/sys/files/own-writes.ts';
 import { ProtectedFileBackup } from '../../../src/sys/sandbox/cleanup/file-backup.ts';
 import { FORGED, git, GIT, repository } from './forged-commits.ts';
 import { HAS_BUBBLEWRAP, Place, runIn } from './support.ts';
@@ -42,8 +42,7 @@ describe.runIf(HAS_BUBBLEWRAP)('git alone', () => {
     const file = join(at.root, '.vscode/settings.json');
     const running = alone(at, 'git log -1; sleep 1');
     await new Promise((resolve) => setTimeout(resolve, 400));
-    writeFileSync(file, 'of the user');
-    recordOwnWrite(file);
+    changeAsMuster([file], () => writeFileSync(file, 'of the user'));
     await running;
     expect(readFileSync(file, 'utf8')).toBe('of the user');
   });

@@ -124,7 +124,8 @@ test.runIf(HAS_SETSID)(
     const taskId = `left${String(process.pid).padStart(8, '0')}`;
     const command = 'sleep 300 & setsid sleep 301 > /dev/null 2>&1 & echo gone';
     await at.call('Bash', { command, run_in_background: true }, { taskId, shells: shell.shells });
-    expect(await shell.exit()).toEqual({ how: 'exited', exitCode: 0 });
+    const processes = { count: 2, commands: ['sleep 300', 'sleep 301'] };
+    expect(await shell.exit()).toEqual({ how: 'exited', exitCode: 0, left: processes });
     expect(shell.output()).toBe(
       'gone\n[2 processes were still running in the background and stopped with the command: "sleep 300", "sleep 301"]\n',
     );

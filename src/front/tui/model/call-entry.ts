@@ -1,5 +1,5 @@
 import type { TaskEvent } from '../../../protocol/events/event.ts';
-import type { TodoItem } from '../../../protocol/tool.ts';
+import type { CallDetails, TodoItem } from '../../../protocol/tool.ts';
 import {
   addLineNumbers,
   callDocument,
@@ -75,12 +75,18 @@ export function endedCall(
     state,
     ms,
     edits: addLineNumbers(call.edits, tool, state === 'done' ? text : ''),
-    formerContent: state === 'done' ? (facts?.changed?.[0]?.before ?? null) : null,
+    formerContent: state === 'done' ? findFormerContent(facts) : null,
     output: textStart(text, MAX_OUTPUT),
     outputLines: linesIn(text),
     tail: command === undefined ? [] : lastLines(text),
     exitCode: command?.exitCode ?? null,
   };
+}
+
+/** Returns the hash of the content before the change of a file by a tool; null if there is none. */
+export function findFormerContent(facts: CallDetails | undefined): string | null {
+  const [change] = facts?.changed ?? [];
+  return change === undefined || change.byCommand === true ? null : change.before;
 }
 
 /** Returns a running call with the last lines of its output. */

@@ -103,7 +103,7 @@ function fullChanges(
   { readBackup }: FullTextSource,
 ): readonly PagerSection[] {
   const [changed] = end?.type === 'call.ended' ? (end.facts.changed ?? []) : [];
-  if (changed !== undefined) {
+  if (changed !== undefined && changed.byCommand !== true) {
     const before = changed.before === null ? '' : readBackup(changed.before);
     const diff = before === null ? null : fileChange(tool, input, before, FULL_DIFF);
     if (diff !== null) return [{ kind: 'diff', diff, path: subject }];

@@ -2,6 +2,7 @@ import type { TaskEvent } from '../../../protocol/events/event.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
 import type { AppState } from '../model/app-state.ts';
 import { addFormerContent } from '../model/call-entries.ts';
+import { findFormerContent } from '../model/call-entry.ts';
 import {
   applyToTree,
   attentionText,
@@ -40,7 +41,7 @@ export function receiveEvent(
 /** Returns the effect that reads the former content of a file after a call in view has changed the file. */
 function readFormerContent({ tree, terminal }: AppState, event: TaskEvent): readonly UiEffect[] {
   if (event.type !== 'call.ended' || event.error !== null || terminal.detail === 'short') return [];
-  const hash = event.facts.changed?.[0]?.before ?? null;
+  const hash = findFormerContent(event.facts);
   const { task, callId } = event;
   if (hash === null || transcriptOf(tree, task) === null) return [];
   return [{ type: 'read-former-content', task, callId, hash }];

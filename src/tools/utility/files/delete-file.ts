@@ -11,6 +11,7 @@ import {
 } from '../../../sys/files/entry-in-roots.ts';
 import { toFileError } from '../../../sys/files/file-errors.ts';
 import { holdDirectory, type HeldDirectory } from '../../../sys/files/held-directory.ts';
+import { changeAsMuster } from '../../../sys/files/own-writes.ts';
 import { toAbsolutePath, displayPath } from '../../../sys/files/paths.ts';
 import { isSameFile, requireExpected, syncDirectory } from '../../../sys/files/write-file.ts';
 import { FILE_PATH, FILE_PATH_ALIASES, defineTool } from '../../shared/define-tool.ts';
@@ -122,8 +123,10 @@ function removeFrom(directory: HeldDirectory, { real, stats }: TreeEntry): void 
     if (stats.isFile()) requireExpected(real, directory.at(name), stats);
     const found = readEntryStats(directory, name);
     if (found === undefined || !isSameEntry(found, stats)) throw changedError(real);
-    if (stats.isDirectory()) rmdirSync(directory.at(name));
-    else unlinkSync(directory.at(name));
+    changeAsMuster([real], () => {
+      if (stats.isDirectory()) rmdirSync(directory.at(name));
+      else unlinkSync(directory.at(name));
+    });
   } catch (thrown) {
     throw toFileError(real, thrown);
   }

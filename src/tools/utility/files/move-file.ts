@@ -3,7 +3,7 @@ import { NO_ACCESS } from '../../../protocol/permission.ts';
 import { join } from 'node:path';
 import { MusterError, systemErrorCode } from '../../../base/errors.ts';
 import type { FileChange, ToolContext, ToolOutput } from '../../../protocol/tool.ts';
-import { recordOwnWrite } from '../../../sys/files/own-writes.ts';
+import { changeAsMuster } from '../../../sys/files/own-writes.ts';
 import {
   readEntryStats,
   withHeldEntry,
@@ -186,8 +186,9 @@ async function renameTree(
 
 function renameWithin(from: HeldEntry, to: HeldEntry): void {
   try {
-    renameSync(from.directory.at(from.name), to.directory.at(to.name));
-    recordOwnWrite(to.real);
+    changeAsMuster([from.real, to.real], () =>
+      renameSync(from.directory.at(from.name), to.directory.at(to.name)),
+    );
   } catch (thrown) {
     if (systemErrorCode(thrown) !== 'EXDEV') throw thrown;
     const message = `${to.real} is on another file system than ${from.real}: use Bash (mv)`;

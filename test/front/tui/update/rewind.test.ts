@@ -22,6 +22,7 @@ const PLAN: RewindPlan = {
   dropped: [],
   files: [],
   refused: [],
+  left: [],
   commands: [],
 } as never;
 

@@ -22,6 +22,7 @@ const PLAN = {
   agent: 'main',
   files: [],
   refused: [],
+  left: [],
   tasks: [],
   dropped: [],
   isThere: false,

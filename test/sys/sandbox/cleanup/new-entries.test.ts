@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { recordOwnWrite } from '../../../../src/sys/files/own-writes.ts';
+import { changeAsMuster } from '../../../../src/sys/files/own-writes.ts';
 import type { ConfinedCommand, Sandbox } from '../../../../src/sys/sandbox/sandbox.ts';
 import { CommandRecords } from '../../../../src/sys/sandbox/cleanup/command-records.ts';
 import { HAS_BUBBLEWRAP, Place, runIn } from '../support.ts';
@@ -160,8 +160,9 @@ describe.runIf(HAS_BUBBLEWRAP)('a file that a command creates under a protected 
     const sandbox = at.sandbox();
     await sandbox.state();
     const confined = confine(sandbox, at);
-    recordOwnWrite(at.write('work/.npmrc'));
-    recordOwnWrite(at.write('work/.vscode/settings.json'));
+    for (const name of ['work/.npmrc', 'work/.vscode/settings.json']) {
+      changeAsMuster([join(at.base, name)], () => at.write(name));
+    }
     at.write('work/.vscode/tasks.json');
     await confined.settle();
     confined.release();

@@ -109,7 +109,7 @@ function asJson(plan: RewindPlan, outcome: RewindOutcome | null) {
     ...(only === null ? {} : { only }),
     isThere,
     isDone: outcome !== null,
-    left: outcome?.left ?? [],
+    left: [...plan.left, ...(outcome?.left ?? [])],
   };
 }
 

@@ -1,0 +1,33 @@
+/** A directory whose files are not listed one by one, because they are copies from elsewhere or caches. */
+interface SummarizedDirectory {
+  readonly name: string;
+  /** A file beside the directory, of which at least one must exist. Default: the name alone is sufficient. */
+  readonly besides?: readonly string[];
+}
+
+/** The directories of dependencies and caches. */
+const SUMMARIZED_DIRECTORIES: readonly SummarizedDirectory[] = [
+  { name: 'node_modules' },
+  { name: 'bower_components' },
+  { name: '.venv' },
+  { name: 'venv', besides: ['pyproject.toml', 'requirements.txt', 'setup.py'] },
+  { name: '__pycache__' },
+  { name: '.tox' },
+  { name: '.nox' },
+  { name: '.mypy_cache' },
+  { name: '.pytest_cache' },
+  { name: '.ruff_cache' },
+  { name: '.gradle' },
+  { name: '.next', besides: ['package.json'] },
+  { name: '.turbo' },
+  { name: '.parcel-cache' },
+  { name: 'target', besides: ['Cargo.toml', 'pom.xml'] },
+];
+
+const BY_NAME = new Map(SUMMARIZED_DIRECTORIES.map((each) => [each.name, each]));
+
+/** Tells whether the files of a directory are not listed one by one. `exists` looks for a name beside the directory. */
+export function isSummarizedDirectory(name: string, exists: (name: string) => boolean): boolean {
+  const found = BY_NAME.get(name);
+  return found !== undefined && (found.besides?.some(exists) ?? true);
+}

@@ -1,0 +1,306 @@
+import { isInside } from '../../../base/path-inside.ts';
+import { readEnvironment } from '../../env.ts';
+import { ObjectReader } from '../../git/object-reader.ts';
+import { findTrustedProgram } from '../../processes/find-program.ts';
+import { hashContent } from '../read-file.ts';
+import { isSecretPath } from '../secret-paths.ts';
+import { listenToOwnChanges } from '../own-writes.ts';
+import { DirectoryWatches } from './directory-watches.ts';
+import { describeUnknown } from './entry-content.ts';
+import { KeptContents, type GitContent } from './kept-contents.ts';
+import { isSameVersion, mergeChanges, type PathChange, type PathVersion } from './path-change.ts';
+import type { FileEntry } from './file-entries.ts';
+import type { ChangeReport } from './index-entries.ts';
+import { RootIndex } from './root-index.ts';
+
+/** The maximum number and the maximum size in bytes of earlier contents that are stored after one command. */
+const MAX_STORED = 500;
+const MAX_STORED_BYTES = 32 * 1024 * 1024;
+
+/** Stores an earlier content durably. */
+type StoreContent = (bytes: Buffer) => Promise<void>;
+
+/** Changes that are not listed one by one. */
+export interface UnlistedDirectory {
+  /** The absolute path of a directory. */
+  readonly path: string;
+  /**
+   * `dependencies`: it holds dependencies or a cache. `names`: it holds names that are not valid UTF-8. `untracked`: its
+   * changes cannot be found.
+   */
+  readonly reason: 'dependencies' | 'names' | 'untracked';
+  /** The limit because of which changes cannot be found. Set for `untracked`. */
+  readonly detail?: string;
+}
+
+/** The changes that a command has made in its roots. */
+export interface ObservedChanges {
+  readonly changes: readonly PathChange[];
+  readonly unlisted: readonly UnlistedDirectory[];
+}
+
+/** The observation of one running command. */
+export interface ChangeObservation {
+  /** Finds the changes so far. Call it now and then during a long command, so that the times of changes are known. */
+  checkpoint(): Promise<void>;
+  /** Ends the observation. Resolves to all changes since its begin. */
+  end(): Promise<ObservedChanges>;
+  /** Ends the observation without a result. May also be called after `end`. */
+  cancel(): void;
+}
+
+/** A change that was found but whose earlier content has not been looked up yet. */
+interface FoundChange {
+  readonly path: string;
+  readonly before: FileEntry | null;
+  readonly after: FileEntry | null;
+  readonly observers: readonly Observer[];
+  readonly at: number;
+}
+
+/** The parts of a `WorkspaceChanges`. */
+export interface WorkspaceChangesParts {
+  /** Absolute paths that are left out, such as Muster's own data directory. */
+  readonly excluded: readonly string[];
+  /** Returns the milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Watches the directories. Default: as this system can. */
+  readonly watches?: DirectoryWatches;
+}
+
+/**
+ * Finds what commands change in the roots of a workspace. Keeps an index of the files of each root and compares it with
+ * the disk when a command begins and when it ends: what was changed before its begin is not attributed to it, and
+ * neither is what Muster itself has changed.
+ */
+export class WorkspaceChanges {
+  private readonly parts: WorkspaceChangesParts;
+  private readonly watches: DirectoryWatches;
+  private readonly contents = new KeptContents();
+  private readonly indexes = new Map<string, RootIndex>();
+  private readonly active = new Set<Observer>();
+  private readonly excluded: ReadonlySet<string>;
+  private readonly stopListening: () => void;
+  private found: FoundChange[] = [];
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: WorkspaceChangesParts) {
+    this.parts = parts;
+    this.watches = parts.watches ?? new DirectoryWatches();
+    this.excluded = new Set(parts.excluded);
+    this.stopListening = listenToOwnChanges({
+      before: (path) => {
+        if (this.active.size > 0) this.updateNow(path, this.report);
+      },
+      after: (path) => this.updateNow(path, null),
+    });
+  }
+
+  /** Builds the indexes of these roots, which takes some time once. The roots are absolute and contain no links. */
+  async prepare(roots: readonly string[]): Promise<void> {
+    await this.runAlone(() => this.update(this.openIndexes(roots)));
+  }
+
+  /** Begins to observe a command that can write in these roots. */
+  async begin(roots: readonly string[], store: StoreContent): Promise<ChangeObservation> {
+    const observer = new Observer(roots, store);
+    const indexes = this.openIndexes(roots);
+    await this.runAlone(async () => {
+      await this.update(indexes);
+      this.active.add(observer);
+    });
+    return {
+      checkpoint: () => this.runAlone(() => this.update(indexes, { isMeanwhile: true })),
+      end: () =>
+        this.runAlone(async () => {
+          await this.update(indexes);
+          this.active.delete(observer);
+          return observer.result(indexes);
+        }),
+      cancel: () => void this.active.delete(observer),
+    };
+  }
+
+  /** Closes all watches. */
+  close(): void {
+    this.stopListening();
+    for (const index of this.indexes.values()) index.close();
+    this.indexes.clear();
+    this.watches.close();
+  }
+
+  private readonly report: ChangeReport = {
+    file: (path, before, after) => {
+      const observers = this.observersOf(path);
+      const at = this.parts.now();
+      if (observers.length > 0) this.found.push({ path, before, after, observers, at });
+    },
+    summarized: (path) => this.addUnlisted({ path, reason: 'dependencies' }),
+    unreadableName: (path) => this.addUnlisted({ path, reason: 'names' }),
+    incomplete: (path, detail) => this.addUnlisted({ path, reason: 'untracked', detail }),
+  };
+
+  private addUnlisted(unlisted: UnlistedDirectory): void {
+    for (const observer of this.observersOf(unlisted.path)) observer.addUnlisted(unlisted);
+  }
+
+  private observersOf(path: string): readonly Observer[] {
+    return [...this.active].filter((observer) => observer.covers(path));
+  }
+
+  private openIndexes(roots: readonly string[]): readonly RootIndex[] {
+    const outer = roots.filter(
+      (root) => !roots.some((each) => each !== root && isInside(each, root)),
+    );
+    return [...new Set(outer)].map((root) => {
+      const open = [...this.indexes.values()].find((index) => isInside(index.root, root));
+      if (open !== undefined) return open;
+      const { excluded, watches, contents } = this;
+      const index = new RootIndex({ root, excluded, watches, contents });
+      this.indexes.set(root, index);
+      return index;
+    });
+  }
+
+  /** Runs work after all earlier work, because two updates of an index at the same time would disturb each other. */
+  private runAlone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.last.then(work);
+    this.last = done.catch(() => {});
+    return done;
+  }
+
+  /** `isMeanwhile`: true for an update while all observed commands continue. */
+  private async update(
+    indexes: readonly RootIndex[],
+    { isMeanwhile } = { isMeanwhile: false },
+  ): Promise<void> {
+    if (isMeanwhile && !this.watches.canWatch) return;
+    const isComplete = await this.watches.waitForDelivery();
+    if (!isComplete) for (const index of this.indexes.values()) index.requireScan();
+    const report = this.active.size === 0 ? null : this.report;
+    for (const index of indexes) await index.update(report, { isMeanwhile });
+    await this.attributeFound();
+  }
+
+  private updateNow(path: string, report: ChangeReport | null): void {
+    for (const index of this.indexes.values()) {
+      if (isInside(index.root, path)) index.updateNow(path, report);
+    }
+  }
+
+  /** Looks up the earlier contents of the found changes, stores them, and adds the changes to their observers. */
+  private async attributeFound(): Promise<void> {
+    const { found } = this;
+    if (found.length === 0) return;
+    this.found = [];
+    const [first] = found.flatMap(({ observers }) => observers);
+    const former = new FormerVersions((bytes) => first?.store(bytes) ?? Promise.resolve());
+    try {
+      for (const { path, before, after, observers, at } of found) {
+        const change: PathChange = {
+          path,
+          before: before === null ? null : await former.version(path, before),
+          after: after === null ? null : toVersion(after, after.hash),
+          shared: observers.length > 1,
+          since: at,
+          until: at,
+        };
+        if (isSameVersion(change.before, change.after)) continue;
+        for (const observer of observers) observer.add(change);
+      }
+    } finally {
+      await former.close();
+    }
+  }
+}
+
+function toVersion({ stats }: FileEntry, hash: string | null): PathVersion {
+  return { hash: hash ?? describeUnknown(stats), mode: stats.mode };
+}
+
+/** A command that is observed. */
+class Observer {
+  readonly store: StoreContent;
+  private readonly roots: readonly string[];
+  private readonly changes = new Map<string, PathChange>();
+  private readonly unlisted = new Map<string, UnlistedDirectory>();
+
+  constructor(roots: readonly string[], store: StoreContent) {
+    this.roots = roots;
+    this.store = store;
+  }
+
+  covers(path: string): boolean {
+    return this.roots.some((root) => isInside(root, path));
+  }
+
+  add(change: PathChange): void {
+    const { path } = change;
+    const first = this.changes.get(path);
+    const merged = first === undefined ? change : mergeChanges(first, change);
+    if (merged === null) this.changes.delete(path);
+    else this.changes.set(path, merged);
+  }
+
+  addUnlisted(unlisted: UnlistedDirectory): void {
+    this.unlisted.set(unlisted.path, unlisted);
+  }
+
+  result(indexes: readonly RootIndex[]): ObservedChanges {
+    const untracked = indexes.flatMap(({ root, problem }): UnlistedDirectory[] =>
+      problem === null ? [] : [{ path: root, reason: 'untracked', detail: problem }],
+    );
+    return {
+      changes: [...this.changes.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+      unlisted: [...untracked, ...this.unlisted.values()],
+    };
+  }
+}
+
+/** Looks up the versions of files before they were changed, and stores their contents. */
+class FormerVersions {
+  private readonly store: StoreContent;
+  private readonly stored: Promise<void>[] = [];
+  private readonly readers = new Map<string, ObjectReader | null>();
+  private bytes = 0;
+
+  constructor(store: StoreContent) {
+    this.store = store;
+  }
+
+  async version(path: string, entry: FileEntry): Promise<PathVersion> {
+    const content = entry.kept ?? (entry.git === null ? null : await this.readObject(entry.git));
+    // A filter of git may change a content, and its size nearly always with it.
+    if (content === null || content.length !== entry.stats.size)
+      return toVersion(entry, entry.hash);
+    this.storeContent(path, content);
+    return toVersion(entry, entry.hash ?? hashContent(content));
+  }
+
+  /** Resolves when all contents are stored. A content that cannot be stored is missing when a rewind needs it. */
+  async close(): Promise<void> {
+    for (const reader of this.readers.values()) reader?.close();
+    await Promise.allSettled(this.stored);
+  }
+
+  private storeContent(path: string, content: Buffer): void {
+    const isOver =
+      this.stored.length >= MAX_STORED || this.bytes + content.length > MAX_STORED_BYTES;
+    if (isOver || isSecretPath(path)) return;
+    this.bytes += content.length;
+    this.stored.push(this.store(content));
+  }
+
+  private async readObject({ gitDirectory, id }: GitContent): Promise<Buffer | null> {
+    if (this.stored.length >= MAX_STORED) return null;
+    const reader = this.readers.get(gitDirectory) ?? openReader(gitDirectory);
+    this.readers.set(gitDirectory, reader);
+    const object = (await reader?.read(id)) ?? null;
+    return object?.type === 'blob' ? Buffer.from(object.content) : null;
+  }
+}
+
+function openReader(gitDirectory: string): ObjectReader | null {
+  const git = findTrustedProgram('git', readEnvironment()['PATH'] ?? '', [gitDirectory]);
+  return git === undefined ? null : new ObjectReader(git, gitDirectory);
+}
