@@ -15,6 +15,8 @@ import {
   type TreeSnapshot,
 } from '../sys/files/changes/tree-snapshot.ts';
 
+/** Only ends a run that hangs: on an idle machine it takes half a minute. */
+const TIMEOUT_MS = 900_000;
 const ROUNDS = 5;
 const COMMANDS_IN_A_ROUND = 25;
 /** The directories of the subagents that run commands. A third subagent edits files in `edits`. */
@@ -122,59 +124,63 @@ function describeFound({ path, before, after, oldMode, newMode }: ComparableChan
 describe.each([{ bare: false }, { bare: true }])(
   'random commands, without a sandbox: $bare',
   ({ bare }) => {
-    it('have receipts that equal an independent comparison, and can be undone', async () => {
-      const script = new Script();
-      await using world = await openWorld({
-        bare,
-        files: { 'edits/a.txt': 'a', 'first/a/one': 'one', 'second/b/two': 'two' },
-        script: (request) => script.answer(request),
-      });
-      script.world = world;
-      const { workspace } = world.sandbox;
-      for (const worker of WORKERS) mkdirSync(join(workspace, worker), { recursive: true });
-      const atStart = takeSnapshot(workspace);
-      const run = await world.run([
-        '-p',
-        'work',
-        '--permission-mode',
-        'autonomous',
-        '--output-format',
-        'json',
-      ]);
-      expect(run.code, `seed ${script.seed}: ${run.stderr}`).toBe(0);
-      const { data } = envelopeOf(run);
-      const receipts = readReceipts(world);
-      for (const worker of WORKERS) {
-        const observed = script.observed.filter((each) => each.worker === worker);
-        const found = receipts.get(worker) ?? [];
-        expect(found).toHaveLength(ROUNDS * COMMANDS_IN_A_ROUND);
-        expect(observed).toHaveLength(found.length);
-        const own = `${join(workspace, worker)}/`;
-        for (const [index, { changes }] of observed.entries()) {
-          const inOwn = (found[index] ?? [])
-            .filter(({ path }) => path.startsWith(own))
-            .filter((change) => !wasUndone(change));
-          expect(inOwn.map(describeRecorded), `seed ${script.seed}, ${worker} ${index}`).toEqual(
-            changes.map(describeFound),
-          );
-          // Only what the other worker may have done at the same time stands beside it, and never what was edited.
-          const others = (found[index] ?? []).filter(({ path }) => !path.startsWith(own));
-          expect(others.filter(({ shared }) => shared !== true)).toEqual([]);
-          expect(others.filter(({ path }) => path.startsWith(join(workspace, 'edits')))).toEqual(
-            [],
-          );
+    it(
+      'have receipts that equal an independent comparison, and can be undone',
+      async () => {
+        const script = new Script();
+        await using world = await openWorld({
+          bare,
+          files: { 'edits/a.txt': 'a', 'first/a/one': 'one', 'second/b/two': 'two' },
+          script: (request) => script.answer(request),
+        });
+        script.world = world;
+        const { workspace } = world.sandbox;
+        for (const worker of WORKERS) mkdirSync(join(workspace, worker), { recursive: true });
+        const atStart = takeSnapshot(workspace);
+        const run = await world.run([
+          '-p',
+          'work',
+          '--permission-mode',
+          'autonomous',
+          '--output-format',
+          'json',
+        ]);
+        expect(run.code, `seed ${script.seed}: ${run.stderr}`).toBe(0);
+        const { data } = envelopeOf(run);
+        const receipts = readReceipts(world);
+        for (const worker of WORKERS) {
+          const observed = script.observed.filter((each) => each.worker === worker);
+          const found = receipts.get(worker) ?? [];
+          expect(found).toHaveLength(ROUNDS * COMMANDS_IN_A_ROUND);
+          expect(observed).toHaveLength(found.length);
+          const own = `${join(workspace, worker)}/`;
+          for (const [index, { changes }] of observed.entries()) {
+            const inOwn = (found[index] ?? [])
+              .filter(({ path }) => path.startsWith(own))
+              .filter((change) => !wasUndone(change));
+            expect(inOwn.map(describeRecorded), `seed ${script.seed}, ${worker} ${index}`).toEqual(
+              changes.map(describeFound),
+            );
+            // Only what the other worker may have done at the same time stands beside it, and never what was edited.
+            const others = (found[index] ?? []).filter(({ path }) => !path.startsWith(own));
+            expect(others.filter(({ shared }) => shared !== true)).toEqual([]);
+            expect(others.filter(({ path }) => path.startsWith(join(workspace, 'edits')))).toEqual(
+              [],
+            );
+          }
         }
-      }
-      const atEnd = takeSnapshot(workspace);
-      const all = compareSnapshots(atStart, atEnd).map(({ path }) => path);
-      expect(data.files_modified.filter((path) => all.includes(path)).toSorted()).toEqual(all);
+        const atEnd = takeSnapshot(workspace);
+        const all = compareSnapshots(atStart, atEnd).map(({ path }) => path);
+        expect(data.files_modified.filter((path) => all.includes(path)).toSorted()).toEqual(all);
 
-      const rewind = ['tasks', 'rewind', data.task_id, '--to', '0', '--yes', '--json'];
-      const undone = JSON.parse((await runMuster(world.sandbox, rewind)).stdout);
-      expect(undone.refused).toEqual([]);
-      const named = new Set(undone.left.map(({ path }: { readonly path: string }) => path));
-      const remaining = compareSnapshots(atStart, takeSnapshot(workspace));
-      expect(remaining.filter(({ path }) => !named.has(path))).toEqual([]);
-    });
+        const rewind = ['tasks', 'rewind', data.task_id, '--to', '0', '--yes', '--json'];
+        const undone = JSON.parse((await runMuster(world.sandbox, rewind)).stdout);
+        expect(undone.refused).toEqual([]);
+        const named = new Set(undone.left.map(({ path }: { readonly path: string }) => path));
+        const remaining = compareSnapshots(atStart, takeSnapshot(workspace));
+        expect(remaining.filter(({ path }) => !named.has(path))).toEqual([]);
+      },
+      TIMEOUT_MS,
+    );
   },
 );
