@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { errorMessage, UsageError } from '../src/base/errors.ts';
-import { FAMILY_CHOICES } from '../src/protocol/model-families/model-families.ts';
+import { FAMILY_CHOICES } from '../src/protocol/model-families/family-names.ts';
 import { ALL_SHAPES, type Variants } from './plan.ts';
 import { LANGUAGES } from './tasks.ts';
 

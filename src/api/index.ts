@@ -13,7 +13,7 @@ export {
 } from '../protocol/state/task-texts.ts';
 export { workspaceRoots } from './setup/workspace.ts';
 export { contextLines } from './tasks/context-lines.ts';
-export { USAGE_KEYS, type UsageKey } from './tasks/usage-keys.ts';
+export type { UsageKey } from '../protocol/usage-keys.ts';
 
 /** Loads the functions about definitions of agents, skills and templates. */
 export const loadDefinitions = () => import('./definitions.ts');

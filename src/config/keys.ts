@@ -5,7 +5,7 @@ import {
   THINKING_DISPLAYS,
 } from '../protocol/terminal-settings.ts';
 import { SECONDS_RANGE } from '../protocol/limits.ts';
-import { FAMILY_CHOICES } from '../protocol/model-families/model-families.ts';
+import { FAMILY_CHOICES } from '../protocol/model-families/family-names.ts';
 import { SEARCH_SERVICES } from '../protocol/web-search.ts';
 import { GRANTABLE_MODES, parseAgentMode } from '../policy/modes.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';

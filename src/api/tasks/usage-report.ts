@@ -5,7 +5,7 @@ import {
   type UsageTotal,
 } from '../../protocol/state/ledger.ts';
 import type { TaskSummary } from '../../store/task-store.ts';
-import type { UsageKey } from './usage-keys.ts';
+import type { UsageKey } from '../../protocol/usage-keys.ts';
 
 export interface UsageQuery {
   /** The key by which rows are grouped, or several for a row for each combination of their values. */

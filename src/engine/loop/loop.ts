@@ -57,7 +57,7 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
   run.end.decide();
   try {
     // A failed preparation has ended the task already, or nothing has needed it.
-    await run.preparation.catch(() => {});
+    if (run.spec.accept !== undefined) await run.preparation.catch(() => {});
     await run.stopOwnedWork(`the task above it ended: ${ending.end.because}`);
     // Stopping the owned work may have killed a process, which changes the ending of a stopped task.
     if (ending.end.status === 'stopped' && run.cancellation.signal.aborted) {
@@ -202,7 +202,7 @@ async function takeStep(
 ): Promise<TaskEnding | null> {
   switch (step.kind) {
     case 'calls':
-      await run.preparation;
+      if (run.spec.accept !== undefined) await run.preparation;
       await refreshDefinitions(deps, run.spec);
       await runCalls(deps, run, run.calls.restore(step.calls));
       return null;

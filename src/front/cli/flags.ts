@@ -1,5 +1,5 @@
 import { type ConfigKey, SECTIONS } from '../../config/keys.ts';
-import { USAGE_KEYS } from '../../api/index.ts';
+import { USAGE_KEYS } from '../../protocol/usage-keys.ts';
 import { LIMITS, type LimitName, type LimitRow } from '../../protocol/limits.ts';
 import { OUTPUT_FORMATS } from '../../protocol/output-format.ts';
 import { GRANT_SCOPES } from '../../protocol/question.ts';

@@ -1,3 +1,4 @@
+import type { FamilyName } from './family-names.ts';
 import { PATCH_TOOL } from '../file-tools.ts';
 
 /** The form in which a tool is described to the models of a family. */
@@ -14,7 +15,7 @@ export interface ToolShape {
 
 /** The form in which the models of a family were trained to call tools. */
 export interface ModelFamily {
-  readonly name: string;
+  readonly name: FamilyName;
   /** Matches the ids of its models, in lower case and without the name of a provider. */
   readonly models: RegExp;
   /** The public source of the names. */
@@ -143,16 +144,6 @@ export const MODEL_FAMILIES: readonly ModelFamily[] = [
       WebSearch: { name: 'SearchWeb' },
     },
   },
-];
-
-/**
- * The values of the setting `models.family`: by the name of the model, Muster's own form of tools, or the form of one
- * family for every model.
- */
-export const FAMILY_CHOICES: readonly string[] = [
-  'auto',
-  'muster',
-  ...MODEL_FAMILIES.map(({ name }) => name),
 ];
 
 /**

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { USAGE_KEYS } from '../../../src/api/tasks/usage-keys.ts';
+import { USAGE_KEYS } from '../../../src/protocol/usage-keys.ts';
 import { usageReport, type UsageQuery } from '../../../src/api/tasks/usage-report.ts';
 import { formatCost, formatCount } from '../../../src/report/cost-text.ts';
 import {

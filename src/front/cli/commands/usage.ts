@@ -1,9 +1,5 @@
-import {
-  USAGE_KEYS,
-  type UsageGroup,
-  type UsageReport,
-  type UsageSum,
-} from '../../../api/index.ts';
+import type { UsageGroup, UsageReport, UsageSum } from '../../../api/index.ts';
+import { USAGE_KEYS } from '../../../protocol/usage-keys.ts';
 import { plural, truncate } from '../../../base/text.ts';
 import {
   addUsageTotals,

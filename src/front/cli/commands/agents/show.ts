@@ -1,4 +1,3 @@
-import { formatAcceptance } from '../../../../protocol/acceptance.ts';
 import { loadDefinitions, type AgentDetails } from '../../../../api/index.ts';
 import type { TaskLimits } from '../../../../protocol/task.ts';
 import { defineReportCommand, type CommandContext } from '../../command.ts';
@@ -62,12 +61,7 @@ function listFacts(agent: AgentDetails, { cwd, home }: CommandContext): readonly
     ['limits', joinTexts(limitTexts(limits))],
     ['background', agent.background === true ? 'unless a call says otherwise' : null],
     ['answers', agent.outputSchema === undefined ? null : 'JSON, valid against its output schema'],
-    [
-      'accepted',
-      agent.accept === undefined
-        ? null
-        : `only if ${JSON.stringify(formatAcceptance(agent.accept))}`,
-    ],
+    ['accepted', agent.accept === undefined ? null : formatCriteria(agent.accept.commands)],
     ['skills', joinTexts(agent.skills)],
     ['notes', agent.memory],
     ['color', agent.color],
@@ -93,4 +87,9 @@ function limitTexts({ wallSeconds, ...limits }: AgentDetails['limits']): readonl
     const value = values[field];
     return value === undefined ? [] : [format(value)];
   });
+}
+
+function formatCriteria(commands: readonly string[]): string {
+  if (commands.length === 0) return 'only if its criteria are met';
+  return `only if ${commands.map((command) => `\`${command}\``).join(' and ')} pass`;
 }

@@ -115,7 +115,7 @@ async function agentModes(place: CompletionLocation): Promise<readonly Candidate
 async function configuredModels(place: CompletionLocation): Promise<readonly Candidate[]> {
   const { loadAgents } = await loadDefinitions();
   const { models } = (await loadAgents(place)).loadedConfig.config;
-  const { catalogue, providers: _, ...chosen } = models;
+  const { catalogue, providers: _, family: _family, ...chosen } = models;
   const named = [...Object.values(chosen).flat(), ...catalogue.keys()];
   return named.filter((name) => name !== null).map((text) => ({ text, about: '' }));
 }
