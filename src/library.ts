@@ -59,6 +59,7 @@ export type {
   TemplateRequest,
   TreeListener,
   TrustDecision,
+  UsageGroup,
   UsageKey,
   UsageQuery,
   UsageReport,

@@ -5,8 +5,8 @@
 export const WORLD: Readonly<Record<string, readonly string[]>> = {
   /** kill -9 at many moments and at each write of a log, and disks that become full. */
   crash: ['test/crash/{kill,every-write,every-write-resumed,full-disk}.test.ts'],
-  /** Every fault of a server over the protocols other than Chat. */
-  faults: ['test/faults/{anthropic,google,responses}.test.ts'],
+  /** Every fault of a server over the protocols other than Chat, and the time limit of a run. */
+  faults: ['test/faults/{anthropic,google,responses}.test.ts', 'test/e2e/time-limit.test.ts'],
   /** Everyday commands with and without the sandbox, of toolchains that are installed for it. */
   everyday: ['test/everyday/everyday.test.ts'],
   /**
@@ -18,6 +18,10 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
     'test/package/package.test.ts',
     'test/e2e/completion.test.ts',
   ],
+  /** Attempts to pass the check of a task's work without doing the work. */
+  accept: ['test/accept/*.test.ts'],
+  /** Language servers from npm and of the system, formatters and checkers. */
+  code: ['test/languages/world/*.test.ts'],
   /** Servers of the Model Context Protocol from npm, which needs the network. */
   mcp: ['test/mcp/world/*.test.ts'],
   /** The attacks that play through the engine and the built program, large pages, and keys in a real keychain. */

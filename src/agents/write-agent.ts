@@ -1,3 +1,4 @@
+import { formatAcceptance } from '../protocol/acceptance.ts';
 import type { Document, YAMLMap, YAMLSeq } from 'yaml';
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import { truncate } from '../base/text.ts';
@@ -72,6 +73,7 @@ function createFields(agent: AgentDefinition): JsonObject {
     'initial-prompt': agent.initialPrompt,
     parameters: agent.parameters?.map(parameterField),
     'output-schema': agent.outputSchema,
+    accept: agent.accept === undefined ? undefined : formatAcceptance(agent.accept),
     color: agent.color,
   };
 }

@@ -118,6 +118,12 @@ export type { TemplateReport } from './templates/template-report.ts';
 export type { Tasks, TasksOptions } from './tasks/contract.ts';
 export type { DeletedTask } from './tasks/delete-tasks.ts';
 export type { AnswerOutcome, AskedQuestion } from './tasks/questions.ts';
-export type { UsageQuery, UsageReport, UsageRow, UsageSum } from './tasks/usage-report.ts';
+export type {
+  UsageGroup,
+  UsageQuery,
+  UsageReport,
+  UsageRow,
+  UsageSum,
+} from './tasks/usage-report.ts';
 export type { WatchListener } from './tasks/watch-tasks.ts';
 export type { TreeListener } from './tasks/follow-tree.ts';

@@ -201,6 +201,38 @@ export const SECTIONS = {
     on_ask: choiceKey('deny', ['deny', 'park'], 'what a headless run does with a question'),
   },
   sandbox: SANDBOX_KEYS,
+  code: {
+    feedback: booleanKey(
+      true,
+      'report the problems that an edit causes, as language servers and `check` find them',
+    ),
+    format: booleanKey(
+      true,
+      'format the files that an edit has written, as the settings of the project say',
+    ),
+    check: listKey({
+      combine: 'replace',
+      expects: 'a list of command lines like "npx tsc --noEmit"',
+      meaning: 'commands that check the project after edits of files without a language server',
+    }),
+    servers: listKey({
+      combine: 'replace',
+      expects: 'a list of LANGUAGE=COMMAND or .ENDING=COMMAND, as in "python=pylsp"',
+      meaning: 'language servers to use instead of those that Muster finds',
+    }),
+    check_seconds: decimalKey(3, SECONDS_RANGE, 'to check the changes of one call'),
+    start_seconds: decimalKey(
+      20,
+      SECONDS_RANGE,
+      'to check the first changes, for which a server has to start',
+    ),
+    command_seconds: decimalKey(30, SECONDS_RANGE, 'for one run of a command of `check`'),
+    format_seconds: decimalKey(10, SECONDS_RANGE, 'to format one file'),
+    project_programs: booleanKey(
+      false,
+      'use programs that the project contains, such as those in node_modules/.bin',
+    ),
+  },
   web: {
     search: choiceKey(
       'auto',

@@ -69,6 +69,7 @@ async function prepare(request: LoginRequest): Promise<PendingLogin> {
   const { server, settings, demand, fetch, redirectUrl } = request;
   const found = await discoverIssuer(request);
   const { authorizationServerUrl, metadata, resource, issuer } = found;
+  checkSecret(settings, issuer);
   checkChallengeMethod(metadata);
   const earlierScope = request.earlier?.issuer === issuer ? request.earlier.scope : null;
   const scope = chooseScope({
@@ -136,6 +137,16 @@ async function prepare(request: LoginRequest): Promise<PendingLogin> {
       }
     },
   };
+}
+
+/** Throws if a secret would go to an authorization server that nobody but the MCP server has named. */
+function checkSecret(settings: OAuthSettings | null, named: string): void {
+  if (settings === null || settings.clientSecret === null || settings.issuer !== null) return;
+  const issuer = quoteOneLine(named);
+  throw refuse(
+    'INVALID_PARAM',
+    `its entry has a client_secret without an issuer, so the server would decide who gets the secret. It names ${issuer}: if that is right, write "issuer": ${JSON.stringify(issuer)} beside the client_secret`,
+  );
 }
 
 /** Throws unless the authorization server protects the code of a login, as the protocol requires. */

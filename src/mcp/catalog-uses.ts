@@ -5,16 +5,13 @@ import type { McpServer } from './server-use.ts';
 /** The uses of servers by the tasks of a process. */
 export class CatalogUses {
   private readonly connections: Pick<McpConnections, 'open'>;
-  private readonly onNewTaskUse: (server: string) => void;
   /** The uses that all tasks share, by the name of the server. */
   private readonly shared = new Map<string, McpServer>();
   /** The uses of single tasks, by the id of the task and the name of the server. */
   private readonly ofTasks = new Map<string, Map<string, McpServer>>();
 
-  /** @param onNewTaskUse called with the name of a server that a task uses for itself from now on */
-  constructor(connections: Pick<McpConnections, 'open'>, onNewTaskUse: (server: string) => void) {
+  constructor(connections: Pick<McpConnections, 'open'>) {
     this.connections = connections;
-    this.onNewTaskUse = onNewTaskUse;
   }
 
   /** Returns the use of a server: that of a task if each task has its own, else the shared one. Starts nothing. */
@@ -24,7 +21,6 @@ export class CatalogUses {
     if (known !== undefined) return known;
     const use = this.connections.open(entry);
     uses.set(entry.name, use);
-    if (uses !== this.shared) this.onNewTaskUse(entry.name);
     return use;
   }
 

@@ -128,7 +128,11 @@ class Connections implements McpConnections {
   }
 
   stop(entry: McpServerEntry): void {
-    for (const connection of this.findAll(entry)) connection.stop('released');
+    for (const connection of this.findAll(entry)) {
+      connection.stop('released');
+      // Those who wait for a session that cannot be opened get the error.
+      connection.opening?.then(() => connection.stop('released')).catch(() => {});
+    }
   }
 
   private findAll(entry: McpServerEntry): readonly ServerConnection[] {
@@ -206,7 +210,12 @@ async function createTarget(
     return { ...target, fetch, login: null };
   }
   const { createServerLogin } = await import('./server-login.ts');
-  const access = createServerLogin(serverId(entry), { transport, fetch, logins });
+  const access = createServerLogin(serverId(entry), {
+    origin: entry.origin,
+    transport,
+    fetch,
+    logins,
+  });
   // A renewal that is due now does not count for the time of the first question to the server. One that another process
   // waits for too, or that nobody answers, must not hold up the end of Muster.
   await rejectOnAbort(access.login.token(), signal);

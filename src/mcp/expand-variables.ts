@@ -2,7 +2,7 @@ import { UsageError } from '../base/errors.ts';
 import type { Environment } from '../sys/env.ts';
 import { isWebUrl } from './read-entry.ts';
 import type { OAuthSettings } from './oauth-settings.ts';
-import type { McpServerEntry, McpTransport } from './server-entry.ts';
+import type { McpServerEntry, McpServerOrigin, McpTransport } from './server-entry.ts';
 
 /** The values of `${VAR}` in entries. */
 export interface VariableSource {
@@ -93,11 +93,21 @@ function expandSettings(
   };
 }
 
-/** Returns the address of a server by which its login is stored. */
-export function toLoginKey(url: string): string {
+/**
+ * Returns the address of a server by which its login is stored. A server of a project has a login of its own: the file
+ * with its entry is the fragment of the address, so that the project does not get the login of another entry.
+ */
+export function toLoginKey(url: string, { scope, file }: McpServerOrigin): string {
   const key = new URL(url);
-  key.hash = '';
+  key.hash = scope === 'project' ? encodeURIComponent(file) : '';
   return key.href;
+}
+
+/** Tells whether a login that is stored by a key is one to the server with this address, of whichever entry. */
+export function isLoginTo(url: string, key: string): boolean {
+  const [server, login] = [new URL(url), new URL(key)];
+  for (const each of [server, login]) each.hash = '';
+  return server.href === login.href;
 }
 
 /** Lists the environment variables that an entry names, in the order of their first occurrence. */

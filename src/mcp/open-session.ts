@@ -21,11 +21,12 @@ import {
   StreamingTransport,
   type HttpConnection,
 } from './http-transports.ts';
+import { describeFailedConnection, FetchWatch } from './connection-failure.ts';
 import type { MessageLimits } from './message-lines.ts';
 import type { AskForServer } from './server-data.ts';
 import { McpServerError } from './server-error.ts';
 import type { HttpTransport } from './server-entry.ts';
-import type { ServerProcess } from './server-process.ts';
+import type { ServerProcess } from '../sys/processes/server-process.ts';
 import type { TaskSession } from './server-tasks.ts';
 import { quoteOneLine, toServerError } from './session-errors.ts';
 import { findCurrentCall } from './current-call.ts';
@@ -99,7 +100,12 @@ export async function openSession(request: SessionRequest): Promise<McpSession> 
   const { startProcess, limits } = target;
   const start = async (isOld: boolean): Promise<McpSession> => {
     const transport = new StdioServerTransport(await startProcess(), limits);
-    return await connect(request, transport, isOld);
+    const describe: DescribeFailure = (error) => {
+      // The reason for the end of a connection quotes stderr already.
+      const stderr = error.kind === 'lost' ? '' : transport.quoteStderr();
+      return `it could not be started: ${error.reason}${stderr}`;
+    };
+    return await connect(request, transport, { isOld, describe });
   };
   if (request.isKnownAsOld) return await start(true);
   try {
@@ -116,11 +122,18 @@ function isLostWhileAsking(thrown: unknown): boolean {
   return cause instanceof SdkError && cause.code === SdkErrorCode.EraNegotiationFailed;
 }
 
-async function openHttp(request: SessionRequest, connection: HttpConnection): Promise<McpSession> {
-  const openSse = () => connect(request, createSseTransport(connection), true);
-  if (connection.transport.type === 'sse') return await openSse();
+async function openHttp(request: SessionRequest, target: HttpConnection): Promise<McpSession> {
+  const watch = new FetchWatch(target.fetch);
+  const connection = { ...target, fetch: watch.fetch };
+  const { url, type } = target.transport;
+  const describe: DescribeFailure = (error) =>
+    describeFailedConnection({ url, error, failure: watch.failure });
+  const open = (transport: Transport, isOld: boolean) =>
+    connect(request, transport, { isOld, describe });
+  const openSse = () => open(createSseTransport(connection), true);
+  if (type === 'sse') return await openSse();
   try {
-    return await connect(request, createStreamingTransport(connection), request.isKnownAsOld);
+    return await open(createStreamingTransport(connection), request.isKnownAsOld);
   } catch (thrown) {
     const cause = thrown instanceof McpServerError ? thrown.cause : undefined;
     if (!(cause instanceof SdkHttpError) || !TRY_SSE.has(cause.status)) throw thrown;
@@ -133,10 +146,13 @@ async function openHttp(request: SessionRequest, connection: HttpConnection): Pr
   }
 }
 
+/** Describes why a connection could not be opened. `error`: the failure of the first request. */
+type DescribeFailure = (error: McpServerError) => string;
+
 async function connect(
   request: SessionRequest,
   transport: Transport,
-  isOld: boolean,
+  { isOld, describe }: { readonly isOld: boolean; readonly describe: DescribeFailure },
 ): Promise<McpSession> {
   const { server, signal, startMs, onProblem } = request;
   const client = new Client({ name: 'muster', version: VERSION }, createOptions(request));
@@ -189,10 +205,7 @@ async function connect(
     const error = toServerError(thrown, { server, signal, endReason: getEndReason() });
     await close().catch(() => {});
     if (error.kind === 'closed' || error.kind === 'login') throw error;
-    // The reason for the end of a connection quotes stderr already.
-    const isQuoted = error.kind === 'lost' || !(transport instanceof StdioServerTransport);
-    const stderr = isQuoted ? '' : transport.quoteStderr();
-    throw new McpServerError(`it could not be started: ${withoutPrefix(error)}${stderr}`, {
+    throw new McpServerError(describe(error), {
       server,
       kind: error.kind === 'cancelled' ? error.kind : 'start',
       cause: thrown,
@@ -223,10 +236,6 @@ async function connect(
     elicit,
     close,
   });
-}
-
-function withoutPrefix({ message, server }: McpServerError): string {
-  return message.replace(`MCP server ${server}: `, '');
 }
 
 function createOptions({ roots, onListChanged, ask }: SessionRequest): ClientOptions {

@@ -45,10 +45,8 @@ export class ServerConnection {
   private readonly closing = new AbortController();
   private lastState: McpConnectionState = 'stopped';
   private session: McpSession | null = null;
-  private opening: Promise<McpSession> | null = null;
   /** The ends of earlier sessions, which `close` waits for. */
   private readonly endings = new Set<Promise<void>>();
-  private tools: Promise<McpList<McpTool>> | null = null;
   private timer: NodeJS.Timeout | null = null;
   private failures = 0;
   private readySince = 0;
@@ -59,6 +57,10 @@ export class ServerConnection {
   private error: McpServerError | null = null;
   /** The end of the stderr of the last session that has ended. */
   private lastErrorOutput = '';
+  /** The tools, if they were read. It is another object as soon as the session ends or announces other tools. */
+  offer: { tools: Promise<McpList<McpTool>> | null } = { tools: null };
+  /** The session that is being opened. */
+  opening: Promise<McpSession> | null = null;
   /** The number of handles that share the connection. */
   users = 0;
   /** The number of requests that are running. */
@@ -117,14 +119,15 @@ export class ServerConnection {
 
   /** Lists the tools. The list is kept until the server says that it has changed. */
   async listTools(signal: AbortSignal): Promise<McpList<McpTool>> {
-    this.tools ??= this.use({ signal: this.closing.signal }, (session, request) =>
+    const { offer } = this;
+    offer.tools ??= this.use({ signal: this.closing.signal }, (session, request) =>
       session.listTools(request.signal),
     );
-    const list = this.tools;
+    const list = offer.tools;
     try {
       return await waitForShared(list, signal, this.name);
     } catch (thrown) {
-      if (!signal.aborted && this.tools === list) this.tools = null;
+      if (!signal.aborted && offer.tools === list) offer.tools = null;
       throw thrown;
     }
   }
@@ -265,7 +268,7 @@ export class ServerConnection {
     this.stopTimer();
     this.lastErrorOutput = session.errorOutput;
     this.session = null;
-    this.tools = null;
+    this.offer = { tools: null };
     this.wasLost = true;
     this.track(session.close());
     const ranMs = this.parts.clock.monotonic() - this.readySince;
@@ -309,7 +312,7 @@ export class ServerConnection {
   }
 
   private changeList(list: McpListKind): void {
-    if (list === 'tools') this.tools = null;
+    if (list === 'tools') this.offer = { tools: null };
     // Nobody has read a list of a server that is still starting.
     if (this.currentState === 'ready') this.events.listChanged(list);
   }
@@ -332,7 +335,7 @@ export class ServerConnection {
     if (session === null) return;
     this.lastErrorOutput = session.errorOutput;
     this.session = null;
-    this.tools = null;
+    this.offer = { tools: null };
     this.currentState = 'stopped';
     this.track(session.close());
     this.parts.onEvent({ type: 'stopped', reason });

@@ -61,14 +61,17 @@ export class McpServerError extends MusterError {
   readonly server: string;
   readonly kind: McpFailureKind;
   readonly isOutcomeUnknown: boolean;
+  /** The message without the name of the server. */
+  readonly reason: string;
 
-  constructor(message: string, { server, kind, isOutcomeUnknown = false, cause }: McpFailure) {
+  constructor(reason: string, { server, kind, isOutcomeUnknown = false, cause }: McpFailure) {
     const isRetryable = kind === 'lost' || kind === 'timeout' || kind === 'start';
-    super(ERROR_CODE_OF[kind], `MCP server ${server}: ${message}`, {
+    super(ERROR_CODE_OF[kind], `MCP server ${server}: ${reason}`, {
       retryable: isRetryable,
       cause,
     });
     this.server = server;
+    this.reason = reason;
     this.kind = kind;
     this.isOutcomeUnknown = isOutcomeUnknown;
   }

@@ -8,7 +8,7 @@ import type { LoginDemand, McpLogin, McpLoginStore } from '../protocol/mcp-login
 import { toLoginKey } from './expand-variables.ts';
 import type { OAuthSettings } from './oauth-settings.ts';
 import type { ProgramToken } from './program-login.ts';
-import type { HttpTransport } from './server-entry.ts';
+import type { HttpTransport, McpServerOrigin } from './server-entry.ts';
 import { renewLogin } from './login-tokens.ts';
 import { describeOAuthFailure } from './oauth-errors.ts';
 import { describeLoginCommand, McpServerError, type McpFailureKind } from './server-error.ts';
@@ -41,6 +41,8 @@ export interface McpLogins {
 const NO_DEMAND: LoginDemand = { scope: null, resourceMetadataUrl: null };
 
 interface ServerToLogIn {
+  /** The place of its entry. */
+  readonly origin: McpServerOrigin;
   /** The transport of the server with its variables replaced. */
   readonly transport: HttpTransport;
   /** Sends the requests to the server. */
@@ -54,7 +56,7 @@ export function createServerLogin(
   server: ServerToLogIn,
 ): { readonly login: AuthProvider; readonly fetch: FetchLike } {
   const { transport, logins } = server;
-  const key = toLoginKey(transport.url);
+  const key = toLoginKey(transport.url, server.origin);
   const login =
     transport.oauth?.isProgram === true
       ? new ProgramLogin(name, { key, settings: transport.oauth, logins })

@@ -17,6 +17,13 @@ import type {
 } from './server-data.ts';
 import type { McpServerEntry, McpToolFilter } from './server-entry.ts';
 
+/** The tools that a server offers over one connection. */
+export interface ToolOffer {
+  /** Identifies the list: it is the same object as long as the session runs and announces no change. */
+  readonly version: object;
+  list(): Promise<readonly McpTool[]>;
+}
+
 /** Options of a call. */
 export interface McpCallOptions {
   readonly signal: AbortSignal;
@@ -25,6 +32,11 @@ export interface McpCallOptions {
   readonly callId?: string | undefined;
   /** The id of the task that calls, which may have a use of the server for itself. Default: none. */
   readonly taskId?: string;
+  /**
+   * Called before the call is sent, also before it is sent again over another connection. Rejects if the call must not be
+   * sent. Default: nothing is checked.
+   */
+  readonly checkOffer?: (offer: ToolOffer) => Promise<void>;
 }
 
 /** Options for a task of a server that is followed. */
@@ -97,11 +109,13 @@ export class ServerUse implements McpServer {
   async startCall(
     tool: string,
     args: JsonObject,
-    { signal, onProgress, callId }: McpCallOptions,
+    { signal, onProgress, callId, checkOffer }: McpCallOptions,
   ): Promise<McpStartedCall> {
     const { connection } = this;
     const retentionMs = this.entry.limits.taskMs;
     const started = await connection.use({ signal, callId }, async (session, request) => {
+      if (checkOffer !== undefined) await this.checkPresentOffer(checkOffer, request.signal);
+      request.touch();
       if (await session.offersTasksFor(tool, request.signal)) connection.tasks.requireRoom();
       return await session.startCall({
         tool,
@@ -118,6 +132,18 @@ export class ServerUse implements McpServer {
     // The caller has stopped waiting just now.
     if (started.kind === 'task' && signal.aborted) await this.cancelTask(started.task);
     return started;
+  }
+
+  /** Checks again if the list of tools has changed meanwhile. */
+  private async checkPresentOffer(
+    check: (offer: ToolOffer) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const version = this.connection.offer;
+    const list = async () => (await this.listTools(signal)).items;
+    await check({ version, list });
+    signal.throwIfAborted();
+    if (this.connection.offer !== version) await this.checkPresentOffer(check, signal);
   }
 
   followTask(task: McpTask, options: McpFollowOptions): Promise<McpCallResult> {

@@ -1,20 +1,14 @@
-import { isDeepStrictEqual } from 'node:util';
 import { errorMessage, MusterError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import { suggestNames } from '../base/name-suggestions.ts';
-import { toShellWord } from '../base/text.ts';
+import { AcceptedTools } from './accepted-tools.ts';
 import type { CatalogServer, CatalogState, CatalogTool, NamedUse } from './catalog-server.ts';
 import { CatalogUses } from './catalog-uses.ts';
-import {
-  compareTools,
-  type RecordedTools,
-  type ToolChange,
-  type ToolRecords,
-} from './recorded-tools.ts';
+import type { RecordedTools, ToolChange, ToolRecords } from './recorded-tools.ts';
 import type { McpConnections } from './connections.ts';
-import type { McpCallOptions, McpServer } from './server-use.ts';
+import type { McpCallOptions, McpServer, ToolOffer } from './server-use.ts';
 import type { McpServerFeatures, McpServerInfo, McpStartedCall } from './server-data.ts';
-import { fingerprintServer, isUsedPerTask, serverId, type McpServerEntry } from './server-entry.ts';
+import { isUsedPerTask, serverId, type McpServerEntry } from './server-entry.ts';
 import { McpServerError } from './server-error.ts';
 import { readServerFeatures } from './server-features.ts';
 import { buildMcpToolNames } from './tool-names.ts';
@@ -42,30 +36,23 @@ const NO_FEATURES: McpServerFeatures = { hasResources: false, hasCompletion: fal
 export class ToolCatalog {
   private readonly options: ToolCatalogOptions;
   private readonly uses: CatalogUses;
-  private readonly recorded = new Map<string, RecordedTools>();
+  private readonly accepted: AcceptedTools;
   private readonly requested = new Map<string, Promise<void>>();
   /** The servers that demand a login, which was reported. */
   private readonly waitForLogin = new Set<string>();
   private readonly failed = new Set<string>();
   private readonly asking = new Set<string>();
   private readonly disabled: Set<string>;
-  /** The servers whose present tools are known, with the difference from the accepted ones. */
-  private readonly compared = new Map<string, Omit<ToolChange, 'server'> | null>();
   /** The servers whose present features are recorded. */
   private readonly withFeatures = new Set<string>();
   private builtServers: readonly CatalogServer[] | null = null;
 
   constructor(options: ToolCatalogOptions) {
     this.options = options;
-    // A server that was started anew may offer other tools.
-    const onNewUse = (server: string) => void this.compared.delete(server);
-    this.uses = new CatalogUses(options.connections, onNewUse);
+    this.uses = new CatalogUses(options.connections);
     const disabled = options.entries.filter(({ isEnabled }) => !isEnabled);
     this.disabled = new Set(disabled.map(({ name }) => name));
-    for (const entry of options.entries) {
-      const tools = options.records.read(fingerprintServer(entry));
-      if (tools !== null) this.recorded.set(entry.name, tools);
-    }
+    this.accepted = new AcceptedTools(options);
   }
 
   /**
@@ -77,7 +64,7 @@ export class ToolCatalog {
     return new Map(
       this.enabledEntries.flatMap(({ name }) => {
         const part = names.serverPart(name);
-        const isOpen = !this.recorded.has(name) && !this.failed.has(name);
+        const isOpen = this.accepted.of(name) === undefined && !this.failed.has(name);
         return part !== undefined && isOpen ? [[part, name] as const] : [];
       }),
     );
@@ -89,7 +76,7 @@ export class ToolCatalog {
    */
   async ask(name: string): Promise<void> {
     const entry = this.find(name);
-    if (entry !== undefined && !this.recorded.has(name)) await this.requestTools(entry);
+    if (entry !== undefined && this.accepted.of(name) === undefined) await this.requestTools(entry);
   }
 
   /** The parts of the tools' names that stand for the enabled servers, whether their tools are known or not. */
@@ -123,8 +110,8 @@ export class ToolCatalog {
       entry,
       isEnabled: !this.disabled.has(entry.name),
       isAsking: this.asking.has(entry.name),
-      accepted: this.recorded.get(entry.name) ?? null,
-      change: this.compared.get(entry.name) ?? null,
+      accepted: this.accepted.of(entry.name) ?? null,
+      change: this.accepted.differenceOf(entry.name),
     }));
   }
 
@@ -145,8 +132,11 @@ export class ToolCatalog {
     this.asking.add(name);
     try {
       const offered = await this.readOnce(entry, new AbortController().signal);
-      if (accepts || !this.recorded.has(name)) this.record(entry, offered);
-      else this.compare(entry, offered);
+      if (accepts || this.accepted.of(name) === undefined) this.record(entry, offered);
+      else {
+        this.recordFeatures(entry, offered.features);
+        this.accepted.compare(entry, offered.tools);
+      }
       this.failed.delete(name);
     } finally {
       this.asking.delete(name);
@@ -165,9 +155,10 @@ export class ToolCatalog {
     return this.builtServers;
   }
 
-  /** Lets the next call compare the tools of a server with the accepted ones again. */
+  /** Notes that a server may offer something else from now on. The next call compares its tools again by itself. */
   checkAgain(server: string): void {
-    this.compared.delete(server);
+    this.accepted.forgetDifference(server);
+    this.withFeatures.delete(server);
     this.options.onStateChange?.();
   }
 
@@ -193,13 +184,13 @@ export class ToolCatalog {
   async openNamed(part: string, signal: AbortSignal): Promise<NamedUse> {
     const entry = this.findEntry(part);
     const use = this.uses.of(entry);
-    const recorded = this.recorded.get(entry.name);
+    const recorded = this.accepted.of(entry.name);
     if (recorded === undefined) this.record(entry, await this.readTools(entry, use, signal));
     else if (!this.withFeatures.has(entry.name) || recorded.features === undefined) {
       const info = await use.start(signal);
       this.recordFeatures(entry, await readServerFeatures(use, info, signal));
     }
-    const { features = NO_FEATURES } = this.recorded.get(entry.name) ?? {};
+    const { features = NO_FEATURES } = this.accepted.of(entry.name) ?? {};
     return { use, features };
   }
 
@@ -287,20 +278,12 @@ export class ToolCatalog {
   }
 
   private recordFeatures(entry: McpServerEntry, features: McpServerFeatures | undefined): void {
-    const recorded = this.recorded.get(entry.name);
-    if (recorded === undefined || features === undefined) return;
-    this.withFeatures.add(entry.name);
-    if (isDeepStrictEqual(recorded.features, features)) return;
-    const changed = { ...recorded, features };
-    this.options.records.write(fingerprintServer(entry), changed);
-    this.recorded.set(entry.name, changed);
-    this.changed();
+    if (features !== undefined) this.withFeatures.add(entry.name);
+    if (this.accepted.recordFeatures(entry, features)) this.changed();
   }
 
   private record(entry: McpServerEntry, tools: RecordedTools): void {
-    this.options.records.write(fingerprintServer(entry), tools);
-    this.recorded.set(entry.name, tools);
-    this.compared.set(entry.name, null);
+    this.accepted.accept(entry, tools);
     if (tools.features !== undefined) this.withFeatures.add(entry.name);
     this.changed();
   }
@@ -316,7 +299,7 @@ export class ToolCatalog {
       this.options.entries.map(({ name, origin }) => ({
         server: name,
         isOfProject: origin.scope === 'project',
-        tools: (this.recorded.get(name)?.tools ?? []).map((tool) => tool.name),
+        tools: (this.accepted.of(name)?.tools ?? []).map((tool) => tool.name),
       })),
     );
   }
@@ -324,7 +307,7 @@ export class ToolCatalog {
   private buildServers(): readonly CatalogServer[] {
     const names = this.buildNames();
     return this.enabledEntries.flatMap((entry) => {
-      const recorded = this.recorded.get(entry.name);
+      const recorded = this.accepted.of(entry.name);
       const part = names.serverPart(entry.name);
       if (recorded === undefined || part === undefined) return [];
       const tools = recorded.tools.flatMap((tool): readonly CatalogTool[] => {
@@ -352,26 +335,21 @@ export class ToolCatalog {
       throw createDisabledError(entry, `the tool ${tool} is not called`);
     }
     const use = this.uses.of(entry, options.taskId);
-    if (!this.compared.has(entry.name)) {
-      this.compare(entry, await this.readTools(entry, use, options.signal));
-    }
-    if (this.compared.get(entry.name)?.changed.includes(tool) === true) {
-      const word = toShellWord(serverId(entry));
-      const message = `the tool ${tool} is not called, because the server has changed its description or its arguments since you accepted it. Look at it with "muster mcp test ${word}", accept it with "muster mcp accept ${word}".`;
-      throw new McpServerError(message, { server: serverId(entry), kind: 'refused' });
-    }
-    return await use.startCall(tool, args, options);
+    await this.readFeaturesOnce(entry, use, options.signal);
+    const checkOffer = (offer: ToolOffer) => this.accepted.check(entry, tool, offer);
+    return await use.startCall(tool, args, { ...options, checkOffer });
   }
 
-  private compare(entry: McpServerEntry, offered: RecordedTools): void {
-    const { name } = entry;
-    const recorded = this.recorded.get(name);
-    if (recorded === undefined) return;
-    this.recordFeatures(entry, offered.features);
-    const change = compareTools(recorded.tools, offered.tools);
-    this.compared.set(name, change);
-    this.options.onStateChange?.();
-    if (change !== null) this.options.onChange({ server: serverId(entry), ...change });
+  private async readFeaturesOnce(
+    entry: McpServerEntry,
+    use: McpServer,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (this.withFeatures.has(entry.name)) return;
+    const info = await use.start(signal);
+    const features = await this.readFeatures(entry, { use, info }, signal);
+    this.withFeatures.add(entry.name);
+    this.recordFeatures(entry, features ?? undefined);
   }
 }
 

@@ -50,7 +50,7 @@ export function decide(call: ResolvedCall, rights: Rights, context: DecisionCont
 const STRICTNESS: Readonly<Record<Verdict, number>> = { allow: 0, ask: 1, deny: 2 };
 
 /** Returns the stricter of two decisions about one call. If both ask for rules, names the rules of both. */
-function pickStricter(own: Decision, other: Decision): Decision {
+export function pickStricter(own: Decision, other: Decision): Decision {
   if (STRICTNESS[own.verdict] > STRICTNESS[other.verdict]) return own;
   const [ownRules, otherRules] = [own, other].map(
     ({ wouldAllow, wouldAllowParts }) =>

@@ -1,6 +1,6 @@
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { Rights } from '../protocol/permission.ts';
-import { PATCH_TOOL } from '../protocol/file-tools.ts';
+import { CODE_TOOL, PATCH_TOOL } from '../protocol/file-tools.ts';
 import type { OnAsk } from '../protocol/question.ts';
 import type { ToolKind } from '../protocol/tool.ts';
 import {
@@ -115,18 +115,19 @@ export function createToolView(request: ToolViewRequest): ToolView {
 function listRequestedTools(request: ToolViewRequest): ReadonlySet<string> {
   const { definition, available, nested } = request;
   const servers = available.map((tool) => tool.name).filter((name) => name.startsWith(MCP));
+  const code = available.some(({ name }) => name === CODE_TOOL) ? [CODE_TOOL] : [];
   if (definition === null) {
     const hasTemplates = available.some(({ name }) => name === 'RunTemplate');
     const templates = hasTemplates ? ['RunTemplate'] : [];
     const plans = canShowPlans(request) ? ['ExitPlanMode'] : [];
-    return new Set([...MAIN_TOOLS, ...templates, ...plans, ...servers]);
+    return new Set([...MAIN_TOOLS, ...code, ...templates, ...plans, ...servers]);
   }
   // A definition that names the agents that it may delegate to asks for Task.
   const namesAgents = (definition.delegatesTo ?? []).length > 0;
   const noteTools = definition.memory === undefined ? [] : MEMORY_TOOLS;
   if (definition.tools.mode !== 'allow') {
     const delegation = nested || namesAgents ? ['Task'] : [];
-    return new Set([...CORE_TOOLS, ...delegation, ...noteTools, ...servers]);
+    return new Set([...CORE_TOOLS, ...code, ...delegation, ...noteTools, ...servers]);
   }
   const listed = definition.tools.names.flatMap((name) => {
     const covered = servers.filter((tool) => nameCovers(name, tool));

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
+import type { AcceptanceCriteria } from './acceptance.ts';
 import type { OptionalLimitField } from './limits.ts';
 import type { Effort } from './model.ts';
 import type { MemoryScope } from './memory.ts';
@@ -108,6 +109,8 @@ export interface AgentDefinition {
   readonly delegatesTo?: readonly string[];
   /** The JSON Schema that the final answer must match. Default: any text is accepted. */
   readonly outputSchema?: JsonObject;
+  /** The conditions under which the work of the agent is accepted, unless a call gives others. Default: none. */
+  readonly accept?: AcceptanceCriteria;
   /** True if Task calls run the agent in the background unless they say otherwise. Default: false. */
   readonly background?: boolean;
   /** True if results of the agent may be reused. Default: the setting `task_tool.cache`. */

@@ -1,8 +1,18 @@
 /** Tools that search everything in a directory. */
 export const SEARCHING_TOOLS: readonly string[] = ['LS', 'Glob', 'Grep', 'FindPlaces'];
 
+/**
+ * The tool that asks language servers. Agents with the core tools have it, too, if there is a server for the workspace.
+ */
+export const CODE_TOOL = 'Code';
+
 /** Tools that show files, or parts and properties of files. Rules for Read apply to all of them. */
-export const FILE_READING_TOOLS: readonly string[] = ['Read', ...SEARCHING_TOOLS, 'FileInfo'];
+export const FILE_READING_TOOLS: readonly string[] = [
+  'Read',
+  ...SEARCHING_TOOLS,
+  'FileInfo',
+  CODE_TOOL,
+];
 
 /** The tool that applies patches. It takes the place of Write and Edit for models that are trained to write patches. */
 export const PATCH_TOOL = 'PatchFiles';

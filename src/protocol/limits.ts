@@ -36,7 +36,13 @@ export interface LimitRow {
   /** The description of the key in the list of settings. */
   readonly meaning: string;
   /** The command-line flag that sets the key, if there is one. `value`: the name of the value in the help. */
-  readonly flag?: { readonly name: string; readonly value: string; readonly help: string };
+  readonly flag?: {
+    readonly name: string;
+    /** A name that earlier versions had, and that is still read. */
+    readonly formerName?: string;
+    readonly value: string;
+    readonly help: string;
+  };
 }
 
 const WEEK_SECONDS = 604_800;
@@ -138,9 +144,10 @@ export const LIMITS = {
     range: [0, WEEK_SECONDS],
     meaning: 'wall time of the whole tree; 0: no limit',
     flag: {
-      name: 'max-wall-seconds',
+      name: 'max-seconds',
+      formerName: 'max-wall-seconds',
       value: 'SECONDS',
-      help: 'wall time of the whole run, subagents included',
+      help: 'wall time of the whole run, subagents included; then it ends with what it has',
     },
   },
   tree_tool_bytes: {
@@ -175,6 +182,9 @@ export const LIMITS = {
 
 /** The name of a limit that a user can set. */
 export type LimitName = keyof typeof LIMITS;
+
+/** The name of the limit on the wall time of a tree. */
+export const TREE_TIME_LIMIT = 'tree_wall_seconds' satisfies LimitName;
 
 /**
  * The limits of one task that are recorded only if they are set, so that older logs are valid without them. The field

@@ -90,6 +90,8 @@ export interface Access {
   readonly alsoNeeds?: readonly string[];
   /** The shell command lines, verbatim. */
   readonly commands: readonly string[];
+  /** Command lines that Muster runs to check the work of the call. They need the rights of Bash. Default: none. */
+  readonly checks?: readonly string[];
   /** True if the commands continue to run after the end of the call. Default: false. */
   readonly background?: boolean;
   /** The names of the environment variables that the call sets or unsets for later commands. Default: none. */

@@ -1,3 +1,4 @@
+import type { AcceptanceOutcome } from './acceptance.ts';
 import type { CodeLocation } from '../base/code-search/format-ranking.ts';
 import type { ErrorInfo } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
@@ -82,6 +83,8 @@ export interface Receipt {
   /** The earlier task whose result is reused, and the time of its end in ms since the epoch. Absent if no result is reused. */
   readonly reused?: { readonly task: string; readonly at: number };
   readonly endedBecause: string;
+  /** The last check of the work. Absent if the work did not have to be accepted. */
+  readonly acceptance?: AcceptanceOutcome;
   /** The flags of the answer (docs/receipts.md). */
   readonly claims: readonly ClaimFlag[];
 }

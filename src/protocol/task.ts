@@ -1,4 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
+import type { AcceptanceCriteria } from './acceptance.ts';
 import type { AgentDefinition } from './agent.ts';
 import type { QuotedItem } from './quoted-item.ts';
 import type {
@@ -92,6 +93,10 @@ export interface TaskSpec {
   readonly fanOut?: FanOut;
   /** The JSON Schema in the call that the answer must match. Default: the schema of the definition, if it has one. */
   readonly outputSchema?: JsonObject;
+  /** The conditions under which the work is accepted. Default: none. */
+  readonly accept?: AcceptanceCriteria;
+  /** The models that take over in this order when the work is not accepted. Default: none. */
+  readonly laterModels?: readonly ResolvedModel[];
   /** The unchanged arguments of the call, for `context.params_input` of the result envelope. */
   readonly params: JsonObject;
 }

@@ -1,3 +1,4 @@
+import type { AcceptanceCriteria } from './acceptance.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { AgentProblem, AgentScope } from './agent.ts';
 
@@ -11,6 +12,8 @@ export interface TemplateDefinition {
   /** The requested model, in the form of a Task call. Default: the model of the agent's definition. */
   readonly model?: string;
   readonly maxTurns?: number;
+  /** The conditions under which the work on an item is accepted. Default: those of the agent. */
+  readonly accept?: AcceptanceCriteria;
   /** The prompt. Its only placeholders are `{{item}}`, `{{item.FIELD}}`, `{{index}}` and `{{count}}`. */
   readonly body: string;
   readonly scope: AgentScope;
@@ -35,7 +38,7 @@ export type ItemSource =
  */
 export interface FanOut extends Pick<
   TemplateDefinition,
-  'path' | 'body' | 'agent' | 'model' | 'maxTurns'
+  'path' | 'body' | 'agent' | 'model' | 'maxTurns' | 'accept'
 > {
   /** The name of the template. */
   readonly template: string;

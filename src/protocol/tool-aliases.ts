@@ -21,6 +21,7 @@ const ALIASES: Readonly<Record<string, string>> = {
     replace_in_file NotebookEdit edit/editNotebook
   `,
   MultiEdit: 'multi_edit',
+  Code: 'LSP lsp',
   Bash: `
     shell shell_exec execute_bash local_shell powershell execute Execute execute_command
     run_command run_shell_command run_in_terminal runCommands execute/runInTerminal

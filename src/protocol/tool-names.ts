@@ -1,5 +1,5 @@
 import { listNames } from '../base/text.ts';
-import { PATCH_TOOL } from './file-tools.ts';
+import { CODE_TOOL, PATCH_TOOL } from './file-tools.ts';
 
 /** The core tools, in the order in which requests list them. */
 export const CORE_TOOLS = listNames(`
@@ -20,6 +20,7 @@ const ON_REQUEST_TOOLS = [
     Board CurrentTime Sleep GetEnv SetEnv JsonParse JsonStringify Base64Encode Base64Decode
     FileInfo MoveFile DeleteFile ExitPlanMode
   `),
+  CODE_TOOL,
 ];
 
 /** The tools that definitions may name although they do not exist yet. A task is informed about them and works without them. */
@@ -31,6 +32,7 @@ export const UNBUILT_TOOLS: ReadonlySet<string> = new Set(listNames('Board'));
  */
 export const CONFIGURED_TOOLS: ReadonlyMap<string, string> = new Map([
   ['WebSearch', 'No search service is configured (web.search in the configuration).'],
+  [CODE_TOOL, 'No language server for this workspace was found.'],
   ['McpResource', 'No MCP server with resources is known that it may use.'],
 ]);
 

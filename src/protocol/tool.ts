@@ -2,6 +2,14 @@ import type { CleanupResult } from '../base/cleanup-result.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ErrorCode } from '../base/errors.ts';
+import type {
+  CodeAnswer,
+  CodeAnswerText,
+  CodeProblem,
+  CodeQuestion,
+  NamedSymbol,
+  RenamePlan,
+} from './languages.ts';
 import type { Attachment, AttachPort } from './attachment.ts';
 import type { ServerPort } from './server-message.ts';
 import type { MemoryPort } from './memory.ts';
@@ -69,6 +77,15 @@ export interface Tool<I = never> {
   proposes?(input: I, at: { readonly cwd: string }): readonly ProposedEdit[];
   run(input: I, context: ToolContext): Promise<ToolOutput>;
   /**
+   * Plans the changes of a call that has to ask a server which files it changes. Absent if `describe` knows the files of
+   * every call.
+   */
+  readonly changePlan?: {
+    isNeeded(input: I): boolean;
+    /** Finds the changes. Changes nothing. */
+    make(input: I, context: PlanContext): Promise<ChangePlan>;
+  };
+  /**
    * Waits for work that a call has started in a server, in this process or in an earlier one. When the signal aborts, the
    * work is cancelled, unless the reason is `LEAVE_RUNNING`. Absent if the tool starts no such work.
    */
@@ -78,6 +95,30 @@ export interface Tool<I = never> {
 /** A tool with any input type, for lists of tools. Its functions get only inputs that its own `parse` has returned. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the one place where the input type is erased
 export type AnyTool = Tool<any>;
+
+/** The context in which the changes of a call are planned. */
+export type PlanContext = Pick<ToolContext, 'cwd' | 'code'>;
+
+/** The planned changes of a call, or the reason why there are none. */
+export type ChangePlan =
+  | {
+      readonly ok: true;
+      /** The tool that makes the changes. It has the name of the tool of the call. */
+      readonly tool: AnyTool;
+      /** The input for this tool. */
+      readonly input: unknown;
+      /** The files that are changed. */
+      readonly access: Access;
+    }
+  /** `text`: a sentence for the model. */
+  | { readonly ok: false; readonly text: string; readonly error: ErrorCode };
+
+/** Asks language servers. */
+export interface CodePort {
+  answer(question: CodeQuestion): Promise<CodeAnswer>;
+  listProblems(path: string): Promise<CodeAnswerText | CodeProblem>;
+  planRename(symbol: NamedSymbol & { readonly newName: string }): Promise<RenamePlan>;
+}
 
 /** The change of one file by a call. `before` and `after`: SHA-256 in hex; null means that the file does not exist. */
 export interface FileChange {
@@ -130,6 +171,8 @@ export interface ToolOutput {
    * True if `text` contains instructions from a file that the user trusts. It is then not marked as outside text.
    */
   readonly isInstruction?: boolean;
+  /** True if `text` contains text from outside, although the tool's own words make up the rest of it. */
+  readonly hasOutsideText?: boolean;
   /** True if a program of the call did not stop when requested, and was killed. */
   readonly forced?: boolean;
   /** The ids of queued inputs that are withdrawn, because `text` contains their content. */
@@ -205,6 +248,8 @@ export interface ToolContext extends FileAccess {
    * is stopped. Absent where no model can be asked.
    */
   askModel?(question: QuestionToModel): Promise<ModelAnswerToCall>;
+  /** Asks language servers with the roots of the task. Absent where there are none. */
+  readonly code?: CodePort;
   /** Lets the MCP server of the call speak to the user. Absent for other tools. */
   readonly server?: ServerPort;
   /** Adds images and documents to the result. Absent if the result cannot have attachments. */

@@ -1,3 +1,5 @@
+import { dropMissing } from '../base/drop-missing.ts';
+import { describeAcceptance } from '../protocol/acceptance.ts';
 import { listCommandShells, type ShellState } from '../protocol/state/owned-work.ts';
 import type { ChildReceipt, Receipt, ShellRun } from '../protocol/result.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
@@ -28,6 +30,7 @@ export function buildReceipt(state: TaskState): Receipt {
     models: state.models,
     faults: [...state.faults].map(([fault, count]) => ({ fault, count })),
     ...(state.reused === null ? {} : { reused: { task: state.reused.of, at: state.reused.at } }),
+    ...dropMissing({ acceptance: state.acceptance.checks.at(-1)?.outcome }),
     endedBecause: state.end?.because ?? 'it has not ended',
     claims: state.activation.claims,
   };
@@ -107,6 +110,7 @@ export function formatReceiptParts(state: TaskState, detail: ReceiptDetail): rea
         ]
       : []),
     formatRefusals(state, detail),
+    ...state.acceptance.checks.slice(-1).map(({ outcome }) => describeAcceptance(outcome)),
     ...(children.size === 0 ? [] : [formatChildren(state)]),
     ...(unknownCalls.size === 0
       ? []

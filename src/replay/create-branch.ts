@@ -176,6 +176,7 @@ function copyEvent(body: EventBody): EventBody | null {
     case 'summary.started':
     case 'context.dropped':
     case 'context.handed':
+    case 'acceptance.prepared':
       return body;
     case 'input.queued': {
       // A branch can see no task of the other tree.
@@ -203,6 +204,8 @@ function copyEvent(body: EventBody): EventBody | null {
     case 'task.held':
     case 'task.started':
     case 'reuse.missed':
+    case 'acceptance.started':
+    case 'acceptance.checked':
     case 'task.parked':
     case 'task.ended':
     case 'turn.held':

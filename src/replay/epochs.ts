@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { unescapeTags } from '../base/control-tags.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
+import { TREE_TIME_LIMIT } from '../protocol/limits.ts';
 import { limitMessage } from '../engine/limits/limit-message.ts';
 import type { StopOrder } from '../engine/task/stop-order.ts';
 
@@ -38,27 +39,52 @@ export function splitIntoEpochs(events: readonly TaskEvent[]): readonly Epoch[] 
   // A log of a version without claims has one epoch, which begins after the first event.
   const starts = claims.length === 0 ? [0] : claims;
   const [created] = events;
+  const timeLimits = events.flatMap((event) =>
+    event.type === 'limit.reached' && isExternalEvent(event) ? [limitMessage(event)] : [],
+  );
   const isBranch = created?.type === 'task.created' && created.spec.branchedFrom !== undefined;
   const epochs = starts.map((claim, index): Epoch => {
     const epochEvents = events.slice(claim + 1, starts[index + 1]);
-    return { eventsBefore: claim + 1, events: epochEvents, stop: findStop(epochEvents) };
+    return {
+      eventsBefore: claim + 1,
+      events: epochEvents,
+      stop: findStop(epochEvents, timeLimits),
+    };
   });
   // The first epoch of a branch was copied from another log.
   return isBranch ? epochs.slice(1) : epochs;
 }
 
-function findStop(events: readonly TaskEvent[]): EpochStop | null {
-  const stopOrder = findStopOrder(events);
+/** @param timeLimits the messages with which the log records that the time of the tree was used up */
+function findStop(events: readonly TaskEvent[], timeLimits: readonly string[]): EpochStop | null {
+  const stopOrder = findStopOrder(events, timeLimits);
   if (stopOrder === null) return null;
-  const last = events.findLast((event) => !mayFollowStop(event));
+  const interruption = findInterruption(events);
+  const { reason } = stopOrder.order;
+  const last = events.findLast(
+    (event) =>
+      !mayFollowStop(event) ||
+      isClosedByInterruption(event, interruption) ||
+      (hasReason(event, timeLimits) && !hasReason(event, [reason])),
+  );
   return { ...stopOrder, afterSeq: last?.seq ?? -1, when: findStopMoment(last, events) };
 }
 
-function findStopOrder(events: readonly TaskEvent[]): Pick<EpochStop, 'order' | 'forced'> | null {
+/** Returns true if a call was closed for one of these reasons. */
+function hasReason(event: TaskEvent, reasons: readonly string[]): boolean {
+  if (event.type !== 'call.ended' && event.type !== 'call.refused') return false;
+  const text = unescapeTags(event.text);
+  return event.error === 'CANCELLED' && reasons.some((reason) => text.includes(reason));
+}
+
+function findStopOrder(
+  events: readonly TaskEvent[],
+  timeLimits: readonly string[],
+): Pick<EpochStop, 'order' | 'forced'> | null {
   // An activation that only compacts repeats the end of the activation before it, so that end is no stop.
   if (events.some((event) => event.type === 'task.resumed' && event.compacts)) return null;
   const ended = events.findLast((event) => event.type === 'task.ended');
-  if (ended?.type !== 'task.ended') return findStopOrderBeforeDeath(events);
+  if (ended?.type !== 'task.ended') return findStopOrderBeforeDeath(events, timeLimits);
   const { by, because, status, error } = ended.end;
   if (by === null || error === null) return null;
   const { code } = error;
@@ -73,18 +99,50 @@ function findStopOrder(events: readonly TaskEvent[]): Pick<EpochStop, 'order' | 
 /** Finds the stop order in an epoch whose process closed the turn or the calls and died before it wrote the end. */
 function findStopOrderBeforeDeath(
   events: readonly TaskEvent[],
+  timeLimits: readonly string[],
 ): Pick<EpochStop, 'order' | 'forced'> | null {
   for (const event of events) {
-    if (event.type !== 'call.refused' || event.error !== 'CANCELLED') continue;
-    const because = /^Not run: (.*)\.$/s.exec(unescapeTags(event.text))?.[1];
+    if (event.type !== 'call.refused' && event.type !== 'call.ended') continue;
+    const because = event.error === 'CANCELLED' ? readClosingReason(event.text) : undefined;
     if (because === undefined || because === 'the task ended') continue;
-    if (wasInterrupted(events, because)) continue;
+    if (wasInterrupted(events, because) || timeLimits.includes(because)) continue;
     return { order: { by: 'user', reason: because, code: 'CANCELLED' }, forced: false };
   }
   const [last, closing] = events.filter((event) => !isExternalEvent(event)).slice(-2);
   if (!isStoppedRetry(last, closing)) return null;
   // The log does not contain the reason of the order. Any reason will do, because no event after it contains it.
   return { order: { by: 'user', reason: 'it was stopped', code: 'CANCELLED' }, forced: false };
+}
+
+/** Returns the reason in the result of a call that was closed because its task was stopped or interrupted. */
+function readClosingReason(text: string): string | undefined {
+  const closed = /^Not run: (.*)\.$|^Its outcome is unknown: (.*) while it ran\. /s;
+  const [, notRun, unknown] = closed.exec(unescapeTags(text)) ?? [];
+  return notRun ?? unknown;
+}
+
+/** The last interruption in an epoch. */
+interface Interruption {
+  readonly because: string;
+  readonly seq: number;
+  /** The number of the event at which the next turn began, or infinity. */
+  readonly nextTurn: number;
+}
+
+function findInterruption(events: readonly TaskEvent[]): Interruption | null {
+  const event = events.findLast((each) => each.type === 'turn.interrupted');
+  if (event === undefined) return null;
+  const { because, seq } = event;
+  const next = events.find((each) => each.type === 'turn.started' && each.seq > seq);
+  return { because, seq, nextTurn: next?.seq ?? Infinity };
+}
+
+/** Returns true if an event closes a turn or a call because of an interruption, and not because of a stop order. */
+function isClosedByInterruption(event: TaskEvent, interruption: Interruption | null): boolean {
+  if (interruption === null || event.seq < interruption.seq) return false;
+  if (event.type === 'turn.failed') return event.seq < interruption.nextTurn;
+  if (event.type !== 'call.refused' && event.type !== 'call.ended') return false;
+  return readClosingReason(event.text) === interruption.because;
 }
 
 /** Returns true if a turn was closed while it waited to retry: in this case the same failure is logged twice. */
@@ -113,7 +171,8 @@ function findStopMoment(last: TaskEvent | undefined, events: readonly TaskEvent[
   );
   if (nextLoopEvent?.type === 'turn.failed')
     return isStoppedRetry(last, nextLoopEvent) ? 'when_quiet' : 'when_asked';
-  return last?.type === 'call.started' ? 'when_quiet' : 'at_once';
+  const isAtWork = last?.type === 'call.started' || last?.type === 'acceptance.started';
+  return isAtWork ? 'when_quiet' : 'at_once';
 }
 
 /** Returns true if the reason is that of an interruption, which has its own event in the log. */
@@ -140,7 +199,7 @@ export function isExternalEvent(event: TaskEvent): boolean {
       return kind !== 'notice' || from !== 'muster' || /^(?:budget|date|rewind)-/.test(id);
     }
     case 'terms.changed':
-      return event.fallback === undefined;
+      return event.fallback === undefined && event.escalation === undefined;
     case 'task.created':
     case 'task.claimed':
     case 'task.held':
@@ -169,6 +228,7 @@ export function isExternalEvent(event: TaskEvent): boolean {
     case 'server.logged':
     case 'todos.set':
     case 'request.ended':
+    case 'acceptance.prepared':
     case 'warning':
       return true;
     case 'task.started':
@@ -189,8 +249,12 @@ export function isExternalEvent(event: TaskEvent): boolean {
     case 'call.started':
     case 'call.ended':
     case 'call.refused':
-    case 'limit.reached':
+    case 'acceptance.started':
+    case 'acceptance.checked':
     case 'task.ended':
       return false;
+    case 'limit.reached':
+      // The clock ends the time of a tree.
+      return event.limit === TREE_TIME_LIMIT;
   }
 }

@@ -1,3 +1,4 @@
+import type { AcceptanceOutcome } from '../protocol/acceptance.ts';
 import { isLowerCapFailure } from '../engine/turn/request.ts';
 import { deferred, type Deferred } from '../base/async.ts';
 import type {
@@ -312,8 +313,20 @@ export function findLoggedReuse(script: RerunLog): ReuseOutcome | null {
 }
 
 /**
+ * Finds the outcome of the next check of the work in the log, since the directory has changed since then. The promise
+ * never settles if the task was stopped, or its process died, during the check.
+ */
+export function findLoggedAcceptance(script: RerunLog): Promise<AcceptanceOutcome> {
+  const body = findNextOwnEvent(script);
+  return body?.type === 'acceptance.checked'
+    ? Promise.resolve(body.outcome)
+    : new Promise(() => {});
+}
+
+/**
  * Returns the settings for the rerun of an epoch: the recorded ones, or the present ones for an older log. The output
- * limits are lifted, because tool outputs in the log are cut already.
+ * limits are lifted, because tool outputs in the log are cut already. So is the limit on the time of the tree, because the
+ * log contains its end as an event from outside.
  */
 export function buildLoggedSettings(
   { settings }: RerunSource,
@@ -322,5 +335,5 @@ export function buildLoggedSettings(
   const started = events.find((event) => event.type === 'task.started');
   const recorded = started?.type === 'task.started' ? started.settings : undefined;
   const caps = { ...settings.caps, resultBytes: Infinity, readBytes: Infinity };
-  return { ...settings, ...recorded, caps };
+  return { ...settings, ...recorded, caps, treeWallMs: null };
 }

@@ -7,7 +7,9 @@ import { Deadlines, type Deadline } from '../base/deadlines.ts';
 import type { EngineDeps } from '../engine/task/deps.ts';
 import { Journal } from '../engine/task/journal.ts';
 import { runTask } from '../engine/loop/loop.ts';
-import { stopOrder } from '../engine/task/stop-order.ts';
+import { limitOrder, stopOrder, type StopOrder } from '../engine/task/stop-order.ts';
+import { TREE_TIME_LIMIT } from '../protocol/limits.ts';
+import { limitMessage } from '../engine/limits/limit-message.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 import type { AnyTool } from '../protocol/tool.ts';
@@ -24,6 +26,7 @@ import {
   readLoggedOutputCap,
   LoggedModel,
   createLoggedModels,
+  findLoggedAcceptance,
 } from './logged-ports.ts';
 import { LoggedRun, LoggedTree } from './logged-run.ts';
 
@@ -195,8 +198,9 @@ class Rerun {
     this.isReplaying = true;
     this.log.acceptAllDuring(() => this.run.journal.record(event));
     this.isReplaying = false;
-    if (event.type === 'turn.interrupted') {
-      this.run.cancellation.interruptTurn(stopOrder('user', event.because));
+    const interruption = findInterruption(event);
+    if (interruption !== null) {
+      this.run.cancellation.interruptTurn(interruption);
       this.calls.allowAll();
     }
     if (event.type === 'child.ended') {
@@ -216,12 +220,21 @@ class Rerun {
       reuse: () => findLoggedReuse(this.log),
       compaction: () => findLoggedCompaction(this.log),
       flags: () => findLoggedFlags(this.log),
+      acceptance: () => findLoggedAcceptance(this.log),
       outputCap: () => readLoggedOutputCap(this.log.next()),
       today: () => null,
       clock,
       deadlines: this.deadlines,
     };
   }
+}
+
+/** Returns the order with which an event interrupts the turn of a main agent; null if it interrupts nothing. */
+function findInterruption(event: TaskEvent): StopOrder | null {
+  if (event.type === 'turn.interrupted') return stopOrder('user', event.because);
+  return event.type === 'limit.reached' && event.limit === TREE_TIME_LIMIT
+    ? limitOrder(limitMessage(event))
+    : null;
 }
 
 /** Creates a clock that shows the time of the next event of the log, and stands still until that event. */

@@ -24,7 +24,10 @@ export async function rerunTree(source: RerunSource, id: string): Promise<TreeRe
   const tasks: TaskRerun[] = [];
   const unreadable: { readonly task: string; readonly because: string }[] = [];
   const taskIds = new Set([id]);
+  /** The children that ended without a receipt: those without a log never started, so there is nothing to rerun. */
+  const neverStarted = new Set<string>();
   for (const task of taskIds) {
+    if (neverStarted.has(task) && !source.store.exists(task)) continue;
     let events: readonly TaskEvent[] = [];
     try {
       events = readFullLog(source.store, task);
@@ -33,7 +36,11 @@ export async function rerunTree(source: RerunSource, id: string): Promise<TreeRe
       if (task === id || !(thrown instanceof MusterError)) throw thrown;
       unreadable.push({ task, because: thrown.message });
     }
-    for (const event of events) if (event.type === 'child.created') taskIds.add(event.child);
+    for (const event of events) {
+      if (event.type === 'child.created') taskIds.add(event.child);
+      if (event.type === 'child.ended' && event.receipt === undefined)
+        neverStarted.add(event.child);
+    }
   }
   return { tasks, lost: unreadable };
 }

@@ -86,6 +86,8 @@ export function findPhase(
       return { kind: 'model', detail: 'stalled' };
     case 'waiting_to_retry':
       return { kind: 'retry', detail: activity.because };
+    case 'checking':
+      return { kind: 'tool', detail: 'checking the work' };
     case 'waiting_for_children':
       return { kind: 'children', detail: '' };
     case 'tools':

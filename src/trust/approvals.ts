@@ -54,11 +54,12 @@ export interface RevokedApprovals {
 /** The approvals of one project, and the files that could be approved. Every method can throw MusterError. */
 export class Approvals {
   readonly #options: StateOptions;
-  readonly #project: string;
+  /** The root of the project, without links. */
+  readonly project: string;
 
   constructor(options: StateOptions) {
     this.#options = options;
-    this.#project = projectRoot(options.cwd);
+    this.project = projectRoot(options.cwd);
   }
 
   async list(): Promise<TrustListing> {
@@ -68,14 +69,14 @@ export class Approvals {
     const files = found.map((read) => listFile(read, trusted));
     const known = new Set(files.map(entryKey));
     const others = entries.filter(
-      (entry) => entry.project === this.#project && !known.has(entryKey(entry)),
+      (entry) => entry.project === this.project && !known.has(entryKey(entry)),
     );
     return {
-      project: this.#project,
+      project: this.project,
       files: [...files, ...others.map((entry) => this.#listUnlisted(entry)), ...unusable],
       answers: this.#answers()
         .all()
-        .filter((each) => isAnswerFor(each, this.#project)),
+        .filter((each) => isAnswerFor(each, this.project)),
       modes: this.#modes().all(),
     };
   }
@@ -91,13 +92,24 @@ export class Approvals {
     for (const { file, reading } of chosen) {
       if (reading.kind !== 'read') continue;
       const { kind, path } = file;
-      const entry = { kind, path, sha256: hashContent(reading.bytes), project: this.#project };
+      const entry = { kind, path, sha256: hashContent(reading.bytes), project: this.project };
       const state = compareTrust(trusted.get(entryKey(entry)), entry.sha256);
       if (state === 'trusted') continue;
       const grants = await this.#readEffects(file, reading.bytes);
       proposals.set(entryKey(entry), { entry, state, grants });
     }
     return [...proposals.values()];
+  }
+
+  /**
+   * Returns the files at or below these paths, or all files of the project if there are no paths, that can never be
+   * trusted as they are, such as files that are too large.
+   */
+  async listUnusable(paths: readonly string[]): Promise<readonly ListedFile[]> {
+    const { found } = await readProjectFiles(this.#options);
+    const chosen = paths.length === 0 ? found : this.#select(paths, found);
+    const files = chosen.map((each) => listFile(each, new Map()));
+    return files.filter(({ state }) => state === 'unusable');
   }
 
   /** Returns the time at which the user postponed the review of exactly these files; null if it was not postponed. */
@@ -132,8 +144,8 @@ export class Approvals {
     const projectKeys = new Set(files.map(entryKey));
     return {
       files: this.#trusted().remove((entry) => projectKeys.has(entryKey(entry))),
-      answers: this.#answers().remove(({ project }) => project === this.#project),
-      modes: this.#modes().remove(({ path }) => isInside(this.#project, path)),
+      answers: this.#answers().remove(({ project }) => project === this.project),
+      modes: this.#modes().remove(({ path }) => isInside(this.project, path)),
     };
   }
 
@@ -145,7 +157,7 @@ export class Approvals {
     const trusted = this.#trusted();
     const answers = this.#answers();
     const entries = trusted.all();
-    const projectAnswers = answers.all().filter((each) => isAnswerFor(each, this.#project));
+    const projectAnswers = answers.all().filter((each) => isAnswerFor(each, this.project));
     const files = new Set<string>();
     const rules = new Set<string>();
     const savedModes = this.#modes().all();
@@ -166,7 +178,7 @@ export class Approvals {
       }
     }
     const shouldRevoke = (answer: SavedAnswer): boolean =>
-      rules.has(answer.rule) && isAnswerFor(answer, this.#project);
+      rules.has(answer.rule) && isAnswerFor(answer, this.project);
     return {
       files: files.size === 0 ? [] : trusted.remove((entry) => files.has(entryKey(entry))),
       answers: rules.size === 0 ? [] : answers.remove(shouldRevoke),
@@ -196,7 +208,7 @@ export class Approvals {
    */
   #listUnlisted(entry: TrustEntry): ListedFile {
     const { kind, path } = entry;
-    const file = { kind, path, boundary: this.#project, maxBytes: maxFileBytes(kind) };
+    const file = { kind, path, boundary: this.project, maxBytes: maxFileBytes(kind) };
     return listFile({ file, reading: readProjectFile(file, TRUST_ALL) }, indexEntries([entry]));
   }
 

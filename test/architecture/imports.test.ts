@@ -53,13 +53,26 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   agents: ['protocol', 'sys', 'base'],
   store: ['protocol', 'sys', 'base'],
   receipts: ['protocol', 'base'],
+  acceptance: ['protocol', 'sys', 'base'],
   web: ['protocol', 'sys', 'base'],
+  languages: ['protocol', 'sys', 'base'],
   tools: ['web', 'mcp', 'protocol', 'sys', 'base'],
   mcp: ['protocol', 'sys', 'base'],
   control: ['base'],
   keys: ['model', 'store', 'protocol', 'sys', 'base'],
   config: ['model', 'policy', 'agents', 'protocol', 'sys', 'base'],
-  engine: ['receipts', 'model', 'policy', 'agents', 'store', 'tools', 'protocol', 'sys', 'base'],
+  engine: [
+    'acceptance',
+    'receipts',
+    'model',
+    'policy',
+    'agents',
+    'store',
+    'tools',
+    'protocol',
+    'sys',
+    'base',
+  ],
   replay: ['engine', 'store', 'protocol', 'sys', 'base'],
   report: ['engine', 'receipts', 'protocol', 'sys', 'base'],
   trust: [
@@ -90,6 +103,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'tools',
     'web',
     'mcp',
+    'languages',
     'protocol',
     'sys',
     'base',
@@ -116,6 +130,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'quote',
     'compaction',
     'structured',
+    'acceptance',
     'results',
     'rewind',
     'delegation',
@@ -239,6 +254,7 @@ describe('imports', () => {
       'ipaddr.js',
       'htmlparser2',
       'unpdf',
+      'vscode-languageserver-protocol',
       '@pydantic/genai-prices',
       '@vscode/ripgrep',
       'smol-toml',
@@ -265,6 +281,16 @@ it('one file loads the client of MCP, when a connection is opened', () => {
   expect([...reached].filter((file) => users.has(file))).toEqual([]);
   const loaders = own.filter(({ to, kind }) => to === 'mcp/open-session.ts' && kind === 'dynamic');
   expect(loaders.map(({ from }) => from)).toEqual(['mcp/start-session.ts']);
+});
+it('the protocol of language servers is loaded when a server is started', () => {
+  const users = new Set(
+    imports
+      .filter(({ to, kind }) => to.startsWith('vscode-') && kind === 'value')
+      .map(({ from }) => from),
+  );
+  expect([...users]).toEqual(['languages/connection.ts']);
+  const reached = staticallyReached(['api/setup/languages.ts', 'languages/open-languages.ts']);
+  expect([...reached].filter((file) => users.has(file))).toEqual([]);
 });
 /** The modules that a headless run imports dynamically one after the other, before its first request. */
 const START_OF_A_RUN = [

@@ -41,7 +41,7 @@ describe.concurrent.each([
     await using _world = world;
     const result: ResultEnvelope = await json(
       world,
-      ['-p', 'go', '--output-format', 'json', '--max-wall-seconds', String(FAR_MS / 1_000)],
+      ['-p', 'go', '--output-format', 'json', '--max-seconds', String(FAR_MS / 1_000)],
       env,
     );
     expect(result.status).toBe('success');

@@ -192,7 +192,7 @@ it('a repeated call ends the task as early as without a compaction', async () =>
       toolCalls: [{ name: 'Read', input: { file_path: 'big.txt' } }],
     }),
   });
-  withWindow(world, 6_000);
+  withWindow(world, 6_400);
   const run = await world.run(['-p', 'Read it all', '--output-format', 'json']);
   expect(run.code).toBe(3);
   const { data, error } = envelopeOf(run);

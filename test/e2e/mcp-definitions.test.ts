@@ -155,6 +155,28 @@ describe.concurrent('a server of a definition', () => {
     expect(described).toBe('Ignores the pid.');
   });
 
+  it('is listed without a start, and tested by doctor, under its full name', async () => {
+    await using world = await openWorld();
+    const file = define(world, { scope: 'user' });
+    const list = await world.run(['mcp', 'list']);
+    const target = `${process.execPath} ${join(world.sandbox.workspace, 'own-server.cjs')}`;
+    expect([list.stdout, list.stderr]).toEqual([
+      `asker/own  user, agent asker · not used yet · ${target}\n`,
+      '',
+    ]);
+    const got = await world.run(['mcp', 'get', 'asker/own', '--json']);
+    expect(JSON.parse(got.stdout)).toMatchObject({ name: 'asker/own', agent: 'asker', file });
+    const similar = await world.run(['mcp', 'get', 'asker/on']);
+    expect(similar.stderr).toContain('did you mean asker/own?');
+    expect(existsSync(join(world.sandbox.workspace, 'notes.txt'))).toBe(false);
+    const doctor = await world.run(['doctor']);
+    expect(doctor.stdout).toMatch(/^ok +mcp server +asker\/own: 2 tools$/m);
+    expect(readNotes(world)).toEqual(['start', 'end']);
+    define(world, { scope: 'user', entry: { env: 7 } });
+    const broken = await world.run(['doctor']);
+    expect(broken.stdout).toMatch(/^warn +mcp server .*asker\.md: server own: env: /m);
+  });
+
   it('gives each task its own process if its entry says so', async () => {
     await using world = await openWorld({ script: script(2) });
     define(world, { scope: 'user', entry: { own_connection: true } });

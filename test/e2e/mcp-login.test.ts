@@ -88,6 +88,16 @@ it('a server that demands a login: the run goes on, the user logs in, and the to
   expect(JSON.stringify(world.model.requests)).toContain('echo: hello');
   expect(readDataFiles(world)).not.toMatch(/access-[\da-f]{8}|refresh-[\da-f]{8}/);
 
+  // A server of the project at the same address does not get the user's login.
+  const theirs = { mcpServers: { theirs: { url: server.mcp } } };
+  writeFileSync(join(world.sandbox.workspace, '.mcp.json'), JSON.stringify(theirs));
+  await world.run(['trust', 'add', '--yes']);
+  expect(await world.run(['mcp', 'test', 'theirs'])).toMatchObject({
+    code: 1,
+    stderr:
+      'muster: PERMISSION_DENIED: MCP server theirs: it requires a login: run "muster mcp login theirs"\n',
+  });
+
   const logout = await world.run(['mcp', 'logout', 'issues']);
   expect([logout.code, logout.stdout, logout.stderr]).toEqual([
     0,
@@ -104,6 +114,17 @@ it('a server that demands a login: the run goes on, the user logs in, and the to
   await expect(fetch(back)).rejects.toThrow('fetch failed');
   const agent = await world.run(['mcp', 'login', 'issues'], { env: { MUSTER_TASK: 'x' } });
   expect(agent).toMatchObject({ code: 2, stdout: '' });
+});
+
+it('a login to a server that nobody serves names the URL, the reason and what to do', async () => {
+  await using world = await openWorld();
+  configure(world.sandbox, 'http://127.0.0.1:9/mcp');
+  expect(await world.run(['mcp', 'login', 'issues'])).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr:
+      'muster: PROVIDER_ERROR: MCP server issues: no connection to http://127.0.0.1:9/mcp: no server accepts connections there (ECONNREFUSED); start the server, or correct the host and the port\n',
+  });
 });
 
 it.runIf(needs('tmux', 'tmux'))(

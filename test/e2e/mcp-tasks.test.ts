@@ -1,12 +1,18 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { lastUserText, toolResultRounds, type RecordedRequest } from '../../src/testing/index.ts';
+import {
+  lastUserText,
+  toolResultRounds,
+  type Answer,
+  type RecordedRequest,
+} from '../../src/testing/index.ts';
 import { readTextIfPresent } from '../../src/sys/files/path-lookup.ts';
 import { waitUntilPasses } from '../wait-until-passes.ts';
+import { startTaskServer } from '../mcp/servers/http.ts';
 import { envelopeOf, runMuster } from './muster.ts';
 import { findMarked, waitForMarked } from './processes.ts';
-import { openWorld, type World } from './world.ts';
+import { bash, openWorld, type World } from './world.ts';
 
 const TASKS = join(import.meta.dirname, '../mcp/servers/tasks.mjs');
 const FLAGS = ['--allow', 'mcp__demo', '--output-format', 'json'];
@@ -32,6 +38,21 @@ async function waitForTask(world: World): Promise<string> {
   const log = join(world.sandbox.data, 'tasks', `${id}.jsonl`);
   await waitUntilPasses(() => expect(readTextIfPresent(log)).toContain('"shell.started"'));
   return id;
+}
+
+/** Waits until the log of some task says that the server has started its task. Returns its id and that of its root. */
+async function waitForLongCall({ sandbox: { data } }: World) {
+  const directory = join(data, 'tasks');
+  const find = (): string | undefined =>
+    readdirSync(directory).find(
+      (name) =>
+        name.endsWith('.jsonl') &&
+        readTextIfPresent(join(directory, name))?.includes('"shell.started"') === true,
+    );
+  await waitUntilPasses(() => expect(find()).toBeDefined());
+  const name = find() ?? '';
+  const [, root = ''] = /"root":"(\w+)"/.exec(readTextIfPresent(join(directory, name)) ?? '') ?? [];
+  return { task: name.replace('.jsonl', ''), root };
 }
 
 function resultTexts(request: RecordedRequest | undefined): readonly string[] {
@@ -114,4 +135,99 @@ describe.concurrent('a long call of an MCP server', () => {
     );
     expect(run.code).toBe(0);
   });
+});
+
+/** Configures the server with tasks, which runs on when Muster ends. Returns the function that reads its notes. */
+async function configureHttp(world: World): Promise<() => string> {
+  const { home, workspace } = world.sandbox;
+  const notes = join(workspace, 'notes');
+  const { url } = await startTaskServer({ LOG_FILE: notes });
+  const file = join(home, '.config/muster/mcp.json');
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, JSON.stringify({ mcpServers: { demo: { url: `${url}/mcp` } } }));
+  return () => readTextIfPresent(notes) ?? '';
+}
+
+/** Makes a call, and reads its output as soon as its end is announced. */
+function callAndRead(request: RecordedRequest, until: string): Answer {
+  const rounds = toolResultRounds(request);
+  if (rounds === 0) return { toolCalls: [work(until)] };
+  const [, id] = /- Call (\w+) /.exec(lastUserText(request)) ?? [];
+  return id === undefined || rounds > 1
+    ? { text: 'The end.' }
+    : { toolCalls: [{ name: 'TaskOutput', input: { task_id: id } }] };
+}
+
+const isChild = ({ tools }: RecordedRequest) => !tools.some(({ name }) => name === 'AskUser');
+const delegate = {
+  name: 'Task',
+  input: { prompt: 'work', description: 'work', subagent_type: 'general-purpose' },
+};
+
+// The servers of these tests end with them, which is not known for tests that run at the same time.
+it.each(['the main agent', 'a subagent'])(
+  'a long call over HTTP of %s is found again after kill -9, and is made once',
+  async (who) => {
+    const ofChild = who === 'a subagent';
+    let until = '';
+    await using world = await openWorld({
+      script: (request) => {
+        if (!ofChild || isChild(request)) return callAndRead(request, until);
+        return toolResultRounds(request) === 0 ? { toolCalls: [delegate] } : { text: 'The end.' };
+      },
+    });
+    until = join(world.sandbox.workspace, 'end');
+    const notes = await configureHttp(world);
+    const first = world.start(['-p', 'go', ...FLAGS]);
+    await waitUntilPasses(() => expect(notes()).toContain('work '));
+    const { task: owner, root } = await waitForLongCall(world);
+    expect(owner === root).toBe(!ofChild);
+    first.process.kill('SIGKILL');
+    await first.finished;
+    writeFileSync(until, '');
+    const second = await world.run(['-p', '--resume', root, ...FLAGS]);
+    expect([second.code, second.stderr, envelopeOf(second).data.result]).toEqual([
+      0,
+      '',
+      'The end.',
+    ]);
+    const { requests } = world.model;
+    const own = requests.filter((request) => isChild(request) === ofChild);
+    expect(own.map(lastUserText).join('\n')).toContain('completed');
+    expect(own.flatMap(resultTexts).join('\n')).toContain('work is done');
+    expect(notes().match(/^work /gm)?.length).toBe(1);
+    expect(notes()).not.toContain('cancelled');
+  },
+);
+
+it('a long call goes on while its conversation is parked, and its end is announced afterwards', async () => {
+  let until = '';
+  await using world = await openWorld({
+    script: (request) => {
+      const rounds = toolResultRounds(request);
+      const { name, input } = work(until);
+      if (rounds === 0) {
+        return { toolCalls: [{ name, input: { ...input, run_in_background: true } }] };
+      }
+      if (rounds === 1) return { toolCalls: [bash('touch made')] };
+      const [, id] = /- Call (\w+) /.exec(lastUserText(request)) ?? [];
+      return rounds > 2 || id === undefined
+        ? { text: 'The end.' }
+        : { toolCalls: [{ name: 'TaskOutput', input: { task_id: id } }] };
+    },
+  });
+  until = join(world.sandbox.workspace, 'end');
+  const notes = await configureHttp(world);
+  const parked = await world.run(['-p', 'go', '--on-ask', 'park', ...FLAGS]);
+  expect([parked.code, envelopeOf(parked).data.status]).toEqual([5, 'parked']);
+  expect(notes()).not.toContain('cancelled');
+  const { root } = await waitForLongCall(world);
+  writeFileSync(until, '');
+  const answered = await world.run(['tasks', 'answer', `${root}q1`, 'yes', '--json']);
+  expect([answered.code, envelopeOf(answered).data.result]).toEqual([0, 'The end.']);
+  expect(world.model.requests.map(lastUserText).join('\n')).toMatch(
+    /- Call \w+ \(mcp__demo__work .*\): completed/,
+  );
+  expect(world.model.requests.flatMap(resultTexts).join('\n')).toContain('work is done');
+  expect([notes().match(/^work /gm)?.length, notes().includes('cancelled')]).toEqual([1, false]);
 });

@@ -1,5 +1,12 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -478,6 +485,35 @@ describe.concurrent('muster mcp', () => {
     expect((await world.run(['doctor'])).stdout).toMatch(/^ok +mcp server +demo: 3 tools$/m);
   });
 
+  it('adds servers by the commands of other agents', async () => {
+    await using world = await openWorld();
+    const { workspace, home } = world.sandbox;
+    const http = await world.run(
+      ['mcp', 'add', '--transport', 'http', 'docs', 'https://docs.example/mcp'].concat(
+        '-H',
+        'X-Key: ${DOCS_KEY}',
+      ),
+    );
+    const own = ['mcp', 'add', 'browser', 'npx', '@playwright/mcp@latest', '-s', 'project'];
+    const stdio = await world.run(own);
+    const refused = await world.run(['mcp', 'add', 'x', 'npx', '-y', 'y']);
+    const read = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
+    expect([http.code, stdio.code, refused.code]).toEqual([0, 0, 2]);
+    expect(refused.stderr).toContain('a command that has flags goes after --');
+    expect(read(join(home, '.config/muster/mcp.json'))).toEqual({
+      mcpServers: {
+        docs: {
+          type: 'http',
+          url: 'https://docs.example/mcp',
+          headers: { 'X-Key': '${DOCS_KEY}' },
+        },
+      },
+    });
+    expect(read(join(workspace, '.mcp.json'))).toEqual({
+      mcpServers: { browser: { command: 'npx', args: ['@playwright/mcp@latest'] } },
+    });
+  });
+
   it('names similar servers and quotes names as a shell needs them', async () => {
     await using world = await openWorld();
     const added = await world.run(['mcp', 'add', 'my server', '--', 'node']);
@@ -501,6 +537,37 @@ describe.concurrent('muster mcp', () => {
     const shown = runs.map(({ stdout }) => stdout).join('');
     expect(shown).not.toContain('hunter2');
     expect(shown).toContain('serve --api-key [key] --token=[key] ${HOME}');
+  });
+
+  it('names a file that is too large, with its size and the limit', async () => {
+    await using world = await openWorld();
+    const { workspace, home } = world.sandbox;
+    const file = join(workspace, '.mcp.json');
+    const own = join(home, '.config/muster/mcp.json');
+    mkdirSync(dirname(own), { recursive: true });
+    for (const path of [file, own]) {
+      writeFileSync(path, '{}');
+      truncateSync(path, 50 * 1024 * 1024);
+    }
+    const problem = 'It has 52428800 bytes, and the limit is 1048576 bytes.';
+    const [list, start, doctor, add] = await Promise.all([
+      world.run(['mcp', 'list']),
+      world.run(['-p', 'Go on']),
+      world.run(['doctor', '--json']),
+      world.run(['trust', 'add', '.mcp.json', '--yes']),
+    ]);
+    const { checks } = JSON.parse(doctor.stdout) as { checks: readonly Check[] };
+    expect({
+      list: list.stderr,
+      start: start.stderr,
+      doctor: checks.filter(({ name }) => name === 'mcp server').map(({ detail }) => detail),
+      add: [add.code, add.stdout],
+    }).toEqual({
+      list: `muster: ${own}: ${problem}\nmuster: ${file}: ${problem}\n`,
+      start: `muster: ${own}: ${problem}\nmuster: ${file}: ${problem}\n`,
+      doctor: [`${own}: ${problem}`, `${file}: ${problem}`],
+      add: [1, `.mcp.json (mcp) cannot be trusted: ${problem}\n\nNothing was trusted.\n`],
+    });
   });
 
   it('changes no file that it would damage', async () => {

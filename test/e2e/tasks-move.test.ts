@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { toolResultRounds, type Answer, type RecordedRequest } from '../../src/testing/index.ts';
 import { runMuster, startMuster } from './muster.ts';
 import { bash, openWorld, type World } from './world.ts';
+import { checkTrajectory } from '../report/atif-validator.ts';
 import { clean, complaint, delegate, delegating, family, listed, tasks } from './tasks.ts';
 
 const CANARY = 'canary-7f3a91';
@@ -198,5 +199,42 @@ describe.concurrent('muster tasks delete and prune', () => {
       `${root}  main: go\n${children[0]}  general-purpose: part 1\n2 tasks deleted\n`,
     );
     expect(filesWith(world.sandbox.data, CANARY)).toEqual([]);
+  });
+});
+
+describe.concurrent('muster tasks export --format atif', () => {
+  it('writes the tree as one trajectory without secrets', async () => {
+    const secret = 'hush-4f2k9x-hush';
+    await using world = await openWorld({
+      files: { 'AGENTS.md': `The key is ${secret}.`, 'key.txt': secret },
+      script: delegating([delegate('part 1')], (request) =>
+        toolResultRounds(request) === 0
+          ? { toolCalls: [{ name: 'Read', input: { file_path: 'key.txt' } }] }
+          : { text: 'read it' },
+      ),
+    });
+    const env = { DEPLOY_API_KEY: secret };
+    clean(await world.run(RUN, { env }));
+    const { root, children } = await family(world);
+    const exported = (...args: readonly string[]) =>
+      runMuster(world.sandbox, ['tasks', 'export', root, ...args, '--format', 'atif'], { env });
+    const text = clean(await exported());
+    expect(text).not.toContain(secret);
+    expect(text).toContain('The key is [');
+    const trajectory = JSON.parse(text);
+    expect(checkTrajectory(trajectory)).toEqual([]);
+    expect(trajectory).toMatchObject({
+      trajectory_id: root,
+      extra: { status: 'completed' },
+      subagent_trajectories: [{ session_id: root, trajectory_id: children[0] }],
+    });
+    const file = join(world.sandbox.workspace, 'trajectory.json');
+    expect(clean(await exported('trajectory.json'))).toContain(`task ${root} is in ${file}`);
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(complaint(await exported('trajectory.json'))).toContain('--force');
+    expect(complaint(await tasks(world, 'export', root, '--format', 'csv'), 2)).toContain(
+      '--format must be one of muster, atif',
+    );
   });
 });

@@ -26,7 +26,7 @@ inTerminal('the model gets the text that is typed below its question', async () 
   terminal.press('Enter');
   await terminal.sees('1–2 choose');
   terminal.press('Enter');
-  await terminal.sees('type your answer, or the number of one');
+  await terminal.sees('type your answer, or ↓ chooses one');
   terminal.type('round down');
   await terminal.sees('your answer, below: enter sends it');
   terminal.press('Enter');

@@ -181,7 +181,7 @@ inTerminal(
     await terminal.sees(/✓ general-purpose \w{6} part 1 · completed/);
     terminal.press('Down', 'r');
     await terminal.sees('I heard of it.');
-    terminal.press('C-t');
+    // The editor has the keys again, because no child is at work any more.
     terminal.type('/resume');
     await terminal.sees('→ /resume');
     terminal.press('Enter');

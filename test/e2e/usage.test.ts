@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -95,6 +95,42 @@ describe.concurrent('muster usage', () => {
     );
     const { total } = await usageJson(world);
     expect(total.reported).toMatchObject({ costUsd: null, knownCostUsd: 3, unpriced: 1 });
+  });
+
+  it('shows what each model cost by type and outcome, also if a task used several', async () => {
+    await using world = await openWorld({
+      script: ({ model, toolChoice }) => {
+        const usage = { input: 1000, output: model === 'strong' ? 500 : 100 };
+        if (toolChoice === 'none') return { text: 'as far as I got', usage };
+        if (model === 'strong') return { text: 'done', usage };
+        return { toolCalls: [{ name: 'LS', input: {} }], usage };
+      },
+    });
+    withPrice(world);
+    const strong =
+      '[models.catalogue."anthropic/strong"]\nprice_input = 3_000\nprice_output = 8_000\n';
+    appendFileSync(join(world.sandbox.home, '.config/muster/config.toml'), strong);
+    await world.run(['-p', 'left', '--max-turns', '1', ...FAKE]);
+    await world.run(['-p', 'go', '--max-turns', '1', ...FAKE]);
+    await world.run(['--continue', '-p', 'again', '--model', 'anthropic/strong']);
+    const table = clean(await usage(world, '--by', 'type,model,outcome'));
+    expect(table.split('\n').slice(0, 5)).toEqual([
+      'type   model                 outcome    tasks  answers  input  output  cache read  cache write  reasoning  cost',
+      'main   anthropic/strong      completed  1      1        1,000  500     0           0            0          $7.0000',
+      'main   anthropic/fake-model  completed  1      2        2,000  200     0           0            0          $2.4000',
+      'main   anthropic/fake-model  partial    1      2        2,000  200     0           0            0          $2.4000',
+      'total                                   2      5        5,000  900     0           0            0          $11.8000',
+    ]);
+    const { by, rows } = await usageJson(world, '--by', 'model', '--by', 'outcome,model');
+    expect(by).toEqual(['model', 'outcome']);
+    expect(rows[0]).toMatchObject({
+      key: 'anthropic/strong, completed',
+      keys: { model: 'anthropic/strong', outcome: 'completed' },
+      tasks: 1,
+      reported: { answers: 1, costUsd: 7 },
+    });
+    expect((await usageJson(world)).by).toBe('model');
+    expect(complaint(await usage(world, '--by', 'model,colour'), 2)).toContain('not "colour"');
   });
 
   it('reads what an index of before has not from the logs, once', async () => {

@@ -21,6 +21,7 @@ export const wildPlan: fc.Arbitrary<Plan> = fc.record({
     foregroundMs: rarely(300_000, fc.integer({ min: 1, max: 20 })),
     maxTasks: rarely(500, fc.nat(4)),
     treeTokens: rarely(0, fc.integer({ min: 100, max: 1_000 })),
+    treeWallMs: rarely<number | null>(null, fc.integer({ min: 1, max: 60 })),
     taskLimits: fc.record({
       maxTurns: fc.constant(null),
       maxTokens: rarely<number | null>(null, fc.integer({ min: 50, max: 500 })),

@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { MusterError } from '../../src/base/errors.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { Inbox } from '../../src/engine/task/inbox.ts';
+import { findTimeLimit } from '../../src/engine/task/wall-time.ts';
+import { steadyTime } from '../../src/protocol/state/steady-time.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import { stopOrder } from '../../src/engine/task/stop-order.ts';
 import type { TaskRun } from '../../src/engine/task/task-run.ts';
@@ -138,13 +140,26 @@ export async function live(world: World, death: Death | null): Promise<boolean> 
   return true;
 }
 
-function noteOpenTurns({ store, openTurns }: World): void {
+/** Returns true for a main agent that had used up the time of the tree at the newest event of its log. */
+function isOutOfTime(state: TaskState, { settings }: Plan): boolean {
+  if (findTimeLimit(state) !== null) return true;
+  const { spec, activation, lifetime } = state;
+  const { treeWallMs = null } = settings;
+  if (spec.parent !== null || treeWallMs === null) return false;
+  const newest = steadyTime(lifetime.newest);
+  const sinceStart = newest - (activation.workingSince ?? newest);
+  return activation.workedMs + sinceStart >= treeWallMs;
+}
+
+function noteOpenTurns({ store, openTurns, plan }: World): void {
   openTurns.clear();
   for (const { id } of store.list()) {
-    const { spec, openTurn, conversation, interrupted } = stateOf(store, id);
+    const state = stateOf(store, id);
+    const { spec, openTurn, conversation, interrupted } = state;
     // An interrupted request is closed and never sent again.
     if (openTurn === null || interrupted !== null) continue;
     const { toolChoice } = openTurn;
+    if (toolChoice === 'auto' && isOutOfTime(state, plan)) continue;
     openTurns.set(pathOfPrompt(spec.prompt), { messages: conversation.messages, toolChoice });
   }
 }

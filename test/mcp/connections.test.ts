@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { McpProgress } from '../../src/mcp/server-data.ts';
-import { startServerProgram, type ServerCommand } from '../../src/mcp/server-process.ts';
+import type { ServerCommand } from '../../src/mcp/server-process.ts';
+import { startServerProgram } from '../../src/sys/processes/server-process.ts';
 import { findMarked } from '../e2e/processes.ts';
 import { waitUntilPasses } from '../wait-until-passes.ts';
 import { createHost, EVERYTHING, FAULTY, firstText, FOREVER, tempDirectory } from './support.ts';

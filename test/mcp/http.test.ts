@@ -168,7 +168,9 @@ test('a connection that breaks during a call leaves its outcome unknown', async 
 test('a server that nobody serves is an error that says why', async () => {
   const host = createHost();
   const server = host.open(readEntry({ url: 'http://127.0.0.1:9/mcp' }));
-  await expect(server.start(FOREVER)).rejects.toThrow('ECONNREFUSED 127.0.0.1:9');
+  await expect(server.start(FOREVER)).rejects.toThrow(
+    'no connection to http://127.0.0.1:9/mcp: no server accepts connections there (ECONNREFUSED)',
+  );
 });
 
 test('a server that requires a login is named', async () => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createStarter } from '../../src/api/mcp/server-starter.ts';
 import { parseRules } from '../../src/policy/rules/rules.ts';
 import { readMcpServers } from '../../src/mcp/read-servers.ts';
-import { startServerProgram } from '../../src/mcp/server-process.ts';
+import { startServerProgram } from '../../src/sys/processes/server-process.ts';
 import { waitUntilPasses } from '../wait-until-passes.ts';
 import { findMarked, waitForMarked } from '../e2e/processes.ts';
 import { createMachineSandbox, createUnavailableSandbox } from '../../src/sys/sandbox/sandbox.ts';

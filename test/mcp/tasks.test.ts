@@ -5,7 +5,9 @@ import type { McpServer } from '../../src/mcp/server-use.ts';
 import type { McpElicitation } from '../../src/mcp/server-data.ts';
 import { findMarked } from '../e2e/processes.ts';
 import { waitUntilPasses } from '../wait-until-passes.ts';
-import { createHost, FOREVER, tempDirectory } from './support.ts';
+import { readTextIfPresent } from '../../src/sys/files/path-lookup.ts';
+import { startTaskServer } from './servers/http.ts';
+import { createHost, FOREVER, readEntry, tempDirectory } from './support.ts';
 
 const TASKS = join(import.meta.dirname, 'servers/tasks.mjs');
 const options = { signal: FOREVER };
@@ -176,4 +178,75 @@ test('a call after a restart of the server runs as a task as well', async () => 
   for (const pid of findMarked(host.mark)) process.kill(pid, 'SIGKILL');
   await waitUntilPasses(() => expect(host.events.some(({ type }) => type === 'lost')).toBe(true));
   expect((await startTask(server, 'work')).id).toBe('task-1');
+});
+
+describe.each(['old', 'new'])('tasks of a server of the %s revision over HTTP', (revision) => {
+  async function openHttp(env: Readonly<Record<string, string>> = {}, host = createHost()) {
+    const log = join(tempDirectory(), 'log');
+    const http = await startTaskServer({ REVISION: revision, LOG_FILE: log, ...env });
+    const server = host.open(readEntry({ url: `${http.url}/mcp`, call_seconds: 10 }));
+    await server.listTools(FOREVER);
+    const notes = () => readTextIfPresent(log)?.trim().split('\n').slice(1) ?? [];
+    return { http, server, notes, host };
+  }
+
+  test('give the result of a call, and ask the user', async () => {
+    const questions: string[] = [];
+    const host = createHost({
+      ask: ({ message, callIds }) => {
+        questions.push(`${message} ${callIds.join()}`);
+        return Promise.resolve({ action: 'accept', content: { color: 'red' } });
+      },
+    });
+    const { server } = await openHttp({}, host);
+    const until = join(tempDirectory(), 'end');
+    const task = await startTask(server, 'work', { until });
+    const statuses: string[] = [];
+    const onStatus = (status: string) => {
+      statuses.push(status);
+      writeFileSync(until, '');
+    };
+    expect(await server.followTask(task, { ...options, onStatus })).toEqual(text('work is done'));
+    expect(statuses).toEqual(['working', 'completed']);
+    const answer = '{"action":"accept","content":{"color":"red"}}';
+    expect(await server.callTool('ask', {}, { ...options, callId: 'call-1' })).toEqual(
+      text(`ask is done ${answer}`),
+    );
+    expect(questions).toEqual(['Which color? call-1']);
+  });
+
+  test('are cancelled with their call', async () => {
+    const { server, notes } = await openHttp();
+    const end = new AbortController();
+    const call = server.callTool('work', { ms: 60_000 }, { signal: end.signal });
+    await waitUntilPasses(() => expect(notes().length).toBe(1));
+    end.abort();
+    await expect(call).rejects.toMatchObject({ kind: 'cancelled' });
+    await waitUntilPasses(() => expect(notes().at(-1)).toBe('cancelled task-1'));
+  });
+
+  test.each([true, false])('survive the end of the server if it keeps them: %s', async (isKept) => {
+    const directory = tempDirectory();
+    const until = join(directory, 'end');
+    const { http, server, notes } = await openHttp(
+      isKept ? { TASK_FILE: join(directory, 'tasks.json') } : {},
+    );
+    const task = await startTask(server, 'work', { until });
+    let isRestarted = false;
+    const onStatus = (): void => {
+      if (isRestarted) return;
+      isRestarted = true;
+      http.restart();
+      writeFileSync(until, '');
+    };
+    const result = server.followTask(task, { ...options, onStatus });
+    if (isKept) expect(await result).toEqual(text('work is done'));
+    else {
+      await expect(result).rejects.toMatchObject({
+        message: expect.stringContaining('the server does not know the task any more'),
+        isOutcomeUnknown: true,
+      });
+    }
+    expect(notes().filter((line) => line.startsWith('work')).length).toBe(1);
+  });
 });

@@ -34,6 +34,8 @@ function createWorld(
   const started: string[] = [];
   const called: string[] = [];
   const released: string[] = [];
+  /** The versions of servers that have announced other tools. */
+  const versions = new Map<string, object>();
   let opened = 0;
   const open = (entry: McpServerEntry): McpServer => {
     const tools = () => {
@@ -45,10 +47,17 @@ function createWorld(
       return found;
     };
     const use = (opened += 1);
+    let isStarted = false;
+    const version = {};
+    const start = (): void => {
+      if (!isStarted) started.push(entry.name);
+      tools();
+      isStarted = true;
+    };
     const server: Partial<McpServer> = {
       entry,
       start: async () => {
-        started.push(entry.name);
+        start();
         const info = { name: entry.name, version: '1', protocolVersion: '2025-06-18' };
         const has = { hasResources: false, hasPrompts: prompts.length > 0, hasCompletion: false };
         return { ...info, ...has, instructions: 'Use me.', hasTools: tools().length > 0 };
@@ -56,7 +65,10 @@ function createWorld(
       listPrompts: async () => ({ items: prompts, isComplete: true }),
       listTools: async () => ({ items: tools(), isComplete: true }),
       release: async () => void released.push(entry.name),
-      startCall: async (tool) => {
+      startCall: async (tool, _, { checkOffer }) => {
+        start();
+        const list = async () => tools();
+        await checkOffer?.({ version: versions.get(entry.name) ?? version, list });
         called.push(`${entry.name} ${tool}`);
         return { kind: 'result', result: { content: [], isError: false } };
       },
@@ -84,7 +96,8 @@ function createWorld(
       onProblem: (_, reason) => void problems.push(reason),
       onChange: (change) => void changes.push(change),
     });
-  return { started, called, released, problems, changes, openCatalog, openEntries };
+  const announce = (server: string) => void versions.set(server, {});
+  return { started, called, released, problems, changes, announce, openCatalog, openEntries };
 }
 
 const namesOf = ({ servers }: ToolCatalog) =>
@@ -157,6 +170,7 @@ describe('the tools of servers', () => {
     ]);
     // The server announces another change.
     offered.a = [toolOf('x'), toolOf('same', 'Other.'), toolOf('old')];
+    world.announce('a');
     catalog.checkAgain('a');
     await server?.tools[0]?.call({}, OPTIONS);
     await expect(server?.tools[1]?.call({}, OPTIONS)).rejects.toThrow('the tool same is not');
@@ -242,6 +256,25 @@ describe('a server of a definition', () => {
       expect(world.started).toHaveLength(4);
     },
   );
+
+  it('is compared for each task with a connection of its own', async () => {
+    const offered = { a: [toolOf('x')] };
+    const world = createWorld(offered);
+    const catalog = world.openEntries(own);
+    await prepare(catalog, ALL);
+    const call = async (taskId: string) =>
+      await catalog.servers[0]?.tools[0]?.call({}, { ...OPTIONS, taskId });
+    await call('one');
+    offered.a = [toolOf('x', 'Other.')];
+    // The server of the second task offers another tool, and that of the first one still has the accepted tool.
+    await expect(call('two')).rejects.toThrow('MCP server x/a: the tool x is not called');
+    await call('one');
+    offered.a = [toolOf('x')];
+    await call('three');
+    await expect(call('two')).rejects.toThrow('the tool x is not called');
+    expect(world.called).toEqual(['a x', 'a x', 'a x']);
+    expect(world.changes).toEqual([{ server: 'x/a', added: [], removed: [], changed: ['x'] }]);
+  });
 
   it('follows and cancels its tasks over the use of the task that has started them', async () => {
     const world = createWorld({ a: [toolOf('x')] });

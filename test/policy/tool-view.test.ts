@@ -6,6 +6,7 @@ import {
   TOOL_NAMES,
   UNBUILT_TOOLS,
 } from '../../src/protocol/tool-names.ts';
+import { CODE_TOOL } from '../../src/protocol/file-tools.ts';
 import type { ToolKind } from '../../src/protocol/tool.ts';
 import { attenuate } from '../../src/policy/attenuate.ts';
 import { createToolView } from '../../src/policy/tool-view.ts';
@@ -27,7 +28,7 @@ function kindOf(name: string): ToolKind {
 
 const named = (names: readonly string[]) => names.map((name) => ({ name, kind: kindOf(name) }));
 const ALL = named([
-  ...TOOL_NAMES.filter((name) => name !== CODE_SEARCH),
+  ...TOOL_NAMES.filter((name) => name !== CODE_SEARCH && name !== CODE_TOOL),
   'mcp__gh__b',
   'mcp__gh__a',
 ]);
@@ -53,6 +54,19 @@ test('the main agent has the core set, Task, TaskList and the MCP tools, in requ
   expect(view(main)).toEqual({
     names: [...CORE_TOOLS, 'Task', 'TaskList', 'RunTemplate', ...MCP],
     dropped: [],
+  });
+});
+
+test('agents with the core tools have Code where there is a language server, and others if they name it', () => {
+  const available = [...ALL, { name: CODE_TOOL, kind: 'read' } as const];
+  const plan = { definition: agent({ mode: 'plan' }), rights: rights('plan') };
+  const has = (parts: Partial<ToolViewRequest>) =>
+    view({ available, ...parts }).names.includes(CODE_TOOL);
+  expect([main, {}, plan, { definition: only('Code') }].map(has)).toEqual([true, true, true, true]);
+  expect(has({ definition: only('Read') })).toBe(false);
+  expect(view({ definition: only('Code', 'Read') })).toEqual({
+    names: ['Read'],
+    dropped: [{ name: 'Code', reason: 'No language server for this workspace was found.' }],
   });
 });
 

@@ -3,18 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { mapToolsByName, type RerunSource } from '../../src/replay/idle-deps.ts';
 import { rerunTaskLog, rerunTree } from '../../src/replay/rerun-tree.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
-import { ONE_AT_A_TIME, wildPlan } from '../engine/random-plans.ts';
+import { wildPlan } from '../engine/random-plans.ts';
 import { randomRuns } from '../engine/random-runs.ts';
-import type { Death } from '../engine/killable-store.ts';
-import {
-  eventsOf,
-  live,
-  newWorld,
-  worldTools,
-  type Plan,
-  type World,
-} from '../engine/random-world.ts';
+import { eventsOf, live, newWorld, worldTools, type World } from '../engine/random-world.ts';
 import { SETTINGS } from '../engine/support.ts';
+import { FOUND_PLANS } from './found-plans.ts';
 
 const RUNS = randomRuns(120);
 
@@ -23,17 +16,6 @@ const death = fc.record({
   several: fc.boolean(),
   kept: fc.nat(2),
 });
-
-/** A task that was stopped while it waited for a retry, and killed before its log recorded that. */
-const STOPPED_AND_KILLED: [Plan, Death[]] = [
-  {
-    work: { turns: [], end: 'flaky', maxTurns: null },
-    seed: 0,
-    acts: [{ at: 0, kind: 'stop', of: 0 }],
-    settings: ONE_AT_A_TIME,
-  },
-  [{ batch: 7, several: false, kept: 0 }],
-];
 
 describe('a rerun of any tree of tasks', () => {
   it('writes the same events', RUNS.test, async () => {
@@ -55,7 +37,7 @@ describe('a rerun of any tree of tasks', () => {
         await live(world, null);
         await expectSame(world);
       }),
-      { ...RUNS.runs, examples: [STOPPED_AND_KILLED] },
+      { ...RUNS.runs, examples: FOUND_PLANS },
     );
   });
 

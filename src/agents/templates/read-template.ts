@@ -1,3 +1,4 @@
+import { readAcceptanceField } from '../fields/acceptance.ts';
 import { basename } from 'node:path';
 import type { JsonValue } from '../../base/json.ts';
 import type { DefinitionFile, FileDefinitions } from '../loader/format.ts';
@@ -15,7 +16,7 @@ import { failedFile } from '../parsing/fields.ts';
 import { parseBody } from './render.ts';
 
 /** The names of all fields of a template. */
-const FIELDS = ['name', 'description', 'agent', 'subagent_type', 'model', 'max_turns'];
+const FIELDS = ['name', 'description', 'agent', 'subagent_type', 'model', 'max_turns', 'accept'];
 
 /** Reads a file as one template. Never throws because of the content of the file. */
 export async function readTemplate(
@@ -67,6 +68,7 @@ function readFields(
     ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : { model }),
     ...readMaxTurns(reader),
+    ...readAcceptanceField(reader),
   };
 }
 

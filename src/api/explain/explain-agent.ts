@@ -1,3 +1,5 @@
+import { formatAcceptance } from '../../protocol/acceptance.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { createHash } from 'node:crypto';
 import { findMissingDelegates, unknownDelegateMessage } from '../../agents/lint/lint-agent.ts';
 import { findInactiveFields, type InactiveField } from '../../agents/lint/loading-problems.ts';
@@ -92,9 +94,13 @@ export interface AgentExplanation {
     readonly warning: string | null;
     /** The models that replace the model if it fails, in this order, as `provider/id`. */
     readonly fallbacks: readonly string[];
+    /** The models that take over when the work is not accepted, in this order, as `provider/id`. */
+    readonly later: readonly string[];
     /** The reasoning effort, or null for the default of the model. */
     readonly effort: Effort | null;
   };
+  /** The conditions under which the work is accepted, as they are written in a file; null if there are none. */
+  readonly accept: JsonObject | null;
   /** The limits. An optional limit is only present if it is set. */
   readonly limits: { readonly [Limit in keyof TaskLimits]: ExplainedLimit };
   /** True if a Task call runs the agent in the background unless the call says otherwise. */
@@ -223,6 +229,7 @@ function createExplanation(
     delegatesTo: setup.prompt.types.map((type) => type.name),
     rights: explainRights(plan, parentMode),
     model: explainModel(plan),
+    accept: agent.accept === undefined ? null : formatAcceptance(agent.accept),
     limits: explainLimits(plan),
     background,
     reuse: {
@@ -319,7 +326,12 @@ function explainCallLimit({ tools, rules, newFiles, where }: CallLimit): Explain
   }));
 }
 
-function explainModel({ agent, model, fallbacks }: PlannedChild): AgentExplanation['model'] {
+function explainModel({
+  agent,
+  model,
+  fallbacks,
+  laterModels,
+}: PlannedChild): AgentExplanation['model'] {
   const { chain, tier, warning }: ResolvedModel = model;
   return {
     name: modelName(model),
@@ -327,6 +339,7 @@ function explainModel({ agent, model, fallbacks }: PlannedChild): AgentExplanati
     chain,
     warning: warning ?? null,
     fallbacks: fallbacks.map(modelName),
+    later: laterModels.map(modelName),
     effort: agent.effort ?? null,
   };
 }

@@ -2,7 +2,7 @@ import { MusterError } from '../../base/errors.ts';
 import { toShellWord } from '../../base/text.ts';
 import type { McpConnections } from '../../mcp/connections.ts';
 import { describeMcpProblem } from '../../mcp/read-servers.ts';
-import { fingerprintServer, type McpServerEntry } from '../../mcp/server-entry.ts';
+import { fingerprintServer, serverId, type McpServerEntry } from '../../mcp/server-entry.ts';
 import {
   describeLoginCommand,
   formatLoginCommand,
@@ -11,9 +11,9 @@ import {
 import { compareTools } from '../../mcp/recorded-tools.ts';
 import type { ToolRecords } from '../../mcp/recorded-tools.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
-import { findServers } from './find-servers.ts';
 import {
   createServerSearch,
+  findAllServers,
   openTestConnections,
   type ServerConfinement,
 } from './manage-servers.ts';
@@ -37,7 +37,7 @@ export interface ServerChecks {
 }
 
 /**
- * Starts each configured and enabled server at the same time, reads its tools and stops it. Writes nothing. Problems of
+ * Starts each enabled server, also those of the definitions of agents, at the same time, reads its tools and stops it. Writes nothing. Problems of
  * the user's configuration file are left out.
  */
 export async function checkServers(
@@ -45,7 +45,7 @@ export async function checkServers(
   { trustProject, ...confinement }: ServerConfinement & { readonly trustProject: boolean },
 ): Promise<ServerChecks> {
   const search = await createServerSearch(state, { trustProject });
-  const { entries, problems } = findServers(search);
+  const { entries, problems } = await findAllServers(search);
   const enabled = entries.filter(({ isEnabled }) => isEnabled);
   const notices: string[] = [];
   const connections = openTestConnections(state, {
@@ -70,7 +70,7 @@ async function checkServer(
   connections: McpConnections,
   records: ToolRecords,
 ): Promise<ServerCheck> {
-  const { name } = entry;
+  const name = serverId(entry);
   const word = toShellWord(name);
   const { signal } = new AbortController();
   try {
@@ -95,21 +95,20 @@ async function checkServer(
 
 /** Describes why a server cannot be used, and what the user can do. */
 function describeFailure(
-  { name, origin }: McpServerEntry,
+  entry: McpServerEntry,
   error: MusterError,
 ): Pick<ServerCheck, 'problem' | 'fix'> {
+  const name = serverId(entry);
   // The messages of other errors say what to do.
   if (!(error instanceof McpServerError)) return { problem: error.message, fix: null };
-  const prefix = `MCP server ${name}: `;
-  const { message, kind } = error;
-  const problem = message.startsWith(prefix) ? message.slice(prefix.length) : message;
+  const { reason: problem, kind } = error;
   const command = `: ${describeLoginCommand(name)}`;
   if (problem.endsWith(command)) {
     return { problem: problem.slice(0, -command.length), fix: formatLoginCommand(name) };
   }
   const fix =
     kind === 'login'
-      ? `correct the Authorization header of its entry in ${origin.file}, or remove it, then: ${formatLoginCommand(name)}`
-      : `correct its entry in ${origin.file}, then: muster mcp test ${toShellWord(name)}`;
+      ? `correct the Authorization header of its entry in ${entry.origin.file}, or remove it, then: ${formatLoginCommand(name)}`
+      : `correct its entry in ${entry.origin.file}, then: muster mcp test ${toShellWord(name)}`;
   return { problem, fix };
 }

@@ -14,6 +14,7 @@ import {
 } from '../../mcp/read-servers.ts';
 import type { McpServerOrigin } from '../../mcp/server-entry.ts';
 import {
+  describeExcessSize,
   explainUntrusted,
   readProjectFile,
   type ProjectTrust,
@@ -60,9 +61,9 @@ function readUserFile(search: UserEnvironment): McpServerList {
   const file = userServersFile(search);
   const origin: McpServerOrigin = { scope: 'user', file };
   try {
-    if (statSync(file).size > MAX_MCP_FILE_BYTES) {
-      return fail(origin, `it is larger than the limit of ${MAX_MCP_FILE_BYTES} bytes`);
-    }
+    const { size } = statSync(file);
+    if (size > MAX_MCP_FILE_BYTES)
+      return fail(origin, describeExcessSize(size, MAX_MCP_FILE_BYTES));
     return readMcpFile(readFileSync(file, 'utf8'), origin);
   } catch (thrown) {
     if (systemErrorCode(thrown) === 'ENOENT') return NO_SERVERS;
@@ -84,7 +85,7 @@ function readProjectServers({ project, trust }: ServerSearch): McpServerList {
     case 'absent':
       return NO_SERVERS;
     case 'untrusted':
-      return fail(origin, explainUntrusted(reading.verdict));
+      return fail(origin, reading.sizeProblem ?? explainUntrusted(reading.verdict));
     case 'refused':
       return fail(origin, reading.reason);
     case 'read':

@@ -2,9 +2,14 @@ import { rejectOnAbort } from '../../base/async.ts';
 import { systemClock } from '../../base/clock.ts';
 import { MusterError } from '../../base/errors.ts';
 import { formatDuration } from '../../base/text.ts';
-import type { LoginStore } from '../../keys/login-store.ts';
+import type { LoginStore, LoginSummary } from '../../keys/login-store.ts';
 import { createMcpConnections, hasAuthorization } from '../../mcp/connections.ts';
-import { expandTransport, toLoginKey, type VariableSource } from '../../mcp/expand-variables.ts';
+import {
+  expandTransport,
+  isLoginTo,
+  toLoginKey,
+  type VariableSource,
+} from '../../mcp/expand-variables.ts';
 import type { HttpTransport, McpServerEntry } from '../../mcp/server-entry.ts';
 import { McpServerError } from '../../mcp/server-error.ts';
 import type { LoginDemand, McpLogin, McpLoginStore } from '../../protocol/mcp-login.ts';
@@ -56,6 +61,8 @@ export interface LoginOutcome {
   readonly place: string;
   /** The reason why the keychain is not used; null: it is used, or was not wanted. */
   readonly keychainProblem: string | null;
+  /** The file of a project to whose servers the login is limited. Null for a server of the user. */
+  readonly projectFile: string | null;
 }
 
 /** Logs in to a server with the help of a person and a browser, and stores the tokens. Rejects with MusterError. */
@@ -74,7 +81,8 @@ export async function logIn(
     throw new MusterError('INVALID_PARAM', reason);
   }
   const store = openLoginStore(state);
-  const server = new URL(toLoginKey(target.transport.url));
+  const { origin } = target.entry;
+  const server = new URL(toLoginKey(target.transport.url, origin));
   const known = await readKnown(store, server.href);
   const access = createLoginAccess(server, state.environment);
   const demand = await findDemand(target, state, access.fetch);
@@ -104,6 +112,7 @@ export async function logIn(
       isRenewable: login.refreshToken !== null,
       place: isInFile ? `${store.path}, which only you can read` : 'the keychain of the system',
       keychainProblem,
+      projectFile: origin.scope === 'project' ? origin.file : null,
     };
   } catch (thrown) {
     throw thrown instanceof MusterError
@@ -234,12 +243,34 @@ export interface LogoutOutcome {
  */
 export async function logOut(name: string, state: StateOptions): Promise<LogoutOutcome> {
   const store = openLoginStore(state);
-  const url = /^https?:\/\//i.test(name) ? name : (await findTarget(name, state)).transport.url;
-  const server = toLoginKey(url);
-  const { login } = await readKnown(store, server);
+  const known = store.list();
+  if (!WEB_URL.test(name)) {
+    const { entry, transport } = await findTarget(name, state);
+    return await forget(toLoginKey(transport.url, entry.origin), known, { store, state });
+  }
+  const keys = known.map(({ server }) => server).filter((key) => isLoginTo(name, key));
+  let outcome = NO_LOGIN;
+  for (const key of keys) {
+    // oxlint-disable-next-line no-await-in-loop -- each change waits for the lock of the file
+    const next = await forget(key, known, { store, state });
+    // A login that could not be revoked matters more than one that was.
+    if (outcome.kind !== 'removed') outcome = next.kind === 'none' ? outcome : next;
+  }
+  return outcome;
+}
+
+const WEB_URL = /^https?:\/\//i;
+
+/** Revokes and deletes the login that is stored by a key. */
+async function forget(
+  key: string,
+  known: readonly LoginSummary[],
+  { store, state }: { readonly store: LoginStore; readonly state: StateOptions },
+): Promise<LogoutOutcome> {
+  const { login } = await readKnown(store, key);
   const outcome = login === null ? NO_LOGIN : await revoke(login, state);
-  const isKnown = store.list().some((each) => each.server === server && each.issuer !== null);
-  await store.remove(server);
+  await store.remove(key);
+  const isKnown = known.some((each) => each.server === key && each.issuer !== null);
   return isKnown && outcome.kind === 'none' ? { kind: 'removed', problem: null } : outcome;
 }
 

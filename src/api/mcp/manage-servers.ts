@@ -10,7 +10,11 @@ import { toShellWord } from '../../base/text.ts';
 import type { LoginSummary } from '../../keys/login-store.ts';
 import { createMcpConnections, type McpConnections } from '../../mcp/connections.ts';
 import { expandTransport, toLoginKey, type VariableSource } from '../../mcp/expand-variables.ts';
-import { describeMcpProblem, PROJECT_MCP_FILE } from '../../mcp/read-servers.ts';
+import {
+  describeMcpProblem,
+  PROJECT_MCP_FILE,
+  type McpServerList,
+} from '../../mcp/read-servers.ts';
 import type { McpServerInfo, McpTool } from '../../mcp/server-data.ts';
 import {
   fingerprintServer,
@@ -34,9 +38,12 @@ import { findOwnSecrets } from './own-secrets.ts';
 import { changeServersFile } from './servers-file.ts';
 import { openToolRecords } from './tool-records.ts';
 
-/** A configured server, for people. */
+/** A configured server, or one of the definition of an agent, for people. */
 export interface ServerRow {
+  /** The name by which people mean it: `NAME`, or `AGENT/NAME` for a server of a definition. */
   readonly name: string;
+  /** The agent whose definition contains it; null for a configured server. */
+  readonly agent: string | null;
   readonly scope: 'user' | 'project';
   readonly file: string;
   /** The command line or the URL, without values that look secret. */
@@ -78,18 +85,19 @@ export async function createServerSearch(
   return { environment, home, project: cwd, trust, tables, providers, problems };
 }
 
-/** Lists the configured servers. Starts nothing. */
+/** Lists the configured servers and those of the definitions of agents. Starts nothing. */
 export async function listServers(state: StateOptions): Promise<ServerReport> {
   const search = await createServerSearch(state);
-  const { entries, problems } = findServers(search);
+  const { entries, problems } = await findAllServers(search);
   const records = openToolRecords(stateDirectory(state));
   const variables = { ...state, project: state.cwd, ownSecrets: new Set<string>() };
   const logins = readLogins(state, search.problems);
   const findLogin = createLoginFinder(logins, variables);
   const servers = entries.map((entry): ServerRow => {
-    const { name, origin, isEnabled, transport } = entry;
+    const { origin, isEnabled, transport } = entry;
     return {
-      name,
+      name: serverId(entry),
+      agent: origin.definition ?? null,
       scope: origin.scope,
       file: origin.file,
       target: describeTarget(entry),
@@ -126,7 +134,9 @@ function createLoginFinder(
     if (entry.transport.type === 'stdio' || logins.size === 0) return null;
     try {
       const { transport } = expandTransport(entry, variables);
-      const login = logins.get(transport.type === 'stdio' ? '' : toLoginKey(transport.url));
+      const login = logins.get(
+        transport.type === 'stdio' ? '' : toLoginKey(transport.url, entry.origin),
+      );
       if (login === undefined) return null;
       return login.isDemanded ? 'needed' : 'stored';
     } catch (thrown) {
@@ -223,16 +233,11 @@ export function openTestConnections(
 
 /** Finds a configured server by its name, or one of a definition by `AGENT/NAME`. Throws MusterError `NOT_FOUND`. */
 export async function findServer(name: string, search: ServerSearch): Promise<McpServerEntry> {
-  const { entries, problems } = findServers(search);
-  const entry =
-    entries.find((each) => each.name === name) ??
-    (name.includes('/') ? await findOwnServer(name, search) : undefined);
+  const { entries, problems } = await findAllServers(search);
+  const entry = entries.find((each) => serverId(each) === name);
   if (entry !== undefined) return entry;
   const own = problems.filter(({ server }) => server === name).map(describeMcpProblem);
-  const similar = suggestNames(
-    name,
-    entries.map((each) => each.name),
-  );
+  const similar = suggestNames(name, entries.map(serverId));
   const hint = similar.length === 0 ? '' : ` Did you mean ${similar.join(' or ')}?`;
   const reason =
     own.length === 0
@@ -241,14 +246,19 @@ export async function findServer(name: string, search: ServerSearch): Promise<Mc
   throw new MusterError('NOT_FOUND', reason);
 }
 
-async function findOwnServer(
-  id: string,
-  { environment, project: cwd, trust }: ServerSearch,
-): Promise<McpServerEntry | undefined> {
+/**
+ * Finds the configured servers, and then those of the definitions of agents that can be used, in the order of the agents.
+ * Starts nothing.
+ */
+export async function findAllServers(search: ServerSearch): Promise<McpServerList> {
+  const configured = findServers(search);
+  const { environment, project: cwd, trust } = search;
   const { items } = await discoverDefinitions(AGENTS, { cwd, environment, trust });
-  return items
-    .flatMap((agent) => readOwnServers(agent).entries)
-    .find((entry) => serverId(entry) === id);
+  const own = items.map(readOwnServers);
+  return {
+    entries: [configured, ...own].flatMap(({ entries }) => entries),
+    problems: [configured, ...own].flatMap(({ problems }) => problems),
+  };
 }
 
 /**
@@ -274,9 +284,16 @@ export async function addServer(
   return file;
 }
 
-/** Removes a server from the file that has it. Returns the path of the file. Throws MusterError if no file has it. */
-export async function removeServer(name: string, state: StateOptions): Promise<string> {
-  for (const scope of ['user', 'project'] as const) {
+/**
+ * Removes a server from the first of the files that has it. Returns the path of the file. Throws MusterError if no file
+ * has it.
+ */
+export async function removeServer(
+  name: string,
+  scopes: readonly ServerScope[],
+  state: StateOptions,
+): Promise<string> {
+  for (const scope of scopes) {
     const file = fileOf(scope, state);
     let isFound = false;
     // oxlint-disable-next-line no-await-in-loop -- the second file is read only if the first one does not have it

@@ -1,6 +1,11 @@
 import { createMcpConnections } from '../../mcp/connections.ts';
 import { describeMcpProblem } from '../../mcp/read-servers.ts';
-import { fingerprintServer, type McpServerEntry } from '../../mcp/server-entry.ts';
+import {
+  fingerprintServer,
+  runsInSandbox,
+  serverId,
+  type McpServerEntry,
+} from '../../mcp/server-entry.ts';
 import type { McpEvent } from '../../mcp/server-events.ts';
 import { ToolCatalog } from '../../mcp/tool-catalog.ts';
 import type { ToolRecords } from '../../mcp/recorded-tools.ts';
@@ -21,6 +26,9 @@ import { planServerWait, type ServerMoment } from './plan-server-wait.ts';
 import { ConnectedServers } from './server-board.ts';
 import { CatalogContent, type ServerContent } from './server-content.ts';
 import { ServerFinder } from './server-finder.ts';
+import type { Restriction } from '../../protocol/state/questions.ts';
+import { toRealPath } from '../../sys/files/real-path.ts';
+import { ServerRestrictions } from './server-restrictions.ts';
 import { createStarter, type StarterParts } from './server-starter.ts';
 import type { ServerBoard } from './server-status.ts';
 import { createMemoryToolRecords, keepForRun, openToolRecords } from './tool-records.ts';
@@ -55,6 +63,11 @@ export interface SessionServers extends McpPort {
   readonly board: ServerBoard;
   /** The resources and prompts of the configured servers; null if no server is configured. */
   readonly content: ServerContent | null;
+  /**
+   * Applies the ask and deny rules that the user has set for a conversation to the sandbox of servers. Those that run in
+   * a sandbox which is too wide now are ended, and start again at their next use.
+   */
+  restrict(conversation: string, restrictions: readonly Restriction[]): void;
   /** Ends all servers. */
   close(): Promise<void>;
 }
@@ -76,12 +89,23 @@ export function openServers(parts: ServerParts): SessionServers {
   const onStateChange = (): void => {
     for (const listener of listeners) listener();
   };
+  const restrictions = new ServerRestrictions(parts.rules, { roots, home: toRealPath(home) });
+  const { sandbox } = parts;
+  const starter = createStarter({
+    sandbox,
+    roots,
+    home,
+    onNotice,
+    get rules() {
+      return restrictions.rules;
+    },
+  });
   const connections = createMcpConnections({
     variables: { environment, home, project, ownSecrets },
     http: fetch,
     cwd: roots[0],
     roots,
-    startProcess: createStarter(parts),
+    startProcess: starter,
     ...(parts.logins === null ? {} : { logins: parts.logins }),
     onVariables: (values) => {
       for (const [name, value] of values) {
@@ -164,8 +188,25 @@ export function openServers(parts: ServerParts): SessionServers {
       const { formatPrompt } = await import('../../tools/mcp/format-result.ts');
       return await formatPrompt(messages, { attach });
     },
+    restrict(conversation, list) {
+      if (!restrictions.set(conversation, list)) return;
+      for (const { entry, state } of connections.status()) {
+        if (!isConfinedProcess(entry) || !RUNNING.has(state)) continue;
+        connections.stop(entry);
+        onNotice(
+          `MCP server ${serverId(entry)} was ended, because the rules of a conversation deny it more files now. It starts again with its next use.`,
+        );
+      }
+    },
     close: () => connections.close(),
   };
+}
+
+/** The states of a server that has a process. */
+const RUNNING: ReadonlySet<string> = new Set(['starting', 'ready']);
+
+function isConfinedProcess(entry: McpServerEntry): boolean {
+  return entry.transport.type === 'stdio' && runsInSandbox(entry);
 }
 
 /** Selects the records of accepted tools. The servers of a project that is trusted for this run only leave no record. */

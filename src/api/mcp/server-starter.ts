@@ -2,12 +2,8 @@ import { MusterError } from '../../base/errors.ts';
 import { toShellWord } from '../../base/text.ts';
 import type { CleanupResult } from '../../base/cleanup-result.ts';
 import { runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
-import {
-  startServerProgram,
-  startUnconfined,
-  type ServerProcess,
-  type StartServerProcess,
-} from '../../mcp/server-process.ts';
+import { startUnconfined, type StartServerProcess } from '../../mcp/server-process.ts';
+import { startServerProgram, type ServerProcess } from '../../sys/processes/server-process.ts';
 import { findDeniedPaths } from '../../policy/denied-paths.ts';
 import type { RuleSet } from '../../protocol/permission.ts';
 import { toRealPath } from '../../sys/files/real-path.ts';
@@ -23,7 +19,10 @@ export interface StarterParts {
   /** The workspace roots. */
   readonly roots: readonly [string, ...string[]];
   readonly home: string;
-  /** The permission rules of the session. Their deny and ask rules hide and protect files, as for commands. */
+  /**
+   * The permission rules of the session, which are read at each start. Their deny and ask rules hide and protect files, as
+   * for commands.
+   */
   readonly rules: RuleSet;
   /** Receives what was done about protected files that a server has created. Default: nobody. */
   readonly onNotice?: (line: string) => void;
@@ -31,7 +30,7 @@ export interface StarterParts {
 
 /** Creates the starter of server processes, which runs those servers in the sandbox for which that is intended. */
 export function createStarter(parts: StarterParts): StartServerProcess {
-  const { sandbox, roots, home, rules, onNotice = () => {} } = parts;
+  const { sandbox, roots, home, onNotice = () => {} } = parts;
   return async (command) => {
     const { entry, cwd } = command;
     if (!runsInSandbox(entry)) return await startUnconfined(command);
@@ -47,7 +46,7 @@ export function createStarter(parts: StarterParts): StartServerProcess {
         access: 'workspace',
         roots,
         network: true,
-        denied: findDeniedPaths({ rules, roots }, { home: toRealPath(home) }),
+        denied: findDeniedPaths({ rules: parts.rules, roots }, { home: toRealPath(home) }),
       },
       stderr: 'command',
     });

@@ -4,24 +4,18 @@ import { AGENTS, SKILLS, TEMPLATES } from '../../agents/kinds.ts';
 import { discoverDefinitions } from '../../agents/loader/discover.ts';
 import { createSearchContext } from '../../agents/loader/search-context.ts';
 import { systemClock } from '../../base/clock.ts';
-import { errorMessage, UsageError } from '../../base/errors.ts';
+import { errorMessage } from '../../base/errors.ts';
 import { isDataDirectoryChosen, userConfigDirectory } from '../../config/paths.ts';
-import { describeConfigProblem } from '../../config/setting.ts';
 import { Engine } from '../../engine/engine.ts';
-import { Inbox } from '../../engine/task/inbox.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import type { OnAsk } from '../../protocol/question.ts';
 import { openMemoryStore } from '../../store/memory-store.ts';
 import { createStreamRedactor } from '../../store/redact/redactor.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { isInContainer } from '../../sys/sandbox/diagnosis.ts';
+import { codeTool } from '../../tools/code/code.ts';
 import { builtinTools } from '../../tools/index.ts';
 import { createWebSearchTool } from '../../tools/web/web-search.ts';
-import { readConfiguredModes, createModeGrantStore } from '../../trust/mode-grants.ts';
 import { isTrustedMemory } from '../../trust/project-trust.ts';
-import { openSavedAnswers } from '../../trust/saved-answers.ts';
-import { openSavedModes } from '../../trust/saved-modes.ts';
-import { createStandingRules } from '../../trust/standing-rules.ts';
 import { trustFile } from '../../trust/trust-store.ts';
 import { createUntrustedNotice } from '../../trust/untrusted-notice.ts';
 import { LiveContext } from '../context/live-context.ts';
@@ -30,15 +24,16 @@ import { openSessionStore } from '../setup/data-dir.ts';
 import { openDefinitions } from '../setup/definitions.ts';
 import type { MusterOptions } from '../setup/options.ts';
 import { Retention } from '../setup/retention.ts';
-import { listIneffectiveRules } from '../setup/rules-without-effect.ts';
 import { announceMissingSandbox, openConfiguredSandbox } from '../setup/sandbox.ts';
 import { createEngineSettings } from '../setup/settings.ts';
+import { openSessionLanguages, type SessionLanguages } from '../setup/languages.ts';
 import { loadWebAccess, openSearch } from '../setup/web.ts';
 import { ControlChannel } from './control-channel.ts';
 import { EventRouter, SignalRouter } from './event-router.ts';
 import { NO_HINT_USES, openHintUses } from './hint-uses.ts';
 import { NO_HISTORY, openPromptHistory } from './prompt-history.ts';
 import { NO_SCREEN_MARK, openScreenMark } from './screen-mark.ts';
+import { openInbox } from './open-inbox.ts';
 import { readSessionConfig, type SessionConfig } from './session-config.ts';
 import { openSessionModels, type SessionModels } from './session-models.ts';
 import type { SessionParts } from './session-parts.ts';
@@ -71,8 +66,15 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     canWriteDataDir,
     agents: agents.current.items,
   });
+  const languages = openSessionLanguages({
+    ...session,
+    home: session.state.home,
+    sandbox: storage.sandbox,
+    trustsProject: options.trustProject === true,
+  });
   const engine = await createEngine(options, {
     session,
+    languages,
     models,
     definitions,
     storage,
@@ -110,6 +112,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
       maxDepth: config.taskTool.maxDepth,
     },
     servers,
+    languages,
     channel: canWriteDataDir
       ? new ControlChannel({ engine, store, dataDir: directory, onNotice })
       : null,
@@ -145,11 +148,12 @@ interface EngineParts {
   readonly storage: SessionStorage;
   readonly inbox: SessionParts['inbox'];
   readonly servers: SessionServers;
+  readonly languages: SessionLanguages;
 }
 
 async function createEngine(
   options: MusterOptions,
-  { session, models, definitions, storage, inbox, servers }: EngineParts,
+  { session, models, definitions, storage, inbox, servers, languages }: EngineParts,
 ): Promise<Engine> {
   const { directory, environment, loaded, onNotice, redact, roots, state } = session;
   const { agents, skills, templates, searchContext } = definitions;
@@ -166,8 +170,14 @@ async function createEngine(
     redact,
     model: models.port,
     models: models.chooser,
-    tools: [...builtinTools(), ...(search === null ? [] : [createWebSearchTool(search)])],
+    tools: [
+      ...builtinTools(),
+      ...(search === null ? [] : [createWebSearchTool(search)]),
+      ...(languages.offersCode ? [codeTool] : []),
+    ],
     web: loadWebAccess(environment),
+    ...(languages.load === null ? {} : { languages: languages.load }),
+    onCommand: languages.noteCommand,
     mcp: servers,
     templates: templates.items,
     agents: { refresh: () => agents.refresh(), agents: () => agents.current.items },
@@ -288,44 +298,4 @@ function openStorage(session: SessionConfig, { log }: Pick<MusterOptions, 'log'>
     signals: new SignalRouter(onFault),
     sandbox,
   };
-}
-
-interface InboxOptions {
-  /** Default: `permissions.on_ask`. */
-  readonly questions: OnAsk | undefined;
-  /** True if the user sits at a prompt. */
-  readonly attended: boolean;
-  readonly log: boolean | undefined;
-  readonly canWriteDataDir: boolean;
-  /** The parts of the names of tools that stand for the configured MCP servers. */
-  readonly servers: readonly string[];
-  readonly agents: readonly AgentDefinition[];
-}
-
-/**
- * Opens the inbox of questions with the answers and the modes that the user has given before. Gives a notice about
- * each grant and rule without effect. Throws UsageError where questions are to be parked in a run that was asked to
- * keep no log.
- */
-function openInbox(
-  { state, loaded, onNotice }: SessionConfig,
-  { questions, attended, log, canWriteDataDir, agents, servers }: InboxOptions,
-): Inbox {
-  const wanted = questions ?? loaded.config.permissions.onAsk;
-  const canPark = wanted !== 'park' || canWriteDataDir;
-  if (!canPark && log === false) {
-    throw new UsageError(
-      'questions cannot be parked without a log: omit either --no-log or --on-ask park',
-    );
-  }
-  if (!canPark) onNotice('questions are refused and not parked, because nothing is kept');
-  const onAsk = canPark ? wanted : 'deny';
-  const saved = openSavedAnswers({ ...state, onProblem: onNotice });
-  const standing = createStandingRules({ saved, onNotice });
-  const modes = readConfiguredModes(loaded, agents);
-  const notices = [...modes.notices, ...listIneffectiveRules(loaded.rules, { agents, servers })];
-  for (const notice of notices) onNotice(describeConfigProblem(notice));
-  const savedModes = openSavedModes({ ...state, onProblem: onNotice });
-  const modeGrants = createModeGrantStore(modes.grants, savedModes);
-  return new Inbox({ onAsk, standing, modeGrants, isUserPresent: attended });
 }

@@ -1,3 +1,4 @@
+import { formatAcceptance, parseAcceptance } from '../../protocol/acceptance.ts';
 import { mayNameItems } from '../../protocol/server-mentions.ts';
 import { dropMissing } from '../../base/drop-missing.ts';
 import type { RootDefaults } from './root-terms.ts';
@@ -34,7 +35,8 @@ export class Runs {
 
   start(request: RunRequest, onEvent: EventListener = () => {}): Run {
     const { engine, router } = this.parts;
-    const { prompt: personText, enclosed, outputSchema } = request;
+    const { prompt: personText, enclosed } = request;
+    const { accept, outputSchema } = readAcceptance(request);
     const agent = this.defaults.findMainAgent(request.agent);
     const prompt = buildFirstMessage(agent, personText);
     const id = enclosed?.task ?? newId();
@@ -48,6 +50,7 @@ export class Runs {
           enclosed: enclosed?.enclosures,
           description: personText === undefined ? null : titleOf(personText),
           outputSchema,
+          accept,
           rules: request.rules,
         }),
         agent: withEffort(agent ?? MAIN_AGENT, this.defaults.chosenEffort),
@@ -59,6 +62,7 @@ export class Runs {
           prompt: personText,
           agent: agent?.name,
           output_schema: outputSchema,
+          accept: accept === undefined ? undefined : formatAcceptance(accept),
         }),
       });
       return this.createRun(task, stopListening);
@@ -222,6 +226,8 @@ export class Runs {
   private createRun(task: TaskRun, stopListening: () => void): Run {
     this.parts.channel?.open();
     this.parts.retention.begin();
+    const { top } = task;
+    this.parts.servers.restrict(top.spec.id, top.state.restrictions);
     return {
       id: task.spec.id,
       model: task.spec.model,
@@ -247,4 +253,15 @@ function buildFirstMessage(
   const parts = [agent?.initialPrompt, prompt].filter((part) => part !== undefined);
   if (parts.length === 0) throw new UsageError('there is no prompt');
   return parts.join('\n\n');
+}
+
+/** Reads the acceptance criteria of a request. Throws UsageError if they can't be used. */
+function readAcceptance({ accept, outputSchema }: RunRequest) {
+  if (accept === undefined) return { outputSchema };
+  const issues: string[] = [];
+  const written = parseAcceptance(accept, issues);
+  if (written?.schema !== undefined && outputSchema !== undefined)
+    issues.push('accept.schema: means outputSchema, which is given too; give one of them');
+  if (written === undefined || issues.length > 0) throw new UsageError(issues.join('; '));
+  return { accept: written.criteria, outputSchema: outputSchema ?? written.schema };
 }

@@ -15,6 +15,7 @@ import type { ControlChannel } from './control-channel.ts';
 import type { EventRouter } from './event-router.ts';
 import type { PromptHistory } from './prompt-history.ts';
 import type { SessionServers } from '../mcp/open-servers.ts';
+import type { SessionLanguages } from '../setup/languages.ts';
 import type { Retention } from '../setup/retention.ts';
 import type { ModelListDeps } from './session-model-lists.ts';
 import type { SignalRouter } from './event-router.ts';
@@ -50,6 +51,7 @@ export interface SessionParts {
    */
   readonly channel: ControlChannel | null;
   readonly servers: SessionServers;
+  readonly languages: SessionLanguages;
   readonly retention: Retention;
   /** The turn limit of the main agent, or null if there is none. */
   readonly maxTurns: number | null;

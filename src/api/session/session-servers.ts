@@ -2,6 +2,7 @@ import { MusterError } from '../../base/errors.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { userConfigDirectory } from '../../config/paths.ts';
+import type { Restriction } from '../../protocol/state/questions.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { findAgent } from '../../agents/find-agent.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
@@ -84,6 +85,7 @@ class LateServers implements SessionServers {
   private opening: Promise<SessionServers> | null = null;
   private opened: SessionServers | null = null;
   private readonly listeners = new Set<() => void>();
+  private readonly restrictions = new Map<string, readonly Restriction[]>();
 
   constructor(open: () => Promise<SessionServers>) {
     this.open = open;
@@ -125,6 +127,9 @@ class LateServers implements SessionServers {
     if (moment.agent?.servers === undefined && this.opened === null) return;
     this.opening ??= this.open();
     this.opened ??= await this.opening;
+    for (const [conversation, rules] of this.restrictions)
+      this.opened.restrict(conversation, rules);
+    this.restrictions.clear();
     for (const listener of this.listeners) this.opened.board.watch(listener);
     this.listeners.clear();
     await this.opened.prepareFor(moment);
@@ -146,6 +151,11 @@ class LateServers implements SessionServers {
 
   endTask(id: string): void {
     this.opened?.endTask(id);
+  }
+
+  restrict(conversation: string, restrictions: readonly Restriction[]): void {
+    if (this.opened === null) this.restrictions.set(conversation, restrictions);
+    else this.opened.restrict(conversation, restrictions);
   }
 
   async close(): Promise<void> {

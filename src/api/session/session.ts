@@ -1,3 +1,4 @@
+import { foldLog } from '../../engine/task/fold-log.ts';
 import { stopOrder } from '../../engine/task/stop-order.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
@@ -64,7 +65,14 @@ export function createSession(parts: SessionParts): Muster {
       return listTaskRules(parts, id, initial);
     },
     async changeRule(id, change) {
-      if (id !== null) return engine.changeRule(id, change);
+      if (id !== null) {
+        await engine.changeRule(id, change);
+        const top = engine.task(id)?.top;
+        const isRunning = top !== undefined && !top.isEnding;
+        const { spec, restrictions } = isRunning ? top.state : foldLog(store, id);
+        parts.servers.restrict(spec.root, restrictions);
+        return;
+      }
       const { changeStandingRule } = await import('./conversation-rules.ts');
       changeStandingRule(change, inbox.standingRules, cwd);
     },
@@ -133,7 +141,7 @@ export function createSession(parts: SessionParts): Muster {
     stop,
     async close() {
       await stop({ by: 'client', because: 'Muster was closed' });
-      await parts.servers.close();
+      await Promise.all([parts.servers.close(), parts.languages.close()]);
       await parts.channel?.close();
       await parts.retention.finish();
       await store.close();

@@ -1,3 +1,4 @@
+import type { AcceptanceRequest } from '../../protocol/acceptance.ts';
 import type { RuleChange } from '../../engine/permissions/change-rules.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { QuotedItems } from '../../engine/quote/quote.ts';
@@ -72,6 +73,8 @@ export interface RunRequest {
   readonly enclosed?: QuotedItems;
   /** A JSON schema to which the answer must conform. Default: the schema of the agent, if it has one. */
   readonly outputSchema?: JsonObject;
+  /** The conditions under which the work is accepted. Default: those of the agent, if it has some. */
+  readonly accept?: AcceptanceRequest;
   /** The permission mode. Default: the mode from the configuration and the flags. */
   readonly mode?: PermissionMode;
   /** Rules for the conversation, of scope `task`, which the user has set before it begins. Default: none. */

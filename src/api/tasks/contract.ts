@@ -3,6 +3,7 @@ import type { ResultEnvelope } from '../../protocol/result.ts';
 import type { TaskOwner, TaskSummary } from '../../store/task-store.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { DeletedTask } from './delete-tasks.ts';
+import type { AtifTrajectory } from '../../report/atif-format.ts';
 import type { TreeReport } from '../../report/tree-report.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
 import type { TreeRerun } from '../../replay/rerun-tree.ts';
@@ -118,6 +119,8 @@ export interface Tasks {
   detach(id: string): Promise<SentMessage>;
   /** Exports a task and its descendants as the text of one file, in pieces. */
   exportTree(id: string): AsyncIterable<string>;
+  /** Builds the trajectory of a task and its descendants in the Agent Trajectory Interchange Format. */
+  exportTrajectory(id: string): Promise<AtifTrajectory>;
   /**
    * Imports the text of an exported file, if the data directory has tasks or was opened with `create`. Returns the ids
    * of the imported tasks, the root first. Throws `CONFLICT` as `TaskStore.importTree` does.

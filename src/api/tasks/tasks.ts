@@ -145,6 +145,12 @@ function createTasks(
       return detachTask(taskDirectory, store.resolveId(prefix));
     },
     exportTree: (prefix) => store.exportTree(store.resolveId(prefix)),
+    async exportTrajectory(prefix) {
+      const { exportTrajectory } = await import('./trajectory.ts');
+      const { createEnvironmentRedactor } = await import('../setup/secrets.ts');
+      const id = store.resolveId(prefix);
+      return exportTrajectory(store, id, createEnvironmentRedactor(environment));
+    },
     importTree: (text) => store.importTree(text),
     async delete(prefixes) {
       const { deleteTasksWithDescendants } = await import('./delete-tasks.ts');

@@ -8,7 +8,8 @@ import type { TaskSummary } from '../../store/task-store.ts';
 import type { UsageKey } from './usage-keys.ts';
 
 export interface UsageQuery {
-  readonly by: UsageKey;
+  /** The key by which rows are grouped, or several for a row for each combination of their values. */
+  readonly by: UsageKey | readonly UsageKey[];
   /** The first day that is counted, `YYYY-MM-DD` in UTC, or null for all days. */
   readonly since: string | null;
   /** The id of a task that is counted with its descendants, or null for all tasks. */
@@ -22,15 +23,26 @@ export interface UsageSum {
   readonly estimated: UsageTotal;
 }
 
-export interface UsageRow extends UsageSum {
-  /** The id of a task or of a root, the name of an agent or model, or a day. */
+/** The value of one key for a row. */
+export interface UsageGroup {
+  readonly by: UsageKey;
+  /** The id of a task or of a root, the name of an agent or model, the status of a task, or a day. */
   readonly key: string;
-  /** The description of a task, or the key of another row. */
+  /** The description of a task, or the key of another group. */
+  readonly title: string;
+}
+
+export interface UsageRow extends UsageSum {
+  /** One group for each key of the query, in its order. */
+  readonly groups: readonly UsageGroup[];
+  /** The keys of the groups, joined by commas. */
+  readonly key: string;
+  /** The titles of the groups, joined by commas. */
   readonly title: string;
 }
 
 export interface UsageReport extends UsageQuery {
-  /** The rows, the most expensive first. Days are in chronological order. */
+  /** The rows, the most expensive first. If the first key is the day, days are in chronological order. */
   readonly rows: readonly UsageRow[];
   readonly total: UsageSum;
   /** Models of answers without a known price. */
@@ -54,15 +66,23 @@ export function usageReport(all: readonly TaskSummary[], query: UsageQuery): Usa
       .map((entry) => ({ task, entry })),
   );
   const titles = new Map(all.map((task) => [task.id, formatTitle(task)]));
-  const groups = Map.groupBy(counted, (each) => getRowKey(by, each));
-  const rows = Array.from(groups, ([key, group]): UsageRow => {
-    const isTaskId = by === 'task' || by === 'tree';
-    return { key, title: isTaskId ? (titles.get(key) ?? '') : key, ...sumUsage(group) };
+  const keys = [by].flat();
+  const listGroups = (each: CountedEntry): readonly UsageGroup[] =>
+    keys.map((name) => {
+      const key = getGroupKey(name, each);
+      const isTaskId = name === 'task' || name === 'tree';
+      return { by: name, key, title: isTaskId ? (titles.get(key) ?? '') : key };
+    });
+  const byGroups = Map.groupBy(counted, (each) => JSON.stringify(listGroups(each)));
+  const rows = Array.from(byGroups.values(), (entries): UsageRow => {
+    const groups = entries.slice(0, 1).flatMap(listGroups);
+    const join = (field: 'key' | 'title') => groups.map((group) => group[field]).join(', ');
+    return { groups, key: join('key'), title: join('title'), ...sumUsage(entries) };
   });
   const unpriced = counted.filter(({ entry }) => entry.unpriced > 0);
   return {
     ...query,
-    rows: rows.toSorted(by === 'day' ? compareKeys : compareByCost),
+    rows: rows.toSorted(keys[0] === 'day' ? compareByDay : compareByCost),
     total: sumUsage(counted),
     unpricedModels: [...new Set(unpriced.map(({ entry }) => entry.model))].toSorted(),
     unknownTasks: tasks.filter(({ ledger }) => ledger === undefined).map(({ id }) => id),
@@ -78,7 +98,7 @@ function selectTree(all: readonly TaskSummary[], top: string): readonly TaskSumm
   return [...tree.values()];
 }
 
-function getRowKey(by: UsageKey, { task, entry }: CountedEntry): string {
+function getGroupKey(by: UsageKey, { task, entry }: CountedEntry): string {
   switch (by) {
     case 'task':
       return task.id;
@@ -88,6 +108,8 @@ function getRowKey(by: UsageKey, { task, entry }: CountedEntry): string {
       return task.agent;
     case 'model':
       return entry.model;
+    case 'outcome':
+      return task.status;
     case 'day':
       return entry.day;
     default:
@@ -111,12 +133,16 @@ function formatTitle({ agent, description }: TaskSummary): string {
   return `${agent}: ${description}`.replaceAll(/\s+/g, ' ');
 }
 
-function compareKeys(a: UsageRow, b: UsageRow): number {
-  return a.key < b.key ? -1 : 1;
+function compareTexts(a = '', b = ''): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+function compareByDay(a: UsageRow, b: UsageRow): number {
+  return compareTexts(a.groups[0]?.key, b.groups[0]?.key) || compareByCost(a, b);
 }
 
 function compareByCost(a: UsageRow, b: UsageRow): number {
-  return getCost(b) - getCost(a) || getTokens(b) - getTokens(a) || compareKeys(a, b);
+  return getCost(b) - getCost(a) || getTokens(b) - getTokens(a) || compareTexts(a.key, b.key);
 }
 
 function getCost({ reported, estimated }: UsageSum): number {

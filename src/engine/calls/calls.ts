@@ -15,7 +15,9 @@ import { prepareCall, waitsForOthers } from '../permissions/prepare-call.ts';
 import { isStopOrder, stopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineSettings } from '../limits/configured-limits.ts';
-import type { PreparedCall } from '../task/prepared-call.ts';
+import type { PreparedCall, ReadyCall } from '../task/prepared-call.ts';
+import type { WaitRunner } from '../questions/ask-person.ts';
+import { needsPlan, planCall } from './plan-call.ts';
 
 /**
  * The maximum number of calls of one message that run. Further calls get an error, since the results of all calls of a
@@ -113,8 +115,8 @@ async function waitForAll(run: TaskRun, calls: readonly Promise<void>[]): Promis
 
 function toScheduledCall(call: PreparedCall): ScheduledCall {
   if (!call.ready) return { kind: 'meta', access: NO_ACCESS };
-  // A tool that does not know what it accesses may access anything.
-  if (call.access === null) return { kind: 'execute', access: NO_ACCESS };
+  // A call that does not know yet what it accesses may access anything.
+  if (call.access === null || needsPlan(call)) return { kind: 'execute', access: NO_ACCESS };
   return { kind: call.tool.kind, access: call.access };
 }
 
@@ -158,23 +160,33 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallInSlo
   const wait = isWait(call)
     ? trackWait
     : <T>(ask: () => Promise<T>) => slot.runWait(() => trackWait(ask));
+  await decideAndRun(deps, run, call, wait);
+}
+
+/** Decides about a call and runs it, after its changes were planned if it needs that. */
+async function decideAndRun(
+  deps: EngineDeps,
+  run: TaskRun,
+  call: ReadyCall,
+  wait: WaitRunner,
+): Promise<void> {
   const { allowed, pathAccess, decision, refusal } =
     deps.decided === undefined
       ? await judgeCall(deps, run, call, wait)
       : { ...(await deps.decided(call.call.id)), pathAccess: NO_FILES };
   if (run.cancellation.turnSignal.aborted) return;
-  if (allowed) {
+  const tool = call.tool.name;
+  if (!allowed) {
+    recordRefusal(run, call.call, { tool, text: refusal, error: 'PERMISSION_DENIED', decision });
+  } else if (deps.decided === undefined && needsPlan(call)) {
+    const planned = await planCall(deps, run, call);
+    if (planned.ok) await decideAndRun(deps, run, planned.call, wait);
+    else recordRefusal(run, call.call, { tool, text: planned.text, error: planned.error });
+  } else {
     const { narrowingCount, rights } = run.permissions;
     const allowedIn = { mode: rights.mode, narrowingCount };
     await executeCall(deps, run, { ...call, pathAccess, decision, ...allowedIn, runWait: wait });
-    return;
   }
-  recordRefusal(run, call.call, {
-    tool: call.tool.name,
-    text: refusal,
-    error: 'PERMISSION_DENIED',
-    decision,
-  });
 }
 
 /**
@@ -182,7 +194,8 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallInSlo
  * recognizes its own earlier effects.
  */
 function mayRunAgain(call: PreparedCall): boolean {
-  return call.ready && (call.tool.replay === 'pure' || call.tool.replay === 'keyed');
+  if (!call.ready || needsPlan(call)) return false;
+  return call.tool.replay === 'pure' || call.tool.replay === 'keyed';
 }
 
 function isDelegation(call: PreparedCall): boolean {

@@ -19,6 +19,7 @@ import { readStopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { isMcpTool } from '../prompt/listed-tools.ts';
 import type { WaitRunner } from '../questions/ask-person.ts';
+import { createEditFeedback } from './edit-feedback.ts';
 import { createServerPort } from './server-port.ts';
 import { createToolContext } from './tool-context.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
@@ -73,7 +74,8 @@ export async function executeCall(
       callId: call.id,
       tool: tool.name,
       // A nonce marks the text as outside text. Muster's own text and instructions of the user get none.
-      ...(tool.ownWords === true || output.isInstruction === true
+      ...((tool.ownWords === true && output.hasOutsideText !== true) ||
+      output.isInstruction === true
         ? { text: escapeTags(text) }
         : { text, nonce: drawNonce(text) }),
       ...(output.attachments === undefined || output.error !== undefined
@@ -145,7 +147,7 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
     ? createServerPort(deps, run, { callId: call.id, tool: tool.name, runWait })
     : undefined;
   try {
-    const context = createToolContext(deps, run, {
+    const created = createToolContext(deps, run, {
       ...(server === undefined ? {} : { server }),
       callId: call.id,
       tool: tool.name,
@@ -154,17 +156,28 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
       signal: controller.signal,
       runWait,
     });
+    const paths = listRealWrites(ready);
+    const feedback =
+      tool.kind === 'edit' ? createEditFeedback(deps, run, { context: created, paths }) : null;
+    const context = feedback?.context ?? created;
     const work = async () => {
       const refusal =
         refuseStart(deps, run, ready) ??
         (hasNewRules(deps, run, ready) ? await refuseByRules(deps, run, ready) : null);
-      return refusal === null
-        ? await tool.run(input, context)
-        : ({ text: refusal, error: 'PERMISSION_DENIED' } as const);
+      if (refusal !== null) return { text: refusal, error: 'PERMISSION_DENIED' } as const;
+      await feedback?.begin();
+      const output = await tool.run(input, context);
+      return (await feedback?.format(output)) ?? output;
     };
-    const outcome =
-      tool.kind === 'edit' ? run.tree.fileLocks.withLock(listRealWrites(ready), work) : work();
+    // Other tasks can change the files while they are checked.
+    const edit = async () => {
+      const edited = await run.tree.fileLocks.withLock(paths, work);
+      return (await feedback?.addProblems(edited)) ?? edited;
+    };
+    const outcome = tool.kind === 'edit' ? edit() : work();
     const output = await Promise.race([outcome, abandoned.promise]);
+    const mayChangeFiles = ready.decision?.confinement !== 'read-only';
+    if (tool.kind === 'execute' && mayChangeFiles) deps.onCommand?.();
     return controller.signal.reason === TIMED_OUT ? timedOut(output, toolMs) : output;
   } catch (thrown) {
     if (controller.signal.aborted) {

@@ -8,6 +8,7 @@ import type { WaitRunner } from '../questions/ask-person.ts';
 import { createMemoryPort } from '../memory/memory-source.ts';
 import { sleep } from '../../base/deadlines.ts';
 import type { TaskRun } from '../task/task-run.ts';
+import { createCodePort } from './plan-call.ts';
 import { createServerPort } from './server-port.ts';
 import { createWebPort } from './web-port.ts';
 import { createVariablePort, readTaskVariables } from '../task/task-variables.ts';
@@ -15,7 +16,8 @@ import { runsOnlyGit } from '../../policy/shell/git-only.ts';
 import { loadShellParser } from '../../policy/shell/load-parser.ts';
 import type { Confinement, Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { buildCommandEnvironment } from '../../sys/processes/command-environment.ts';
-import { readEnvironment } from '../../sys/env.ts';
+import { delimiter } from 'node:path';
+import { readEnvironment, type Environment } from '../../sys/env.ts';
 import { findDeniedPaths } from '../../policy/denied-paths.ts';
 
 /** The details of one call that its context depends on. */
@@ -48,6 +50,7 @@ export function createToolContext(
   };
   const { memory: source } = deps;
   const web = createWebPort(deps, run, { tool, signal });
+  const code = createCodePort(deps, run, signal);
   return {
     taskId: spec.id,
     callId,
@@ -87,6 +90,7 @@ export function createToolContext(
     ...(source === undefined ? {} : { memory: createMemoryPort({ source, spec, sleep: wait }) }),
     ...(web === undefined ? {} : { web }),
     ...(server === undefined ? {} : { server }),
+    ...(code === undefined ? {} : { code }),
     askModel: async (question) =>
       (await import('../turn/request-apart.ts')).requestApart(
         deps,
@@ -133,18 +137,31 @@ interface CommandSandboxOptions {
    * Otherwise a decision without a confinement means `workspace`.
    */
   readonly decision?: Decision | undefined;
+  /** Set for commands that must not see the servers and caches of earlier commands. Default: they see them. */
+  readonly isolated?: {
+    /** Returns true for the entries that PATH must not have. */
+    pathWithout(entry: string): boolean;
+    /** Further directories that the commands can read. Absolute real paths. */
+    readonly readable: readonly string[];
+  };
 }
 
 /** Creates the sandbox for the commands of a call. The rights of the task decide what the commands may do. */
 export function createCommandSandbox(options: CommandSandboxOptions): SandboxPort {
-  const { sandbox, variableNames, taskVariables = {}, taskId, rights, home, decision } = options;
+  const { sandbox, variableNames, taskVariables = {}, taskId, rights, home } = options;
+  const { decision, isolated } = options;
   // This is computed only when a command runs, since most calls run none.
-  const computeConfinement = (): Confinement => ({
-    access: rights.mode === 'plan' ? 'read-only' : (decision?.confinement ?? 'workspace'),
-    roots: rights.roots,
-    network: rights.network,
-    denied: findDeniedPaths(rights, { home, answered: findAnsweredRule(decision) }),
-  });
+  const computeConfinement = (): Confinement => {
+    const denied = findDeniedPaths(rights, { home, answered: findAnsweredRule(decision) });
+    const readable = isolated?.readable ?? [];
+    return {
+      access: rights.mode === 'plan' ? 'read-only' : (decision?.confinement ?? 'workspace'),
+      roots: [...rights.roots, ...readable],
+      network: rights.network,
+      denied: { ...denied, readOnly: [...denied.readOnly, ...readable] },
+      ...(isolated === undefined ? {} : { freshCaches: true }),
+    };
+  };
   return {
     confine: async ([file, ...args], { cwd, serves, line }): Promise<CommandToStart> => {
       const { on } = await sandbox.state();
@@ -153,7 +170,7 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
         runsGitAlone: !serves && line !== undefined && (await lineRunsOnlyGit(line)),
       };
       const { access, network } = confinement;
-      const env = buildCommandEnvironment(readEnvironment(), {
+      const env = buildCommandEnvironment(restrictPath(readEnvironment(), isolated), {
         taskId,
         extraNames: variableNames,
         ...(access === 'workspace' ? { taskVariables } : {}),
@@ -163,7 +180,7 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
       if (!on) return { file, args, env, held: null, settle: settleNothing, release: () => {} };
       // Servers of the task are reached through a loopback. A command that may only read does not join it, since a
       // server may be able to write.
-      const loopback = access === 'workspace' ? { loopback: taskId } : {};
+      const loopback = access === 'workspace' && isolated === undefined ? { loopback: taskId } : {};
       const leaveLoopback =
         serves && access === 'workspace' ? await sandbox.useLoopback(taskId) : null;
       const argv = [file, ...args] as const;
@@ -181,6 +198,13 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
       }
     },
   };
+}
+
+function restrictPath(own: Environment, isolated: CommandSandboxOptions['isolated']): Environment {
+  const { PATH } = own;
+  if (isolated === undefined || PATH === undefined) return own;
+  const entries = PATH.split(delimiter).filter((entry) => !isolated.pathWithout(entry));
+  return { ...own, PATH: entries.join(delimiter) };
 }
 
 /** Without a sandbox there are no files to quarantine. */

@@ -1,6 +1,7 @@
 import { dropMissing } from '../../base/drop-missing.ts';
 import type { TaskSource, TaskLimits, TaskSpec } from '../../protocol/task.ts';
 import { type JsonObject, isJsonObject, type JsonValue } from '../../base/json.ts';
+import type { AcceptanceCriteria } from '../../protocol/acceptance.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import type { RequestPrefix, ResolvedModel } from '../../protocol/model.ts';
@@ -38,6 +39,10 @@ export interface TaskRequest {
   readonly params: JsonObject;
   /** The JSON Schema of the answers. Default: that of the agent, if it has one. */
   readonly outputSchema?: JsonObject;
+  /** The conditions under which the work is accepted. Default: those of the agent, if it has some. */
+  readonly accept?: AcceptanceCriteria;
+  /** The models that take over when the work is not accepted. Default: none. */
+  readonly laterModels?: readonly ResolvedModel[];
 }
 
 /** Everything that is decided about a task before it is created. */
@@ -110,6 +115,8 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
     background,
     source: plan.source,
     ...dropMissing({ fanOut: plan.fanOut, outputSchema: plan.outputSchema }),
+    ...dropMissing({ accept: plan.accept ?? plan.agent.accept }),
+    ...(plan.laterModels?.length ? { laterModels: plan.laterModels } : {}),
     params: plan.params,
   };
   // The parent's event is written first: a crash in between leaves a child without a log, but never a log that no

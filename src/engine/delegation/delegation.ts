@@ -203,3 +203,21 @@ function getRecordedAgentName(
   const { spec } = running.get(id)?.state ?? foldLog(deps.store, id);
   return spec.agent.name;
 }
+
+/**
+ * Lists the commands that check the work of a Task call: those of the call, or else those of the agent's definition. A
+ * resumed task keeps its recorded criteria, which are decided about when they are used.
+ */
+export function listCheckCommands(
+  { deps }: Pick<EngineContext, 'deps'>,
+  {
+    accept,
+    resume,
+    subagentType = DEFAULT_AGENT,
+  }: Pick<TaskArguments, 'accept' | 'resume' | 'subagentType'>,
+): readonly string[] {
+  if (accept !== undefined || resume !== undefined) return accept?.commands ?? [];
+  const [name] = listAgentNames(subagentType, deps.agents.agents());
+  const agent = deps.agents.agents().find((each) => each.name === name);
+  return agent?.accept?.commands ?? [];
+}

@@ -1,3 +1,4 @@
+import { hasCriteria } from '../../protocol/acceptance.ts';
 import type { CallingTask } from '../permissions/prepare-call.ts';
 import { type TaskArguments, DEFAULT_AGENT, type ContextArgument } from '../task/task-arguments.ts';
 import { MusterError } from '../../base/errors.ts';
@@ -5,7 +6,7 @@ import { attenuate } from '../../policy/attenuate.ts';
 import { findModeGrant, findModeToGrant } from '../../policy/mode-grants.ts';
 import { effectiveMode } from '../../policy/modes.ts';
 import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
-import type { ResolvedModel, ModelDetails } from '../../protocol/model.ts';
+import { modelName, type ResolvedModel, type ModelDetails } from '../../protocol/model.ts';
 import type { ModeGrant, ModeToGrant, PermissionMode, Rights } from '../../protocol/permission.ts';
 import type { TaskLimits } from '../../protocol/task.ts';
 import { findDelegable } from '../prompt/agent-types.ts';
@@ -56,7 +57,14 @@ export function toDelegator(
  */
 export type ChildRequest = Pick<
   TaskArguments,
-  'prompt' | 'subagentType' | 'model' | 'maxTurns' | 'background' | 'skill'
+  | 'prompt'
+  | 'subagentType'
+  | 'model'
+  | 'laterModels'
+  | 'accept'
+  | 'maxTurns'
+  | 'background'
+  | 'skill'
 >;
 
 /** Everything that is decided about a child before it is created. */
@@ -68,6 +76,8 @@ export interface ChildPlan {
   /** The mode that the definition requests and that only a grant could give. Null if the child gets that mode. */
   readonly modeToGrant: ModeToGrant | null;
   readonly model: ResolvedModel;
+  /** The models that take over when the work is not accepted. */
+  readonly laterModels: readonly ResolvedModel[];
   readonly limits: TaskLimits;
   readonly background: boolean;
   readonly setup: AgentSetup;
@@ -145,12 +155,15 @@ export function outlineChild(
     parent: by.model,
   });
   if (model instanceof MusterError) return model;
+  const laterModels = resolveLaterModels(deps, { by, agent, request, model });
+  if (laterModels instanceof MusterError) return laterModels;
   const setup = prepareAgent(deps, { agent, rights, cwd, isRoot: false, model, ...sameMoment });
   return {
     agent,
     rights,
     ...modes,
     model,
+    laterModels,
     limits: combineLimits({
       config: deps.settings.taskLimits,
       definition: agent.limits,
@@ -160,6 +173,49 @@ export function outlineChild(
     setup,
     unusable: findUnusableReason(agent, setup),
   };
+}
+
+/**
+ * Resolves the models that take over when the work of a child is not accepted: those of the call, or the usable ones of
+ * the definition.
+ */
+function resolveLaterModels(
+  { models }: Pick<SetupDeps, 'models'>,
+  child: {
+    readonly by: Delegator;
+    readonly agent: AgentDefinition;
+    readonly request: ChildRequest;
+    readonly model: ResolvedModel;
+  },
+): readonly ResolvedModel[] | MusterError {
+  const { by, agent, request, model } = child;
+  const accept = request.accept ?? agent.accept;
+  const named = request.laterModels;
+  if (named !== undefined && (accept === undefined || !hasCriteria(accept))) {
+    const message =
+      'models: several models need `accept`, which decides when the next one continues';
+    return new MusterError('INVALID_PARAM', message);
+  }
+  if (accept === undefined || (named === undefined && request.model !== undefined)) return [];
+  const later: ResolvedModel[] = [];
+  for (const name of named ?? agent.models ?? []) {
+    const resolved = models.forTask({
+      call: named === undefined ? undefined : name,
+      definition: [name],
+      agent,
+      prompt: request.prompt,
+      parent: by.model,
+    });
+    if (resolved instanceof MusterError) {
+      if (named !== undefined) return resolved;
+      continue;
+    }
+    // A definition lists alternatives, of which some may not be configured here.
+    const isUsable = named !== undefined || !resolved.warning;
+    const isNew = ![model, ...later].some((each) => modelName(each) === modelName(resolved));
+    if (isUsable && isNew) later.push(resolved);
+  }
+  return later;
 }
 
 function computeChildRights(

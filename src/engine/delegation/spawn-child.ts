@@ -7,6 +7,7 @@ import {
 } from './plan-child.ts';
 import { addSystemText, createTask } from './create-task.ts';
 import { findFirstRequestHit, findUnpricedCap } from '../turn/request-budget.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
@@ -79,7 +80,7 @@ export async function spawnChild(
       source: toTaskSource(input),
       skills: input.skill === undefined ? [] : [input.skill.name],
       params: input.params,
-      ...(input.outputSchema === undefined ? {} : { outputSchema: input.outputSchema }),
+      ...dropMissing({ outputSchema: input.outputSchema, accept: input.accept }),
       parent: { run: caller, callId, delegation },
     });
   } catch (thrown) {

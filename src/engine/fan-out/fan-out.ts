@@ -30,6 +30,7 @@ import type { EndStatus } from '../../protocol/result.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { limitMessage } from '../limits/limit-message.ts';
+import { findTimeLimit } from '../task/wall-time.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Rights } from '../../protocol/permission.ts';
@@ -115,6 +116,7 @@ export async function driveItems(engine: EngineContext, run: TaskRun): Promise<T
   let hit: LimitHit | null = null;
   for (;;) {
     run.cancellation.signal.throwIfAborted();
+    hit ??= findTimeLimit(run.state);
     const step = remaining.at(-1);
     const runningItems = run.state.openChildren.size - reserved;
     if (step !== undefined && hit === null && runningItems < deps.settings.maxParallel) {
@@ -218,10 +220,10 @@ async function createItemTask(
 
 /** Creates the child request for an item. */
 export function createItemRequest(
-  { agent, model, maxTurns }: Pick<FanOut, 'agent' | 'model' | 'maxTurns'>,
+  { agent, model, maxTurns, accept }: Pick<FanOut, 'agent' | 'model' | 'maxTurns' | 'accept'>,
   prompt: string,
 ): ChildRequest {
-  return { prompt, ...dropMissing({ subagentType: agent, model, maxTurns }) };
+  return { prompt, ...dropMissing({ subagentType: agent, model, maxTurns, accept }) };
 }
 
 function describeItem(text: string, index: number): string {

@@ -29,3 +29,8 @@ export function limitMessage({
 export function roundAmount(used: number): number {
   return Number.isInteger(used) ? used : Number(used.toPrecision(4));
 }
+
+/** Formats the notice that the model can only give its final answer, because a limit is reached. */
+export function lastTurnNotice(hit: LimitHit): string {
+  return `Stop here: ${limitMessage(hit)}. No more tools: give your final answer now, with what you have.`;
+}

@@ -1,25 +1,21 @@
-import { lstat } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { errorInfo, systemErrorCode } from '../../base/errors.ts';
+import { errorInfo } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { runningCommands } from '../../protocol/state/owned-work.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
-import type { ClaimFlag } from '../../protocol/result.ts';
-import { findAnswerFlags, findUntouchedPaths } from '../../receipts/answer-flags.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import { closeOpenCalls, runCalls } from '../calls/calls.ts';
 import { closeOpenChildren, deliverEnd } from '../delegation/deliver-end.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { foldLog } from '../task/fold-log.ts';
 import { closeTurn } from '../turn/streamed-response.ts';
 import * as endings from '../task/endings.ts';
 import type { TaskEnding } from '../task/endings.ts';
 import { makeRoom, compactNow } from '../compaction/make-room.ts';
-import { limitMessage } from '../limits/limit-message.ts';
+import { lastTurnNotice } from '../limits/limit-message.ts';
+import { startWallTimers } from '../task/wall-time.ts';
 import { nextStep, reportsEndsOnly, type Step } from './next-step.ts';
 import { createNotice } from '../../protocol/notice-text.ts';
 import { sleep } from '../../base/deadlines.ts';
-import { isStopOrder, limitOrder, readStopOrder } from '../task/stop-order.ts';
+import { isStopOrder, readStopOrder } from '../task/stop-order.ts';
 import {
   decideAfterCheck,
   createAnswerCheck,
@@ -27,11 +23,13 @@ import {
   addStructuredResult,
   type AnswerCheck,
 } from '../structured/check-answer.ts';
+import { escalationEvents } from '../acceptance/decide-acceptance.ts';
+import { determineFlags } from '../results/determine-flags.ts';
 import { fallbackEvents, findFallback } from '../turn/fallback.ts';
 import { canReuseResult } from '../reuse/can-reuse.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import { runTurn, listWallCaps } from '../turn/turn.ts';
+import { runTurn } from '../turn/turn.ts';
 
 /** The time within which the ends of several children are reported to their parent in one request. */
 const GATHER_DELAY_MS = 50;
@@ -58,6 +56,8 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
   }
   run.end.decide();
   try {
+    // A failed preparation has ended the task already, or nothing has needed it.
+    await run.preparation.catch(() => {});
     await run.stopOwnedWork(`the task above it ended: ${ending.end.because}`);
     // Stopping the owned work may have killed a process, which changes the ending of a stopped task.
     if (ending.end.status === 'stopped' && run.cancellation.signal.aborted) {
@@ -85,43 +85,6 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
   }
 }
 
-/**
- * Finds the claims of an answer that the log does not support. An error in this check is reported, and there are no
- * flags.
- */
-async function determineFlags(
-  deps: EngineDeps,
-  { spec, state }: TaskRun,
-  ending: TaskEnding,
-): Promise<readonly ClaimFlag[]> {
-  if (deps.flags !== undefined) return deps.flags();
-  if (state.activation.compacts !== null) return state.activation.compacts.claims;
-  try {
-    const { reused } = state;
-    // The answer is that of an earlier task, so the flags in the log of that task apply.
-    if (reused !== null)
-      return deps.store.exists(reused.of) ? foldLog(deps.store, reused.of).activation.claims : [];
-    const paths = findUntouchedPaths(state, ending.result);
-    const areMissing = await Promise.all(paths.map((path) => isMissing(resolve(spec.cwd, path))));
-    const missingPaths = paths.filter((_, index) => areMissing[index]);
-    return findAnswerFlags(state, ending, missingPaths);
-  } catch (thrown) {
-    deps.onFault(spec.id, thrown);
-    return [];
-  }
-}
-
-/** Returns true if nothing exists at a path. Returns false if that can't be determined. */
-async function isMissing(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return false;
-  } catch (thrown) {
-    const code = systemErrorCode(thrown);
-    return code === 'ENOENT' || code === 'ENOTDIR';
-  }
-}
-
 /** Releases a parked task without recording an end, so that it can be resumed. Its shells are stopped. */
 async function leaveParked(deps: EngineDeps, run: TaskRun): Promise<void> {
   try {
@@ -144,13 +107,18 @@ async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
   const { retries, silentRetries, noProgressCalls } = deps.settings;
   const settings = { retries, silentRetries, noProgressCalls };
   run.journal.record({ type: 'task.started', settings });
-  startWallTimer(deps, run);
+  startWallTimers(deps, run);
   if (run.drive !== undefined) {
     // A template run sends no requests itself, so it needs no slot.
     run.slot.release();
     return await run.drive(run);
   }
   if (canReuseResult(deps, run.state)) await reuseEarlierResult(deps, run);
+  if (run.spec.accept !== undefined) {
+    run.preparation = prepareAcceptance(deps, run);
+    // Avoid an unhandled rejection: the first step that waits for the preparation gets the same error.
+    run.preparation.catch(() => {});
+  }
   const schema = outputSchemaOf(run.spec);
   const check = schema === null ? null : await createAnswerCheck(schema);
   // A text is the reason why the schema is invalid. A schema from a Task call was already checked when the task was
@@ -173,6 +141,10 @@ async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
         : await waitForStep(run, takeStep(deps, run, step));
     if (ending !== null) return ending;
   }
+}
+
+async function prepareAcceptance(deps: EngineDeps, run: TaskRun): Promise<void> {
+  await (await import('../acceptance/check-work.ts')).prepareAcceptance(deps, run);
 }
 
 /**
@@ -230,6 +202,7 @@ async function takeStep(
 ): Promise<TaskEnding | null> {
   switch (step.kind) {
     case 'calls':
+      await run.preparation;
       await refreshDefinitions(deps, run.spec);
       await runCalls(deps, run, run.calls.restore(step.calls));
       return null;
@@ -242,6 +215,12 @@ async function takeStep(
       run.journal.record({ type: 'input.queued', input });
       return null;
     }
+    case 'accept':
+      await (await import('../acceptance/check-work.ts')).checkWork(deps, run);
+      return null;
+    case 'escalate':
+      run.journal.record(...escalationEvents(run.state, step));
+      return null;
     case 'wait':
       await waitForMessage(run);
       return null;
@@ -256,7 +235,7 @@ async function takeStep(
       closeOpenCalls(run, step.because);
       return null;
     case 'stop_shells':
-      await run.shells.stop(step.shells, { notify: false });
+      await run.shells.stop(step.shells, { notify: step.notify });
       return null;
     case 'end':
       // Nothing is awaited between the decision and this call, so that no message arrives that nobody reads.
@@ -269,10 +248,9 @@ async function takeStep(
 
 /** Tells the model that a limit is reached and that it can only give its final answer. */
 function requestFinalAnswer(run: TaskRun, hit: LimitHit): null {
-  const text = `Stop here: ${limitMessage(hit)}. No more tools: give your final answer now, with what you have.`;
   // The notice comes first: after a crash in the middle of the batch both events are written again, and the id keeps
   // the notice from being queued twice.
-  const input = createNotice(`limit-${run.state.activation.number}`, text);
+  const input = createNotice(`limit-${run.state.activation.number}`, lastTurnNotice(hit));
   run.journal.record({ type: 'input.queued', input }, { type: 'limit.reached', ...hit });
   return null;
 }
@@ -333,25 +311,6 @@ async function waitForMoreEnds(deps: EngineDeps, run: TaskRun): Promise<void> {
     run.slot.release();
     await sleep(deps.deadlines, GATHER_DELAY_MS, run.cancellation.turnSignal);
   }
-}
-
-/**
- * Starts the timer that stops the task when its wall time is used up. Time in which no process ran the task does not
- * count.
- */
-function startWallTimer(deps: EngineDeps, run: TaskRun): void {
-  run.workingSince = deps.clock.monotonic();
-  const [nearest] = listWallCaps(run).toSorted((a, b) => a.value - b.value);
-  if (nearest === undefined) return;
-  const ms = Math.max(0, nearest.value - run.state.activation.workedMs);
-  run.cancellation.callAfter(ms, () => {
-    const limit = `${nearest.limit} = ${nearest.value / 1000}`;
-    run.stop(limitOrder(`the limit ${limit} is reached${describeWait(run)}`));
-  });
-}
-
-function describeWait({ state: { activity } }: TaskRun): string {
-  return activity.kind === 'held' ? ` while it waited for ${activity.because}` : '';
 }
 
 /** Creates the ending of an aborted task: stopped if there was an order to stop it, and failed otherwise. */

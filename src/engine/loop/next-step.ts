@@ -9,6 +9,7 @@ import type { ToolCallPart } from '../../protocol/message.ts';
 import { addOpenRound, MAX_CYCLE_LENGTH, type Round } from '../../protocol/state/repetition.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import { isEndedByDenials } from '../../policy/decide-question.ts';
+import { decideAcceptance, type AcceptanceStep } from '../acceptance/decide-acceptance.ts';
 import * as endings from '../task/endings.ts';
 import type { TaskEnding } from '../task/endings.ts';
 import { stopOrder } from '../task/stop-order.ts';
@@ -18,7 +19,8 @@ import type { TaskState } from '../../protocol/state/task-state.ts';
 import { findTextCall } from '../../protocol/text-calls/call-as-text.ts';
 import { continuationNoticeId } from '../../protocol/state/faults.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
-import { roundAmount } from '../limits/limit-message.ts';
+import { lastTurnNotice, limitMessage, roundAmount } from '../limits/limit-message.ts';
+import { findTimeLimit, lastAnswerMs } from '../task/wall-time.ts';
 
 /** The next step of a task. */
 export type Step =
@@ -34,7 +36,10 @@ export type Step =
   | { readonly kind: 'wait' }
   /** Summarize the context and do nothing else. */
   | { readonly kind: 'compact'; readonly keep: string | null }
-  | { readonly kind: 'stop_shells'; readonly shells: readonly string[] }
+  /** Stop background shells. `notify`: true if the model reads about each end. */
+  | { readonly kind: 'stop_shells'; readonly shells: readonly string[]; readonly notify: boolean }
+  /** Check the work of the task, or continue after a check that it has not passed. */
+  | AcceptanceStep
   /** Check the final answer against the output schema. */
   | { readonly kind: 'check'; readonly answer: string }
   /** Close a turn whose request was interrupted. The request is not sent again. */
@@ -60,10 +65,12 @@ export function nextStep(state: TaskState, limits: StepLimits): Step {
     if (!activation.hasCompacted) return { kind: 'compact', keep: compacts.keep };
     return { kind: 'end', ending: { end: compacts.end, result: compacts.result } };
   }
+  const timeLimit = findTimeLimit(state);
   if (openTurn !== null) {
     const { turn, toolChoice } = openTurn;
-    if (state.interrupted === null) return { kind: 'turn', toolChoice };
-    return { kind: 'close_turn', turn, because: state.interrupted };
+    const isOverdue = timeLimit !== null && toolChoice === 'auto';
+    const because = state.interrupted ?? (isOverdue ? limitMessage(timeLimit) : null);
+    return because === null ? { kind: 'turn', toolChoice } : { kind: 'close_turn', turn, because };
   }
   if (activation.hasLastTurnBegun && activation.limit !== null) {
     return { kind: 'end', ending: endings.endByLimit(state, activation.limit) };
@@ -73,6 +80,10 @@ export function nextStep(state: TaskState, limits: StepLimits): Step {
   if (isEndedByDenials(state)) return { kind: 'end', ending: endings.endHaltedByUser(state) };
   if (state.interrupted !== null) {
     const step = decideAfterInterruption(state, state.interrupted);
+    if (step !== null) return step;
+  }
+  if (timeLimit !== null) {
+    const step = decideAfterTimeLimit(state, timeLimit);
     if (step !== null) return step;
   }
   const calls = unansweredCalls(conversation);
@@ -99,6 +110,20 @@ function decideAfterInterruption(state: TaskState, reason: string): Step | null 
   if (openChildren.size > 0 || runningShells(state).length > 0) return { kind: 'wait' };
   const order = stopOrder('user', reason);
   return { kind: 'end', ending: endings.endStopped(state, order, { forced: false }) };
+}
+
+/** Decides the step after the time of the tree is used up. Returns null if everything has ended, for the last turn. */
+function decideAfterTimeLimit(state: TaskState, limit: LimitHit): Step | null {
+  if (unansweredCalls(state.conversation).length > 0)
+    return { kind: 'close_calls', because: limitMessage(limit) };
+  const shells = runningShells(state);
+  if (shells.length > 0) return { kind: 'stop_shells', shells, notify: true };
+  if (state.openChildren.size > 0) return { kind: 'wait' };
+  const id = `time-${state.activation.number}`;
+  if (state.conversation.inputIds.has(id)) return null;
+  const seconds = lastAnswerMs(limit.value * 1000) / 1000;
+  const text = `${lastTurnNotice(limit)} It must be complete within ${seconds} s.`;
+  return { kind: 'notice', id, text };
 }
 
 /** Returns true if the next request would only report ends of children while other children are still running. */
@@ -132,11 +157,13 @@ function decideAfterAnswer(state: TaskState, answer: Answer): Step | null {
   const shells = runningCommands(state);
   if (shells.length > 0) {
     const id = toShellsNoticeId(state);
-    if (conversation.inputIds.has(id)) return { kind: 'stop_shells', shells };
+    if (conversation.inputIds.has(id)) return { kind: 'stop_shells', shells, notify: false };
     return { kind: 'notice', id, text: formatShellsNotice(shells) };
   }
   const unfinished = decideAfterUnfinishedAnswer(state, answer);
   if (unfinished !== null) return unfinished;
+  const acceptance = decideAcceptance(state);
+  if (acceptance !== null) return acceptance;
   if (outputSchemaOf(state.spec) !== null) return { kind: 'check', answer: answer.text };
   return { kind: 'end', ending: endings.endCompletedWithReport(state, answer.text) };
 }

@@ -6,7 +6,7 @@ import {
 } from '../../protocol/permission.ts';
 import { type ResolvedCall, type CallPath } from '../../policy/call.ts';
 import { isInside } from '../../base/path-inside.ts';
-import { decide, needsShellParser } from '../../policy/decide.ts';
+import { decide, needsShellParser, pickStricter } from '../../policy/decide.ts';
 import type { DecisionContext } from '../../policy/decision-input.ts';
 import { listPrograms, readCommandLine } from '../../policy/rules/command-rules.ts';
 import { addModeToGrant } from '../../policy/mode-grants.ts';
@@ -61,10 +61,50 @@ export async function judgeCall(
   }
 }
 
-/** Decides about a call by its current paths, rules and rights, without asking anybody. */
+/**
+ * Decides about a call by its current paths, rules and rights, without asking anybody. A call that makes Muster run
+ * commands to check its work also needs the rights of these commands.
+ */
 export async function decideNow(deps: EngineDeps, run: CallingTask, ready: ReadyCall) {
+  const own = await decideAlone(deps, run, ready);
+  const checks = toCheckCall(deps, ready);
+  if (checks === null) return own;
+  // A task may have commands run that check a child, even if the task itself has no shell.
+  const { decision, programs } = await decideAlone(deps, run, checks, { inToolSet: true });
+  const stricter = pickStricter(own.decision, decision);
+  return { ...own, decision: stricter, programs: [...own.programs, ...programs] };
+}
+
+/** Returns the call of Bash that would run the commands which check the work of a call; null if there are none. */
+function toCheckCall({ tools }: Pick<EngineDeps, 'tools'>, ready: ReadyCall): ReadyCall | null {
+  const { checks = [] } = ready.access ?? NO_ACCESS;
+  const tool = tools.find(({ name }) => name === 'Bash');
+  if (checks.length === 0 || tool === undefined) return null;
+  return { ...ready, tool, access: { ...NO_ACCESS, commands: checks } };
+}
+
+/** Decides about a command that checks the work of a task, by the present rights of the task. Asks nobody. */
+export async function decideCheckCommand(
+  deps: EngineDeps,
+  run: CallingTask,
+  command: string,
+): Promise<Decision> {
+  const tool = deps.tools.find(({ name }) => name === 'Bash');
+  if (tool === undefined) throw new Error('there is no shell');
+  const call = { type: 'tool_call', id: 'accept', name: tool.name, input: { command } } as const;
+  const access = { ...NO_ACCESS, commands: [command] };
+  const ready = { ready: true, call, tool, input: { command }, access } as const;
+  return (await decideAlone(deps, run, ready, { inToolSet: true })).decision;
+}
+
+async function decideAlone(
+  deps: EngineDeps,
+  run: CallingTask,
+  ready: ReadyCall,
+  override: Partial<Pick<ResolvedCall, 'inToolSet'>> = {},
+) {
   const rights = denyLinkTargets(addGrantedRules(deps, run), deps.home);
-  const described = resolveCall(deps, run, ready);
+  const described = { ...resolveCall(deps, run, ready), ...override };
   const isExecution = described.kind === 'execute';
   const isSandboxed = isExecution && (await deps.sandboxed());
   const { machineIsSandbox: isMachineSandbox = false } = deps;
@@ -126,7 +166,7 @@ function addGrantedRules({ inbox }: EngineDeps, run: CallingTask): Rights {
 function resolveCall(
   deps: EngineDeps,
   run: CallingTask,
-  { tool, access }: ReadyCall,
+  { tool, access, decidedAs = tool.name }: ReadyCall,
 ): ResolvedCall {
   const { roots } = run.permissions.rights;
   const context = { roots, home: deps.home };
@@ -151,10 +191,10 @@ function resolveCall(
   const described = access ?? NO_ACCESS;
   const { reads, writes } = described;
   return {
-    tool: tool.name,
+    tool: decidedAs,
     // A call whose access is unknown is treated as a command.
     kind: access === null ? 'execute' : tool.kind,
     access: { ...described, reads: reads.map(resolveRead), writes: writes.map(resolveWrite) },
-    inToolSet: run.view.has(tool.name),
+    inToolSet: run.view.has(decidedAs),
   };
 }

@@ -16,7 +16,7 @@ export function canReuseResult(
 ): boolean {
   // In a rerun, the outcome of the search comes from the log.
   if (reuse !== undefined) return true;
-  if (!(spec.agent.cache ?? settings.reusesResults)) return false;
+  if (spec.accept !== undefined || !(spec.agent.cache ?? settings.reusesResults)) return false;
   const isUntouched = turns === 0 && openTurn === null && answer === null;
   return (
     isUntouched && spec.parent !== null && epoch === CREATOR_EPOCH && hasOnlyPrompt(conversation)

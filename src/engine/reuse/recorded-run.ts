@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
-import { FILE_READING_TOOLS } from '../../protocol/file-tools.ts';
+import { CODE_TOOL, FILE_READING_TOOLS } from '../../protocol/file-tools.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { CallDetails, FileSeen } from '../../protocol/tool.ts';
 import { containsRedaction } from './reuse-key.ts';
@@ -150,6 +150,10 @@ export class RecordedRunReader {
         // A grant from a flag or a file is part of the inputs, which are compared.
         if (event.question === undefined) return null;
         return 'asked a person';
+      case 'acceptance.prepared':
+      case 'acceptance.started':
+      case 'acceptance.checked':
+        return 'had its work checked';
       case 'limit.reached':
         return 'reached a limit';
       case 'child.resumed':
@@ -167,7 +171,8 @@ export class RecordedRunReader {
 
 /** Tools whose calls can be repeated to compare everything that they read. */
 const READING_TOOLS = [
-  ...FILE_READING_TOOLS,
+  // The answers of language servers depend on more than the files that they name.
+  ...FILE_READING_TOOLS.filter((tool) => tool !== CODE_TOOL),
   'JsonParse',
   'JsonStringify',
   'Base64Encode',

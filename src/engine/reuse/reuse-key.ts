@@ -20,6 +20,7 @@ export type ReusableWork = Pick<
   | 'limits'
   | 'prefix'
   | 'outputSchema'
+  | 'accept'
 >;
 
 /**
@@ -29,11 +30,21 @@ export type ReusableWork = Pick<
  * with a secret in its inputs, because logs contain secrets only in redacted form.
  */
 export function reuseKey(work: ReusableWork, redact?: (text: string) => string): string | null {
-  const { agent, prompt, model, cwd, rights, tools, limits, prefix, outputSchema } = work;
+  const { agent, prompt, model, cwd, rights, tools, limits, prefix, outputSchema, accept } = work;
   const contexts = [work.given, work.inherited, work.summarised];
   if (contexts.some((context) => context !== undefined)) return null;
   const acting = { agent: actingPart(agent), model: modelName(model) };
-  const text = sortedJson({ ...acting, prompt, cwd, rights, tools, limits, prefix, outputSchema });
+  const text = sortedJson({
+    ...acting,
+    prompt,
+    cwd,
+    rights,
+    tools,
+    limits,
+    prefix,
+    outputSchema,
+    accept,
+  });
   if (containsRedaction(text) || (redact !== undefined && redact(text) !== text)) return null;
   return hashContent(text);
 }

@@ -1,5 +1,9 @@
 import type { AnyTool } from '../../protocol/tool.ts';
-import { type DelegationRunner, listCalledAgentNames } from '../delegation/delegation.ts';
+import {
+  type DelegationRunner,
+  listCalledAgentNames,
+  listCheckCommands,
+} from '../delegation/delegation.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { askUserTool } from './ask-user.ts';
 import { exitPlanModeTool } from './exit-plan-mode.ts';
@@ -30,7 +34,11 @@ export function createTaskTools(
     taskStopTool(engine),
     taskSendTool(engine),
     notifyTool(engine),
-    taskTool(delegate, (input) => listCalledAgentNames(engine, input)),
+    taskTool(
+      delegate,
+      (input) => listCalledAgentNames(engine, input),
+      (input) => listCheckCommands(engine, input),
+    ),
     taskListTool(engine),
     taskReplayTool(engine),
     runTemplateTool(engine),

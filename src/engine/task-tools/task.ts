@@ -9,10 +9,12 @@ import type { DelegationRunner } from '../delegation/delegation.ts';
  *
  * @param listAgentNames returns the names of the agent that a call starts, which rules match: the current name first,
  *   then its other names; an empty list if the agent is not known
+ * @param listCheckCommands returns the commands that check the work of the call, from the call or the definition
  */
 export function taskTool(
   delegate: DelegationRunner,
   listAgentNames: (input: TaskArguments) => readonly string[],
+  listCheckCommands: (input: TaskArguments) => readonly string[],
 ): Tool<TaskArguments> {
   return {
     name: 'Task',
@@ -36,6 +38,16 @@ export function taskTool(
       },
       max_turns: { type: 'integer', minimum: 1 },
       output_schema: { type: 'object', description: 'JSON Schema of its answer' },
+      accept: {
+        anyOf: [{ type: 'string' }, { type: 'object' }],
+        description:
+          'Its work must pass this command, or {commands,changed,unchanged,may_change,max_changed_lines}',
+      },
+      models: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'With accept: each takes over from the one before',
+      },
       context: {
         anyOf: [{ type: 'string' }, { type: 'object' }],
         description:
@@ -45,7 +57,9 @@ export function taskTool(
     parse: parseTaskArguments,
     describe: (input) => {
       const [agent, ...agentWords] = listAgentNames(input);
-      return agent === undefined ? NO_ACCESS : { ...NO_ACCESS, agent, agentWords };
+      const checks = listCheckCommands(input);
+      const access = checks.length === 0 ? NO_ACCESS : { ...NO_ACCESS, checks };
+      return agent === undefined ? access : { ...access, agent, agentWords };
     },
     run: (input, context) => delegate(input, context),
   };

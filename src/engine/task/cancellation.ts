@@ -17,7 +17,7 @@ export class Cancellation {
   private readonly task = new AbortController();
   private turn = new AbortController();
   private combinedSignal: AbortSignal;
-  private timeLimit: Deadline | null = null;
+  private readonly timeLimits: Deadline[] = [];
   private hasKilled = false;
 
   constructor(parts: CancellationParts) {
@@ -44,9 +44,9 @@ export class Cancellation {
     if (!this.task.signal.aborted) this.task.abort(reason);
   }
 
-  /** Sets the time limit of the task: calls `stop` after `ms` milliseconds, unless the task has ended by then. */
-  callAfter(ms: number, stop: () => void): void {
-    this.timeLimit = this.parts.deadlines.after(ms, stop);
+  /** Adds a time limit of the task: calls `act` after `ms` milliseconds, unless the task has ended by then. */
+  callAfter(ms: number, act: () => void): void {
+    this.timeLimits.push(this.parts.deadlines.after(ms, act));
   }
 
   /** Aborts everything that the task waits for. Its log gets no end. */
@@ -89,9 +89,9 @@ export class Cancellation {
     return this.hasKilled;
   }
 
-  /** Cancels the time limit. */
+  /** Cancels the time limits. */
   close(): void {
-    this.timeLimit?.cancel();
+    for (const limit of this.timeLimits) limit.cancel();
   }
 
   private combineSignals(): AbortSignal {

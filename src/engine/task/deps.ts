@@ -1,3 +1,4 @@
+import type { AcceptanceOutcome } from '../../protocol/acceptance.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Deadlines } from '../../base/deadlines.ts';
 import type { MusterError } from '../../base/errors.ts';
@@ -13,6 +14,7 @@ import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
 import type { AnyTool, ByteFilter } from '../../protocol/tool.ts';
 import type { McpPort } from '../../protocol/mcp.ts';
+import type { LanguagePort } from '../../protocol/languages.ts';
 import type { WebAccess } from '../../protocol/web.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
@@ -105,10 +107,19 @@ export interface EngineDeps {
   readonly mcp?: McpPort;
   /** Loads the client for the web at its first use. Default: no call can use the web. */
   readonly web?: () => Promise<WebAccess>;
+  /** Loads the language servers and checkers at the first change of a file. Default: changes are not checked. */
+  readonly languages?: () => Promise<LanguagePort>;
+  /** Called after a command that may have changed files. Default: nobody needs to know. */
+  readonly onCommand?: () => void;
   /** Returns the logged decision about a call, for reruns. Default: rules and people decide. */
   readonly decided?: (callId: string) => Promise<CallDecision>;
   /** Returns the logged outcome of the search for an earlier result, for reruns. Default: it is searched for. */
   readonly reuse?: () => ReuseOutcome | null;
+  /**
+   * Resolves to the logged outcome of the next check of the task's work, for reruns. It never settles if the log does
+   * not contain it. Default: the work is checked.
+   */
+  readonly acceptance?: () => Promise<AcceptanceOutcome>;
   /** Returns the logged compaction before the next request, for reruns. Default: the engine decides it. */
   readonly compaction?: () => CompactionStep;
   /** Returns the logged output cap of the next request, for reruns. Default: the budget decides. */

@@ -136,6 +136,15 @@ export function endFailedBySchema(
   return endFailed(state, { code, message: `output_schema: ${message}`, retryable: false });
 }
 
+/** Fails a task whose work was not accepted in any of its checks. */
+export function endNotAccepted(state: TaskState, message: string): TaskEnding {
+  return endFailed(state, {
+    code: 'PROVIDER_ERROR',
+    message: `accept: ${message}`,
+    retryable: false,
+  });
+}
+
 /** Fails a child whose calls the user denied several times in a row. */
 export function endHaltedByUser(state: TaskState): TaskEnding {
   const message = describeDenials(state);

@@ -1,3 +1,4 @@
+import { describeAcceptance } from '../../protocol/acceptance.ts';
 import type { EventBody, TaskEvent } from '../../protocol/events/event.ts';
 import type { TaskLog } from '../../store/task-store.ts';
 import type { EngineDeps } from './deps.ts';
@@ -152,6 +153,8 @@ function formatEvent(event: TaskEvent): string | null {
       return event.failure === null ? null : `… ${event.failure.message}\n`;
     case 'call.ended':
       return event.error === null ? null : `✗ ${event.tool}: ${firstLine(event.text)}\n`;
+    case 'acceptance.checked':
+      return `${event.outcome.isPassed ? '✓' : '✗'} ${describeAcceptance(event.outcome)}\n`;
     case 'call.refused':
       return `✗ ${event.tool}: ${firstLine(event.text)}\n`;
     case 'question.asked':

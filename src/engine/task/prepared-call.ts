@@ -14,6 +14,8 @@ export interface ReadyCall {
   readonly notes?: readonly string[];
   /** The access that the call needs; null when the tool can't determine it. Such a call is treated like a command. */
   readonly access: Access | null;
+  /** The tool as whose call it is decided. Default: its own tool. */
+  readonly decidedAs?: string;
 }
 
 /** A call that can't run, with the message for the model. */

@@ -1,5 +1,6 @@
 import { dropMissing } from '../../base/drop-missing.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { parseAcceptance, type AcceptanceCriteria } from '../../protocol/acceptance.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { ValidationResult } from '../../protocol/tool.ts';
 import { findSizeProblem } from './output-schema.ts';
@@ -19,6 +20,10 @@ export interface TaskArguments {
   readonly resume?: string;
   /** The JSON Schema that the answer must be valid against. Default: that of the agent's definition. */
   readonly outputSchema?: JsonObject;
+  /** The conditions under which the work is accepted. Default: those of the agent's definition. */
+  readonly accept?: AcceptanceCriteria;
+  /** The models that take over in this order when the work is not accepted. Default: none. */
+  readonly laterModels?: readonly string[];
   /** The context that the child gets in addition to its prompt. Default: none. */
   readonly context?: ContextArgument;
   /** True to run the task in the background. Default: the value in the agent's definition. */
@@ -49,6 +54,8 @@ const ARGUMENTS = [
   'resume',
   'max_turns',
   'output_schema',
+  'accept',
+  'models',
   'context',
 ];
 
@@ -87,8 +94,19 @@ export function parseTaskArguments(value: JsonValue): ValidationResult<TaskArgum
   const resume = text('resume');
   const background = readFlag(args.get('run_in_background'), issues);
   const maxTurns = readTurnCount(args.get('max_turns'), issues);
-  const outputSchema = readSchema(args.get('output_schema'), issues);
+  const written = readAcceptance(args.get('accept'), issues);
+  const ownSchema = readSchema(args.get('output_schema'), issues);
+  if (ownSchema !== undefined && written?.schema !== undefined)
+    issues.push('accept.schema: means output_schema, which is given too; send one of them');
+  const outputSchema = ownSchema ?? written?.schema;
+  const accept = written?.criteria;
+  const [first, ...laterModels] = readModelNames(args.get('models'), issues);
+  if (first !== undefined && model !== undefined)
+    issues.push('models: begins with the first model, so `model` must be left out');
   const context = parseContextArgument(args.get('context') ?? 'fresh', issues);
+  if (resume !== undefined && (accept !== undefined || first !== undefined)) {
+    issues.push('accept, models: are for new tasks; a resumed task keeps its own');
+  }
   if (context !== null && resume !== undefined) {
     issues.push('context: is for new tasks; a resumed task keeps its own context');
   }
@@ -98,8 +116,9 @@ export function parseTaskArguments(value: JsonValue): ValidationResult<TaskArgum
     input: {
       prompt,
       params: value,
-      ...dropMissing({ background, description, subagentType, model, maxTurns }),
-      ...dropMissing({ outputSchema, resume }),
+      ...dropMissing({ background, description, subagentType, model: model ?? first, maxTurns }),
+      ...dropMissing({ outputSchema, accept, resume }),
+      ...(laterModels.length === 0 ? {} : { laterModels }),
       ...(context === null ? {} : { context }),
     },
   };
@@ -174,6 +193,24 @@ function readSchema(value: JsonValue | undefined, issues: string[]): JsonObject 
   if (tooBig === null) return schema;
   issues.push(`output_schema: ${tooBig}`);
   return undefined;
+}
+
+/** Reads the acceptance criteria. An object may be JSON in a string, as for the output schema. */
+function readAcceptance(value: JsonValue | undefined, issues: string[]) {
+  return value === undefined ? undefined : parseAcceptance(unquoteObject(value), issues);
+}
+
+/** The maximum number of models that may work on one task in turn. */
+const MAX_MODELS = 8;
+
+function readModelNames(value: JsonValue | undefined, issues: string[]): readonly string[] {
+  if (value === undefined) return [];
+  const names: readonly JsonValue[] = Array.isArray(value) ? value : [value];
+  const texts = names.filter((name) => typeof name === 'string' && name.trim() !== '').map(String);
+  if (texts.length < names.length || texts.length === 0 || texts.length > MAX_MODELS) {
+    issues.push(`models: must be a list of 1 to ${MAX_MODELS} models, the first to be tried first`);
+  }
+  return texts;
 }
 
 function parseJsonOrKeep(text: string): JsonValue {

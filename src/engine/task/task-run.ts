@@ -70,6 +70,8 @@ export class TaskRun {
    * that.
    */
   workingSince: number | null = null;
+  /** Resolves when the state of the directory is recorded, if the work must be accepted. No call runs before. */
+  preparation: Promise<void> = Promise.resolve();
   private readonly deps: EngineDeps;
   private readonly created: TaskSpec | null;
   private readonly recorded: TaskSpec;

@@ -9,6 +9,7 @@ import type { Inbox, TaskWithMode, WaitingQuestion } from './inbox.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import { PromptCacheWarmUp } from '../limits/prompt-cache-warm-up.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
+import type { StopOrder } from './stop-order.ts';
 
 /** The parts of a `TaskTree`. */
 export interface TaskTreeParts extends Pick<EngineDeps, 'clock' | 'deadlines' | 'availableMemory'> {
@@ -19,6 +20,7 @@ export interface TaskTreeParts extends Pick<EngineDeps, 'clock' | 'deadlines' | 
 /** The part of a task that its tree uses. */
 interface Member extends TaskWithMode {
   park(questions: readonly string[]): void;
+  stop(order: StopOrder): void;
 }
 
 /** The state that the tasks of one tree share in this process, such as slots, budget and file versions. */
@@ -43,6 +45,8 @@ export class TaskTree {
   parkedOn: readonly WaitingQuestion[] = [];
   /** The tasks that run in this process, each after its parent. */
   readonly members = new Set<Member>();
+  /** The order that ended the tasks below the top task; null while there may be such tasks. */
+  private stoppedBelow: StopOrder | null = null;
   private readonly maxTasks: number;
   /** The ids of all tasks that were ever created below the top task. A resumed task is not a new task. */
   private readonly tasks = new Set<string>();
@@ -77,9 +81,19 @@ export class TaskTree {
     this.budget = new Budget(treeCaps(settings), null);
   }
 
-  /** Registers a task that starts to run. */
+  /** Registers a task that starts to run. Stops it if the tasks below the top task were stopped. */
   join(member: Member): void {
     this.members.add(member);
+    if (this.stoppedBelow !== null && member.parent !== null) member.stop(this.stoppedBelow);
+  }
+
+  /** Stops all tasks below the top task, also those that are about to start. Each gets the order itself. */
+  stopBelow(order: StopOrder): void {
+    this.stoppedBelow = order;
+    // The deepest tasks come first, because a task passes a different order on to its children.
+    for (const member of [...this.members].toReversed()) {
+      if (member.parent !== null) member.stop(order);
+    }
   }
 
   leave(member: Member): void {

@@ -26,7 +26,7 @@ import { lookUpAgent } from '../../agents/find-agent.ts';
 import { DEFAULT_AGENT, parseTaskArguments } from '../task/task-arguments.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
-import type { Cap } from '../limits/budget.ts';
+import { computeWorkedMs, listWallCaps } from '../task/wall-time.ts';
 import { formatLocalDay } from '../../base/local-time.ts';
 import { roundAmount } from '../limits/limit-message.ts';
 
@@ -241,25 +241,6 @@ function listCapUses(run: TaskRun, clock: Clock): readonly LimitHit[] {
     ...(tree.id === spec.id ? tree.budget.capUses : []),
     ...listWallCaps(run).map(({ limit, value }) => ({ limit, value: value / 1000, used: seconds })),
   ];
-}
-
-/**
- * Returns the limits on a task's working time in milliseconds: its own limit, and for the root task the limit of the
- * tree.
- */
-export function listWallCaps({ spec, tree }: TaskRun): readonly Cap[] {
-  const { wallMs } = spec.limits;
-  const ofTree = tree.id === spec.id ? tree.wallMs : null;
-  return [
-    ...(wallMs === null ? [] : [{ limit: 'task_wall_seconds', value: wallMs }]),
-    ...(ofTree === null ? [] : [{ limit: 'tree_wall_seconds', value: ofTree }]),
-  ];
-}
-
-/** Computes the milliseconds that a task has worked in its activation, including those under earlier processes. */
-function computeWorkedMs({ state, workingSince }: TaskRun, clock: Clock): number {
-  const inThisProcess = workingSince === null ? 0 : clock.monotonic() - workingSince;
-  return state.activation.workedMs + inThisProcess;
 }
 
 /** The shares of a limit, in percent, at which a task is notified. */

@@ -24,6 +24,11 @@ export interface Command<Options = unknown> {
   readonly examples: readonly string[];
   /** Turns the arguments into options. Throws UsageError. Must be pure. */
   parse(args: CommandArguments): Options;
+  /**
+   * Says what to write instead of a flag that the command does not have. Returns undefined if the flag is a mere mistake.
+   * Default: every such flag is one. `operands` are those before the flag.
+   */
+  explainFlag?(flag: string, operands: readonly string[]): string | undefined;
   /** Returns the exit code. */
   run(options: Options, context: CommandContext): Promise<number> | number;
 }

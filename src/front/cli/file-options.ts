@@ -1,3 +1,11 @@
+import {
+  combineAcceptance,
+  formatAcceptance,
+  parseAcceptance,
+  type AcceptanceCriteria,
+  type AcceptanceRequest,
+} from '../../protocol/acceptance.ts';
+import { parseJsonLine } from '../../base/jsonl.ts';
 import { collapseWhitespace } from '../../base/text.ts';
 import { errorMessage, UsageError } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
@@ -30,6 +38,23 @@ export async function loadOutputSchema(given: string): Promise<JsonObject> {
   const problem = await outputSchemaProblem({ outputSchema: schema });
   if (problem !== null) throw wrong(problem);
   return schema;
+}
+
+/**
+ * Reads the values of `--accept`: each is a command line, or criteria as a JSON object. Returns undefined if there are
+ * none. Throws UsageError for criteria that can't be used.
+ */
+export function readAcceptanceFlags(values: readonly string[]): AcceptanceRequest | undefined {
+  const criteria = values.map((text): AcceptanceCriteria => {
+    const issues: string[] = [];
+    const json = text.trimStart().startsWith('{') ? parseJsonLine(text) : undefined;
+    const written = parseAcceptance(isJsonObject(json) ? json : text, issues);
+    if (written?.schema !== undefined) issues.push('accept.schema: use --output-schema instead');
+    if (written === undefined || issues.length > 0)
+      throw new UsageError(issues.map((issue) => `--${issue}`).join('; '));
+    return written.criteria;
+  });
+  return criteria.length === 0 ? undefined : formatAcceptance(combineAcceptance(criteria));
 }
 
 /** Reads the agent definitions of `--agents`. Problems of single definitions are reported on stderr. */

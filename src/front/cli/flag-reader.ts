@@ -60,6 +60,17 @@ export class FlagReader {
     return this.texts(name).map((text) => parseChoice(name, text, choices));
   }
 
+  /** Returns the different values of a flag that takes several, with commas or repeated; `initial` if it was not given. */
+  choiceList<const C extends string>(
+    name: FlagName,
+    choices: readonly C[],
+    initial: readonly C[],
+  ): readonly C[] {
+    const texts = this.texts(name).flatMap((text) => text.split(','));
+    if (texts.length === 0) return initial;
+    return [...new Set(texts.map((text) => parseChoice(name, text.trim(), choices)))];
+  }
+
   /** Returns a whole number of at least `minimum`; null if the flag was not given. */
   count(name: FlagName, minimum = 1): number | null {
     const text = this.text(name);

@@ -13,6 +13,7 @@ import {
   type Paths,
   type CompletionValues,
 } from './completion-values.ts';
+import { SERVER_FLAGS } from './server-flags.ts';
 
 /** A flag of the command line. */
 export interface FlagSpec extends FlagDetails {
@@ -22,6 +23,8 @@ export interface FlagSpec extends FlagDetails {
 
 interface FlagDetails {
   readonly short?: string;
+  /** A name that earlier versions had, and that is still read. */
+  readonly formerName?: string;
   /** The name of the value in the help. Default: the flag takes no value. */
   readonly value?: string;
   /** Set if the value may be left out. */
@@ -47,8 +50,8 @@ const LIMIT_FLAGS = createLimitFlags();
 function createLimitFlags(): Readonly<Record<LimitFlagName, FlagDetails>> {
   const flags = Object.entries<LimitRow>(LIMITS).flatMap(([key, { section, range, flag }]) => {
     if (flag === undefined) return [];
-    const { name, value, help } = flag;
-    return [[name, { value, configKey: `${section}.${key}`, help, refusesZero: range[0] === 0 }]];
+    const { name, ...texts } = flag;
+    return [[name, { ...texts, configKey: `${section}.${key}`, refusesZero: range[0] === 0 }]];
   });
   return Object.fromEntries(flags) as Record<LimitFlagName, FlagDetails>;
 }
@@ -74,6 +77,7 @@ const FLAGS = {
     },
     because: { value: 'TEXT', help: 'the reason, for the log and the parent' },
     scope: {
+      short: 's',
       value: 'SCOPE',
       help: `where an answer "always" applies: ${GRANT_SCOPES.join(', ')} (default: task, the conversation with all its tasks); for "mode": task or user`,
       completes: { words: GRANT_SCOPES },
@@ -88,7 +92,7 @@ const FLAGS = {
     },
     by: {
       value: 'WHAT',
-      help: `${USAGE_KEYS.join(', ')} (default: model)`,
+      help: `${USAGE_KEYS.join(', ')} (default: model); several with commas, for their combinations`,
       completes: { words: USAGE_KEYS },
     },
     since: {
@@ -100,6 +104,7 @@ const FLAGS = {
       path: 'files',
       help: 'write a page with the timeline drawn (-: stdout)',
     },
+    format: { value: 'FORMAT', help: 'the format of the file' },
     force: { help: 'replace FILE if it exists' },
   }),
   ...inGroup('Run', {
@@ -126,6 +131,10 @@ const FLAGS = {
       value: 'SCHEMA',
       help: 'a JSON Schema, or the file that holds it: the answer must be JSON valid against it (data.structured of the envelope)',
       completes: FILES,
+    },
+    accept: {
+      value: 'COMMAND',
+      help: 'the work counts as completed only if this command passes on a clean copy of the directory; may be repeated, and may be JSON with more conditions (docs/acceptance.md)',
     },
     'screen-reader': {
       help: 'the terminal UI in plain lines that are only ever added, for a screen reader (or MUSTER_SCREEN_READER=1)',
@@ -239,18 +248,7 @@ const FLAGS = {
     },
     'no-check': { help: 'store the key without asking the provider whether it is valid' },
   }),
-  ...inGroup('Servers', {
-    'no-browser': { help: 'print the address of the page instead of opening it' },
-    project: { help: 'write into .mcp.json of this project instead of your own file' },
-    env: {
-      value: 'NAME=VALUE',
-      help: 'a variable of the server, such as TOKEN=${TOKEN}; repeatable',
-    },
-    header: {
-      value: 'HEADER',
-      help: 'a header, such as "Authorization: Bearer ${TOKEN}"; repeatable',
-    },
-  }),
+  ...inGroup('Servers', SERVER_FLAGS),
   ...inGroup('Directories', {
     cwd: { value: 'DIR', path: 'directories', help: 'the directory to work in' },
     'add-dir': {

@@ -37,13 +37,12 @@ export async function parseCommandLine(
     command: promptCommand,
     operands: scan.words,
   };
-  const valid = commandFlags(command);
-  if (scan.unknown !== undefined) throw unknownFlag(valid, scan.unknown);
+  if (scan.unknown !== undefined) throw unknownFlag(command, operands, scan.unknown);
   if (scan.incomplete !== undefined) {
     throw new UsageError(`${escapeLine(scan.incomplete)} needs a value`);
   }
   if (flags.has('help')) return parseHelp(flags.has('print') ? [] : scan.words, commands);
-  checkFlags(command.words, valid, scan.flags.keys());
+  checkFlags(command, operands, scan.flags.keys());
   if (flags.has('version')) return 'version';
   if (command === helpCommand) return parseHelp(operands, commands);
   if (command !== promptCommand) checkOperands(command, operands);
@@ -68,14 +67,22 @@ function parseHelp(words: readonly string[], commands: readonly Command[]): Pars
   return { command: helpCommand, options: { words } };
 }
 
-/** Throws unless every given flag belongs to the command, which `words` call. */
-function checkFlags(words: string, valid: readonly FlagName[], given: Iterable<FlagName>): void {
+/** Throws unless every given flag belongs to the command. */
+function checkFlags(
+  command: Command,
+  operands: readonly string[],
+  given: Iterable<FlagName>,
+): void {
   for (const name of given) {
-    if (valid.includes(name)) continue;
-    throw new UsageError(
-      `--${name} does not go with ${title(words)}; ${validFlags(valid, `--${name}`)}`,
-    );
+    if (commandFlags(command).includes(name)) continue;
+    const hint = suggestInstead(command, operands, `--${name}`);
+    throw new UsageError(`--${name} does not go with ${title(command.words)}; ${hint}`);
   }
+}
+
+/** Says what to write instead of a flag that a command does not have. */
+function suggestInstead(command: Command, operands: readonly string[], flag: string): string {
+  return command.explainFlag?.(flag, operands) ?? validFlags(commandFlags(command), flag);
 }
 
 /** Throws unless the number of operands is one that the command takes. */
@@ -94,7 +101,7 @@ function checkOperands({ words, operands }: Command, given: readonly string[]): 
 }
 
 /** Returns the error for an argument that begins with a dash and is no flag. */
-function unknownFlag(valid: readonly FlagName[], argument: string): UsageError {
+function unknownFlag(command: Command, operands: readonly string[], argument: string): UsageError {
   if (/\s/.test(argument)) {
     return new UsageError(
       `${quoteValue(argument)} is taken for a flag; a prompt that begins with a dash goes after --: muster -p -- "- …"`,
@@ -104,7 +111,9 @@ function unknownFlag(valid: readonly FlagName[], argument: string): UsageError {
   if (flag !== argument && flag.startsWith('--') && isFlagName(flag.slice(2))) {
     return new UsageError(`${flag} takes no value`);
   }
-  return new UsageError(`unknown flag ${escapeLine(flag)}; ${validFlags(valid, flag)}`);
+  return new UsageError(
+    `unknown flag ${escapeLine(flag)}; ${suggestInstead(command, operands, flag)}`,
+  );
 }
 
 /** Returns the error for words that call no command and are no prompt, because no flag such as -p says so. */

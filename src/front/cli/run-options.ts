@@ -60,6 +60,8 @@ export interface RunOptions extends SessionOptions {
   readonly outputFormat: OutputFormat;
   /** The JSON text of a schema for the answer, or the path of a file that holds it; null for an answer in any form. */
   readonly outputSchema: string | null;
+  /** The values of `--accept`: command lines, or criteria as JSON. */
+  readonly accept: readonly string[];
   /** Whether the terminal UI is shown in plain lines. */
   readonly screenReader: boolean;
   /** The name of the main agent; null for the default agent. */
@@ -120,6 +122,7 @@ export function runOptions(
     ...sessionOptions(flags),
     outputFormat: flags.choice('output-format', OUTPUT_FORMATS, 'text'),
     outputSchema: flags.text('output-schema'),
+    accept: flags.texts('accept'),
     screenReader: flags.has('screen-reader'),
     agent: flags.text('agent'),
     maxTurns: flags.count('max-turns'),

@@ -10,7 +10,7 @@ import {
 } from '../../api/index.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { UsageError } from '../../base/errors.ts';
-import { loadOutputSchema, readSessionAgents } from './file-options.ts';
+import { loadOutputSchema, readAcceptanceFlags, readSessionAgents } from './file-options.ts';
 import { printNotice } from './output.ts';
 import type { RunOptions, SessionOptions } from './run-options.ts';
 import { readMessage, readPrompt } from './stdin.ts';
@@ -113,7 +113,8 @@ async function start(
     const said = mayStartByItself(options)
       ? await promptBesideAgent(muster, agent ?? '', signal)
       : prompt;
-    const given = dropMissing({ prompt: said, outputSchema: schema });
+    const accept = readAcceptanceFlags(options.accept);
+    const given = dropMissing({ prompt: said, outputSchema: schema, accept });
     const files = await attachedFiles(muster, said, { to: null, ...named, signal });
     return muster.start({ ...given, source: 'cli', ...named, ...files }, onEvent);
   }

@@ -17,8 +17,12 @@ export interface Scan {
 /** The flags by their spellings, such as `--model` and `-p`. */
 const SPELLINGS: ReadonlyMap<string, FlagName> = new Map(
   FLAG_NAMES.flatMap((name) => {
-    const { short } = flagSpec(name);
-    const spellings = short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`];
+    const { short, formerName } = flagSpec(name);
+    const spellings = [
+      `--${name}`,
+      ...(short === undefined ? [] : [`-${short}`]),
+      ...(formerName === undefined ? [] : [`--${formerName}`]),
+    ];
     return spellings.map((spelling): [string, FlagName] => [spelling, name]);
   }),
 );

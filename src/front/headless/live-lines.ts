@@ -1,3 +1,4 @@
+import { describeAcceptance } from '../../protocol/acceptance.ts';
 import { formatServerMessage, toNoticeLevel } from '../../protocol/server-message.ts';
 import { describeRequest } from '../../report/request-line.ts';
 import { formatClockTime } from '../../base/local-time.ts';
@@ -188,6 +189,8 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
     case 'context.dropped':
     case 'context.handed':
       return `${indent}~ ${name}: ${describeCompaction(event)}`;
+    case 'acceptance.checked':
+      return `${indent}${event.outcome.isPassed ? '✓' : '✗'} ${name}: ${describeAcceptance(event.outcome)}`;
     case 'warning':
       return `${indent}! ${name}: ${event.message}`;
     case 'server.logged':

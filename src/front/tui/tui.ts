@@ -97,8 +97,9 @@ export async function runInterface(
     if (kept.model !== null) dispatch({ type: 'run-command', name: 'model', argument: kept.model });
     dispatch({ type: 'restarted', ...kept });
   }
+  const isNew = resume === null;
   // The first frame is drawn before the message is sent.
-  setImmediate(() => dispatch({ type: 'started', firstMessage: prompt, dialogs }));
+  setImmediate(() => dispatch({ type: 'started', firstMessage: prompt, dialogs, isNew }));
   const outcome = await holdTerminal(app, muster.screenMark, left.promise, (signal) => {
     if (signal === 'SIGINT' && app.isTerminalLent === true) return;
     if (signal === 'SIGINT' && app.onInterrupt !== undefined) app.onInterrupt();

@@ -2,6 +2,7 @@ import type { OutputCap } from '../output-cap.ts';
 import type { ErrorInfo } from '../../base/errors.ts';
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { Attachment } from '../attachment.ts';
+import type { AcceptanceOutcome } from '../acceptance.ts';
 import type { EndReason } from '../end-reason.ts';
 import type { TaskInput } from '../input.ts';
 import type { LimitHit } from '../limits.ts';
@@ -152,6 +153,8 @@ export type EventBody =
         readonly from: string;
         readonly failure: FailureKind;
       };
+      /** Set if the model takes over because the work of the model before it, `provider/id`, was not accepted. */
+      readonly escalation?: { readonly from: string };
     }
   /** A text for the model was added to the inputs of the next request. */
   | { readonly type: 'input.queued'; readonly input: TaskInput }
@@ -408,6 +411,15 @@ export type EventBody =
     }
   /** The task has replaced its list of todos. */
   | { readonly type: 'todos.set'; readonly items: readonly TodoItem[] }
+  /**
+   * The state of the task's directory before its work was recorded, so that the work can be checked. `baseline`: the hash
+   * of the blob that holds it.
+   */
+  | { readonly type: 'acceptance.prepared'; readonly baseline: string }
+  /** The work of the task is being checked. `turn`: the number of the turn whose answer ended the work. */
+  | { readonly type: 'acceptance.started'; readonly turn: number }
+  /** The work of the task was checked. */
+  | { readonly type: 'acceptance.checked'; readonly outcome: AcceptanceOutcome }
   /** The task has reached a limit. */
   | (LimitHit & { readonly type: 'limit.reached' })
   /** A warning for the user, which does not end the task. */

@@ -43,10 +43,11 @@ function describeTool(
   family: ModelFamily | null,
 ): ToolSpec {
   if (family === null) return { name, description, inputSchema };
-  const { name: shapedName = name, arguments: names = {} } = family.tools[name] ?? {};
+  const { name: shapedName = name, arguments: names = {}, hint } = family.tools[name] ?? {};
+  const text = renameArguments(renameTools(description, family), names);
   return {
     name: shapedName,
-    description: renameArguments(renameTools(description, family), names),
+    description: hint === undefined ? text : `${text} ${hint}`,
     inputSchema: renameFields(inputSchema, names),
     ...(grammar === undefined ? {} : { grammar }),
   };

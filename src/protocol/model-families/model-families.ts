@@ -8,6 +8,8 @@ export interface ToolShape {
    * follow under Muster's names. The names hold for the objects in lists, too.
    */
   readonly arguments?: Readonly<Record<string, string>>;
+  /** A sentence that follows Muster's description. It says what the vendor's own agent tells its models. */
+  readonly hint?: string;
 }
 
 /** The form in which the models of a family were trained to call tools. */
@@ -23,6 +25,9 @@ export interface ModelFamily {
   readonly replaces: Readonly<Record<string, readonly string[]>>;
 }
 
+const THREE_LINES =
+  'Include at least three lines of context before and after the change, and escape nothing.';
+
 /**
  * The families of models whose own agents call tools by other names than Muster. The models of Anthropic, and those of
  * GLM and DeepSeek, whose vendors recommend Claude Code, know Muster's names. So does any model of no family.
@@ -34,7 +39,11 @@ export const MODEL_FAMILIES: readonly ModelFamily[] = [
     source: 'openai/codex, codex-rs/core/src/tools and codex-rs/apply-patch',
     replaces: { [PATCH_TOOL]: ['Write', 'Edit', 'MultiEdit'] },
     tools: {
-      PatchFiles: { name: 'apply_patch', arguments: { patch: 'input' } },
+      PatchFiles: {
+        name: 'apply_patch',
+        arguments: { patch: 'input' },
+        hint: 'Do not read the files again afterwards. Use a command for changes that a script makes more easily.',
+      },
       Read: { name: 'read_file' },
       LS: { name: 'list_dir', arguments: { path: 'dir_path' } },
       Grep: {
@@ -64,6 +73,7 @@ export const MODEL_FAMILIES: readonly ModelFamily[] = [
           new_string: 'new_string',
           replace_all: 'allow_multiple',
         },
+        hint: THREE_LINES,
       },
       LS: { name: 'list_directory', arguments: { path: 'dir_path' } },
       Glob: { name: 'glob', arguments: { pattern: 'pattern', path: 'dir_path' } },
@@ -94,7 +104,7 @@ export const MODEL_FAMILIES: readonly ModelFamily[] = [
     tools: {
       Read: { name: 'read_file' },
       Write: { name: 'write_file' },
-      Edit: { name: 'edit' },
+      Edit: { name: 'edit', hint: THREE_LINES },
       LS: { name: 'list_directory' },
       Glob: { name: 'glob' },
       Grep: {
@@ -124,6 +134,7 @@ export const MODEL_FAMILIES: readonly ModelFamily[] = [
       MultiEdit: {
         name: 'StrReplaceFile',
         arguments: { file_path: 'path', edits: 'edit', old_string: 'old', new_string: 'new' },
+        hint: 'Several changes of one file belong into one call.',
       },
       Glob: { name: 'Glob', arguments: { pattern: 'pattern', path: 'directory' } },
       Bash: { name: 'Shell' },

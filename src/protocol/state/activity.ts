@@ -11,6 +11,8 @@ export type Activity =
   | { readonly kind: 'streaming' }
   /** The task requests a summary of its conversation, to make room in the context window. */
   | { readonly kind: 'compacting' }
+  /** The work of the task is being checked. */
+  | { readonly kind: 'checking' }
   /** The answer has begun, but no content has arrived since the time `since`. */
   | { readonly kind: 'stalled'; readonly since: number }
   | { readonly kind: 'waiting_to_retry'; readonly because: string }

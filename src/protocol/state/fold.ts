@@ -116,6 +116,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       const { agent } = state.spec;
       activations.applyModelChange(state.activation, state.spec.model, event);
       state.spec = { ...state.spec, rights, limits, model, agent: withEffort(agent, effort) };
+      if (event.escalation !== undefined) state.acceptance.rung += 1;
       return;
     }
     case 'task.rewound':
@@ -196,6 +197,19 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       addFileChanges(state, event.changed);
       if (state.doing?.kind === 'waiting_for_children') state.doing = createWaitingActivity(state);
       return;
+    case 'acceptance.prepared':
+      state.acceptance.baseline = event.baseline;
+      return;
+    case 'acceptance.started':
+      state.doing = { kind: 'checking' };
+      return;
+    case 'acceptance.checked': {
+      const { acceptance } = state;
+      const check = { outcome: event.outcome, rung: acceptance.rung };
+      acceptance.checks = [...acceptance.checks, check];
+      state.doing = { kind: 'idle' };
+      return;
+    }
     case 'todos.set':
       state.todos = event.items;
       return;
@@ -234,6 +248,7 @@ function beginActivation(
   state.end = null;
   state.result = '';
   state.structured = null;
+  state.acceptance.checks = [];
   state.endedAt = null;
   state.lifetime.endedMs = null;
 }

@@ -17,11 +17,22 @@ import type { ModelFault } from '../fault.ts';
 import { emptyInbox, type InboxState } from './questions.ts';
 import { initialRepetition, type Repetition } from './repetition.ts';
 import type { TaskStatus } from '../result.ts';
+import type { AcceptanceOutcome } from '../acceptance.ts';
 import type { Rewound } from '../events/rewound.ts';
 import { createLifetime, steadyTime, type Lifetime } from './steady-time.ts';
 import * as activations from './activation.ts';
 import type { TaskSpec } from '../task.ts';
 import type { TodoItem } from '../tool.ts';
+
+/** The checks of a task's work. */
+export interface AcceptanceState {
+  /** The hash of the blob with the state of the directory before the work; null: it was not recorded yet. */
+  baseline: string | null;
+  /** The outcomes in this activation, each with the number of models that had been replaced before. */
+  checks: readonly { readonly outcome: AcceptanceOutcome; readonly rung: number }[];
+  /** The number of models whose work was not accepted, so that the next one took over. */
+  rung: number;
+}
 
 /** The state of a task, folded from its log. The engine and all front ends use it. */
 export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
@@ -50,6 +61,7 @@ export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
   /** The ids of the tasks that are not below this task, but that it may see and address. */
   readonly handed: Set<string>;
   todos: readonly TodoItem[];
+  readonly acceptance: AcceptanceState;
   /** The earlier task whose result is reused, and the time of its end; null: no result is reused. */
   reused: { readonly of: string; readonly at: number } | null;
   /** The rewind whose files are being restored; null: there is none, or it is complete. */
@@ -106,6 +118,7 @@ export function initialState(first: TaskEvent): TaskState {
     skills: new Set(first.spec.skills),
     foundTools: new Map(),
     todos: [],
+    acceptance: { baseline: null, checks: [], rung: 0 },
     reused: null,
     rewinding: null,
     end: null,

@@ -37,6 +37,8 @@ export function activityText(
       return 'streaming';
     case 'compacting':
       return 'compacting its context';
+    case 'checking':
+      return 'checking the work';
     case 'stalled':
       return `stalled${formatDuration(activity.since)}`;
     case 'waiting_to_retry':

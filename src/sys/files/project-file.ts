@@ -1,4 +1,4 @@
-import { closeSync, lstatSync } from 'node:fs';
+import { closeSync, fstatSync, lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { errorMessage, MusterError, systemErrorCode } from '../../base/errors.ts';
@@ -59,13 +59,21 @@ export interface ProjectFileRequest extends ProjectFileName {
 /** A verdict on a file that may not take effect. */
 export type UntrustedVerdict = Exclude<TrustVerdict, { state: 'trusted' }>;
 
+/** A file that may not take effect. */
+interface UntrustedFile {
+  readonly kind: 'untrusted';
+  readonly verdict: UntrustedVerdict;
+  /** A sentence that says that nobody could trust the file, because it is too large. Default: it is not. */
+  readonly sizeProblem?: string;
+}
+
 /**
  * The result of reading a file of a project. `refused` means that the file cannot or must not be read; `reason` is a
  * sentence.
  */
 export type ProjectFileReading =
   | { readonly kind: 'absent' }
-  | { readonly kind: 'untrusted'; readonly verdict: UntrustedVerdict }
+  | UntrustedFile
   | { readonly kind: 'refused'; readonly code: string; readonly reason: string }
   | { readonly kind: 'read'; readonly bytes: Buffer };
 
@@ -167,9 +175,20 @@ function judge(request: ProjectFileRequest, trust: ProjectTrust, entry: Entry): 
   let content: Buffer | undefined;
   const read = (): Buffer => (content ??= readRegular(entry, request));
   const verdict = trust.judge({ kind, path }, () => hashContent(read()));
-  return verdict.state === 'trusted'
-    ? { kind: 'read', bytes: read() }
-    : { kind: 'untrusted', verdict };
+  if (verdict.state === 'trusted') return { kind: 'read', bytes: read() };
+  const stats = lstatSync(entry.directory.at(basename(entry.real)), { throwIfNoEntry: false });
+  const isTooLarge = stats?.isFile() === true && stats.size > request.maxBytes;
+  return {
+    kind: 'untrusted',
+    verdict,
+    ...(isTooLarge ? { sizeProblem: describeExcessSize(stats.size, request.maxBytes) } : {}),
+  };
+}
+
+/** Says that a file is too large. Both sizes are in bytes. */
+export function describeExcessSize(size: number, limit: number): string {
+  const shown = size > limit ? `It has ${size} bytes, and` : 'It is too large:';
+  return `${shown} the limit is ${limit} bytes.`;
 }
 
 class RefusalError extends Error {
@@ -191,7 +210,7 @@ function readRegular(
   using _close = atScopeEnd(() => closeSync(fd));
   const bytes = readWithLimit(fd, maxBytes);
   if (bytes !== undefined) return bytes;
-  throw new RefusalError('too-large', `Larger than the limit of ${maxBytes} bytes.`);
+  throw new RefusalError('too-large', describeExcessSize(fstatSync(fd).size, maxBytes));
 }
 
 function toRefusal(thrown: unknown): ProjectFileReading {

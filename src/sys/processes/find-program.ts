@@ -27,7 +27,8 @@ export function findProgramDirectory(name: string, path: string): string | undef
   })[0];
 }
 
-function isExecutable(path: string): boolean {
+/** Tells whether a path is a file that this user may run. */
+export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();

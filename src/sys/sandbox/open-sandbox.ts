@@ -140,6 +140,7 @@ class Bubblewrap extends TestedSandbox {
     const caches = locateCaches(settings, {
       mayWrite: access === 'workspace',
       network,
+      isFresh: confinement.freshCaches === true,
       makes: usesPackageCaches(argv),
     });
     const { rules, protectedPaths, backup } = this.determineCommandAccess(
@@ -244,6 +245,7 @@ class Seatbelt extends TestedSandbox {
     const caches = locateCaches(settings, {
       mayWrite: confinement.access === 'workspace',
       network: confinement.network,
+      isFresh: confinement.freshCaches === true,
       makes: usesPackageCaches(argv),
     });
     const { hostPaths } = this.settings;

@@ -86,11 +86,14 @@ export interface CacheUse {
   readonly network: boolean;
   /** True if the directory of the private caches is created if it is missing. */
   readonly makes: boolean;
+  /** True if the command must not see what other commands have left in caches. */
+  readonly isFresh: boolean;
 }
 
 /** Locates the caches for one command, and creates the directories that it may write to. */
 export function locateCaches(settings: CacheSettings | null, use: CacheUse): CacheLocations {
-  const { mayWrite, network, makes } = use;
+  const { network, makes, isFresh } = use;
+  const mayWrite = use.mayWrite && !isFresh;
   if (settings?.kind === 'shared' && mayWrite) return locateSharedCaches(settings);
   const directory =
     settings !== null && mayWrite ? openPrivateDirectory(settings.directory, makes) : null;

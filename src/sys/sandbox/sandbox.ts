@@ -19,6 +19,8 @@ export interface Confinement {
    * change protected files, which are checked afterwards. Default: false.
    */
   readonly runsGitAlone?: boolean;
+  /** True if the command must not see what other commands have left in caches of package managers. Default: false. */
+  readonly freshCaches?: boolean;
 }
 
 /** Files, and directories with their content, that permission rules deny to commands. Absolute paths. */

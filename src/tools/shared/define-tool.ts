@@ -64,7 +64,7 @@ export function defineTool<const S extends ObjectSchema>(
     },
     describe: (input, at) => definition.describe(input, at),
     proposes: (input, at) => definition.proposes?.(input, at) ?? [],
-    run: (input, context) => runSafely(definition, input, context),
+    run: (input, context) => outputErrors(name, context, () => definition.run(input, context)),
   };
 }
 
@@ -72,16 +72,20 @@ function createParsedInput<I>(input: I, notes: readonly string[]): ValidationRes
   return { ok: true, input, ...(notes.length === 0 ? {} : { notes }) };
 }
 
-async function runSafely<S extends ObjectSchema>(
-  definition: ToolDefinition<S>,
-  input: ValueOf<S>,
-  context: ToolContext,
+/**
+ * Runs the work of a call. A MusterError becomes a failed output with the same code, and any error after a stop becomes
+ * an output that says so.
+ */
+export async function outputErrors(
+  tool: string,
+  { signal }: Pick<ToolContext, 'signal'>,
+  work: () => Promise<ToolOutput>,
 ): Promise<ToolOutput> {
   try {
-    context.signal.throwIfAborted();
-    return await definition.run(input, context);
+    signal.throwIfAborted();
+    return await work();
   } catch (thrown) {
-    if (context.signal.aborted) return failure('CANCELLED', `${definition.name} was cancelled.`);
+    if (signal.aborted) return failure('CANCELLED', `${tool} was cancelled.`);
     if (thrown instanceof MusterError) return failure(thrown.code, thrown.message);
     throw thrown;
   }

@@ -7,6 +7,8 @@ import { listServers } from '../../../src/api/mcp/manage-servers.ts';
 import { openLogins } from '../../../src/api/mcp/open-logins.ts';
 import type { McpServerError } from '../../../src/mcp/server-error.ts';
 import type { McpLogins } from '../../../src/mcp/server-login.ts';
+import type { McpServerOrigin } from '../../../src/mcp/server-entry.ts';
+import { Approvals } from '../../../src/trust/approvals.ts';
 import type { StateOptions } from '../../../src/trust/state-directory.ts';
 import {
   agreeInBrowser,
@@ -80,6 +82,7 @@ test('a login: discovery, registration, PKCE, tokens in a private file, and thei
     isRenewable: true,
     place: `${user.credentials}, which only you can read`,
     keychainProblem: null,
+    projectFile: null,
   });
   const redirect = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/callback$/) as string;
   expect(issuer.received).toMatchObject({
@@ -374,6 +377,70 @@ test('the client of the entry, or a document that describes Muster, needs no reg
     { client_id: 'me', scope: 'read extra' },
     { client_id: document },
   ]);
+});
+
+test('a server of a project does not use the login to the same address of another entry', async () => {
+  const issuer = await startAuthorizationServer();
+  const server = await startProtectedServer(issuer);
+  const user = createUser({ issues: { url: server.mcp } });
+  const file = join(user.state.cwd, '.mcp.json');
+  writeFileSync(file, JSON.stringify({ mcpServers: { theirs: { url: server.mcp } } }));
+  const approvals = new Approvals(user.state);
+  approvals.approve(await approvals.propose([]));
+  await user.logIn('issues');
+  const host = createHost({ logins: user.openLogins() });
+  const open = (origin?: McpServerOrigin) => host.open(readEntry({ url: server.mcp }, origin));
+  const project = { scope: 'project', file } as const;
+  const refusal = 'it requires a login';
+  await expect(open(project).start(FOREVER)).rejects.toThrow(refusal);
+  const logins = async () =>
+    (await listServers(user.state)).servers.map(({ name, login }) => [name, login]);
+  expect(await logins()).toEqual([
+    ['issues', 'stored'],
+    ['theirs', 'needed'],
+  ]);
+  expect(await user.logIn('theirs')).toMatchObject({ projectFile: file });
+  expect(await logins()).toEqual([
+    ['issues', 'stored'],
+    ['theirs', 'stored'],
+  ]);
+  await open(project).start(FOREVER);
+  const others = [
+    { ...project, file: '/other/.mcp.json' },
+    { scope: 'project', file: join(user.state.cwd, '.claude/agents/a.md'), definition: 'a' },
+  ] as const;
+  for (const origin of others) await expect(open(origin).start(FOREVER)).rejects.toThrow(refusal);
+  // The servers of the user's own definitions are the user's.
+  await open({ scope: 'user', file: '/agents/mine.md', definition: 'mine' }).start(FOREVER);
+  expect(new Set(server.tokens).size).toBe(2);
+  expect(await logOut('theirs', user.state)).toMatchObject({ kind: 'revoked' });
+  expect(await logins()).toEqual([
+    ['issues', 'stored'],
+    ['theirs', null],
+  ]);
+  // The address stands for all logins to the server.
+  await user.logIn('theirs');
+  expect(await logOut(server.mcp, user.state)).toMatchObject({ kind: 'revoked' });
+  expect(issuer.accessTokens.size).toBe(0);
+  expect(await logOut(server.mcp, user.state)).toEqual({ kind: 'none', problem: null });
+});
+
+test('a client secret goes to no authorization server that only the MCP server names', async () => {
+  const issuer = await startAuthorizationServer();
+  const server = await startProtectedServer(issuer);
+  const oauth = { client_id: 'me', client_secret: 'hidden' };
+  const user = createUser({
+    open: { url: server.mcp, oauth },
+    bound: { url: server.mcp, oauth: { ...oauth, issuer: issuer.url } },
+    other: { url: server.mcp, oauth: { ...oauth, issuer: 'https://other.example' } },
+  });
+  await expect(user.logIn('open')).rejects.toThrow(
+    `no login to open: its entry has a client_secret without an issuer, so the server would decide who gets the secret. It names ${issuer.url}: if that is right, write "issuer": "${issuer.url}" beside the client_secret`,
+  );
+  await expect(user.logIn('other')).rejects.toThrow('instead of https://other.example');
+  expect([user.pages, issuer.received.token]).toEqual([[], []]);
+  await user.logIn('bound');
+  expect(issuer.received.token).toHaveLength(1);
 });
 
 test.each<[string, string, object]>([

@@ -1,7 +1,13 @@
+import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { USAGE_KEYS } from '../../../src/api/tasks/usage-keys.ts';
 import { usageReport, type UsageQuery } from '../../../src/api/tasks/usage-report.ts';
 import { formatCost, formatCount } from '../../../src/report/cost-text.ts';
-import { NO_USAGE_TOTAL, type LedgerEntry } from '../../../src/protocol/state/ledger.ts';
+import {
+  addUsageTotals,
+  NO_USAGE_TOTAL,
+  type LedgerEntry,
+} from '../../../src/protocol/state/ledger.ts';
 import { NO_USAGE } from '../../../src/protocol/model.ts';
 import type { TaskSummary } from '../../../src/store/task-store.ts';
 
@@ -66,6 +72,7 @@ function keysBy(query: Partial<UsageQuery>): readonly unknown[] {
 }
 
 it('groups by each key, the costliest first and days in order', () => {
+  expect(keysBy({ by: 'outcome' })).toEqual([['completed', 4, 4, 7, 1]]);
   expect(keysBy({ by: 'model' })).toEqual([
     ['a/one', 3, 3, 7, 1],
     ['a/new', 1, 1, 0, 0],
@@ -85,6 +92,101 @@ it('groups by each key, the costliest first and days in order', () => {
     ['broken', 1, 0, 0, 1],
     ['grandchild', 1, 1, 0, 0],
   ]);
+});
+
+it('groups by combinations of keys, and splits a task by its models', () => {
+  const ladder = task('ladder', {
+    status: 'failed',
+    ledger: [entry(), entry({ model: 'a/strong', costUsd: 3 })],
+  });
+  const { rows, by, total } = usageReport([...TASKS, ladder], {
+    ...ALL,
+    by: ['type', 'model', 'outcome'],
+  });
+  expect(by).toEqual(['type', 'model', 'outcome']);
+  const values = rows.map(({ groups, tasks, reported, estimated }) => [
+    groups.map(({ key }) => key).join(' '),
+    tasks,
+    reported.costUsd + estimated.costUsd,
+  ]);
+  expect(values).toEqual([
+    ['main a/one completed', 1, 6],
+    ['Explore a/strong failed', 1, 3],
+    ['Explore a/one completed', 2, 1.5],
+    ['Explore a/one failed', 1, 1],
+    ['Explore a/new completed', 1, 0],
+  ]);
+  expect(rows[1]).toMatchObject({
+    key: 'Explore, a/strong, failed',
+    title: 'Explore, a/strong, failed',
+    groups: [
+      { by: 'type', key: 'Explore', title: 'Explore' },
+      { by: 'model', key: 'a/strong', title: 'a/strong' },
+      { by: 'outcome', key: 'failed', title: 'failed' },
+    ],
+  });
+  expect(total.tasks).toBe(5);
+});
+
+it('lists days in order and the costliest of a day first, and names tasks by their descriptions', () => {
+  const keys = (by: UsageQuery['by']) =>
+    usageReport(TASKS, { ...ALL, by }).rows.map(({ key }) => key);
+  expect(keys(['day', 'type'])).toEqual([
+    '2026-11-20, main',
+    '2026-11-20, Explore',
+    '2026-11-22, main',
+  ]);
+  expect(keys(['type', 'day'])).toEqual([
+    'main, 2026-11-20',
+    'Explore, 2026-11-20',
+    'main, 2026-11-22',
+  ]);
+  const [row] = usageReport(TASKS, { ...ALL, by: ['outcome', 'task'] }).rows;
+  expect(row?.title).toBe('completed, main: about top');
+});
+
+const randomEntry = fc
+  .record({
+    day: fc.constantFrom('2026-11-20', '2026-11-21'),
+    model: fc.constantFrom('a/one', 'a/two', 'b/one, a/two'),
+    isEstimated: fc.boolean(),
+    answers: fc.integer({ min: 1, max: 3 }),
+    // Sixteenths of a dollar, which add up without rounding.
+    sixteenths: fc.nat(100),
+    unpriced: fc.nat(1),
+    input: fc.nat(1000),
+    output: fc.nat(1000),
+  })
+  .map(({ sixteenths, input, output, ...rest }) =>
+    entry({ ...rest, costUsd: sixteenths / 16, usage: { ...NO_USAGE, input, output } }),
+  );
+const randomTask = fc.record({
+  agent: fc.constantFrom('main', 'Explore', 'a'),
+  status: fc.constantFrom('completed', 'partial', 'failed', 'running'),
+  ledger: fc.array(randomEntry, { maxLength: 5 }),
+});
+
+it('the rows of any combination of keys add up to the total', () => {
+  fc.assert(
+    fc.property(
+      fc.array(randomTask, { maxLength: 8 }),
+      fc.subarray([...USAGE_KEYS], { minLength: 1 }),
+      (changes, by) => {
+        const tasks = changes.map((change, index) =>
+          task(`task${index}`, change as Partial<TaskSummary>),
+        );
+        const { rows, total } = usageReport(tasks, { ...ALL, by });
+        for (const kind of ['reported', 'estimated'] as const) {
+          const sum = rows.reduce(
+            (before, row) => addUsageTotals(before, row[kind]),
+            NO_USAGE_TOTAL,
+          );
+          expect(sum).toEqual(total[kind]);
+        }
+        expect(new Set(rows.map(({ groups }) => JSON.stringify(groups))).size).toBe(rows.length);
+      },
+    ),
+  );
 });
 
 it('counts a task with all its descendants, beginning with a given day', () => {

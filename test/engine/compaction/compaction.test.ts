@@ -362,11 +362,11 @@ test('a summary is charged to the budget of its task, and is not one of its turn
 test('no summary is requested if the budget does not allow both it and the next turn', async () => {
   const engine = compacting(reader(200, { size: 200 }), {
     agent: { ...MAIN_AGENT, compactAt: 8_000 },
-    settings: { rootLimits: { ...SETTINGS.rootLimits, maxTokens: 265_000 } },
+    settings: { rootLimits: { ...SETTINGS.rootLimits, maxTokens: 268_000 } },
   });
   const task = await run(engine);
   const dropped = engine.events.find(({ type }) => type === 'context.dropped');
-  expect(dropped).toMatchObject({ because: expect.stringContaining('max_tokens = 265000') });
+  expect(dropped).toMatchObject({ because: expect.stringContaining('max_tokens = 268000') });
   expect(task.state.end?.status).toBe('partial');
   // The remaining budget is used for a last answer.
   expect(task.state.result).toBe('the sum is 7');

@@ -5,6 +5,7 @@ import { readItemRows } from '../../../src/engine/fan-out/item-rows.ts';
 import type { FanOut } from '../../../src/protocol/template.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { MODEL, rootRights, testEngine } from '../support.ts';
+import { VirtualTime } from '../virtual-time.ts';
 
 const ITEMS = ['a', 'b', 'c'];
 
@@ -71,6 +72,29 @@ describe('a run of a template', () => {
     );
     const rows = readItemRows(store, foldLog(store, first.spec.id));
     expect(reused).toEqual(rows.map(({ taskId }) => taskId));
+  });
+
+  it('starts no further items after the time of the tree, and ends those at work', async () => {
+    const time = new VirtualTime();
+    const { engine, store } = testEngine(
+      async () => {
+        await time.sleep(40_000);
+        return { text: 'fine' };
+      },
+      { time, settings: { treeWallMs: 60_000, maxParallel: 1 } },
+    );
+    const run = await engine.startFanOut(REQUEST);
+    let hasEnded = false;
+    void run.end.written.then(() => (hasEnded = true));
+    await time.pass(() => hasEnded);
+    const rows = readItemRows(store, foldLog(store, run.spec.id));
+    expect(rows.map(({ status }) => status)).toEqual(['completed', 'partial', 'waiting']);
+    expect(run.state.end).toMatchObject({
+      status: 'partial',
+      error: { code: 'LIMIT_EXCEEDED' },
+      because:
+        'the limit tree_wall_seconds = 60 is reached (60 used): 3 items: 1 completed, 1 partial, 1 not started',
+    });
   });
 
   it('cannot start if no item could begin, and says why', async () => {

@@ -62,6 +62,12 @@ const rounds = (count: number): readonly EventBody[] =>
   Array.from({ length: count }, (_, index) => [asked(index + 1), called(index + 1), result]).flat();
 
 const limit: EventBody = { type: 'limit.reached', limit: 'max_turns', value: 3, used: 3 };
+const timeUp: EventBody = {
+  type: 'limit.reached',
+  limit: 'tree_wall_seconds',
+  value: 60,
+  used: 60,
+};
 const child = (background: boolean): EventBody => ({
   type: 'child.created',
   child: 'child0000000',
@@ -135,6 +141,7 @@ const failed = (message: string, retryable: boolean): Step => ({
   },
 });
 const LIMIT_REACHED = 'the limit max_turns = 3 is reached (3 used)';
+const TIME_UP = 'the limit tree_wall_seconds = 60 is reached (60 used)';
 const GO_ON =
   'Your answer was cut off at your output limit. Go on with it exactly where it stopped: no introduction, nothing said again.';
 const EMPTY = 'Your answer was empty. Go on with the task, or give your final answer as text.';
@@ -198,7 +205,7 @@ describe('the next step', () => {
         { ...asked(2), inputs: ['shells-0'] } as EventBody,
         answered('here', { turn: 2 }),
       ],
-      { kind: 'stop_shells', shells: ['shell0000000'] },
+      { kind: 'stop_shells', shells: ['shell0000000'], notify: false },
     ],
     [
       'once the shell has ended is the end',
@@ -250,6 +257,51 @@ describe('the next step', () => {
       'after a last turn with calls is the end, and the calls are not run',
       [...rounds(3), limit, asked(4, 'none'), called(4)],
       partial('', LIMIT_REACHED, 'limit'),
+    ],
+    [
+      'at the end of the time of the tree is to close a request under way',
+      [asked(), timeUp],
+      { kind: 'close_turn', turn: 1, because: TIME_UP },
+    ],
+    [
+      'at the end of the time of the tree is to close the calls that are left',
+      [asked(), called(), timeUp],
+      { kind: 'close_calls', because: TIME_UP },
+    ],
+    [
+      'at the end of the time of the tree is to stop the shells',
+      [...rounds(1), shell, timeUp],
+      { kind: 'stop_shells', shells: ['shell0000000'], notify: true },
+    ],
+    [
+      'at the end of the time of the tree is to wait for the children',
+      [...rounds(1), child(true), timeUp],
+      { kind: 'wait' },
+    ],
+    [
+      'at the end of the time of the tree is to report it when everything has ended',
+      [...rounds(1), child(true), shell, timeUp, childEnded, shellEnded],
+      {
+        kind: 'notice',
+        id: 'time-0',
+        text: `Stop here: ${TIME_UP}. No more tools: give your final answer now, with what you have. It must be complete within 6 s.`,
+      },
+    ],
+    ['after that report is the last turn', [...rounds(1), timeUp, said('time-0')], lastTurn],
+    [
+      'of a last request at the end of the time is to send it again',
+      [...rounds(1), timeUp, asked(2, 'none')],
+      lastTurn,
+    ],
+    [
+      'after that answer is the end',
+      [...rounds(1), timeUp, asked(2, 'none'), answered('so far', { turn: 2 })],
+      partial('so far', TIME_UP, 'limit'),
+    ],
+    [
+      'of a task that reached another limit first is its last turn',
+      [...rounds(3), limit, timeUp],
+      lastTurn,
     ],
     [
       'of a resumed task is the turn with the message',

@@ -100,7 +100,7 @@ describe('the arguments of Task', () => {
       'an unknown argument without a value',
       { prompt: 'a', colour: null },
       [
-        'colour: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema, context',
+        'colour: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema, accept, models, context',
       ],
     ],
     [
@@ -122,7 +122,7 @@ describe('the arguments of Task', () => {
       'an unknown one',
       { prompt: 'a', agent: 'x' },
       [
-        'agent: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema, context',
+        'agent: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema, accept, models, context',
       ],
     ],
     [
@@ -179,7 +179,7 @@ describe('the arguments of Task', () => {
       'a prototype',
       JSON.parse('{"prompt":"a","__proto__":1}'),
       [
-        '__proto__: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema, context',
+        '__proto__: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema, accept, models, context',
       ],
     ],
   ])('refuse %s', (_, params, issues) => {

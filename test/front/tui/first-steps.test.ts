@@ -167,7 +167,66 @@ describe('a question of the model', () => {
     await using stage = await asked(INPUT);
     await shows(stage, 'Which rounding?');
     await stage.emulator.press(KEYS.enter);
-    expect(await stage.screen()).toContain('type your answer, or the number of one');
+    expect(await stage.screen()).toContain('type your answer, or ↓ chooses one');
+    expect(stage.asked.answers).toEqual([]);
+  });
+});
+
+describe('the arrow keys in a question of the model', () => {
+  const ANSWERED = [{ question: 'mainmainq1', text: '2' }];
+
+  it('mark an answer without the focus, and Enter gives it', async () => {
+    await using stage = await asked(INPUT);
+    await shows(stage, '└ ↑ ↓ or 1–2 choose · t type an answer · tab to focus');
+    stage.pass(1_000);
+    await stage.emulator.press(KEYS.down);
+    await shows(stage, '│ ▶ 1  half up');
+    await stage.emulator.press(KEYS.down, KEYS.down, KEYS.up);
+    await shows(stage, '│ ▶ 2  half to even');
+    expect(await stage.screen()).toContain('enter gives the marked answer');
+    await stage.emulator.press(KEYS.enter);
+    expect(stage.asked.answers).toEqual(ANSWERED);
+  });
+
+  it('do nothing before the user can have read the question', async () => {
+    await using stage = await asked(INPUT);
+    await shows(stage, 'Which rounding?');
+    await stage.emulator.press(KEYS.down, KEYS.enter);
+    expect(await stage.screen()).not.toContain('▶');
+    expect(stage.asked.answers).toEqual([]);
+  });
+
+  it('leave digits and typed answers as they are', async () => {
+    await using stage = await asked(INPUT);
+    await shows(stage, 'Which rounding?');
+    stage.pass(1_000);
+    await stage.emulator.press(KEYS.down);
+    await stage.emulator.type('none');
+    expect(await stage.screen()).not.toContain('▶');
+    await stage.emulator.press(KEYS.enter);
+    expect(stage.asked.answers).toEqual([{ question: 'mainmainq1', text: 'none' }]);
+  });
+
+  it('do the same while it has the focus, and scroll long answers into view', async () => {
+    const options = ['short', `${'long '.repeat(400)}end of two`, 'last'];
+    await using stage = await asked({ ...INPUT, options });
+    await shows(stage, 'Which rounding?');
+    await stage.emulator.press(KEYS.tab, KEYS.down);
+    expect(await stage.screen()).toContain('▶ 2  long');
+    await stage.emulator.press(KEYS.down);
+    expect(await stage.screen()).toContain('▶ 3  last');
+    await stage.emulator.press(KEYS.up);
+    stage.pass(1_000);
+    await stage.emulator.press(KEYS.enter);
+    expect(stage.asked.answers).toEqual(ANSWERED);
+  });
+
+  it('go through earlier messages if the model offers no answers', async () => {
+    await using stage = await asked({ ...INPUT, options: [] });
+    await shows(stage, '└ t type an answer');
+    stage.pass(1_000);
+    await stage.emulator.press(KEYS.up);
+    expect(await stage.screen()).toMatch(/your answer, below|first send or clear/);
     expect(stage.asked.answers).toEqual([]);
   });
 });

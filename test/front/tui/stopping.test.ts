@@ -109,6 +109,47 @@ describe('ctrl+x', () => {
   });
 });
 
+describe('the tree gives the keys back', () => {
+  it('once the last child has ended, and the message about its stop goes', async () => {
+    await using stage = await atWork();
+    stage.begin('child2xx', { parent: 'mainmain', description: 'look again' });
+    await stage.emulator.press(KEYS.ctrlT, 's');
+    stage.end('child1xx', 'stopped', 'the user stopped it');
+    const one = await stage.screen();
+    expect(one).toContain('▶  ■ Explore child1');
+    expect(one).not.toContain('stopping the task');
+    expect(one).toMatch(/project · .*one · .* · \[default\] +enter open · esc back · r resume/);
+    await stage.emulator.press(KEYS.down, 's');
+    stage.end('child2xx', 'stopped', 'the user stopped it');
+    expect(await stage.screen()).not.toContain('▶');
+    await stage.emulator.type('go on');
+    expect(await stage.screen()).toMatch(/─\ngo on/);
+  });
+
+  it.each([
+    [40, '$0.0100 · [default]  enter open · s stop'],
+    [60, 'one · 1 % · $0.0100 · [default]          enter open · s stop'],
+    [80, 'project · one · 1 % · $0.0100 · [default]         enter open · s stop · esc back'],
+  ])('and names its keys before it does, in %d columns', async (columns, line) => {
+    await using stage = new Stage({ columns });
+    stage.contextWindow = 200_000;
+    await stage.say('Look at it');
+    stage.call('mainmain', 'c1', 'Task', { description: 'look', subagent_type: 'Explore' });
+    stage.begin('child1xx', { parent: 'mainmain', description: 'look' });
+    await stage.emulator.press(KEYS.ctrlT);
+    expect((await stage.screen()).trimEnd().split('\n').at(-1)).toBe(line);
+  });
+
+  it('but keeps them if the user looks at tasks that had ended before', async () => {
+    await using stage = await atWork();
+    stage.end('child1xx');
+    await stage.emulator.press(KEYS.ctrlT, KEYS.down);
+    stage.answer('mainmain', 'It is done.');
+    stage.end('mainmain');
+    expect(await stage.screen()).toContain('▶  ✓ Explore child1');
+  });
+});
+
 describe('esc twice', () => {
   it('opens /undo if nothing is at work and the editor is empty', async () => {
     await using stage = await atWork();

@@ -1,8 +1,11 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Readable } from 'node:stream';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable, type Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 
 /** A request that a server has received. */
@@ -101,4 +104,87 @@ export async function startSseServer(): Promise<HttpServer> {
     };
     stream.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: results[method] })}\n\n`);
   });
+}
+
+/** A server over HTTP that carries its calls out as tasks. */
+export interface TaskServer extends HttpServer {
+  /** Ends the process behind the server and starts another one, in which running requests get no answer. */
+  readonly restart: () => void;
+}
+
+/** Serves `tasks.mjs` over streamable HTTP without sessions. `env`: its variables. */
+export async function startTaskServer(
+  env: Readonly<Record<string, string>> = {},
+): Promise<TaskServer> {
+  /** The requests that wait, by the id that they have in the process. */
+  const waiting = new Map<number, WaitingRequest>();
+  let last = 0;
+  const start = (): ChildProcessByStdio<Writable, Readable, null> => {
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'tasks.mjs')], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { ...process.env, ...env },
+    });
+    createInterface({ input: child.stdout }).on('line', (line) => deliver(waiting, line));
+    return child;
+  };
+  let child = start();
+  const stop = (): void => {
+    child.kill('SIGKILL');
+    for (const { response } of waiting.values()) response.destroy();
+    waiting.clear();
+  };
+  onTestFinished(stop);
+  const server = await startHttpServer(async (request, response) => {
+    if (request.method !== 'POST') {
+      response.writeHead(405).end();
+      return;
+    }
+    const text = Buffer.concat(await request.toArray()).toString('utf8');
+    const message = JSON.parse(text) as RpcMessage;
+    if (message.method === undefined || message.id === undefined) {
+      child.stdin.write(`${text}\n`);
+      response.writeHead(202).end();
+      return;
+    }
+    last += 1;
+    waiting.set(last, { id: message.id, response, task: message.params?.taskId });
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    child.stdin.write(`${JSON.stringify({ ...message, id: last })}\n`);
+  });
+  const restart = (): void => {
+    stop();
+    child = start();
+  };
+  return { ...server, restart };
+}
+
+interface RpcMessage {
+  readonly id?: number | string;
+  readonly method?: string;
+  readonly params?: { readonly taskId?: string };
+}
+
+interface WaitingRequest {
+  readonly id: number | string;
+  readonly response: ServerResponse;
+  /** The task that the request is about. */
+  readonly task: string | undefined;
+}
+
+/** Sends a message of the process to the request that it belongs to. */
+function deliver(waiting: Map<number, WaitingRequest>, line: string): void {
+  const message = JSON.parse(line) as RpcMessage;
+  const send = ({ response }: WaitingRequest, sent: object) =>
+    response.write(`data: ${JSON.stringify(sent)}\n\n`);
+  if (message.method !== undefined) {
+    // A question of a task comes with the request for its result.
+    const owner = [...waiting.values()].findLast(({ task }) => task === message.id);
+    if (owner !== undefined) send(owner, message);
+    return;
+  }
+  const request = waiting.get(Number(message.id));
+  if (request === undefined) return;
+  waiting.delete(Number(message.id));
+  send(request, { ...message, id: request.id });
+  request.response.end();
 }

@@ -92,8 +92,9 @@ const entry = {
     ...(clientId === undefined ? {} : { clientId }),
     ...(clientSecret === undefined ? {} : { clientSecret }),
     ...(privateKey === undefined ? {} : { privateKey }),
+    ...(isProgram ? { grantType: 'client_credentials' } : {}),
     // The server of such a scenario names its authorization server only when it is asked.
-    ...(isProgram ? { grantType: 'client_credentials', issuer: await findIssuer() } : {}),
+    ...(isProgram || clientSecret !== undefined ? { issuer: await findIssuer() } : {}),
   },
 };
 const home = mkdtempSync(join(tmpdir(), 'muster-conformance-'));

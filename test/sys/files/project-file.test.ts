@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { listProjectDirectories, projectRoot } from '../../../src/sys/files/project-directories.ts';
 import {
+  describeExcessSize,
   readProjectFile,
   TRUST_ALL,
   TRUST_NOTHING,
@@ -59,6 +60,22 @@ it('does not open a file that nobody has trusted', () => {
   expect(explainUntrusted({ state: 'changed', trustedOn: '2026-01-02T03:04:05Z' })).toMatch(
     /^Changed since you trusted it on 2026-01-02\. /,
   );
+});
+
+it('says of a file that nobody has trusted whether it is too large to be trusted', () => {
+  writeFileSync(join(boundary, 'eleven'), 'x'.repeat(11));
+  writeFileSync(join(boundary, 'ten'), 'x'.repeat(10));
+  const verdict = { state: 'new' } as const;
+  expect(['eleven', 'ten'].map((path) => read(path, TRUST_NOTHING))).toStrictEqual([
+    { kind: 'untrusted', verdict, sizeProblem: 'It has 11 bytes, and the limit is 10 bytes.' },
+    { kind: 'untrusted', verdict },
+  ]);
+  expect(read('eleven')).toEqual({
+    kind: 'refused',
+    code: 'too-large',
+    reason: 'It has 11 bytes, and the limit is 10 bytes.',
+  });
+  expect(describeExcessSize(0, 10)).toBe('It is too large: the limit is 10 bytes.');
 });
 
 it('refuses anything but a regular file of the project, and large files', () => {

@@ -17,7 +17,7 @@ function settings(at: Place, kind: CacheSettings['kind'] = 'private'): CacheSett
   };
 }
 
-const USE = { mayWrite: true, network: true, makes: true };
+const USE = { mayWrite: true, network: true, makes: true, isFresh: false };
 
 test('private caches are in a directory of the user alone, which is created', () => {
   const at = new Place();

@@ -1,3 +1,4 @@
+import { readAcceptanceField } from '../../fields/acceptance.ts';
 import { basename } from 'node:path';
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition, AgentParameter } from '../../../protocol/agent.ts';
@@ -26,7 +27,7 @@ import type { FileDefinitions, FormatReader } from '../../loader/format.ts';
 /** The fields that only Muster's own format has. */
 const OWN_FIELDS = (
   'delegates-to refuses-questions ask-rules deny-rules unlisted cache context-files ' +
-  'compact-at parameters output-schema'
+  'compact-at parameters output-schema accept models'
 ).split(' ');
 
 function readOwnFields(reader: FieldReader, shared: SharedFields): Partial<AgentDefinition> {
@@ -42,7 +43,18 @@ function readOwnFields(reader: FieldReader, shared: SharedFields): Partial<Agent
     ...readCompactAt(reader),
     ...readParameters(reader),
     ...readOutputSchemaField(reader, reader.take('output-schema')),
+    ...readAcceptanceField(reader),
+    ...readModelLadder(reader),
   };
+}
+
+/** Reads `models: [fast, powerful]`, which means the same as a list in `model`. */
+function readModelLadder(reader: FieldReader): Pick<AgentDefinition, 'model' | 'models'> {
+  const message = '`models` must be a list of models; it is ignored.';
+  const read = (value: JsonValue) => (Array.isArray(value) ? textList(value) : undefined);
+  const models = readField(reader, ['models'], read, ['invalid-models', message]) ?? [];
+  const [model] = models;
+  return model === undefined ? {} : { model, models };
 }
 
 function readCache(reader: FieldReader): Pick<AgentDefinition, 'cache'> {

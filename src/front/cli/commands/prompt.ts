@@ -20,6 +20,7 @@ export const promptCommand = defineCommand<PromptOptions>({
     'print',
     'output-format',
     'output-schema',
+    'accept',
     'continue',
     'resume',
     'screen-reader',
@@ -53,8 +54,8 @@ function parsePrompt({ operands, flags }: CommandArguments): PromptOptions {
   const resume = isChoosing ? null : resumedConversation(flags);
   const readsStdin = flags.has('print');
   // These flags concern the output of a headless run. Without a prompt they are an error, unless a conversation is resumed.
-  const isHeadless = (['output-format', 'output-schema', 'verbose'] as const).some((name) =>
-    flags.has(name),
+  const isHeadless = (['output-format', 'output-schema', 'accept', 'verbose'] as const).some(
+    (name) => flags.has(name),
   );
   if (isChoosing && (readsStdin || isHeadless)) throw new UsageError(NO_RESUMED_ID);
   const prompt = onlyPrompt([...flags.optionalTexts('print'), ...operands]);
@@ -88,6 +89,9 @@ function checkResumeFlags(flags: FlagReader, { isNamed }: { readonly isNamed: bo
   }
   if (flags.has('output-schema')) {
     throw new UsageError('--output-schema cannot be added to a conversation that exists already');
+  }
+  if (flags.has('accept')) {
+    throw new UsageError('--accept cannot be added to a conversation that exists already');
   }
   if (flags.has('no-log')) {
     throw new UsageError('--no-log does not go with a conversation that is in the logs');

@@ -1,4 +1,9 @@
-import { USAGE_KEYS, type UsageReport, type UsageRow, type UsageSum } from '../../../api/index.ts';
+import {
+  USAGE_KEYS,
+  type UsageGroup,
+  type UsageReport,
+  type UsageSum,
+} from '../../../api/index.ts';
 import { plural, truncate } from '../../../base/text.ts';
 import {
   addUsageTotals,
@@ -34,16 +39,23 @@ export const usageCommand = defineTasksCommand({
   summary: 'tokens and cost: of all tasks, or of one with all below it',
   operands: [{ name: '[TASK]', completes: TASK_VALUES }],
   flags: ['by', 'since', 'all'],
-  examples: ['muster usage', 'muster usage --by day --since 7d', 'muster usage 4f2k9x --by task'],
+  examples: [
+    'muster usage',
+    'muster usage --by day --since 7d',
+    'muster usage --by type,model,outcome',
+    'muster usage 4f2k9x --by task',
+  ],
   parse: ({ operands: [task = null], flags }) => ({
     task,
-    by: flags.choice('by', USAGE_KEYS, 'model'),
+    by: flags.choiceList('by', USAGE_KEYS, ['model']),
     since: parseSince(flags.text('since')),
     all: flags.has('all'),
   }),
   run: async (tasks, { all, by, since, task, json }) => {
     const first = since === null ? null : firstDay(since, Date.now());
-    const report = await tasks.usage({ by, since: first, task });
+    const [only] = by;
+    const isOne = only !== undefined && by.length === 1;
+    const report = await tasks.usage({ by: isOne ? only : by, since: first, task });
     if (json) printJsonDocument(reportJson(report));
     else printReport(report, all ? null : MAX_ROWS);
   },
@@ -80,11 +92,12 @@ function printReport(report: UsageReport, maxRows: number | null): void {
     return;
   }
   const shown = maxRows === null ? rows : rows.slice(0, maxRows);
-  const heading = [by, 'tasks', 'answers', 'input', 'output', 'cache read', 'cache write'];
+  const keys = [by].flat();
+  const heading = [...keys, 'tasks', 'answers', 'input', 'output', 'cache read', 'cache write'];
   const table = [
     [...heading, 'reasoning', 'cost'],
-    ...shown.flatMap((row) => cells(formatLabel(row, by), row)),
-    ...cells('total', total),
+    ...shown.flatMap((row) => cells(row.groups.map(formatLabel), row)),
+    ...cells(labelLine('total', keys), total),
   ];
   const lines = columns(table).trimEnd().split('\n');
   const left = rows.length - shown.length;
@@ -99,10 +112,18 @@ function totalLines({ estimated }: UsageSum): number {
 /**
  * Returns a line for the reported usage, and a second line for estimated usage, which the first line does not contain.
  */
-function cells(label: string, { tasks, reported, estimated }: UsageSum): readonly string[][] {
-  const line = [label, formatCount(tasks), ...useCells(reported)];
+function cells(
+  labels: readonly string[],
+  { tasks, reported, estimated }: UsageSum,
+): readonly string[][] {
+  const line = [...labels, formatCount(tasks), ...useCells(reported)];
   if (estimated.answers === 0) return [line];
-  return [line, ['  estimated', '', ...useCells(estimated)]];
+  return [line, [...labelLine('  estimated', labels), '', ...useCells(estimated)]];
+}
+
+/** Returns cells for a line with one label instead of one for each key. */
+function labelLine(label: string, { length }: { readonly length: number }): readonly string[] {
+  return [label, ...Array.from({ length: length - 1 }, () => '')];
 }
 
 function useCells(use: UsageTotal): readonly string[] {
@@ -111,7 +132,7 @@ function useCells(use: UsageTotal): readonly string[] {
   return [use.answers, ...tokens].map(formatCount).concat(formatCost(use));
 }
 
-function formatLabel({ key, title }: UsageRow, by: UsageReport['by']): string {
+function formatLabel({ by, key, title }: UsageGroup): string {
   const label = by === 'task' || by === 'tree' ? `${key} ${title}` : title;
   return truncate(label.replaceAll(/\s+/g, ' '), LABEL_LENGTH);
 }
@@ -153,7 +174,10 @@ function reportJson({ rows, total, ...report }: UsageReport) {
   return {
     ...report,
     total: sumJson(total),
-    rows: rows.map(({ key, title, ...sum }) => ({ key, title, ...sumJson(sum) })),
+    rows: rows.map(({ groups, key, title, ...sum }) => {
+      const keys = Object.fromEntries(groups.map((group) => [group.by, group.key]));
+      return { key, title, keys, ...sumJson(sum) };
+    }),
   };
 }
 

@@ -116,6 +116,15 @@ export interface TerminalSize {
   readonly editorLines: number;
 }
 
+/** The conversations that were begun in the working directory before this one. */
+export interface EarlierConversations {
+  readonly count: number;
+  /** The title of the one that was active last; empty if it has none. */
+  readonly title: string;
+  /** The time since then: `2 hours ago`. */
+  readonly age: string;
+}
+
 /** An action that needs a second press of the same key. */
 export type ArmedAction = 'leave' | 'stop-tree' | 'stop-focused' | 'undo';
 
@@ -133,6 +142,8 @@ export interface AppState {
   readonly awaitedServers: readonly string[];
   /** Messages of the start, one line each. */
   readonly notices: readonly string[];
+  /** The earlier conversations that the start screen tells about; null if there are none, or if the user knows it. */
+  readonly earlier: EarlierConversations | null;
   /** Whether a shell command of the user's is running. */
   readonly isShellRunning: boolean;
   readonly focus: Focus;
@@ -227,6 +238,7 @@ export function initialAppState(
     sandbox: null,
     awaitedServers: [],
     notices: [],
+    earlier: null,
     isShellRunning: false,
     focus: 'editor',
     writing: { kind: 'message' },

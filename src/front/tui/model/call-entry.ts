@@ -83,10 +83,18 @@ export function endedCall(
   };
 }
 
-/** Returns a running call with the last lines of its output. A single line is added to the lines before. */
-export function callWithProgress(call: CallEntry, { line, lines }: CallProgress): CallEntry {
+/** Returns a running call with the last lines of its output. */
+export function callWithProgress(call: CallEntry, progress: CallProgress): CallEntry {
   if (call.state !== 'running') return call;
-  return { ...call, tail: lastLines((lines ?? [...call.tail, line]).join('\n')) };
+  return { ...call, tail: tailWithProgress(call.tail, progress) };
+}
+
+/** Returns the last lines of an output after a report. A single line is added to the lines before. */
+export function tailWithProgress(
+  tail: readonly string[],
+  { line, lines }: CallProgress,
+): readonly string[] {
+  return lastLines((lines ?? [...tail, line]).join('\n'));
 }
 
 /** Returns a call of which `former` was the content of its file: its change gets the unchanged lines around it. */

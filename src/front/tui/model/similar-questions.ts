@@ -1,4 +1,4 @@
-import { areSimilar, questionSubject } from '../../../protocol/question.ts';
+import { areSimilar, questionSubject, type InputQuestion } from '../../../protocol/question.ts';
 import type { AppState } from './app-state.ts';
 import type { PendingQuestion } from './task-tree.ts';
 
@@ -9,6 +9,23 @@ import type { PendingQuestion } from './task-tree.ts';
 export function questionAnsweredByText(state: AppState): PendingQuestion | undefined {
   const question = directQuestion(state);
   return question?.kind === 'input' && question.id === state.typedUnder ? question : undefined;
+}
+
+/**
+ * Returns the question whose answers the arrow keys choose from without the focus: the model offers answers, all of the
+ * question is in view, and nothing is typed. Returns undefined if there is none.
+ */
+export function questionWithChoices(state: AppState): PendingQuestion | undefined {
+  const question = directQuestion(state);
+  const { typed, shownQuestion } = state;
+  const isInView = shownQuestion?.id === question?.id && shownQuestion?.isDirect === true;
+  if (!hasOptions(question) || typed !== '' || !isInView) return undefined;
+  return question;
+}
+
+/** Whether the model offers answers to a question. */
+export function hasOptions(question: PendingQuestion | undefined): question is InputQuestion {
+  return question?.kind === 'input' && question.options.length > 0;
 }
 
 /** Lists the waiting questions that one answer may answer together with a question, this question first. */

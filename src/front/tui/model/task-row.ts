@@ -1,4 +1,5 @@
 import { shiftActivity, type Activity } from '../../../protocol/state/activity.ts';
+import { sumLedger } from '../../../protocol/state/ledger.ts';
 import { openQuestions } from '../../../protocol/state/questions.ts';
 import { paidTokens } from '../../../protocol/model.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
@@ -37,7 +38,10 @@ export interface TaskRow {
   readonly contextTokens: number | null;
   readonly turns: number;
   readonly tokens: number;
+  /** The cost in USD; null if the price of an answer is not known. */
   readonly costUsd: number | null;
+  /** The cost of the answers with a known price, in USD. */
+  readonly pricedUsd: number;
   /** The time when the current work of the task began, by the monotonic clock of this process. */
   readonly since: number;
   /** The time when the task ended, by the same clock; null if it has not ended. */
@@ -74,6 +78,7 @@ export function taskRow(state: TaskState, clockShift: number): TaskRow {
     turns: state.turns,
     tokens: paidTokens(state.usage),
     costUsd: state.costUsd,
+    pricedUsd: state.costUsd ?? sumLedger(state.ledger, { isEstimated: false }).costUsd,
     since: state.activation.since + behindMs,
     endedAt: state.endedAt === null ? null : state.endedAt - clockShift,
   };

@@ -3,6 +3,7 @@ import type { TaskSignal } from '../../../protocol/signal.ts';
 import { placeShells, type ShellRow } from './shell-row.ts';
 import { hasEnded, taskRow, type TaskRow } from './task-row.ts';
 import { addProgress, markRefused } from './call-entries.ts';
+import { forgetOutputs, keepOutput, showOutputs, type CallOutputs } from './call-outputs.ts';
 import { addStreamed, emptyStream, endsAnswer, type AnswerStream } from './answer-stream.ts';
 import {
   applyToTranscript,
@@ -47,6 +48,8 @@ export interface DisplayedTree {
   opened: Transcript | null;
   /** The answers that tasks out of view are writing, by the ids of the tasks. */
   readonly streams: Map<string, AnswerStream>;
+  /** The output of running calls of the tasks below the main task. */
+  readonly outputs: CallOutputs;
 }
 
 export function emptyTaskTree(clock: Clock = systemClock): DisplayedTree {
@@ -61,6 +64,7 @@ export function emptyTaskTree(clock: Clock = systemClock): DisplayedTree {
     main: emptyTranscript(null),
     opened: null,
     streams: new Map(),
+    outputs: new Map(),
   };
 }
 
@@ -82,6 +86,7 @@ export function copyTree(tree: DisplayedTree, task: string | null = null): Displ
     main: copy(tree.main),
     opened: tree.opened === null ? null : copy(tree.opened),
     streams: new Map(tree.streams),
+    outputs: new Map(tree.outputs),
   };
 }
 
@@ -93,6 +98,7 @@ export function applyToTree(tree: DisplayedTree, event: TaskEvent, state: TaskSt
   const transcript = transcriptOf(tree, id);
   if (transcript !== null) applyToTranscript(transcript, event);
   if (endsAnswer(event)) tree.streams.delete(id);
+  forgetOutputs(tree.outputs, event);
   switch (event.type) {
     case 'task.created':
       dropOldRows(tree);
@@ -133,6 +139,7 @@ export function applySignalToTree(tree: DisplayedTree, signal: TaskSignal): void
   const transcript = transcriptOf(tree, signal.task);
   if (signal.type === 'progress') {
     if (transcript !== null) addProgress(transcript, signal.callId, signal);
+    if (signal.task !== tree.root) keepOutput(tree.outputs, signal);
   } else if (signal.type !== 'tool_call_started') {
     const stream = transcript?.stream ?? streamOutOfView(tree, signal.task);
     if (stream === null) return;
@@ -187,12 +194,16 @@ function markRefusals(tree: DisplayedTree, row: TaskRow | undefined): void {
   if (transcript !== null) markRefused(transcript, row.id);
 }
 
-/** Shows the transcript of a task beside the conversation, with the answer that the task is writing. */
+/**
+ * Shows the transcript of a task beside the conversation, with the answer that the task is writing and the output of its
+ * running calls.
+ */
 export function openTranscript(tree: DisplayedTree, opened: Transcript): void {
   const { task } = opened;
   const stream = task === null ? undefined : tree.streams.get(task);
   if (task !== null) tree.streams.delete(task);
   tree.opened = stream === undefined ? opened : { ...opened, stream: { ...stream } };
+  showOutputs(tree.outputs, tree.opened);
   for (const row of tree.rows.values()) if (row.parent === opened.task) markRefusals(tree, row);
 }
 
@@ -214,6 +225,7 @@ export function forgetTree(tree: DisplayedTree): void {
   tree.questions.clear();
   tree.opened = null;
   tree.streams.clear();
+  tree.outputs.clear();
   beginTask(tree.main);
 }
 
@@ -362,18 +374,6 @@ function weightOf({ row, level }: TaskTreeRow): number {
   if (level === 0) return -2;
   if (row.openQuestionCount > 0) return -1;
   return row.endedAt === null ? 0 : Number.MAX_SAFE_INTEGER - row.endedAt;
-}
-
-/** Adds up the use of tasks. The cost is null if the cost of a task is not known. */
-export function totalUse(rows: Iterable<TaskRow>) {
-  let [turns, tokens] = [0, 0];
-  let costUsd: number | null = 0;
-  for (const row of rows) {
-    turns += row.turns;
-    tokens += row.tokens;
-    costUsd = costUsd === null || row.costUsd === null ? null : costUsd + row.costUsd;
-  }
-  return { turns, tokens, costUsd };
 }
 
 /** Finds the tasks that Ctrl+B sends to the background: the open task, or all tasks that the main task waits for. */

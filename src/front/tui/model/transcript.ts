@@ -1,3 +1,4 @@
+import { describeAcceptance } from '../../../protocol/acceptance.ts';
 import { describeRequest } from '../../../report/request-line.ts';
 import { describeCompaction } from '../../../protocol/compaction-text.ts';
 import type { NoticeLevel, TaskEvent } from '../../../protocol/events/event.ts';
@@ -222,6 +223,9 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
     case 'server.logged':
     case 'warning':
       note(...describeNotice(event));
+      return;
+    case 'acceptance.checked':
+      note(event.outcome.isPassed ? 'info' : 'warning', describeAcceptance(event.outcome));
       return;
     case 'limit.reached':
       note('warning', `the limit ${event.limit} = ${event.value} is reached`);

@@ -39,6 +39,8 @@ export class LineTerminal {
   /** Lines that the user sent and that are not reported yet, because they may be the beginning of a paste. */
   private readonly sent: string[] = [];
   private sending: NodeJS.Timeout | null = null;
+  private hasStopped = false;
+  private isTerminalLent = false;
 
   constructor(streams: LineStreams, client: LineClient) {
     this.streams = streams;
@@ -47,8 +49,32 @@ export class LineTerminal {
 
   /** Whether the typed line is empty, so that lines are written at once. */
   get isFree(): boolean {
-    return this.sent.length === 0 && (this.lines?.line ?? '') === '';
+    return !this.isTerminalLent && this.sent.length === 0 && (this.lines?.line ?? '') === '';
   }
+
+  /** Whether another program has the terminal, so that nothing may be written and Ctrl+C is meant for that program. */
+  get isLent(): boolean {
+    return this.isTerminalLent;
+  }
+
+  /** Gives the terminal to a program while `use` runs. Lines that are written meanwhile follow afterwards. */
+  readonly lend = async <Result>(use: () => Promise<Result>): Promise<Result> => {
+    this.isTerminalLent = true;
+    this.close();
+    // Keys of the other program arrive as signals as well, because it is in the same process group.
+    const ignore = (): void => {};
+    process.on('SIGQUIT', ignore);
+    try {
+      return await use();
+    } finally {
+      process.off('SIGQUIT', ignore);
+      this.isTerminalLent = false;
+      if (!this.hasStopped) {
+        this.start();
+        this.client.onFree();
+      }
+    }
+  };
 
   start(): void {
     const { input, output, canMove } = this.streams;
@@ -89,6 +115,11 @@ export class LineTerminal {
   }
 
   stop(): void {
+    this.hasStopped = true;
+    this.close();
+  }
+
+  private close(): void {
     const { lines } = this;
     this.lines = null;
     this.streams.input.off('keypress', this.onKey);
@@ -121,6 +152,7 @@ export class LineTerminal {
   }
 
   private release(): void {
+    if (this.isTerminalLent) return;
     const { output, canMove } = this.streams;
     const gone = this.omitted === 0 ? [] : [`${this.omitted} older lines left out.`];
     this.omitted = 0;

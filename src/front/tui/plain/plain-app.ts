@@ -1,12 +1,15 @@
 import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
+import { readEnvironment } from '../../../sys/env.ts';
 import { similarQuestions } from '../model/similar-questions.ts';
-import { type PendingQuestion, totalUse } from '../model/task-tree.ts';
+import type { PendingQuestion } from '../model/task-tree.ts';
+import { totalUse } from '../model/total-use.ts';
+import { ExternalEditor } from '../terminal/external-editor.ts';
 import { attentionSequence } from '../terminal/notification.ts';
 import { createRedraw, type Redraw } from '../terminal/redraw.ts';
 import { UiSession, type InterfaceOptions } from '../terminal/session.ts';
 import type { UiMessage } from '../update/message.ts';
 import { Pen } from '../view/pen.ts';
-import { shortCost, shortTokens } from '../view/numbers.ts';
+import { shortTokens, totalCost } from '../view/numbers.ts';
 import { startScreen } from '../view/start-screen.ts';
 import { PLAIN } from '../view/theme.ts';
 import { LineTerminal, type LineStreams } from './line-terminal.ts';
@@ -33,6 +36,7 @@ export class PlainApp {
   private readonly taskLines: ReturnType<typeof createTaskLines>;
   private readonly terminal: LineTerminal;
   private readonly redraw: Redraw;
+  private readonly externalEditor: ExternalEditor;
   /** The question that was written last. The next typed line may answer it. */
   private asked: PendingQuestion | null = null;
   /** Whether the user has answered that question. It waits until the answer is recorded. */
@@ -56,6 +60,7 @@ export class PlainApp {
       onFree: () => this.report(),
       onEnd: onLeave,
     });
+    this.externalEditor = new ExternalEditor(readEnvironment(), (use) => this.terminal.lend(use));
     this.redraw = createRedraw(
       () => this.report(),
       () => false,
@@ -63,7 +68,10 @@ export class PlainApp {
     this.session = new UiSession(
       options,
       {
+        externalEditor: this.externalEditor,
+        // Plain lines do not know whether the user looks at the terminal, and call in any case.
         callAttention: (text) => {
+          if (this.terminal.isLent) return;
           const { notify } = this.session.state.terminal;
           streams.output.write(attentionSequence(notify, attention, text));
         },
@@ -81,19 +89,26 @@ export class PlainApp {
 
   start(): void {
     const { library, notices } = this.options;
-    const info = { library, notices, sandbox: 'see muster doctor' };
+    const info = { library, notices, sandbox: 'see muster doctor', earlier: null };
     const start = startScreen(info, ANY_WIDTH, this.pen);
     this.terminal.write(start.filter((line) => line !== ''));
     this.report();
     this.terminal.start();
   }
 
+  /** Whether Ctrl+C is meant for another program that has the terminal. */
+  get isTerminalLent(): boolean {
+    return this.terminal.isLent;
+  }
+
   async stop(): Promise<void> {
+    this.externalEditor.kill();
     await this.session.stop();
     this.stopNow();
   }
 
   stopNow(): void {
+    this.externalEditor.kill();
     this.session.stopNow();
     this.redraw.stop();
     this.terminal.stop();
@@ -124,6 +139,8 @@ export class PlainApp {
       return;
     }
     session.dispatch({ type: 'key-pressed', meaning: 'nothing' });
+    // The same hint is written again for another line.
+    this.shownHint = null;
     if (!this.answer(line)) {
       const text = sanitizeForTerminal(line, 'prose');
       this.lines.noteTyped(text);
@@ -159,8 +176,9 @@ export class PlainApp {
 
   private reportIdle(): void {
     this.report();
-    const { turns, tokens, costUsd } = totalUse(this.session.state.tree.rows.values());
-    const used = turns === 0 ? '' : ` ${shortTokens(tokens)} tokens, ${shortCost(costUsd)}.`;
+    const total = totalUse(this.session.state.tree.rows.values());
+    const { turns, tokens } = total;
+    const used = turns === 0 ? '' : ` ${shortTokens(tokens)} tokens, ${totalCost(total)}.`;
     this.terminal.write([`Ready.${used}`]);
   }
 

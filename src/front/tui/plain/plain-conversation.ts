@@ -274,5 +274,6 @@ function taskEndText(row: TaskRow, now: number): string {
   const why = row.endReason === null ? '' : `: ${row.endReason}`;
   const said = row.lastLine === '' || row.endReason !== null ? '' : `: ${row.lastLine}`;
   const took = shortTime((row.endedAt ?? now) - row.since);
-  return `${row.status} after ${took}, ${plural(row.turns, 'turn')}${why}${said}`;
+  const refused = row.refusedCount === 0 ? '' : `, ${plural(row.refusedCount, 'call')} refused`;
+  return `${row.status}${refused} after ${took}, ${plural(row.turns, 'turn')}${why}${said}`;
 }

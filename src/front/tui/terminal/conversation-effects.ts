@@ -4,7 +4,11 @@ import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
 import { hasEnded } from '../model/task-row.ts';
 import { isCutOff } from '../model/task-tree.ts';
-import { conversationsPage, describeUnresolved } from '../update/commands/conversations.ts';
+import {
+  conversationsPage,
+  describeEarlier,
+  describeUnresolved,
+} from '../update/commands/conversations.ts';
 import type { EffectOf, EffectOptions } from './effect-options.ts';
 import { readConversation, readEarlierTasks, readLeftTask } from './log-reader.ts';
 import type { Recipient } from './message-sender.ts';
@@ -71,6 +75,18 @@ export class ConversationEffects {
     const { parent = null, root = id } = task ?? {};
     const ownerPid = store.getOwner(id)?.pid ?? null;
     this.options.dispatch({ type: 'conversation-found', found: { id, parent, root, ownerPid } });
+  }
+
+  /** Finds the earlier conversations of this directory. `fail` is called with an error of the logs. */
+  findEarlier(fail: (thrown: unknown) => void): void {
+    const { library, state, dispatch } = this.options;
+    const { cwd, store } = library;
+    try {
+      const earlier = describeEarlier(store.list(), { cwd, now: state().tree.clock.now() });
+      if (earlier !== null) dispatch({ type: 'earlier-found', earlier });
+    } catch (thrown) {
+      fail(thrown);
+    }
   }
 
   /** Shows a conversation from its log. Throws if the log cannot be read. */

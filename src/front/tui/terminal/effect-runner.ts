@@ -19,6 +19,9 @@ import { SettingEffects } from './settings.ts';
 import { statusPage } from '../update/commands/status-page.ts';
 import { PickerLists } from './picker-lists.ts';
 
+/** The delay of the search for earlier conversations after the first frame. */
+const EARLIER_DELAY_MS = 150;
+
 /** The delay of counting a hint after its key. */
 const HINT_DELAY_MS = 50;
 
@@ -89,6 +92,11 @@ export class EffectRunner {
         return conversation.select(null);
       case 'find-conversation':
         return this.conversations.findConversation(effect.name);
+      case 'find-earlier-conversations':
+        return void setTimeout(
+          () => this.conversations.findEarlier(fail),
+          EARLIER_DELAY_MS,
+        ).unref();
       case 'load-conversation':
         return this.conversations.loadConversation(effect.id);
       case 'list-conversations':

@@ -88,25 +88,25 @@ export class ExternalEditor {
   }
 }
 
-/** The part of the screen that an external editor uses. The UI in plain lines has none of it. */
+/** The part of the UI that an external editor uses. */
 export interface EditorSurface {
-  /** The user's own editor, which needs the terminal. */
+  /** The user's own editor, which needs the terminal. Absent if the terminal cannot be lent. */
   readonly externalEditor?: ExternalEditor;
-  /** Returns the text of the editor with all pasted parts. */
+  /** Absent in plain lines. Returns the text of the editor with all pasted parts. */
   editorText?(): string;
 }
 
 /**
- * Opens the typed text in the external editor. Resolves to the message with the outcome. Never rejects.
+ * Opens a text in the external editor, the typed one if it is null. Resolves to the message with the outcome. Never rejects.
  *
  * @param writing the purpose of the text
  */
 export async function editTypedText(
   { externalEditor, editorText }: EditorSurface,
-  typed: string,
+  text: string | null,
   writing: Writing['kind'],
 ): Promise<UiMessage> {
-  const outcome = await externalEditor?.editText(editorText?.() ?? typed);
+  const outcome = await externalEditor?.editText(text ?? editorText?.() ?? '');
   if (outcome?.kind === 'edited') return { type: 'text-edited', text: outcome.text, writing };
   return { type: 'hint', text: outcome?.why ?? 'a text can be edited only on the screen' };
 }

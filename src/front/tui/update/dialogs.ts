@@ -10,7 +10,7 @@ import {
 } from '../model/dialog.ts';
 import { pickSetting } from './open-picker.ts';
 import { hasWork } from '../model/task-tree.ts';
-import { addNote, andThen, next, type Update } from './step.ts';
+import { addNote, andThen, hint, next, type Update } from './step.ts';
 
 /** The number of lines that one press of a page key scrolls. */
 const PAGE_LINES = 8;
@@ -26,6 +26,16 @@ export function showDialog(state: AppState, dialog: Dialog | null): Update {
   if (dialog !== null || firstMessage === null) return next({ ...state, dialog });
   const send = { type: 'dispatch', message: { type: 'submitted', text: firstMessage } } as const;
   return next({ ...state, dialog, firstMessage: null }, send);
+}
+
+/** The argument for a review that the user asks for. The start leaves out a review that was postponed. */
+export const WANTED = 'wanted';
+
+/** Opens a dialog of the user's setup. In plain lines, says which command does the same. */
+export function openSetup(state: AppState, subject: 'login' | 'trust', argument: string): Update {
+  if (state.surface === 'screen') return next(state, { type: 'open-dialog', subject, argument });
+  const command = subject === 'login' ? `muster login ${argument}`.trimEnd() : 'muster trust add';
+  return hint(state, `type ${command} in another terminal, then /restart here`);
 }
 
 /** Handles a key or a text while a dialog is open. */

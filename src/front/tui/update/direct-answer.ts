@@ -1,9 +1,22 @@
 import type { AppState, HeldAnswer } from '../model/app-state.ts';
 import type { Action, Bindings } from '../model/key-bindings.ts';
 import { isText, keyHint, keysOf } from '../model/key-names.ts';
-import { directQuestion, hasUnseenText, similarQuestions } from '../model/similar-questions.ts';
+import {
+  directQuestion,
+  hasOptions,
+  hasUnseenText,
+  similarQuestions,
+} from '../model/similar-questions.ts';
 import type { PendingQuestion } from '../model/task-tree.ts';
-import { answerHint, giveFocus, isTooEarly, QUESTION_ACTIONS, UNHURRIED_MS } from './questions.ts';
+import {
+  answerHint,
+  giveFocus,
+  isTooEarly,
+  markAnswer,
+  QUESTION_ACTIONS,
+  UNHURRIED_MS,
+} from './questions.ts';
+import type { Direction } from './message.ts';
 import {
   andThen,
   focusedQuestion,
@@ -52,9 +65,13 @@ export function showQuestion(
     isAlike === shownQuestion?.isAlike;
   if (isUnchanged) return state;
   if (id === undefined) return { ...state, shownQuestion: null };
+  const isNew = id !== shownQuestion?.id;
   const isReplaced = shownQuestion !== null && shownQuestion.id !== id;
   const replacedAt = isReplaced ? now : (shownQuestion?.replacedAt ?? null);
-  return { ...state, shownQuestion: { id, isDirect, isAlike, since: now, replacedAt } };
+  // The mark of another question must not answer this one. A question that gets the focus starts without a mark.
+  const chosenAnswer = isNew && state.focus !== 'question' ? null : state.chosenAnswer;
+  const shown = { id, isDirect, isAlike, since: now, replacedAt };
+  return { ...state, chosenAnswer, shownQuestion: shown };
 }
 
 /** The times that decide whether a key may answer a question without the focus, in milliseconds of one clock. */
@@ -148,11 +165,24 @@ function extendHeld(
       };
 }
 
+/** The handlers of keys that choose an answer without the focus. A message that is typed answers the question as well. */
+export const DIRECT_CHOICES = {
+  'ask-up': (state, context) => chooseDirectly(state, -1, context),
+  'ask-down': (state, context) => chooseDirectly(state, 1, context),
+} as const satisfies ActionHandlers;
+
+/** Marks another answer of the question on the screen, once the user has had the time to see the question. */
+function chooseDirectly(state: AppState, by: Direction, context: UpdateContext): Update {
+  const question = answerableAt(state, context.now());
+  return next(hasOptions(question) ? markAnswer(state, question, { by, context }) : state);
+}
+
 /** The time in which a second Enter answers a question, in milliseconds. */
 const SECOND_ENTER_MS = 5_000;
 
 /**
- * Handles Enter in an empty editor while a question waits. It only says which keys answer, because it is pressed too
+ * Handles Enter in an empty editor while a question waits. It gives the answer that the arrow keys have marked. Otherwise
+ * it only says which keys answer, because it is pressed too
  * easily; pressed again, but not at once, it allows a call or approves a plan. All of the question must have been in view
  * since the first time, and no other key may have been pressed.
  */
@@ -163,10 +193,14 @@ export function pressEnter(
 ): Update {
   const { bindings, now } = context;
   const at = now();
+  const isAnswerable = answerableAt(state, at)?.id === question.id;
+  if (isAnswerable && question.kind === 'input' && state.chosenAnswer !== null) {
+    const handlers: ActionHandlers = QUESTION_ACTIONS;
+    const focused = giveFocus(state, question.id);
+    return handlers[state.chosenAnswer]?.(focused, context, null) ?? next(state);
+  }
   const isReady =
-    answerableAt(state, at)?.id === question.id &&
-    question.kind !== 'input' &&
-    keysOf(bindings, 'answer-once').length > 0;
+    isAnswerable && question.kind !== 'input' && keysOf(bindings, 'answer-once').length > 0;
   if (!isReady) return hint({ ...state, enterAnswers: null }, answerHint(question, bindings));
   const first = state.enterAnswers;
   const { shownQuestion } = state;

@@ -1,4 +1,5 @@
 import { transcriptInView, type AppState, type Focus } from '../model/app-state.ts';
+import { questionWithChoices } from '../model/similar-questions.ts';
 import { hasWaitingMessages } from '../model/transcript.ts';
 import {
   ACTIONS,
@@ -46,8 +47,13 @@ export function keyContext(state: AppState, isCompleting: boolean) {
     // Whether messages of the user to the task in view wait to be read.
     hasWaitingMessages: hasWaitingMessages(transcriptInView(state)),
     hasQuestion: tree.questions.size > 0,
+    // The arrow keys choose from the answers of a question without the focus.
+    isChoosing: questionWithChoices(state) !== undefined,
   };
 }
+
+/** The actions that choose an answer, also while the editor has the focus. */
+const CHOOSING: ReadonlySet<Action> = new Set<Action>(['ask-up', 'ask-down']);
 
 /** The parts of the screen in which keys without an action type text. */
 const TYPING: ReadonlySet<KeyContext['focus']> = new Set(['editor', 'search', 'picker', 'find']);
@@ -81,11 +87,14 @@ function isMeant(action: Action, key: string, context: KeyContext, bindings: Bin
   const { keys, scope, needsEmptyEditor, editorAction } = bindings[action];
   if (editorAction !== undefined || !keys.includes(key)) return false;
   if (scope === 'completion') return context.isCompleting && context.focus === 'editor';
+  if (context.isChoosing && CHOOSING.has(action)) return !context.isCompleting;
   if (!hasScope(action, scope, context.focus)) return false;
   if (needsEmptyEditor === true && !context.isEditorEmpty) return false;
   if (action === 'focus-question') return context.hasQuestion && !context.isAnswering;
   if (action === 'back') return context.isTaskOpen;
-  if (action === 'take-back') return context.hasWaitingMessages && !context.isAnswering;
+  if (action === 'take-back') {
+    return context.hasWaitingMessages && !context.isAnswering && !context.isChoosing;
+  }
   return true;
 }
 
@@ -117,5 +126,6 @@ export function escapeMeaning(context: EscapeContext): KeyMeaning {
 export function isInScope(action: OwnAction, state: AppState): boolean {
   const { scope } = DEFAULT_BINDINGS[action];
   if (scope === 'completion') return state.focus === 'editor';
+  if (CHOOSING.has(action) && questionWithChoices(state) !== undefined) return true;
   return action === 'back' || hasScope(action, scope, keyFocus(state));
 }

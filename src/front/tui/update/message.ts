@@ -9,7 +9,13 @@ import type {
   UserSetting,
 } from '../../../api/index.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
-import type { ConversationStatus, LastPrompt, TerminalSize, Writing } from '../model/app-state.ts';
+import type {
+  ConversationStatus,
+  EarlierConversations,
+  LastPrompt,
+  TerminalSize,
+  Writing,
+} from '../model/app-state.ts';
 import type { Dialog, DialogInput, StartDialog } from '../model/dialog.ts';
 import type { ShellChange } from '../model/entry.ts';
 import type { PagerDocument } from '../model/pager.ts';
@@ -122,7 +128,14 @@ interface MessageFields {
     done: string;
   };
   /** The UI is open. The message of the command line is sent when the dialogs are closed; null for none. */
-  started: { firstMessage: string | null; dialogs: readonly StartDialog[] };
+  started: {
+    firstMessage: string | null;
+    dialogs: readonly StartDialog[];
+    /** Whether the user has not asked for an earlier conversation. */
+    isNew: boolean;
+  };
+  /** The conversations of this directory were listed, and there are some. */
+  'earlier-found': { earlier: EarlierConversations };
   /** The user has left the external editor. `writing` is the purpose of the text when it was opened. */
   'text-edited': { text: string; writing: Writing['kind'] };
 

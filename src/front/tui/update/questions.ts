@@ -3,7 +3,7 @@ import { formTemplate } from '../../../protocol/form.ts';
 import { offeredRules } from '../../../protocol/question.ts';
 import { canAcceptAsShown, listFewOptions } from '../../../report/server-question.ts';
 import type { AppState, Writing } from '../model/app-state.ts';
-import { hasUnseenText, similarQuestions } from '../model/similar-questions.ts';
+import { hasOptions, hasUnseenText, similarQuestions } from '../model/similar-questions.ts';
 import { answerChoices } from '../model/answer-choices.ts';
 import type { Action, Bindings, OwnAction } from '../model/key-bindings.ts';
 import { keyHint } from '../model/key-names.ts';
@@ -43,8 +43,8 @@ export const QUESTION_ACTIONS = {
   'ask-enter': onceSeen(giveChosenAnswer),
   'ask-previous': (state, context) => chooseAnswer(state, -1, context),
   'ask-next': (state, context) => chooseAnswer(state, 1, context),
-  'ask-up': (state) => scrollQuestion(state, -1),
-  'ask-down': (state) => scrollQuestion(state, 1),
+  'ask-up': (state, context) => chooseOrScroll(state, -1, context),
+  'ask-down': (state, context) => chooseOrScroll(state, 1, context),
   'answer-once': onceSeen((state) => giveVerdict(state, 'yes')),
   'answer-always': onceSeen((state) => giveVerdict(state, 'always')),
   'answer-project': onceSeen(allowInProject),
@@ -84,15 +84,19 @@ export const QUESTION_SCROLL_ACTIONS = {
 } as const satisfies ActionHandlers;
 
 /** Formats the most important keys that answer a question. */
-export function answerHint({ kind }: PendingQuestion, bindings: Bindings): string {
+export function answerHint(question: PendingQuestion, bindings: Bindings): string {
   const keys = (action: Action, words: string) => keyHint(bindings, action, words);
   const words = {
     permission: [...keys('answer-once', 'allows it once'), ...keys('answer-no', 'refuses it')],
     plan: [...keys('answer-once', 'approves the plan'), ...keys('answer-no', 'refuses it')],
     confirm: [...keys('answer-once', 'means yes'), ...keys('answer-no', 'no')],
-    input: ['type your answer, or the number of one'],
+    input: [
+      ['type your answer', ...(hasOptions(question) ? keys('ask-down', 'chooses one') : [])].join(
+        ', or ',
+      ),
+    ],
     server: [...keys('answer-text', 'fills in the form'), ...keys('answer-no', 'declines')],
-  }[kind];
+  }[question.kind];
   return words.join(', ');
 }
 
@@ -126,18 +130,34 @@ function choicesOf(
   return answerChoices(question, { hasSimilar, bindings });
 }
 
-/** Chooses the next answer (1) or the previous one (-1), which Enter then gives. */
+/** Chooses the next answer (1) of the focused question or the previous one (-1), which Enter then gives. */
 function chooseAnswer(state: AppState, by: Direction, context: UpdateContext): Update {
   const question = focusedQuestion(state);
-  if (question === undefined) return next(state);
+  return next(question === undefined ? state : markAnswer(state, question, { by, context }));
+}
+
+/** Marks the next answer to a question (1) or the previous one (-1), and scrolls it into view. */
+export function markAnswer(
+  state: AppState,
+  question: PendingQuestion,
+  { by, context }: { readonly by: Direction; readonly context: UpdateContext },
+): AppState {
   const choices = choicesOf(state, question, context);
-  const chosen =
-    Math.max(
-      0,
-      choices.findIndex((each) => each === state.chosenAnswer),
-    ) + by;
-  const index = Math.max(0, Math.min(choices.length - 1, chosen));
-  return next({ ...state, chosenAnswer: choices[index] ?? null });
+  const marked = choices.findIndex((each) => each === state.chosenAnswer);
+  // The first answer of a focused question is marked from the beginning.
+  const from = marked === -1 && state.focus === 'question' ? 0 : marked;
+  const index = Math.max(0, Math.min(choices.length - 1, from + by));
+  const chosen: AppState = { ...state, chosenAnswer: choices[index] ?? null };
+  const { scroll, shown, chosenLines } = frameLayout(chosen, context).question;
+  if (chosenLines === null) return chosen;
+  const { start, end } = chosenLines;
+  return { ...chosen, questionScroll: Math.min(start, Math.max(scroll, end - shown)) };
+}
+
+/** Moves the mark between the answers that the model offers, or scrolls any other question. */
+function chooseOrScroll(state: AppState, by: Direction, context: UpdateContext): Update {
+  const question = focusedQuestion(state);
+  return hasOptions(question) ? chooseAnswer(state, by, context) : scrollQuestion(state, by);
 }
 
 /**

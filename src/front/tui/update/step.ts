@@ -40,6 +40,8 @@ interface EffectFields {
   'start-new-conversation': object;
   'find-conversation': { name: string };
   'load-conversation': { id: string };
+  /** Looks for the earlier conversations of this directory, once the first frame is on the screen. */
+  'find-earlier-conversations': object;
   /** Adds the page with the conversations of this directory, or fills the picker with all conversations. */
   'list-conversations': object;
   'list-models': object;
@@ -135,8 +137,8 @@ interface EffectFields {
   'edit-memory': { path: string };
   /** Opens a file in the user's own editor, and adds the note `done` afterwards. */
   'open-file': { path: string; done: string };
-  /** Opens the text in the user's own editor. */
-  'edit-text': { text: string };
+  /** Opens a text in the user's own editor; the text of the editor here if `text` is null. */
+  'edit-text': { text: string | null };
   redraw: object;
   suspend: object;
   leave: object;
@@ -281,6 +283,7 @@ export function leaveQuestion(state: AppState): Update {
     focus: 'editor',
     question: null,
     answersAlike: null,
+    chosenAnswer: null,
     chosenEntry: null,
   };
   if (writing.kind === 'message') return next(left);

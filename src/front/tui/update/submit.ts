@@ -11,7 +11,7 @@ import {
   setEditorText,
 } from './step.ts';
 import type { UiMessage } from './message.ts';
-import { HELP_HINT } from '../view/hints.ts';
+import { COMMAND_HINTS } from '../view/hints.ts';
 import { COMMANDS } from './commands/command-table.ts';
 import { BARE_WORDS, ELSEWHERE, FAMILIAR_NAMES } from './commands/familiar-names.ts';
 import { showPage, unknownCommandPage } from './commands/pages.ts';
@@ -72,7 +72,9 @@ function handle(state: AppState, text: string, context: UpdateContext): Update {
   const input = readInput(text);
   switch (input.kind) {
     case 'command':
-      return runSlashCommand(state, input, context);
+      return andThen(countCommandHint(state, input.name), (counted) =>
+        runSlashCommand(counted, input, context),
+      );
     case 'shell':
       return runShell(state, input);
     case 'note':
@@ -82,6 +84,15 @@ function handle(state: AppState, text: string, context: UpdateContext): Update {
     default:
       return input satisfies never;
   }
+}
+
+/** Counts a use of the hint to type a command, if there is one. */
+function countCommandHint(state: AppState, name: string): Update {
+  const ownName = FAMILIAR_NAMES.get(name) ?? name;
+  return countHints(
+    state,
+    COMMAND_HINTS.filter((each) => each === ownName),
+  );
 }
 
 /** Asks which context file takes a note. Plain lines have no such dialog; there it is the file of the project. */
@@ -115,10 +126,7 @@ export function runSlashCommand(
   if (state.conversation.isWatched && command.needsOwnConversation === true) {
     return hint(state, `/${command.name} does not work while you watch another process`);
   }
-  if (command.name !== 'help') return command.run(state, argument, context);
-  return andThen(countHints(state, [HELP_HINT]), (counted) =>
-    command.run(counted, argument, context),
-  );
+  return command.run(state, argument, context);
 }
 
 function runShell(
@@ -139,12 +147,17 @@ function runShell(
   });
 }
 
-/** Puts a text from the external editor into the editor. If the question of the text is settled, a page shows the text. */
+/**
+ * Puts a text from the external editor into the editor, or sends it in plain lines, which have none. If the question of the text is settled, a page shows the text. */
 export function takeEditedText(
   state: AppState,
   { text, writing }: Extract<UiMessage, { type: 'text-edited' }>,
   context: UpdateContext,
 ): Update {
+  if (state.surface === 'lines') {
+    if (text.trim() === '') return hint(state, 'nothing was sent: the text is empty');
+    return next(state, { type: 'dispatch', message: { type: 'submitted', text } });
+  }
   if (state.writing.kind === writing) return setEditorText(state, text);
   const title = 'Your text, for a question that is settled';
   return showPage(state, { title, lines: text.split('\n') }, context);

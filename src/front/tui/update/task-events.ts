@@ -1,16 +1,19 @@
 import type { TaskEvent } from '../../../protocol/events/event.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
 import type { AppState } from '../model/app-state.ts';
+import { addFormerContent } from '../model/call-entries.ts';
 import {
   applyToTree,
   attentionText,
   beginTree,
   rootRow,
   transcriptOf,
+  type DisplayedTree,
 } from '../model/task-tree.ts';
 import type { UiMessage } from './message.ts';
 import { workTime } from '../view/entry-lines.ts';
 import { findFanOut } from './fan-out.ts';
+import { settleTree } from './tasks.ts';
 import { andThen, editTree, next, type UiEffect, type Update, type UpdateContext } from './step.ts';
 
 /** Adds an event of a task, with the effects that follow from it. */
@@ -20,7 +23,8 @@ export function receiveEvent(
   task: TaskState,
   { library }: UpdateContext,
 ): Update {
-  const applied = editTree(state, (tree) => applyToTree(tree, event, task), event.task);
+  const added = editTree(state, (tree) => applyToTree(tree, event, task), event.task);
+  const applied = event.type === 'task.ended' ? settleTree(state, added) : added;
   const text = attentionText(applied.tree, event) ?? endOfWork(state, applied, event);
   const fanOut = findFanOut(event, task, library);
   const updated = next(
@@ -40,6 +44,18 @@ function readFormerContent({ tree, terminal }: AppState, event: TaskEvent): read
   const { task, callId } = event;
   if (hash === null || transcriptOf(tree, task) === null) return [];
   return [{ type: 'read-former-content', task, callId, hash }];
+}
+
+/** Adds the unchanged lines of a file to the change that a call has made in it. */
+export function receiveFormerContent(
+  state: AppState,
+  { task, callId, text }: Extract<UiMessage, { type: 'former-content-read' }>,
+): AppState {
+  const add = (tree: DisplayedTree): void => {
+    const transcript = transcriptOf(tree, task);
+    if (transcript !== null) addFormerContent(transcript, callId, text);
+  };
+  return editTree(state, add, task);
 }
 
 /** The minimum time of work after which the user is told about its end. Users wait for shorter work at the terminal. */
@@ -75,6 +91,16 @@ export function readContextWindow(state: AppState): Update {
   }
   const contextWindow = { model, tokens: null };
   return next({ ...state, contextWindow }, { type: 'read-context-window', model });
+}
+
+/** Adds a fact of the status line that was read. */
+export function receiveStatus(
+  state: AppState,
+  message: Extract<UiMessage, { type: 'branch-read' | 'context-window-read' }>,
+): AppState {
+  if (message.type === 'branch-read') return { ...state, branch: message.branch };
+  const { model, tokens } = message;
+  return { ...state, contextWindow: { model, tokens } };
 }
 
 /** Shows a conversation that was read from its log. */

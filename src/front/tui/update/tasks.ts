@@ -78,6 +78,16 @@ function firstChildAtWork(tree: DisplayedTree): string | null {
   return child?.row.id ?? null;
 }
 
+/**
+ * Settles the tree after the end of a task. Once no child is at work any more, the editor gets the keys back, because the
+ * user would otherwise type a message into the tree.
+ */
+export function settleTree(before: AppState, after: AppState): AppState {
+  const settled = after.hint === STOPPING ? { ...after, hint: null } : after;
+  if (settled.focus !== 'tasks' || firstChildAtWork(settled.tree) !== null) return settled;
+  return firstChildAtWork(before.tree) === null ? settled : { ...settled, focus: 'editor' };
+}
+
 function chooseTask(state: AppState, by: number): AppState {
   const ids = treeRows(state.tree).map(({ row }) => row.id);
   const index = ids.indexOf(state.chosenTask ?? '') + by;
@@ -111,6 +121,9 @@ function chosenRow({ tree, chosenTask }: AppState): TaskRow | undefined {
   return chosenTask === null ? undefined : tree.rows.get(chosenTask);
 }
 
+/** The message between a stop and the end of the task. */
+export const STOPPING = 'stopping the task';
+
 /** The number of turns from which a stop asks once more, because much work would be lost. */
 const TURNS_WORTH_ASKING = 5;
 
@@ -135,7 +148,7 @@ function stopFocusedTask(
   if (loss !== null && armed !== 'stop-focused') {
     return arm(state, 'stop-focused', { hint: `${loss}: press it again to stop it` });
   }
-  return next({ ...state, hint: 'stopping the task' }, { type: 'stop-task', task: row.id });
+  return next({ ...state, hint: STOPPING }, { type: 'stop-task', task: row.id });
 }
 
 /** Describes what a stop of a task would lose; null if that is little. */

@@ -1,13 +1,6 @@
 import type { AppState, Focus, TerminalSize } from '../model/app-state.ts';
-import {
-  applySignalToTree,
-  placeTask,
-  hasWork,
-  openTranscript,
-  transcriptOf,
-  type DisplayedTree,
-} from '../model/task-tree.ts';
-import { addFormerContent, updateShell } from '../model/call-entries.ts';
+import { applySignalToTree, placeTask, hasWork, openTranscript } from '../model/task-tree.ts';
+import { updateShell } from '../model/call-entries.ts';
 import { frameLayout, paneHeightOf } from '../view/frame.ts';
 import { newHintsAbout } from '../view/hints.ts';
 import {
@@ -26,13 +19,26 @@ import {
   type ActionHandlers,
 } from './step.ts';
 import { restart, showDialog, typeIntoDialog } from './dialogs.ts';
-import { offerConversations, openFound } from './commands/conversations.ts';
+import {
+  offerConversations,
+  openFound,
+  findEarlier,
+  showChosenModel,
+  showEarlier,
+} from './commands/conversations.ts';
 import { receiveServers } from './commands/mcp.ts';
 import { showPage } from './commands/pages.ts';
 import { receiveRules } from './commands/permissions.ts';
 import type { UiMessage } from './message.ts';
 import { IN_PAGER, PAGER_ACTIONS, scrollPager, showDocument } from './pager.ts';
-import { receiveEvent, readContextWindow, readStatus, showLoaded } from './task-events.ts';
+import {
+  receiveEvent,
+  readContextWindow,
+  readStatus,
+  showLoaded,
+  receiveFormerContent,
+  receiveStatus,
+} from './task-events.ts';
 import {
   acceptAnswer,
   confirm,
@@ -42,7 +48,13 @@ import {
   QUESTION_SCROLL_ACTIONS,
 } from './questions.ts';
 import { MODE_ACTIONS, settleMode } from './modes.ts';
-import { dropHeldAnswer, holdAnswer, settleAnswer, showQuestion } from './direct-answer.ts';
+import {
+  DIRECT_CHOICES,
+  dropHeldAnswer,
+  holdAnswer,
+  settleAnswer,
+  showQuestion,
+} from './direct-answer.ts';
 import { readProposal, receiveProposal } from './proposal.ts';
 import { showRewindPlan, showRewound } from './rewind.ts';
 import { chooseEntry, scroll, receiveEntries, SCROLL_ACTIONS } from './scroll.ts';
@@ -163,15 +175,15 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
     case 'read-status':
       return readStatus(state);
     case 'started': {
-      const { firstMessage, dialogs: laterDialogs } = message;
-      return showDialog({ ...state, firstMessage, laterDialogs }, null);
+      const { firstMessage, dialogs: laterDialogs, isNew } = message;
+      const begun: AppState = { ...state, firstMessage, laterDialogs };
+      return andThen(isNew ? findEarlier(begun) : next(begun), (found) => showDialog(found, null));
     }
+    case 'earlier-found':
+      return next(showEarlier(state, message));
     case 'branch-read':
-      return next({ ...state, branch: message.branch });
-    case 'context-window-read': {
-      const { model, tokens } = message;
-      return next({ ...state, contextWindow: { model, tokens } });
-    }
+    case 'context-window-read':
+      return next(receiveStatus(state, message));
     case 'conversation-found':
       return openFound(state, message.found);
     case 'conversation-missing':
@@ -189,12 +201,8 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
     case 'mode-taken':
       // The user may have chosen another mode in the meantime, which stays chosen.
       return next(state.chosenMode === message.mode ? { ...state, chosenMode: null } : state);
-    case 'model-set': {
-      const when = state.conversation.isAtWork
-        ? 'once the current turn has ended'
-        : 'from the next message on';
-      return next(addNote({ ...state, hasChosenModel: true }, 'info', `${message.name} ${when}`));
-    }
+    case 'model-set':
+      return next(showChosenModel(state, message.name));
     case 'send-failed':
       return andThen(closePicker(state), (closed) =>
         andThen(hint(closed, message.reason), (hinted) => setEditorText(hinted, message.text)),
@@ -224,14 +232,8 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return showRewindPlan(state, message, context);
     case 'rewound':
       return showRewound(state, message);
-    case 'former-content-read': {
-      const { task, callId, text } = message;
-      const add = (tree: DisplayedTree): void => {
-        const transcript = transcriptOf(tree, task);
-        if (transcript !== null) addFormerContent(transcript, callId, text);
-      };
-      return next(editTree(state, add, task));
-    }
+    case 'former-content-read':
+      return next(receiveFormerContent(state, message));
     case 'proposal-read':
       return next(receiveProposal(state, message));
     case 'sandbox-checked':
@@ -276,7 +278,7 @@ const HANDLERS: Readonly<Record<OwnAction, ActionHandler>> = {
   'paste-image': (state) => next(state, { type: 'paste-image' }),
   redraw: (state) => next(state, { type: 'redraw' }),
   suspend: (state) => next(state, { type: 'suspend' }),
-  'edit-in-editor': (state) => next(state, { type: 'edit-text', text: state.typed }),
+  'edit-in-editor': (state) => next(state, { type: 'edit-text', text: null }),
   // The editor itself sends the text and breaks lines.
   send: (state) => next(state),
   'new-line': (state) => next(state),
@@ -306,8 +308,9 @@ function pressKey(state: AppState, pressed: PressedKey, context: UpdateContext):
   });
 }
 
-/** The handlers of keys that scroll another part of the screen than the conversation while that part has the focus. */
-const SCROLL_HANDLERS: Readonly<Partial<Record<Focus, ActionHandlers>>> = {
+/** The handlers of keys that do something else while a part of the screen has the focus, such as scrolling that part. */
+const HANDLERS_IN: Readonly<Partial<Record<Focus, ActionHandlers>>> = {
+  editor: DIRECT_CHOICES,
   question: QUESTION_SCROLL_ACTIONS,
   tasks: TREE_SCROLL_ACTIONS,
   pager: IN_PAGER,
@@ -315,5 +318,5 @@ const SCROLL_HANDLERS: Readonly<Partial<Record<Focus, ActionHandlers>>> = {
 };
 
 function handlerOf(action: OwnAction, { focus }: AppState): ActionHandler {
-  return SCROLL_HANDLERS[focus]?.[action] ?? HANDLERS[action];
+  return HANDLERS_IN[focus]?.[action] ?? HANDLERS[action];
 }

@@ -10,7 +10,11 @@ import {
   type PendingQuestion,
   type TaskTreeRow,
 } from '../model/task-tree.ts';
-import { directQuestion, similarQuestions } from '../model/similar-questions.ts';
+import {
+  directQuestion,
+  questionWithChoices,
+  similarQuestions,
+} from '../model/similar-questions.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { conversationParts } from './conversation-parts.ts';
 import { drawDialog } from './dialog-view.ts';
@@ -84,12 +88,14 @@ function emptyLines(count: number): readonly string[] {
 
 /** Returns the conversation in view as parts, which are drawn only when they are needed. */
 export function partsInView(state: AppState, { library, bindings, pen, now }: ViewContext): Parts {
-  const { terminal, toggled, search, notices, sandbox, size } = state;
+  const { terminal, toggled, search, notices, sandbox, size, earlier } = state;
   const { detail, thinking } = terminal;
   const { width } = size;
   const transcript = transcriptInView(state);
   const above =
-    transcript === state.tree.main ? startScreen({ library, sandbox, notices }, width, pen) : [];
+    transcript === state.tree.main
+      ? startScreen({ library, sandbox, notices, earlier }, width, pen)
+      : [];
   const chosen = state.focus === 'entries' ? state.chosenEntry : null;
   const fullTextKeys = (['focus-entries', 'view-entry'] as const)
     .flatMap((action) => keysOf(bindings, action).slice(0, 1))
@@ -149,10 +155,15 @@ function statusLine(state: AppState, context: ViewContext): string {
   const known = statusFacts(state, library);
   const room = width - modeWidth - 4;
   const roomForFacts = room - SEPARATOR.length;
-  const isTyping = state.focus === 'editor' && state.search === null;
+  const isRoomy = (state.focus === 'editor' || state.focus === 'tasks') && state.search === null;
   let parts: StatusParts;
-  if (isTyping && !isUrgent) {
+  if (isRoomy && !isUrgent) {
     parts = fitStatusAndHints(known, hints, roomForFacts, minHints(state));
+    // In the tree, two keys come before all facts, because it has no other sign of what can be done there.
+    const least = state.focus === 'tasks' ? joinFittingFacts(hints.slice(0, 2), room) : '';
+    if (visibleWidth(parts.hints) < visibleWidth(least)) {
+      parts = { facts: fitStatus(known, roomForFacts - visibleWidth(least)), hints: least };
+    }
   } else {
     // A message that does not fit is cut; a key that does not fit is left out.
     const end = isUrgent ? fitLine(hints.join(SEPARATOR), room) : joinFittingFacts(hints, room);
@@ -170,8 +181,8 @@ function statusLine(state: AppState, context: ViewContext): string {
  * Returns the number of hints for which facts are left out. A user who sees children for the first time has to find how
  * to open one, and then how to leave it and how to stop it.
  */
-function minHints({ tree, openTask }: AppState): number {
-  if (openTask !== null) return 2;
+function minHints({ tree, openTask, focus }: AppState): number {
+  if (openTask !== null || focus === 'tasks') return 2;
   const isAtWork = rootRow(tree)?.endedAt === null;
   return isAtWork && findForegroundTasks(tree, null).length > 0 ? 2 : 1;
 }
@@ -217,21 +228,31 @@ export function paneHeightOf(state: AppState, isAtWork: boolean): number {
   return Math.min(max, Math.max(state.paneHeight, rowsInView(state).length));
 }
 
-/** Returns the answer that Enter gives to a question that has the focus, or for which Enter was pressed before. */
+/**
+ * Returns the answer that Enter gives to a question that has the focus, for which Enter was pressed before, or of which
+ * the arrow keys have marked an answer.
+ */
 function chosenAnswer(
   question: PendingQuestion,
   state: AppState,
   { bindings }: ViewContext,
 ): OwnAction | null {
   if (state.focus !== 'question') {
-    return state.enterAnswers?.question === question.id ? 'answer-once' : null;
+    if (state.enterAnswers?.question === question.id) return 'answer-once';
+    return questionWithChoices(state) === question ? state.chosenAnswer : null;
   }
   const hasSimilar = similarQuestions(state, question).length > 1;
   const choices = answerChoices(question, { hasSimilar, bindings });
   return choices.find((each) => each === state.chosenAnswer) ?? choices[0] ?? null;
 }
 
-const NO_QUESTION: QuestionBox = { lines: [], shown: 0, scroll: 0, isDirect: false };
+const NO_QUESTION: QuestionBox = {
+  lines: [],
+  shown: 0,
+  scroll: 0,
+  chosenLines: null,
+  isDirect: false,
+};
 
 /**
  * Draws the oldest or the focused question. A question without the focus gets half of the free lines. A question with

@@ -3,6 +3,8 @@ import { transcriptInView, type AppState, type Search } from '../model/app-state
 import type { Action, Bindings } from '../model/key-bindings.ts';
 import { keyHint, keysOf } from '../model/key-names.ts';
 import { findForegroundTasks, isCutOff, rootRow } from '../model/task-tree.ts';
+import { questionWithChoices } from '../model/similar-questions.ts';
+import { hasEnded } from '../model/task-row.ts';
 import { hasWaitingMessages } from '../model/transcript.ts';
 
 /** The number of uses after which a hint is no longer new to the user. */
@@ -10,23 +12,25 @@ const MAX_HINT_USES = 5;
 
 /** Lists the keys that can be used now, the most important first. Hints that the user knows are left out. */
 export function keyHints(state: AppState, bindings: Bindings): readonly string[] {
-  const { hints: areShown } = state.terminal;
   const hints = currentHints(state, bindings, (action, text) =>
-    areShown && isNew(state, hintName(action, text)) ? keyHint(bindings, action, text) : [],
-  ).filter((text) => text !== HELP_COMMAND || (areShown && isNew(state, HELP_HINT)));
+    isHintNew(state, hintName(action, text)) ? keyHint(bindings, action, text) : [],
+  ).filter((text) => text !== HELP_COMMAND || isHintNew(state, HELP_HINT));
   return state.conversation.isWatched ? ['watching', ...hints] : hints;
 }
 
-/** The name of the hint to type `/help`. */
-export const HELP_HINT = 'help';
+/** The names of the hints to type a command, which are the names of the commands. */
+const HELP_HINT = 'help';
+export const RESUME_HINT = 'resume';
+export const COMMAND_HINTS: readonly string[] = [HELP_HINT, RESUME_HINT];
 const HELP_COMMAND = '/help';
 
 function hintName(action: Action, text: string): string {
   return `${action}: ${text}`;
 }
 
-function isNew({ hintUses }: AppState, name: string): boolean {
-  return (hintUses.get(name) ?? 0) < MAX_HINT_USES;
+/** Whether a hint is shown: the user wants hints, and has used this one only a few times. */
+export function isHintNew({ terminal, hintUses }: AppState, name: string): boolean {
+  return terminal.hints && (hintUses.get(name) ?? 0) < MAX_HINT_USES;
 }
 
 /** Returns the names of the hints about an action that are shown now because they are new to the user. */
@@ -35,11 +39,10 @@ export function newHintsAbout(
   state: AppState,
   bindings: Bindings,
 ): readonly string[] {
-  if (!state.terminal.hints) return [];
   const names: string[] = [];
   currentHints(state, bindings, (each, text) => {
     const name = hintName(each, text);
-    if (each === action && isNew(state, name)) names.push(name);
+    if (each === action && isHintNew(state, name)) names.push(name);
     return [];
   });
   return names;
@@ -57,10 +60,7 @@ function currentHints(state: AppState, bindings: Bindings, hint: HintMaker): rea
     const view = hint('view-entry', 'shows all');
     return [...view, ...hint('unfold-entry', 'unfolds'), ...hint('search-here', 'search'), ...back];
   }
-  if (focus === 'tasks') {
-    const acts = [hint('stop-task', 'stop'), hint('background-task', 'background')].flat();
-    return [...hint('open-task', 'open'), ...acts, ...hint('resume-task', 'resume'), ...back];
-  }
+  if (focus === 'tasks') return [...hint('open-task', 'open'), ...treeHints(state, hint, back)];
   if (focus === 'question') {
     return [...hint('ask-enter', 'gives the marked answer'), ...hint('interrupt', 'later')];
   }
@@ -72,6 +72,9 @@ function currentHints(state: AppState, bindings: Bindings, hint: HintMaker): rea
     return [...hint('back', 'back'), ...(isAtWork ? hint('stop-focused', 'stops it') : [])];
   }
   if (tree.questions.size > 0) {
+    if (state.chosenAnswer !== null && questionWithChoices(state) !== undefined) {
+      return hint('ask-enter', 'gives the marked answer');
+    }
     // The box of the question says how to answer while something is typed.
     const isTold = state.typed !== '' || state.shownQuestion?.isDirect === true;
     return isTold ? [] : hint('focus-question', 'answers');
@@ -90,6 +93,18 @@ function currentHints(state: AppState, bindings: Bindings, hint: HintMaker): rea
     return [...hint('take-back', 'takes your message back'), ...hint('focus-tasks', 'tasks')];
   }
   return [...hint('interrupt', 'stop'), ...hint('focus-tasks', 'tasks'), ...background];
+}
+
+/** Lists the keys for the selected task beside the one that opens it. Most of them need a task at work. */
+function treeHints(
+  { tree, chosenTask }: AppState,
+  hint: HintMaker,
+  back: readonly string[],
+): readonly string[] {
+  const row = tree.rows.get(chosenTask ?? '');
+  if (row === undefined || hasEnded(row)) return [...back, ...hint('resume-task', 'resume')];
+  const detach = tree.background.has(row.id) ? [] : hint('background-task', 'background');
+  return [...hint('stop-task', 'stop'), ...back, ...detach];
 }
 
 function continueHint({ tree }: AppState, send: string): readonly string[] {

@@ -1,3 +1,5 @@
+import type { TotalUse } from '../model/total-use.ts';
+
 /** Formats a number of tokens: `950`, `12.3k`, `123k`, `4.1M`. */
 export function shortTokens(count: number): string {
   if (count < 1_000) return String(Math.round(count));
@@ -14,6 +16,15 @@ export function shortTime(ms: number): string {
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes}:${two(seconds % 60)}`;
   return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
+}
+
+/** Formats the cost of several answers: `$0.0123`, or `$0.0123+` if only a part of them has a known price. */
+export function totalCost({
+  pricedUsd,
+  isPriced,
+}: Pick<TotalUse, 'pricedUsd' | 'isPriced'>): string {
+  if (isPriced) return shortCost(pricedUsd);
+  return pricedUsd > 0 ? `${shortCost(pricedUsd)}+` : shortCost(null);
 }
 
 /** Formats a cost: `$0.0123`; `$?` for null, if no price is known. */

@@ -1,5 +1,5 @@
 import { sanitizeLine } from '../../../base/terminal-text.ts';
-import type { ProposedEdit } from '../../../protocol/question.ts';
+import type { InputQuestion, ProposedEdit } from '../../../protocol/question.ts';
 import { describeServerQuestion } from '../../../report/server-question.ts';
 import { OPTION_ACTIONS } from '../model/answer-choices.ts';
 import { keysOf } from '../model/key-names.ts';
@@ -18,6 +18,8 @@ export interface QuestionBox {
   /** The number of lines of the question in view, and the index of the first one. */
   readonly shown: number;
   readonly scroll: number;
+  /** The lines of the question with the chosen one of the answers that the model offers; null if none is chosen. */
+  readonly chosenLines: { readonly start: number; readonly end: number } | null;
   /** Whether the answer keys act without the focus. */
   readonly isDirect: boolean;
 }
@@ -36,7 +38,8 @@ export function questionBox(
   const border = (sign: string) => pen.paint(isFocused ? 'warn' : 'dim', sign);
   const rules = hiddenRules(question, style);
   const ids = style.similar.map(({ id }) => id).join(' ');
-  const option = OPTION_ACTIONS.findIndex((each) => each === style.chosen);
+  const option =
+    style.chosen === null ? null : OPTION_ACTIONS.findIndex((each) => each === style.chosen);
   const version = `${width} ${isFocused} ${rules.length} ${style.isForSimilar} ${option} ${ids}`;
   const draw = (diff: TextDiff | null) =>
     pen.keep(diff ?? question, version, () =>
@@ -66,7 +69,33 @@ export function questionBox(
     ...keys.map((line) => `${border('└')} ${pen.prose('warn', line)}`),
   ];
   const fitted = lines.slice(0, height).map((line) => fitLine(line, width));
-  return { lines: fitted, shown, scroll, isDirect: style.isDirect };
+  const chosenLines = findChosenLines(question, width - BORDER_WIDTH, option, pen);
+  return { lines: fitted, shown, scroll, chosenLines, isDirect: style.isDirect };
+}
+
+/** Finds the lines of an answer that the model offers. The answers are the last lines of the question. */
+function findChosenLines(
+  question: PendingQuestion,
+  width: number,
+  option: number | null,
+  pen: Pen,
+): QuestionBox['chosenLines'] {
+  if (question.kind !== 'input' || option === null || option === -1) return null;
+  const heights = inputLines(question, option).map(
+    (line) => wrapLine(pen.prose('text', line), width).length,
+  );
+  const sum = (lines: readonly number[]) => lines.reduce((total, height) => total + height, 0);
+  const last = heights.length - question.options.length + option;
+  return { start: sum(heights.slice(0, last)), end: sum(heights.slice(0, last + 1)) };
+}
+
+/** Returns the lines of a question of AskUser and of its answers. They are moved to the right if any answer is marked. */
+function inputLines({ text, options }: InputQuestion, option: number | null): readonly string[] {
+  const mark = (index: number) => (option === null ? '' : index === option ? '▶ ' : '  ');
+  return [
+    ...text.split('\n'),
+    ...options.map((each, index) => `${mark(index)}${index + 1}  ${each}`),
+  ];
 }
 
 /** Formats the number of lines out of view, and the keys that scroll to them. */
@@ -119,8 +148,8 @@ interface BodyStyle extends Pick<QuestionStyle, 'cwd' | 'similar' | 'isForSimila
   /** The change of the edits with line numbers; null if it is not known. */
   readonly diff: TextDiff | null;
   readonly width: number;
-  /** The index of the chosen option of a question of AskUser; -1 if none is. */
-  readonly option: number;
+  /** The index of the marked answer of a question of AskUser; -1 if another answer is marked, and null if none is. */
+  readonly option: number | null;
   /** The rules that "always" would add, if they are not shown beside its key. */
   readonly rules: readonly string[];
 }
@@ -165,13 +194,7 @@ function askedLines(
         }));
   }
   if (question.kind === 'input') {
-    const options = question.options.map(
-      (text, index) =>
-        `${option === -1 ? '' : index === option ? '▶ ' : '  '}${index + 1}  ${text}`,
-    );
-    return [...question.text.split('\n'), ...options].flatMap((line) =>
-      over(pen.prose('text', line)),
-    );
+    return inputLines(question, option).flatMap((line) => over(pen.prose('text', line)));
   }
   if (question.kind === 'server') return describeServerQuestion(question).flatMap(exact);
   return [

@@ -1,5 +1,9 @@
 import { sanitizeLine } from '../../../base/terminal-text.ts';
-import { type PermissionQuestion, type ServerQuestion } from '../../../protocol/question.ts';
+import type {
+  InputQuestion,
+  PermissionQuestion,
+  ServerQuestion,
+} from '../../../protocol/question.ts';
 import { canAcceptAsShown, listFewOptions } from '../../../report/server-question.ts';
 import { OPTION_ACTIONS } from '../model/answer-choices.ts';
 import type { ProposedChange } from '../model/call-details.ts';
@@ -70,8 +74,7 @@ export function keyLines(
   if (!isFocused && !isDirect) return line(typedHint(style.typing, bindings));
   const later = isFocused ? hint('interrupt', 'later') : hint('focus-question', 'to focus');
   if (question.kind === 'input') {
-    const options = optionKeys(question.options.length, bindings);
-    return line(options, hint('answer-text', 'type an answer'), later);
+    return line(choiceKeys(question, bindings), hint('answer-text', 'type an answer'), later);
   }
   if (question.kind === 'server') return line(...serverHints(question, hint, bindings), later);
   const why = hint('answer-reason', 'no, with a reason');
@@ -157,6 +160,16 @@ function joined(hints: readonly string[], width: number): readonly string[] {
   }
   return lines;
 }
+
+/** Lists the keys that choose one of the answers that the model offers. */
+function choiceKeys(question: InputQuestion, bindings: Bindings): readonly string[] {
+  const [numbers] = optionKeys(question.options.length, bindings);
+  const arrows = CHOICE_ACTIONS.flatMap((action) => keysOf(bindings, action).slice(0, 1)).join(' ');
+  if (numbers === undefined || arrows === '') return numbers === undefined ? [] : [numbers];
+  return [`${arrows} or ${numbers}`];
+}
+
+const CHOICE_ACTIONS = ['ask-up', 'ask-down'] as const;
 
 function optionKeys(count: number, bindings: Bindings): readonly string[] {
   const keys = OPTION_ACTIONS.slice(0, count).flatMap((action) =>

@@ -1,5 +1,8 @@
+import { stripVTControlCharacters } from 'node:util';
 import type { SandboxState } from '../../../api/index.ts';
+import { sanitizeLine } from '../../../base/terminal-text.ts';
 import { VERSION } from '../../../base/version.ts';
+import type { EarlierConversations } from '../model/app-state.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { fitLine, wrapText } from './fit.ts';
 import { mainModel } from './main-model.ts';
@@ -12,11 +15,13 @@ export interface StartInfo {
   readonly sandbox: SandboxState | string | null;
   /** Messages of the start, one line each. */
   readonly notices: readonly string[];
+  /** The earlier conversations; null if nothing is said about them. */
+  readonly earlier: EarlierConversations | null;
 }
 
 /** Draws the start screen: the facts about the session, and what is missing, with the way to get it. */
 export function startScreen(
-  { library, sandbox, notices }: StartInfo,
+  { library, sandbox, notices, earlier }: StartInfo,
   width: number,
   pen: Pen,
 ): readonly string[] {
@@ -38,7 +43,24 @@ export function startScreen(
     ),
     '',
     ...wrapText(hint, width, ''),
+    ...(earlier === null ? [] : wrapText(pen.prose('dim', earlierText(earlier, width)), width, '')),
   ];
+}
+
+/** The minimum number of columns for a title, without which it says too little. */
+const MIN_TITLE = 12;
+
+/** Says how an earlier conversation is continued, on one line of this width if it is not very narrow. */
+export function earlierText({ count, title, age }: EarlierConversations, width: number): string {
+  const [begin, end] = ['/resume continues “', `” (${age})${othersText(count)}`];
+  const room = width - begin.length - end.length;
+  if (title !== '' && room >= MIN_TITLE)
+    return `${begin}${stripVTControlCharacters(fitLine(sanitizeLine(title), room))}${end}`;
+  return `/resume continues ${count === 1 ? 'an earlier conversation' : `one of ${count} conversations`}`;
+}
+
+function othersText(count: number): string {
+  return count === 1 ? '' : ` or ${count === 2 ? 'another one' : `one of ${count - 1} others`}`;
 }
 
 const NAME_WIDTH = 11;

@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { sanitizeLine } from '../../../base/terminal-text.ts';
-import { rootRow, totalUse } from '../model/task-tree.ts';
+import { rootRow } from '../model/task-tree.ts';
+import { totalUse, type TotalUse } from '../model/total-use.ts';
 import type { AppState } from '../model/app-state.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { fitLine, joinFittingFacts, SEPARATOR, visibleWidth } from './fit.ts';
@@ -17,7 +18,7 @@ export interface StatusFacts {
   readonly effort: string | null;
   /** The part of the context window that is used, in per cent, and the size of the window. */
   readonly context: { readonly percent: number; readonly window: number } | null;
-  /** The cost of the conversation, or its tokens if no cost is known. */
+  /** The cost of the conversation, with a `+` if only a part of it is known, or its tokens if no cost is known. */
   readonly use: string | null;
 }
 
@@ -30,10 +31,9 @@ export function statusFacts(state: AppState, library: LibraryInfo): StatusFacts 
   const { tree, branch, contextWindow } = state;
   const root = rootRow(tree);
   const model = currentModel(state, library);
-  const { turns, tokens, costUsd } = totalUse(tree.rows.values());
+  const total = totalUse(tree.rows.values());
   const window = contextWindow?.tokens ?? null;
   const used = root?.contextTokens ?? null;
-  const isPriced = costUsd !== null && costUsd > 0;
   return {
     directory: basename(library.cwd) || '/',
     branch,
@@ -43,13 +43,14 @@ export function statusFacts(state: AppState, library: LibraryInfo): StatusFacts 
       window === null || window <= 0 || used === null
         ? null
         : { percent: Math.round((used / window) * 100), window },
-    use:
-      turns === 0 ? null : isPriced ? statusCost(costUsd) : `${shortTokens(tokens)}${TOKENS_UNIT}`,
+    use: total.turns === 0 ? null : statusUse(total),
   };
 }
 
-function statusCost(usd: number): string {
-  return usd >= 0.1 ? `$${usd.toFixed(2)}` : shortCost(usd);
+function statusUse({ tokens, pricedUsd, isPriced }: TotalUse): string {
+  if (pricedUsd === 0) return `${shortTokens(tokens)}${TOKENS_UNIT}`;
+  const cost = pricedUsd >= 0.1 ? `$${pricedUsd.toFixed(2)}` : shortCost(pricedUsd);
+  return isPriced ? cost : `${cost}+`;
 }
 
 /**

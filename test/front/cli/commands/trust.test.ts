@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../../src/base/errors.ts';
 import { CLI_COMMANDS } from '../../../../src/front/cli/commands.ts';
@@ -109,6 +110,33 @@ describe('muster trust add', () => {
     expect(code).toBe(1);
     expect(printed).toMatch(/cannot be trusted in this form: .*config\.toml:1:5: not valid TOML/);
     expect(printed).toContain('Trusted 1 file.');
+  });
+
+  it('names files that are too large, and fails if the user has named one of them', async () => {
+    using project = new Project({ [AGENT]: agentText('tester'), '.mcp.json': ' '.repeat(1048577) });
+    const reason = 'It has 1048577 bytes, and the limit is 1048576 bytes.';
+    const named = await run(project, ['add', '.mcp.json', '--json', '--yes']);
+    expect([named.code, JSON.parse(named.printed)]).toEqual([
+      1,
+      {
+        trusted: [],
+        refused: [
+          {
+            kind: 'mcp',
+            path: join(project.repo, '.mcp.json'),
+            sha256: null,
+            was: 'unusable',
+            grants: [],
+            problems: [reason],
+          },
+        ],
+      },
+    ]);
+    const all = await run(project, ['add', '--yes']);
+    expect([all.code, all.printed]).toEqual([
+      0,
+      expect.stringContaining(`.mcp.json (mcp) cannot be trusted: ${reason}\n\nTrusted 1 file.`),
+    ]);
   });
 
   it('is refused if an agent runs it', async () => {

@@ -9,6 +9,7 @@ import {
   openTranscript,
   paneRows,
 } from '../../../../src/front/tui/model/task-tree.ts';
+import { forgetOutputs } from '../../../../src/front/tui/model/call-outputs.ts';
 import { applyToTranscript, emptyTranscript } from '../../../../src/front/tui/model/transcript.ts';
 import {
   LOG_VERSION,
@@ -208,6 +209,50 @@ it('the end of streamed text is kept, also of a few tasks out of view', () => {
   expect([ui.main.stream.text.length, opened.stream.text.length]).toEqual([65_536, 65_536]);
   expect(ui.streams.size).toBe(64);
   expect(Math.max(...[...ui.streams.values()].map(({ text }) => text.length))).toBe(65_536);
+});
+
+it('a task that is opened shows what its running commands have written so far', () => {
+  const ui = tree(1, { ended: 0 });
+  const task = 'child00000';
+  const command = { callId: 'c1', tool: 'Bash', input: { command: 'make' } } as const;
+  const started = { v: LOG_VERSION, seq: 9, ts: 1, task, epoch: 1, type: 'call.started' } as const;
+  const report = (callId: string, ...lines: readonly string[]): void =>
+    applySignalToTree(ui, { type: 'progress', task, callId, tool: 'Bash', line: '', lines });
+  const shown = (): unknown => {
+    const opened = emptyTranscript(task);
+    applyToTranscript(opened, { ...started, ...command });
+    openTranscript(ui, opened);
+    const [call] = ui.opened?.entries ?? [];
+    return call?.kind === 'call' ? call.tail : null;
+  };
+  report('c1', 'one');
+  report('c1', 'one', 'two');
+  report('another', 'three');
+  const first = shown();
+  closeTranscript(ui);
+  const again = shown();
+  closeTranscript(ui);
+  for (let index = 0; index < 100; index += 1) report(`more${index}`, 'x'.repeat(10_000));
+  const { size } = ui.outputs;
+  forgetOutputs(ui.outputs, {
+    ...started,
+    type: 'call.ended',
+    callId: 'c1',
+    tool: 'Bash',
+    text: '',
+    error: null,
+    facts: {},
+    ms: 1,
+  });
+  const afterEnd = shown();
+  forgetOutputs(ui.outputs, { ...started, ...taskEnded() });
+  expect([first, again, size, afterEnd, ui.outputs.size]).toEqual([
+    ['one', 'two'],
+    ['one', 'two'],
+    64,
+    [],
+    0,
+  ]);
 });
 
 it('a task that is opened, left and opened again shows the answer that it is writing', () => {

@@ -124,7 +124,7 @@ it('the screen names the keys in force', async () => {
     'focus-question': ['f2'],
     'answer-once': ['o'],
   });
-  await using stage = new Stage({ keyBindings, rows: 60, columns: 100 });
+  await using stage = new Stage({ keyBindings, rows: 70, columns: 100 });
   await stage.say('/help');
   const help = await stage.screen();
   expect(help).toMatch(/^ctrl\+y +send the running tasks to the background$/m);

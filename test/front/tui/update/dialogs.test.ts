@@ -74,7 +74,12 @@ it.each<readonly [string, readonly UiMessage[], string]>([
 });
 
 it('the dialogs of the start follow each other, and then the message is sent', () => {
-  const start = { type: 'started', firstMessage: 'hello', dialogs: ['trust', 'start'] } as const;
+  const start = {
+    type: 'started',
+    firstMessage: 'hello',
+    dialogs: ['trust', 'start'],
+    isNew: false,
+  } as const;
   const first = run(stateOf(), start);
   expect(first.effects).toEqual([{ type: 'open-dialog', subject: 'trust', argument: '' }]);
   const open: UiMessage = { type: 'dialog', dialog: CHOICE };

@@ -15,6 +15,7 @@ const AT_REST: KeyContext = {
   isTaskOpen: false,
   hasWaitingMessages: false,
   hasQuestion: false,
+  isChoosing: false,
 };
 
 it.each<readonly [string, Partial<KeyContext>, string]>([
@@ -102,6 +103,7 @@ const CONTEXT: fc.Arbitrary<KeyContext> = fc.record({
   isTaskOpen: fc.boolean(),
   hasWaitingMessages: fc.boolean(),
   hasQuestion: fc.boolean(),
+  isChoosing: fc.constant(false),
 });
 const KEYS = [...new Set(Object.values(DEFAULT_BINDINGS).flatMap(({ keys }) => keys))];
 
@@ -114,6 +116,19 @@ describe('while the editor has the focus', () => {
           (action) => action === meaning && DEFAULT_BINDINGS[action].scope === 'question',
         );
         expect(isQuestions).toBe(false);
+      }),
+    );
+  });
+
+  it('only the arrow keys choose from the answers that the model offers', () => {
+    const choosing = CONTEXT.map((context) => ({ ...context, isChoosing: true }));
+    fc.assert(
+      fc.property(choosing, fc.constantFrom(...KEYS), (context, key) => {
+        const free = keyAction(key, { ...context, isChoosing: false }, DEFAULT_BINDINGS);
+        const chosen = { up: 'ask-up', down: 'ask-down' }[key];
+        expect(keyAction(key, context, DEFAULT_BINDINGS)).toBe(
+          context.isCompleting ? free : (chosen ?? free),
+        );
       }),
     );
   });

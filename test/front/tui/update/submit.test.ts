@@ -30,6 +30,8 @@ function submit(text: string, change: Partial<AppState> = {}) {
 }
 
 const remember = (text: string) => ({ type: 'remember-input', text });
+/** A use of the hint to type `/resume`. */
+const COUNTED = { type: 'count-hint', hint: 'resume' };
 const IDLE = { id: 'main', isAtWork: false, isWatched: false, isSending: false };
 
 describe('a text that is sent', () => {
@@ -39,8 +41,9 @@ describe('a text that is sent', () => {
     ['/quit', {}, [{ type: 'leave' }]],
     ['/exit', {}, [{ type: 'leave' }]],
     ['/undo', { conversation: IDLE }, []],
-    ['/resume', { surface: 'lines' }, [{ type: 'list-conversations' }]],
-    ['/resume abc', {}, [{ type: 'find-conversation', name: 'abc' }]],
+    ['/resume', { surface: 'lines' }, [COUNTED, { type: 'list-conversations' }]],
+    ['/resume abc', {}, [COUNTED, { type: 'find-conversation', name: 'abc' }]],
+    ['/continue abc', {}, [COUNTED, { type: 'find-conversation', name: 'abc' }]],
     [
       '/compact the goal',
       { conversation: IDLE },
@@ -51,7 +54,8 @@ describe('a text that is sent', () => {
     ['/context', { conversation: IDLE }, [{ type: 'show-context', task: 'main' }]],
     ['/new', { conversation: IDLE }, [{ type: 'start-new-conversation' }]],
     ['/new', { conversation: { ...IDLE, isAtWork: true } }, []],
-    ['/resume abc', { conversation: { ...IDLE, isWatched: true } }, []],
+    ['/resume abc', { conversation: { ...IDLE, isWatched: true } }, [COUNTED]],
+    ['/editor a draft', {}, [{ type: 'edit-text', text: 'a draft' }]],
   ])('%s with %o', (text, change, effects) => {
     expect(submit(text, change).effects).toEqual([remember(text), ...effects]);
   });

@@ -3,6 +3,7 @@ import type { AppState } from '../../../../src/front/tui/model/app-state.ts';
 import { modesAfter } from '../../../../src/front/tui/update/modes.ts';
 import { expect, it } from 'vitest';
 import { interruptTask, TASK_ACTIONS } from '../../../../src/front/tui/update/tasks.ts';
+import { update } from '../../../../src/front/tui/update/update.ts';
 import { CONTEXT, stateOf, treeOf, type Member } from './fixtures.ts';
 
 type Members = Readonly<Record<string, Member>>;
@@ -94,4 +95,33 @@ it.each<readonly [string, Members, Partial<AppState>, string]>([
 ])('ctrl+t chooses %s', (_, members, state, chosenTask) => {
   const focused = TASK_ACTIONS['focus-tasks'](stateOf(state, { members }));
   expect(focused.state).toMatchObject({ focus: 'tasks', chosenTask });
+});
+
+it.each<readonly [string, readonly object[], string | null]>([
+  [
+    '/task-send a1 and lint, too',
+    [{ type: 'send-message', text: 'and lint, too', to: 'a1' }],
+    'sent to Explore a1',
+  ],
+  [
+    '/task-send main go on',
+    [{ type: 'send-message', text: 'go on', to: null }],
+    'sent to Explore main',
+  ],
+  ['/task-send a1', [], 'type the message after the id: /task-send ID MESSAGE'],
+  ['/task-send', [], 'which one? /tasks lists their ids'],
+  ['/task-send a hello', [], 'a means 2 tasks; /tasks lists their ids'],
+  ['/task-stop a1', [{ type: 'stop-task', task: 'a1' }], 'stopping the task'],
+  ['/task-stop b', [], 'the task has already ended'],
+  ['/task-stop z', [], 'z means no task of this conversation; /tasks lists their ids'],
+])('%s', (text, effects, hint) => {
+  const members: Members = {
+    main: {},
+    a1: { parent: 'main' },
+    a2: { parent: 'main' },
+    b: { parent: 'main', hasEnded: true },
+  };
+  const typed = update(stateOf({}, { members }), { type: 'submitted', text }, CONTEXT);
+  const remembered = { type: 'remember-input', text };
+  expect([typed.effects, typed.state.hint]).toEqual([[remembered, ...effects], hint]);
 });

@@ -57,7 +57,7 @@ export const agentsExplainCommand = defineReportCommand({
 const VERDICT_WORDS = { deny: 'refused', ask: 'asked about', allow: '' } as const;
 
 function asText(explained: AgentExplanation, { cwd, home }: CommandContext): string {
-  const { call, context, delegatesTo, memory, model, name, origin, tools } = explained;
+  const { accept, call, context, delegatesTo, memory, model, name, origin, tools } = explained;
   const width = Math.max(...context.sources.map((source) => source.name.length));
   return factLines([
     ['agent', name],
@@ -79,6 +79,8 @@ function asText(explained: AgentExplanation, { cwd, home }: CommandContext): str
     ['model', `${model.name} (${model.chain.join(' → ')})`],
     ['warning', model.warning],
     ['if it fails', model.fallbacks.join(', then ') || null],
+    ['accepted', accept === null ? null : `only if ${JSON.stringify(accept)}`],
+    ['if it is not', model.later.join(', then ') || null],
     ['effort', model.effort],
     ['limits', limitTexts(explained.limits)],
     ['notes', memory === null ? null : `${memory.directory} (${memory.scope})`],

@@ -1,3 +1,4 @@
+import { formatAcceptance } from '../../../../protocol/acceptance.ts';
 import { loadDefinitions, type AgentDetails } from '../../../../api/index.ts';
 import type { TaskLimits } from '../../../../protocol/task.ts';
 import { defineReportCommand, type CommandContext } from '../../command.ts';
@@ -61,6 +62,12 @@ function listFacts(agent: AgentDetails, { cwd, home }: CommandContext): readonly
     ['limits', joinTexts(limitTexts(limits))],
     ['background', agent.background === true ? 'unless a call says otherwise' : null],
     ['answers', agent.outputSchema === undefined ? null : 'JSON, valid against its output schema'],
+    [
+      'accepted',
+      agent.accept === undefined
+        ? null
+        : `only if ${JSON.stringify(formatAcceptance(agent.accept))}`,
+    ],
     ['skills', joinTexts(agent.skills)],
     ['notes', agent.memory],
     ['color', agent.color],

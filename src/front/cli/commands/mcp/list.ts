@@ -10,7 +10,7 @@ import { outputOptions, type DataOptions } from '../../run-options.ts';
 /** `muster mcp list` */
 export const mcpListCommand = defineCommand({
   words: 'mcp list',
-  summary: 'the MCP servers of yours and of this project',
+  summary: 'the MCP servers of yours, of this project and of agents',
   operands: [],
   flags: ['json', 'cwd', 'data-dir'],
   examples: ['muster mcp list'],
@@ -71,9 +71,18 @@ async function readServers(
 }
 
 function formatRow(server: ServerRow): string {
-  const { name, scope, target } = server;
-  const parts = [scope, describeTools(server), ...[describeLogin(server) ?? []].flat(), target];
+  const { name, target } = server;
+  const parts = [
+    describeOwner(server),
+    describeTools(server),
+    ...[describeLogin(server) ?? []].flat(),
+    target,
+  ];
   return `${sanitizeLine(name)}  ${parts.map(sanitizeLine).join(' · ')}`;
+}
+
+function describeOwner({ scope, agent }: ServerRow): string {
+  return agent === null ? scope : `${scope}, agent ${agent}`;
 }
 
 function describeTools({ isEnabled, tools }: ServerRow): string {
@@ -88,11 +97,11 @@ function describeLogin({ name, login }: ServerRow): string | null {
 }
 
 function formatDetails(server: ServerRow): string {
-  const { name, scope, file, target, isSandboxed } = server;
+  const { name, file, target, isSandboxed } = server;
   const login = describeLogin(server);
   const rows = [
     ['server', name],
-    ['from', `${file} (${scope})`],
+    ['from', `${file} (${describeOwner(server)})`],
     ['runs', isSandboxed ? `${target} (in the sandbox)` : target],
     ['tools', describeTools(server)],
     ...(login === null ? [] : [['login', login]]),

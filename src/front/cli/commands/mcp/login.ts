@@ -83,12 +83,15 @@ async function createDialog(
 
 function describeOutcome(
   name: string,
-  { issuer, scope, isRenewable, place, keychainProblem }: LoginOutcome,
+  { issuer, scope, isRenewable, place, keychainProblem, projectFile }: LoginOutcome,
 ): string {
   const scopes = scope === null ? '' : ` with the scopes ${sanitizeLine(scope)}`;
   return [
     ...(keychainProblem === null ? [] : [`The keychain is not used: ${keychainProblem}.`]),
     `Logged in to ${name} at ${sanitizeLine(issuer)}${scopes}.`,
+    ...(projectFile === null
+      ? []
+      : [`Only the servers in ${sanitizeLine(projectFile)} use this login.`]),
     isRenewable
       ? 'Muster renews the tokens by itself.'
       : 'The token cannot be renewed: when it has expired, log in again.',

@@ -6,6 +6,8 @@ import { PRIVATE_MODE } from '../../new-file.ts';
 import { printJsonDocument, printLines, printPieces, writeTaskFile } from './print.ts';
 import { defineTasksCommand } from './with-tasks.ts';
 
+const EXPORT_FORMATS = ['muster', 'atif'] as const;
+
 /** `muster tasks export`. The file is written completely or not at all, and only its user can read it. */
 export const tasksExportCommand = defineTasksCommand({
   words: 'tasks export',
@@ -14,15 +16,30 @@ export const tasksExportCommand = defineTasksCommand({
     { name: 'ID', completes: TASK_VALUES },
     { name: '[FILE]', completes: FILES },
   ],
-  flags: ['force'],
+  flags: ['format', 'force'],
+  flagDetails: {
+    format: {
+      help: 'muster (which can be imported again; the default), or atif (trajectories of Harbor and Terminal-Bench)',
+      completes: { words: EXPORT_FORMATS },
+    },
+  },
   examples: [
     'muster tasks export 4f2k9x search.muster',
     'muster tasks export 4f2k9x | gzip > search.gz',
+    'muster tasks export 4f2k9x trajectory.json --format atif',
   ],
-  parse: ({ operands: [id = '', file = null], flags }) => ({ id, file, force: flags.has('force') }),
-  run: async (tasks, { id, file, force, json }) => {
+  parse: ({ operands: [id = '', file = null], flags }) => ({
+    id,
+    file,
+    force: flags.has('force'),
+    format: flags.choice('format', EXPORT_FORMATS, 'muster'),
+  }),
+  run: async (tasks, { id, file, force, format, json }) => {
     const task = tasks.state(id).spec.id;
-    const pieces = tasks.exportTree(task);
+    const pieces =
+      format === 'atif'
+        ? [`${JSON.stringify(await tasks.exportTrajectory(task), null, 2)}\n`]
+        : tasks.exportTree(task);
     if (file !== null && file !== '-') {
       const path = toAbsolutePath(file, process.cwd());
       await writeTaskFile({ path, force, mode: PRIVATE_MODE }, pieces, { task, json });

@@ -1,4 +1,5 @@
 import type { ApprovalProposal } from '../../../../trust/approvals.ts';
+import type { ListedFile } from '../../../../trust/list-files.ts';
 import { escapeLine } from '../../../../config/message-text.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { plural } from '../../../../base/text.ts';
@@ -7,7 +8,7 @@ import { outputOptions } from '../../run-options.ts';
 import { FILES } from '../../completion-values.ts';
 import { openApprovals, projectPath, plainJson } from './approvals.ts';
 
-/** `muster trust add`: the exit code is 1 if a proposed file is not trusted in the end. */
+/** `muster trust add`: the exit code is 1 if a proposed or named file is not trusted in the end. */
 export const trustAddCommand = defineCommand({
   words: 'trust add',
   summary: 'show what files of this project would do, and trust exactly this content',
@@ -26,18 +27,26 @@ export const trustAddCommand = defineCommand({
     refuseAgents(context.environment, 'trust a project');
     if (json && !yes) throw new UsageError('--json asks nothing; look at it first, then add --yes');
     const proposals = await approvals.propose(paths);
+    const unusable = await approvals.listUnusable(paths);
     const usable = proposals.filter(({ grants }) => grants.problems.length === 0);
-    if (!json) context.out(proposals.map(shown).join(''));
+    if (!json) {
+      context.out(proposals.map(shown).join(''));
+      context.out(unusable.map((file) => describeUnusable(approvals.project, file)).join(''));
+    }
     const isAgreed = usable.length > 0 && (yes || (await ask(usable.length, context)));
     if (isAgreed) approvals.approve(usable);
     const trusted = isAgreed ? usable : [];
     const refused = proposals.filter((each) => !trusted.includes(each));
     context.out(
       json
-        ? plainJson({ trusted: trusted.map(asJson), refused: refused.map(asJson) })
-        : outcome({ proposed: proposals.length, trusted: trusted.length }),
+        ? plainJson({
+            trusted: trusted.map(asJson),
+            refused: [...refused.map(asJson), ...unusable.map(unusableAsJson)],
+          })
+        : outcome({ found: proposals.length + unusable.length, trusted: trusted.length }),
     );
-    return refused.length === 0 ? 0 : 1;
+    const isUnusableNamed = paths.length > 0 && unusable.length > 0;
+    return refused.length === 0 && !isUnusableNamed ? 0 : 1;
   },
 });
 
@@ -52,6 +61,15 @@ function ask(count: number, { confirm }: CommandContext): Promise<boolean> {
 function asJson({ entry, state, grants }: ApprovalProposal) {
   const { kind, path, sha256 } = entry;
   return { kind, path, sha256, was: state, grants: grants.lines, problems: grants.problems };
+}
+
+function unusableAsJson({ kind, path, sha256, reason }: ListedFile) {
+  const problems = reason === null ? [] : [reason];
+  return { kind, path, sha256, was: 'unusable', grants: [], problems };
+}
+
+function describeUnusable(project: string, { kind, path, reason }: ListedFile): string {
+  return `${projectPath(project, path)} (${kind}) cannot be trusted: ${escapeLine(reason ?? '')}\n\n`;
 }
 
 function shown(proposal: ApprovalProposal): string {
@@ -71,7 +89,7 @@ export function describeProposal({ entry, state, grants }: ApprovalProposal): re
   return [head, ...lines, ''];
 }
 
-function outcome({ proposed, trusted }: { readonly proposed: number; readonly trusted: number }) {
-  if (proposed === 0) return 'Nothing to trust that is not trusted already.\n';
+function outcome({ found, trusted }: { readonly found: number; readonly trusted: number }) {
+  if (found === 0) return 'Nothing to trust that is not trusted already.\n';
   return trusted === 0 ? 'Nothing was trusted.\n' : `Trusted ${plural(trusted, 'file')}.\n`;
 }

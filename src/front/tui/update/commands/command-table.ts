@@ -1,31 +1,24 @@
 import type { AppState } from '../../model/app-state.ts';
-import {
-  type UpdateContext,
-  changeTerminal,
-  hint,
-  next,
-  type UiEffect,
-  type Update,
-} from '../step.ts';
+import { type UpdateContext, hint, next, type UiEffect, type Update } from '../step.ts';
 import { redo, undo } from '../rewind.ts';
-import { restart } from '../dialogs.ts';
+import { openSetup, restart, WANTED } from '../dialogs.ts';
 import { pickAgent, pickModel, pickTask } from '../open-picker.ts';
 import { mcp } from './mcp.ts';
 import { memory } from './memory.ts';
+import { sendTaskMessage, stopNamedTask, taskPage } from './one-task.ts';
 import { permissions } from './permissions.ts';
 import { shells } from './shells.ts';
 import { startNewConversation, switchConversation } from './conversations.ts';
 import { EFFORTS } from '../../../../protocol/model.ts';
 import { DEFAULT_EFFORT } from '../picker-items.ts';
 import { configure } from '../settings.ts';
-import { chooseTheme, copyAnswer, exportConversation } from './screen-commands.ts';
+import { chooseThinking, chooseTheme, copyAnswer, exportConversation } from './screen-commands.ts';
 import { THEME_CHOICES, THINKING_DISPLAYS } from '../../../../protocol/terminal-settings.ts';
 import {
   agentsPage,
   showHelp,
   modelPage,
   showPage,
-  taskPage,
   tasksPage,
   usagePage,
   type Page,
@@ -88,6 +81,20 @@ export const COMMANDS: readonly SlashCommand[] = [
     help: 'one task: what it is, what it does and what it has used',
     completions: taskCompletions,
     run: page(taskPage),
+  },
+  {
+    name: 'task-send',
+    argument: 'ID MESSAGE',
+    help: 'send a message to a task; an ended one continues with it',
+    completions: taskCompletions,
+    run: sendTaskMessage,
+  },
+  {
+    name: 'task-stop',
+    argument: 'ID',
+    help: 'stop a task with all tasks below it',
+    completions: taskCompletions,
+    run: stopNamedTask,
   },
   {
     name: 'agents',
@@ -165,6 +172,12 @@ export const COMMANDS: readonly SlashCommand[] = [
     run: chooseThinking,
   },
   {
+    name: 'editor',
+    argument: '[TEXT]',
+    help: 'write the message in $VISUAL or $EDITOR; in plain lines it is sent when the editor ends',
+    run: (state, text) => next(state, { type: 'edit-text', text }),
+  },
+  {
     name: 'compact',
     argument: '[WHAT TO KEEP]',
     help: 'summarize the conversation to free context',
@@ -218,7 +231,7 @@ export const COMMANDS: readonly SlashCommand[] = [
     argument: '[PROVIDER]',
     help: 'test the API key of a provider, and save it',
     needsOwnConversation: true,
-    run: (state, argument) => openDialog(state, 'login', argument),
+    run: (state, argument) => openSetup(state, 'login', argument),
   },
   {
     name: 'logout',
@@ -233,7 +246,7 @@ export const COMMANDS: readonly SlashCommand[] = [
     name: 'trust',
     help: 'what files of this project would do; trust them',
     needsOwnConversation: true,
-    run: (state) => openDialog(state, 'trust', WANTED),
+    run: (state) => openSetup(state, 'trust', WANTED),
   },
   {
     name: 'mcp',
@@ -264,32 +277,12 @@ export const COMMANDS: readonly SlashCommand[] = [
 
 const PERMISSIONS_WORDS = ['allow', 'ask', 'deny', 'remove', 'mode'];
 
-/** The argument for a review that the user asks for. The start leaves out a review that was postponed. */
-const WANTED = 'wanted';
-
-function openDialog(state: AppState, subject: 'login' | 'trust', argument: string): Update {
-  if (state.surface === 'screen') return next(state, { type: 'open-dialog', subject, argument });
-  const command = subject === 'login' ? `muster login ${argument}`.trimEnd() : 'muster trust add';
-  return hint(state, `type ${command} in another terminal, then /restart here`);
-}
-
 /** Reads the argument of `/model`: a name, and perhaps an effort. */
 function parseModel(argument: string) {
   const [, name = argument, word = ''] = /^(\S+)\s+(\S+)$/.exec(argument) ?? [];
   if (word === DEFAULT_EFFORT) return { name, effort: null };
   const effort = EFFORTS.find((each) => each === word);
   return effort === undefined ? { name: argument, effort } : { name, effort };
-}
-
-/** Chooses how much of the thinking is shown: the named amount, or the next one. */
-function chooseThinking(state: AppState, argument: string): Update {
-  const after = THINKING_DISPLAYS.indexOf(state.terminal.thinking) + 1;
-  const following = THINKING_DISPLAYS[after % THINKING_DISPLAYS.length] ?? 'short';
-  const thinking =
-    argument === '' ? following : THINKING_DISPLAYS.find((each) => each === argument);
-  if (thinking === undefined) return hint(state, '/thinking takes short, full or hidden');
-  const always = `/config terminal.thinking ${thinking} keeps it`;
-  return hint(changeTerminal(state, { thinking }), `thinking: ${thinking}; ${always}`);
 }
 
 /** The message of `/init`. Reading a project takes much context, so a child does it. */

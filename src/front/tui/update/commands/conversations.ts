@@ -1,9 +1,11 @@
 import type { TaskSummary } from '../../../../api/index.ts';
-import type { AppState } from '../../model/app-state.ts';
+import type { AppState, EarlierConversations } from '../../model/app-state.ts';
 import { emptyTree, forgetTree } from '../../model/task-tree.ts';
+import { isHintNew, RESUME_HINT } from '../../view/hints.ts';
+import { earlierText } from '../../view/start-screen.ts';
 import { idleStatusSign } from '../../view/task-pane.ts';
 import { addNote, editTree, andThen, hint, next, type Update, dispatchNote } from '../step.ts';
-import type { ConversationFound } from '../message.ts';
+import type { ConversationFound, UiMessage } from '../message.ts';
 import { pickConversation } from '../open-picker.ts';
 import { titleOf } from '../../../../base/title.ts';
 import { formatAge } from '../../../../base/text.ts';
@@ -35,6 +37,55 @@ export function switchConversation(state: AppState, name: string): Update {
   }
   if (state.conversation.isAtWork) return hint(state, 'the conversation is at work: stop it first');
   return next(state, { type: 'find-conversation', name });
+}
+
+/** Says from when on the model that the user chose applies. */
+export function showChosenModel(state: AppState, name: string): AppState {
+  const when = state.conversation.isAtWork
+    ? 'once the current turn has ended'
+    : 'from the next message on';
+  return addNote({ ...state, hasChosenModel: true }, 'info', `${name} ${when}`);
+}
+
+/** Looks for earlier conversations at the start, while the hint about them is new to the user. */
+export function findEarlier(state: AppState): Update {
+  const isWanted = state.firstMessage === null && isHintNew(state, RESUME_HINT);
+  return isWanted ? next(state, { type: 'find-earlier-conversations' }) : next(state);
+}
+
+/** Shows the hint about earlier conversations, unless the user has begun a conversation in the meantime. */
+export function showEarlier(
+  state: AppState,
+  { earlier }: Extract<UiMessage, { type: 'earlier-found' }>,
+): AppState {
+  const { id, isSending } = state.conversation;
+  if (id !== null || isSending) return state;
+  if (state.surface === 'screen') return { ...state, earlier };
+  return addNote(state, 'info', earlierText(earlier, Infinity));
+}
+
+/** Describes the conversations of a directory; null if there are none. `tasks` are all tasks in the logs. */
+export function describeEarlier(
+  tasks: readonly TaskSummary[],
+  { cwd, now }: Omit<ListOptions, 'current'>,
+): EarlierConversations | null {
+  const all = conversationsIn(tasks, cwd);
+  const times = all.map(lastTime);
+  const newest = Math.max(...times);
+  const task = all[times.indexOf(newest)];
+  if (task === undefined) return null;
+  return { count: all.length, title: titleOf(task.description), age: formatAge(now - newest) };
+}
+
+/** Returns the conversations of a directory. */
+function conversationsIn(tasks: readonly TaskSummary[], cwd: string): readonly TaskSummary[] {
+  return tasks.filter(
+    (task) => task.parent === null && task.cwd === cwd && task.source !== 'template',
+  );
+}
+
+function lastTime({ created, ended }: TaskSummary): number {
+  return ended ?? created;
 }
 
 /** Lists the conversations, because the named one does not exist. */
@@ -86,9 +137,7 @@ export function conversationsPage(
   tasks: readonly TaskSummary[],
   { cwd, current, now }: ListOptions,
 ): Page {
-  const all = tasks.filter(
-    (task) => task.parent === null && task.cwd === cwd && task.source !== 'template',
-  );
+  const all = conversationsIn(tasks, cwd);
   if (all.length === 0) return { title: 'Conversations here', lines: ['none yet'] };
   const older = all.length - MAX_LISTED;
   return {
@@ -101,12 +150,10 @@ export function conversationsPage(
   };
 }
 
-function conversationLine(
-  { id, status, description, created, ended }: TaskSummary,
-  { current, now }: Omit<ListOptions, 'cwd'>,
-): string {
+function conversationLine(task: TaskSummary, { current, now }: Omit<ListOptions, 'cwd'>): string {
+  const { id, status, description } = task;
   const sign = idleStatusSign(status);
-  const when = formatAge(now - (ended ?? created));
+  const when = formatAge(now - lastTime(task));
   const isThis = id === current ? ' (this one)' : '';
   return `${sign} ${shortId(id)} ${when.padStart(14)}  ${status.padEnd(11)} ${titleOf(description)}${isThis}`;
 }

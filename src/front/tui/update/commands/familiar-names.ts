@@ -9,6 +9,7 @@ export const FAMILIAR_NAMES: ReadonlyMap<string, string> = new Map([
   ['allowed-tools', 'permissions'],
   ['continue', 'resume'],
   ['rewind', 'undo'],
+  ['edit', 'editor'],
 ]);
 
 /** The texts that mean a command although they have no slash. Each has to be the only text of the message. */
@@ -22,6 +23,9 @@ export const BARE_WORDS: ReadonlyMap<string, string> = new Map([
 export const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['doctor', 'type !!muster doctor, which checks this machine and the configuration'],
   ['hooks', 'this version of Muster runs no hooks; /permissions allows and refuses calls'],
-  ['stop', 'the key Esc stops the main agent; /tasks lists the tasks, and Ctrl+X stops one'],
+  [
+    'stop',
+    'the key Esc stops the main agent; /tasks lists the tasks, and Ctrl+X or /task-stop ID stops one',
+  ],
   ['bug', 'type !!muster doctor, and send its output with your report'],
 ]);

@@ -5,9 +5,10 @@ import type { AppState } from '../../model/app-state.ts';
 import { ACTIONS, type Bindings } from '../../model/key-bindings.ts';
 import { keysOf } from '../../model/key-names.ts';
 import type { TaskRow } from '../../model/task-row.ts';
-import { rootRow, type DisplayedTree, treeRows, totalUse } from '../../model/task-tree.ts';
+import { rootRow, type DisplayedTree, treeRows } from '../../model/task-tree.ts';
+import { totalUse } from '../../model/total-use.ts';
 import type { LibraryInfo } from '../../model/ui-library.ts';
-import { shortCost, shortTokens, shortTime } from '../../view/numbers.ts';
+import { shortCost, shortTokens, shortTime, totalCost } from '../../view/numbers.ts';
 import { statusSign, activityLine } from '../../view/task-pane.ts';
 import { type UpdateContext, andThen, next, type Update, appendEntry } from '../step.ts';
 import { FAMILIAR_NAMES } from './familiar-names.ts';
@@ -158,46 +159,21 @@ export function tasksPage({ tree, now: clock }: PageSource): Page {
     lines: [
       ...rows.map(
         ({ row, level, isBackground }) =>
-          `${'  '.repeat(level)}${statusSign(row).sign} ${row.id.slice(0, 8)} ${row.agent}${isBackground ? ' (background)' : ''}: ${activityLine(row, now)}: ${row.description} (${used(row, now)})`,
+          `${'  '.repeat(level)}${statusSign(row).sign} ${row.id.slice(0, 8)} ${row.agent}${isBackground ? ' (background)' : ''}: ${activityLine(row, now)}: ${row.description} (${usedText(row, now)})`,
       ),
       ...more,
     ],
   };
 }
 
-function used(row: TaskRow, now: number): string {
+/** Describes what a task has used. */
+export function usedText(row: TaskRow, now: number): string {
   return [
     plural(row.turns, 'turn'),
     `${shortTokens(row.tokens)} tok`,
     shortCost(row.costUsd),
     shortTime((row.endedAt ?? now) - row.since),
   ].join(', ');
-}
-
-export function taskPage({ tree, now: clock }: PageSource, typed: string): Page {
-  const title = '/task-status';
-  const now = clock();
-  if (typed === '') return { title, lines: ['which one? /tasks lists their ids'] };
-  const found = [...tree.rows.values()].filter(({ id }) => id.startsWith(typed));
-  const [row] = found;
-  if (row === undefined || found.length > 1) {
-    const why = row === undefined ? 'no task of this conversation' : plural(found.length, 'task');
-    return { title, lines: [`${typed} means ${why}; /tasks lists their ids`] };
-  }
-  return {
-    title: `Task ${row.id}`,
-    lines: [
-      `agent    ${row.agent}: ${row.description}`,
-      `status   ${row.status}${row.endedAt === null ? `: ${activityLine(row, now)}` : ''}`,
-      `mode     ${row.mode}`,
-      `model    ${row.model}`,
-      `used     ${used(row, now)}`,
-      ...(row.openQuestionCount === 0
-        ? []
-        : [`asks     ${plural(row.openQuestionCount, 'question')} of it waits for you`]),
-      ...(row.lastLine === '' ? [] : [`said     ${row.lastLine}`]),
-    ],
-  };
 }
 
 export function agentsPage({ library }: PageSource): Page {
@@ -242,7 +218,7 @@ export function usagePage({ tree }: PageSource): Page {
   const byModel = Map.groupBy(tree.rows.values(), ({ model }) => model);
   const sum = (rows: readonly TaskRow[]) => {
     const use = totalUse(rows);
-    return `${plural(rows.length, 'task')}, ${plural(use.turns, 'turn')}, ${shortTokens(use.tokens)} paid tokens, ${shortCost(use.costUsd)}`;
+    return `${plural(rows.length, 'task')}, ${plural(use.turns, 'turn')}, ${shortTokens(use.tokens)} paid tokens, ${totalCost(use)}`;
   };
   return {
     title: 'Usage of this conversation',

@@ -1,4 +1,4 @@
-import { THEME_CHOICES } from '../../../../protocol/terminal-settings.ts';
+import { THEME_CHOICES, THINKING_DISPLAYS } from '../../../../protocol/terminal-settings.ts';
 import { transcriptInView, type AppState } from '../../model/app-state.ts';
 import { lastAnswerText } from '../../view/last-answer.ts';
 import { changeTerminal, hint, next, type Update } from '../step.ts';
@@ -40,4 +40,15 @@ export function exportConversation(state: AppState, argument: string): Update {
   if (option !== undefined && !withTasks) return hint(state, 'type /export, or /export --all FILE');
   const name = file === '' ? `muster-${task.slice(0, 8)}.md` : file;
   return next(state, { type: 'export-conversation', task, file: name, withTasks });
+}
+
+/** `/thinking`: chooses how much of the thinking is shown: the named amount, or the next one. */
+export function chooseThinking(state: AppState, argument: string): Update {
+  const after = THINKING_DISPLAYS.indexOf(state.terminal.thinking) + 1;
+  const following = THINKING_DISPLAYS[after % THINKING_DISPLAYS.length] ?? 'short';
+  const thinking =
+    argument === '' ? following : THINKING_DISPLAYS.find((each) => each === argument);
+  if (thinking === undefined) return hint(state, '/thinking takes short, full or hidden');
+  const always = `/config terminal.thinking ${thinking} keeps it`;
+  return hint(changeTerminal(state, { thinking }), `thinking: ${thinking}; ${always}`);
 }

@@ -2,9 +2,10 @@ import type { Muster, SandboxState, ServerStatus } from '../../../../api/index.t
 import { plural } from '../../../../base/text.ts';
 import { VERSION } from '../../../../base/version.ts';
 import type { AppState } from '../../model/app-state.ts';
-import { rootRow, totalUse } from '../../model/task-tree.ts';
+import { rootRow } from '../../model/task-tree.ts';
+import { totalUse, type TotalUse } from '../../model/total-use.ts';
 import type { LibraryInfo } from '../../model/ui-library.ts';
-import { shortCost, shortTokens } from '../../view/numbers.ts';
+import { shortTokens, totalCost } from '../../view/numbers.ts';
 import { currentModel } from '../../view/main-model.ts';
 import { sandboxText } from '../../view/start-screen.ts';
 import type { Page } from './pages.ts';
@@ -14,7 +15,6 @@ export function statusPage(state: AppState, library: LibraryInfo, sandbox: Sandb
   const { tree, conversation, branch, contextWindow, chosenMode } = state;
   const root = rootRow(tree);
   const model = currentModel(state, library);
-  const { tokens, costUsd, turns } = totalUse(tree.rows.values());
   const used = root?.contextTokens ?? null;
   const window = contextWindow?.tokens ?? null;
   const context =
@@ -32,7 +32,7 @@ export function statusPage(state: AppState, library: LibraryInfo, sandbox: Sandb
     ['effort', model.effort ?? 'that of the model'],
     ['key', describeKey(model.name, library)],
     ['context', context],
-    ['cost', turns === 0 ? 'nothing yet' : `${shortCost(costUsd)}, ${shortTokens(tokens)} tokens`],
+    ['cost', costText(totalUse(tree.rows.values()))],
     ['mode', root?.mode ?? chosenMode ?? library.mode],
     ['sandbox', sandboxText(sandbox)],
     ['session', conversation.id ?? 'not begun'],
@@ -41,6 +41,12 @@ export function statusPage(state: AppState, library: LibraryInfo, sandbox: Sandb
     ['mcp', describeServers(library)],
   ];
   return { title: 'Status', lines: facts.map(([name, value]) => `${name.padEnd(11)}${value}`) };
+}
+
+function costText(total: TotalUse): string {
+  if (total.turns === 0) return 'nothing yet';
+  const text = `${totalCost(total)}, ${shortTokens(total.tokens)} tokens`;
+  return total.isPriced ? text : `${text}; some answers are of a model without a known price`;
 }
 
 /** Counts the MCP servers and those with a problem. */

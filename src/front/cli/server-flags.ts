@@ -1,0 +1,37 @@
+/** The flags of the commands for MCP servers. */
+export const SERVER_FLAGS = {
+  'no-browser': { help: 'print the address of the page instead of opening it' },
+  project: { help: 'write into .mcp.json of this project instead of your own file' },
+  transport: {
+    short: 't',
+    value: 'TRANSPORT',
+    help: 'stdio for a command; http (the default) or sse for a URL',
+    completes: { words: ['stdio', 'http', 'sse'] },
+  },
+  env: {
+    short: 'e',
+    value: 'NAME=VALUE',
+    help: 'a variable of the server, such as TOKEN=${TOKEN}; repeatable',
+  },
+  header: {
+    short: 'H',
+    value: 'HEADER',
+    help: 'a header, such as "Authorization: Bearer ${TOKEN}"; repeatable',
+  },
+  url: { value: 'URL', help: 'the address, instead of after the name' },
+  'bearer-token-env-var': {
+    value: 'VARIABLE',
+    help: 'the variable whose value is sent as the header Authorization: Bearer',
+  },
+  'client-id': { value: 'ID', help: 'the id under which the authorization server knows Muster' },
+  'callback-port': {
+    value: 'PORT',
+    help: 'the port of 127.0.0.1 to which the browser returns after a login',
+  },
+  timeout: {
+    value: 'MS',
+    help: 'the milliseconds for which a call may show no sign of life',
+  },
+  'include-tools': { value: 'NAMES', help: 'the only tools that are offered, with commas' },
+  'exclude-tools': { value: 'NAMES', help: 'the tools that are not offered, with commas' },
+} as const;
