@@ -31,7 +31,7 @@ export interface RunContext {
 }
 
 /** The time that Muster has to end by itself after its limit, before it is killed. */
-const GRACE_MS = 20_000;
+const GRACE_MS = 60_000;
 
 /** Runs the agent on a task as a user would, and judges what it left. */
 export async function runTask(run: PlannedRun, context: RunContext): Promise<RunResult> {
@@ -123,7 +123,7 @@ async function runAgent(
       '--output-format=stream-json',
       '--permission-mode=autonomous',
       `--data-dir=${data}`,
-      `--max-wall-seconds=${seconds}`,
+      `--max-seconds=${seconds}`,
       ...denied,
       ...flags,
     ],

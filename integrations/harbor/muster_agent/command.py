@@ -79,7 +79,7 @@ def run_command(instruction: str, options: Options, logs: str) -> str:
         f"--data-dir={logs}/muster",
     ]
     if options.max_seconds is not None:
-        flags.append(f"--max-wall-seconds={options.max_seconds}")
+        flags.append(f"--max-seconds={options.max_seconds}")
     if options.max_cost_usd is not None:
         flags.append(f"--max-cost-usd={options.max_cost_usd}")
     flags.extend(shlex.split(options.flags))

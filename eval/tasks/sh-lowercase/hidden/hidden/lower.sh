@@ -1,0 +1,1 @@
+exec python3 hidden/lower_hidden.py
