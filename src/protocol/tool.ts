@@ -122,7 +122,8 @@ export interface CodePort {
 
 /**
  * The change of one file by a call. `before` and `after`: SHA-256 in hex; null means that the file does not exist. Changes
- * by commands also have other values (`PathVersion` in `src/sys/files/changes/path-change.ts`).
+ * by commands also have other values: `unknown:`, `stat:`, `link:` or `special:` and a text, for files whose content is not
+ * hashed.
  */
 export interface FileChange {
   readonly path: string;

@@ -32,6 +32,7 @@ const ALL = [
   'stop',
   'liveness',
   'sandbox',
+  'command-changes',
   'memory',
   'offline',
   'offline-large',
