@@ -49,7 +49,7 @@ export interface FileChangeCheck {
 export interface CodePlace {
   /** Absolute. It may lie anywhere. */
   readonly path: string;
-  /** From 1 on. */
+  /** The number of the line. The first line is 1. */
   readonly line: number;
   /** The name and the kind of the symbol at this place. Empty if the server names none. */
   readonly label: string;

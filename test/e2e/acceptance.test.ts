@@ -209,3 +209,14 @@ describe.concurrent('a delegation whose work must be accepted', () => {
     expect(told).not.toContain('TOPSECRET');
   });
 });
+
+it.each([
+  ['{"commands": ["npm test"}', '--accept: begins like a JSON object, and is not valid JSON'],
+  ['{"comands": "npm test"}', '--accept.comands: is not a part of accept'],
+  ['{"may_change": "x"}', '--accept: is empty'],
+])('--accept %s is an error that says why', async (criteria, message) => {
+  await using world = await openWorld({ files: FILES });
+  const run = await world.run(['-p', 'go', '--accept', criteria]);
+  expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+  expect(world.model.requests).toEqual([]);
+});

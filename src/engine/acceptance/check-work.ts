@@ -1,7 +1,4 @@
-import { decideCheckCommand } from '../permissions/judge.ts';
-import { isPackageDirectory } from '../../acceptance/scan-tree.ts';
-import { findDeniedPaths } from '../../policy/denied-paths.ts';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { rejectOnAbort } from '../../base/async.ts';
@@ -13,6 +10,9 @@ import {
   type AcceptanceRun,
 } from '../../protocol/acceptance.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
+import { isPackageDirectory } from '../../acceptance/scan-tree.ts';
+import { findDeniedPaths } from '../../policy/denied-paths.ts';
+import { decideCheckCommand } from '../permissions/judge.ts';
 import { createToolContext, createCommandSandbox } from '../calls/tool-context.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { TaskRun } from '../task/task-run.ts';
@@ -175,12 +175,22 @@ async function runCommands(
 /** The beginning of the names of private directories. The id of the process that owns a directory follows. */
 const DIRECTORY_PREFIX = 'muster-accept-';
 
-/** Removes the private directories of processes that were killed during a check. */
+/**
+ * Removes the private directories of processes of this user that were killed during a check. What can't be removed does
+ * not prevent the check.
+ */
 async function removeStaleDirectories(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = new RegExp(`^${DIRECTORY_PREFIX}(\\d+)-`).exec(name)?.[1];
     if (pid === undefined || isRunning(Number(pid))) continue;
-    await rm(join(tmpdir(), name), { recursive: true, force: true });
+    const path = join(tmpdir(), name);
+    try {
+      const stats = await lstat(path);
+      if (stats.isDirectory() && stats.uid === process.getuid?.())
+        await rm(path, { recursive: true, force: true });
+    } catch (thrown) {
+      if (systemErrorCode(thrown) === undefined) throw thrown;
+    }
   }
 }
 

@@ -48,6 +48,9 @@ export function readAcceptanceFlags(values: readonly string[]): AcceptanceReques
   const criteria = values.map((text): AcceptanceCriteria => {
     const issues: string[] = [];
     const json = text.trimStart().startsWith('{') ? parseJsonLine(text) : undefined;
+    // A shell group begins with `{ ` and a command, so only a brace before a quote must be JSON.
+    if (json === undefined && /^\s*\{\s*"/.test(text))
+      throw new UsageError('--accept: begins like a JSON object, and is not valid JSON');
     const written = parseAcceptance(isJsonObject(json) ? json : text, issues);
     if (written?.schema !== undefined) issues.push('accept.schema: use --output-schema instead');
     if (written === undefined || issues.length > 0)
