@@ -193,6 +193,8 @@ interface ListOptions extends KeyOptions {
   readonly meaning: string;
   readonly combine: 'replace' | 'append';
   readonly expects: string;
+  /** Default: an empty list. */
+  readonly default?: readonly string[];
   /** The separator of items in a text that is not a JSON array. Default: none, so that the text is one item. */
   readonly separator?: string;
   /** Returns whether an item is valid. Default: any text that is not blank. */
@@ -200,13 +202,13 @@ interface ListOptions extends KeyOptions {
 }
 
 export function listKey(options: ListOptions): KeySpec<readonly string[]> {
-  const { acceptsItem = (item) => item.trim() !== '' } = options;
+  const { acceptsItem = (item) => item.trim() !== '', default: preset = [] } = options;
   return {
     ...commonFields(options.meaning, options),
-    default: [],
+    default: preset,
     combine: options.combine,
     expects: options.expects,
-    schema: { type: 'array', items: { type: 'string' }, default: [] },
+    schema: { type: 'array', items: { type: 'string' }, default: [...preset] },
     accepts: (value): value is readonly string[] =>
       Array.isArray(value) && value.every((item) => typeof item === 'string' && acceptsItem(item)),
     fromText: (text) => parseList(text, options.separator),

@@ -23,6 +23,11 @@ import { isPassableToCommands } from '../sys/processes/command-environment.ts';
 
 const GIBIBYTE = 1_073_741_824;
 
+function isRelativeDirectory(path: string): boolean {
+  const names = path.replace(/\/$/, '').split('/');
+  return names.every((name) => name !== '' && name !== '..' && name !== '.' && name !== '.git');
+}
+
 const MODEL_EXPECTED = 'a model id, "provider/model" or a tier';
 const RULES_EXPECTED = 'a list of rules like "Bash(npm test:*)"';
 
@@ -232,6 +237,39 @@ export const SECTIONS = {
       false,
       'use programs that the project contains, such as those in node_modules/.bin',
     ),
+  },
+  workspaces: {
+    uncommitted: booleanKey(
+      true,
+      'begin a worktree with the changes that are not committed, as in the directory of the parent',
+    ),
+    link: listKey({
+      default: ['node_modules'],
+      combine: 'replace',
+      acceptsItem: isRelativeDirectory,
+      expects: 'a list of directories below the repository, as in "node_modules"',
+      meaning: 'ignored directories that a workspace gets as links, read-only in the sandbox',
+    }),
+    copy: listKey({
+      combine: 'replace',
+      acceptsItem: isRelativeDirectory,
+      expects: 'a list of directories below the repository, as in "target"',
+      meaning:
+        'ignored directories of which a workspace gets a copy, if the file system shares blocks',
+    }),
+    setup: optionalKey(
+      textKey('a command line', 'what prepares a new workspace, such as "npm ci"'),
+      'nothing',
+    ),
+    max_copy_bytes: integerKey(
+      524_288_000,
+      [0, 1_000_000_000_000],
+      'the size of a directory without a repository that is copied where blocks cannot be shared',
+      { project: 'never' },
+    ),
+    max_copy_files: integerKey(50_000, [0, 100_000_000], 'the number of its files', {
+      project: 'never',
+    }),
   },
   web: {
     search: choiceKey(

@@ -11,6 +11,7 @@ import { isInside } from '../base/path-inside.ts';
 import { delegatedMode, effectiveMode, narrowerMode } from './modes.ts';
 import { addAbsoluteRules, makeAllowRulesAbsolute } from './rules/absolute-rules.ts';
 import { parseRules, printRule, type RuleText } from './rules/rules.ts';
+import { moveRights } from './workspace-rights.ts';
 
 /** The rights that the user gives a main agent. */
 export interface RootGrant {
@@ -66,7 +67,8 @@ export function attenuate(
  * Reduces recorded rights to the present maximum. Used when a task is resumed, and when the rights of its parent have
  * become narrower.
  */
-export function intersectRights(recorded: Rights, maxRights: Rights): Rights {
+export function intersectRights(recorded: Rights, rightsOfParent: Rights): Rights {
+  const maxRights = inSameTree(rightsOfParent, recorded);
   const roots = intersectRoots(recorded.roots, maxRights.roots);
   return {
     mode: narrowerMode(recorded.mode, maxRights.mode),
@@ -74,11 +76,19 @@ export function intersectRights(recorded: Rights, maxRights: Rights): Rights {
     disallowedTools: sortedUnion(recorded.disallowedTools, maxRights.disallowedTools),
     ...intersectCallLimits(recorded, maxRights, roots),
     roots,
+    ...(recorded.workspace === undefined ? {} : { workspace: recorded.workspace }),
     network: recorded.network && maxRights.network,
     ...combineRefusals(recorded, maxRights),
     depth: Math.max(recorded.depth, maxRights.depth),
     maxDepth: Math.min(recorded.maxDepth, maxRights.maxDepth),
   };
+}
+
+/** Returns rights as they are in the workspace of the recorded rights, if that is a workspace of its own. */
+function inSameTree(rights: Rights, { workspace }: Rights): Rights {
+  return workspace === undefined || workspace.tree === rights.workspace?.tree
+    ? rights
+    : moveRights(rights, workspace);
 }
 
 /**

@@ -157,6 +157,7 @@ export function needsShellParser(call: ResolvedCall, rights: Rights, context: Sa
   if (call.access.commands.length === 0) return false;
   if (rights.mode !== 'autonomous' || !isConfined(rights, context)) return true;
   if (rights.callLimits !== undefined) return true;
+  if (rights.workspace !== undefined && !context.isSandboxed) return true;
   const { allow, ask, deny } = rights.rules;
   const isAboutFiles = [...ask, ...deny].some((rule) =>
     ['Read', 'Write'].some((tool) => ruleCovers(rule, tool, 'narrow')),

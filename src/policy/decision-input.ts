@@ -50,7 +50,7 @@ export function createDecisionInput(
   let lines: readonly CommandLine[] | undefined;
   const subject: RuleSubject = {
     call,
-    bases: { roots: rights.roots, home: context.home },
+    bases: { roots: rights.roots, home: context.home, workspace: rights.workspace },
     parseCommands: () =>
       (lines ??= call.access.commands.map((each) => readCommandLine(each, context.shellParser))),
   };

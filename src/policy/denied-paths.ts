@@ -19,7 +19,12 @@ const ALL_CHANGES: ReadonlySet<string> = new Set(['Edit', 'Write']);
  * @param options.answered the ask rule that caused the question to which a person said yes
  */
 export function findDeniedPaths(
-  { rules, roots, callLimits = [] }: Pick<Rights, 'rules' | 'roots' | 'callLimits'>,
+  {
+    rules,
+    roots,
+    callLimits = [],
+    workspace,
+  }: Pick<Rights, 'rules' | 'roots' | 'callLimits' | 'workspace'>,
   { home, answered }: { readonly home: string; readonly answered?: PermissionRule | undefined },
 ): DeniedPaths {
   const answeredText = answered === undefined ? undefined : printRule(answered);
@@ -28,7 +33,7 @@ export function findDeniedPaths(
   const listPathsOf = (tools: readonly string[]): readonly string[] =>
     pathRules
       .filter(({ tool }) => tools.includes(tool))
-      .flatMap(({ specifier = '' }) => listNamedPaths(specifier, { roots, home }));
+      .flatMap(({ specifier = '' }) => listNamedPaths(specifier, { roots, home, workspace }));
   const readOnly = [
     ...(forbidsAllChanges({ rules, callLimits }) ? roots : []),
     ...listPathsOf(FILE_CHANGING_TOOLS),

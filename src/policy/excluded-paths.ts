@@ -30,7 +30,7 @@ export function createExclusionCheck(
   { rights, home }: { readonly rights: Rights; readonly home: string },
   directory: SearchedDirectory,
 ): ((path: string) => string | undefined) | null {
-  const bases = { roots: rights.roots, home };
+  const bases = { roots: rights.roots, home, workspace: rights.workspace };
   const rules = [
     ...selectPathRules('deny', rights.rules.deny, call),
     ...selectPathRules('ask', rights.rules.ask.filter(isNotAnswered(call, bases)), call),

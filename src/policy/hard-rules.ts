@@ -9,7 +9,9 @@ import {
 } from './call.ts';
 import { hasCallEffect, isProvable, type DecisionInput } from './decision-input.ts';
 import { isProtectedPath } from './protected-paths.ts';
+import { couldCommandMatch } from './rules/command-rules.ts';
 import { printRule } from './rules/rules.ts';
+import { staysInWorktree } from './shell/worktree-git.ts';
 import { isAddress, matchesDomain } from './rules/specifiers.ts';
 import { coversWholeTool, isToolDisallowed, ruleCovers } from './rules/tool-cover.ts';
 import { suggestModeFlag } from './suggest-rule.ts';
@@ -22,6 +24,7 @@ export function checkHardRules(input: DecisionInput): Decision | undefined {
     checkProofLimit(input) ??
     checkPlanMode(input) ??
     checkVariables(input.call) ??
+    checkWorktreeGit(input) ??
     checkGuardedPaths(input, input.call.access) ??
     checkRoots(input.call) ??
     checkAddresses(input)
@@ -103,6 +106,26 @@ function checkVariables({ access: { variables = [] } }: ResolvedCall): Decision 
 }
 
 /**
+ * Checks git commands of a task in a workspace. Its worktree shares branches, settings and stashes with the working tree
+ * of the user, and without a sandbox nothing else protects them.
+ */
+function checkWorktreeGit({ call, rights, context, subject }: DecisionInput): Decision | undefined {
+  if (rights.workspace === undefined || context.isSandboxed) return undefined;
+  if (call.proof?.proven === true) return undefined;
+  const risky = subject
+    .parseCommands()
+    .find(
+      (each) =>
+        couldCommandMatch('git:*', each) &&
+        (each.parsed === null || !staysInWorktree(each.parsed.reading)),
+    );
+  if (risky === undefined) return undefined;
+  return askPersonOnly(
+    `${JSON.stringify(truncate(risky.line, 200))} could change the repository outside of the worktree, and there is no sandbox`,
+  );
+}
+
+/**
  * Checks the files that a command is known to read as if the tool Read read them: guarded paths and workspace roots.
  */
 export function checkHardRulesOfReads(input: DecisionInput): Decision | undefined {
@@ -132,7 +155,8 @@ function checkGuardedPaths(
   { rights, context }: DecisionInput,
   access: ResolvedAccess,
 ): Decision | undefined {
-  const scope = { roots: rights.roots, stateDirectories: context.stateDirectories };
+  const { roots, workspace } = rights;
+  const scope = { roots, workspace, stateDirectories: context.stateDirectories };
   const isProtected = (path: string): boolean => isProtectedPath(path, scope);
   const guarded = access.writes.find((path) => someOfBoth(path, isProtected));
   if (guarded !== undefined) return askPersonOnly(`${quotePath(guarded)} is a protected path`);

@@ -4,6 +4,7 @@ import { PathParts } from '../sys/files/path-parts.ts';
 import { findRoot } from '../sys/files/paths.ts';
 import { PROTECTED_ENDINGS, PROTECTED_PATHS } from '../sys/files/protected-names.ts';
 import { isInside } from '../base/path-inside.ts';
+import type { WorkspaceTrees } from './workspace-rights.ts';
 
 const PARTS = new PathParts(PROTECTED_PATHS);
 const SINGLE_NAMES = PROTECTED_PATHS.filter((path) => !path.includes('/'));
@@ -13,6 +14,8 @@ export interface ProtectionScope {
   readonly roots: readonly string[];
   /** The configuration and data directories of Muster. */
   readonly stateDirectories: readonly string[];
+  /** The workspace of the task, which lies in a directory of Muster. Default: none. */
+  readonly workspace?: WorkspaceTrees | undefined;
 }
 
 /**
@@ -23,9 +26,11 @@ export interface ProtectionScope {
  */
 export function isProtectedPath(
   path: string,
-  { roots, stateDirectories }: ProtectionScope,
+  { roots, stateDirectories, workspace }: ProtectionScope,
 ): boolean {
-  if (stateDirectories.some((directory) => isInside(directory, path))) return true;
+  const isInWorkspace = workspace !== undefined && isInside(workspace.tree, path);
+  if (!isInWorkspace && stateDirectories.some((directory) => isInside(directory, path)))
+    return true;
   const root = findRoot(path, roots);
   const names = (root === undefined ? path : relative(root, path)).split('/').map(foldFileName);
   return names.some((name, index) => PARTS.endAt(names, index) || couldBeProtectedName(name));

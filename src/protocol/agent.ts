@@ -111,6 +111,8 @@ export interface AgentDefinition {
   readonly outputSchema?: JsonObject;
   /** The conditions under which the work of the agent is accepted, unless a call gives others. Default: none. */
   readonly accept?: AcceptanceCriteria;
+  /** The isolation that the definition asks for, as it is written there. Default: none. */
+  readonly isolation?: string;
   /** True if Task calls run the agent in the background unless they say otherwise. Default: false. */
   readonly background?: boolean;
   /** True if results of the agent may be reused. Default: the setting `task_tool.cache`. */

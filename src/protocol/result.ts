@@ -1,3 +1,4 @@
+import type { TaskWorkspace, WorkspaceResult } from './workspace.ts';
 import type { AcceptanceOutcome } from './acceptance.ts';
 import type { CodeLocation } from '../base/code-search/format-ranking.ts';
 import type { ErrorInfo } from '../base/errors.ts';
@@ -183,6 +184,18 @@ export interface ResultEnvelope {
     /** Set if the result is that of an earlier task, which ended at the time `at` (ISO 8601). The reuse cost nothing. */
     readonly reused?: { readonly task_id: string; readonly at: string };
     readonly receipt: Receipt;
+    /**
+     * The task's own tree of files, and what the task left in it (null until it has ended). `base`: the state from which
+     * it began. Absent for a task that works in the directory of its parent.
+     */
+    readonly workspace?: {
+      readonly kind: TaskWorkspace['kind'];
+      readonly source: string;
+      readonly tree: string;
+      readonly branch: string | null;
+      readonly base: string | null;
+      readonly left: WorkspaceResult | null;
+    };
     /** The path of the event log; null with --no-log. */
     readonly transcript: string | null;
     /** The path of the text file to which the output of the task is written while it works; null with --no-log. */

@@ -12,6 +12,7 @@ import type { ResolvedModel } from './model.ts';
 import type { Rights } from './permission.ts';
 import type { FanOut } from './template.ts';
 import type { UnmetRequest } from './unmet-request.ts';
+import type { TaskWorkspace } from './workspace.ts';
 
 /** The way in which a task was created. */
 export type TaskSource = 'cli' | 'model' | 'skill' | 'hook' | 'sdk' | 'acp' | 'mcp' | 'template';
@@ -55,6 +56,8 @@ export interface TaskSpec {
   readonly prompt: string;
   readonly model: ResolvedModel;
   readonly cwd: string;
+  /** The workspace in which the task works instead of in the directory of its parent. Default: none. */
+  readonly workspace?: TaskWorkspace;
   readonly rights: Rights;
   /** The canonical names of the tools that may run, in the order in which requests list them. */
   readonly tools: readonly string[];

@@ -1,6 +1,7 @@
 import type { AcceptanceCriteria } from './acceptance.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { AgentProblem, AgentScope } from './agent.ts';
+import type { Isolation } from './workspace.ts';
 
 /** A prompt with a placeholder for an item. One task is created for each item. */
 export interface TemplateDefinition {
@@ -14,6 +15,8 @@ export interface TemplateDefinition {
   readonly maxTurns?: number;
   /** The conditions under which the work on an item is accepted. Default: those of the agent. */
   readonly accept?: AcceptanceCriteria;
+  /** Where the task of an item works. Default: as the agent's definition says. */
+  readonly isolation?: Isolation;
   /** The prompt. Its only placeholders are `{{item}}`, `{{item.FIELD}}`, `{{index}}` and `{{count}}`. */
   readonly body: string;
   readonly scope: AgentScope;
@@ -38,7 +41,7 @@ export type ItemSource =
  */
 export interface FanOut extends Pick<
   TemplateDefinition,
-  'path' | 'body' | 'agent' | 'model' | 'maxTurns' | 'accept'
+  'path' | 'body' | 'agent' | 'model' | 'maxTurns' | 'accept' | 'isolation'
 > {
   /** The name of the template. */
   readonly template: string;

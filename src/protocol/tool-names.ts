@@ -60,6 +60,12 @@ export function isResourceTool(name: string): boolean {
   return name.startsWith('mcp__') && name.slice(name.indexOf('__', start)) === `__${RESOURCE_TOOL}`;
 }
 
+/** The tools by which a task starts other tasks. */
+export const DELEGATING_TOOLS: readonly string[] = ['Task', 'RunTemplate'];
+
+/** The tool that lands the changes of descendants. A task that can delegate has it, whatever its definition says. */
+export const LANDING_TOOL = 'TaskLand';
+
 /** The code search. An agent that runs on the offline engine always has it; any other agent has it only if its definition names
  * it. */
 export const CODE_SEARCH = 'FindPlaces';
@@ -71,4 +77,5 @@ export const TOOL_NAMES: readonly string[] = [
   PATCH_TOOL,
   ...TOOL_FINDER_TOOLS,
   RESOURCE_TOOL,
+  LANDING_TOOL,
 ];

@@ -97,7 +97,7 @@ export interface Tool<I = never> {
 export type AnyTool = Tool<any>;
 
 /** The context in which the changes of a call are planned. */
-export type PlanContext = Pick<ToolContext, 'cwd' | 'code'>;
+export type PlanContext = Pick<ToolContext, 'cwd' | 'code' | 'taskId' | 'callId' | 'signal'>;
 
 /** The planned changes of a call, or the reason why there are none. */
 export type ChangePlan =

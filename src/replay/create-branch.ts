@@ -206,6 +206,8 @@ function copyEvent(body: EventBody): EventBody | null {
     case 'reuse.missed':
     case 'acceptance.started':
     case 'acceptance.checked':
+    case 'workspace.opened':
+    case 'workspace.closed':
     case 'task.parked':
     case 'task.ended':
     case 'turn.held':

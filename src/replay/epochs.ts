@@ -229,6 +229,7 @@ export function isExternalEvent(event: TaskEvent): boolean {
     case 'todos.set':
     case 'request.ended':
     case 'acceptance.prepared':
+    case 'workspace.opened':
     case 'warning':
       return true;
     case 'task.started':
@@ -251,6 +252,7 @@ export function isExternalEvent(event: TaskEvent): boolean {
     case 'call.refused':
     case 'acceptance.started':
     case 'acceptance.checked':
+    case 'workspace.closed':
     case 'task.ended':
       return false;
     case 'limit.reached':

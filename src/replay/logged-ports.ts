@@ -1,4 +1,5 @@
 import type { AcceptanceOutcome } from '../protocol/acceptance.ts';
+import type { WorkspacePort } from '../protocol/workspace.ts';
 import { isLowerCapFailure } from '../engine/turn/request.ts';
 import { deferred, type Deferred } from '../base/async.ts';
 import type {
@@ -322,6 +323,28 @@ export function findLoggedAcceptance(script: RerunLog): Promise<AcceptanceOutcom
     ? Promise.resolve(body.outcome)
     : new Promise(() => {});
 }
+
+/** Creates the workspaces of a rerun, which finds in the log what the tasks left in them. */
+export function createLoggedWorkspaces(script: RerunLog): WorkspacePort {
+  return {
+    prepare: async () => {},
+    findProblem: () => NO_WORKSPACES,
+    plan: () => {
+      throw new Error(NO_WORKSPACES);
+    },
+    diff: () => Promise.reject(new Error(NO_WORKSPACES)),
+    proposeLanding: () => Promise.reject(new Error(NO_WORKSPACES)),
+    discard: () => Promise.reject(new Error(NO_WORKSPACES)),
+    // The log contains the event as one from outside.
+    open: async () => null,
+    close: async () => {
+      const closed = script.find(({ type }) => type === 'workspace.closed');
+      return closed?.type === 'workspace.closed' ? closed.left : null;
+    },
+  };
+}
+
+const NO_WORKSPACES = 'A rerun creates no workspaces.';
 
 /**
  * Returns the settings for the rerun of an epoch: the recorded ones, or the present ones for an older log. The output

@@ -27,6 +27,7 @@ import {
   LoggedModel,
   createLoggedModels,
   findLoggedAcceptance,
+  createLoggedWorkspaces,
 } from './logged-ports.ts';
 import { LoggedRun, LoggedTree } from './logged-run.ts';
 
@@ -98,6 +99,8 @@ class Rerun {
       {
         journal,
         prefix: order.prefix,
+        // A rerun compares events, which do not contain the tools of requests.
+        landing: null,
         view,
         tree: new LoggedTree(id, this.deps, this.log),
         parent: null,
@@ -221,6 +224,7 @@ class Rerun {
       compaction: () => findLoggedCompaction(this.log),
       flags: () => findLoggedFlags(this.log),
       acceptance: () => findLoggedAcceptance(this.log),
+      workspaces: createLoggedWorkspaces(this.log),
       outputCap: () => readLoggedOutputCap(this.log.next()),
       today: () => null,
       clock,

@@ -9,7 +9,7 @@ description: Writes code where it is told to.
 tools: Read, Frobnicate, Board, Write, mcp__github__issues
 disallowed-tools: bash_tool
 deny-rules: [Bsh(git push:*)]
-isolation: worktree
+isolation: remote
 ---
 You write code.
 `;
@@ -39,7 +39,7 @@ const LACKS = [
   /mcp__github__issues: No MCP server github is configured\./,
   /denial of bash_tool: No tool of that name is known: nothing is denied\./,
   /rule Bsh\(git push:\*\): there is no tool "Bsh"; did you mean Bash\? It has no effect\./,
-  /isolation worktree: Muster does not offer it yet; the task works in the directory of its parent\./,
+  /isolation remote: Muster does not offer it; the task works in the directory of its parent\./,
 ];
 
 describe('what a definition asks for and does not get', () => {
@@ -80,7 +80,7 @@ describe('what a definition asks for and does not get', () => {
       'tool Board',
       'tool mcp__github__issues',
       'rule Bsh(git push:*)',
-      'isolation worktree',
+      'isolation remote',
     ]);
     expect(envelopeOf(run).status).toBe('success');
   });
@@ -99,7 +99,7 @@ describe('what a definition asks for and does not get', () => {
     expect(checked.stdout).toMatch(
       /error.*The rule `Bsh\(git push:\*\)` cannot be applied: there is no tool "Bsh"; did you mean Bash\?/,
     );
-    expect(checked.stdout).toMatch(/`isolation` has no effect in Muster yet/);
+    expect(checked.stdout).toMatch(/It requests isolation remote but does not get it/);
   });
 
   it('is nothing for the definitions of the package', async () => {

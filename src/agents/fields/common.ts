@@ -170,6 +170,17 @@ export function readBackground(reader: FieldReader): Pick<AgentDefinition, 'back
   return background === true ? { background } : {};
 }
 
+/** Reads `isolation: worktree`. Any other value is kept: a task of the agent says that it does not get it. */
+export function readIsolation(reader: FieldReader): Pick<AgentDefinition, 'isolation'> {
+  const message = '`isolation` must be `worktree` or `none`; it is ignored.';
+  const isolation = readField(reader, ['isolation'], readSingleLine, [
+    'invalid-isolation',
+    message,
+  ]);
+  const name = isolation?.toLowerCase();
+  return name === undefined || name === '' || name === 'none' ? {} : { isolation: name };
+}
+
 /** Reads a boolean. It may be a text, if broken YAML was read line by line. Returns undefined for any other value. */
 export function readBoolean(value: JsonValue): boolean | undefined {
   if (typeof value === 'boolean') return value;

@@ -14,6 +14,7 @@ import {
   readEffort,
   readVisibleName,
   readInitialPrompt,
+  readIsolation,
   readMemoryScope,
   readModel,
   readName,
@@ -63,7 +64,7 @@ export type SharedFields = Omit<AgentDefinition, 'origin' | 'extra' | 'problems'
  */
 const SHARED_FIELDS = [
   ...(
-    'name aliases description model background is-background skills memory ' +
+    'name aliases description model background is-background skills memory isolation ' +
     'initial-prompt color'
   ).split(' '),
   ...TOOL_FIELDS,
@@ -139,6 +140,7 @@ export function readAgent(
     limits: readLimits(reader, dialect.limits ?? []),
     ...readEffort(reader),
     ...readBackground(reader),
+    ...readIsolation(reader),
     ...readSkills(reader),
     ...readMemoryScope(reader),
     ...readInitialPrompt(reader),

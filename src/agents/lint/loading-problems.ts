@@ -95,7 +95,6 @@ const CONSEQUENCES: ReadonlyMap<string, string> = new Map(
     hooks: 'The hooks do not run; use the prompt or rules instead.',
     'mcp-servers':
       'The servers are not started for it, so their tools are not available. Define them in mcp.json, and list their names here.',
-    isolation: 'It works in the same directory as the other agents.',
     memory:
       'Write a scope (user, project or local) for a directory of notes; no other value is supported.',
     response: 'Its answer is not checked; describe the form in the prompt.',

@@ -76,7 +76,9 @@ export async function planCall(
   const { tool, input } = ready;
   const signal = run.cancellation.turnSignal;
   const code = createCodePort(deps, run, signal);
-  const context = { cwd: run.spec.cwd, ...(code === undefined ? {} : { code }) };
+  const { cwd, id: taskId } = run.spec;
+  const callId = ready.call.id;
+  const context = { cwd, taskId, callId, signal, ...(code === undefined ? {} : { code }) };
   const plan = await tool.changePlan?.make(input, context);
   if (plan === undefined) return { ok: true, call: ready };
   if (!plan.ok) return plan;

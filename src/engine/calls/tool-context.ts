@@ -131,7 +131,7 @@ interface CommandSandboxOptions {
    */
   readonly taskVariables?: Readonly<Record<string, string>>;
   readonly taskId: string;
-  readonly rights: Pick<Rights, 'mode' | 'rules' | 'roots' | 'network'>;
+  readonly rights: Pick<Rights, 'mode' | 'rules' | 'roots' | 'network' | 'workspace'>;
   /** The home directory that `~/` in a rule stands for: an absolute, real path. */
   readonly home: string;
   /**
@@ -161,6 +161,7 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
       roots: [...rights.roots, ...readable],
       network: rights.network,
       denied: { ...denied, readOnly: [...denied.readOnly, ...readable] },
+      ...toConfinedWorktree(rights),
       ...(isolated === undefined ? {} : { freshCaches: true }),
     };
   };
@@ -200,6 +201,16 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
       }
     },
   };
+}
+
+/** Returns the part of a confinement that limits what commands may change in the repository of a worktree. */
+export function toConfinedWorktree({
+  workspace,
+}: Pick<Rights, 'workspace'>): Pick<Confinement, 'worktree'> {
+  const { commonDirectory, branch } = workspace ?? {};
+  return commonDirectory === undefined || branch === undefined
+    ? {}
+    : { worktree: { commonDirectory, branch } };
 }
 
 function restrictPath(own: Environment, isolated: CommandSandboxOptions['isolated']): Environment {

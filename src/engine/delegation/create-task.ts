@@ -1,5 +1,6 @@
 import { dropMissing } from '../../base/drop-missing.ts';
 import type { TaskSource, TaskLimits, TaskSpec } from '../../protocol/task.ts';
+import type { TaskWorkspace } from '../../protocol/workspace.ts';
 import { type JsonObject, isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { AcceptanceCriteria } from '../../protocol/acceptance.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
@@ -19,7 +20,9 @@ import { openJournal } from '../task/journal.ts';
 import { resolveMentions } from '../prompt/mentions.ts';
 import { describeAnswerForm, formatTaskLine } from '../prompt/prompt.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
-import { TaskRun } from '../task/task-run.ts';
+import { TaskRun, type TaskRunParts } from '../task/task-run.ts';
+import { findLandingTool } from '../prompt/landing-tool.ts';
+import type { AnyTool } from '../../protocol/tool.ts';
 import type { TaskTree } from '../task/task-tree.ts';
 import type { EngineContext } from './engine-context.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
@@ -30,6 +33,8 @@ export interface TaskRequest {
   readonly rights: Rights;
   readonly model: ResolvedModel;
   readonly cwd: string;
+  /** The workspace of the task, in which `cwd` lies. Default: none. */
+  readonly workspace?: TaskWorkspace;
   readonly prompt: string;
   /** The part of the prompt that a person wrote, in which agents may be mentioned. */
   readonly personText?: string;
@@ -97,6 +102,7 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
     prompt: plan.prompt,
     model: plan.model,
     cwd: plan.cwd,
+    ...dropMissing({ workspace: plan.workspace }),
     rights: plan.rights,
     tools: toolNames,
     ...(unmet.length === 0 ? {} : { unmet }),
@@ -123,7 +129,10 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
   // parent mentions. If the call runs again after a crash, the event is already there.
   if (parent !== null && !parent.run.state.children.has(id)) {
     const { callId, run, delegation } = parent;
-    const extra = delegation === null ? {} : { delegation };
+    const extra = {
+      ...(delegation === null ? {} : { delegation }),
+      ...(plan.workspace === undefined ? {} : { workspace: true as const }),
+    };
     run.journal.record({ type: 'child.created', child: id, callId, background, ...extra });
     if (run.spec.fanOut === undefined) tree.addTasks([id]);
     else tree.addItems([id]);
@@ -134,7 +143,7 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
     journal,
     // The recorded specification is used, where secrets are redacted, since a resumed task must send the same bytes.
     prefix: completePrefix(sharedPrefix.prefix, journal.state.spec),
-    view: new Map(tools.map((tool) => [tool.name, tool])),
+    ...toToolParts(deps, tools, spec),
     tree,
     parent: parent?.run ?? null,
     ...(plan.fanOut === undefined ? {} : { drive: engine.driveItems }),
@@ -160,6 +169,20 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
   }
   running.add(run);
   return run;
+}
+
+/** Returns the tools that may run in a task, and the tool that its requests list only later. */
+export function toToolParts(
+  deps: Pick<EngineDeps, 'tools' | 'settings'>,
+  tools: readonly AnyTool[],
+  spec: TaskSpec,
+): Pick<TaskRunParts, 'view' | 'landing'> {
+  const landing = findLandingTool(deps, spec);
+  const all = landing === null ? tools : [...tools, landing.tool];
+  return {
+    view: new Map(all.map((tool) => [tool.name, tool])),
+    landing: landing?.spec ?? null,
+  };
 }
 
 /**
@@ -208,7 +231,8 @@ function toDateField({ parent, transferred, setup }: TaskPlan): Pick<TaskSpec, '
 export function completePrefix(shared: RequestPrefix, spec: TaskSpec): RequestPrefix {
   if (spec.inherited !== undefined) return shared;
   const schema = outputSchemaOf(spec);
-  if (spec.parent !== null) return addSystemText(shared, formatTaskLine(spec.description, schema));
+  if (spec.parent !== null)
+    return addSystemText(shared, formatTaskLine(spec.description, schema, spec));
   return schema === null ? shared : addSystemText(shared, describeAnswerForm(schema));
 }
 

@@ -1,3 +1,4 @@
+import { formatWorkspace } from '../results/workspace-text.ts';
 import { formatDuration, plural, truncate } from '../../base/text.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import type { TaskInput } from '../../protocol/input.ts';
@@ -57,8 +58,12 @@ export function recordChildEnd(
     child: id,
     // A child whose end could not be written (a full disk) counts as failed, so that no task waits for it.
     status: child.end?.status ?? 'failed',
-    changed: [...child.filesChanged.values()],
-    ...(child.unlistedChanges.size === 0 ? {} : { unlisted: [...child.unlistedChanges.values()] }),
+    ...(hasWorkspaces(child) ? { workspace: true } : {}),
+    // Files in a workspace are not those of the parent. They count when they are landed.
+    changed: child.spec.workspace === undefined ? [...child.filesChanged.values()] : [],
+    ...(child.unlistedChanges.size === 0 || child.spec.workspace !== undefined
+      ? {}
+      : { unlisted: [...child.unlistedChanges.values()] }),
     spent: child.activation.spent,
     work: child.activation.work,
     below: listKnownDescendants(child),
@@ -71,6 +76,10 @@ export function recordChildEnd(
   );
   const notice = childState.background ? createEndNotice(parent.state, child, maxLength) : null;
   recordWithNotice(parent, ended, notice);
+}
+
+function hasWorkspaces({ spec, hasWorkspacesBelow }: TaskState): boolean {
+  return spec.workspace !== undefined || hasWorkspacesBelow;
 }
 
 /** Records in the parent's log that a child is lost, so that no task waits for the child. */
@@ -149,6 +158,7 @@ function createEndNotice(parent: TaskState, child: TaskState, maxLength: number)
   const error = end?.error ?? null;
   const staleReads = staleReadsNote(parent, child);
   const hint = formatResumeHint(child, parent);
+  const workspace = formatWorkspace(child);
   const parts = [
     `- Task ${spec.id} (${spec.agent.name}: ${spec.description}): ${summary}.`,
     ...(error === null ? [] : [`${error.code}: ${error.message}.`]),
@@ -156,6 +166,7 @@ function createEndNotice(parent: TaskState, child: TaskState, maxLength: number)
     ...(shown === '' ? [] : [`Result: ${shown}`]),
     ...(child.activation.claims.length === 0 ? [] : [`[${formatFlags(child.activation.claims)}]`]),
     `[Receipt: ${formatReceiptParts(child, maxLength > 0 ? 'full' : 'counts').join(' · ')}]`,
+    ...(workspace === '' ? [] : [workspace]),
     ...(hint === '' ? [] : [hint]),
     ...(staleReads === '' ? [] : [staleReads]),
     ...(shown.length < result.length ? [`[Cut. In full: TaskOutput(task_id: "${spec.id}")]`] : []),

@@ -20,7 +20,10 @@ export interface EngineContext {
 }
 
 /** Returns the task that makes a call. A task runs as long as its calls do, so only a bug can make this throw. */
-export function requireCaller({ running }: EngineContext, { taskId }: ToolContext): TaskRun {
+export function requireCaller(
+  { running }: EngineContext,
+  { taskId }: Pick<ToolContext, 'taskId'>,
+): TaskRun {
   const caller = running.get(taskId);
   if (caller === undefined)
     throw new Error(`task ${taskId} makes a call but does not run in this process`);

@@ -16,6 +16,7 @@ import {
   prepareAgent,
   findUnusableReason,
   type AgentSetup,
+  type Placement,
   type SetupDeps,
 } from '../prompt/prepare-agent.ts';
 import { combineLimits } from '../limits/configured-limits.ts';
@@ -64,6 +65,7 @@ export type ChildRequest = Pick<
   | 'accept'
   | 'maxTurns'
   | 'background'
+  | 'isolation'
   | 'skill'
 >;
 
@@ -80,6 +82,8 @@ export interface ChildPlan {
   readonly laterModels: readonly ResolvedModel[];
   readonly limits: TaskLimits;
   readonly background: boolean;
+  /** True if the child works in a workspace of its own. */
+  readonly isIsolated: boolean;
   readonly setup: AgentSetup;
 }
 
@@ -94,13 +98,13 @@ export interface ChildOutline extends ChildPlan {
  * synchronous.
  */
 export async function prepareDelegation(
-  { agents, mcp, models }: Pick<EngineDeps, 'agents' | 'mcp' | 'models'>,
+  { agents, mcp, models, workspaces }: Pick<EngineDeps, 'agents' | 'mcp' | 'models' | 'workspaces'>,
   by: AgentDefinition,
-  { subagentType = DEFAULT_AGENT, skill }: ChildRequest,
+  { subagentType = DEFAULT_AGENT, skill, isolation }: ChildRequest,
 ): Promise<void> {
-  if (models.prepare === undefined && mcp === undefined) return;
   const found = findDelegable(subagentType, by, agents.agents());
   if (!found.ok) return;
+  if ((isolation ?? found.agent.isolation) === 'worktree') await workspaces?.prepare();
   await mcp?.prepare(found.agent);
   const model = skill?.model;
   await models.prepare?.(model === undefined ? requestedModels(found.agent) : [model]);
@@ -157,7 +161,10 @@ export function outlineChild(
   if (model instanceof MusterError) return model;
   const laterModels = resolveLaterModels(deps, { by, agent, request, model });
   if (laterModels instanceof MusterError) return laterModels;
-  const setup = prepareAgent(deps, { agent, rights, cwd, isRoot: false, model, ...sameMoment });
+  const isolation = planIsolation(deps, { by, agent, request });
+  if (isolation instanceof MusterError) return isolation;
+  const placement = { agent, rights, cwd, isRoot: false, model, ...isolation, ...sameMoment };
+  const setup = prepareAgent(deps, placement);
   return {
     agent,
     rights,
@@ -170,9 +177,38 @@ export function outlineChild(
       call: request.maxTurns === undefined ? {} : { maxTurns: request.maxTurns },
     }),
     background: request.background ?? agent.background ?? false,
+    isIsolated: isolation.isIsolated,
     setup,
     unusable: findUnusableReason(agent, setup),
   };
+}
+
+/**
+ * Decides whether a child works in a workspace of its own. A call can ask for one, but can't lift the isolation that the
+ * definition asks for. If there can be none, a call that asks for it is wrong, and the child of a definition is told.
+ */
+function planIsolation(
+  { workspaces }: Pick<SetupDeps, 'workspaces'>,
+  child: {
+    readonly by: Delegator;
+    readonly agent: AgentDefinition;
+    readonly request: ChildRequest;
+  },
+):
+  | (Pick<Placement, 'isIsolated' | 'isolationProblem'> & { readonly isIsolated: boolean })
+  | MusterError {
+  const { by, agent, request } = child;
+  const requested = request.isolation === 'worktree' ? request.isolation : agent.isolation;
+  if (requested !== 'worktree') return { isIsolated: false };
+  const problem =
+    workspaces === undefined
+      ? 'there are no workspaces here; the task works in the directory of its parent.'
+      : workspaces.findProblem(by.cwd);
+  if (problem === null) return { isIsolated: true };
+  if (request.isolation === 'worktree') {
+    return new MusterError('INVALID_PARAM', `isolation: ${problem}`);
+  }
+  return { isIsolated: false, isolationProblem: problem };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { catchMusterError, MusterError } from '../../base/errors.ts';
-import { completePrefix } from './create-task.ts';
+import { completePrefix, toToolParts } from './create-task.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import {
   recordChildEnd,
@@ -34,6 +34,7 @@ import { isId } from '../../base/ids.ts';
 import { TASK_VARIABLE } from '../../sys/processes/command-environment.ts';
 import { endMarkedProcesses } from '../../sys/processes/process-group.ts';
 import { closeOpenCalls } from '../calls/calls.ts';
+import { toSourcePath } from '../../policy/workspace-rights.ts';
 import { createServerPort } from '../calls/server-port.ts';
 import { withdrawServerQuestion } from '../questions/ask-person.ts';
 import type { PortSetup } from '../shells/remote-work.ts';
@@ -100,7 +101,7 @@ function recoverTask(engine: EngineContext, id: string, position: TreePosition):
     const run = new TaskRun(deps, {
       journal,
       prefix: completePrefix(storedPrefix ?? rebuildPrefix(engine, spec, tools), spec),
-      view: new Map(tools.map((tool) => [tool.name, tool])),
+      ...toToolParts(deps, tools, spec),
       tree,
       parent: position.parent,
       importedUpTo: deps.store.importedUpTo(id) ?? -1,
@@ -126,8 +127,11 @@ function rebuildPrefix(
 }
 
 /** Returns the placement that was recorded for a task. */
-function toPlacement({ agent, rights, cwd, parent, prompt, model }: TaskSpec): Placement {
-  return { agent, rights, cwd, isRoot: parent === null, model, firstPrompt: prompt };
+function toPlacement({ agent, rights, parent, prompt, model, ...spec }: TaskSpec): Placement {
+  const { workspace } = spec;
+  const cwd = workspace === undefined ? spec.cwd : (toSourcePath(spec.cwd, workspace) ?? spec.cwd);
+  const isIsolated = workspace !== undefined;
+  return { agent, rights, cwd, isIsolated, isRoot: parent === null, model, firstPrompt: prompt };
 }
 
 /** Selects the recorded tools that still exist. For an old log without recorded tools, prepares the agent anew. */

@@ -20,6 +20,7 @@ import { limitMessage } from '../limits/limit-message.ts';
 import { describePrompt, formatTaskLine } from '../prompt/prompt.ts';
 import { findRepetitionError, toRedactedDelegationKey } from './repeated-delegations.ts';
 import { findSchemaProblem } from '../structured/check-answer.ts';
+import { placeChild, type PlacedChild } from './place-child.ts';
 import { findVisibleTasksInText } from './visible-tasks.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskRun } from '../task/task-run.ts';
@@ -52,7 +53,10 @@ export async function spawnChild(
   const schemaError = await findSchemaError(input, planned.agent);
   if (schemaError !== null) return schemaError;
   const id = reservedId ?? newId();
-  const transferred = await transferContext(engine, request, { id, plan: planned });
+  const description = describeCall(input);
+  const placed = placeChild(deps, { id, cwd: by.cwd, description, prompt: input.prompt }, planned);
+  const child = { id, plan: placed.plan, line: buildTaskLine(input, placed) };
+  const transferred = await transferContext(engine, request, child);
   if (transferred instanceof MusterError) return transferred;
   const { plan } = transferred;
   const modelDetails = await deps.models.details(plan.model);
@@ -64,7 +68,7 @@ export async function spawnChild(
   if (reservedId === null) {
     const hit =
       findRepetitionError(engine, caller, { ...delegated, delegation }) ??
-      findLimitError(engine, request, { transferred, modelDetails });
+      findLimitError(engine, request, { transferred, modelDetails, line: child.line });
     if (hit !== null) return hit;
   }
   const named = findVisibleTasksInText(input.prompt, caller, running);
@@ -72,11 +76,12 @@ export async function spawnChild(
     return createTask(engine, caller.tree, {
       ...plan,
       id,
-      description: describeCall(input),
-      prompt: input.prompt,
+      description,
+      prompt: placed.prompt,
       handed: [...new Set([...named, ...transferred.resultTasks])],
       transferred,
-      cwd: by.cwd,
+      cwd: placed.cwd,
+      ...dropMissing({ workspace: placed.workspace }),
       source: toTaskSource(input),
       skills: input.skill === undefined ? [] : [input.skill.name],
       params: input.params,
@@ -114,13 +119,13 @@ function toChildRequest(input: TaskArguments): ChildRequest {
 async function transferContext(
   engine: EngineContext,
   { caller, input }: SpawnRequest,
-  child: { readonly id: string; readonly plan: ChildPlan },
+  child: { readonly id: string; readonly plan: ChildPlan; readonly line: string },
 ): Promise<TransferredContext | MusterError> {
   const { context } = input;
   if (context === undefined) return { plan: child.plan, resultTasks: [] };
   const { gatherTransferredContext } = await import('./context-transfer/gather-context.ts');
-  const line = buildTaskLine(input, child.plan);
-  return await gatherTransferredContext(engine, { ...child, caller, taskLine: line, context });
+  const { id, plan, line: taskLine } = child;
+  return await gatherTransferredContext(engine, { id, plan, caller, taskLine, context });
 }
 
 const LEAVE_CONTEXT_OUT = 'Leave context out, and say in the prompt what matters.';
@@ -129,13 +134,15 @@ const LEAVE_CONTEXT_OUT = 'Leave context out, and say in the prompt what matters
 interface PlannedSpawn {
   readonly transferred: TransferredContext;
   readonly modelDetails: ModelDetails;
+  /** The last line of the child's system prompt. */
+  readonly line: string;
 }
 
 /** Returns the error if a limit of the tree or a budget leaves no room for another task; null otherwise. */
 function findLimitError(
   { prefixes }: EngineContext,
   { caller, input }: SpawnRequest,
-  { transferred, modelDetails }: PlannedSpawn,
+  { transferred, modelDetails, line }: PlannedSpawn,
 ): MusterError | null {
   const { plan, initialContext, forked, summarized } = transferred;
   const tasks = caller.tree.findTaskLimitHit();
@@ -154,7 +161,6 @@ function findLimitError(
     }
   }
   const { prompt, listedTools } = plan.setup;
-  const line = buildTaskLine(input, plan);
   const hit = findFirstRequestHit(budget, {
     model: plan.model,
     details: modelDetails,
@@ -170,8 +176,9 @@ function toTaskSource({ skill, templateName }: TaskArguments): TaskSource {
   return skill === undefined ? 'model' : 'skill';
 }
 
-function buildTaskLine(input: TaskArguments, { agent }: ChildPlan): string {
-  return formatTaskLine(describeCall(input), outputSchemaOf({ ...input, agent }));
+function buildTaskLine(input: TaskArguments, placed: PlacedChild): string {
+  const { agent } = placed.plan;
+  return formatTaskLine(describeCall(input), outputSchemaOf({ ...input, agent }), placed);
 }
 
 function describeCall({ description, prompt }: TaskArguments): string {

@@ -20,6 +20,7 @@ import type { LimitHit } from '../../protocol/state/activation.ts';
 import { createItemCallId, type FanOut } from '../../protocol/template.ts';
 import type { TaskEnding } from '../task/endings.ts';
 import { describePrompt, formatTaskLine } from '../prompt/prompt.ts';
+import { placeChild } from '../delegation/place-child.ts';
 import { resumeChild } from '../delegation/resume-child.ts';
 import { createContinueMessage } from '../delegation/resume-terms.ts';
 import type { TaskRun } from '../task/task-run.ts';
@@ -191,9 +192,11 @@ async function createItemTask(
   // From here to the creation nothing is awaited, so that no other task can use up the limits that are checked here.
   run.cancellation.signal.throwIfAborted();
   const description = describeItem(itemText(item), index);
+  const id = reservedId ?? newId();
+  const placed = placeChild(deps, { id, cwd: by.cwd, description, prompt }, plan);
   if (reservedId === null) {
     const { prefix } = engine.prefixes.get(plan.setup.prompt, plan.setup.listedTools);
-    const line = formatTaskLine(description, plan.agent.outputSchema ?? null);
+    const line = formatTaskLine(description, plan.agent.outputSchema ?? null, placed);
     const hit = findFirstRequestHit(run.budget, {
       model: plan.model,
       details,
@@ -203,13 +206,14 @@ async function createItemTask(
     if (hit !== null) return hit;
   }
   const child = createTask(engine, run.tree, {
-    ...plan,
-    id: reservedId ?? newId(),
+    ...placed.plan,
+    id,
     background: false,
     description,
-    prompt,
+    prompt: placed.prompt,
     handed: [],
-    cwd: by.cwd,
+    cwd: placed.cwd,
+    ...dropMissing({ workspace: placed.workspace }),
     source: 'template',
     params: { template: fanOut.template, index: index + 1 },
     parent: { run, callId: createItemCallId(index), delegation: null },
@@ -220,10 +224,11 @@ async function createItemTask(
 
 /** Creates the child request for an item. */
 export function createItemRequest(
-  { agent, model, maxTurns, accept }: Pick<FanOut, 'agent' | 'model' | 'maxTurns' | 'accept'>,
+  fanOut: Pick<FanOut, 'agent' | 'model' | 'maxTurns' | 'accept' | 'isolation'>,
   prompt: string,
 ): ChildRequest {
-  return { prompt, ...dropMissing({ subagentType: agent, model, maxTurns, accept }) };
+  const { agent, model, maxTurns, accept, isolation } = fanOut;
+  return { prompt, ...dropMissing({ subagentType: agent, model, maxTurns, accept, isolation }) };
 }
 
 function describeItem(text: string, index: number): string {

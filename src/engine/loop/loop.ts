@@ -57,7 +57,7 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
   run.end.decide();
   try {
     // A failed preparation has ended the task already, or nothing has needed it.
-    if (run.spec.accept !== undefined) await run.preparation.catch(() => {});
+    if (needsPreparation(run.spec)) await run.preparation.catch(() => {});
     await run.stopOwnedWork(`the task above it ended: ${ending.end.because}`);
     // Stopping the owned work may have killed a process, which changes the ending of a stopped task.
     if (ending.end.status === 'stopped' && run.cancellation.signal.aborted) {
@@ -73,6 +73,7 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
     const claims = await determineFlags(deps, run, ending);
     if (needsSchemaCheck(run.spec, ending))
       ending = await addStructuredResult(deps, run.spec, ending);
+    if (run.spec.workspace !== undefined) await endWorkspace(deps, run);
     run.journal.record({ type: 'task.ended', ...ending, ...(claims.length > 0 && { claims }) });
     await run.journal.sync();
   } catch (thrown) {
@@ -114,8 +115,10 @@ async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
     return await run.drive(run);
   }
   if (canReuseResult(deps, run.state)) await reuseEarlierResult(deps, run);
-  if (run.spec.accept !== undefined) {
-    run.preparation = prepareAcceptance(deps, run);
+  if (needsPreparation(run.spec)) {
+    run.preparation = prepareWork(deps, run);
+    // The first request of a new task does not wait, but a resumed task is told before it about its workspace.
+    if (run.state.workspace.start !== null) await run.preparation;
     // Avoid an unhandled rejection: the first step that waits for the preparation gets the same error.
     run.preparation.catch(() => {});
   }
@@ -143,8 +146,24 @@ async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
   }
 }
 
-async function prepareAcceptance(deps: EngineDeps, run: TaskRun): Promise<void> {
-  await (await import('../acceptance/check-work.ts')).prepareAcceptance(deps, run);
+/** Tells whether something must be prepared before the first call of a task. */
+function needsPreparation({ accept, workspace }: TaskSpec): boolean {
+  return accept !== undefined || workspace !== undefined;
+}
+
+/** Creates the workspace of a task, and records the state before its work if the work must be accepted. */
+async function prepareWork(deps: EngineDeps, run: TaskRun): Promise<void> {
+  const { workspace, accept } = run.spec;
+  if (workspace !== undefined) {
+    const { openWorkspace } = await import('../workspace/task-workspace.ts');
+    await openWorkspace(deps, run);
+  }
+  if (accept !== undefined)
+    await (await import('../acceptance/check-work.ts')).prepareAcceptance(deps, run);
+}
+
+async function endWorkspace(deps: EngineDeps, run: TaskRun): Promise<void> {
+  await (await import('../workspace/task-workspace.ts')).closeWorkspace(deps, run);
 }
 
 /**
@@ -202,7 +221,7 @@ async function takeStep(
 ): Promise<TaskEnding | null> {
   switch (step.kind) {
     case 'calls':
-      if (run.spec.accept !== undefined) await run.preparation;
+      if (needsPreparation(run.spec)) await run.preparation;
       await refreshDefinitions(deps, run.spec);
       await runCalls(deps, run, run.calls.restore(step.calls));
       return null;

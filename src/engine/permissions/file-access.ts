@@ -51,8 +51,9 @@ export function createFileAccess(
     excludedPathsBelow: (directory) => {
       const byRule = createExclusionCheck(call, { rights, home }, directory);
       if (call.kind !== 'edit') return byRule;
-      const byHardRule = createHardRuleCheck(directory, { roots: rights.roots, stateDirectories });
-      const byRisk = createRiskCheck(directory, { roots: rights.roots, home });
+      const { roots, workspace } = rights;
+      const byHardRule = createHardRuleCheck(directory, { roots, workspace, stateDirectories });
+      const byRisk = createRiskCheck(directory, { roots, home });
       return (path) => byRule?.(path) ?? byHardRule(path) ?? byRisk(path);
     },
   };

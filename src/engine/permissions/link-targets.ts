@@ -14,12 +14,12 @@ import { resolveInRoots } from '../../sys/files/real-path.ts';
  * path in the configuration, which is often a link whose target changes, as in the volumes of Kubernetes. Only rules
  * for one absolute path or a path below the home directory are followed.
  */
-export function denyLinkTargets<R extends Pick<Rights, 'rules' | 'roots'>>(
+export function denyLinkTargets<R extends Pick<Rights, 'rules' | 'roots' | 'workspace'>>(
   rights: R,
   home: string,
 ): R {
-  const { rules, roots } = rights;
-  const targets = rules.deny.flatMap((rule) => findTargets(rule, { roots, home }));
+  const { rules, roots, workspace } = rights;
+  const targets = rules.deny.flatMap((rule) => findTargets(rule, { roots, home, workspace }));
   return targets.length === 0
     ? rights
     : { ...rights, rules: { ...rules, deny: [...rules.deny, ...targets] } };

@@ -24,10 +24,11 @@ export interface ReadRules {
 }
 
 /** Selects the rules about reading from the rules of a task. `home` is absolute and real. */
-export function createReadRules({ rules, roots }: Rights, home: string): ReadRules {
+export function createReadRules({ rules, roots, workspace }: Rights, home: string): ReadRules {
+  const bases = { roots, home, workspace };
   const readRules = listReadRestrictions(rules);
   const mayConcern = (path: string): boolean =>
-    couldRestrictRead(readRules, { asked: path, real: path, insideRoots: true }, { roots, home });
+    couldRestrictRead(readRules, { asked: path, real: path, insideRoots: true }, bases);
   return {
     hasAny: readRules.length > 0,
     mayConcern,

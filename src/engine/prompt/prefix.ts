@@ -56,7 +56,7 @@ export class PrefixCache {
       ...unmet,
       ...servers,
     ];
-    const environmentTexts = [cwd, platform, date, context?.id ?? ''];
+    const environmentTexts = [cwd ?? '', platform, date, context?.id ?? ''];
     const key = [
       mode,
       family?.name ?? '',

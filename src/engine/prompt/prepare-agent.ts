@@ -34,6 +34,7 @@ export interface SetupDeps extends Pick<
   | 'settings'
   | 'templates'
   | 'tools'
+  | 'workspaces'
 > {
   readonly agents: Pick<AgentSource, 'agents'>;
   readonly skills: Pick<SkillSource, 'skills'>;
@@ -43,7 +44,12 @@ export interface SetupDeps extends Pick<
 export interface Placement {
   readonly agent: AgentDefinition;
   readonly rights: Rights;
+  /** The working directory; for a task in a workspace, the directory for which its working directory stands. */
   readonly cwd: string;
+  /** True if the task works in a workspace, whose directory only the text about the task names. Default: false. */
+  readonly isIsolated?: boolean;
+  /** The reason why the task does not get the isolation that its definition asks for. Default: none. */
+  readonly isolationProblem?: string;
   readonly isRoot: boolean;
   readonly model: Pick<ResolvedModel, 'provider' | 'id'>;
   /** The handling of the task's questions. Default: `deny`. */
@@ -103,7 +109,7 @@ export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup 
     .map((name) => ({ name, reason: 'task_tool.enabled is false.' }));
   const memory = readNotesForPrompt(deps, placement, tools);
   const dropped = [...view.dropped, ...switchedOff];
-  const unmet = findUnmetRequests(agent, dropped);
+  const unmet = findUnmetRequests(agent, dropped, placement.isolationProblem);
   return {
     tools,
     listedTools: listed,
@@ -186,7 +192,7 @@ function buildPromptInput(
   tools: readonly AnyTool[],
   notes: PromptNotes | null,
 ): PromptInput {
-  const { agent, rights, cwd, isRoot, model, firstPrompt } = placement;
+  const { agent, rights, cwd, isRoot, model, firstPrompt, isIsolated = false } = placement;
   const delegates = tools.some((tool) => tool.name === 'Task');
   const agents = deps.agents.agents();
   return {
@@ -202,7 +208,11 @@ function buildPromptInput(
       ? findCallableSkills(deps, rights).lines
       : [],
     preloaded: loadPreloadedSkills(deps, agent).texts,
-    environment: { cwd, platform: deps.platform, date: formatLocalDay(deps.clock.now()) },
+    environment: {
+      cwd: isIsolated ? null : cwd,
+      platform: deps.platform,
+      date: formatLocalDay(deps.clock.now()),
+    },
     ...(notes === null ? {} : { memory: notes.text }),
     context: findContext(deps, placement),
   };

@@ -16,10 +16,13 @@ import { listAgentTypes } from './agent-types.ts';
 import type { ProjectContext, ContextFile } from '../../protocol/project-context.ts';
 import { nameCovers, ruleCovers } from '../../policy/rules/tool-cover.ts';
 import { markOutside } from '../../protocol/outside-text.ts';
+import type { TaskSpec } from '../../protocol/task.ts';
+import type { TaskWorkspace } from '../../protocol/workspace.ts';
 
 /** The facts about the machine that a prompt states. */
 interface PromptEnvironment {
-  readonly cwd: string;
+  /** The working directory; null if it is named in the text about the task, so that siblings share the prompt. */
+  readonly cwd: string | null;
   readonly platform: string;
   /** The day, `YYYY-MM-DD`. A time of day would make each prefix different, so that requests could not share it. */
   readonly date: string;
@@ -160,9 +163,29 @@ function formatUnavailable(lines: readonly string[]): string {
 }
 
 /** Formats the last system line, which is specific to one task. */
-export function formatTaskLine(description: string, schema: JsonObject | null = null): string {
-  const line = `# Task\n${collapseWhitespace(description)}`;
-  return schema === null ? line : `${line}\n\n${describeAnswerForm(schema)}`;
+export function formatTaskLine(
+  description: string,
+  schema: JsonObject | null = null,
+  place: WorkPlace | null = null,
+): string {
+  return [
+    `# Task\n${collapseWhitespace(description)}`,
+    ...(place?.workspace === undefined ? [] : [describeWorkspace(place.cwd, place.workspace)]),
+    ...(schema === null ? [] : [describeAnswerForm(schema)]),
+  ].join('\n\n');
+}
+
+/** The directory of a task, and its workspace if it has one. */
+type WorkPlace = Pick<TaskSpec, 'cwd' | 'workspace'>;
+
+function describeWorkspace(cwd: string, { kind, source, mapsPaths }: TaskWorkspace): string {
+  const of = escapeTags(quoteIfUnsafe(source));
+  const what = kind === 'worktree' ? `your own git worktree of ${of}` : `your own copy of ${of}`;
+  return [
+    `# Workspace\nDirectory: ${escapeTags(quoteIfUnsafe(cwd))}`,
+    `This is ${what}. Work only here; your changes are merged into ${of} later, not by you.`,
+    ...(mapsPaths === true ? [`Paths below ${of} in your task were replaced by those here.`] : []),
+  ].join('\n');
 }
 
 /** Formats the instruction about the schema that the answer must be valid against. */
@@ -176,7 +199,8 @@ export function describePrompt(prompt: string): string {
 }
 
 function formatEnvironment({ cwd, platform, date }: PromptEnvironment): string {
-  return `Directory: ${escapeTags(quoteIfUnsafe(cwd))}\nPlatform: ${platform}\nDate: ${date}`;
+  const directory = cwd === null ? '' : `Directory: ${escapeTags(quoteIfUnsafe(cwd))}\n`;
+  return `${directory}Platform: ${platform}\nDate: ${date}`;
 }
 
 /** Quotes a path with control characters, which could add lines to the prompt. */

@@ -4,7 +4,7 @@ import { isMainAgent } from '../task/main-agent.ts';
 import { isServerToolName } from '../../protocol/server-tool-names.ts';
 import { type UnmetRequest } from '../../protocol/unmet-request.ts';
 import { parseRules } from '../../policy/rules/rules.ts';
-import type { JsonValue } from '../../base/json.ts';
+import { ISOLATIONS } from '../../protocol/workspace.ts';
 import { CONFIGURED_TOOLS, CORE_TOOLS, UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
 
 /** The codes of problems in a definition that concern servers, whose reports also name the file. */
@@ -17,8 +17,6 @@ const UNGRANTED_TOOL_CODES: ReadonlySet<string> = new Set([
   'unknown-denied-tool',
   ...SERVER_CODES,
 ]);
-const NO_ISOLATION_REASON =
-  'Muster does not offer it yet; the task works in the directory of its parent.';
 
 /**
  * Lists what a definition asks for by name and its task does not get: tools that are unknown, missing or removed by
@@ -27,10 +25,13 @@ const NO_ISOLATION_REASON =
  * are not listed.
  *
  * @param dropped the tools that were left out for the task
+ * @param isolationProblem the reason why the task does not get the isolation that it asks for. Default: none, unless
+ *   Muster does not know the isolation
  */
 export function findUnmetRequests(
   agent: AgentDefinition,
   dropped: readonly DroppedTool[],
+  isolationProblem: string | null = findUnknownIsolation(agent),
 ): readonly UnmetRequest[] {
   if (isMainAgent(agent)) return [];
   const unknown = agent.problems.flatMap(({ code, tool, message, path }): readonly UnmetRequest[] =>
@@ -41,7 +42,11 @@ export function findUnmetRequests(
   const ungranted = dropped
     .filter(({ name }) => asksByName(agent, name) && !agent.disallowedTools.includes(name))
     .map(({ name, reason }): UnmetRequest => ({ kind: 'tool', name, reason }));
-  return [...unknown, ...ungranted, ...findUnreadableRules(agent), ...findIsolationRequest(agent)];
+  const isolation: readonly UnmetRequest[] =
+    isolationProblem === null
+      ? []
+      : [{ kind: 'isolation', name: agent.isolation ?? '', reason: isolationProblem }];
+  return [...unknown, ...ungranted, ...findUnreadableRules(agent), ...isolation];
 }
 
 function toUnmetRequest(code: string, name: string, message: string): UnmetRequest {
@@ -82,14 +87,8 @@ function asksByName({ tools, delegatesTo = [], origin }: AgentDefinition, name: 
   return tools.mode === 'allow' && tools.names.includes(name);
 }
 
-/** Returns the isolation that a definition asks for, which has no effect yet. */
-export function findIsolationRequest({
-  extra,
-}: Pick<AgentDefinition, 'extra'>): readonly UnmetRequest[] {
-  return Object.entries(extra).flatMap(([field, value]: [string, JsonValue | undefined]) => {
-    if (field.toLowerCase() !== 'isolation' || typeof value !== 'string') return [];
-    const name = value.trim();
-    if (name === '' || name.toLowerCase() === 'none') return [];
-    return [{ kind: 'isolation', name, reason: NO_ISOLATION_REASON } as const];
-  });
+function findUnknownIsolation({ isolation }: Pick<AgentDefinition, 'isolation'>): string | null {
+  return isolation === undefined || ISOLATIONS.some((each) => each === isolation)
+    ? null
+    : 'Muster does not offer it; the task works in the directory of its parent.';
 }

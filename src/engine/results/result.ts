@@ -16,6 +16,7 @@ import { questionJson } from '../questions/question-json.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { reusedText } from '../../protocol/state/task-texts.ts';
+import { formatWorkspace } from './workspace-text.ts';
 import { parseLocations } from '../../base/code-search/format-ranking.ts';
 import { prefixLengthWithin, estimateTokensUnrounded } from '../../base/token-estimate.ts';
 
@@ -72,6 +73,7 @@ export function buildResultEnvelope(
       ...estimatedField(state),
       ...reusedField(state),
       receipt: buildReceipt(state),
+      ...workspaceField(state),
       transcript: paths.transcript,
       output_file: paths.outputFile,
       ...(questions.length === 0 ? {} : { questions: questions.map(questionJson) }),
@@ -110,6 +112,7 @@ export function buildParentText(state: TaskState, offset: number): string {
   }
   for (const warning of state.warnings) parts.push(`[Note: ${warning}]`);
   const flags = formatFlags(state.activation.claims);
+  parts.push(formatWorkspace(state));
   parts.push(flags === '' ? '' : `[${flags}]`, summaryLine(state));
   return parts.filter((part) => part !== '').join('\n\n');
 }
@@ -123,6 +126,16 @@ function estimatedField({ ledger }: TaskState): Pick<ResultEnvelope['data'], 'es
   if (use.answers === 0) return {};
   const { answers, usage } = use;
   return { estimated: { answers, usage: toEnvelopeUsage(usage), cost_usd: knownCost(use) } };
+}
+
+function workspaceField({
+  spec,
+  workspace: { start, left },
+}: TaskState): Pick<ResultEnvelope['data'], 'workspace'> {
+  if (spec.workspace === undefined) return {};
+  const { kind, source, tree, branch } = spec.workspace;
+  const base = start?.base ?? null;
+  return { workspace: { kind, source, tree, branch: branch ?? null, base, left } };
 }
 
 function reusedField({ reused }: TaskState): Pick<ResultEnvelope['data'], 'reused'> {

@@ -150,6 +150,9 @@ export class RecordedRunReader {
         // A grant from a flag or a file is part of the inputs, which are compared.
         if (event.question === undefined) return null;
         return 'asked a person';
+      case 'workspace.opened':
+      case 'workspace.closed':
+        return 'worked in a workspace';
       case 'acceptance.prepared':
       case 'acceptance.started':
       case 'acceptance.checked':

@@ -13,6 +13,7 @@ import { runTemplateTool } from './run-template.ts';
 import { skillTool } from './skill.ts';
 import { taskListTool } from './task-list.ts';
 import { taskOutputTool } from './task-output.ts';
+import { taskLandTool } from './task-land.ts';
 import { taskReplayTool } from './task-replay.ts';
 import { taskSendTool } from './task-send.ts';
 import { taskStopTool } from './task-stop.ts';
@@ -41,6 +42,7 @@ export function createTaskTools(
     ),
     taskListTool(engine),
     taskReplayTool(engine),
+    taskLandTool(engine),
     runTemplateTool(engine),
     toolSearchTool(engine),
     mcpCallTool,

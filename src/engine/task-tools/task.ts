@@ -2,6 +2,7 @@ import { argumentsSchema } from './argument-reader.ts';
 import type { Tool } from '../../protocol/tool.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import { parseTaskArguments, type TaskArguments, DEFAULT_AGENT } from '../task/task-arguments.ts';
+import { ISOLATIONS } from '../../protocol/workspace.ts';
 import type { DelegationRunner } from '../delegation/delegation.ts';
 
 /**
@@ -52,6 +53,11 @@ export function taskTool(
         anyOf: [{ type: 'string' }, { type: 'object' }],
         description:
           'With `prompt`: inherit (all), summary, last:N (turns), {files:[],results:[ids]}',
+      },
+      isolation: {
+        type: 'string',
+        enum: [...ISOLATIONS],
+        description: 'worktree: its own branch and copy of the files, landed later',
       },
     }),
     parse: parseTaskArguments,

@@ -16,6 +16,7 @@ import type { AnyTool, ByteFilter } from '../../protocol/tool.ts';
 import type { McpPort } from '../../protocol/mcp.ts';
 import type { LanguagePort } from '../../protocol/languages.ts';
 import type { WebAccess } from '../../protocol/web.ts';
+import type { WorkspacePort } from '../../protocol/workspace.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { WorkspaceChanges } from '../../sys/files/changes/workspace-changes.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
@@ -108,6 +109,8 @@ export interface EngineDeps {
   readonly mcp?: McpPort;
   /** Loads the client for the web at its first use. Default: no call can use the web. */
   readonly web?: () => Promise<WebAccess>;
+  /** Creates the workspaces of tasks. Default: no task gets a workspace. */
+  readonly workspaces?: WorkspacePort;
   /** Loads the language servers and checkers at the first change of a file. Default: changes are not checked. */
   readonly languages?: () => Promise<LanguagePort>;
   /** Called after a command that may have changed files. Default: nobody needs to know. */

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import { parseAcceptance, type AcceptanceCriteria } from '../../protocol/acceptance.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { ValidationResult } from '../../protocol/tool.ts';
+import { ISOLATIONS, type Isolation } from '../../protocol/workspace.ts';
 import { findSizeProblem } from './output-schema.ts';
 import { parseJsonLine } from '../../base/jsonl.ts';
 
@@ -26,6 +27,8 @@ export interface TaskArguments {
   readonly laterModels?: readonly string[];
   /** The context that the child gets in addition to its prompt. Default: none. */
   readonly context?: ContextArgument;
+  /** Where the task works. Default: the value in the agent's definition. */
+  readonly isolation?: Isolation;
   /** True to run the task in the background. Default: the value in the agent's definition. */
   readonly background?: boolean;
   /** The arguments as the model wrote them. */
@@ -57,14 +60,8 @@ const ARGUMENTS = [
   'accept',
   'models',
   'context',
+  'isolation',
 ];
-
-/**
- * The arguments that are not supported yet, each with its only valid value, which describes the present behaviour.
- */
-const FIXED_ARGUMENTS: ReadonlyMap<string, JsonValue> = new Map<string, JsonValue>([
-  ['isolation', 'none'],
-]);
 
 /**
  * Reads the arguments of a Task call. Unlike other tools, Task accepts no similar spelling of a name and clamps no
@@ -110,6 +107,10 @@ export function parseTaskArguments(value: JsonValue): ValidationResult<TaskArgum
   if (context !== null && resume !== undefined) {
     issues.push('context: is for new tasks; a resumed task keeps its own context');
   }
+  const isolation = readIsolationArgument(args.get('isolation'), issues);
+  if (isolation !== undefined && resume !== undefined) {
+    issues.push('isolation: is for new tasks; a resumed task keeps its own');
+  }
   if (issues.length > 0 || prompt === undefined) return { ok: false, issues };
   return {
     ok: true,
@@ -117,7 +118,7 @@ export function parseTaskArguments(value: JsonValue): ValidationResult<TaskArgum
       prompt,
       params: value,
       ...dropMissing({ background, description, subagentType, model: model ?? first, maxTurns }),
-      ...dropMissing({ outputSchema, accept, resume }),
+      ...dropMissing({ outputSchema, accept, resume, isolation }),
       ...(laterModels.length === 0 ? {} : { laterModels }),
       ...(context === null ? {} : { context }),
     },
@@ -126,7 +127,7 @@ export function parseTaskArguments(value: JsonValue): ValidationResult<TaskArgum
 
 function isKnown(key: string): boolean {
   const [name] = toCanonicalArgument(key, true);
-  return ARGUMENTS.includes(name) || FIXED_ARGUMENTS.has(name);
+  return ARGUMENTS.includes(name);
 }
 
 /** Returns the present name of an argument and its value under that name. */
@@ -137,16 +138,11 @@ function toCanonicalArgument(given: string, argument: JsonValue): readonly [stri
   return [ARGUMENT_ALIASES.get(given) ?? given, argument];
 }
 
-/** Returns the issue of an argument that is not supported, or an empty list. */
+/** Returns the issue of an argument that does not exist, or an empty list. */
 function findArgumentIssues(name: string, value: JsonValue): readonly string[] {
   if (ARGUMENTS.includes(name)) return [];
   if (name === 'fork') return [`fork: must be true or false, not ${JSON.stringify(value)}`];
-  if (!FIXED_ARGUMENTS.has(name)) {
-    return [`${name}: is not an argument of Task; valid are ${ARGUMENTS.join(', ')}`];
-  }
-  const fixed = JSON.stringify(FIXED_ARGUMENTS.get(name));
-  if (JSON.stringify(value) === fixed) return [];
-  return [`${name}: is not available in this version; leave it out (it acts as ${fixed})`];
+  return [`${name}: is not an argument of Task; valid are ${ARGUMENTS.join(', ')}`];
 }
 
 /** Returns a function that reads a text argument and adds an issue if its value is not a text or is blank. */
@@ -170,6 +166,14 @@ function readFlag(value: JsonValue | undefined, issues: string[]): boolean | und
   if (value === undefined || typeof value === 'boolean') return value;
   issues.push(`run_in_background: must be true or false, not ${JSON.stringify(value)}`);
   return undefined;
+}
+
+function readIsolationArgument(value: JsonValue | undefined, issues: string[]) {
+  const isolation = ISOLATIONS.find((each) => each === value);
+  if (value !== undefined && isolation === undefined) {
+    issues.push(`isolation: must be ${ISOLATIONS.join(' or ')}, not ${formatWrongValue(value)}`);
+  }
+  return isolation;
 }
 
 function readTurnCount(value: JsonValue | undefined, issues: string[]): number | undefined {

@@ -1,7 +1,7 @@
 import { rejectOnAbort, deferred } from '../../base/async.ts';
 import { errorInfo, type ErrorInfo } from '../../base/errors.ts';
 import type { AttachmentDetails } from '../../protocol/attachment.ts';
-import type { RequestPrefix } from '../../protocol/model.ts';
+import type { RequestPrefix, ToolSpec } from '../../protocol/model.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { AnyTool, FileMemory } from '../../protocol/tool.ts';
 import { BackgroundShells } from '../shells/background-shells.ts';
@@ -29,8 +29,10 @@ export interface TaskRunParts {
   readonly created?: TaskSpec;
   readonly journal: Journal;
   readonly prefix: RequestPrefix;
-  /** The tools in the requests of the task, by name. No other tool can run. */
+  /** The tools of the task, by name. No other tool can run. */
   readonly view: ReadonlyMap<string, AnyTool>;
+  /** The tool that requests list from the moment on at which a descendant has a workspace; null for none. */
+  readonly landing: ToolSpec | null;
   readonly tree: TaskTree;
   /** The task that created or resumed this task and gets its result; null when a person did. */
   readonly parent: TaskRun | null;
@@ -45,7 +47,6 @@ export interface TaskRunParts {
 /** A task that runs in this process. Everything that must survive the process is in its journal. */
 export class TaskRun {
   readonly journal: Journal;
-  readonly prefix: RequestPrefix;
   readonly view: ReadonlyMap<string, AnyTool>;
   readonly tree: TaskTree;
   readonly parent: TaskRun | null;
@@ -72,6 +73,8 @@ export class TaskRun {
   workingSince: number | null = null;
   /** Resolves when the state of the directory is recorded, if the work must be accepted. No call runs before. */
   preparation: Promise<void> = Promise.resolve();
+  private readonly firstPrefix: RequestPrefix;
+  private readonly laterPrefix: RequestPrefix;
   private readonly deps: EngineDeps;
   private readonly created: TaskSpec | null;
   private readonly recorded: TaskSpec;
@@ -83,7 +86,9 @@ export class TaskRun {
     this.created = parts.created ?? null;
     this.recorded = journal.state.spec;
     this.journal = journal;
-    this.prefix = parts.prefix;
+    const { prefix, landing } = parts;
+    this.firstPrefix = prefix;
+    this.laterPrefix = landing === null ? prefix : { ...prefix, tools: [...prefix.tools, landing] };
     this.view = parts.view;
     this.tree = tree;
     this.parent = parent;
@@ -133,6 +138,11 @@ export class TaskRun {
   get spec(): TaskSpec {
     const { spec } = this.state;
     return spec === this.recorded ? (this.created ?? spec) : spec;
+  }
+
+  /** The beginning of the next request. */
+  get prefix(): RequestPrefix {
+    return this.state.hasWorkspacesBelow ? this.laterPrefix : this.firstPrefix;
   }
 
   get state(): TaskState {

@@ -3,12 +3,18 @@ import ignore from 'ignore';
 import type { Ignore } from 'ignore';
 import { isInside } from '../../base/path-inside.ts';
 import type { CallPath } from '../call.ts';
+import { toSourcePath, toWorkspacePath, type WorkspaceTrees } from '../workspace-rights.ts';
 
 /** The directories to which patterns can be relative. All are absolute. */
 export interface PatternBases {
   /** The workspace roots, the working directory first. */
   readonly roots: readonly string[];
   readonly home: string;
+  /**
+   * The workspace of the task. A pattern that matches a path in its source matches the same path in the workspace.
+   * Default: none.
+   */
+  readonly workspace?: WorkspaceTrees | undefined;
 }
 
 interface Anchor {
@@ -32,7 +38,9 @@ export function findPathPatternProblem(pattern: string): string | undefined {
 /** Tells whether a pattern of an allow rule matches both the requested path *and* the real path. */
 export function patternMatchesPath(pattern: string, path: CallPath, bases: PatternBases): boolean {
   return findAnchors(pattern, bases).some((anchor) =>
-    [path.asked, path.real].every((each) => matches(anchor, each, { ignoreCase: false })),
+    [path.asked, path.real].every((each) =>
+      withSource(each, bases).some((name) => matches(anchor, name, { ignoreCase: false })),
+    ),
   );
 }
 
@@ -45,13 +53,21 @@ export function patternCouldMatchPath(
   path: CallPath,
   bases: PatternBases,
 ): boolean {
-  return [path.asked, path.real].some((each) =>
-    findPossibleAnchors(pattern, each, bases).some(
-      (anchor) =>
-        matches(anchor, each, { ignoreCase: true }) ||
-        matches(anchor, join(each, ANY_CHILD), { ignoreCase: true }),
-    ),
-  );
+  return [path.asked, path.real]
+    .flatMap((each) => withSource(each, bases))
+    .some((each) =>
+      findPossibleAnchors(pattern, each, bases).some(
+        (anchor) =>
+          matches(anchor, each, { ignoreCase: true }) ||
+          matches(anchor, join(each, ANY_CHILD), { ignoreCase: true }),
+      ),
+    );
+}
+
+/** Returns a path and, if it lies in the workspace, the path for which it stands. */
+function withSource(path: string, { workspace }: PatternBases): readonly string[] {
+  const source = workspace === undefined ? undefined : toSourcePath(path, workspace);
+  return source === undefined ? [path] : [path, source];
 }
 
 /**
@@ -66,14 +82,16 @@ export function createPatternMatcher(
   directory: string,
   bases: PatternBases,
 ): (path: string) => boolean {
-  const probe = join(directory, ANY_CHILD);
-  const matchers = findPossibleAnchors(pattern, probe, bases).map(({ base, line }) => ({
-    base,
-    rules: ignore({ ignoreCase: true }).add({ pattern: line.normalize() }),
-  }));
+  const matchers = withSource(directory, bases).flatMap((each) =>
+    findPossibleAnchors(pattern, join(each, ANY_CHILD), bases).map(({ base, line }) => ({
+      directory: each,
+      base,
+      rules: ignore({ ignoreCase: true }).add({ pattern: line.normalize() }),
+    })),
+  );
   return (path) => {
-    const full = join(directory, path);
-    return matchers.some(({ base, rules }) => {
+    return matchers.some(({ directory: above, base, rules }) => {
+      const full = join(above, path);
       if (!isInside(base, full)) return false;
       const rest = relative(base, full).normalize();
       return rest !== '' && rules.ignores(path.endsWith('/') ? `${rest}/` : rest);
@@ -147,7 +165,10 @@ export function listNamedPaths(pattern: string, bases: PatternBases): readonly s
     // A leading `**` means at any depth, as a bare name does.
     const named = names.filter((name) => name !== '' && name !== '**');
     if (named.some((name) => WILDCARD.test(name))) return [];
-    return [join(base, ...named.map((name) => name.replace(/\\(.)/g, '$1')))];
+    const path = join(base, ...named.map((name) => name.replace(/\\(.)/g, '$1')));
+    return bases.workspace === undefined
+      ? [path]
+      : [...new Set([path, toWorkspacePath(path, bases.workspace)])];
   });
 }
 

@@ -3,6 +3,7 @@ import type { ErrorInfo } from '../../base/errors.ts';
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { Attachment } from '../attachment.ts';
 import type { AcceptanceOutcome } from '../acceptance.ts';
+import type { WorkspaceResult, WorkspaceStart } from '../workspace.ts';
 import type { EndReason } from '../end-reason.ts';
 import type { TaskInput } from '../input.ts';
 import type { LimitHit } from '../limits.ts';
@@ -82,6 +83,8 @@ interface DelegationFields {
    * child, and in older logs.
    */
   readonly delegation?: string;
+  /** Set if the child works in a workspace of its own. */
+  readonly workspace?: true;
 }
 
 /** Work that a server does for a call. */
@@ -375,6 +378,8 @@ export type EventBody =
       readonly type: 'child.ended';
       readonly child: string;
       readonly status: EndStatus;
+      /** Set if the child works in a workspace, or one of its descendants does that works for this task. */
+      readonly workspace?: true;
       readonly changed: readonly FileChange[];
       /** Changes by commands that are not listed one by one. Absent if there are none. */
       readonly unlisted?: readonly UnlistedChanges[];
@@ -434,6 +439,12 @@ export type EventBody =
   | { readonly type: 'acceptance.started'; readonly turn: number }
   /** The work of the task was checked. */
   | { readonly type: 'acceptance.checked'; readonly outcome: AcceptanceOutcome }
+  /**
+   * The workspace of the task is there, and the task works in it. `notes`: facts about it that the task was told.
+   */
+  | (WorkspaceStart & { readonly type: 'workspace.opened' })
+  /** The work in the workspace of the task has ended. */
+  | { readonly type: 'workspace.closed'; readonly left: WorkspaceResult }
   /** The task has reached a limit. */
   | (LimitHit & { readonly type: 'limit.reached' })
   /** A warning for the user, which does not end the task. */

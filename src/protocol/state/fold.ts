@@ -69,9 +69,11 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
   applyToLifetime(state.lifetime, event);
   state.epoch = event.epoch;
   switch (event.type) {
-    case 'task.created':
     case 'child.created':
     case 'child.resumed':
+      state.hasWorkspacesBelow ||= event.workspace === true;
+      return;
+    case 'task.created':
     case 'child.detached':
     case 'items.reopened':
     case 'limit.reached':
@@ -196,6 +198,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       addFileChanges(state, event);
       return;
     case 'child.ended':
+      state.hasWorkspacesBelow ||= event.workspace === true;
       addFileChanges(state, event);
       if (state.doing?.kind === 'waiting_for_children') state.doing = createWaitingActivity(state);
       return;
@@ -212,6 +215,15 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.doing = { kind: 'idle' };
       return;
     }
+    case 'workspace.opened': {
+      const { base, isKept, notes } = event;
+      state.workspace.start = { base, isKept, notes };
+      state.workspace.left = null;
+      return;
+    }
+    case 'workspace.closed':
+      state.workspace.left = event.left;
+      return;
     case 'todos.set':
       state.todos = event.items;
       return;

@@ -23,6 +23,7 @@ import { createLifetime, steadyTime, type Lifetime } from './steady-time.ts';
 import * as activations from './activation.ts';
 import type { TaskSpec } from '../task.ts';
 import type { TodoItem } from '../tool.ts';
+import type { WorkspaceResult, WorkspaceStart } from '../workspace.ts';
 
 /** The checks of a task's work. */
 export interface AcceptanceState {
@@ -32,6 +33,14 @@ export interface AcceptanceState {
   checks: readonly { readonly outcome: AcceptanceOutcome; readonly rung: number }[];
   /** The number of models whose work was not accepted, so that the next one took over. */
   rung: number;
+}
+
+/** The workspace of a task. Both are null for a task without one. */
+export interface WorkspaceState {
+  /** The state in which the task found the workspace; null: it was not needed yet. */
+  start: WorkspaceStart | null;
+  /** What the task left in it; null: the task has not ended in this activation. */
+  left: WorkspaceResult | null;
 }
 
 /** The state of a task, folded from its log. The engine and all front ends use it. */
@@ -62,6 +71,9 @@ export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
   readonly handed: Set<string>;
   todos: readonly TodoItem[];
   readonly acceptance: AcceptanceState;
+  readonly workspace: WorkspaceState;
+  /** True if a descendant has worked in a workspace, so that its changes can be landed. */
+  hasWorkspacesBelow: boolean;
   /** The earlier task whose result is reused, and the time of its end; null: no result is reused. */
   reused: { readonly of: string; readonly at: number } | null;
   /** The rewind whose files are being restored; null: there is none, or it is complete. */
@@ -120,6 +132,8 @@ export function initialState(first: TaskEvent): TaskState {
     foundTools: new Map(),
     todos: [],
     acceptance: { baseline: null, checks: [], rung: 0 },
+    workspace: { start: null, left: null },
+    hasWorkspacesBelow: false,
     reused: null,
     rewinding: null,
     end: null,

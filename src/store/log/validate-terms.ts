@@ -141,6 +141,8 @@ const REQUIRED_FIELDS: Readonly<Record<EventType, Readonly<Record<string, FieldT
   'acceptance.prepared': { baseline: 'text' },
   'acceptance.started': { turn: 'number' },
   'acceptance.checked': { outcome: 'object' },
+  'workspace.opened': { base: 'text', notes: 'texts' },
+  'workspace.closed': { left: 'object' },
   'limit.reached': { limit: 'text', value: 'number', used: 'number' },
   warning: { message: 'text' },
   'task.ended': { end: 'object', result: 'text' },

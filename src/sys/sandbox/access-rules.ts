@@ -6,7 +6,7 @@ import { isProtectedName, PROTECTED_PATHS } from '../files/protected-names.ts';
 import { isSecretPath, listSecretPaths } from '../files/secret-paths.ts';
 import { findGitWritablePaths } from './cleanup/git-writable-paths.ts';
 import type { GitWritablePaths } from './cleanup/file-backup.ts';
-import { gitDirectoryRules, outerRepositoryRules } from './git-rules.ts';
+import { gitDirectoryRules, outerRepositoryRules, worktreeRules } from './git-rules.ts';
 import {
   lstatIfPresent,
   directoryNames,
@@ -62,7 +62,7 @@ export interface CommandAccess {
 
 /** Determines the access of a command from its confinement and the present state of the disk. */
 export function determineAccess(
-  { access, roots, denied, runsGitAlone = false }: Confinement,
+  { access, roots, denied, worktree, runsGitAlone = false }: Confinement,
   hostPaths: HostPaths,
 ): CommandAccess {
   const isWorkspace = access === 'workspace';
@@ -85,7 +85,9 @@ export function determineAccess(
   }
   const repositories = [
     ...roots.flatMap((root) => gitRules(root)),
-    ...roots.map((root) => outerRepositoryRules(root, roots)),
+    ...roots.map((root) =>
+      worktree === undefined ? outerRepositoryRules(root, roots) : worktreeRules(root, worktree),
+    ),
   ];
   const opened = repositories
     .flatMap(({ rules }) => rules)
@@ -102,7 +104,10 @@ export function determineAccess(
     ...controlled.rules,
     ...denials.rules,
   ]);
-  const gitWritable = runsGitAlone ? findGitWritablePaths(roots, hostPaths, defaultRules) : null;
+  const mayChangeControlFiles = runsGitAlone && worktree === undefined;
+  const gitWritable = mayChangeControlFiles
+    ? findGitWritablePaths(roots, hostPaths, defaultRules)
+    : null;
   const gitWritablePaths = new Set(gitWritable === null ? [] : Object.values(gitWritable).flat());
   const rules =
     gitWritable === null

@@ -6,6 +6,7 @@ import { findRepository, readGitText, type Repository } from '../git/repository.
 import { isInside } from '../../base/path-inside.ts';
 import { readDirectoryEntries, lstatIfPresent, realPathIfPresent } from '../files/path-lookup.ts';
 import type { GuardedPaths, PathRule } from './plan.ts';
+import type { ConfinedWorktree } from './sandbox.ts';
 
 /**
  * Files and directories of a repository that name programs for git to run, or that tell git where to find such
@@ -52,6 +53,32 @@ export function outerRepositoryRules(root: string, roots: readonly string[]): Gu
   return joinRules(outside.map((path) => repositoryRules(path, 'writable')));
 }
 
+/**
+ * Returns the rules for the repository of a root in the worktree of one task. The task can add objects and move its own
+ * branch. Packed objects, other branches, and everything else in the git directory are read-only. If the root belongs to
+ * another repository than the recorded one, everything is read-only.
+ */
+export function worktreeRules(root: string, worktree: ConfinedWorktree): GuardedPaths {
+  const { commonDirectory, branch } = worktree;
+  const repository = findRepository(root);
+  if (repository?.commonDirectory !== commonDirectory || !pointsBack(repository)) return NO_RULES;
+  const { gitDirectory } = repository;
+  const directory = dirname(branch);
+  const writable = ['objects', join('refs/heads', directory), join('logs/refs/heads', directory)]
+    .map((name) => join(commonDirectory, name))
+    .concat(gitDirectory);
+  const controlPaths = [
+    ...['info', 'pack'].map((name) => join(commonDirectory, 'objects', name)),
+    ...WORKTREE_CONTROL_FILES.map((name) => join(gitDirectory, name)),
+  ];
+  return guardPaths(
+    writable
+      .filter((path) => lstatIfPresent(path)?.isDirectory() === true && isOwnedByUser(path))
+      .map((path) => ({ kind: 'writable', path })),
+    controlPaths,
+  );
+}
+
 function listGitDirectories({ gitDirectory, commonDirectory }: Repository): readonly string[] {
   return [...new Set([gitDirectory, commonDirectory])].filter(
     (path) => lstatIfPresent(path)?.isDirectory() === true,
@@ -94,15 +121,20 @@ function repositoryRules(directory: string, kind: 'held' | 'writable'): GuardedP
     ...CONTROL_FILES,
     ...worktrees.flatMap((worktree) => WORKTREE_CONTROL_FILES.map((name) => join(worktree, name))),
   ].map((name) => join(directory, name));
-  const rules: PathRule[] = [{ kind, path: directory }];
+  const modules = listSubmoduleRepositories(directory).map((path) => repositoryRules(path, 'held'));
+  return joinRules([guardPaths([{ kind, path: directory }], controlPaths), ...modules]);
+}
+
+/** Returns rules with the protection of control paths, which may be missing. */
+function guardPaths(own: readonly PathRule[], controlPaths: readonly string[]): GuardedPaths {
+  const rules: PathRule[] = [...own];
   const missing: string[] = [];
   for (const path of controlPaths) {
     const real = realPathIfPresent(path);
     if (real === undefined) missing.push(path);
     else rules.push({ kind: 'protected', path: real });
   }
-  const modules = listSubmoduleRepositories(directory).map((path) => repositoryRules(path, 'held'));
-  return joinRules([{ rules, missing }, ...modules]);
+  return { rules, missing };
 }
 
 function joinRules(places: readonly GuardedPaths[]): GuardedPaths {

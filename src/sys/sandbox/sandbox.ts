@@ -19,8 +19,18 @@ export interface Confinement {
    * change protected files, which are checked afterwards. Default: false.
    */
   readonly runsGitAlone?: boolean;
+  /** The worktree in which the command works, if its repository may be changed only on behalf of it. Default: none. */
+  readonly worktree?: ConfinedWorktree;
   /** True if the command must not see what other commands have left in caches of package managers. Default: false. */
   readonly freshCaches?: boolean;
+}
+
+/** A linked working tree whose commands may commit to their own branch and change nothing else in the repository. */
+export interface ConfinedWorktree {
+  /** The git directory of the repository. Absolute, without links. */
+  readonly commonDirectory: string;
+  /** The branch, with at least one `/`: the directory of its file belongs to the worktree alone. */
+  readonly branch: string;
 }
 
 /** Files, and directories with their content, that permission rules deny to commands. Absolute paths. */

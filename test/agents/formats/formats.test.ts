@@ -125,14 +125,15 @@ test('a Claude file keeps fields without effect, and reports them once', async (
     mode: 'default',
     refusesQuestions: true,
     limits: { maxTurns: 9 },
+    isolation: 'worktree',
     origin: { ...PLAIN.origin, vendor: 'claude' },
-    extra: { isolation: 'worktree', hooks: { Stop: [] }, version: 2 },
+    extra: { hooks: { Stop: [] }, version: 2 },
     problems: [
       {
         code: 'inactive-field',
-        message: 'These fields have no effect yet: isolation, hooks. Unknown fields: version.',
+        message: 'These fields have no effect yet: hooks. Unknown fields: version.',
         path: '/agents/tester.md',
-        line: 11,
+        line: 12,
       },
     ],
   });

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  findIsolationRequest,
-  findUnmetRequests,
-} from '../../../src/engine/prompt/unmet-requests.ts';
+import { findUnmetRequests } from '../../../src/engine/prompt/unmet-requests.ts';
 import {
   readUnmetRequests,
   formatUnmetRequests,
@@ -12,20 +9,6 @@ import { agentFile, readOne } from '../../agents/support.ts';
 import { claude } from '../../../src/agents/formats/vendors.ts';
 
 const request = (name: string) => ({ kind: 'tool', name, reason: 'No.' }) as const;
-
-describe('isolation', () => {
-  it.each([
-    [{}, 0],
-    [{ isolation: 'none' }, 0],
-    [{ isolation: ' None ' }, 0],
-    [{ isolation: '' }, 0],
-    [{ isolation: true }, 0],
-    [{ isolation: 'worktree' }, 1],
-    [{ Isolation: 'process' }, 1],
-  ])('%j asks for %i kinds', (extra, count) => {
-    expect(findIsolationRequest({ extra }).length).toBe(count);
-  });
-});
 
 describe('tools with restrictions that no rule can express', () => {
   it.each(['NotebookEdit(foo.ipynb)', 'Bash()', 'TodoWrite(x)', 'mcp__a__b(x)'])(

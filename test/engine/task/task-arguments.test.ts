@@ -37,7 +37,7 @@ describe('the arguments of Task', () => {
     [
       'fields that have their default effect',
       { prompt: 'find it', run_in_background: false, context: 'fresh', isolation: 'none' },
-      { prompt: 'find it', background: false },
+      { prompt: 'find it', background: false, isolation: 'none' },
     ],
     [
       'fork for context',
@@ -100,7 +100,7 @@ describe('the arguments of Task', () => {
       'an unknown argument without a value',
       { prompt: 'a', colour: null },
       [
-        'colour: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema, accept, models, context',
+        'colour: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema, accept, models, context, isolation',
       ],
     ],
     [
@@ -126,9 +126,14 @@ describe('the arguments of Task', () => {
       ],
     ],
     [
-      'one that is not there yet',
-      { prompt: 'a', isolation: 'worktree' },
-      ['isolation: is not available in this version; leave it out (it acts as "none")'],
+      'an unknown isolation',
+      { prompt: 'a', isolation: 'chroot' },
+      ['isolation: must be none or worktree, not "chroot"'],
+    ],
+    [
+      'an isolation for a task that is resumed',
+      { prompt: 'a', resume: 'abcdefgh', isolation: 'worktree' },
+      ['isolation: is for new tasks; a resumed task keeps its own'],
     ],
     ['another word', { prompt: 'a', context: 'all' }, [`${CONTEXT}, not "all"`]],
     ['a broken object', { prompt: 'a', context: '{"files"' }, [`${CONTEXT}, not "{\\"files\\""`]],

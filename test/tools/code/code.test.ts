@@ -102,7 +102,7 @@ describe('a rename', () => {
         files: files.map((path) => ({ path, before: 'old()\n', after: 'new()\n' })),
       },
     );
-    const planned = await codeTool.changePlan?.make(INPUT, { cwd: context.cwd, code: port });
+    const planned = await codeTool.changePlan?.make(INPUT, { ...context, code: port });
     if (planned?.ok !== true) throw new Error('not planned');
     return planned;
   }

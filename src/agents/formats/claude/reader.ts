@@ -10,7 +10,7 @@ import { readAgent, readMarkdownAgent, type AgentDialect } from '../../fields/re
 
 const CLAUDE: AgentDialect = {
   vendor: 'claude',
-  inactive: ['hooks', SERVERS_FIELD, 'isolation'],
+  inactive: ['hooks', SERVERS_FIELD],
   own: { names: [SERVERS_FIELD], read: readServerNames },
 };
 

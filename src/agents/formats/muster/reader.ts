@@ -154,7 +154,7 @@ const MUSTER: AgentDialect = {
   vendor: 'muster',
   modes: MUSTER_MODES,
   limits: OWN_LIMITS,
-  inactive: ['isolation', 'hooks', SERVERS_FIELD],
+  inactive: ['hooks', SERVERS_FIELD],
   own: { names: [...OWN_FIELDS, SERVERS_FIELD], read: readOwnFields },
 };
 

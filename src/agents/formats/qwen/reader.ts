@@ -8,7 +8,7 @@ import { readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts
 
 const QWEN: AgentDialect = {
   vendor: 'qwen',
-  inactive: ['executor', 'hooks', 'mcpServers', 'modelConfig', 'isolation', 'level'],
+  inactive: ['executor', 'hooks', 'mcpServers', 'modelConfig', 'level'],
   own: { names: [SERVERS_FIELD], read: readServerNames },
   translate,
   complete: refuseExternalAgent,
