@@ -1,0 +1,175 @@
+import { existsSync, renameSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { lstatIfPresent } from '../sys/files/path-lookup.ts';
+import { MusterError } from '../base/errors.ts';
+import { titleOf } from '../base/title.ts';
+import { sanitizeLine } from '../base/terminal-text.ts';
+import { repairBranchFiles } from './branch-files.ts';
+import { compareDirectories } from './compare-copies.ts';
+import type { PathDifference } from './difference.ts';
+import { toPath } from './git.ts';
+import { writeWorkspaceRecord, type WorkspaceRecord, type WorktreeRecord } from './record.ts';
+import { removeWorkspace } from './remove.ts';
+import { repeatOnContention } from './repeat-on-contention.ts';
+import { listTreeChanges, type TreeChange } from './tree-changes.ts';
+import { OpenWorktree, type WorkspaceAccess } from './worktree-state.ts';
+import { commitTree } from './worktree.ts';
+
+/** How a task has changed a file. */
+export interface ChangedFile {
+  readonly path: string;
+  /** The old path of a renamed file. */
+  readonly from?: string;
+  readonly status: 'added' | 'deleted' | 'modified' | 'renamed';
+  /** The number of lines; null if the file is binary. */
+  readonly added: number | null;
+  readonly deleted: number | null;
+}
+
+/** The work that a task has left in its workspace. */
+export interface WorkspaceEnd {
+  /** The workspace as it is now: with the status `removed` if nothing was changed. */
+  readonly record: WorkspaceRecord;
+  readonly isChanged: boolean;
+  readonly files: readonly ChangedFile[];
+  /** The number of commits that the task has made itself. */
+  readonly commits: number;
+  /** The commit of everything that the task left; null if nothing was changed, and in a copy. */
+  readonly commit: string | null;
+  /** Repositories that the task has created in the tree. Git cannot commit them, and they are not landed. */
+  readonly nested: readonly string[];
+}
+
+/** The maximum number of commits of a task that are counted. */
+const MAX_COMMITS = 10_000;
+
+/**
+ * Ends the work in a workspace. What the task has not committed is committed to its branch, wherever the task has moved
+ * HEAD. A workspace without changes is removed. May be called again after the task has continued.
+ */
+export async function endWorkspace(
+  record: WorkspaceRecord,
+  access: WorkspaceAccess,
+): Promise<WorkspaceEnd> {
+  if (record.git === undefined) return await endCopy(record, access);
+  return await endWorktree(record, record.git, access);
+}
+
+async function endWorktree(
+  record: WorkspaceRecord,
+  parts: WorktreeRecord,
+  access: WorkspaceAccess,
+): Promise<WorkspaceEnd> {
+  const worktree = await OpenWorktree.open(record, parts, access);
+  if (!worktree.hasTree) {
+    throw new MusterError(
+      'NOT_FOUND',
+      `the files of task ${record.id} in ${record.tree} do not exist any more`,
+    );
+  }
+  const { git, place, ref } = worktree;
+  return await worktree.capture(async ({ tree, nested }, index) => {
+    const names = [`${parts.base}^{tree}`, `${ref}^{commit}`, `${ref}^{tree}`];
+    const [baseTree = null, branchTip = null, tipTree = null] = await git.resolve(place, names);
+    const tip = branchTip ?? parts.head;
+    const commits = await countCommits(worktree, tip);
+    if (tree === baseTree && commits === 0 && nested.length === 0) {
+      await removeWorkspace(record, { ...access, discard: 'changes' });
+      const removed: WorkspaceRecord = { ...record, status: 'removed' };
+      return { record: removed, isChanged: false, files: [], commits, commit: null, nested };
+    }
+    // The changes that the user had not committed are a commit of their own, so that the next one has only the task's.
+    const parent = tip === parts.head ? parts.base : tip;
+    const isCommitted = tip !== null && tree === tipTree;
+    const commit = isCommitted
+      ? tip
+      : await commitTree(git, place, {
+          tree,
+          parents: parent === null ? [] : [parent],
+          message: formatMessage(record),
+        });
+    if (commit !== branchTip) {
+      const reason = ['--create-reflog', '-m', 'muster: end of the task'];
+      await repairBranchFiles(parts.commonDirectory, parts.branch);
+      await repeatOnContention(() =>
+        git.run(place, ['update-ref', '--no-deref', ...reason, ref, commit]),
+      );
+    }
+    replaceIndex(parts.gitDirectory, index);
+    const ended: WorkspaceRecord = {
+      ...record,
+      status: 'ended',
+      result: { commit, endedAt: new Date().toISOString() },
+    };
+    writeWorkspaceRecord(ended);
+    const files = await listTreeChanges(git, place, parts.base, commit);
+    return {
+      record: ended,
+      isChanged: true,
+      files: files.map(toChangedFile),
+      commits,
+      commit,
+      nested,
+    };
+  });
+}
+
+async function countCommits(
+  { git, place, parts }: OpenWorktree,
+  tip: string | null,
+): Promise<number> {
+  if (tip === null || tip === parts.head) return 0;
+  const range = [tip, '--not', ...(parts.head === null ? [] : [parts.head]), parts.base];
+  const args = ['rev-list', '--count', `--max-count=${MAX_COMMITS}`, ...range];
+  return Number(await git.line(place, args));
+}
+
+/** Lets `git status` in the kept worktree compare with the new commit. */
+function replaceIndex(gitDirectory: string, index: string): void {
+  const isDirectory = lstatIfPresent(gitDirectory)?.isDirectory() === true;
+  if (isDirectory && !existsSync(join(gitDirectory, 'index.lock')))
+    renameSync(index, join(gitDirectory, 'index'));
+}
+
+function formatMessage({ id, description }: WorkspaceRecord): string {
+  const title = sanitizeLine(titleOf(description));
+  return `${title === '' ? 'Work of a task' : title}\n\nMuster task ${id}\n`;
+}
+
+const STATUS_BY_LETTER: Readonly<Record<string, ChangedFile['status']>> = {
+  A: 'added',
+  D: 'deleted',
+  R: 'renamed',
+};
+
+function toChangedFile({ letter, path, from, added, deleted }: TreeChange): ChangedFile {
+  return {
+    path: toPath(path) ?? path,
+    ...(from === undefined ? {} : { from: toPath(from) ?? from }),
+    status: STATUS_BY_LETTER[letter] ?? 'modified',
+    added,
+    deleted,
+  };
+}
+
+async function endCopy(record: WorkspaceRecord, access: WorkspaceAccess): Promise<WorkspaceEnd> {
+  const base = join(dirname(record.tree), 'base');
+  const differences = await compareDirectories(base, record.tree, record.links);
+  const counts = { commits: 0, commit: null, nested: [] };
+  if (differences.length === 0) {
+    await removeWorkspace(record, { ...access, discard: 'changes' });
+    return { record: { ...record, status: 'removed' }, isChanged: false, files: [], ...counts };
+  }
+  const ended: WorkspaceRecord = {
+    ...record,
+    status: 'ended',
+    result: { commit: null, endedAt: new Date().toISOString() },
+  };
+  writeWorkspaceRecord(ended);
+  return { record: ended, isChanged: true, files: differences.map(describeDifference), ...counts };
+}
+
+function describeDifference({ path, before, after }: PathDifference): ChangedFile {
+  const status = before === null ? 'added' : after === null ? 'deleted' : 'modified';
+  return { path, status, added: null, deleted: null };
+}

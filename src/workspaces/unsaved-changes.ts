@@ -1,0 +1,63 @@
+import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { plural } from '../base/text.ts';
+import { compareDirectories } from './compare-copies.ts';
+import { holdsEntries } from './capture.ts';
+import type { WorkspaceRecord, WorktreeRecord } from './record.ts';
+import { listTreeChanges, SUBMODULE_MODE } from './tree-changes.ts';
+import { OpenWorktree, type WorkspaceAccess } from './worktree-state.ts';
+
+/**
+ * Says what would be lost if a workspace were removed: files or commits of the task that are nowhere else. Returns null
+ * if nothing would be.
+ */
+export async function describeUnsavedChanges(
+  record: WorkspaceRecord,
+  access: WorkspaceAccess,
+): Promise<string | null> {
+  if (record.status === 'creating' || record.status === 'removed') return null;
+  const isSettled = record.status === 'landed' || record.status === 'discarded';
+  if (record.git === undefined) {
+    if (isSettled || !existsSync(record.tree)) return null;
+    const changed = await compareDirectories(
+      join(dirname(record.tree), 'base'),
+      record.tree,
+      record.links,
+    );
+    return changed.length === 0 ? null : `${plural(changed.length, 'changed file')} would be lost`;
+  }
+  return await describeWorktree(record, record.git, { ...access, isSettled });
+}
+
+async function describeWorktree(
+  record: WorkspaceRecord,
+  parts: WorktreeRecord,
+  { isSettled, ...access }: WorkspaceAccess & { readonly isSettled: boolean },
+): Promise<string | null> {
+  const worktree = await OpenWorktree.open(record, parts, access);
+  const { git, place } = worktree;
+  const saved = record.result?.commit ?? parts.base;
+  const [tip = null] = await git.resolve(place, [`${worktree.ref}^{commit}`]);
+  const expected = record.result?.commit ?? parts.head;
+  if (tip !== null && tip !== expected) return `the branch ${parts.branch} has other commits now`;
+  if (!isSettled && expected !== parts.head) return 'its changes were not landed';
+  if (!worktree.hasTree) return null;
+  return await worktree.capture(async ({ tree, nested }) => {
+    const changes = await listTreeChanges(git, place, saved, tree);
+    if (changes.length > 0) return `${plural(changes.length, 'changed file')} would be lost`;
+    const inner = [...nested, ...(await listFilledSubmodules(worktree, saved))];
+    return inner.length > 0 ? `${inner[0]} holds another repository or other files` : null;
+  });
+}
+
+/** Lists the submodules in whose directories the task has put something; git does not look into them. */
+async function listFilledSubmodules(
+  { git, place }: OpenWorktree,
+  commit: string,
+): Promise<readonly string[]> {
+  const entries = await git.list(place, ['ls-tree', '-r', '-z', commit]);
+  return entries
+    .filter((entry) => entry.startsWith(SUBMODULE_MODE))
+    .map((entry) => Buffer.from(entry.slice(entry.indexOf('\t') + 1), 'latin1').toString('utf8'))
+    .filter((path) => holdsEntries(place.workTree, path));
+}
