@@ -54,6 +54,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   store: ['protocol', 'sys', 'base'],
   receipts: ['protocol', 'base'],
   acceptance: ['protocol', 'sys', 'base'],
+  workspaces: ['protocol', 'sys', 'base'],
   web: ['protocol', 'sys', 'base'],
   languages: ['protocol', 'sys', 'base'],
   tools: ['web', 'mcp', 'protocol', 'sys', 'base'],
