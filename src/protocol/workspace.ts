@@ -1,5 +1,4 @@
 import type { AcceptanceCriteria } from './acceptance.ts';
-import type { FileChange } from './tool.ts';
 
 /** The ways in which a task can be isolated. `worktree` also stands for a copy where there is no repository. */
 export const ISOLATIONS = ['none', 'worktree'] as const;
@@ -127,12 +126,12 @@ export interface WorkspaceTask {
   readonly workspace: TaskWorkspace;
 }
 
-/** A file that a landing would change. The texts are null where there is no file, or a file that is not text. */
+/** A file or link that a landing would change. Null: there is nothing at the path. A link has its target as content. */
 export interface LandedFile {
   /** Absolute, in the directory for which the workspace stands. */
   readonly path: string;
-  readonly before: string | null;
-  readonly after: string | null;
+  readonly before: Buffer | null;
+  readonly after: Buffer | null;
 }
 
 /** A conflict that prevents a landing. */
@@ -153,6 +152,6 @@ export type LandingProposal =
        * Changes the files, after the acceptance criteria of the task have passed on the merged files. Rejects with
        * MusterError if a file has changed since the proposal, or the merged files are not accepted.
        */
-      land(): Promise<{ readonly changed: readonly FileChange[] }>;
+      land(): Promise<void>;
     }
   | { readonly ok: false; readonly conflicts: readonly LandingConflict[] };

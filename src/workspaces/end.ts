@@ -2,6 +2,7 @@ import { existsSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { lstatIfPresent } from '../sys/files/path-lookup.ts';
 import { MusterError } from '../base/errors.ts';
+import type { ChangedFile } from '../protocol/workspace.ts';
 import { titleOf } from '../base/title.ts';
 import { sanitizeLine } from '../base/terminal-text.ts';
 import { repairBranchFiles } from './branch-files.ts';
@@ -14,17 +15,6 @@ import { repeatOnContention } from './repeat-on-contention.ts';
 import { listTreeChanges, type TreeChange } from './tree-changes.ts';
 import { OpenWorktree, type WorkspaceAccess } from './worktree-state.ts';
 import { commitTree } from './worktree.ts';
-
-/** How a task has changed a file. */
-export interface ChangedFile {
-  readonly path: string;
-  /** The old path of a renamed file. */
-  readonly from?: string;
-  readonly status: 'added' | 'deleted' | 'modified' | 'renamed';
-  /** The number of lines; null if the file is binary. */
-  readonly added: number | null;
-  readonly deleted: number | null;
-}
 
 /** The work that a task has left in its workspace. */
 export interface WorkspaceEnd {

@@ -26,6 +26,7 @@ import type { MusterOptions } from '../setup/options.ts';
 import { Retention } from '../setup/retention.ts';
 import { announceMissingSandbox, openConfiguredSandbox } from '../setup/sandbox.ts';
 import { createEngineSettings } from '../setup/settings.ts';
+import { createSessionWorkspaces } from '../setup/workspaces.ts';
 import { openSessionLanguages, type SessionLanguages } from '../setup/languages.ts';
 import { loadWebAccess, openSearch } from '../setup/web.ts';
 import { ControlChannel } from './control-channel.ts';
@@ -181,6 +182,11 @@ async function createEngine(
     ...(languages.load === null ? {} : { languages: languages.load }),
     onCommand: languages.noteCommand,
     mcp: servers,
+    workspaces: createSessionWorkspaces({
+      settings: loaded.config.workspaces,
+      environment,
+      dataDir: storage.canWriteDataDir ? directory : null,
+    }),
     templates: templates.items,
     agents: { refresh: () => agents.refresh(), agents: () => agents.current.items },
     skills: { refresh: () => skills.refresh(), skills: () => skills.current.items },

@@ -7,6 +7,7 @@ import type { TaskSpec } from '../../protocol/task.ts';
 import type {
   AnyTool,
   ChangePlan,
+  FileChange,
   PlanContext,
   Tool,
   ToolContext,
@@ -16,6 +17,8 @@ import type {
 import { LANDING_TOOL } from '../../protocol/tool-names.ts';
 import type { LandingConflict, LandingProposal, WorkspacePort } from '../../protocol/workspace.ts';
 import { displayPath } from '../../sys/files/paths.ts';
+import { hashContent } from '../../sys/files/read-file.ts';
+import { isSecretPath } from '../../sys/files/secret-paths.ts';
 import { outputErrors } from '../../tools/shared/define-tool.ts';
 import { listKnownDescendants } from '../delegation/deliver-end.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
@@ -167,16 +170,31 @@ type ReadyLanding = Extract<LandingProposal, { ok: true }>;
 function proposeEdits({ files }: ReadyLanding): readonly ProposedEdit[] {
   return files.map(({ path, before, after }) => ({
     path,
-    before,
-    after: after ?? '',
+    before: toText(before),
+    after: toText(after) ?? '',
     everywhere: false,
   }));
+}
+
+/** Returns the content of a text file; null if there is no file or it is not text. */
+function toText(content: Buffer | null): string | null {
+  return content === null || content.includes(0) ? null : content.toString('utf8');
 }
 
 async function land(id: string, planned: ReadyLanding, context: ToolContext): Promise<ToolOutput> {
   if (planned.files.length === 0)
     return { text: `Your files contain all changes of task ${id} already.` };
-  const { changed } = await planned.land();
+  const changed: FileChange[] = [];
+  for (const { path, before, after } of planned.files) {
+    const hash = after === null ? null : hashContent(after);
+    if (before !== null && !isSecretPath(path)) await context.keepFormer?.(before);
+    if (hash === null) context.files.willRemove(path);
+    else context.files.willWrite(path, hash);
+    const former = before === null ? null : hashContent(before);
+    // The task has not read the merged files.
+    changed.push({ path, before: former, after: hash, ...(hash === null ? {} : { unread: true }) });
+  }
+  await planned.land();
   const names = changed.map(({ path }) => displayPath(path, context.cwd));
   const listed = names.slice(0, MAX_LISTED_FILES).join(', ');
   const more = names.length - MAX_LISTED_FILES;

@@ -1,0 +1,158 @@
+import { MusterError } from '../../base/errors.ts';
+import type { Config } from '../../config/config.ts';
+import {
+  MAX_LISTED_CHANGES,
+  type TaskWorkspace,
+  type WorkspacePort,
+  type WorkspaceResult,
+  type WorkspaceTask,
+} from '../../protocol/workspace.ts';
+import type { Environment } from '../../sys/env.ts';
+import type { WorkspaceEnd } from '../../workspaces/end.ts';
+import type { WorkspacePlan } from '../../workspaces/plan.ts';
+import type { WorkspaceRecord } from '../../workspaces/record.ts';
+
+/** The parts of a session that its workspaces need. */
+interface WorkspaceParts {
+  readonly settings: Config['workspaces'];
+  readonly environment: Environment;
+  /** The data directory, in which the workspaces lie. Null if this session keeps nothing. */
+  readonly dataDir: string | null;
+}
+
+type PlanModule = typeof import('../../workspaces/plan.ts');
+
+/** Creates the workspaces of the tasks of a session. Loads the module that does it when a task needs one. */
+export function createSessionWorkspaces(parts: WorkspaceParts): WorkspacePort {
+  return new SessionWorkspaces(parts);
+}
+
+class SessionWorkspaces implements WorkspacePort {
+  readonly #parts: WorkspaceParts;
+  #plans: PlanModule | null = null;
+
+  constructor(parts: WorkspaceParts) {
+    this.#parts = parts;
+  }
+
+  async prepare(): Promise<void> {
+    this.#plans ??= await import('../../workspaces/plan.ts');
+  }
+
+  findProblem(cwd: string): string | null {
+    if (this.#parts.dataDir === null)
+      return 'this run keeps no log, so the changes of a workspace could not be found again.';
+    try {
+      this.#plan({ id: 'aaaaaaaa', cwd, description: '' });
+      return null;
+    } catch (thrown) {
+      if (!(thrown instanceof MusterError)) throw thrown;
+      return `${thrown.message}.`;
+    }
+  }
+
+  plan(task: { readonly id: string; readonly cwd: string; readonly description: string }) {
+    const { kind, source, tree, git } = this.#plan(task);
+    const workspace: TaskWorkspace = { kind, source, tree };
+    if (git === undefined) return workspace;
+    const { branch, repository } = git;
+    return { ...workspace, branch, commonDirectory: repository.commonDirectory };
+  }
+
+  #plan(task: { readonly id: string; readonly cwd: string; readonly description: string }) {
+    const { dataDir } = this.#parts;
+    if (this.#plans === null || dataDir === null) throw new Error('workspaces are not prepared');
+    return this.#plans.planWorkspace({ ...task, dataDir });
+  }
+
+  async open(task: WorkspaceTask, options: Parameters<WorkspacePort['open']>[1]) {
+    const { id, description } = task;
+    const record = await this.#findRecord(id);
+    if (record !== null && OPEN_STATUSES.has(record.status)) {
+      const { writeWorkspaceRecord } = await import('../../workspaces/record.ts');
+      const { result: _, ...again } = record;
+      writeWorkspaceRecord({ ...again, status: 'ready' });
+      return { base: describeBase(record), isKept: true, notes: [] };
+    }
+    const { environment, settings } = this.#parts;
+    const plan = this.#planAgain(task, description);
+    const { createWorkspace } = await import('../../workspaces/create.ts');
+    const created = await createWorkspace(
+      plan,
+      {
+        environment,
+        start: settings.uncommitted ? 'uncommitted' : 'commit',
+        limits: { bytes: settings.maxCopyBytes, files: settings.maxCopyFiles },
+      },
+      options.signal,
+    );
+    return { base: describeBase(created.record), isKept: false, notes: created.notes };
+  }
+
+  async close({ id }: WorkspaceTask): Promise<WorkspaceResult | null> {
+    const record = await this.#requireRecord(id);
+    const { endWorkspace } = await import('../../workspaces/end.ts');
+    // What the task left is recorded even if it was stopped.
+    const { signal } = new AbortController();
+    const end = await endWorkspace(record, { environment: this.#parts.environment, signal });
+    return toResult(end);
+  }
+
+  async diff(id: string, maxBytes: number, signal: AbortSignal): Promise<string> {
+    const record = await this.#requireRecord(id);
+    const { formatDiff } = await import('../../workspaces/format-diff.ts');
+    return await formatDiff(record, { environment: this.#parts.environment, signal, maxBytes });
+  }
+
+  async discard(id: string, signal: AbortSignal): Promise<void> {
+    const record = await this.#requireRecord(id);
+    const { removeWorkspace } = await import('../../workspaces/remove.ts');
+    const { environment } = this.#parts;
+    await removeWorkspace(record, { discard: 'changes', environment, signal });
+  }
+
+  #planAgain({ id, workspace }: WorkspaceTask, description: string): WorkspacePlan {
+    // The directory below the source does not matter here: the task knows its working directory.
+    return this.#plan({ id, cwd: workspace.source, description });
+  }
+
+  async #findRecord(id: string): Promise<WorkspaceRecord | null> {
+    const { dataDir } = this.#parts;
+    if (dataDir === null) return null;
+    const { isDamagedWorkspace, readWorkspaceRecord, workspaceDirectory } =
+      await import('../../workspaces/record.ts');
+    const record = readWorkspaceRecord(workspaceDirectory(dataDir, id));
+    return isDamagedWorkspace(record) ? null : record;
+  }
+
+  async #requireRecord(id: string): Promise<WorkspaceRecord> {
+    const record = await this.#findRecord(id);
+    if (record !== null && OPEN_STATUSES.has(record.status)) return record;
+    const why =
+      record === null ? 'has no workspace' : `has no workspace any more: it was ${record.status}`;
+    throw new MusterError('NOT_FOUND', `task ${id} ${why}`);
+  }
+}
+
+/** The states in which a workspace has files. */
+const OPEN_STATUSES: ReadonlySet<WorkspaceRecord['status']> = new Set(['ready', 'ended']);
+
+function describeBase({ git, createdAt }: WorkspaceRecord): string {
+  return git?.base ?? createdAt;
+}
+
+function toResult(end: WorkspaceEnd): WorkspaceResult {
+  const { isChanged, files, commits, commit } = end;
+  const count = (lines: readonly (number | null)[]): number =>
+    lines.reduce<number>((sum, each) => sum + (each ?? 0), 0);
+  return {
+    isChanged,
+    files: files.slice(0, MAX_LISTED_CHANGES),
+    fileCount: files.length,
+    addedLines: count(files.map(({ added }) => added)),
+    deletedLines: count(files.map(({ deleted }) => deleted)),
+    commits,
+    commit,
+    conflicts: [],
+  };
+}
