@@ -6,7 +6,15 @@ import { isInside } from '../base/path-inside.ts';
 import { lstatIfPresent } from '../sys/files/path-lookup.ts';
 import type { Environment } from '../sys/env.ts';
 import { TreeCopier, type CopyLimits } from './copy-tree.ts';
-import { WorkspaceGit } from './git.ts';
+import { WorkspaceGit, type GitPlace } from './git.ts';
+import {
+  copyEntries,
+  linkEntries,
+  listIncludedFiles,
+  listPackageDirectories,
+  type PackageOptions,
+} from './ignored-files.ts';
+import { prepareWorkspace, type SetupOptions } from './setup-cache.ts';
 import type { WorkspacePlan } from './plan.ts';
 import {
   isDamagedWorkspace,
@@ -23,6 +31,9 @@ export interface WorkspaceOptions {
   readonly environment: Environment;
   readonly start: WorktreeStart;
   readonly limits: CopyLimits;
+  readonly packages: PackageOptions;
+  /** Only in a repository. Default: none. */
+  readonly setup?: SetupOptions;
 }
 
 /** A workspace that a task can use. */
@@ -98,14 +109,45 @@ export async function createWorkspace(
 async function createRepositoryWorkspace(
   plan: WorkspacePlan,
   draft: WorkspaceRecord,
-  { environment, start, limits }: WorkspaceOptions,
+  { environment, start, limits, packages, setup }: WorkspaceOptions,
   signal: AbortSignal,
 ): Promise<CreatedWorkspace> {
+  const { source, tree, workingDirectory } = plan;
   const gitDirectory = plan.git?.repository.gitDirectory ?? '';
-  const place = { gitDirectory, workTree: plan.source };
-  const git = await WorkspaceGit.open(place, { id: plan.id, environment, signal });
-  const created = await createWorktree(git, plan, { start, limits });
-  return { record: { ...draft, git: created.git }, notes: created.notes };
+  const user: GitPlace = { gitDirectory, workTree: source };
+  const git = await WorkspaceGit.open(user, { id: plan.id, environment, signal });
+  const [created, links] = await waitForAll([
+    createWorktree(git, plan, { start, limits }),
+    listPackageDirectories(git, user, packages),
+  ]);
+  const record: WorkspaceRecord = { ...draft, git: created.git, links };
+  const newCopier = (): TreeCopier => new TreeCopier(limits, signal);
+  const included = await listIncludedFiles(git, user, links);
+  const failed = [
+    ...(packages.mode === 'link'
+      ? await linkEntries(source, tree, links)
+      : await copyEntries(newCopier(), source, tree, links)),
+    ...(await copyEntries(newCopier(), source, tree, included)),
+  ];
+  await mkdir(workingDirectory, { recursive: true });
+  const place: GitPlace = { gitDirectory: created.git.gitDirectory, workTree: tree };
+  const { dataDir } = plan;
+  const setupNotes =
+    setup === undefined
+      ? []
+      : await prepareWorkspace(setup, { dataDir, source, git, place, workingDirectory, newCopier });
+  const notes = [...created.notes, ...describeMissing(failed), ...setupNotes];
+  return { record, notes };
+}
+
+/** Waits for all parts. If one fails, the others have ended as well when this rejects. */
+async function waitForAll<A, B>(parts: readonly [Promise<A>, Promise<B>]): Promise<[A, B]> {
+  await Promise.allSettled(parts);
+  return await Promise.all(parts);
+}
+
+function describeMissing(paths: readonly string[]): readonly string[] {
+  return paths.length === 0 ? [] : [`not brought along: ${listNamesOnOneLine(paths, 5)}`];
 }
 
 /** Copies the directory twice: for the task, and as the state at the start. */

@@ -12,6 +12,8 @@ export interface WorkspacePlan extends Pick<
   WorkspaceRecord,
   'id' | 'kind' | 'source' | 'tree' | 'subdirectory' | 'description'
 > {
+  /** The data directory. Absolute, without links. */
+  readonly dataDir: string;
   /** The directory of the workspace, which holds its record and its tree. Absolute. */
   readonly directory: string;
   /** The directory in which the task works: `subdirectory` of the tree. Absolute. */
@@ -54,7 +56,8 @@ export function planWorkspace({ cwd, id, description, dataDir }: WorkspaceReques
   if (repository !== undefined) checkRepository(repository);
   const source = repository?.top ?? real;
   const subdirectory = relative(source, real);
-  const directory = workspaceDirectory(resolveInRoots(dataDir, []).real, id);
+  const realDataDir = resolveInRoots(dataDir, []).real;
+  const directory = workspaceDirectory(realDataDir, id);
   const tree = join(directory, 'tree');
   return {
     id,
@@ -62,6 +65,7 @@ export function planWorkspace({ cwd, id, description, dataDir }: WorkspaceReques
     source,
     subdirectory,
     description,
+    dataDir: realDataDir,
     directory,
     tree,
     workingDirectory: join(tree, subdirectory),

@@ -45,9 +45,10 @@ export async function createWorktree(
   ]);
   const takesSnapshot = start === 'uncommitted';
   const snapshot = takesSnapshot ? takeSnapshot(git, plan, source, limits) : null;
-  // The snapshot is taken while git writes the files. An error in it is thrown below.
-  snapshot?.catch(() => {});
-  if (head !== null) await addWorktree(git, source, plan, branch, head);
+  // The snapshot is taken while git writes the files. If one of them fails, the other has ended before the error is thrown.
+  const added = head === null ? null : addWorktree(git, source, plan, branch, head);
+  await Promise.allSettled([added, snapshot]);
+  await added;
   const state = (await snapshot) ?? (await emptyState(git, source, headTree));
   const base =
     head !== null && state.tree === headTree

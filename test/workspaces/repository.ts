@@ -72,7 +72,13 @@ export async function createFor(
   const plan = planWorkspace({ cwd, id: newId(), description, dataDir });
   const made = await createWorkspace(
     plan,
-    { environment, start: 'uncommitted', limits: DEFAULT_COPY_LIMITS, ...rest },
+    {
+      environment,
+      start: 'uncommitted',
+      limits: DEFAULT_COPY_LIMITS,
+      packages: { names: ['node_modules'], mode: 'link' },
+      ...rest,
+    },
     access.signal,
   );
   return { dataDir, plan, ...made };
