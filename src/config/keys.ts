@@ -23,11 +23,6 @@ import { isPassableToCommands } from '../sys/processes/command-environment.ts';
 
 const GIBIBYTE = 1_073_741_824;
 
-function isRelativeDirectory(path: string): boolean {
-  const names = path.replace(/\/$/, '').split('/');
-  return names.every((name) => name !== '' && name !== '..' && name !== '.' && name !== '.git');
-}
-
 const MODEL_EXPECTED = 'a model id, "provider/model" or a tier';
 const RULES_EXPECTED = 'a list of rules like "Bash(npm test:*)"';
 
@@ -243,19 +238,17 @@ export const SECTIONS = {
       true,
       'begin a worktree with the changes that are not committed, as in the directory of the parent',
     ),
-    link: listKey({
+    packages: choiceKey(
+      'link',
+      ['link', 'copy', 'none'],
+      'what a workspace gets of the directories of installed packages: links (read-only in the sandbox) or copies',
+    ),
+    package_directories: listKey({
       default: ['node_modules'],
       combine: 'replace',
-      acceptsItem: isRelativeDirectory,
-      expects: 'a list of directories below the repository, as in "node_modules"',
-      meaning: 'ignored directories that a workspace gets as links, read-only in the sandbox',
-    }),
-    copy: listKey({
-      combine: 'replace',
-      acceptsItem: isRelativeDirectory,
-      expects: 'a list of directories below the repository, as in "target"',
-      meaning:
-        'ignored directories of which a workspace gets a copy, if the file system shares blocks',
+      acceptsItem: (name) => /^[^/\0]+$/.test(name) && !['.', '..', '.git'].includes(name),
+      expects: 'a list of names of directories, as in "node_modules"',
+      meaning: 'directories of installed packages, at any depth, if git ignores them',
     }),
     setup: optionalKey(
       textKey('a command line', 'what prepares a new workspace, such as "npm ci"'),

@@ -151,21 +151,14 @@ const ROWS: Readonly<Record<ConfigKey, Row>> = {
   'code.format_seconds': decimal(10),
   'code.project_programs': flag(false),
   'workspaces.uncommitted': flag(true),
-  'workspaces.link': {
+  'workspaces.packages': word('link', 'copy'),
+  'workspaces.package_directories': {
     initial: ['node_modules'],
     other: ['node_modules', '.venv'],
     toml: '["node_modules", ".venv"]',
     text: '["node_modules", ".venv"]',
     wrongToml: '["../x"]',
     wrongText: '/usr',
-  },
-  'workspaces.copy': {
-    initial: [],
-    other: ['target'],
-    toml: '["target"]',
-    text: '["target"]',
-    wrongToml: '[".git"]',
-    wrongText: 'a/../b',
   },
   'workspaces.setup': { ...word(null, 'npm ci'), wrongText: ' ' },
   'workspaces.max_copy_bytes': whole(524_288_000),

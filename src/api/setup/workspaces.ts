@@ -4,6 +4,8 @@ import {
   MAX_LISTED_CHANGES,
   type TaskWorkspace,
   type WorkspacePort,
+  type LandingProposal,
+  type SetupRunner,
   type WorkspaceResult,
   type WorkspaceTask,
 } from '../../protocol/workspace.ts';
@@ -83,6 +85,10 @@ class SessionWorkspaces implements WorkspacePort {
         environment,
         start: settings.uncommitted ? 'uncommitted' : 'commit',
         limits: { bytes: settings.maxCopyBytes, files: settings.maxCopyFiles },
+        packages: { mode: settings.packages, names: settings.packageDirectories },
+        ...(settings.setup === null
+          ? {}
+          : { setup: { command: settings.setup, run: failUnlessZero(options.runSetup) } }),
       },
       options.signal,
     );
@@ -111,6 +117,16 @@ class SessionWorkspaces implements WorkspacePort {
     await removeWorkspace(record, { discard: 'changes', environment, signal });
   }
 
+  async proposeLanding(
+    id: string,
+    { signal, check }: Parameters<WorkspacePort['proposeLanding']>[1],
+  ): Promise<LandingProposal> {
+    const record = await this.#requireRecord(id);
+    const { dataDir, environment } = this.#parts;
+    const { proposeLanding } = await import('../workspaces/propose-landing.ts');
+    return await proposeLanding(record, { dataDir: dataDir ?? '', environment, signal, check });
+  }
+
   #planAgain({ id, workspace }: WorkspaceTask, description: string): WorkspacePlan {
     // The directory below the source does not matter here: the task knows its working directory.
     return this.#plan({ id, cwd: workspace.source, description });
@@ -133,6 +149,18 @@ class SessionWorkspaces implements WorkspacePort {
     throw new MusterError('NOT_FOUND', `task ${id} ${why}`);
   }
 }
+
+/** Makes a runner of commands that rejects with the end of the output if the command fails. */
+function failUnlessZero(run: SetupRunner): (command: string, cwd: string) => Promise<void> {
+  return async (command, cwd) => {
+    const { exitCode, output } = await run(command, cwd);
+    if (exitCode === 0) return;
+    const how = exitCode === null ? 'was ended' : `failed with exit code ${exitCode}`;
+    throw new MusterError('CONFLICT', `${how}: ${output.trim().slice(-MAX_SETUP_OUTPUT)}`);
+  };
+}
+
+const MAX_SETUP_OUTPUT = 1_000;
 
 /** The states in which a workspace has files. */
 const OPEN_STATUSES: ReadonlySet<WorkspaceRecord['status']> = new Set(['ready', 'ended']);

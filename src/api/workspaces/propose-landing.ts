@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import type {
+  LandedFile,
+  LandingCheck,
+  LandingConflict,
+  LandingProposal,
+} from '../../protocol/workspace.ts';
+import type { Environment } from '../../sys/env.ts';
+import { withDirectoryLock } from '../../store/locks/directory-lock.ts';
+import type { PathDifference, PathState } from '../../workspaces/difference.ts';
+import { land, type LandingContext } from '../../workspaces/landing/land.ts';
+import { planLanding, type LandingPlan } from '../../workspaces/landing/plan-landing.ts';
+import { listDifferences } from '../../workspaces/list-differences.ts';
+import type { Conflict } from '../../workspaces/merge/conflict.ts';
+import type { ConflictHunk } from '../../workspaces/merge/merge-text.ts';
+import { workspaceDirectory, type WorkspaceRecord } from '../../workspaces/record.ts';
+import { checkMergedFiles } from './check-merged-files.ts';
+
+/** The surroundings of a landing. */
+export interface LandingOptions {
+  readonly dataDir: string;
+  readonly environment: Environment;
+  readonly signal: AbortSignal;
+  /** The criteria that the merged files must meet. Null: none. */
+  readonly check: LandingCheck | null;
+}
+
+/** Merges the changes of a workspace with the present files of its source. Writes nothing. */
+export async function proposeLanding(
+  record: WorkspaceRecord,
+  options: LandingOptions,
+): Promise<LandingProposal> {
+  const { environment, signal } = options;
+  const differences = await listDifferences(record, { environment, signal });
+  const plan = planLanding(differences, record.source);
+  if (plan.kind === 'conflicts') {
+    return { ok: false, conflicts: plan.conflicts.map(toLandingConflict) };
+  }
+  return {
+    ok: true,
+    files: listLandedFiles(plan),
+    land: async () => {
+      const { check } = options;
+      const { subdirectory } = record;
+      if (check !== null) await checkMergedFiles(plan, check, { subdirectory, signal });
+      await land(plan, createLandingContext(record.id, options));
+    },
+  };
+}
+
+/** Creates the surroundings of a landing of one workspace. */
+export function createLandingContext(
+  id: string,
+  { dataDir, signal }: Pick<LandingOptions, 'dataDir' | 'signal'>,
+): LandingContext {
+  return {
+    directory: workspaceDirectory(dataDir, id),
+    lock: (path, work) => withDirectoryLock(path, (ms) => sleepUnlessAborted(ms, signal), work),
+  };
+}
+
+async function sleepUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  await new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function listLandedFiles({ changes, source }: LandingPlan): readonly LandedFile[] {
+  return changes.flatMap(({ path, from, before, after }: PathDifference) => {
+    const file = { path: join(source, path), before: from === undefined ? before : null, after };
+    const files =
+      from === undefined ? [file] : [{ path: join(source, from), before, after: null }, file];
+    return files.map((each) => ({
+      path: each.path,
+      before: toContent(each.before),
+      after: toContent(each.after),
+    }));
+  });
+}
+
+function toContent(state: PathState): Buffer | null {
+  if (state === null) return null;
+  return state.kind === 'file' ? state.bytes : Buffer.from(state.target);
+}
+
+/** Formats both sides of a conflict like git does, with the numbers of the lines. */
+function formatHunk({ ours, theirs }: ConflictHunk): string {
+  const side = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`);
+  return `<<<<<<< your file, line ${ours.line}\n${side(ours.text)}=======\n${side(theirs.text)}>>>>>>> the task, line ${theirs.line}`;
+}
+
+function toLandingConflict({ path, message, hunks }: Conflict): LandingConflict {
+  return { path, reason: message, hunks: hunks.map(formatHunk).join('\n') };
+}
