@@ -15,13 +15,21 @@ const MAX_CLEANED_DIRECTORIES = 1000;
 const givenNames = new Set<string>();
 const MAX_GIVEN_NAMES = 1_000;
 
-/** Returns an unused name for a file that is written next to the file that it will replace. */
-export function temporaryName(): string {
-  const name = `.muster-${newId()}.tmp`;
+/**
+ * Returns an unused name for a file that is written next to the file that it will replace. `id` makes the name known to
+ * other processes: 8 to 32 characters of `[a-z0-9]`. Default: random.
+ */
+export function temporaryName(id: string = newId()): string {
+  const name = `.muster-${id}.tmp`;
   givenNames.add(name);
   const [oldest] = givenNames;
   if (givenNames.size > MAX_GIVEN_NAMES && oldest !== undefined) givenNames.delete(oldest);
   return name;
+}
+
+/** Tells whether a name is that of a temporary file whose id begins with `id`. */
+export function isTemporaryOf(id: string, name: string): boolean {
+  return NAME.test(name) && name.startsWith(`.muster-${id}`);
 }
 
 /** Tells whether this process has given a name to a temporary file. */

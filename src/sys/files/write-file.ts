@@ -96,10 +96,14 @@ async function replace(
   }
 }
 
-async function writeTemporary(
+/**
+ * Writes and syncs a new file of this name, which is to replace the file `expected` of any directory and gets its owner
+ * and permissions. Throws the system's error.
+ */
+export async function writeTemporary(
   directory: HeldDirectory,
   name: string,
-  { content, expected: replaced, mode }: WriteRequest,
+  { content, expected: replaced, mode }: Omit<WriteRequest, 'real'>,
 ): Promise<readonly LostProperty[]> {
   const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
   // The file has its final mode from the start: nobody else may open it in between.

@@ -37,7 +37,8 @@ export function listRemoved(changes: readonly PathDifference[]): ReadonlySet<str
   return new Set(removed.filter((path) => !written.has(path)));
 }
 
-function listWritten(changes: readonly PathDifference[]): ReadonlySet<string> {
+/** Lists the paths at which something is after changes. */
+export function listWritten(changes: readonly PathDifference[]): ReadonlySet<string> {
   return new Set(changes.filter(({ after }) => after !== null).map(({ path }) => path));
 }
 

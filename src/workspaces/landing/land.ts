@@ -1,0 +1,263 @@
+import * as fs from 'node:fs';
+import { dirname, join } from 'node:path';
+import { MusterError, errorMessage } from '../../base/errors.ts';
+import { directoryNames } from '../../sys/files/path-lookup.ts';
+import { toFileError } from '../../sys/files/file-errors.ts';
+import { syncDirectory } from '../../sys/files/write-file.ts';
+import type { PathDifference } from '../difference.ts';
+import { bringSourceTo, type ForeignChanges } from './carry-out.ts';
+import { createJournal, type JournalOptions } from './create-journal.ts';
+import type { GitChange, GitPort, LandingSide } from './git-change.ts';
+import {
+  finishedDirectory,
+  listLandedChanges,
+  openJournalContents,
+  readJournal,
+  unfinishedDirectory,
+  type Journal,
+} from './journal.ts';
+import { planLanding, type LandingConflicts, type LandingPlan } from './plan-landing.ts';
+import { findUnfinishedLanding } from './unfinished.ts';
+
+/**
+ * Runs `work` while no other process has the lock of this path. A lock of a process that has died is free. Rejects with
+ * CONFLICT if another process has the lock.
+ */
+export type LandingLock = <T>(path: string, work: () => Promise<T>) => Promise<T>;
+
+/** The surroundings of a landing. */
+export interface LandingContext {
+  /** The directory of the workspace: absolute, existing. The directory above it holds all workspaces. */
+  readonly directory: string;
+  readonly lock: LandingLock;
+  /** The repository of the source. Default: none, so that a landing with a part for git fails. */
+  readonly git?: GitPort;
+}
+
+/** A landing that has changed the source. */
+export interface FinishedLanding {
+  readonly kind: 'landed';
+  /** The number of the landing among those of its workspace, from 1. */
+  readonly number: number;
+  /** The changed paths, sorted. A renamed file counts with both paths. */
+  readonly paths: readonly string[];
+  /** The paths that somebody else has changed meanwhile and that were left as they are. Only after a recovery. */
+  readonly left: readonly string[];
+}
+
+/**
+ * Carries out a plan: all of it, or nothing. A journal is written first, so that a landing that was killed can be
+ * continued or aborted (`recoverLanding`). A failure on the way takes back what was done.
+ *
+ * Throws MusterError: CONFLICT if the source has changed since the plan was made, or if another landing in the same source
+ * is not finished; LIMIT_EXCEEDED if the disk is full; PERMISSION_DENIED if something may not be written.
+ */
+export async function land(
+  plan: LandingPlan,
+  context: LandingContext,
+  git: GitChange | null = null,
+): Promise<FinishedLanding> {
+  return await withLandingLock(plan.source, context, () =>
+    carryOut(plan, context, { kind: 'apply', undoes: null, removableDirectories: null, git }),
+  );
+}
+
+/**
+ * Undoes the newest landing of a workspace that was not undone yet. This is a landing of its own: later changes of the
+ * user are merged, and conflicts are possible. Throws MusterError like `land`; NOT_FOUND if there is nothing to undo.
+ */
+export async function undoLanding(
+  context: LandingContext,
+): Promise<FinishedLanding | LandingConflicts> {
+  const last = findLandingToUndo(context.directory);
+  const { journal, number } = last;
+  return await withLandingLock(journal.source, context, async () => {
+    using contents = openJournalContents(numberedDirectory(context.directory, number));
+    const landed = listLandedChanges(journal, contents);
+    const differences = landed.map(({ path, from, before, after }): PathDifference => {
+      const states = { before: after, after: before };
+      return from === undefined ? { path, ...states } : { path: from, from: path, ...states };
+    });
+    const plan = planLanding(differences, journal.source);
+    if (plan.kind === 'conflicts') return plan;
+    const files = journal.writes.flatMap(({ path, before }) =>
+      before?.kind === 'file' && before.mode !== null ? [[path, before.mode] as const] : [],
+    );
+    const modes = { files: Object.fromEntries(files), directories: journal.directoryModes };
+    return await carryOut({ ...plan, modes }, context, {
+      kind: 'undo',
+      undoes: number,
+      removableDirectories: journal.createdDirectories,
+      git: journal.git === null ? null : exchangeSides(journal.git),
+    });
+  });
+}
+
+/**
+ * Ends a landing whose process has died: `continue` reaches the state after it, `abort` the state before it. Returns the
+ * paths that somebody else has changed meanwhile, which are left as they are. Throws MusterError; NOT_FOUND if no landing
+ * of the workspace is unfinished.
+ */
+export async function recoverLanding(
+  action: 'continue' | 'abort',
+  context: LandingContext,
+): Promise<FinishedLanding | { readonly kind: 'aborted'; readonly left: readonly string[] }> {
+  const { directory, lock } = context;
+  return await lock(lockPath(directory), async () => {
+    const journal = readJournal(unfinishedDirectory(directory));
+    if (journal === null) {
+      const message = `${directory}: no landing is unfinished, so there is nothing to ${action}`;
+      throw new MusterError('NOT_FOUND', message);
+    }
+    if (action === 'continue') {
+      const left = await bringTo('after', { journal, context }, 'leave');
+      return await finish(directory, journal, left);
+    }
+    const left = await bringTo('before', { journal, context }, 'leave');
+    await discard(directory);
+    return { kind: 'aborted', left };
+  });
+}
+
+function lockPath(directory: string): string {
+  return join(dirname(directory), 'landing.lock');
+}
+
+/** Holds the lock of all landings, and refuses if another landing in this source is not finished. */
+async function withLandingLock<T>(
+  source: string,
+  { directory, lock }: LandingContext,
+  work: () => Promise<T>,
+): Promise<T> {
+  const requireNone = (): void => {
+    const other = findUnfinishedLanding(dirname(directory), source);
+    if (other === null) return;
+    const what = other.kind === 'apply' ? 'landing' : 'undoing of a landing';
+    const message = `the ${what} of task ${other.task} in ${other.source} is not finished (started ${other.startedAt}): wait if it is at work. If its process has died, continue or abort it.`;
+    throw new MusterError('CONFLICT', message, { retryable: true });
+  };
+  requireNone();
+  return await lock(lockPath(directory), async () => {
+    requireNone();
+    return await work();
+  });
+}
+
+/** Writes the journal and brings the source to the state after the landing, or back to the one before it. */
+async function carryOut(
+  plan: LandingPlan,
+  context: LandingContext,
+  options: JournalOptions,
+): Promise<FinishedLanding> {
+  const { directory } = context;
+  if (options.git !== null && context.git === undefined) throw missingGit();
+  const journal = await createJournal(directory, plan, options);
+  try {
+    await bringTo('after', { journal, context }, 'refuse');
+  } catch (thrown) {
+    throw await takeBack(journal, context, thrown);
+  }
+  return await finish(directory, journal, []);
+}
+
+interface OpenLanding {
+  readonly journal: Journal;
+  readonly context: LandingContext;
+}
+
+/** Brings the files and then the repository to the state after a landing, or both back in the other order. */
+async function bringTo(
+  side: LandingSide,
+  { journal, context: { directory, git } }: OpenLanding,
+  foreignChanges: ForeignChanges,
+): Promise<readonly string[]> {
+  const changeGit = async (): Promise<void> => {
+    if (journal.git === null) return;
+    if (git === undefined) throw missingGit();
+    await git.bringTo(side, journal.source, journal.git);
+  };
+  using contents = openJournalContents(unfinishedDirectory(directory));
+  if (side === 'before') await changeGit();
+  const left = await bringSourceTo(side, { journal, contents }, foreignChanges);
+  if (side === 'after') await changeGit();
+  return left;
+}
+
+function missingGit(): Error {
+  return new Error('a landing with a part for git needs a port to git');
+}
+
+/** Takes back a landing that has failed. Returns the error that says so. */
+async function takeBack(
+  journal: Journal,
+  context: LandingContext,
+  thrown: unknown,
+): Promise<unknown> {
+  const cause = thrown instanceof MusterError ? thrown : toFileError(journal.source, thrown);
+  try {
+    const left = await bringTo('before', { journal, context }, 'leave');
+    await discard(context.directory);
+    const kept =
+      left.length === 0 ? '' : `, except what somebody else has changed: ${left.join(', ')}`;
+    const message = `${cause.message}. Everything is as before${kept}.`;
+    return new MusterError(cause.code, message, { cause, retryable: cause.retryable });
+  } catch (second) {
+    const message = `${cause.message}. Taking back what was done failed too (${errorMessage(second)}): the landing is unfinished. Remove the cause, then abort or continue it.`;
+    return new MusterError(cause.code, message, { cause });
+  }
+}
+
+async function finish(
+  directory: string,
+  journal: Journal,
+  left: readonly string[],
+): Promise<FinishedLanding> {
+  const finished = finishedDirectory(directory);
+  const number = Math.max(0, ...listNumbers(directory)) + 1;
+  try {
+    fs.mkdirSync(finished, { recursive: true, mode: 0o700 });
+    fs.renameSync(unfinishedDirectory(directory), numberedDirectory(directory, number));
+    await syncDirectory(finished);
+    await syncDirectory(directory);
+  } catch (thrown) {
+    throw toFileError(finished, thrown);
+  }
+  return { kind: 'landed', number, paths: journal.writes.map(({ path }) => path), left };
+}
+
+async function discard(directory: string): Promise<void> {
+  const unfinished = unfinishedDirectory(directory);
+  const removed = `${unfinished}.new`;
+  fs.rmSync(removed, { recursive: true, force: true });
+  fs.renameSync(unfinished, removed);
+  await syncDirectory(directory);
+  fs.rmSync(removed, { recursive: true, force: true });
+}
+
+function numberedDirectory(directory: string, number: number): string {
+  return join(finishedDirectory(directory), String(number));
+}
+
+function listNumbers(directory: string): readonly number[] {
+  return directoryNames(finishedDirectory(directory))
+    .filter((name) => /^[1-9]\d*$/.test(name))
+    .map(Number)
+    .toSorted((a, b) => a - b);
+}
+
+function findLandingToUndo(directory: string): { journal: Journal; number: number } {
+  const undone = new Set<number>();
+  for (const number of listNumbers(directory).toReversed()) {
+    const journal = readJournal(numberedDirectory(directory, number));
+    if (journal?.kind === 'undo' && journal.undoes !== null) undone.add(journal.undoes);
+    if (journal?.kind === 'apply' && !undone.has(number)) return { journal, number };
+  }
+  throw new MusterError('NOT_FOUND', `${directory}: there is no landing that can be undone`);
+}
+
+function exchangeSides({ index, ref }: GitChange): GitChange {
+  return {
+    index: index.map(({ path, before, after }) => ({ path, before: after, after: before })),
+    ref: ref === null ? null : { name: ref.name, before: ref.after, after: ref.before },
+  };
+}
