@@ -22,7 +22,7 @@ function git(directory: string, ...args: readonly string[]): string {
   return execFileSync('git', [...identity, ...args], { cwd: directory, encoding: 'utf8' });
 }
 
-function makeRepository({ cwd }: Pick<Sandbox, 'cwd'>): void {
+function makeRepository({ workspace: cwd }: Pick<Sandbox, 'workspace'>): void {
   git(cwd, 'init', '-q', '-b', 'main');
   git(cwd, 'add', '.');
   git(cwd, 'commit', '-q', '-m', 'first');
@@ -81,7 +81,7 @@ describe('a task with a worktree', () => {
       ],
       child: [[EDIT]],
     });
-    const { cwd } = world.sandbox;
+    const { workspace: cwd } = world.sandbox;
     writeFileSync(join(cwd, 'src/b.txt'), 'alpha\nmine\n');
     const run = await world.run(['-p', 'go', ...FLAGS, '--output-format', 'stream-json']);
     expect(run).toMatchObject({ code: 0 });
@@ -105,7 +105,7 @@ describe('a task with a worktree', () => {
       main: [() => [task('Read b.')]],
       child: [[bash('cat src/b.txt && git status --short && pwd')]],
     });
-    const { cwd } = world.sandbox;
+    const { workspace: cwd } = world.sandbox;
     writeFileSync(join(cwd, 'src/b.txt'), 'alpha\nmine\n');
     const run = await world.run(['-p', 'go', ...FLAGS]);
     expect(run).toMatchObject({ code: 0 });
@@ -135,7 +135,7 @@ describe('a task with a worktree', () => {
         ],
       ],
     });
-    const { cwd } = world.sandbox;
+    const { workspace: cwd } = world.sandbox;
     const before = git(cwd, 'for-each-ref') + readFileSync(join(cwd, '.git/config'), 'utf8');
     const run = await world.run(['-p', 'go', ...FLAGS]);
     expect(run).toMatchObject({ code: 0 });

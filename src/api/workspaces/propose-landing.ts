@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type {
   LandedFile,
   LandingCheck,
@@ -55,7 +55,8 @@ export function createLandingContext(
 ): LandingContext {
   return {
     directory: workspaceDirectory(dataDir, id),
-    lock: (path, work) => withDirectoryLock(path, (ms) => sleepUnlessAborted(ms, signal), work),
+    lock: (path, work) =>
+      withDirectoryLock(dirname(path), (ms) => sleepUnlessAborted(ms, signal), work),
   };
 }
 
