@@ -6,8 +6,6 @@ import { byTask, exchangesOf, startModelServer, type Exchange } from '../harness
 import { runProgram } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';
 
-const KB = 1024;
-
 /** The size of the system prompt and the tools, which each conversation sends before its first message. */
 export const requestSize: Row = {
   name: 'request-size',
@@ -23,24 +21,20 @@ export const requestSize: Row = {
     });
     const tasks = byTask(exchangesOf(run, await server.finish()));
     return [
-      measurement('main', tasks[0]?.[0], { max: 20 * KB, goal: 16 * KB }),
-      measurement('Explore', tasks[1]?.[0], { max: 9 * KB, goal: 7 * KB }),
+      measurement('main', tasks[0]?.[0], 10_500),
+      measurement('Explore', tasks[1]?.[0], 5_400),
     ];
   },
 };
 
-function measurement(
-  agent: string,
-  first: Exchange | undefined,
-  bound: { readonly max: number; readonly goal: number },
-): Measurement {
+function measurement(agent: string, first: Exchange | undefined, maxBytes: number): Measurement {
   if (first === undefined) throw new Error(`${agent} sent no request`);
   const bytes = { system: jsonBytes(first.body['system']), tools: jsonBytes(first.body['tools']) };
   return {
     title: `system + tools of the first request, ${agent}`,
     unit: 'bytes',
     samples: [bytes.system + bytes.tools],
-    bound: { kind: 'max', ...bound },
+    bound: { kind: 'max', max: maxBytes, goal: maxBytes },
     notes: [`system ${bytes.system}, tools ${bytes.tools}; Anthropic's form, no context files`],
   };
 }

@@ -20,8 +20,7 @@ export const lsTool = defineTool({
   name: 'LS',
   kind: 'read',
   replay: 'pure',
-  description:
-    'List one directory, hidden entries too: directories end in /, files have their size.',
+  description: 'List a directory, with hidden entries.',
   input: {
     type: 'object',
     properties: { path: DIRECTORY },

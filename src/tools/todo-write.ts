@@ -8,7 +8,7 @@ export const todoWriteTool = defineTool({
   replay: 'pure',
   ownWords: true,
   description:
-    'Keep the task list of a job with three or more steps. Send the whole list each time; it replaces the old one. One item in_progress at a time; mark an item completed as soon as it is done.',
+    'Keep the task list of a job with three or more steps. Each call replaces the whole list. Have one item in_progress at a time, and mark it completed as soon as it is done.',
   input: {
     type: 'object',
     properties: {

@@ -15,7 +15,7 @@ export const writeTool = defineTool({
   replay: 'checkable',
   ownWords: true,
   description:
-    'Make a file, or replace the whole of one that you have read. Missing directories are made. To change a part use Edit.',
+    'Create a file, with its directories, or replace all of one that you have read. To change a part use Edit.',
   input: {
     type: 'object',
     properties: { file_path: FILE_PATH, content: { type: 'string' } },

@@ -119,8 +119,8 @@ test('the built-in agents are those in the table, in order and without a warning
 
 test('their prompts and descriptions are short', async () => {
   for (const agent of await loadBuiltinAgents()) {
-    expect(byteLength(agent.prompt), agent.name).toBeLessThanOrEqual(900);
-    expect(byteLength(agent.description), agent.name).toBeLessThanOrEqual(160);
+    expect(byteLength(agent.prompt), agent.name).toBeLessThanOrEqual(700);
+    expect(byteLength(agent.description), agent.name).toBeLessThanOrEqual(150);
   }
 });
 

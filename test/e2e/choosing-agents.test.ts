@@ -12,8 +12,8 @@ import {
 import { envelopeOf, eventsOf } from './muster.ts';
 import { openWorld, type World } from './world.ts';
 
-/** What may stand before the words of the user. */
-const MAX_BYTES = 20 * 1024;
+/** What may stand before the words of the user, with the built-in agents only and with 200 more. */
+const MAX_BYTES = { main: 10_500, explore: 5_400, withAgents: 17_000 };
 const EXAMPLES = resolve(import.meta.dirname, '../../examples/agents');
 
 function isMain({ systemParts }: RecordedRequest): boolean {
@@ -48,6 +48,20 @@ function prefixBytes({ rawBody }: RecordedRequest): number {
   return byteLength(JSON.stringify(system)) + byteLength(JSON.stringify(tools));
 }
 
+it('the system prompt and the tools of a request are small', async () => {
+  const script = (request: RecordedRequest): Answer =>
+    isMain(request) && toolResultRounds(request) === 0
+      ? { toolCalls: [{ name: 'Task', input: { prompt: 'x', subagent_type: 'Explore' } }] }
+      : { text: 'done' };
+  await using world = await openWorld({ script });
+  expect((await world.run(['-p', 'go'])).code).toBe(0);
+  const [main, explore] = world.model.requests;
+  if (main === undefined || explore === undefined) throw new Error('two requests are missing');
+  expect([main, explore].map(isMain)).toEqual([true, false]);
+  expect(prefixBytes(main)).toBeLessThanOrEqual(MAX_BYTES.main);
+  expect(prefixBytes(explore)).toBeLessThanOrEqual(MAX_BYTES.explore);
+});
+
 describe('200 agents installed', () => {
   it('fit into the first request, the relevant ones described, the same in each turn', async () => {
     const script = (request: RecordedRequest): Answer => {
@@ -71,9 +85,9 @@ describe('200 agents installed', () => {
     const [first, second] = world.model.requests.filter(isMain);
     if (first === undefined || second === undefined) throw new Error('two requests are missing');
     assertAppendOnly(first, second);
-    expect(prefixBytes(first)).toBeLessThan(MAX_BYTES);
+    expect(prefixBytes(first)).toBeLessThan(MAX_BYTES.withAgents);
     const lines = first.systemParts.join('\n').split('\n');
-    const types = lines.slice(lines.findIndex((line) => line.startsWith('Types, ')) + 1);
+    const types = lines.slice(lines.findIndex((line) => line.startsWith('Types (')) + 1);
     expect(types.slice(0, 8).map((line) => line.split(':')[0])).toEqual([
       '- Explore',
       '- Plan',

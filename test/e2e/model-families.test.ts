@@ -46,7 +46,9 @@ it.concurrent('a model of OpenAI writes patches as free text', async ({ expect: 
   check(first?.tools.find(({ name }) => name === 'apply_patch')?.grammar).toMatch(
     /^start: begin_patch hunk\+ end_patch\n/,
   );
-  check(first?.system).toContain('Prefer read_file, Glob, grep_files and the edit tools');
+  check(first?.tools.find(({ name }) => name === 'shell_command')?.description).toContain(
+    'For files prefer read_file, apply_patch, Glob and grep_files.',
+  );
   check(second?.messages.at(-2)?.toolCalls).toMatchObject([
     { name: 'apply_patch', input: { input: PATCH } },
   ]);

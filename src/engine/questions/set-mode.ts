@@ -138,7 +138,7 @@ export function modeNoticeEvents(
         id: `${NOTICE_ID_PREFIX}${newId()}`,
         kind: 'notice',
         from: 'user',
-        text: `<notice>The user set another mode. ${describeMode(mode)}</notice>`,
+        text: `<notice>The user set another mode. ${describeMode(mode, spec.tools)}</notice>`,
       },
     },
   ];

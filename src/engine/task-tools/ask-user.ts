@@ -27,14 +27,14 @@ export function askUserTool(engine: EngineContext): Tool<AskUserInput> {
     replay: 'keyed',
     waits: () => true,
     description:
-      'Ask the user what only they can decide, and wait for the answer. Not for permission: tools ask for that themselves.',
+      'Ask the user what only they can decide. Not for permission: tools ask for that themselves.',
     inputSchema: argumentsSchema(['question'], {
-      question: { type: 'string', maxLength: MAX_LENGTH },
+      question: { type: 'string' },
       options: {
         type: 'array',
         items: { type: 'string' },
         maxItems: MAX_OPTIONS,
-        description: 'Answers to choose from; another text may come all the same',
+        description: 'answers to choose from; the user may give another',
       },
     }),
     parse,

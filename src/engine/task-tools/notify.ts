@@ -21,9 +21,9 @@ export function notifyTool(engine: EngineContext): Tool<NotifyInput> {
     replay: 'pure',
     // Its output is a fixed text.
     ownWords: true,
-    description: 'Tell the user of progress, in a line. You go on with your turn.',
+    description: 'Tell the user of progress, in a line.',
     inputSchema: argumentsSchema(['message'], {
-      message: { type: 'string', maxLength: MAX_LENGTH },
+      message: { type: 'string' },
       level: { type: 'string', enum: [...NOTICE_LEVELS] },
     }),
     parse,

@@ -21,7 +21,7 @@ export function taskListTool(engine: EngineContext): Tool<null> {
     name: 'TaskList',
     kind: 'meta',
     replay: 'pure',
-    description: 'Your subagents and background shells as a tree: id, status, type, turns.',
+    description: 'Your subagents and background shells: id, status, type, turns.',
     inputSchema: { type: 'object', properties: {} },
     parse,
     run: async (_, context) => listTasks(engine, context),

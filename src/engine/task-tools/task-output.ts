@@ -36,17 +36,16 @@ export function taskOutputTool(engine: EngineContext): Tool<TaskOutputInput> {
     replay: 'pure',
     waits: () => true,
     description:
-      'Result or state of a subagent or background shell of yours. Waits for its end, at most `timeout` ms; with block false it answers at once. `offset` reads on in a long answer or output.',
+      'Result or state of your subagent or background shell. Waits for its end, at most `timeout` ms, unless block is false. `offset` reads on in a long answer or output.',
     inputSchema: argumentsSchema(['task_id'], {
       task_id: { type: 'string' },
-      block: { type: 'boolean', description: 'default true' },
+      block: { type: 'boolean' },
       timeout: {
         type: 'integer',
-        minimum: 0,
         maximum: MAX_TIMEOUT_MS,
         description: `ms, default ${DEFAULT_TIMEOUT_MS}`,
       },
-      offset: { type: 'integer', minimum: 0 },
+      offset: { type: 'integer' },
     }),
     parse,
     run: (input, context) => readOutput(engine, input, context),

@@ -41,7 +41,7 @@ export function taskSendTool(engine: EngineContext): Tool<TaskSendInput> {
     // The call may wait for the end of a task that is in its last turn and may need the slot of the caller.
     waits: () => true,
     description:
-      'Send a message to a subagent of yours: a running one reads it before its next step, an ended one goes on with it in the background.',
+      'Send your subagent a message: a running one reads it before its next step, an ended one goes on with it in the background.',
     inputSchema: argumentsSchema(['to', 'message'], {
       to: { type: 'string', description: 'task id' },
       message: { type: 'string' },

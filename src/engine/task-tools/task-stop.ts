@@ -28,7 +28,7 @@ export function taskStopTool(engine: EngineContext): Tool<TaskStopInput> {
     replay: 'keyed',
     waits: () => true,
     description:
-      'Stop a subagent of yours and all below it, or a background shell. What it had found is kept.',
+      'Stop your subagent, with all below it, or background shell. What it had found is kept.',
     inputSchema: argumentsSchema(['task_id'], { task_id: { type: 'string' } }),
     parse,
     run: (input, context) => stop(engine, input, context),

@@ -25,34 +25,28 @@ export function taskTool(
     waits: () => true,
     description: 'Give a task to a subagent and get its final answer.',
     inputSchema: argumentsSchema(['prompt'], {
-      description: { type: 'string', description: 'The task in 3-5 words' },
+      description: { type: 'string', description: '3-5 words' },
       prompt: { type: 'string' },
-      subagent_type: { type: 'string', description: `Agent type; default ${DEFAULT_AGENT}` },
+      subagent_type: { type: 'string', description: `default ${DEFAULT_AGENT}` },
       model: { type: 'string', description: 'fast, balanced, powerful or provider/model' },
-      run_in_background: {
-        type: 'boolean',
-        description: 'Return at once; you are told when it ends',
-      },
-      resume: {
-        type: 'string',
-        description: 'An ended task of yours: it goes on with `prompt`, its context kept',
-      },
-      max_turns: { type: 'integer', minimum: 1 },
-      output_schema: { type: 'object', description: 'JSON Schema of its answer' },
+      run_in_background: { type: 'boolean' },
+      resume: { type: 'string', description: 'id of an ended subagent' },
+      max_turns: { type: 'integer' },
+      output_schema: { type: 'object', description: 'JSON Schema of the answer' },
       accept: {
         anyOf: [{ type: 'string' }, { type: 'object' }],
         description:
-          'Its work must pass this command, or {commands,changed,unchanged,may_change,max_changed_lines}',
+          'command that the work must pass, or {commands,changed,unchanged,may_change,max_changed_lines}',
       },
       models: {
         type: 'array',
         items: { type: 'string' },
-        description: 'With accept: each takes over from the one before',
+        description: 'with accept: each takes over when the one before fails',
       },
       context: {
         anyOf: [{ type: 'string' }, { type: 'object' }],
         description:
-          'With `prompt`: inherit (all), summary, last:N (turns), {files:[],results:[ids]}',
+          'what it gets besides the prompt: inherit (all), summary, last:N (turns), {files:[],results:[ids]}',
       },
       isolation: {
         type: 'string',

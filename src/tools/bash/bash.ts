@@ -26,7 +26,7 @@ export const bashTool = defineTool({
   kind: 'execute',
   replay: 'opaque',
   description:
-    'Run a bash command in the working directory and get its output and exit code. Each call is a new shell: cd and variables do not last; stdin is empty; what is still running at the end is stopped. For files prefer Read, Edit, Glob and Grep.',
+    'Run a bash command in the working directory. Each call is a new shell: cd and variables do not last, stdin is empty, and what still runs at its end is stopped. For files prefer Read, Edit, Glob and Grep.',
   input: {
     type: 'object',
     properties: {
@@ -41,9 +41,9 @@ export const bashTool = defineTool({
       run_in_background: {
         type: 'boolean',
         description:
-          'return at once with an id, go on while it runs (servers, long builds; no &); you are told when it ends',
+          'return at once with an id (servers, long builds; no &); you are told when it ends',
       },
-      description: { type: 'string', description: 'what it does, in 5 to 10 words' },
+      description: { type: 'string', description: '5-10 words' },
       // Models send `workdir` because other products offer it. It is not in the schema for models, because `cd` in the
       // command does the same.
       workdir: { type: 'string', unlisted: true },

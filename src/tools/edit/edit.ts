@@ -35,7 +35,7 @@ const tool = defineTool({
   replay: 'checkable',
   ownWords: true,
   description:
-    'Replace an exact text in a file that you have read. old_string must match white space and all, without line numbers, and stand once in the file (or set replace_all).',
+    'Replace a text in a file that you have read. old_string must match exactly, white space too, without line numbers, and only once unless replace_all is set.',
   input: {
     type: 'object',
     properties: { file_path: FILE_PATH, ...EDIT_FIELDS, ...CELL_FIELDS },
@@ -209,8 +209,7 @@ export const multiEditTool = defineTool({
   kind: 'edit',
   replay: 'checkable',
   ownWords: true,
-  description:
-    'Several Edits of one file in one step: each applies to what the one before left; all or none are made.',
+  description: 'Several Edits of one file, each applied to what the one before left: all or none.',
   input: {
     type: 'object',
     properties: {

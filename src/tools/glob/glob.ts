@@ -17,7 +17,7 @@ const glob = defineTool({
   kind: 'read',
   replay: 'pure',
   description:
-    'Find files by name, in path order, ignored files (.gitignore) left out. Without a / the pattern is about names in every directory: *.ts, src/**/*.{js,jsx}, *.ts,!*.test.ts.',
+    'Find files by name, in path order, without ignored ones (.gitignore). A pattern without / matches in every directory: *.ts, src/**/*.{js,jsx}, *.ts,!*.test.ts.',
   input: {
     type: 'object',
     properties: {

@@ -36,14 +36,14 @@ const grep = defineTool({
   kind: 'read',
   replay: 'pure',
   description:
-    'Search file contents with a regular expression (ripgrep syntax, no look-around). Ignored, binary, secret and hard-linked files are left out, unless path names one. content gives path:line:text.',
+    'Search file contents with a regular expression (ripgrep, no look-around). Ignored, binary, secret and hard-linked files are left out, unless path names the file.',
   input: {
     type: 'object',
     properties: {
       pattern: { type: 'string', minLength: 1 },
-      path: { type: 'string', description: 'file or directory' },
-      glob: { type: 'string', description: 'only these files: *.ts,!*.test.ts' },
-      type: { type: 'string', description: 'only this language: ts, py' },
+      path: { type: 'string' },
+      glob: { type: 'string', description: '*.ts,!*.test.ts' },
+      type: { type: 'string', description: 'ts, py' },
       output_mode: {
         type: 'string',
         enum: ['content', 'files_with_matches', 'count'],
@@ -53,20 +53,9 @@ const grep = defineTool({
       multiline: { type: 'boolean', description: '. matches line ends' },
       before: { type: 'integer', minimum: 0, clampTo: MAX_CONTEXT_LINES },
       after: { type: 'integer', minimum: 0, clampTo: MAX_CONTEXT_LINES },
-      context: {
-        type: 'integer',
-        minimum: 0,
-        clampTo: MAX_CONTEXT_LINES,
-        description: 'lines before and after',
-      },
+      context: { type: 'integer', minimum: 0, clampTo: MAX_CONTEXT_LINES },
       include_ignored: { type: 'boolean' },
-      head_limit: {
-        type: 'integer',
-        minimum: 1,
-        clampTo: MAX_HITS,
-        lowIsAbsent: true,
-        description: 'at most this many results',
-      },
+      head_limit: { type: 'integer', minimum: 1, clampTo: MAX_HITS, lowIsAbsent: true },
     },
     required: ['pattern'],
     fixed: { '-n': [true], offset: [0], fixed_strings: [false], is_regexp: [true] },

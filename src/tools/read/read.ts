@@ -117,7 +117,7 @@ export const readTool = defineTool({
   kind: 'read',
   replay: 'pure',
   description:
-    'Read a text file, notebook, image or PDF. Lines come as number, tab, text; max 2000 of 2000 characters. Read on with offset, in a line with column.',
+    'Read a text file, notebook, image or PDF: up to 2000 lines, each as number, tab, text. Read on with offset, or in a long line with column.',
   input: {
     type: 'object',
     properties: {

@@ -184,14 +184,20 @@ function describeValid(schema: ValueSchema): string {
   }
 }
 
-/** The keys that are sent to the model. All other keys only control how arguments are read. */
+/**
+ * The keys that are sent to the model. All other keys only control how arguments are read. The lower bounds are not
+ * sent, because no provider requires them and hardly a call breaks them: a number below its bound is raised to it, with
+ * a note, and an empty text or list is refused with an issue that says so.
+ */
 const SENT_KEYS: ReadonlySet<string> = new Set(
-  'type properties required description enum minLength minimum maximum items minItems'.split(' '),
+  'type properties required description enum maximum items'.split(' '),
 );
 
-/** Converts a schema to the JSON that is sent to the model, without unlisted fields. */
+/** Converts a schema to the JSON that is sent to the model, without unlisted fields and empty lists. */
 export function schemaJson(schema: ValueSchema): JsonObject {
-  const entries = Object.entries(schema).filter(([key]) => SENT_KEYS.has(key));
+  const entries = Object.entries(schema).filter(
+    ([key, value]) => SENT_KEYS.has(key) && !isEmptyList(value),
+  );
   return Object.fromEntries(
     entries.map(([key, value]): [string, JsonValue] => {
       if (schema.type === 'object' && key === 'properties') {
@@ -201,4 +207,8 @@ export function schemaJson(schema: ValueSchema): JsonObject {
       return [key, schema.type === 'array' && key === 'items' ? schemaJson(schema.items) : value];
     }),
   );
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }

@@ -25,8 +25,8 @@ export const webFetchTool = defineTool({
     type: 'object',
     properties: {
       url: { type: 'string', minLength: 1 },
-      prompt: { type: 'string', description: 'what you want to know; default: the page itself' },
-      offset: { type: 'integer', minimum: 1, description: 'first line of the page' },
+      prompt: { type: 'string' },
+      offset: { type: 'integer', minimum: 1, description: 'first line' },
       limit: { type: 'integer', minimum: 1 },
     },
     required: ['url'],

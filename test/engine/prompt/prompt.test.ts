@@ -1,9 +1,13 @@
 import { describe, expect, test, it } from 'vitest';
 import {
+  buildPromptParts,
+  describeMode,
   formatAgentPrompt,
   formatLimitedTools,
   createProjectContext,
+  type PromptInput,
 } from '../../../src/engine/prompt/prompt.ts';
+import { loadBuiltinAgents } from '../../../src/agents/builtin.ts';
 import type { AgentParameter, LimitedTools, AgentDefinition } from '../../../src/protocol/agent.ts';
 import { agent } from '../../policy/support.ts';
 import { call, calls, play, requestsOf } from '../play.ts';
@@ -36,6 +40,65 @@ describe('the agent’s own part of the system prompt', () => {
       - language: en
       - note (A note): nothing"
     `);
+  });
+});
+
+const INPUT: PromptInput = {
+  agent: agent({}),
+  family: null,
+  tools: [],
+  mode: 'default',
+  isRoot: false,
+  types: [],
+  agents: [],
+  firstPrompt: null,
+  skills: [],
+  preloaded: [],
+  environment: { cwd: '/w', platform: 'linux', date: '2026-01-02' },
+  context: null,
+};
+
+function buildPrompt(input: Partial<PromptInput>): string {
+  return buildPromptParts({ ...INPUT, ...input })
+    .map(({ text }) => text)
+    .join('\n\n');
+}
+
+describe('the system prompt', () => {
+  it('tells each built-in subagent how to work, and says nothing of it twice', async () => {
+    for (const builtin of await loadBuiltinAgents()) {
+      const prompt = buildPrompt({ agent: builtin });
+      for (const instruction of [/stay on the task/gi, /fewest calls/gi, /when a call fails/gi]) {
+        expect([builtin.name, prompt.match(instruction)?.length]).toEqual([builtin.name, 1]);
+      }
+      expect(prompt).toContain('End with a concise result');
+    }
+  });
+
+  it.each([
+    [{ isRoot: true }, true],
+    [{ isRoot: false }, false],
+  ])('with %j tells the main agent how to answer the user: %s', (input, isTold) => {
+    expect(buildPrompt(input).includes('Answer in few words.')).toBe(isTold);
+  });
+
+  it.each([
+    [['Read', 'Grep'], false],
+    [['Bash'], false],
+    [['Edit'], true],
+    [['Read', 'PatchFiles'], true],
+  ])('for the tools %j tells how to change files: %s', (tools, isTold) => {
+    expect(buildPrompt({ tools }).includes('Change only what the task needs')).toBe(isTold);
+  });
+
+  it.each([
+    ['plan', ['Bash'], true],
+    ['plan', ['Read'], false],
+    ['default', ['Bash'], false],
+  ] as const)('in mode %s with %j tells which commands run: %s', (mode, tools, isTold) => {
+    const text = describeMode(mode, tools);
+    expect(buildPrompt({ mode, tools })).toContain(text);
+    expect(text.includes('Bash runs plain commands')).toBe(isTold);
   });
 });
 

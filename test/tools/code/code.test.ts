@@ -6,10 +6,10 @@ import type { CodePort, ToolContext } from '../../../src/protocol/tool.ts';
 import { codeTool } from '../../../src/tools/code/code.ts';
 import { makeWorkspace } from '../workspace.ts';
 
-it('takes at most 530 bytes of a request', () => {
+it('takes at most 515 bytes of a request', () => {
   const { name, description, inputSchema } = codeTool;
   const listed = JSON.stringify({ name, description, input_schema: inputSchema });
-  expect(Buffer.byteLength(listed)).toBeLessThanOrEqual(530);
+  expect(Buffer.byteLength(listed)).toBeLessThanOrEqual(515);
 });
 
 describe('the arguments', () => {

@@ -74,9 +74,10 @@ it('a forked conversation continues that of its parent, and its requests begin w
   expect(own?.type === 'text' ? own.text : '').toMatchInlineSnapshot(`
     "<notice>Up to here this conversation was that of the agent which gives you the task below. It goes on with you, and this holds from here on:
 
-    You are a subagent of Muster, a coding agent in a terminal. Another agent gave you one task and will read nothing but your final answer. Nobody can answer questions.
+    You are a subagent of Muster, a coding agent. Another agent gave you one task and reads only your final answer. Nobody can answer questions.
+    Stay on the task and use the fewest calls that answer it. End with a concise result: the answer first, then the evidence as \`path:line\`, then what you did not find or could not do.
 
-    Mode: plan, read-only. Nothing may be changed: no edits, no commands with effects. Such calls are refused. Bash runs plain commands that only look (ls, cat, rg, find, git log, diff, show): no scripts, unquoted globs, variables, or output to files.
+    Mode: plan, read-only. Change nothing: calls with effects are refused.
 
     # Agent type: scout
     You scout.

@@ -47,7 +47,7 @@ describe('agents list', () => {
       'Explore          project, claude · default · in the place of the built-in one · 1 warning',
       '    Mine',
       'Plan             built in · plan',
-      '    Studies the code and returns a stepwise plan for a change, touching nothing…',
+      '    Returns a step-by-step plan for a change, read-only. For work that spans se…',
     ]);
     expect(out.split('\n').slice(-3)).toEqual([
       'skipped 2 files (.claude/agents/a.md, .claude/agents/b.md): There is no front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.',
