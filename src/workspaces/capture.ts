@@ -1,4 +1,4 @@
-import { constants, copyFileSync, lstatSync, readdirSync } from 'node:fs';
+import { constants, copyFileSync, lstatSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemErrorCode } from '../base/errors.ts';
 import { toBytes, toPath, type GitPlace, type WorkspaceGit } from './git.ts';
@@ -19,10 +19,17 @@ export interface CaptureOptions {
   readonly select?: (changed: readonly string[]) => Promise<readonly string[]>;
 }
 
-/** Copies the index of a git directory to a file. If there is none, the file does not exist afterwards. */
+/**
+ * Copies the index of a git directory to a file. If there is none, the file does not exist afterwards. The copy gets the
+ * time of the original, rounded down: git reads the content of a file only if its stats have changed, or if it may have
+ * been changed in the second in which the index was written.
+ */
 export function copyIndex(from: string, to: string): void {
   try {
+    const { mtimeMs } = statSync(from);
     copyFileSync(from, to, constants.COPYFILE_FICLONE);
+    const seconds = Math.floor(mtimeMs / 1000);
+    utimesSync(to, seconds, seconds);
   } catch (thrown) {
     if (systemErrorCode(thrown) !== 'ENOENT') throw thrown;
   }
@@ -55,19 +62,48 @@ export async function captureTree(
   // A repository without a commit, or one that is not in the index, is listed as a directory.
   const files = changed.filter((path) => !path.endsWith('/'));
   const selected = await select(files);
-  if (selected.length > 0) {
-    const input = selected.map((path) => `${path}\0`).join('');
-    await git.run(
-      place,
-      [...sparse, 'update-index', '--add', '--remove', '--replace', '-z', '--stdin'],
-      { input },
-    );
-  }
+  const isGone = createGoneTest(place.workTree);
+  const update = async (paths: readonly string[], ...options: readonly string[]): Promise<void> => {
+    if (paths.length === 0) return;
+    const input = paths.map((path) => `${path}\0`).join('');
+    await git.run(place, [...sparse, 'update-index', ...options, '-z', '--stdin'], { input });
+  };
+  await update(selected.filter(isGone), '--force-remove');
+  await update(
+    selected.filter((path) => !isGone(path)),
+    ...['--add', '--remove', '--replace'],
+  );
   const nested = changed.filter((path) => path.endsWith('/'));
   return {
     tree: await git.line(place, ['write-tree']),
     nested: nested.map((path) => toPath(path.slice(0, -1)) ?? path),
   };
+}
+
+/**
+ * Returns a function that tells whether a tracked file is gone because a directory stands in its place, or a file or
+ * link in place of one of its directories. Git takes such a path (latin1) for an error and not for a file that is gone.
+ */
+function createGoneTest(top: string): (path: string) => boolean {
+  const known = new Map<string, boolean>();
+  const stat = (path: string) =>
+    lstatSync(Buffer.concat([Buffer.from(`${top}/`), Buffer.from(path, 'latin1')]), {
+      throwIfNoEntry: false,
+    });
+  const isBelowFile = (path: string): boolean => {
+    const end = path.lastIndexOf('/');
+    if (end < 0) return false;
+    const parent = path.slice(0, end);
+    const found = known.get(parent);
+    if (found !== undefined) return found;
+    const isReplaced = isBelowFile(parent) || stat(parent)?.isDirectory() === false;
+    known.set(parent, isReplaced);
+    return isReplaced;
+  };
+  // The directory of a submodule that the task uses has an entry `.git`.
+  const isPlainDirectory = (path: string): boolean =>
+    stat(path)?.isDirectory() === true && stat(`${path}/.git`) === undefined;
+  return (path) => isBelowFile(path) || isPlainDirectory(path);
 }
 
 /** Tells whether a directory of the working tree, such as that of a submodule, holds anything. */

@@ -28,7 +28,12 @@ export class GitError extends MusterError {
   readonly output: string;
 
   constructor(command: string, place: GitPlace, output: string) {
-    super('INTERNAL_ERROR', `${command} failed in ${place.workTree}: ${output || 'no message'}`);
+    // Git does not say why it could not write a file of the working tree.
+    const hint = /unable to write file/.test(output) ? ' (is the disk full?)' : '';
+    super(
+      'INTERNAL_ERROR',
+      `${command} failed in ${place.workTree}: ${output || 'no message'}${hint}`,
+    );
     this.output = output;
   }
 }
@@ -175,7 +180,7 @@ export class WorkspaceGit {
     group.stdin?.end(typeof input === 'string' ? Buffer.from(input, 'latin1') : input);
     const read = Promise.all([group.stdout, group.stderr].map(waitForEnd));
     const removeListener = onAbort(this.#signal, () => void group.end());
-    const command = `git ${args[0] ?? ''}`;
+    const command = `git ${args.find((arg) => /^[a-z-]+$/.test(arg) && arg !== '-c') ?? ''}`;
     try {
       const { code } = await group.exited;
       await read;

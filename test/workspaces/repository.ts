@@ -39,7 +39,7 @@ export function git(directory: string, ...args: readonly string[]): string {
       GIT_COMMITTER_NAME: 'User',
       GIT_COMMITTER_EMAIL: 'user@localhost',
     },
-  }).trimEnd();
+  }).replace(/\n$/, '');
 }
 
 /** Writes files below a directory. */

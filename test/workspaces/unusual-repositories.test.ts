@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
@@ -15,7 +17,7 @@ import { listDifferences } from '../../src/workspaces/list-differences.ts';
 import { planWorkspace } from '../../src/workspaces/plan.ts';
 import { removeWorkspace } from '../../src/workspaces/remove.ts';
 import type { WorkspaceRecord } from '../../src/workspaces/record.ts';
-import { asNormalUser } from '../sys/normal-user.ts';
+import { canMount, smallDisk } from '../small-disk.ts';
 import { tempDirectory } from '../sys/temp.ts';
 import { access, createFor, createRepository, git, hashTree, write } from './repository.ts';
 
@@ -24,8 +26,12 @@ const file = (content: string) => ({
   executable: false,
   bytes: Buffer.from(content),
 });
-/** Objects, the worktree of the task, its branch and the log of the branch. */
-const MAY_CHANGE = /^\.git\/(objects$|objects\/|worktrees|(logs\/)?refs\/heads\/muster)/;
+/**
+ * Objects, the worktree of the task, its branch and the log of the branch. Git leaves the empty directories of the first
+ * log.
+ */
+const MAY_CHANGE =
+  /^\.git\/(objects$|objects\/|worktrees|(logs\/)?refs\/heads\/muster|logs(\/refs(\/heads)?)?$)/;
 
 /** Changes a file, ends the task, and removes the workspace. Nothing else in the repository may change meanwhile. */
 async function liveThrough(record: WorkspaceRecord, change: () => void) {
@@ -36,7 +42,7 @@ async function liveThrough(record: WorkspaceRecord, change: () => void) {
   expect(hashTree(record.source, /^\.git\/objects/)).toMatchObject(withoutOwn(before));
   await removeWorkspace(end.record, { ...access, discard: 'changes' });
   const after = hashTree(record.source, /^\.git\/objects/);
-  expect(after).toEqual(withoutOwn(before));
+  expect(withoutOwn(after)).toEqual(withoutOwn(before));
   return { end, differences };
 }
 
@@ -184,7 +190,7 @@ test('a worktree inside a worktree', async () => {
   const end = await endWorkspace(child, access);
   expect(end.isChanged).toBe(false);
   expect(readdirSync(join(dataDir, 'workspaces'))).toEqual([]);
-  expect(git(parent.tree, 'status', '--porcelain')).toBe('M a/b');
+  expect(git(parent.tree, 'status', '--porcelain')).toBe(' M a/b');
 });
 
 test('a bare repository works from its worktrees only', async () => {
@@ -311,16 +317,24 @@ test('conflicts that the user has not solved', async () => {
   expect(differences.map(({ path }) => path)).toEqual(['b']);
 });
 
-test('a read-only git directory', async () => {
-  const source = createRepository({ a: '1\n' });
-  chmodSync(join(source, '.git'), 0o555);
-  chmodSync(source, 0o755);
-  await asNormalUser(async () => {
-    expect(() =>
-      planWorkspace({ cwd: source, id: 'abcdefgh', description: '', dataDir: '/nowhere' }),
-    ).toThrow(`${source}/.git is read-only, so git cannot create a worktree`);
-    await Promise.resolve();
-  });
+test.runIf(canMount)('a read-only repository', () => {
+  const source = smallDisk(4000);
+  git(source, 'init', '--quiet');
+  execFileSync('mount', ['-o', 'remount,ro', source]);
+  expect(() =>
+    planWorkspace({ cwd: source, id: 'abcdefgh', description: '', dataDir: tempDirectory() }),
+  ).toThrow(`${source}/.git is read-only, so git cannot create a worktree for the task`);
+});
+
+test.runIf(canMount)('a full disk', async () => {
+  const source = createRepository({ a: randomBytes(3_000_000), b: '1\n' });
+  const before = withoutOwn(hashTree(source));
+  const disk = smallDisk(2000);
+  await expect(createFor(source, { dataDir: disk })).rejects.toThrow('is the disk full?');
+  expect(readdirSync(join(disk, 'workspaces'))).toEqual([]);
+  expect(withoutOwn(hashTree(source))).toEqual(before);
+  expect(git(source, 'worktree', 'list').split('\n').length).toBe(1);
+  expect(git(source, 'branch', '--list')).toBe('* main');
 });
 
 describe('a directory without a repository', () => {
