@@ -150,8 +150,9 @@ export type LandingProposal =
       readonly files: readonly LandedFile[];
       /**
        * Changes the files, after the acceptance criteria of the task have passed on the merged files. Rejects with
-       * MusterError if a file has changed since the proposal, or the merged files are not accepted.
+       * MusterError if a file has changed since the proposal, or the merged files are not accepted. Returns the new commit
+       * of the branch, if there is one.
        */
-      land(): Promise<void>;
+      land(): Promise<{ readonly commit: string | null }>;
     }
   | { readonly ok: false; readonly conflicts: readonly LandingConflict[] };

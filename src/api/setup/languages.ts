@@ -103,7 +103,7 @@ interface StarterParts extends Pick<
  * change nothing but their temporary directory, and without a sandbox they run only for a trusted project. Checkers are
  * commands of the user, and can do what the commands of tasks can.
  */
-function createProgramStarter(parts: StarterParts): StartProgram {
+export function createProgramStarter(parts: StarterParts): StartProgram {
   const { sandbox, environment, home, rules, network, trustsProject, onNotice } = parts;
   return async ({ name, argv, cwd, roots, access }) => {
     const state = await sandbox.state();

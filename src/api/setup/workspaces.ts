@@ -124,7 +124,13 @@ class SessionWorkspaces implements WorkspacePort {
     const record = await this.#requireRecord(id);
     const { dataDir, environment } = this.#parts;
     const { proposeLanding } = await import('../workspaces/propose-landing.ts');
-    return await proposeLanding(record, { dataDir: dataDir ?? '', environment, signal, check });
+    return await proposeLanding(record, {
+      dataDir: dataDir ?? '',
+      environment,
+      signal,
+      check,
+      form: 'files',
+    });
   }
 
   #planAgain({ id, workspace }: WorkspaceTask, description: string): WorkspacePlan {

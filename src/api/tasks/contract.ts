@@ -7,6 +7,7 @@ import type { AtifTrajectory } from '../../report/atif-format.ts';
 import type { TreeReport } from '../../report/tree-report.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
 import type { TreeRerun } from '../../replay/rerun-tree.ts';
+import type { StoredWorkspaces } from '../workspaces/contract.ts';
 import type { TaskContext } from './task-context.ts';
 import type { AnswerOutcome, AskedQuestion } from './questions.ts';
 import type { StopOutcome } from './stop-task.ts';
@@ -131,6 +132,8 @@ export interface Tasks {
    * throws `CONFLICT`.
    */
   delete(ids: readonly string[]): Promise<readonly DeletedTask[]>;
+  /** Opens the workspaces of the tasks. An abort of the signal ends what its methods do. */
+  workspaces(signal: AbortSignal): Promise<StoredWorkspaces>;
   /**
    * Deletes the trees that ended before a time (milliseconds since the epoch). Returns the deleted tasks.
    */

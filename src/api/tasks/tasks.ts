@@ -152,6 +152,11 @@ function createTasks(
       return exportTrajectory(store, id, createEnvironmentRedactor(environment));
     },
     importTree: (text) => store.importTree(text),
+    async workspaces(signal) {
+      const { openStoredWorkspaces } = await import('../workspaces/stored-workspaces.ts');
+      const { dataDir } = taskDirectory;
+      return openStoredWorkspaces({ store, dataDir, environment, signal, onNotice });
+    },
     async delete(prefixes) {
       const { deleteTasksWithDescendants } = await import('./delete-tasks.ts');
       const ids = prefixes.map((prefix) => store.resolveId(prefix));

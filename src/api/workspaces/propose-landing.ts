@@ -14,6 +14,7 @@ import { listDifferences } from '../../workspaces/list-differences.ts';
 import type { Conflict } from '../../workspaces/merge/conflict.ts';
 import type { ConflictHunk } from '../../workspaces/merge/merge-text.ts';
 import { workspaceDirectory, type WorkspaceRecord } from '../../workspaces/record.ts';
+import type { LandingForm } from './contract.ts';
 import { checkMergedFiles } from './check-merged-files.ts';
 
 /** The surroundings of a landing. */
@@ -23,6 +24,7 @@ export interface LandingOptions {
   readonly signal: AbortSignal;
   /** The criteria that the merged files must meet. Null: none. */
   readonly check: LandingCheck | null;
+  readonly form: LandingForm;
 }
 
 /** Merges the changes of a workspace with the present files of its source. Writes nothing. */
@@ -44,6 +46,7 @@ export async function proposeLanding(
       const { subdirectory } = record;
       if (check !== null) await checkMergedFiles(plan, check, { subdirectory, signal });
       await land(plan, createLandingContext(record.id, options));
+      return { commit: null };
     },
   };
 }
@@ -89,6 +92,6 @@ function formatHunk({ ours, theirs }: ConflictHunk): string {
   return `<<<<<<< your file, line ${ours.line}\n${side(ours.text)}=======\n${side(theirs.text)}>>>>>>> the task, line ${theirs.line}`;
 }
 
-function toLandingConflict({ path, message, hunks }: Conflict): LandingConflict {
+export function toLandingConflict({ path, message, hunks }: Conflict): LandingConflict {
   return { path, reason: message, hunks: hunks.map(formatHunk).join('\n') };
 }

@@ -21,6 +21,7 @@ import { tasksAnswerCommand } from './commands/tasks/answer.ts';
 import { tasksRerunCommand } from './commands/tasks/rerun.ts';
 import { tasksRewindCommand } from './commands/tasks/rewind.ts';
 import { tasksExportCommand, tasksImportCommand } from './commands/tasks/export.ts';
+import { tasksApplyCommand, tasksDiffCommand, tasksDiscardCommand } from './commands/tasks/land.ts';
 import { tasksDeleteCommand, tasksPruneCommand } from './commands/tasks/delete.ts';
 import { runCommand } from './commands/run.ts';
 import { usageCommand } from './commands/usage.ts';
@@ -66,6 +67,9 @@ export const CLI_COMMANDS: readonly Command[] = [
   tasksRerunCommand,
   tasksBranchCommand,
   tasksRewindCommand,
+  tasksDiffCommand,
+  tasksApplyCommand,
+  tasksDiscardCommand,
   tasksExportCommand,
   tasksImportCommand,
   tasksDeleteCommand,

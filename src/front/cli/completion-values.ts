@@ -25,6 +25,7 @@ export type StoredValueKind =
   | 'stored providers'
   | 'tasks'
   | 'tasks at work'
+  | 'tasks with a workspace'
   | 'templates';
 
 export type Paths = 'files' | 'directories';

@@ -70,6 +70,9 @@ const FLAGS = {
     turn: { value: 'N', help: 'the number of the turn; default: the newest' },
     at: { value: 'N', help: 'the number of the event (`muster tasks log`)' },
     undo: { help: 'undo the last one' },
+    squash: { help: 'make one commit of the changes' },
+    'no-commit': { help: 'change only the files, and commit nothing' },
+    abort: { help: 'take back a landing whose process has died (--continue finishes it)' },
     only: {
       value: 'PART',
       help: 'what goes back: files or conversation (default: both)',

@@ -36,6 +36,8 @@ export async function readCompletionValues(
       return taskIds(place, isTaskAtWork);
     case 'ended tasks':
       return taskIds(place, ({ ended }) => ended !== null);
+    case 'tasks with a workspace':
+      return workspaces(place);
     case 'runs of templates':
       return taskIds(place, (task) => task.source === 'template' && task.parent === null);
     case 'open questions':
@@ -58,6 +60,21 @@ export async function readCompletionValues(
       return storedAccounts(place, ({ account }) => account);
     default:
       return source satisfies never;
+  }
+}
+
+/** Lists the tasks whose changes wait in a workspace. */
+async function workspaces({ dataDir }: CompletionLocation): Promise<readonly Candidate[]> {
+  const { openTasks } = await loadStoredTasks();
+  const opened = openTasks(dataDir === undefined ? {} : { dataDir });
+  try {
+    const stored = await opened.workspaces(new AbortController().signal);
+    return stored
+      .list()
+      .filter(({ status }) => status === 'ready' || status === 'ended')
+      .map(({ id, description }) => ({ text: id, about: description }));
+  } finally {
+    await opened.close();
   }
 }
 

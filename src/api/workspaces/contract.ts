@@ -1,0 +1,48 @@
+import type { ChangedFile, LandingConflict } from '../../protocol/workspace.ts';
+import type { UnfinishedLanding } from '../../workspaces/landing/unfinished.ts';
+import type { WorkspaceRecord } from '../../workspaces/record.ts';
+
+/**
+ * The form in which changes land: `commits` merges the commits of the task into the current branch, `squash` makes one
+ * commit, and `files` only changes the files, without a commit.
+ */
+export type LandingForm = 'commits' | 'squash' | 'files';
+
+/** The outcome of a landing, of undoing one, or of ending one whose process died. */
+export type LandingOutcome =
+  | {
+      readonly kind: 'landed';
+      readonly id: string;
+      /** The changed paths. None if the files contain all changes already. */
+      readonly paths: readonly string[];
+      /** The paths that somebody else has changed meanwhile, and that were left as they are. */
+      readonly left: readonly string[];
+      /** The new commit of the branch; null if there is none. */
+      readonly commit: string | null;
+    }
+  | { readonly kind: 'aborted'; readonly id: string; readonly left: readonly string[] }
+  | {
+      readonly kind: 'conflicts';
+      readonly id: string;
+      readonly conflicts: readonly LandingConflict[];
+    };
+
+/**
+ * The workspaces of a data directory. Each `id` may be a unique prefix. The methods reject with MusterError: `NOT_FOUND`
+ * if there is no such workspace, `CONFLICT` while its task is at work or another landing is not finished.
+ */
+export interface StoredWorkspaces {
+  list(): readonly WorkspaceRecord[];
+  /** Lists the landings whose process has died, or that are at work. */
+  unfinished(): readonly UnfinishedLanding[];
+  /** Returns the changes as a unified diff. */
+  diff(id: string): Promise<string>;
+  /** Merges the changes into the source, after the acceptance criteria of the task have passed on the merged files. */
+  apply(id: string, form: LandingForm): Promise<LandingOutcome>;
+  /** Undoes the newest landing. Later changes of the user stay. */
+  undo(id: string): Promise<LandingOutcome>;
+  /** Ends a landing whose process has died: in the state after it, or in the state before it. */
+  recover(id: string, action: 'continue' | 'abort'): Promise<LandingOutcome>;
+  /** Deletes the workspace with its changes. */
+  discard(id: string): Promise<{ readonly id: string; readonly files: readonly ChangedFile[] }>;
+}

@@ -1,0 +1,142 @@
+import { join } from 'node:path';
+import { MusterError } from '../../base/errors.ts';
+import { foldLog } from '../../engine/task/fold-log.ts';
+import { hasCriteria, type AcceptanceCriteria } from '../../protocol/acceptance.ts';
+import type { ChangedFile } from '../../protocol/workspace.ts';
+import type { TaskStore } from '../../store/task-store.ts';
+import type { Environment } from '../../sys/env.ts';
+import { endWorkspace } from '../../workspaces/end.ts';
+import { formatDiff } from '../../workspaces/format-diff.ts';
+import { undoLanding, recoverLanding } from '../../workspaces/landing/land.ts';
+import { listUnfinishedLandings } from '../../workspaces/landing/unfinished.ts';
+import {
+  isDamagedWorkspace,
+  listWorkspaces,
+  readWorkspaceRecord,
+  workspaceDirectory,
+  type WorkspaceRecord,
+} from '../../workspaces/record.ts';
+import { removeWorkspace } from '../../workspaces/remove.ts';
+import { createCommandRunner } from './command-runner.ts';
+import { createLandingContext, proposeLanding, toLandingConflict } from './propose-landing.ts';
+import type { LandingForm, LandingOutcome, StoredWorkspaces } from './contract.ts';
+
+/** The surroundings of stored workspaces. */
+interface StoredParts {
+  readonly store: TaskStore;
+  /** Absolute. */
+  readonly dataDir: string;
+  readonly environment: Environment;
+  readonly signal: AbortSignal;
+  readonly onNotice: (line: string) => void;
+}
+
+const MAX_DIFF_BYTES = 16 * 1024 * 1024;
+
+/** Opens the workspaces of a data directory, for use without a session. */
+export function openStoredWorkspaces(parts: StoredParts): StoredWorkspaces {
+  const { dataDir, environment, signal } = parts;
+  const access = { environment, signal };
+  return {
+    list: () => listWorkspaces(dataDir).flatMap((each) => (isDamagedWorkspace(each) ? [] : [each])),
+    unfinished: () => listUnfinishedLandings(join(dataDir, 'workspaces')),
+    async diff(prefix) {
+      return await formatDiff(requireOpen(findRecord(parts, prefix)), {
+        ...access,
+        maxBytes: MAX_DIFF_BYTES,
+      });
+    },
+    apply: (prefix, form) => applyWorkspace(parts, prefix, form),
+    async undo(prefix) {
+      const { id } = findRecord(parts, prefix);
+      const outcome = await undoLanding(createLandingContext(id, parts));
+      return outcome.kind === 'conflicts'
+        ? { kind: 'conflicts', id, conflicts: outcome.conflicts.map(toLandingConflict) }
+        : { kind: 'landed', id, paths: outcome.paths, left: outcome.left, commit: null };
+    },
+    async recover(prefix, action) {
+      const { id } = findRecord(parts, prefix);
+      const outcome = await recoverLanding(action, createLandingContext(id, parts));
+      return outcome.kind === 'aborted'
+        ? { kind: 'aborted', id, left: outcome.left }
+        : { kind: 'landed', id, paths: outcome.paths, left: outcome.left, commit: null };
+    },
+    async discard(prefix) {
+      const record = requireOpen(findRecord(parts, prefix));
+      requireIdle(parts, record);
+      const { files } = await readEnd(parts, record);
+      await removeWorkspace(record, { ...access, discard: 'changes' });
+      return { id: record.id, files };
+    },
+  };
+}
+
+async function applyWorkspace(
+  parts: StoredParts,
+  prefix: string,
+  form: LandingForm,
+): Promise<LandingOutcome> {
+  const found = requireOpen(findRecord(parts, prefix));
+  requireIdle(parts, found);
+  const { id } = found;
+  const { record } = await readEnd(parts, found);
+  if (record.status !== 'ended') return { kind: 'landed', id, paths: [], left: [], commit: null };
+  const criteria = readCriteria(parts.store, id);
+  const check = criteria === null ? null : { criteria, run: createCommandRunner(parts) };
+  const proposal = await proposeLanding(record, { ...parts, check, form });
+  if (!proposal.ok) return { kind: 'conflicts', id, conflicts: proposal.conflicts };
+  const paths = proposal.files.map(({ path }) => path);
+  if (paths.length === 0) return { kind: 'landed', id, paths, left: [], commit: null };
+  const { commit } = await proposal.land();
+  return { kind: 'landed', id, paths, left: [], commit };
+}
+
+/** Commits what a task left when its process died. Does nothing for a task that has ended. */
+async function readEnd(
+  { environment, signal }: StoredParts,
+  record: WorkspaceRecord,
+): Promise<{ readonly record: WorkspaceRecord; readonly files: readonly ChangedFile[] }> {
+  return await endWorkspace(record, { environment, signal });
+}
+
+/** Returns the acceptance criteria of a task, if its log is still there. */
+function readCriteria(store: TaskStore, id: string): AcceptanceCriteria | null {
+  if (!store.exists(id)) return null;
+  const { accept } = foldLog(store, id).spec;
+  return accept !== undefined && hasCriteria(accept) ? accept : null;
+}
+
+function findRecord({ dataDir }: StoredParts, prefix: string): WorkspaceRecord {
+  const all = listWorkspaces(dataDir).map((each) =>
+    isDamagedWorkspace(each) ? (each.directory.split('/').at(-1) ?? '') : each.id,
+  );
+  const matching = all.filter((id) => id.startsWith(prefix));
+  const [id] = all.includes(prefix) ? [prefix] : matching;
+  if (id === undefined) throw new MusterError('NOT_FOUND', `no task ${prefix} has a workspace`);
+  if (id !== prefix && matching.length > 1)
+    throw new MusterError(
+      'INVALID_PARAM',
+      `${prefix} is the beginning of several ids: ${matching.join(', ')}`,
+    );
+  const record = readWorkspaceRecord(workspaceDirectory(dataDir, id));
+  if (!isDamagedWorkspace(record)) return record;
+  throw new MusterError('CONFLICT', `the workspace of task ${id} is damaged: ${record.problem}`);
+}
+
+function requireOpen(record: WorkspaceRecord): WorkspaceRecord {
+  if (record.status === 'ready' || record.status === 'ended') return record;
+  const { id, status } = record;
+  throw new MusterError(
+    'NOT_FOUND',
+    `the workspace of task ${id} is ${status}, so there are no changes`,
+  );
+}
+
+/** Throws CONFLICT while a process works on the task. */
+function requireIdle({ store }: StoredParts, { id }: WorkspaceRecord): void {
+  if (!store.exists(id) || store.getOwner(id) === null) return;
+  throw new MusterError(
+    'CONFLICT',
+    `task ${id} is still at work; wait for its end or stop it (muster tasks stop ${id})`,
+  );
+}
