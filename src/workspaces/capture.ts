@@ -19,6 +19,9 @@ export interface CaptureOptions {
   readonly select?: (changed: readonly string[]) => Promise<readonly string[]>;
 }
 
+/** Makes git look also at files that a sparse checkout leaves out but that exist. */
+const SPARSE = ['-c', 'core.sparseCheckout=true'];
+
 /**
  * Copies the index of a git directory to a file. If there is none, the file does not exist afterwards. The copy gets the
  * time of the original, rounded down: git reads the content of a file only if its stats have changed, or if it may have
@@ -45,10 +48,8 @@ export async function captureTree(
   place: GitPlace,
   { leaveOut = [], select = (changed) => Promise.resolve(changed) }: CaptureOptions = {},
 ): Promise<CapturedTree> {
-  // With this setting git also looks at files that a sparse checkout leaves out but that exist.
-  const sparse = ['-c', 'core.sparseCheckout=true'];
   const listed = await git.list(place, [
-    ...sparse,
+    ...SPARSE,
     'ls-files',
     '-z',
     '--modified',
@@ -62,22 +63,29 @@ export async function captureTree(
   // A repository without a commit, or one that is not in the index, is listed as a directory.
   const files = changed.filter((path) => !path.endsWith('/'));
   const selected = await select(files);
-  const isGone = createGoneTest(place.workTree);
-  const update = async (paths: readonly string[], ...options: readonly string[]): Promise<void> => {
-    if (paths.length === 0) return;
-    const input = paths.map((path) => `${path}\0`).join('');
-    await git.run(place, [...sparse, 'update-index', ...options, '-z', '--stdin'], { input });
-  };
-  await update(selected.filter(isGone), '--force-remove');
-  await update(
-    selected.filter((path) => !isGone(path)),
-    ...['--add', '--remove', '--replace'],
-  );
+  await updateIndex(git, place, selected);
   const nested = changed.filter((path) => path.endsWith('/'));
   return {
     tree: await git.line(place, ['write-tree']),
     nested: nested.map((path) => toPath(path.slice(0, -1)) ?? path),
   };
+}
+
+/** Brings the entries of these paths (latin1) in an index to the files of the working tree as they are now. */
+export async function updateIndex(
+  git: WorkspaceGit,
+  place: GitPlace,
+  paths: readonly string[],
+): Promise<void> {
+  const update = async (some: readonly string[], ...options: readonly string[]): Promise<void> => {
+    if (some.length === 0) return;
+    const input = some.map((path) => `${path}\0`).join('');
+    await git.run(place, [...SPARSE, 'update-index', ...options, '-z', '--stdin'], { input });
+  };
+  const isGone = createGoneTest(place.workTree);
+  const present = paths.filter((path) => !isGone(path));
+  await update(paths.filter(isGone), '--force-remove');
+  await update(present, '--add', '--remove', '--replace');
 }
 
 /**

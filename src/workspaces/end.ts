@@ -8,6 +8,7 @@ import { sanitizeLine } from '../base/terminal-text.ts';
 import { repairBranchFiles } from './branch-files.ts';
 import { compareDirectories } from './compare-copies.ts';
 import type { PathDifference } from './difference.ts';
+import { countChangedLines } from './format-diff.ts';
 import { toPath } from './git.ts';
 import { writeWorkspaceRecord, type WorkspaceRecord, type WorktreeRecord } from './record.ts';
 import { removeWorkspace } from './remove.ts';
@@ -159,7 +160,8 @@ async function endCopy(record: WorkspaceRecord, access: WorkspaceAccess): Promis
   return { record: ended, isChanged: true, files: differences.map(describeDifference), ...counts };
 }
 
-function describeDifference({ path, before, after }: PathDifference): ChangedFile {
+function describeDifference(difference: PathDifference): ChangedFile {
+  const { path, before, after } = difference;
   const status = before === null ? 'added' : after === null ? 'deleted' : 'modified';
-  return { path, status, added: null, deleted: null };
+  return { path, status, ...(countChangedLines(difference) ?? { added: null, deleted: null }) };
 }

@@ -1,0 +1,224 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { MusterError } from '../../base/errors.ts';
+import { newId } from '../../base/ids.ts';
+import { findRepository } from '../../sys/git/repository.ts';
+import { updateIndex } from '../capture.ts';
+import type { PathDifference, PathState } from '../difference.ts';
+import { toBytes, toPath, WorkspaceGit, type GitPlace } from '../git.ts';
+import type { WorkspaceRecord } from '../record.ts';
+import { deleteDirectory } from '../worktree-files.ts';
+import type { WorkspaceAccess } from '../worktree-state.ts';
+import { commitTree } from '../worktree.ts';
+import type { GitChange, GitPort, IndexEntry, LandingSide } from './git-change.ts';
+import { openHeadTree, type HeadTree } from './head-tree.ts';
+
+/** A commit that is about to land. */
+export interface CommitRequest {
+  readonly record: WorkspaceRecord;
+  /**
+   * Merges the changes of the task with the last commit of the user. Returns the changes to that commit. Called once with
+   * its files.
+   */
+  readonly merge: (head: HeadTree) => readonly PathDifference[];
+  /** The paths that `merge` may read. */
+  readonly paths: readonly string[];
+  readonly message: string;
+}
+
+/**
+ * Makes a commit on top of the last commit of the user, without moving the branch. Returns what has to change in the
+ * repository: the ref, and the index entries that are still as in that commit; what the user has staged stays. Returns
+ * null if the merge changes nothing.
+ */
+export async function prepareCommit(
+  { record, merge, paths, message }: CommitRequest,
+  access: WorkspaceAccess,
+): Promise<GitChange | null> {
+  const { git, place } = await openSource(record.source, record.id, access);
+  const [head = null] = await git.resolve(place, ['HEAD^{commit}']);
+  const name = await git.line(place, ['symbolic-ref', '-q', 'HEAD'], { codes: [0, 1] });
+  requireOwnRef(record, name);
+  const headTree = await openHeadTree(git, place, head, paths);
+  const changes = merge(headTree);
+  if (changes.length === 0) return null;
+  const touched = listTouched(changes);
+  const entries = await storeMerged({ git, place, record }, head, changes);
+  const [before, after] = [headTree.entries, entries.after];
+  const index = await readIndex(git, place);
+  const isSame = (a: IndexEntry | undefined, b: IndexEntry | undefined): boolean =>
+    a?.mode === b?.mode && a?.object === b?.object;
+  const commit = await commitTree(git, place, {
+    tree: entries.tree,
+    parents: head === null ? [] : [head],
+    message,
+  });
+  return {
+    index: touched
+      .filter((path) => isSame(index.get(path), before.get(path)))
+      .map((path) => ({
+        path,
+        before: before.get(path) ?? null,
+        after: after.get(path) ?? null,
+      })),
+    ref: { name: name === '' ? 'HEAD' : name, before: head, after: commit },
+  };
+}
+
+/** Prepares git for the tree into which a task lands. */
+async function openSource(
+  source: string,
+  id: string,
+  { environment, signal }: WorkspaceAccess,
+): Promise<{ readonly git: WorkspaceGit; readonly place: GitPlace }> {
+  const repository = findRepository(source);
+  if (repository?.top !== source) {
+    throw new MusterError(
+      'NOT_FOUND',
+      `${source} is no repository any more, so nothing can be committed; land the files alone (--no-commit)`,
+    );
+  }
+  const place: GitPlace = { gitDirectory: repository.gitDirectory, workTree: source };
+  return { git: await WorkspaceGit.open(place, { id, environment, signal }), place };
+}
+
+/** Throws if the source is the workspace of another task, and its HEAD names a branch that is not of that task. */
+function requireOwnRef({ source, tree }: WorkspaceRecord, name: string): void {
+  const workspaces = dirname(dirname(tree));
+  const id = source.startsWith(`${workspaces}/`) ? source.split('/').at(-2) : undefined;
+  if (id === undefined || name === '' || name.startsWith(`refs/heads/muster/${id}/`)) return;
+  throw new MusterError(
+    'PERMISSION_DENIED',
+    `HEAD of ${source} is ${name}, which does not belong to task ${id}; nothing was committed there`,
+  );
+}
+
+function listTouched(changes: readonly PathDifference[]): readonly string[] {
+  const paths = changes.flatMap(({ path, from }) => (from === undefined ? [path] : [from, path]));
+  return [...new Set(paths)].toSorted();
+}
+
+interface StoredMerge {
+  readonly tree: string;
+  /** The entries of the touched paths; those that were deleted are missing. */
+  readonly after: ReadonlyMap<string, IndexEntry>;
+}
+
+/** Stores the merged contents as objects: git converts them as it would the files of the user. */
+async function storeMerged(
+  {
+    git,
+    place,
+    record,
+  }: { readonly git: WorkspaceGit; readonly place: GitPlace; readonly record: WorkspaceRecord },
+  head: string | null,
+  changes: readonly PathDifference[],
+): Promise<StoredMerge> {
+  const directory = join(dirname(record.tree), `commit-${newId()}`);
+  const workTree = join(directory, 'tree');
+  const merged: GitPlace = { ...place, workTree, index: join(directory, 'index') };
+  try {
+    await mkdir(workTree, { recursive: true, mode: 0o700 });
+    await git.run(merged, ['read-tree', head ?? '--empty']);
+    for (const { path, after } of changes) await writeState(join(workTree, path), after);
+    await updateIndex(git, merged, listTouched(changes).map(toBytes));
+    const tree = await git.line(merged, ['write-tree']);
+    return { tree, after: await readIndex(git, merged) };
+  } finally {
+    await deleteDirectory(directory);
+  }
+}
+
+async function writeState(path: string, state: PathState): Promise<void> {
+  if (state === null) return;
+  await mkdir(dirname(path), { recursive: true });
+  if (state.kind === 'link') await symlink(state.target, path);
+  else await writeFile(path, state.bytes, { mode: state.executable ? 0o755 : 0o644, flag: 'wx' });
+}
+
+/** Reads the entries of an index by path. An entry with a conflict has the mode `conflict`. */
+async function readIndex(
+  git: WorkspaceGit,
+  place: GitPlace,
+): Promise<ReadonlyMap<string, IndexEntry>> {
+  const entries = new Map<string, IndexEntry>();
+  for (const entry of await git.list(place, ['ls-files', '-z', '--stage'])) {
+    const end = entry.indexOf('\t');
+    const [mode = '', object = '', stage = ''] = entry.slice(0, end).split(' ');
+    const path = toPath(entry.slice(end + 1));
+    if (path !== null) entries.set(path, { mode: stage === '0' ? mode : 'conflict', object });
+  }
+  return entries;
+}
+
+/** Creates the port by which a landing changes the index and the ref of the user. `id` is the id of the task. */
+export function createGitPort(id: string, access: WorkspaceAccess): GitPort {
+  return {
+    async bringTo(side, source, change) {
+      const { git, place } = await openSource(source, id, access);
+      const head = await readRef(git, place, change);
+      const entries = await findIndexChanges(git, place, side, change);
+      if (entries.length > 0) {
+        const input = entries.map((entry) => `${entry}\0`).join('');
+        await git.run(place, ['update-index', '-z', '--index-info'], { input });
+      }
+      await moveRef(git, place, { side, change, head });
+    },
+  };
+}
+
+async function readRef(
+  git: WorkspaceGit,
+  place: GitPlace,
+  { ref }: GitChange,
+): Promise<string | null> {
+  if (ref === null) return null;
+  const [id = null] = await git.resolve(place, [`${ref.name}^{commit}`]);
+  if (id === ref.before || id === ref.after) return id;
+  throw changedMeanwhile(place, `${ref.name} has moved to ${id ?? 'nothing'}`);
+}
+
+/** Lists the entries that have to change, as input of `git update-index --index-info` (latin1). */
+async function findIndexChanges(
+  git: WorkspaceGit,
+  place: GitPlace,
+  side: LandingSide,
+  { index }: GitChange,
+): Promise<readonly string[]> {
+  const current = await readIndex(git, place);
+  const format = (entry: IndexEntry | null | undefined): string =>
+    entry === null || entry === undefined ? '0' : `${entry.mode} ${entry.object}`;
+  return index.flatMap((entry) => {
+    const [found, target] = [format(current.get(entry.path)), format(entry[side])];
+    if (found === target) return [];
+    const start = format(entry[side === 'after' ? 'before' : 'after']);
+    if (found !== start)
+      throw changedMeanwhile(place, `the index has other content at ${entry.path}`);
+    const noObject = '0'.repeat(start.length - '100644 '.length);
+    return [`${target === '0' ? `0 ${noObject}` : target}\t${toBytes(entry.path)}`];
+  });
+}
+
+async function moveRef(
+  git: WorkspaceGit,
+  place: GitPlace,
+  {
+    side,
+    change: { ref },
+    head,
+  }: { readonly side: LandingSide; readonly change: GitChange; readonly head: string | null },
+): Promise<void> {
+  if (ref === null || head === ref[side]) return;
+  const options = ['-m', 'muster: land changes of a task', '--no-deref'];
+  const target = ref[side];
+  await git.run(
+    place,
+    target === null
+      ? ['update-ref', '--no-deref', '-d', ref.name, head ?? '']
+      : ['update-ref', ...options, ref.name, target, head ?? ''],
+  );
+}
+
+function changedMeanwhile(place: GitPlace, what: string): MusterError {
+  return new MusterError('CONFLICT', `${place.workTree}: ${what} just now`, { retryable: true });
+}

@@ -1,0 +1,133 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { planWorkspace } from '../../src/workspaces/plan.ts';
+import {
+  listWorkspaces,
+  writeWorkspaceRecord,
+  type WorkspaceRecord,
+} from '../../src/workspaces/record.ts';
+import { createWorkspace } from '../../src/workspaces/create.ts';
+import { DEFAULT_COPY_LIMITS } from '../../src/workspaces/copy-tree.ts';
+import { endWorkspace } from '../../src/workspaces/end.ts';
+import { findAbandonedWorkspaces, removeWorkspace } from '../../src/workspaces/remove.ts';
+import { tempDirectory } from '../sys/temp.ts';
+import { access, createFor, createRepository, git, hashTree, write } from './repository.ts';
+
+test('sixteen workspaces of one repository at the same time', async () => {
+  const source = createRepository({ a: '1\n', b: '2\n' });
+  write(source, { b: 'uncommitted\n' });
+  const before = hashTree(source, /^\.git\/objects/);
+  const dataDir = tempDirectory();
+  const created = await Promise.all(
+    Array.from({ length: 16 }, () => createFor(source, { dataDir })),
+  );
+  expect(listWorkspaces(dataDir)).toEqual(
+    created.map(({ record }) => record).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+  );
+  for (const { record } of created) write(record.tree, { a: record.id });
+  const ends = await Promise.all(created.map(({ record }) => endWorkspace(record, access)));
+  expect(ends.map(({ files }) => files.map(({ path }) => path))).toEqual(ends.map(() => ['a']));
+  await Promise.all(
+    ends.map(({ record }) => removeWorkspace(record, { ...access, discard: 'changes' })),
+  );
+  expect(hashTree(source, /^\.git\/objects/)).toEqual(before);
+});
+
+test('an aborted creation leaves nothing', async () => {
+  const source = createRepository({ a: '1\n' });
+  const before = hashTree(source, /^\.git\/objects/);
+  const dataDir = tempDirectory();
+  const plan = planWorkspace({ cwd: source, id: 'abcdefgh', description: '', dataDir });
+  const controller = new AbortController();
+  const creation = createWorkspace(
+    plan,
+    {
+      ...access,
+      start: 'uncommitted',
+      limits: DEFAULT_COPY_LIMITS,
+      packages: { names: [], mode: 'none' },
+    },
+    controller.signal,
+  );
+  controller.abort(new Error('stopped'));
+  await expect(creation).rejects.toThrow('stopped');
+  expect(existsSync(plan.directory)).toBe(false);
+  expect(hashTree(source, /^\.git\/objects/)).toEqual(before);
+});
+
+describe('what killed processes leave', () => {
+  test('is found, and a new creation of the same workspace begins again', async () => {
+    const source = createRepository({ a: '1\n' });
+    const { record, dataDir, plan } = await createFor(source);
+    const { git: parts, ...rest } = record;
+    const unfinished = {
+      commonDirectory: parts?.commonDirectory ?? '',
+      branch: parts?.branch ?? '',
+    };
+    const half: WorkspaceRecord = { ...rest, status: 'creating', unfinished };
+    writeWorkspaceRecord(half);
+    writeFileSync(join(source, '.git/refs/heads', `${unfinished.branch}.lock`), '');
+    writeFileSync(join(parts?.gitDirectory ?? '', 'locked'), 'initializing\n');
+    expect(findAbandonedWorkspaces(dataDir, () => true)).toEqual([]);
+    expect(findAbandonedWorkspaces(dataDir, () => false)).toEqual([
+      { workspace: half, state: 'creating' },
+    ]);
+    const again = await createWorkspace(
+      plan,
+      {
+        ...access,
+        start: 'uncommitted',
+        limits: DEFAULT_COPY_LIMITS,
+        packages: { names: [], mode: 'none' },
+      },
+      access.signal,
+    );
+    expect(again.record.git).toEqual(record.git);
+    await expect(
+      createWorkspace(
+        plan,
+        {
+          ...access,
+          start: 'uncommitted',
+          limits: DEFAULT_COPY_LIMITS,
+          packages: { names: [], mode: 'none' },
+        },
+        access.signal,
+      ),
+    ).rejects.toThrow('has a workspace already');
+  });
+
+  test('can be removed by its record', async () => {
+    const source = createRepository({ a: '1\n' });
+    const { record, dataDir } = await createFor(source);
+    mkdirSync(join(record.tree, '../landings'));
+    const removed: WorkspaceRecord = { ...record, status: 'removed' };
+    writeWorkspaceRecord(removed);
+    expect(findAbandonedWorkspaces(dataDir, () => false)).toEqual([
+      { workspace: removed, state: 'removing' },
+    ]);
+    await removeWorkspace(removed, { ...access, discard: 'nothing' });
+    expect(findAbandonedWorkspaces(dataDir, () => false)).toEqual([]);
+    expect(listWorkspaces(dataDir)).toEqual([removed]);
+    expect(git(source, 'worktree', 'list').split('\n').length).toBe(1);
+  });
+
+  test.each([
+    ['', 'is not JSON'],
+    ['[]', 'holds no object'],
+    ['{"version":2}', 'the field version is missing or wrong'],
+  ])('a record that is %j is a problem with a name', async (content, problem) => {
+    const { record, dataDir } = await createFor(createRepository({ a: '1\n' }));
+    writeFileSync(join(record.tree, '../workspace.json'), content);
+    expect(findAbandonedWorkspaces(dataDir, () => false)).toEqual([
+      {
+        workspace: {
+          directory: join(dataDir, 'workspaces', record.id),
+          problem: expect.stringContaining(problem),
+        },
+        state: 'damaged',
+      },
+    ]);
+  });
+});
