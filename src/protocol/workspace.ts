@@ -100,8 +100,8 @@ export interface WorkspacePort {
    * does not contain the result.
    */
   close(task: WorkspaceTask): Promise<WorkspaceResult | null>;
-  /** Returns the changes in a workspace as a unified diff of at most `maxBytes`, with a note about what is left out. */
-  diff(id: string, maxBytes: number, signal: AbortSignal): Promise<string>;
+  /** Returns the changes in a workspace as a unified diff of at most `maxLength` UTF-16 units, with a note about the rest. */
+  diff(id: string, maxLength: number, signal: AbortSignal): Promise<string>;
   /** Merges the changes of a workspace with the present files of its source, without writing anything. */
   proposeLanding(
     id: string,

@@ -59,7 +59,7 @@ export async function createWorkspace(
     if (
       isDamagedWorkspace(earlier)
         ? lstatIfPresent(tree) !== undefined
-        : earlier.status !== 'creating'
+        : earlier.status !== 'creating' && earlier.status !== 'removed'
     ) {
       throw new MusterError(
         'CONFLICT',

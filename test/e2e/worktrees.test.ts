@@ -69,6 +69,12 @@ function toolNames(request: RecordedRequest | undefined): readonly string[] {
   return request?.tools.map(({ name }) => name) ?? [];
 }
 
+const IDENTITY = {
+  GIT_AUTHOR_NAME: 'Me',
+  GIT_AUTHOR_EMAIL: 'me@localhost',
+  GIT_COMMITTER_NAME: 'Me',
+  GIT_COMMITTER_EMAIL: 'me@localhost',
+};
 const EDIT = bash("sed -i 's/two/TWO/' src/a.txt");
 
 describe('a task with a worktree', () => {
@@ -163,5 +169,66 @@ describe('a task with a worktree', () => {
       /Change \/.*\/workspaces\/[a-z0-9]+\/tree\/src\/a\.txt\./,
     );
     expect(child?.systemParts.join('\n')).toContain('were replaced by those here');
+  });
+});
+
+/** Runs a task that edits in a worktree, and returns its id. */
+async function leaveChanges(world: World): Promise<string> {
+  const run = await world.run(['-p', 'go', ...FLAGS, '--output-format', 'stream-json']);
+  expect(run).toMatchObject({ code: 0 });
+  const closed = eventsOf(run).find(({ type }) => type === 'workspace.closed');
+  return closed?.task ?? '';
+}
+
+describe('the commands for the changes of a task', () => {
+  const script: Script = { main: [() => [task('Put two into capitals.')]], child: [[EDIT]] };
+
+  it('shows, applies as a commit and undoes them, with the user at work meanwhile', async () => {
+    await using world = await openRepository(script);
+    const { workspace: cwd } = world.sandbox;
+    const id = await leaveChanges(world);
+    const data = ['--data-dir', world.sandbox.data];
+    const diff = await world.run(['tasks', 'diff', id, ...data]);
+    expect(diff.stdout).toMatch(/--- a\/src\/a\.txt\n\+\+\+ b\/src\/a\.txt\n@@[^]*-two\n\+TWO/);
+    writeFileSync(join(cwd, 'src/a.txt'), 'one\ntwo\nthree\nfour\nfive\nsix\n');
+    const applied = await world.run(['tasks', 'apply', id, ...data], { env: IDENTITY });
+    expect(applied.stdout).toMatch(/^task \w+: applied in 1 file as commit [0-9a-f]{10}: .*a\.txt/);
+    const file = () => readFileSync(join(cwd, 'src/a.txt'), 'utf8');
+    expect(file()).toBe('one\nTWO\nthree\nfour\nfive\nsix\n');
+    expect(git(cwd, 'show', 'HEAD:src/a.txt')).toBe('one\nTWO\nthree\nfour\nfive\n');
+    expect(git(cwd, 'status', '--short')).toBe(' M src/a.txt\n');
+    expect(git(cwd, 'log', '--format=%s').trim().split('\n')).toEqual(['change a', 'first']);
+    expect(git(cwd, 'branch', '--list').trim()).toBe('* main');
+    const undone = await world.run(['tasks', 'apply', id, '--undo', ...data]);
+    expect(undone).toMatchObject({ code: 0 });
+    expect(file()).toBe('one\ntwo\nthree\nfour\nfive\nsix\n');
+  });
+
+  it('names conflicts and changes nothing', async () => {
+    await using world = await openRepository(script);
+    const { workspace: cwd } = world.sandbox;
+    const id = await leaveChanges(world);
+    const mine = 'one\nzwei\nthree\nfour\nfive\n';
+    writeFileSync(join(cwd, 'src/a.txt'), mine);
+    const run = await world.run(['tasks', 'apply', id, '--data-dir', world.sandbox.data]);
+    expect(run.code).toBe(1);
+    expect(run.stdout).toContain(
+      '<<<<<<< your file, line 2\nzwei\n=======\nTWO\n>>>>>>> the task, line 2',
+    );
+    expect(readFileSync(join(cwd, 'src/a.txt'), 'utf8')).toBe(mine);
+  });
+
+  it('discards them with the worktree and its branch', async () => {
+    await using world = await openRepository(script);
+    const { workspace: cwd } = world.sandbox;
+    const id = await leaveChanges(world);
+    expect(git(cwd, 'branch', '--list', 'muster/*')).toContain(`muster/${id}/change-a`);
+    const run = await world.run(['tasks', 'discard', id, '--data-dir', world.sandbox.data]);
+    expect(run.stdout).toBe(`task ${id}: the changes of 1 file are deleted\n`);
+    expect(git(cwd, 'branch', '--list').trim()).toBe('* main');
+    expect(git(cwd, 'worktree', 'list').trim().split('\n')).toHaveLength(1);
+    const again = await world.run(['tasks', 'diff', id, '--data-dir', world.sandbox.data]);
+    expect(again.code).toBe(1);
+    expect(again.stderr).toContain(`no task ${id} has a workspace`);
   });
 });

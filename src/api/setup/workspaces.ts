@@ -4,6 +4,7 @@ import {
   MAX_LISTED_CHANGES,
   type TaskWorkspace,
   type WorkspacePort,
+  type ExpectedConflict,
   type LandingProposal,
   type SetupRunner,
   type WorkspaceResult,
@@ -101,13 +102,27 @@ class SessionWorkspaces implements WorkspacePort {
     // What the task left is recorded even if it was stopped.
     const { signal } = new AbortController();
     const end = await endWorkspace(record, { environment: this.#parts.environment, signal });
-    return toResult(end);
+    const conflicts = end.isChanged ? await this.#findConflicts(end.record, signal) : [];
+    return toResult(end, conflicts);
   }
 
-  async diff(id: string, maxBytes: number, signal: AbortSignal): Promise<string> {
+  async #findConflicts(
+    record: WorkspaceRecord,
+    signal: AbortSignal,
+  ): Promise<readonly ExpectedConflict[]> {
+    const { environment, dataDir } = this.#parts;
+    const { findExpectedConflicts } = await import('../workspaces/expected-conflicts.ts');
+    return await findExpectedConflicts(record, { environment, signal, dataDir: dataDir ?? '' });
+  }
+
+  async diff(id: string, maxLength: number, signal: AbortSignal): Promise<string> {
     const record = await this.#requireRecord(id);
-    const { formatDiff } = await import('../../workspaces/format-diff.ts');
-    return await formatDiff(record, { environment: this.#parts.environment, signal, maxBytes });
+    const [{ formatDiff }, { listDifferences }] = await Promise.all([
+      import('../../workspaces/format-diff.ts'),
+      import('../../workspaces/list-differences.ts'),
+    ]);
+    const { environment } = this.#parts;
+    return formatDiff(await listDifferences(record, { environment, signal }), maxLength);
   }
 
   async discard(id: string, signal: AbortSignal): Promise<void> {
@@ -175,7 +190,7 @@ function describeBase({ git, createdAt }: WorkspaceRecord): string {
   return git?.base ?? createdAt;
 }
 
-function toResult(end: WorkspaceEnd): WorkspaceResult {
+function toResult(end: WorkspaceEnd, conflicts: readonly ExpectedConflict[]): WorkspaceResult {
   const { isChanged, files, commits, commit } = end;
   const count = (lines: readonly (number | null)[]): number =>
     lines.reduce<number>((sum, each) => sum + (each ?? 0), 0);
@@ -187,6 +202,6 @@ function toResult(end: WorkspaceEnd): WorkspaceResult {
     deletedLines: count(files.map(({ deleted }) => deleted)),
     commits,
     commit,
-    conflicts: [],
+    conflicts,
   };
 }

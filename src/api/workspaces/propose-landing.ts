@@ -1,4 +1,7 @@
 import { dirname, join } from 'node:path';
+import { errorMessage, MusterError } from '../../base/errors.ts';
+import { sanitizeLine } from '../../base/terminal-text.ts';
+import { titleOf } from '../../base/title.ts';
 import type {
   LandedFile,
   LandingCheck,
@@ -8,8 +11,13 @@ import type {
 import type { Environment } from '../../sys/env.ts';
 import { withDirectoryLock } from '../../store/locks/directory-lock.ts';
 import type { PathDifference, PathState } from '../../workspaces/difference.ts';
+import { createGitPort, prepareCommit } from '../../workspaces/landing/commit.ts';
+import type { GitChange } from '../../workspaces/landing/git-change.ts';
+import type { HeadTree } from '../../workspaces/landing/head-tree.ts';
 import { land, type LandingContext } from '../../workspaces/landing/land.ts';
 import { planLanding, type LandingPlan } from '../../workspaces/landing/plan-landing.ts';
+import { mergeDifferences } from '../../workspaces/merge/merge-differences.ts';
+import { removeWorkspace } from '../../workspaces/remove.ts';
 import { listDifferences } from '../../workspaces/list-differences.ts';
 import type { Conflict } from '../../workspaces/merge/conflict.ts';
 import type { ConflictHunk } from '../../workspaces/merge/merge-text.ts';
@@ -45,19 +53,66 @@ export async function proposeLanding(
       const { check } = options;
       const { subdirectory } = record;
       if (check !== null) await checkMergedFiles(plan, check, { subdirectory, signal });
-      await land(plan, createLandingContext(record.id, options));
-      return { commit: null };
+      const commit =
+        options.form === 'files' || record.git === undefined
+          ? null
+          : await prepareLandingCommit(record, differences, options);
+      await land(plan, createLandingContext(record.id, options), commit);
+      await removeLanded(record, options);
+      return { commit: commit?.ref?.after ?? null };
     },
   };
+}
+
+/** Makes the commit of a landing. Throws CONFLICT if the changes can't be merged with the last commit. */
+async function prepareLandingCommit(
+  record: WorkspaceRecord,
+  differences: readonly PathDifference[],
+  { form, environment, signal }: LandingOptions,
+): Promise<GitChange | null> {
+  const { git, result, id, description } = record;
+  // The uncommitted changes of the user, from which the task may have begun, must not get into the history.
+  const tip = form === 'commits' && git?.head === git?.base ? (result?.commit ?? null) : null;
+  const title = sanitizeLine(titleOf(description));
+  const request = {
+    record,
+    paths: differences.flatMap(({ path, from }) => (from === undefined ? [path] : [from, path])),
+    message: `${title === '' ? 'Land the changes of a task' : title}\n\nTask: ${id}\n`,
+    ...(tip === null ? {} : { mergedCommit: tip }),
+    merge: (head: HeadTree) => {
+      const { changes, conflicts } = mergeDifferences(differences, head);
+      if (conflicts.length === 0) return changes;
+      const paths = conflicts.map(({ path }) => path).join(', ');
+      throw new MusterError(
+        'CONFLICT',
+        `nothing was changed: the changes fit your files, but not your last commit (${paths}), so a commit would need your uncommitted changes; commit them first, or use --no-commit`,
+      );
+    },
+  };
+  return await prepareCommit(request, { environment, signal });
+}
+
+/** Removes a workspace whose changes have landed. The landing can still be undone. */
+async function removeLanded(record: WorkspaceRecord, options: LandingOptions): Promise<void> {
+  const { environment } = options;
+  try {
+    // The landing is complete, so an abort no longer matters.
+    const { signal } = new AbortController();
+    await removeWorkspace(record, { discard: 'changes', environment, signal });
+  } catch (thrown) {
+    const message = `the changes have landed, but the workspace ${record.tree} could not be removed: ${errorMessage(thrown)}`;
+    throw new MusterError('INTERNAL_ERROR', message);
+  }
 }
 
 /** Creates the surroundings of a landing of one workspace. */
 export function createLandingContext(
   id: string,
-  { dataDir, signal }: Pick<LandingOptions, 'dataDir' | 'signal'>,
+  { dataDir, environment, signal }: Pick<LandingOptions, 'dataDir' | 'environment' | 'signal'>,
 ): LandingContext {
   return {
     directory: workspaceDirectory(dataDir, id),
+    git: createGitPort(id, { environment, signal }),
     lock: (path, work) =>
       withDirectoryLock(dirname(path), (ms) => sleepUnlessAborted(ms, signal), work),
   };

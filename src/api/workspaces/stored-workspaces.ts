@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { hasCriteria, type AcceptanceCriteria } from '../../protocol/acceptance.ts';
-import type { ChangedFile } from '../../protocol/workspace.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { Environment } from '../../sys/env.ts';
-import { endWorkspace } from '../../workspaces/end.ts';
+import { endWorkspace, type WorkspaceEnd } from '../../workspaces/end.ts';
 import { formatDiff } from '../../workspaces/format-diff.ts';
+import { listDifferences } from '../../workspaces/list-differences.ts';
 import { undoLanding, recoverLanding } from '../../workspaces/landing/land.ts';
 import { listUnfinishedLandings } from '../../workspaces/landing/unfinished.ts';
 import {
@@ -31,7 +31,8 @@ interface StoredParts {
   readonly onNotice: (line: string) => void;
 }
 
-const MAX_DIFF_BYTES = 16 * 1024 * 1024;
+/** The maximum length of a diff, in UTF-16 units. */
+const MAX_DIFF_LENGTH = 16 * 1024 * 1024;
 
 /** Opens the workspaces of a data directory, for use without a session. */
 export function openStoredWorkspaces(parts: StoredParts): StoredWorkspaces {
@@ -41,10 +42,8 @@ export function openStoredWorkspaces(parts: StoredParts): StoredWorkspaces {
     list: () => listWorkspaces(dataDir).flatMap((each) => (isDamagedWorkspace(each) ? [] : [each])),
     unfinished: () => listUnfinishedLandings(join(dataDir, 'workspaces')),
     async diff(prefix) {
-      return await formatDiff(requireOpen(findRecord(parts, prefix)), {
-        ...access,
-        maxBytes: MAX_DIFF_BYTES,
-      });
+      const record = requireOpen(findRecord(parts, prefix));
+      return formatDiff(await listDifferences(record, access), MAX_DIFF_LENGTH);
     },
     apply: (prefix, form) => applyWorkspace(parts, prefix, form),
     async undo(prefix) {
@@ -79,11 +78,13 @@ async function applyWorkspace(
   const found = requireOpen(findRecord(parts, prefix));
   requireIdle(parts, found);
   const { id } = found;
-  const { record } = await readEnd(parts, found);
+  const { record, commits } = await readEnd(parts, found);
   if (record.status !== 'ended') return { kind: 'landed', id, paths: [], left: [], commit: null };
   const criteria = readCriteria(parts.store, id);
   const check = criteria === null ? null : { criteria, run: createCommandRunner(parts) };
-  const proposal = await proposeLanding(record, { ...parts, check, form });
+  // Without commits of the task itself, there is nothing to keep apart.
+  const chosen = form === 'commits' && commits === 0 ? 'squash' : form;
+  const proposal = await proposeLanding(record, { ...parts, check, form: chosen });
   if (!proposal.ok) return { kind: 'conflicts', id, conflicts: proposal.conflicts };
   const paths = proposal.files.map(({ path }) => path);
   if (paths.length === 0) return { kind: 'landed', id, paths, left: [], commit: null };
@@ -95,7 +96,7 @@ async function applyWorkspace(
 async function readEnd(
   { environment, signal }: StoredParts,
   record: WorkspaceRecord,
-): Promise<{ readonly record: WorkspaceRecord; readonly files: readonly ChangedFile[] }> {
+): Promise<WorkspaceEnd> {
   return await endWorkspace(record, { environment, signal });
 }
 

@@ -23,6 +23,8 @@ export interface CommitRequest {
   readonly merge: (head: HeadTree) => readonly PathDifference[];
   /** The paths that `merge` may read. */
   readonly paths: readonly string[];
+  /** The last commit of the task, if its commits become part of the history: a second parent. Default: none. */
+  readonly mergedCommit?: string;
   readonly message: string;
 }
 
@@ -32,7 +34,7 @@ export interface CommitRequest {
  * null if the merge changes nothing.
  */
 export async function prepareCommit(
-  { record, merge, paths, message }: CommitRequest,
+  { record, merge, paths, mergedCommit, message }: CommitRequest,
   access: WorkspaceAccess,
 ): Promise<GitChange | null> {
   const { git, place } = await openSource(record.source, record.id, access);
@@ -50,7 +52,7 @@ export async function prepareCommit(
     a?.mode === b?.mode && a?.object === b?.object;
   const commit = await commitTree(git, place, {
     tree: entries.tree,
-    parents: head === null ? [] : [head],
+    parents: [head, mergedCommit].flatMap((parent) => parent ?? []),
     message,
   });
   return {
