@@ -1,4 +1,5 @@
 /** The functions about tasks in the data directory that front ends use. */
 export { readTree } from './tasks/read-tree.ts';
 export { recentRepairs } from './tasks/recent-repairs.ts';
+export { findWorkspaceProblems } from './workspaces/workspace-problems.ts';
 export { openTasks } from './tasks/tasks.ts';

@@ -26,7 +26,7 @@ import type { MusterOptions } from '../setup/options.ts';
 import { Retention } from '../setup/retention.ts';
 import { announceMissingSandbox, openConfiguredSandbox } from '../setup/sandbox.ts';
 import { createEngineSettings } from '../setup/settings.ts';
-import { createSessionWorkspaces } from '../setup/workspaces.ts';
+import { createSessionWorkspaces, finishLandings } from '../setup/workspaces.ts';
 import { openSessionLanguages, type SessionLanguages } from '../setup/languages.ts';
 import { loadWebAccess, openSearch } from '../setup/web.ts';
 import { ControlChannel } from './control-channel.ts';
@@ -166,6 +166,8 @@ async function createEngine(
   const configDirectory = toRealPath(userConfigDirectory(state));
   const home = toRealPath(state.home);
   const git = await session.gitStatus;
+  if (storage.canWriteDataDir)
+    await finishLandings({ dataDir: directory, environment }, roots, onNotice);
   const search = openSearch(loaded.config.web, environment, models);
   return new Engine({
     store,

@@ -1,4 +1,8 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
+import { isInside } from '../../base/path-inside.ts';
+import { directoryNames } from '../../sys/files/path-lookup.ts';
 import type { Config } from '../../config/config.ts';
 import {
   MAX_LISTED_CHANGES,
@@ -168,6 +172,43 @@ class SessionWorkspaces implements WorkspacePort {
     const why =
       record === null ? 'has no workspace' : `has no workspace any more: it was ${record.status}`;
     throw new MusterError('NOT_FOUND', `task ${id} ${why}`);
+  }
+}
+
+/**
+ * Finishes the landings of killed processes in the directories of a session. Their changes are then complete. Reports
+ * each of them, and what could not be finished.
+ */
+export async function finishLandings(
+  { dataDir, environment }: { readonly dataDir: string; readonly environment: Environment },
+  roots: readonly string[],
+  onNotice: (line: string) => void,
+): Promise<void> {
+  const all = join(dataDir, 'workspaces');
+  if (!directoryNames(all).some((id) => existsSync(join(all, id, 'landing')))) return;
+  const [{ listUnfinishedLandings }, { recoverLanding }, { createLandingContext }] =
+    await Promise.all([
+      import('../../workspaces/landing/unfinished.ts'),
+      import('../../workspaces/landing/land.ts'),
+      import('../workspaces/propose-landing.ts'),
+    ]);
+  const { signal } = new AbortController();
+  for (const { task, source } of listUnfinishedLandings(all)) {
+    if (!roots.some((root) => isInside(source, root) || isInside(root, source))) continue;
+    try {
+      const context = createLandingContext(task, { dataDir, environment, signal });
+      const { left } = await recoverLanding('continue', context);
+      const skipped =
+        left.length === 0
+          ? ''
+          : `; left as they are, because they changed since: ${left.join(', ')}`;
+      onNotice(
+        `the changes of task ${task}, whose landing in ${source} was interrupted, are complete now (muster tasks apply ${task} --undo takes them back)${skipped}`,
+      );
+    } catch (thrown) {
+      if (!(thrown instanceof MusterError)) throw thrown;
+      onNotice(`the interrupted landing of task ${task} could not be finished: ${thrown.message}`);
+    }
   }
 }
 

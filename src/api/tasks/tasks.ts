@@ -5,6 +5,8 @@ import { dataDirectory } from '../../config/paths.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { buildResultEnvelope } from '../../engine/results/result.ts';
 import { openMemoryStore } from '../../store/memory-store.ts';
+import { plural } from '../../base/text.ts';
+import { directoryNames } from '../../sys/files/path-lookup.ts';
 import { homeDirectory, readEnvironment, type Environment } from '../../sys/env.ts';
 import { openDataDirectory } from '../setup/data-dir.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
@@ -163,6 +165,16 @@ function createTasks(
       return deleteTasksWithDescendants(store, ids);
     },
     async prune(endedBefore) {
+      const { dataDir } = taskDirectory;
+      if (directoryNames(join(dataDir, 'workspaces')).length > 0) {
+        const { signal } = new AbortController();
+        const workspaces = await this.workspaces(signal);
+        const { kept } = await workspaces.prune(endedBefore);
+        if (kept.length > 0)
+          onNotice(
+            `changes of ${plural(kept.length, 'task')} wait in workspaces, which are kept: ${kept.join(', ')} (muster tasks apply or discard)`,
+          );
+      }
       const known = new Map(store.list().map((task) => [task.id, task]));
       const pruned: DeletedTask[] = [];
       for (;;) {

@@ -43,6 +43,11 @@ export interface StoredWorkspaces {
   undo(id: string): Promise<LandingOutcome>;
   /** Ends a landing whose process has died: in the state after it, or in the state before it. */
   recover(id: string, action: 'continue' | 'abort'): Promise<LandingOutcome>;
+  /**
+   * Deletes what killed processes have left of workspaces without changes, and what is kept to undo landings of tasks
+   * that ended before a time (ms since the epoch). Workspaces with changes stay. Returns the ids of their tasks.
+   */
+  prune(endedBefore: number): Promise<{ readonly kept: readonly string[] }>;
   /** Deletes the workspace with its changes. */
   discard(id: string): Promise<{ readonly id: string; readonly files: readonly ChangedFile[] }>;
 }

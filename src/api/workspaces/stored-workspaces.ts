@@ -16,7 +16,13 @@ import {
   workspaceDirectory,
   type WorkspaceRecord,
 } from '../../workspaces/record.ts';
-import { removeWorkspace } from '../../workspaces/remove.ts';
+import {
+  finishRemoval,
+  findAbandonedWorkspaces,
+  removeWorkspace,
+} from '../../workspaces/remove.ts';
+import { readJournal, unfinishedDirectory } from '../../workspaces/landing/journal.ts';
+import { deleteDirectory } from '../../workspaces/worktree-files.ts';
 import { createCommandRunner } from './command-runner.ts';
 import { createLandingContext, proposeLanding, toLandingConflict } from './propose-landing.ts';
 import type { LandingForm, LandingOutcome, StoredWorkspaces } from './contract.ts';
@@ -60,6 +66,7 @@ export function openStoredWorkspaces(parts: StoredParts): StoredWorkspaces {
         ? { kind: 'aborted', id, left: outcome.left }
         : { kind: 'landed', id, paths: outcome.paths, left: outcome.left, commit: null };
     },
+    prune: (endedBefore) => pruneWorkspaces(parts, endedBefore),
     async discard(prefix) {
       const record = requireOpen(findRecord(parts, prefix));
       requireIdle(parts, record);
@@ -68,6 +75,29 @@ export function openStoredWorkspaces(parts: StoredParts): StoredWorkspaces {
       return { id: record.id, files };
     },
   };
+}
+
+async function pruneWorkspaces(
+  parts: StoredParts,
+  endedBefore: number,
+): Promise<{ readonly kept: readonly string[] }> {
+  const { store, dataDir, environment, signal } = parts;
+  const isActive = (id: string): boolean => store.exists(id) && store.getOwner(id) !== null;
+  for (const { workspace, state } of findAbandonedWorkspaces(dataDir, isActive)) {
+    if (isDamagedWorkspace(workspace) || state === 'open') continue;
+    await finishRemoval(workspace, { environment, signal });
+  }
+  const kept: string[] = [];
+  for (const record of listWorkspaces(dataDir)) {
+    if (isDamagedWorkspace(record)) continue;
+    const { id, status, result } = record;
+    if (status === 'ready' || status === 'ended') kept.push(id);
+    const hasExpired = result !== undefined && Date.parse(result.endedAt) < endedBefore;
+    const directory = workspaceDirectory(dataDir, id);
+    const isFinished = readJournal(unfinishedDirectory(directory)) === null;
+    if (status === 'removed' && hasExpired && isFinished) await deleteDirectory(directory);
+  }
+  return { kept };
 }
 
 async function applyWorkspace(

@@ -45,6 +45,7 @@ function makeContext(place: ReturnType<typeof makePlace>, environment: Environme
     uid: process.getuid?.(),
     ripgrep: () => Promise.resolve(process.execPath),
     agents: () => Promise.resolve({ loaded: 6, problems: [], skipped: [] }),
+    workspaces: () => Promise.resolve([]),
     repairs: () => Promise.resolve(new Map()),
     sandbox: () => Promise.resolve({ on: true, kind: 'bwrap' }),
     servers: () => Promise.resolve({ servers: [], problems: [] }),

@@ -10,6 +10,7 @@ import {
   loadSandbox,
   type ModelsReport,
   type SandboxOptions,
+  type WorkspaceProblem,
   type AgentsLocation,
 } from '../../../../api/index.ts';
 import { MusterError } from '../../../../base/errors.ts';
@@ -50,6 +51,8 @@ export interface DoctorProbes {
   readonly agents: (location: DoctorLocation) => Promise<AgentsReport>;
   /** Repairs in the answers of the newest tasks. */
   readonly repairs: (dataDir: string) => Promise<RepairsByModel>;
+  /** Lists what processes have left behind of the workspaces in a data directory. */
+  readonly workspaces: (dataDir: string) => Promise<readonly WorkspaceProblem[]>;
   /** Tests the sandbox. Must leave no files behind. */
   readonly sandbox: (location: Omit<SandboxOptions, 'canWriteDataDir'>) => Promise<SandboxState>;
   /** Starts each MCP server, and stops it. */
@@ -77,6 +80,7 @@ export function processProbes({ environment }: CommandContext): DoctorProbes {
     ripgrep: async () => (await import('@vscode/ripgrep')).rgPath,
     models: async (loaded, state) => (await loadModelReports()).reportModels(loaded, state),
     repairs: async (data) => (await loadStoredTasks()).recentRepairs(data, environment),
+    workspaces: async (dataDir) => (await loadStoredTasks()).findWorkspaceProblems(dataDir),
     sandbox: async (location) => {
       const { openConfiguredSandbox } = await loadSandbox();
       return openConfiguredSandbox({ ...location, canWriteDataDir: false }).state();
@@ -151,6 +155,7 @@ async function allChecks(
     await ripgrepCheck(probes.ripgrep),
     ...shellCheck('/bin/bash'),
     gitCheck(environment),
+    ...(await probes.workspaces(data)).map(({ detail, fix }) => warn('workspaces', detail, fix)),
     sandboxCheck(await probes.sandbox(sandboxLocation)),
     ...serverChecks(
       await probes.servers(state, {
