@@ -1,3 +1,5 @@
+import { LANDING_TOOL } from '../protocol/tool-names.ts';
+import type { ToolSpec } from '../protocol/model.ts';
 import { setImmediate as settled } from 'node:timers/promises';
 import { NO_WORK, type RequestPrefix } from '../protocol/model.ts';
 import { deferred } from '../base/async.ts';
@@ -65,6 +67,9 @@ export async function rerunEpoch(source: RerunSource, request: EpochToRerun): Pr
   return { difference, reached, state: request.state };
 }
 
+/** The description of a tool. A rerun sends no requests. */
+const NOT_SENT: ToolSpec = { name: LANDING_TOOL, description: '', inputSchema: {} };
+
 class Rerun {
   readonly log: RerunLog;
   private readonly request: EpochToRerun;
@@ -93,14 +98,15 @@ class Rerun {
     this.deadlines = new LoggedDeadlines(clock);
     this.deps = this.createDeps(source, clock);
     const journal = new Journal(this.log, state, (event) => this.handleWritten(event));
-    const view = new Map([...order.view].map(([name, tool]) => [name, this.calls.asTool(tool)]));
+    const asLogged = (tool: AnyTool): AnyTool => this.calls.asTool(tool);
+    const view = new Map([...order.view].map(([name, tool]) => [name, asLogged(tool)]));
+    const landing = [source.tools.get(LANDING_TOOL)].flatMap((tool) => tool ?? []).map(asLogged)[0];
     this.run = new LoggedRun(
       this.deps,
       {
         journal,
         prefix: order.prefix,
-        // A rerun compares events, which do not contain the tools of requests.
-        landing: null,
+        landing: landing === undefined ? null : { tool: landing, spec: NOT_SENT },
         view,
         tree: new LoggedTree(id, this.deps, this.log),
         parent: null,

@@ -1,4 +1,3 @@
-import { LANDING_TOOL } from '../protocol/tool-names.ts';
 import { type EpochToRerun, rerunEpoch, type EpochRerun } from './rerun-epoch.ts';
 import { MusterError } from '../base/errors.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
@@ -78,10 +77,7 @@ export async function rerunTaskLog(
 ): Promise<TaskRerun> {
   const { spec } = foldEvents(events.slice(0, 1));
   const view = new Map(
-    [...spec.tools, LANDING_TOOL].map((name) => [
-      name,
-      source.tools.get(name) ?? createUnknownTool(name),
-    ]),
+    spec.tools.map((name) => [name, source.tools.get(name) ?? createUnknownTool(name)]),
   );
   const prefix = loadPrefix(source.store, spec.prefix);
   let difference: Difference | null = null;

@@ -89,6 +89,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'base',
   ],
   api: [
+    'acceptance',
     'trust',
     'report',
     'replay',
@@ -169,7 +170,17 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'model-port.ts',
     'probe',
   ],
-  api: ['setup', 'mcp', 'context', 'agents', 'templates', 'tasks', 'session', 'explain'],
+  api: [
+    'setup',
+    'mcp',
+    'context',
+    'agents',
+    'templates',
+    'workspaces',
+    'tasks',
+    'session',
+    'explain',
+  ],
 };
 
 /** The module of a file: its first folder below `src`. */

@@ -26,7 +26,7 @@ import type { MusterOptions } from '../setup/options.ts';
 import { Retention } from '../setup/retention.ts';
 import { announceMissingSandbox, openConfiguredSandbox } from '../setup/sandbox.ts';
 import { createEngineSettings } from '../setup/settings.ts';
-import { createSessionWorkspaces, finishLandings } from '../setup/workspaces.ts';
+import { createSessionWorkspaces, finishLandings } from '../workspaces/session-workspaces.ts';
 import { openSessionLanguages, type SessionLanguages } from '../setup/languages.ts';
 import { loadWebAccess, openSearch } from '../setup/web.ts';
 import { ControlChannel } from './control-channel.ts';

@@ -171,17 +171,15 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
   return run;
 }
 
-/** Returns the tools that may run in a task, and the tool that its requests list only later. */
+/** Returns the tools of a task, and the tool that it gets only later. */
 export function toToolParts(
   deps: Pick<EngineDeps, 'tools' | 'settings'>,
   tools: readonly AnyTool[],
   spec: TaskSpec,
 ): Pick<TaskRunParts, 'view' | 'landing'> {
-  const landing = findLandingTool(deps, spec);
-  const all = landing === null ? tools : [...tools, landing.tool];
   return {
-    view: new Map(all.map((tool) => [tool.name, tool])),
-    landing: landing?.spec ?? null,
+    view: new Map(tools.map((tool) => [tool.name, tool])),
+    landing: findLandingTool(deps, spec),
   };
 }
 

@@ -1,17 +1,10 @@
 import { describeTools } from '../../protocol/model-families/describe-tools.ts';
 import { findModelFamily } from '../../protocol/model-families/model-families.ts';
-import type { ToolSpec } from '../../protocol/model.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
-import type { AnyTool } from '../../protocol/tool.ts';
 import { DELEGATING_TOOLS, LANDING_TOOL } from '../../protocol/tool-names.ts';
 import { isToolDisallowed } from '../../policy/rules/tool-cover.ts';
 import type { EngineDeps } from '../task/deps.ts';
-
-/** The tool that lands what descendants left in their workspaces, and its description for the model of a task. */
-export interface LandingTool {
-  readonly tool: AnyTool;
-  readonly spec: ToolSpec;
-}
+import type { LandingTool } from '../task/task-run.ts';
 
 /**
  * Finds the landing tool for a task that can delegate. Requests list it from the moment on at which a descendant gets a

@@ -23,6 +23,12 @@ import type { TaskInput } from '../../protocol/input.ts';
 import { toolCalls, type AssistantMessage, type ToolCallPart } from '../../protocol/message.ts';
 import { CoalescedWork } from '../../base/coalesced-work.ts';
 
+/** The tool that lands what descendants left in their workspaces, and its description for the model of a task. */
+export interface LandingTool {
+  readonly tool: AnyTool;
+  readonly spec: ToolSpec;
+}
+
 /** The parts of a `TaskRun`. */
 export interface TaskRunParts {
   /** The specification before redaction. Absent for a task that was read from its log. */
@@ -31,8 +37,8 @@ export interface TaskRunParts {
   readonly prefix: RequestPrefix;
   /** The tools of the task, by name. No other tool can run. */
   readonly view: ReadonlyMap<string, AnyTool>;
-  /** The tool that requests list from the moment on at which a descendant has a workspace; null for none. */
-  readonly landing: ToolSpec | null;
+  /** The tool that the task gets when a descendant gets a workspace; null for none. */
+  readonly landing: LandingTool | null;
   readonly tree: TaskTree;
   /** The task that created or resumed this task and gets its result; null when a person did. */
   readonly parent: TaskRun | null;
@@ -47,7 +53,6 @@ export interface TaskRunParts {
 /** A task that runs in this process. Everything that must survive the process is in its journal. */
 export class TaskRun {
   readonly journal: Journal;
-  readonly view: ReadonlyMap<string, AnyTool>;
   readonly tree: TaskTree;
   readonly parent: TaskRun | null;
   /** Runs the task to its end without a model; undefined for a conversation. */
@@ -75,6 +80,8 @@ export class TaskRun {
   preparation: Promise<void> = Promise.resolve();
   private readonly firstPrefix: RequestPrefix;
   private readonly laterPrefix: RequestPrefix;
+  private readonly firstView: ReadonlyMap<string, AnyTool>;
+  private readonly laterView: ReadonlyMap<string, AnyTool>;
   private readonly deps: EngineDeps;
   private readonly created: TaskSpec | null;
   private readonly recorded: TaskSpec;
@@ -88,8 +95,11 @@ export class TaskRun {
     this.journal = journal;
     const { prefix, landing } = parts;
     this.firstPrefix = prefix;
-    this.laterPrefix = landing === null ? prefix : { ...prefix, tools: [...prefix.tools, landing] };
-    this.view = parts.view;
+    this.laterPrefix =
+      landing === null ? prefix : { ...prefix, tools: [...prefix.tools, landing.spec] };
+    this.firstView = parts.view;
+    this.laterView =
+      landing === null ? parts.view : new Map([...parts.view, [landing.tool.name, landing.tool]]);
     this.tree = tree;
     this.parent = parent;
     this.drive = parts.drive;
@@ -143,6 +153,11 @@ export class TaskRun {
   /** The beginning of the next request. */
   get prefix(): RequestPrefix {
     return this.state.hasWorkspacesBelow ? this.laterPrefix : this.firstPrefix;
+  }
+
+  /** The tools of the task, by name. No other tool can run. */
+  get view(): ReadonlyMap<string, AnyTool> {
+    return this.state.hasWorkspacesBelow ? this.laterView : this.firstView;
   }
 
   get state(): TaskState {

@@ -27,6 +27,7 @@ const SHORTEST: Readonly<Record<string, JsonObject>> = {
   TaskReplay: { task_id: 'a' },
   ToolSearch: { query: 'a' },
   RunTemplate: { template: 'a', items: ['b'] },
+  TaskLand: { task_id: 'a', action: 'diff' },
 };
 
 test('every tool is in the table', () => {

@@ -122,7 +122,7 @@ describe('the arguments of Task', () => {
       'an unknown one',
       { prompt: 'a', agent: 'x' },
       [
-        'agent: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema, accept, models, context',
+        'agent: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema, accept, models, context, isolation',
       ],
     ],
     [
@@ -184,7 +184,7 @@ describe('the arguments of Task', () => {
       'a prototype',
       JSON.parse('{"prompt":"a","__proto__":1}'),
       [
-        '__proto__: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema, accept, models, context',
+        '__proto__: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema, accept, models, context, isolation',
       ],
     ],
   ])('refuse %s', (_, params, issues) => {

@@ -115,7 +115,7 @@ class SessionWorkspaces implements WorkspacePort {
     signal: AbortSignal,
   ): Promise<readonly ExpectedConflict[]> {
     const { environment, dataDir } = this.#parts;
-    const { findExpectedConflicts } = await import('../workspaces/expected-conflicts.ts');
+    const { findExpectedConflicts } = await import('./expected-conflicts.ts');
     return await findExpectedConflicts(record, { environment, signal, dataDir: dataDir ?? '' });
   }
 
@@ -142,7 +142,7 @@ class SessionWorkspaces implements WorkspacePort {
   ): Promise<LandingProposal> {
     const record = await this.#requireRecord(id);
     const { dataDir, environment } = this.#parts;
-    const { proposeLanding } = await import('../workspaces/propose-landing.ts');
+    const { proposeLanding } = await import('./propose-landing.ts');
     return await proposeLanding(record, {
       dataDir: dataDir ?? '',
       environment,
@@ -190,7 +190,7 @@ export async function finishLandings(
     await Promise.all([
       import('../../workspaces/landing/unfinished.ts'),
       import('../../workspaces/landing/land.ts'),
-      import('../workspaces/propose-landing.ts'),
+      import('./propose-landing.ts'),
     ]);
   const { signal } = new AbortController();
   for (const { task, source } of listUnfinishedLandings(all)) {
