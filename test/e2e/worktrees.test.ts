@@ -192,7 +192,9 @@ describe('the commands for the changes of a task', () => {
     expect(diff.stdout).toMatch(/--- a\/src\/a\.txt\n\+\+\+ b\/src\/a\.txt\n@@[^]*-two\n\+TWO/);
     writeFileSync(join(cwd, 'src/a.txt'), 'one\ntwo\nthree\nfour\nfive\nsix\n');
     const applied = await world.run(['tasks', 'apply', id, ...data], { env: IDENTITY });
-    expect(applied.stdout).toMatch(/^task \w+: applied in 1 file as commit [0-9a-f]{10}: .*a\.txt/);
+    expect(applied.stdout).toMatch(
+      /^task \w+: applied in 1 file as commit [0-9a-f]{10}: src\/a\.txt\n$/,
+    );
     const file = () => readFileSync(join(cwd, 'src/a.txt'), 'utf8');
     expect(file()).toBe('one\nTWO\nthree\nfour\nfive\nsix\n');
     expect(git(cwd, 'show', 'HEAD:src/a.txt')).toBe('one\nTWO\nthree\nfour\nfive\n');

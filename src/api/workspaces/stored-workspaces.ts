@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { hasCriteria, type AcceptanceCriteria } from '../../protocol/acceptance.ts';
@@ -116,7 +116,7 @@ async function applyWorkspace(
   const chosen = form === 'commits' && commits === 0 ? 'squash' : form;
   const proposal = await proposeLanding(record, { ...parts, check, form: chosen });
   if (!proposal.ok) return { kind: 'conflicts', id, conflicts: proposal.conflicts };
-  const paths = proposal.files.map(({ path }) => path);
+  const paths = proposal.files.map(({ path }) => relative(record.source, path));
   if (paths.length === 0) return { kind: 'landed', id, paths, left: [], commit: null };
   const { commit } = await proposal.land();
   return { kind: 'landed', id, paths, left: [], commit };

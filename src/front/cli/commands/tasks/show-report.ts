@@ -111,6 +111,9 @@ function summaryFacts(
       'time',
       formatDuration(isTaskAtWork(state) ? taskAgeMs(state.lifetime, systemClock) : stats.time_ms),
     ],
+    ...(data.workspace === undefined
+      ? []
+      : [['works in', `${data.workspace.tree} (for ${data.workspace.source})`] as const]),
     ['log', data.transcript ?? 'not kept'],
     ['error', error === null ? null : `${error.code}: ${error.message}`],
   ];
