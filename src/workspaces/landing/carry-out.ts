@@ -9,7 +9,7 @@ import { syncDirectory, writeTemporary } from '../../sys/files/write-file.ts';
 import { isSameState, type PathState } from '../difference.ts';
 import { listParents } from '../merge/find-obstacle.ts';
 import type { LandingSide } from './git-change.ts';
-import type { Journal, JournalContents, JournalWrite } from './journal.ts';
+import type { LandingJournal, JournalContents, JournalWrite } from './journal.ts';
 import { adaptMode, holdParent, inspectSourceEntry, readSourceEntry } from './source-tree.ts';
 
 /** The handling of a path that somebody else has changed: it is left as it is, or the operation fails before it. */
@@ -25,7 +25,7 @@ export type ForeignChanges = 'leave' | 'refuse';
  */
 export async function bringSourceTo(
   side: LandingSide,
-  { journal, contents }: { readonly journal: Journal; readonly contents: JournalContents },
+  { journal, contents }: { readonly journal: LandingJournal; readonly contents: JournalContents },
   foreignChanges: ForeignChanges,
 ): Promise<readonly string[]> {
   const { source } = journal;
@@ -47,19 +47,37 @@ export async function bringSourceTo(
       // oxlint-disable-next-line no-await-in-loop -- one file after the other, so that few are open
       if (step.target !== null) stages.set(step, await stage(journal, step));
     }
+    const attempt = (step: Step, change: () => void): void => {
+      try {
+        change();
+      } catch (thrown) {
+        if (foreignChanges === 'refuse' || !isInTheWay(thrown)) throw thrown;
+        left.push(step.path);
+      }
+    };
     for (const step of steps.toReversed()) {
       // A path below another one comes after it.
-      if (step.target === null) removeEntry(source, step);
+      if (step.target === null) attempt(step, () => removeEntry(source, step));
     }
     pruneDirectories(side, journal);
-    for (const [step, directory] of stages) moveIntoPlace(journal, step, directory);
+    for (const [step, directory] of stages) {
+      attempt(step, () => moveIntoPlace(journal, step, directory));
+    }
     if (side === 'before') removeIfEmpty(source, journal.createdDirectories);
   } finally {
     removeTemporaries(journal);
   }
   await syncParents(source, steps);
-  return left;
+  return left.toSorted();
 }
+
+/** Tells whether a step failed because of something that somebody else has put at its path or at one above it. */
+function isInTheWay(thrown: unknown): boolean {
+  if (!(thrown instanceof MusterError)) return false;
+  return thrown.code === 'CONFLICT' || IN_THE_WAY.has(systemErrorCode(thrown.cause) ?? '');
+}
+
+const IN_THE_WAY = new Set(['ENOTDIR', 'EISDIR', 'ENOTEMPTY', 'EEXIST', 'ELOOP']);
 
 /** The change of one path. */
 interface Step {
@@ -74,7 +92,7 @@ interface Step {
 
 function planStep(
   side: LandingSide,
-  { journal, index, write }: { journal: Journal; index: number; write: JournalWrite },
+  { journal, index, write }: { journal: LandingJournal; index: number; write: JournalWrite },
   contents: JournalContents,
 ): Step {
   const [start, target] =
@@ -109,7 +127,7 @@ function changedMeanwhile(source: string, path: string): MusterError {
 }
 
 /** Writes the target of a step to a temporary file. Returns the directory of that file, relative to the source. */
-async function stage({ source }: Journal, step: Step): Promise<string> {
+async function stage({ source }: LandingJournal, step: Step): Promise<string> {
   const { path, target, mode, temporary } = step;
   const exists = (directory: string) => inspectSourceEntry(source, directory).kind === 'directory';
   const directory = listParents(path).findLast(exists) ?? '';
@@ -149,7 +167,7 @@ function removeEntry(source: string, step: Step): void {
 }
 
 /** Removes the directories that the removals have emptied, if the landing may remove them. */
-function pruneDirectories(side: LandingSide, journal: Journal): void {
+function pruneDirectories(side: LandingSide, journal: LandingJournal): void {
   const filled = journal.writes.filter((write) => write[side] !== null).map(({ path }) => path);
   const needed = new Set(filled.flatMap(listParents));
   const replaced = new Set(filled);
@@ -186,7 +204,11 @@ function removeIfEmpty(source: string, directories: readonly string[]): void {
   }
 }
 
-function moveIntoPlace({ source, directoryModes }: Journal, step: Step, directory: string): void {
+function moveIntoPlace(
+  { source, directoryModes }: LandingJournal,
+  step: Step,
+  directory: string,
+): void {
   const { path, temporary } = step;
   for (const each of listParents(path)) makeDirectory(source, each, directoryModes[each]);
   requireStart(source, step);
@@ -214,7 +236,7 @@ function makeDirectory(source: string, path: string, mode: number | undefined): 
 }
 
 /** Removes the temporary files of a landing, also those of a killed process. */
-function removeTemporaries({ id, source, writes }: Journal): void {
+function removeTemporaries({ id, source, writes }: LandingJournal): void {
   const directories = new Set(['', ...writes.flatMap(({ path }) => listParents(path))]);
   for (const directory of directories) {
     if (inspectSourceEntry(source, directory).kind !== 'directory') continue;

@@ -10,7 +10,7 @@ import type { WorkspaceRecord } from '../record.ts';
 import { deleteDirectory } from '../worktree-files.ts';
 import type { WorkspaceAccess } from '../worktree-state.ts';
 import { commitTree } from '../worktree.ts';
-import type { GitChange, GitPort, GitIndexEntry, LandingSide } from './git-change.ts';
+import type { GitChange, GitPort, LandedIndexEntry, LandingSide } from './git-change.ts';
 import { openHeadTree, type HeadTree } from './head-tree.ts';
 
 /** A commit that is about to land. */
@@ -48,7 +48,7 @@ export async function prepareCommit(
   const entries = await storeMerged({ git, place, record }, head, changes);
   const [before, after] = [headTree.entries, entries.after];
   const index = await readIndex(git, place);
-  const isSame = (a: GitIndexEntry | undefined, b: GitIndexEntry | undefined): boolean =>
+  const isSame = (a: LandedIndexEntry | undefined, b: LandedIndexEntry | undefined): boolean =>
     a?.mode === b?.mode && a?.object === b?.object;
   const commit = await commitTree(git, place, {
     tree: entries.tree,
@@ -103,7 +103,7 @@ function listTouched(changes: readonly PathDifference[]): readonly string[] {
 interface StoredMerge {
   readonly tree: string;
   /** The entries of the touched paths; those that were deleted are missing. */
-  readonly after: ReadonlyMap<string, GitIndexEntry>;
+  readonly after: ReadonlyMap<string, LandedIndexEntry>;
 }
 
 /** Stores the merged contents as objects: git converts them as it would the files of the user. */
@@ -142,8 +142,8 @@ async function writeState(path: string, state: PathState): Promise<void> {
 async function readIndex(
   git: WorkspaceGit,
   place: GitPlace,
-): Promise<ReadonlyMap<string, GitIndexEntry>> {
-  const entries = new Map<string, GitIndexEntry>();
+): Promise<ReadonlyMap<string, LandedIndexEntry>> {
+  const entries = new Map<string, LandedIndexEntry>();
   for (const entry of await git.list(place, ['ls-files', '-z', '--stage'])) {
     const end = entry.indexOf('\t');
     const [mode = '', object = '', stage = ''] = entry.slice(0, end).split(' ');
@@ -188,7 +188,7 @@ async function findIndexChanges(
   { index }: GitChange,
 ): Promise<readonly string[]> {
   const current = await readIndex(git, place);
-  const format = (entry: GitIndexEntry | null | undefined): string =>
+  const format = (entry: LandedIndexEntry | null | undefined): string =>
     entry === null || entry === undefined ? '0' : `${entry.mode} ${entry.object}`;
   return index.flatMap((entry) => {
     const [found, target] = [format(current.get(entry.path)), format(entry[side])];

@@ -3,12 +3,20 @@ import { MusterError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { isSameState, type PathDifference, type PathState } from '../difference.ts';
 import { listParents, listRemoved, listWritten } from '../merge/find-obstacle.ts';
-import { writeJournal, type Journal, type JournalWrite, type StoredState } from './journal.ts';
+import {
+  writeJournal,
+  type LandingJournal,
+  type JournalWrite,
+  type StoredState,
+} from './journal.ts';
 import type { LandingPlan } from './plan-landing.ts';
 import { adaptMode, inspectSourceEntry, readSourceEntry, type SourceEntry } from './source-tree.ts';
 
 /** The properties of a landing that do not follow from its plan. */
-export type JournalOptions = Pick<Journal, 'kind' | 'undoes' | 'removableDirectories' | 'git'>;
+export type JournalOptions = Pick<
+  LandingJournal,
+  'kind' | 'undoes' | 'removableDirectories' | 'git'
+>;
 
 /**
  * Checks that the source still is as the plan says, and writes the journal of the landing. Throws MusterError; CONFLICT if
@@ -18,7 +26,7 @@ export async function createJournal(
   directory: string,
   plan: LandingPlan,
   options: JournalOptions,
-): Promise<Journal> {
+): Promise<LandingJournal> {
   const contents: Buffer[] = [];
   let offset = 0;
   const store = (state: PathState, mode: number | null): StoredState => {
@@ -57,7 +65,7 @@ export async function createJournal(
   }));
   const written = listWritten(plan.changes);
   const needed = new Set([...written].flatMap(listParents));
-  const journal: Journal = {
+  const journal: LandingJournal = {
     version: 1,
     id: newId(),
     source,

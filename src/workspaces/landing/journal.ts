@@ -29,7 +29,7 @@ export interface JournalWrite {
 }
 
 /** Everything that is needed to finish a landing, to take it back, or to undo it later. */
-export interface Journal {
+export interface LandingJournal {
   readonly version: 1;
   readonly id: string;
   readonly kind: 'apply' | 'undo';
@@ -69,7 +69,7 @@ export function finishedDirectory(directory: string): string {
  */
 export async function writeJournal(
   directory: string,
-  journal: Journal,
+  journal: LandingJournal,
   contents: readonly Buffer[],
 ): Promise<void> {
   const draft = `${unfinishedDirectory(directory)}.new`;
@@ -95,7 +95,7 @@ async function writeSynced(path: string, parts: readonly Buffer[]): Promise<void
 }
 
 /** Reads the journal in a directory; null if there is none. Throws MusterError if it is damaged. */
-export function readJournal(directory: string): Journal | null {
+export function readJournal(directory: string): LandingJournal | null {
   const path = join(directory, JOURNAL_FILE);
   let text: string;
   try {
@@ -120,7 +120,7 @@ function parseOrNull(text: string): unknown {
 }
 
 /** Checks the version. Only Muster writes the file, at once and synced, so the fields follow from it. */
-function isJournal(value: unknown): value is Journal {
+function isJournal(value: unknown): value is LandingJournal {
   return isJsonObject(value) && value['version'] === 1;
 }
 
@@ -154,7 +154,7 @@ export function openJournalContents(directory: string): JournalContents {
 
 /** Returns the changes that a landing has made, as differences of the source. */
 export function listLandedChanges(
-  journal: Journal,
+  journal: LandingJournal,
   contents: JournalContents,
 ): readonly PathDifference[] {
   const { writes, renames } = journal;

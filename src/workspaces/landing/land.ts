@@ -14,7 +14,7 @@ import {
   openJournalContents,
   readJournal,
   unfinishedDirectory,
-  type Journal,
+  type LandingJournal,
 } from './journal.ts';
 import { planLanding, type LandingConflicts, type LandingPlan } from './plan-landing.ts';
 import { findUnfinishedLanding } from './unfinished.ts';
@@ -45,6 +45,15 @@ export interface FinishedLanding {
   readonly left: readonly string[];
 }
 
+/** A landing after which the source is as before. */
+export interface AbortedLanding {
+  readonly kind: 'aborted';
+  /** The paths that somebody else has changed meanwhile and that were left as they are. */
+  readonly left: readonly string[];
+  /** The directory of the journal, which still has the earlier contents of these paths; null if there are none. */
+  readonly keptAt: string | null;
+}
+
 /**
  * Carries out a plan: all of it, or nothing. A journal is written first, so that a landing that was killed can be
  * continued or aborted (`recoverLanding`). A failure on the way takes back what was done.
@@ -73,11 +82,7 @@ export async function undoLanding(
   const { journal, number } = last;
   return await withLandingLock(journal.source, context, async () => {
     using contents = openJournalContents(numberedDirectory(context.directory, number));
-    const landed = listLandedChanges(journal, contents);
-    const differences = landed.map(({ path, from, before, after }): PathDifference => {
-      const states = { before: after, after: before };
-      return from === undefined ? { path, ...states } : { path: from, from: path, ...states };
-    });
+    const differences = listLandedChanges(journal, contents).map(exchangeStates);
     const plan = planLanding(differences, journal.source);
     if (plan.kind === 'conflicts') return plan;
     const files = journal.writes.flatMap(({ path, before }) =>
@@ -101,7 +106,7 @@ export async function undoLanding(
 export async function recoverLanding(
   action: 'continue' | 'abort',
   context: LandingContext,
-): Promise<FinishedLanding | { readonly kind: 'aborted'; readonly left: readonly string[] }> {
+): Promise<FinishedLanding | AbortedLanding> {
   const { directory, lock } = context;
   return await lock(lockPath(directory), async () => {
     const journal = readJournal(unfinishedDirectory(directory));
@@ -114,8 +119,7 @@ export async function recoverLanding(
       return await finish(directory, journal, left);
     }
     const left = await bringTo('before', { journal, context }, 'leave');
-    await discard(directory);
-    return { kind: 'aborted', left };
+    return { kind: 'aborted', left, keptAt: await discard(directory, journal, left) };
   });
 }
 
@@ -161,7 +165,7 @@ async function carryOut(
 }
 
 interface OpenLanding {
-  readonly journal: Journal;
+  readonly journal: LandingJournal;
   readonly context: LandingContext;
 }
 
@@ -189,16 +193,18 @@ function missingGit(): Error {
 
 /** Takes back a landing that has failed. Returns the error that says so. */
 async function takeBack(
-  journal: Journal,
+  journal: LandingJournal,
   context: LandingContext,
   thrown: unknown,
 ): Promise<unknown> {
   const cause = thrown instanceof MusterError ? thrown : toFileError(journal.source, thrown);
   try {
     const left = await bringTo('before', { journal, context }, 'leave');
-    await discard(context.directory);
+    const keptAt = await discard(context.directory, journal, left);
     const kept =
-      left.length === 0 ? '' : `, except what somebody else has changed: ${left.join(', ')}`;
+      keptAt === null
+        ? ''
+        : `, except what somebody else has changed: ${left.join(', ')} (earlier contents: ${keptAt})`;
     const message = `${cause.message}. Everything is as before${kept}.`;
     return new MusterError(cause.code, message, { cause, retryable: cause.retryable });
   } catch (second) {
@@ -209,7 +215,7 @@ async function takeBack(
 
 async function finish(
   directory: string,
-  journal: Journal,
+  journal: LandingJournal,
   left: readonly string[],
 ): Promise<FinishedLanding> {
   const finished = finishedDirectory(directory);
@@ -225,13 +231,25 @@ async function finish(
   return { kind: 'landed', number, paths: journal.writes.map(({ path }) => path), left };
 }
 
-async function discard(directory: string): Promise<void> {
+/** Ends an aborted landing. If paths were left, keeps the journal with their contents, and returns its directory. */
+async function discard(
+  directory: string,
+  { id }: LandingJournal,
+  left: readonly string[],
+): Promise<string | null> {
   const unfinished = unfinishedDirectory(directory);
-  const removed = `${unfinished}.new`;
-  fs.rmSync(removed, { recursive: true, force: true });
-  fs.renameSync(unfinished, removed);
-  await syncDirectory(directory);
-  fs.rmSync(removed, { recursive: true, force: true });
+  const keptAt = left.length === 0 ? null : join(finishedDirectory(directory), `aborted-${id}`);
+  const target = keptAt ?? `${unfinished}.new`;
+  try {
+    if (keptAt !== null) fs.mkdirSync(dirname(keptAt), { recursive: true, mode: 0o700 });
+    fs.rmSync(target, { recursive: true, force: true });
+    fs.renameSync(unfinished, target);
+    await syncDirectory(directory);
+    if (keptAt === null) fs.rmSync(target, { recursive: true, force: true });
+  } catch (thrown) {
+    throw toFileError(unfinished, thrown);
+  }
+  return keptAt;
 }
 
 function numberedDirectory(directory: string, number: number): string {
@@ -245,7 +263,7 @@ function listNumbers(directory: string): readonly number[] {
     .toSorted((a, b) => a - b);
 }
 
-function findLandingToUndo(directory: string): { journal: Journal; number: number } {
+function findLandingToUndo(directory: string): { journal: LandingJournal; number: number } {
   const undone = new Set<number>();
   for (const number of listNumbers(directory).toReversed()) {
     const journal = readJournal(numberedDirectory(directory, number));
@@ -253,6 +271,11 @@ function findLandingToUndo(directory: string): { journal: Journal; number: numbe
     if (journal?.kind === 'apply' && !undone.has(number)) return { journal, number };
   }
   throw new MusterError('NOT_FOUND', `${directory}: there is no landing that can be undone`);
+}
+
+function exchangeStates({ path, from, before, after }: PathDifference): PathDifference {
+  const states = { before: after, after: before };
+  return from === undefined ? { path, ...states } : { path: from, from: path, ...states };
 }
 
 function exchangeSides({ index, ref }: GitChange): GitChange {

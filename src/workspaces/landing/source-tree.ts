@@ -9,7 +9,7 @@ import type { PathState } from '../difference.ts';
 import type { EntryKind, UserTree } from '../merge/user-tree.ts';
 
 /** The maximum length in bytes of all files of the user that one landing reads. */
-export const MAX_LANDING_BYTES = 256 * 1024 * 1024;
+const MAX_LANDING_BYTES = 256 * 1024 * 1024;
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
 const NOTHING: SourceEntry = { kind: 'nothing', state: null, mode: null };

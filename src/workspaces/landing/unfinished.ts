@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { isInside } from '../../base/path-inside.ts';
 import { directoryNames } from '../../sys/files/path-lookup.ts';
 import { isId } from '../../base/ids.ts';
-import { readJournal, unfinishedDirectory, type Journal } from './journal.ts';
+import { readJournal, unfinishedDirectory, type LandingJournal } from './journal.ts';
 
 /** A landing that is at work in another process, or whose process has died. */
-export interface UnfinishedLanding extends Pick<Journal, 'kind' | 'source' | 'startedAt'> {
+export interface UnfinishedLanding extends Pick<LandingJournal, 'kind' | 'source' | 'startedAt'> {
   /** The task whose changes land. */
   readonly task: string;
   /** The directory of its workspace. */

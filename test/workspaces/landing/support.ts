@@ -33,7 +33,7 @@ export function createContext(root: string): LandingContext {
 }
 
 /** Returns the context of a workspace, with the lock of the store. */
-export function openContext(directory: string): LandingContext {
+function openContext(directory: string): LandingContext {
   const data = join(directory, '../..');
   return {
     directory,
