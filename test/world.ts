@@ -38,6 +38,8 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   eval: ['test/eval/world/*.test.ts'],
   /** Many random commands of subagents that work at the same time, with and without the sandbox. */
   receipts: ['test/receipts/random-commands.test.ts'],
+  /** Many workspaces at the same time, and workspaces of a repository with many files. */
+  workspaces: ['test/workspaces/world/*.test.ts'],
   /** Every point of the terminal UI, on the built program in tmux. */
   terminal: ['test/terminal/*.test.ts', 'test/e2e/tui-*.test.ts'],
 };
