@@ -24,3 +24,8 @@ export function smallDisk(kilobytes: number): string {
   onTestFinished(() => void execFileSync(UNMOUNT, ['--lazy', directory]));
   return directory;
 }
+
+/** Makes a file system of `smallDisk` read-only. */
+export function makeReadOnly(directory: string): void {
+  execFileSync(MOUNT, ['-o', 'remount,ro', directory]);
+}

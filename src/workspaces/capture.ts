@@ -15,6 +15,8 @@ export interface CapturedTree {
 export interface CaptureOptions {
   /** Paths that never are part of the changes, with everything below them. */
   readonly leaveOut?: readonly string[];
+  /** The tree of the index, so that it is not written again if nothing has changed. Default: not known. */
+  readonly indexTree?: string | null;
   /** Called with the changed paths (latin1). Returns those to capture, or throws. Default: all. */
   readonly select?: (changed: readonly string[]) => Promise<readonly string[]>;
 }
@@ -46,7 +48,11 @@ export function copyIndex(from: string, to: string): void {
 export async function captureTree(
   git: WorkspaceGit,
   place: GitPlace,
-  { leaveOut = [], select = (changed) => Promise.resolve(changed) }: CaptureOptions = {},
+  {
+    leaveOut = [],
+    indexTree = null,
+    select = (changed) => Promise.resolve(changed),
+  }: CaptureOptions = {},
 ): Promise<CapturedTree> {
   const listed = await git.list(place, [
     ...SPARSE,
@@ -66,7 +72,10 @@ export async function captureTree(
   await updateIndex(git, place, selected);
   const nested = changed.filter((path) => path.endsWith('/'));
   return {
-    tree: await git.line(place, ['write-tree']),
+    tree:
+      selected.length === 0 && indexTree !== null
+        ? indexTree
+        : await git.line(place, ['write-tree']),
     nested: nested.map((path) => toPath(path.slice(0, -1)) ?? path),
   };
 }

@@ -71,6 +71,7 @@ export interface DamagedWorkspace {
 }
 
 const RECORD_NAME = 'workspace.json';
+const DRAFT_NAME = `${RECORD_NAME}.new`;
 const MAX_RECORD_BYTES = 4 * 1024 * 1024;
 
 /** Returns the directory of the workspace of a task. Throws an error if `id` is not an id. */
@@ -86,7 +87,7 @@ export function workspaceDirectory(dataDir: string, id: string): string {
 export function writeWorkspaceRecord(record: WorkspaceRecord): void {
   const directory = dirname(record.tree);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const draft = join(directory, `${RECORD_NAME}.new`);
+  const draft = join(directory, DRAFT_NAME);
   rmSync(draft, { force: true });
   const fd = openSync(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   {
@@ -126,11 +127,19 @@ export function isDamagedWorkspace(
   return 'problem' in read;
 }
 
-/** Lists the workspaces in a data directory, with those that are damaged, in the order of their ids. */
+/**
+ * Lists the workspaces in a data directory, with those that are damaged, in the order of their ids. A directory in which
+ * the creation has written nothing yet is left out.
+ */
 export function listWorkspaces(dataDir: string): readonly (WorkspaceRecord | DamagedWorkspace)[] {
   const all = join(dataDir, 'workspaces');
-  const ids = directoryNames(all).filter(isId);
-  return ids.toSorted().map((id) => readWorkspaceRecord(join(all, id)));
+  const directories = directoryNames(all)
+    .filter(isId)
+    .toSorted()
+    .map((id) => join(all, id));
+  const isEmpty = (directory: string): boolean =>
+    directoryNames(directory).every((name) => name === DRAFT_NAME);
+  return directories.filter((each) => !isEmpty(each)).map(readWorkspaceRecord);
 }
 
 const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;

@@ -5,7 +5,7 @@ import { MusterError } from '../base/errors.ts';
 import { listNamesOnOneLine } from '../base/terminal-text.ts';
 import { captureTree, copyIndex } from './capture.ts';
 import type { CopyLimits } from './copy-tree.ts';
-import { toPath, type GitPlace, type WorkspaceGit } from './git.ts';
+import { GitError, toPath, type GitPlace, type WorkspaceGit } from './git.ts';
 import type { WorkspacePlan } from './plan.ts';
 import type { WorktreeRecord } from './record.ts';
 import { repeatOnContention } from './repeat-on-contention.ts';
@@ -130,6 +130,7 @@ async function takeSnapshot(
   try {
     const indexTree = await writeIndexTree(git, place);
     const { tree } = await captureTree(git, place, {
+      indexTree,
       select: async (changed) => {
         const filtered = await findFilteredPaths(git, source, changed);
         if (filtered.size > 0) notes.push(describeFiltered(filtered));
@@ -146,8 +147,12 @@ async function takeSnapshot(
 
 /** Returns the tree of an index; null if the index has conflicts, of which git can make no tree. */
 async function writeIndexTree(git: WorkspaceGit, place: GitPlace): Promise<string | null> {
-  const unmerged = await git.list(place, ['ls-files', '-z', '--unmerged']);
-  return unmerged.length > 0 ? null : await git.line(place, ['write-tree']);
+  try {
+    return await git.line(place, ['write-tree']);
+  } catch (thrown) {
+    if (thrown instanceof GitError && /unmerged/.test(thrown.output)) return null;
+    throw thrown;
+  }
 }
 
 /** Finds the paths (latin1) whose content a configured filter manages, such as files of Git LFS. */

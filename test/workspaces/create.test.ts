@@ -9,30 +9,9 @@ import {
 } from '../../src/workspaces/record.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { DEFAULT_COPY_LIMITS } from '../../src/workspaces/copy-tree.ts';
-import { endWorkspace } from '../../src/workspaces/end.ts';
 import { findAbandonedWorkspaces, removeWorkspace } from '../../src/workspaces/remove.ts';
 import { tempDirectory } from '../sys/temp.ts';
-import { access, createFor, createRepository, git, hashTree, write } from './repository.ts';
-
-test('sixteen workspaces of one repository at the same time', async () => {
-  const source = createRepository({ a: '1\n', b: '2\n' });
-  write(source, { b: 'uncommitted\n' });
-  const before = hashTree(source, /^\.git\/objects/);
-  const dataDir = tempDirectory();
-  const created = await Promise.all(
-    Array.from({ length: 16 }, () => createFor(source, { dataDir })),
-  );
-  expect(listWorkspaces(dataDir)).toEqual(
-    created.map(({ record }) => record).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
-  );
-  for (const { record } of created) write(record.tree, { a: record.id });
-  const ends = await Promise.all(created.map(({ record }) => endWorkspace(record, access)));
-  expect(ends.map(({ files }) => files.map(({ path }) => path))).toEqual(ends.map(() => ['a']));
-  await Promise.all(
-    ends.map(({ record }) => removeWorkspace(record, { ...access, discard: 'changes' })),
-  );
-  expect(hashTree(source, /^\.git\/objects/)).toEqual(before);
-});
+import { access, createFor, createRepository, git, hashTree } from './repository.ts';
 
 test('an aborted creation leaves nothing', async () => {
   const source = createRepository({ a: '1\n' });

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -17,7 +16,7 @@ import { listDifferences } from '../../src/workspaces/list-differences.ts';
 import { planWorkspace } from '../../src/workspaces/plan.ts';
 import { removeWorkspace } from '../../src/workspaces/remove.ts';
 import type { WorkspaceRecord } from '../../src/workspaces/record.ts';
-import { canMount, smallDisk } from '../small-disk.ts';
+import { canMount, makeReadOnly, smallDisk } from '../small-disk.ts';
 import { tempDirectory } from '../sys/temp.ts';
 import { access, createFor, createRepository, git, hashTree, write } from './repository.ts';
 
@@ -320,7 +319,7 @@ test('conflicts that the user has not solved', async () => {
 test.runIf(canMount)('a read-only repository', () => {
   const source = smallDisk(4000);
   git(source, 'init', '--quiet');
-  execFileSync('mount', ['-o', 'remount,ro', source]);
+  makeReadOnly(source);
   expect(() =>
     planWorkspace({ cwd: source, id: 'abcdefgh', description: '', dataDir: tempDirectory() }),
   ).toThrow(`${source}/.git is read-only, so git cannot create a worktree for the task`);

@@ -196,7 +196,7 @@ async function findIndexChanges(
     const start = format(entry[side === 'after' ? 'before' : 'after']);
     if (found !== start)
       throw changedMeanwhile(place, `the index has other content at ${entry.path}`);
-    const noObject = '0'.repeat(start.length - '100644 '.length);
+    const noObject = '0'.repeat((entry.before ?? entry.after)?.object.length ?? 0);
     return [`${target === '0' ? `0 ${noObject}` : target}\t${toBytes(entry.path)}`];
   });
 }
