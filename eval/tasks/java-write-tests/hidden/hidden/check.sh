@@ -4,5 +4,5 @@ set -e
 rm -rf build
 mkdir -p build/harness
 javac -d build/harness hidden/Harness.java
-timeout 150 java -cp build/harness hidden.Harness
+timeout 150 java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp build/harness hidden.Harness
 test "$(cat build/verdict)" = good
