@@ -1,0 +1,5 @@
+#pragma once
+#include <string>
+
+/** Describes the last thing that went wrong. */
+extern std::string last_error;

@@ -1,0 +1,9 @@
+#!/bin/sh
+set -e
+rm -rf build
+mkdir -p build
+for file in src/*.cpp test/test.cpp; do
+  c++ -std=c++17 -Wall -Wextra -Werror -Isrc -c "$file" -o "build/$(basename "$file" .cpp).o"
+done
+c++ build/*.o -o build/program
+timeout 10 build/program

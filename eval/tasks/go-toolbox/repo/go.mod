@@ -1,0 +1,3 @@
+module example.test/toolbox
+
+go 1.19

@@ -1,0 +1,2 @@
+export { Decimal, type Rounding } from './decimal.ts';
+export { format, type Format } from './format.ts';

@@ -1,0 +1,3 @@
+export function after(ms: number, callback: () => void): void {
+  setTimeout(callback, ms);
+}

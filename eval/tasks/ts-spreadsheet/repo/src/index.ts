@@ -1,0 +1,2 @@
+export { Sheet } from './sheet.ts';
+export { SheetError, type Value } from './values.ts';
