@@ -240,7 +240,7 @@ describe.each([
     const at = new Workspace(watches());
     at.write('a', 'one');
     await at.run('true');
-    expect(await at.run('chmod u+s a')).toEqual([['a', 'one 644', 'one 4644']]);
+    expect(await at.run('chmod u+s a')).toEqual([['a', 'hash 644', 'hash 4644']]);
   });
 
   test('do not include tracked files that were only touched, however many they are', async () => {
