@@ -121,13 +121,14 @@ export async function planRename(
       },
       signal,
     );
-    return applyRename(readRenameEdits(result), call, slot.name);
+    return applyRename(readRenameEdits(result), symbol, call, slot.name);
   });
 }
 
 /** Applies the edits of a rename in memory. */
 function applyRename(
   edits: readonly FileEdits[] | string,
+  symbol: NamedSymbol,
   { roots }: LanguageCall,
   server: string,
 ): RenamePlan {
@@ -147,7 +148,7 @@ function applyRename(
   const sorted = edits.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const files = sorted.map(({ path, apply }) => {
     const before = readFileSync(path, 'utf8');
-    return { path, before, after: apply(before) };
+    return { path, before, after: apply(before, lastName(symbol)) };
   });
   const changed = files.flatMap(({ path, before, after }) =>
     after === null ? [] : [{ path, before, after }],
@@ -192,15 +193,20 @@ function symbolNotFound({ path, symbol, line }: NamedSymbol, { cwd }: LanguageCa
   return failed('NOT_FOUND', `${symbol} does not stand in ${where}: Read the file first.`);
 }
 
+/** Returns the name that a symbol means: `object.method` means the method. */
+function lastName({ symbol }: NamedSymbol): string {
+  return symbol.split(/[.:#]+/).findLast((part) => part !== '') ?? symbol;
+}
+
 interface Position {
   readonly line: number;
   readonly character: number;
 }
 
 /** Finds a symbol as a whole word. Returns null if it is not there. */
-function findSymbol(text: string, { symbol, line }: NamedSymbol): Position | null {
-  // `object.method` means the method.
-  const name = symbol.split(/[.:#]+/).at(-1) ?? symbol;
+function findSymbol(text: string, symbol: NamedSymbol): Position | null {
+  const { line } = symbol;
+  const name = lastName(symbol);
   const lines = text.split('\n');
   const candidates = line === null ? lines.keys() : [line - 1];
   for (const index of candidates) {

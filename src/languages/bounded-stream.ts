@@ -6,12 +6,14 @@ const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const MAX_HEADER_BYTES = 4_096;
 /** The maximum number of bytes that a server may send within one interval. */
 const MAX_INTERVAL_BYTES = 64 * 1024 * 1024;
+/** The maximum number of messages within one interval. Each of them takes time here, however small it is. */
+const MAX_INTERVAL_MESSAGES = 20_000;
 const INTERVAL_MS = 10_000;
 
 const HEADER_END = Buffer.from('\r\n\r\n');
 
 /**
- * Passes on the output of a language server, and fails when the server exceeds a limit. The reader of messages behind it
+ * Passes on the messages of a language server, and fails when the server exceeds a limit. The reader of messages behind it
  * keeps whatever a header announces in memory, so the limits are checked here.
  */
 export class BoundedStream extends Transform {
@@ -20,11 +22,11 @@ export class BoundedStream extends Transform {
   private remaining = 0;
   private intervalStart = Date.now();
   private intervalBytes = 0;
+  private intervalMessages = 0;
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     const problem = this.countBytes(chunk.length) ?? this.readFrames(chunk);
-    if (problem === null) done(null, chunk);
-    else done(new Error(problem));
+    done(problem === null ? null : new Error(problem));
   }
 
   private countBytes(bytes: number): string | null {
@@ -32,20 +34,22 @@ export class BoundedStream extends Transform {
     if (now - this.intervalStart > INTERVAL_MS) {
       this.intervalStart = now;
       this.intervalBytes = 0;
+      this.intervalMessages = 0;
     }
     this.intervalBytes += bytes;
     if (this.intervalBytes <= MAX_INTERVAL_BYTES) return null;
-    return `it sent more than ${toMegabytes(MAX_INTERVAL_BYTES)} within ${INTERVAL_MS / 1000} s`;
+    return describeExcess(toMegabytes(MAX_INTERVAL_BYTES));
   }
 
-  /** Follows the headers and bodies of messages. Returns the exceeded limit, or null. */
+  /** Passes on the headers and bodies of messages. Returns the exceeded limit, or null. */
   private readFrames(chunk: Buffer): string | null {
     let at = 0;
     while (at < chunk.length) {
       if (this.remaining > 0) {
-        const taken = Math.min(this.remaining, chunk.length - at);
-        this.remaining -= taken;
-        at += taken;
+        const part = chunk.subarray(at, at + this.remaining);
+        this.push(part);
+        this.remaining -= part.length;
+        at += part.length;
         continue;
       }
       const known = this.header.length;
@@ -55,18 +59,26 @@ export class BoundedStream extends Transform {
         if (this.header.length >= MAX_HEADER_BYTES) return 'it sent something that is no message';
         return null;
       }
-      const length = /^content-length: *(\d{1,15}) *$/im.exec(
-        this.header.toString('latin1', 0, end),
-      );
-      if (length === null) return 'it sent a message without a length';
-      this.remaining = Number(length[1]);
+      const header = this.header.toString('latin1', 0, end);
+      const [, length] = /^content-length: *(\d{1,15}) *$/im.exec(header) ?? [];
+      if (length === undefined) return 'it sent a message without a length';
+      this.intervalMessages += 1;
+      if (this.intervalMessages > MAX_INTERVAL_MESSAGES)
+        return describeExcess(`${MAX_INTERVAL_MESSAGES} messages`);
+      this.remaining = Number(length);
       if (this.remaining > MAX_MESSAGE_BYTES)
         return `it sent a message of more than ${toMegabytes(MAX_MESSAGE_BYTES)}`;
+      // Only this length is passed on: another one in the header would mean another message to the reader.
+      this.push(`Content-Length: ${length}\r\n\r\n`);
       at += end + HEADER_END.length - known;
       this.header = Buffer.alloc(0);
     }
     return null;
   }
+}
+
+function describeExcess(what: string): string {
+  return `it sent more than ${what} within ${INTERVAL_MS / 1000} s`;
 }
 
 function toMegabytes(bytes: number): string {

@@ -10,10 +10,16 @@ export interface ProgramSearch {
   readonly languages: readonly LanguageRow[];
   /** The user's PATH. */
   readonly path: string;
-  /** The roots of the session. Absolute, without links. */
+  /** The roots of the session, whose programs must be trusted. Absolute, without links. */
   readonly roots: readonly string[];
   /** True if the user trusts the programs of the project, and those that run code of the project. */
   readonly trustsProject: boolean;
+}
+
+/** A directory for whose files a program is searched, and the roots of the task that works there. */
+export interface ProgramPlace {
+  readonly directory: string;
+  readonly roots: readonly string[];
 }
 
 /** A server that was found for a language. */
@@ -41,18 +47,16 @@ export function languageIdOf(path: string, { endings }: LanguageRow): string {
 /**
  * Finds the first server of a language that is installed: in the directories for programs of the project, if the user
  * trusts it, and then in PATH.
- *
- * @param directory the directory of the file, from which the directories for programs are searched upwards
  */
 export function findLanguageServer(
   language: LanguageRow,
-  directory: string,
+  place: ProgramPlace,
   search: ProgramSearch,
 ): LanguageServerProgram | undefined {
   for (const row of language.servers) {
     if (row.runsProjectCode === true && !search.trustsProject) continue;
-    const file = findInstalledProgram(row.program, directory, search);
-    if (file !== undefined && hasNeededFile(row, file, search)) return { language, row, file };
+    const file = findInstalledProgram(row.program, place, search);
+    if (file !== undefined && hasNeededFile(row, file, place)) return { language, row, file };
   }
   return undefined;
 }
@@ -66,7 +70,8 @@ export function hasLanguageServer(search: ProgramSearch): boolean {
     search.languages.some(
       (language) =>
         language.rootMarkers.some((marker) => existsSync(join(root, marker))) &&
-        findLanguageServer(language, root, search) !== undefined,
+        findLanguageServer(language, { directory: root, roots: search.roots }, search) !==
+          undefined,
     ),
   );
 }
@@ -74,8 +79,8 @@ export function hasLanguageServer(search: ProgramSearch): boolean {
 /** Finds a program of the project, or in PATH. Programs inside the roots are found only if the project is trusted. */
 export function findInstalledProgram(
   program: string,
-  directory: string,
-  { path, roots, trustsProject }: ProgramSearch,
+  { directory, roots }: ProgramPlace,
+  { path, roots: sessionRoots, trustsProject }: ProgramSearch,
 ): string | undefined {
   if (isAbsolute(program)) return isExecutable(program) ? program : undefined;
   const ofProject = trustsProject
@@ -84,7 +89,10 @@ export function findInstalledProgram(
   const inPath = path.split(delimiter).filter((each) => isAbsolute(each));
   return [...ofProject, ...inPath]
     .map((each) => join(each, program))
-    .find((file) => isExecutable(file) && (trustsProject || !isInRoots(file, roots)));
+    .find(
+      (file) =>
+        isExecutable(file) && (trustsProject || !isInRoots(file, [...sessionRoots, ...roots])),
+    );
 }
 
 function isInRoots(file: string, roots: readonly string[]): boolean {
@@ -95,7 +103,7 @@ function isInRoots(file: string, roots: readonly string[]): boolean {
 function hasNeededFile(
   { needs }: ServerProgramRow,
   file: string,
-  { roots }: ProgramSearch,
+  { roots }: ProgramPlace,
 ): boolean {
   if (needs === undefined) return true;
   const { inProject, besideProgram } = needs;

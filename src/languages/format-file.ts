@@ -29,7 +29,7 @@ export async function formatText(
   { search, start, formatSeconds }: FormatterParts,
 ): Promise<FormatOutcome | null> {
   if (text.length > MAX_FORMATTED_LENGTH) return null;
-  const found = findFormatter(path, { ...search, roots });
+  const found = findFormatter(path, roots, search);
   if (found === null) return null;
   const { row, file } = found;
   const cwd = dirname(path);
@@ -61,16 +61,17 @@ export async function formatText(
 
 function findFormatter(
   path: string,
+  roots: readonly string[],
   search: ProgramSearch,
 ): { readonly row: FormatterRow; readonly file: string } | null {
   const ending = extname(path).toLowerCase();
   const directory = dirname(path);
-  const directories = listDirectoriesUp(directory, search.roots);
+  const directories = listDirectoriesUp(directory, roots);
   for (const row of FORMATTERS) {
     if (!row.endings.includes(ending)) continue;
     if (row.runsProjectCode === true && !search.trustsProject) continue;
     if (!directories.some((each) => hasSettings(each, row))) continue;
-    const file = findInstalledProgram(row.program, directory, search);
+    const file = findInstalledProgram(row.program, { directory, roots }, search);
     if (file !== undefined) return { row, file };
   }
   return null;

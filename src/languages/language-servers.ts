@@ -160,7 +160,7 @@ export class LanguageServers {
     const language = findLanguage(path, this.search);
     if (language === undefined) return null;
     const directory = dirname(path);
-    const found = findLanguageServer(language, directory, { ...this.search, roots });
+    const found = findLanguageServer(language, { directory, roots }, this.search);
     if (found === undefined) return null;
     const root = findProjectRoot(language, directory, roots);
     const key = JSON.stringify([found.file, root]);

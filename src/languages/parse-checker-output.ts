@@ -22,8 +22,9 @@ const ARROW = /^\s*--> (?<file>[^\s:][^:]*):(?<line>\d+):(?<column>\d+)$/;
 /** `error[E0308]: message` of rustc, above the line with the place. */
 const HEADING = /^(?<severity>error|warning)(?:\[(?<code>\w+)\])?: (?<message>.*)$/;
 /** `  3:5  error  message  rule` of ESLint, below a line with the file. */
-const IN_TABLE =
-  /^\s+(?<line>\d+):(?<column>\d+)\s+(?<severity>error|warning)\s+(?<message>.*?)(?:\s\s+(?<code>[\w@/-]+))?$/;
+const IN_TABLE = /^\s+(?<line>\d+):(?<column>\d+)\s+(?<severity>error|warning)\s+(?<rest>\S.*)$/;
+/** The rule of ESLint behind a message. */
+const RULE = /^[\w@/-]+$/;
 /** `error TS2322: message` and `error[E1]: message` and `error: message`; each part may be missing. */
 const REST =
   /^(?:(?:fatal )?(?<severity>error|warning|note|info)\b:? ?)?(?:(?<code>[A-Z]{1,5}\d{2,5}):? )?(?:: ?)?(?<message>.*)$/i;
@@ -57,11 +58,19 @@ export function parseCheckerOutput(output: string, cwd: string): readonly Printe
     } else if (arrow !== undefined && heading !== undefined) {
       add({ ...heading, ...arrow }, arrow['file'] ?? '');
       heading = undefined;
-    } else if (row !== undefined && file !== '') add(row, file);
-    else {
+    } else if (row !== undefined && file !== '') {
+      add({ ...row, ...splitRule(row['rest'] ?? '') }, file);
+    } else {
       heading = HEADING.exec(line)?.groups ?? heading;
       file = /^[^\s].*\.\w+$/.test(line) ? line : line.trim() === '' ? '' : file;
     }
   }
   return problems;
+}
+
+/** Splits the rule at the end of a row of ESLint from the message. */
+function splitRule(rest: string): Record<string, string> {
+  const at = rest.lastIndexOf('  ') + 2;
+  const code = rest.slice(at);
+  return at > 1 && RULE.test(code) ? { message: rest.slice(0, at), code } : { message: rest };
 }

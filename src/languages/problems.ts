@@ -1,5 +1,6 @@
 import { isJsonObject } from '../base/json.ts';
 import { sanitizeLine } from '../base/terminal-text.ts';
+import { truncate } from '../base/text.ts';
 
 /** A problem in a file, as a language server or a checker reports it. */
 export interface Problem {
@@ -31,6 +32,8 @@ export interface CheckedText {
 
 /** The maximum number of problems of one file that are read. */
 const MAX_READ_PROBLEMS = 2_000;
+/** The maximum number of characters of a message or a code. */
+const MAX_MESSAGE_LENGTH = 1_000;
 const SEVERITIES: ReadonlyMap<unknown, Problem['severity']> = new Map([
   [undefined, 'error'],
   [1, 'error'],
@@ -53,12 +56,19 @@ export function readDiagnostics(value: unknown): readonly Problem[] {
         line: line + 1,
         column: character + 1,
         severity,
-        code:
-          typeof code === 'string' || typeof code === 'number' ? sanitizeLine(String(code)) : '',
-        message: sanitizeLine(item['message'].replaceAll(/\s*\n\s*/g, ' ')),
+        code: typeof code === 'string' || typeof code === 'number' ? toLine(String(code)) : '',
+        message: toLine(item['message']),
       },
     ];
   });
+}
+
+/** Cuts a text of a server and puts it on one line. The cut comes first, since the text can be very long. */
+function toLine(text: string): string {
+  const lines = truncate(text, MAX_MESSAGE_LENGTH)
+    .split('\n')
+    .map((line) => line.trim());
+  return sanitizeLine(lines.filter((line) => line !== '').join(' '));
 }
 
 /**

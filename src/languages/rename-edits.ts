@@ -5,9 +5,16 @@ import { isJsonObject } from '../base/json.ts';
 export interface FileEdits {
   /** Absolute. */
   readonly path: string;
-  /** Returns the text after the edits; null if they do not fit the text. */
-  apply(text: string): string | null;
+  /**
+   * Returns the text after the edits; null if they do not fit the text.
+   *
+   * @param name the old name
+   */
+  apply(text: string, name: string): string | null;
 }
+
+/** The mark of the byte order at the start of a text. */
+const BYTE_ORDER_MARK = '\uFEFF';
 
 interface TextReplacement {
   readonly start: readonly [line: number, character: number];
@@ -38,7 +45,7 @@ export function readRenameEdits(result: unknown): readonly FileEdits[] | string 
   }
   return Array.from(files, ([path, replacements]) => ({
     path,
-    apply: (text) => applyReplacements(text, replacements),
+    apply: (text, name) => applyEdits(text, replacements, name),
   }));
 }
 
@@ -54,17 +61,40 @@ function readReplacement(edit: unknown): TextReplacement | null {
 function readPosition(value: unknown): readonly [number, number] | null {
   if (!isJsonObject(value)) return null;
   const { line, character } = value;
-  return typeof line === 'number' && typeof character === 'number' ? [line, character] : null;
+  return isIndex(line) && isIndex(character) ? [line, character] : null;
 }
 
-/** Applies replacements whose positions refer to the text before all of them. */
-function applyReplacements(text: string, replacements: readonly TextReplacement[]): string | null {
-  const lineStarts = [0];
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1))
-    lineStarts.push(at + 1);
+function isIndex(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+/** Applies the edits of a rename. Some servers count the mark of the byte order as a character of the first line. */
+function applyEdits(
+  text: string,
+  replacements: readonly TextReplacement[],
+  name: string,
+): string | null {
+  if (!text.startsWith(BYTE_ORDER_MARK)) return applyReplacements(text, replacements, name);
+  const rest = text.slice(BYTE_ORDER_MARK.length);
+  const renamed = applyReplacements(rest, replacements, name);
+  return renamed === null ? applyReplacements(text, replacements, name) : BYTE_ORDER_MARK + renamed;
+}
+
+/**
+ * Applies replacements whose positions refer to the text before all of them. A rename changes no number of lines, and
+ * replaces the name or inserts text beside it: anything else shows that the server knows another text.
+ */
+function applyReplacements(
+  text: string,
+  replacements: readonly TextReplacement[],
+  name: string,
+): string | null {
+  const lines = listLines(text);
   const toOffset = ([line, character]: readonly [number, number]): number => {
-    const start = lineStarts[line];
-    return start === undefined ? Number.NaN : start + character;
+    // Some servers replace the text as a whole, up to the line behind the last one.
+    if (line === lines.length && character === 0) return text.length;
+    const found = lines[line];
+    return found === undefined || character > found.length ? Number.NaN : found.start + character;
   };
   const sorted = replacements
     .map(({ start, end, text: inserted }) => ({
@@ -76,9 +106,29 @@ function applyReplacements(text: string, replacements: readonly TextReplacement[
   let result = '';
   let at = 0;
   for (const { from, to, inserted } of sorted) {
-    if (!(from >= at && to >= from && to <= text.length)) return null;
+    if (!(from >= at && to >= from)) return null;
+    if (!isRenamed(text.slice(from, to), name)) return null;
     result += text.slice(at, from) + inserted;
     at = to;
   }
-  return result + text.slice(at);
+  result += text.slice(at);
+  return listLines(result).length === lines.length ? result : null;
+}
+
+/** Tells whether a rename may replace a text: a name that has to do with the old one, or several lines. */
+function isRenamed(text: string, name: string): boolean {
+  if (/[\r\n]/.test(text)) return true;
+  const [replaced, old] = [text.toLowerCase(), name.toLowerCase()];
+  return replaced.includes(old) || old.includes(replaced);
+}
+
+/** Lists the lines of a text as the protocol counts them, without their ends. */
+function listLines(text: string): readonly { readonly start: number; readonly length: number }[] {
+  const lines: { start: number; length: number }[] = [];
+  let start = 0;
+  for (const { index, 0: end } of text.matchAll(/\r\n|\n|\r/g)) {
+    lines.push({ start, length: index - start });
+    start = index + end.length;
+  }
+  return [...lines, { start, length: text.length - start }];
 }

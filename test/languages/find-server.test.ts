@@ -38,10 +38,15 @@ const search = {
   languages: LANGUAGES,
 };
 
-function find(path: string, options: Partial<typeof search> = {}): string | undefined {
+function find(
+  path: string,
+  options: Partial<typeof search> = {},
+  roots: readonly string[] = [root],
+): string | undefined {
   const used = { ...search, ...options };
   const language = findLanguage(path, used);
-  return language && findLanguageServer(language, dirname(join(root, path)), used)?.file;
+  const place = { directory: dirname(join(root, path)), roots };
+  return language && findLanguageServer(language, place, used)?.file;
 }
 
 describe('the server of a file', () => {
@@ -50,6 +55,9 @@ describe('the server of a file', () => {
     expect(find('a.py', { trustsProject: true })).toBe(ofProject);
     expect(find('a.py', { path: join(root, 'node_modules/.bin') })).toBeUndefined();
     expect(find('a.py', { path: 'bin' })).toBeUndefined();
+    // A program of the session's workspace stays one for a task that works in a part of it.
+    const inProject = { path: join(root, 'node_modules/.bin') };
+    expect(find('tools/a.py', inProject, [join(root, 'tools')])).toBeUndefined();
     expect(find('a.txt')).toBeUndefined();
   });
 

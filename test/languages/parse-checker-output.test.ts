@@ -38,6 +38,12 @@ describe('the problems in the output of a checker', () => {
     expect(parseCheckerOutput(`checking\n${output}\n1 problem\n`, '/p')).toEqual([problem]);
   });
 
+  it('are read without trying each blank of a long line', () => {
+    const line = `  3:5  error  x${' '.repeat(1_900)}!`;
+    const output = `/p/src/a.ts\n${`${line}\n`.repeat(1_000)}`;
+    expect(parseCheckerOutput(output, '/p')).toHaveLength(1_000);
+  });
+
   it('do not contain notes and other lines', () => {
     const output =
       'src/a.c:3:5: note: declared here\nhttp://x:80/\nFound 0 errors.\n12:30 started\n';

@@ -40,6 +40,13 @@ describe('new problems', () => {
   });
 });
 
+it('the message of a problem is cut, and a message of blanks takes no time', () => {
+  const start = { line: 0, character: 0 };
+  const messages = [' '.repeat(500_000), `x${'\n \n'.repeat(200_000)}`, 'y'.repeat(9_000)];
+  const problems = readDiagnostics(messages.map((message) => ({ range: { start }, message })));
+  expect(problems.map(({ message }) => message)).toEqual(['', 'x', 'y'.repeat(1_000)]);
+});
+
 it('whatever a server sends instead of problems is ignored', () => {
   fc.assert(
     fc.property(fc.anything(), (value) => {

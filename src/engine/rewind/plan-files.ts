@@ -10,6 +10,7 @@ import type { ChangeSince, TreeSince } from './tree-since.ts';
 
 /** The permission bits of a recreated file if its log is from an older version, which did not record them. */
 const DEFAULT_MODE = 0o644;
+const PERMISSION_BITS = 0o777;
 
 /** The part of a rewind plan that concerns files. */
 interface FilePlan {
@@ -47,7 +48,13 @@ export async function planFiles(
       continue;
     }
     const found = await readContentOrReason(path, since.roots);
-    const file = planFile(path, changes.slice(first), found);
+    const wanted = planFile(path, changes.slice(first), found);
+    if (hasForm(found, wanted.to, { comparesMode: true })) continue;
+    const file = dropSpecialBits(wanted);
+    if (file.to?.mode !== wanted.to?.mode) {
+      const because = 'was changed by a command, and its special permission bits are not restored';
+      left.push({ path, because });
+    }
     if (hasForm(found, file.to, { comparesMode: true })) continue;
     const isByCommands = changes.every(({ change }) => change.byCommand === true);
     const reason = findRefusalReason(file, changes, found);
@@ -141,6 +148,13 @@ function planFile(path: string, changes: readonly ChangeSince[], found: PathCont
     from: toFileForm(findLatest(changes)?.after ?? null, mode),
     to: toFileForm(all[0]?.before ?? null, findModeBefore(all) ?? mode),
   };
+}
+
+/** Removes the setuid, setgid and sticky bits, which Muster never sets. */
+function dropSpecialBits({ path, from, to }: RewoundFile): RewoundFile {
+  const drop = (form: FileForm | null): FileForm | null =>
+    form === null ? null : { ...form, mode: form.mode & PERMISSION_BITS };
+  return { path, from: drop(from), to: drop(to) };
 }
 
 /** Returns the change that was made last. A change by a command in the background may have lasted longer than others. */

@@ -14,7 +14,6 @@ import { readFullFile, withFile } from '../../sys/files/read-file.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { isSameFile, syncDirectory, writeFileInRoots } from '../../sys/files/write-file.ts';
 import { fileFingerprint, MAX_EDIT_BYTES } from '../../tools/shared/file-text.ts';
-import { permissionBits } from '../../tools/shared/change-file.ts';
 import { newId } from '../../base/ids.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import { NO_AMOUNT } from '../../protocol/model.ts';
@@ -158,6 +157,8 @@ export type PathContent =
   /** Anything else, described in words that follow "is". */
   | { readonly kind: 'other'; readonly what: string };
 
+/** The permission bits with the setuid, setgid and sticky bits. */
+const PERMISSION_AND_SPECIAL_BITS = 0o7777n;
 const NEVER_ABORTED = new AbortController().signal;
 
 /**
@@ -180,7 +181,7 @@ export async function readPathContent(
   if (!stats.isFile()) return { kind: 'other', what: describeFileType(stats) };
   return withFile(path, location, async (file) => {
     const hash = await fileFingerprint(file, NEVER_ABORTED);
-    const form = { hash, mode: permissionBits(file.stats) };
+    const form = { hash, mode: Number(file.stats.mode & PERMISSION_AND_SPECIAL_BITS) };
     return { kind: 'file', form, stats: file.stats };
   });
 }

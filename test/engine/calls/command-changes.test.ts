@@ -198,6 +198,27 @@ describe('a rewind', () => {
     ]);
   });
 
+  test('takes away special permission bits, and names those that it does not give back', async () => {
+    const at = openWorkspace({ 'a.sh': 'a', 'b.sh': 'b', 'c.sh': 'c' });
+    for (const name of ['b.sh', 'c.sh']) fs.chmodSync(at.path(name), 0o4755);
+    const { id } = await at.run({
+      main: [calls(bash('chmod u+s a.sh; chmod u-s b.sh; touch c.sh'))],
+    });
+    const plan = await planRewind(at.store, id, { to: 0 });
+    expect(plan).toMatchObject({
+      refused: [],
+      left: [
+        {
+          path: at.path('b.sh'),
+          because: 'was changed by a command, and its special permission bits are not restored',
+        },
+      ],
+    });
+    await rewind(at.store, plan);
+    const modes = ['a.sh', 'b.sh', 'c.sh'].map((name) => fs.statSync(at.path(name)).mode & 0o7777);
+    expect(modes).toEqual([0o644, 0o755, 0o4755]);
+  });
+
   test('names a file whose previous content is not known', async () => {
     const at = openWorkspace({ large: 'x'.repeat(300_000) });
     const { id } = await at.run({ main: [calls(bash('echo 1 > large; echo x > n.txt'))] });

@@ -39,7 +39,8 @@ export class DirectoryWatches {
     try {
       const watcher = watch(path, { persistent: false }, (_, name) => {
         this.events += 1;
-        listener(name);
+        // So many events lead to a comparison of everything, so further names are not kept.
+        if (this.events <= this.maxEvents) listener(name);
       });
       watcher.on('error', () => listener(null));
       return watcher;

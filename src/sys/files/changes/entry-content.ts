@@ -16,11 +16,15 @@ import type { EntryStats } from './path-change.ts';
 /** The maximum size in bytes of a file that is hashed. */
 const MAX_HASHED_BYTES = 32 * 1024 * 1024;
 
-/** The content of an entry: its identification as in `PathVersion`, and its bytes if it is a file that was read. */
+/** The content of an entry. */
 export interface ReadContent {
-  readonly hash: string;
+  /** The identification as in `PathVersion`; null if the content was not read. */
+  readonly hash: string | null;
+  /** The bytes of a file that was read. */
   readonly bytes: Buffer | null;
 }
+
+const UNREAD: ReadContent = { hash: null, bytes: null };
 
 /** Returns the stats of an entry; undefined if it does not exist, and `unreadable` if it cannot be inspected. */
 export function readStats(path: string): Stats | undefined | 'unreadable' {
@@ -37,7 +41,7 @@ export function readStats(path: string): Stats | undefined | 'unreadable' {
 export function toEntryStats(stats: Stats): EntryStats {
   const { dev, ino, size, mode, nlink, mtimeMs, ctimeMs } = stats;
   const kind = stats.isFile() ? 'file' : stats.isSymbolicLink() ? 'link' : 'special';
-  return { kind, dev, ino, size, mode: mode & 0o777, nlink, mtimeMs, ctimeMs };
+  return { kind, dev, ino, size, mode: mode & 0o7777, nlink, mtimeMs, ctimeMs };
 }
 
 /**
@@ -49,7 +53,7 @@ export function readContent(path: string, stats: EntryStats, maxBytes: number): 
     if (stats.kind === 'link') return { hash: `link:${readlinkSync(path)}`, bytes: null };
     if (stats.kind === 'special') return { hash: describeSpecial(path), bytes: null };
     if (stats.size > MAX_HASHED_BYTES) return { hash: describeLargeFile(path), bytes: null };
-    if (stats.size > maxBytes) return { hash: describeUnknown(stats), bytes: null };
+    if (stats.size > maxBytes) return UNREAD;
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
     const descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     using _close = atScopeEnd(() => closeSync(descriptor));
@@ -61,7 +65,7 @@ export function readContent(path: string, stats: EntryStats, maxBytes: number): 
     if (systemErrorCode(thrown) === undefined) throw thrown;
   }
   // The file is closed to this user, or is being replaced at this moment.
-  return { hash: describeUnknown(stats), bytes: null };
+  return UNREAD;
 }
 
 /** Identifies a content that was not read. */

@@ -1,3 +1,4 @@
+import { hashGitObject } from '../../git/object-reader.ts';
 import { hashContent } from '../read-file.ts';
 import { readContent, type ReadContent } from './entry-content.ts';
 import { TrackedContents, type GitContent, type KeptContents } from './kept-contents.ts';
@@ -75,7 +76,13 @@ export class FileEntries {
     const kept = this.contents.keep(path, content?.bytes ?? null);
     const hash = content?.hash ?? null;
     const entry: FileEntry = { kind: 'file', stats, isRecent: isRecent(stats), hash, kept, git };
-    return { before: known ?? null, entry, isChanged: true };
+    // A large file is identified by its stats, which a program can restore.
+    const isHidden = known !== undefined && known.hash === hash;
+    return {
+      before: isHidden ? { ...known, hash: null } : (known ?? null),
+      entry,
+      isChanged: true,
+    };
   }
 
   /** Gives the room of a content back. */
@@ -98,11 +105,17 @@ export class FileEntries {
 
 /** Decides whether an entry with the same kind and size has still the same content. */
 function hasSameContent(known: FileEntry, stats: EntryStats, content: ReadContent | null): boolean {
-  if (content === null) return !countsAsChanged(known.stats, stats);
   const hash = known.hash ?? (known.kept === null ? null : hashContent(known.kept));
+  const isRead = content !== null && (content.bytes !== null || stats.kind !== 'file');
+  if (!isRead) return !countsAsChanged(known.stats, stats);
   if (hash !== null) return hash === content.hash;
-  // Whether the content differs from an object of git is decided when the object has been read.
-  return known.git === null && !countsAsChanged(known.stats, stats);
+  // A filter of git may have changed the content. This is decided when the object has been read.
+  if (known.git !== null) return isObject(content, known.git);
+  return !countsAsChanged(known.stats, stats);
+}
+
+function isObject({ bytes }: ReadContent, { id }: GitContent): boolean {
+  return bytes !== null && hashGitObject('blob', bytes, id.length) === id;
 }
 
 function isRecent({ ctimeMs }: EntryStats): boolean {

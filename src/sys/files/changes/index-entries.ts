@@ -15,10 +15,12 @@ export interface DirectoryEntry {
 }
 
 /** A directory whose files are not listed one by one. */
-interface SummarizedEntry {
+export interface SummarizedEntry {
   readonly kind: 'summarized';
   readonly state: string;
   readonly watcher: FSWatcher | null;
+  /** True if something in it has changed since the last update. */
+  isTouched: boolean;
 }
 
 /** An entry of an index. */
@@ -56,21 +58,58 @@ export function identityOf({ dev, ino }: Pick<Stats, 'dev' | 'ino'>): string {
   return `${dev}:${ino}`;
 }
 
-/** The known names of files that have several names (hard links). */
+/** The names of files that have several names (hard links): a change causes an event about one of them only. */
 export class LinkedNames {
-  /** The names by the identity of the file and by their path. */
+  /** The known names by the identity of the file and by their path. */
   private readonly names = new Map<string, Map<string, Place>>();
+  /** The files whose names the present update has listed. */
+  private readonly listed = new Set<string>();
+  /** The files among them of which not all names are known. */
+  private readonly incomplete = new Set<string>();
 
-  /** Adds a name. Returns the other names of the file, about whose changes the system sends no event. */
-  add(place: Place, stats: Pick<Stats, 'dev' | 'ino'>): readonly Place[] {
-    const names = this.names.get(identityOf(stats)) ?? new Map<string, Place>();
-    const others = [...names.values()].filter(({ path }) => path !== place.path);
+  /** Begins an update, in which the names of each changed file are listed once. */
+  beginUpdate(): void {
+    this.listed.clear();
+  }
+
+  /** Adds a name of a file that has changed. Returns the known names if the update has not listed them yet. */
+  add(place: Place, stats: Pick<Stats, 'dev' | 'ino' | 'nlink'>): readonly PathsToCompare[] {
+    const identity = identityOf(stats);
+    const names = this.names.get(identity) ?? new Map<string, Place>();
     names.set(place.path, place);
-    this.names.set(identityOf(stats), names);
-    return others;
+    this.names.set(identity, names);
+    if (this.listed.has(identity)) return [];
+    this.listed.add(identity);
+    if (names.size < stats.nlink) this.incomplete.add(identity);
+    return [...names.values()].filter(({ path }) => path !== place.path).map(listName);
+  }
+
+  /**
+   * Finds the names below a directory that files have had since they had no others. Other names of the files may lie
+   * outside of the directory.
+   */
+  findMissing(top: DirectoryEntry): readonly PathsToCompare[] {
+    if (this.incomplete.size === 0) return [];
+    const found: PathsToCompare[] = [];
+    const visit = (at: DirectoryEntry): void => {
+      for (const [name, entry] of at.entries) {
+        if (entry.kind === 'directory') visit(entry);
+        if (entry.kind !== 'file' || entry.stats.nlink > 1) continue;
+        if (this.incomplete.has(identityOf(entry.stats))) found.push(listName({ at, name }));
+      }
+    };
+    visit(top);
+    this.incomplete.clear();
+    return found;
   }
 
   delete(path: string, stats: Pick<Stats, 'dev' | 'ino'>): void {
-    this.names.get(identityOf(stats))?.delete(path);
+    const names = this.names.get(identityOf(stats));
+    names?.delete(path);
+    if (names?.size === 0) this.names.delete(identityOf(stats));
   }
+}
+
+function listName({ at, name }: Omit<Place, 'path'>): PathsToCompare {
+  return { at, names: [name], isDeep: false };
 }

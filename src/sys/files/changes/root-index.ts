@@ -1,9 +1,10 @@
 import type { Stats } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { plural } from '../../../base/text.ts';
 import { lstatIfPresent, readDirectoryNames } from '../path-lookup.ts';
 import { isOwnTemporaryName } from '../temporary-files.ts';
+import { DirectoryEvents } from './directory-events.ts';
 import type { DirectoryWatches } from './directory-watches.ts';
 import { readStats, toEntryStats } from './entry-content.ts';
 import { FileEntries, type FileEntry } from './file-entries.ts';
@@ -50,21 +51,21 @@ export class RootIndex {
   private readonly parts: RootIndexParts;
   private readonly top: DirectoryEntry;
   private readonly files: FileEntries;
-  private touched = new Map<DirectoryEntry, Set<string>>();
-  private touchedSummaries = new Set<string>();
+  private readonly events: DirectoryEvents;
   private readonly linkedNames = new LinkedNames();
   /** The number of bytes that the present update may still read to hash them. */
   private bytesToHash = 0;
   private isMeanwhile = false;
   private fileCount = 0;
   private isBuilt = false;
-  /** True if events may be missing, so that all files have to be compared. */
-  private mustScan = true;
+  /** True during a scan because of missing events: one of them may have been about a directory that was replaced. */
+  private mayHaveLostEvents = false;
 
   constructor(parts: RootIndexParts) {
     this.parts = parts;
     this.root = parts.root;
     this.files = new FileEntries(parts);
+    this.events = new DirectoryEvents(parts.watches);
     this.top = this.createDirectory(parts.root, lstatIfPresent(parts.root));
   }
 
@@ -82,19 +83,17 @@ export class RootIndex {
     if (this.problem !== null || (isMeanwhile && !canWatch)) return;
     this.isMeanwhile = isMeanwhile;
     this.bytesToHash = isMeanwhile ? MAX_HASHED_BYTES_MEANWHILE : MAX_HASHED_BYTES;
-    if (this.top.mayBeReplaced) {
-      this.watch(this.top);
-      this.mustScan = true;
+    this.linkedNames.beginUpdate();
+    const { events } = this;
+    if (events.isUnwatched(this.top)) {
+      events.watch(this.top);
+      events.areIncomplete = true;
     }
-    const scans = this.mustScan || !canWatch;
-    const { touched, touchedSummaries } = this;
-    this.touched = new Map();
-    this.touchedSummaries = new Set();
-    this.mustScan = false;
-    for (const path of touchedSummaries) report?.summarized(path);
-    const work: PathsToCompare[] = scans
-      ? [this.listDirectory(this.top)]
-      : [...touched].map(([at, names]) => ({ at, names, isDeep: false }));
+    const scans = events.areIncomplete || !canWatch;
+    this.mayHaveLostEvents = events.areIncomplete && canWatch;
+    events.areIncomplete = false;
+    const touched = events.take();
+    const work = scans ? [this.listDirectory(this.top)] : touched;
     await this.run(work, this.isBuilt ? report : null);
     this.isBuilt = true;
     if (!canWatch && this.fileCount > MAX_UNWATCHED_FILES) {
@@ -106,7 +105,7 @@ export class RootIndex {
 
   /** Makes the next update compare everything, because events are missing. */
   requireScan(): void {
-    this.mustScan = true;
+    this.events.areIncomplete = true;
   }
 
   /** Compares one path and everything below it with the disk at once. */
@@ -114,6 +113,7 @@ export class RootIndex {
     if (!this.isBuilt || this.problem !== null) return;
     this.isMeanwhile = false;
     this.bytesToHash = MAX_HASHED_BYTES;
+    this.linkedNames.beginUpdate();
     let at = this.top;
     for (const name of path.slice(this.root === '/' ? 1 : this.root.length + 1).split('/')) {
       const entry = at.entries.get(name);
@@ -122,7 +122,7 @@ export class RootIndex {
         continue;
       }
       const work: PathsToCompare[] = [{ at, names: [name], isDeep: true }];
-      for (let next = work.pop(); next !== undefined; next = work.pop()) {
+      for (let next = this.takeNext(work); next !== undefined; next = this.takeNext(work)) {
         for (const each of next.names) this.compare(next, each, { work, report });
       }
       return;
@@ -137,7 +137,7 @@ export class RootIndex {
     const startedAt = performance.now();
     let sliceStartedAt = startedAt;
     let count = 0;
-    for (let next = work.pop(); next !== undefined; next = work.pop()) {
+    for (let next = this.takeNext(work); next !== undefined; next = this.takeNext(work)) {
       for (const name of next.names) {
         if (next.at.isRemoved) break;
         this.compare(next, name, { work, report });
@@ -152,7 +152,7 @@ export class RootIndex {
           const reason = `looking at its files takes more than ${MAX_UPDATE_MS / 1000} s`;
           if (!this.isBuilt) this.giveUp(reason);
           // Once it is built, the next update may have less to do.
-          this.mustScan = true;
+          this.events.areIncomplete = true;
           report?.incomplete(this.root, reason);
           return;
         }
@@ -164,10 +164,16 @@ export class RootIndex {
     }
   }
 
+  /** Takes the next names; at the end, those of files that were indexed before they got other names. */
+  private takeNext(work: PathsToCompare[]): PathsToCompare | undefined {
+    if (work.length === 0) work.push(...this.linkedNames.findMissing(this.top));
+    return work.pop();
+  }
+
   private giveUp(problem: string): void {
     this.problem = problem;
     this.remove(this.top, null);
-    this.touched.clear();
+    this.events.take();
   }
 
   private compare(
@@ -212,8 +218,8 @@ export class RootIndex {
     const { at, name, path } = place;
     if (known?.kind === 'directory' && known.identity === identityOf(found)) {
       // A new directory may get the inode number of a removed one.
-      const isRenewed = known.mayBeReplaced;
-      if (isRenewed) this.watch(known);
+      const isRenewed = this.events.isUnwatched(known) || this.mayHaveLostEvents;
+      if (isRenewed) this.events.watch(known);
       if (isDeep || isRenewed) work.push(this.listDirectory(known));
       return;
     }
@@ -223,14 +229,12 @@ export class RootIndex {
     );
     const state = `${identityOf(found)}:${found.mtimeMs}`;
     if (isSummarized && known?.kind === 'summarized') {
-      if (known.state === state) return;
+      if (known.state === state && !known.isTouched) return;
       known.watcher?.close();
-      report?.summarized(path);
     } else if (known !== undefined) this.removeEntry(place, known, report);
     if (isSummarized) {
-      if (known?.kind !== 'summarized') report?.summarized(path);
-      const watcher = this.parts.watches.watch(path, () => void this.touchedSummaries.add(path));
-      at.entries.set(name, { kind: 'summarized', state, watcher });
+      report?.summarized(path);
+      at.entries.set(name, this.events.watchSummarized(place, state));
       return;
     }
     const directory = this.createDirectory(path, found);
@@ -250,7 +254,7 @@ export class RootIndex {
       return;
     }
     if (this.isMeanwhile && found.size > this.bytesToHash) {
-      this.touch(at, name);
+      this.events.add(at, name);
       return;
     }
     const compared = this.files.compare(path, known, toEntryStats(found), {
@@ -262,11 +266,8 @@ export class RootIndex {
     if (report !== null) this.bytesToHash -= found.size;
     if (known === undefined) this.fileCount += 1;
     at.entries.set(name, compared.entry);
-    if (found.nlink > 1) {
-      for (const other of this.linkedNames.add(place, found)) {
-        work.push({ at: other.at, names: [other.name], isDeep: false });
-      }
-    }
+    if (known !== undefined && known.stats.nlink > 1) this.linkedNames.delete(path, known.stats);
+    if (found.nlink > 1) work.push(...this.linkedNames.add(place, found));
     if (compared.isChanged) report?.file(path, compared.before, compared.entry);
   }
 
@@ -280,28 +281,8 @@ export class RootIndex {
       mayBeReplaced: false,
       isRemoved: false,
     };
-    this.watch(directory);
+    this.events.watch(directory);
     return directory;
-  }
-
-  private watch(directory: DirectoryEntry): void {
-    directory.watcher?.close();
-    directory.mayBeReplaced = false;
-    const ownName = basename(directory.path);
-    directory.watcher = this.parts.watches.watch(directory.path, (name) => {
-      if (name === null) {
-        this.mustScan = true;
-        return;
-      }
-      if (name === ownName) directory.mayBeReplaced = true;
-      this.touch(directory, name);
-    });
-  }
-
-  private touch(directory: DirectoryEntry, name: string): void {
-    const names = this.touched.get(directory);
-    if (names === undefined) this.touched.set(directory, new Set([name]));
-    else names.add(name);
   }
 
   /** Lists the known names of a directory and those on the disk. Its watch exists before, so that no change is missed. */
@@ -333,10 +314,8 @@ export class RootIndex {
 
   /** Removes everything below a directory, and its watches. */
   private remove(directory: DirectoryEntry, report: ChangeReport | null): void {
-    directory.watcher?.close();
-    directory.watcher = null;
     directory.isRemoved = true;
-    this.touched.delete(directory);
+    this.events.remove(directory);
     for (const [name, entry] of directory.entries) {
       this.removeEntry({ at: directory, name, path: join(directory.path, name) }, entry, report);
     }

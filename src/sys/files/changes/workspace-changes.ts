@@ -1,24 +1,12 @@
 import { isInside } from '../../../base/path-inside.ts';
-import { readEnvironment } from '../../env.ts';
-import { ObjectReader } from '../../git/object-reader.ts';
-import { findTrustedProgram } from '../../processes/find-program.ts';
-import { hashContent } from '../read-file.ts';
-import { isSecretPath } from '../secret-paths.ts';
 import { listenToOwnChanges } from '../own-writes.ts';
 import { DirectoryWatches } from './directory-watches.ts';
-import { describeUnknown } from './entry-content.ts';
-import { KeptContents, type GitContent } from './kept-contents.ts';
-import { isSameVersion, mergeChanges, type PathChange, type PathVersion } from './path-change.ts';
+import { FormerVersions, toVersion, type StoreContent } from './former-versions.ts';
+import { KeptContents } from './kept-contents.ts';
+import { isSameVersion, mergeChanges, type PathChange } from './path-change.ts';
 import type { FileEntry } from './file-entries.ts';
 import type { ChangeReport } from './index-entries.ts';
 import { RootIndex } from './root-index.ts';
-
-/** The maximum number and the maximum size in bytes of earlier contents that are stored after one command. */
-const MAX_STORED = 500;
-const MAX_STORED_BYTES = 32 * 1024 * 1024;
-
-/** Stores an earlier content durably. */
-type StoreContent = (bytes: Buffer) => Promise<void>;
 
 /** Changes that are not listed one by one. */
 export interface UnlistedDirectory {
@@ -199,7 +187,7 @@ export class WorkspaceChanges {
       for (const { path, before, after, observers, at } of found) {
         const change: PathChange = {
           path,
-          before: before === null ? null : await former.version(path, before),
+          before: before === null ? null : await former.version(path, before, after),
           after: after === null ? null : toVersion(after, after.hash),
           shared: observers.length > 1,
           since: at,
@@ -212,10 +200,6 @@ export class WorkspaceChanges {
       await former.close();
     }
   }
-}
-
-function toVersion({ stats }: FileEntry, hash: string | null): PathVersion {
-  return { hash: hash ?? describeUnknown(stats), mode: stats.mode };
 }
 
 /** A command that is observed. */
@@ -255,52 +239,4 @@ class Observer {
       unlisted: [...untracked, ...this.unlisted.values()],
     };
   }
-}
-
-/** Looks up the versions of files before they were changed, and stores their contents. */
-class FormerVersions {
-  private readonly store: StoreContent;
-  private readonly stored: Promise<void>[] = [];
-  private readonly readers = new Map<string, ObjectReader | null>();
-  private bytes = 0;
-
-  constructor(store: StoreContent) {
-    this.store = store;
-  }
-
-  async version(path: string, entry: FileEntry): Promise<PathVersion> {
-    const content = entry.kept ?? (entry.git === null ? null : await this.readObject(entry.git));
-    // A filter of git may change a content, and its size nearly always with it.
-    if (content === null || content.length !== entry.stats.size)
-      return toVersion(entry, entry.hash);
-    this.storeContent(path, content);
-    return toVersion(entry, entry.hash ?? hashContent(content));
-  }
-
-  /** Resolves when all contents are stored. A content that cannot be stored is missing when a rewind needs it. */
-  async close(): Promise<void> {
-    for (const reader of this.readers.values()) reader?.close();
-    await Promise.allSettled(this.stored);
-  }
-
-  private storeContent(path: string, content: Buffer): void {
-    const isOver =
-      this.stored.length >= MAX_STORED || this.bytes + content.length > MAX_STORED_BYTES;
-    if (isOver || isSecretPath(path)) return;
-    this.bytes += content.length;
-    this.stored.push(this.store(content));
-  }
-
-  private async readObject({ gitDirectory, id }: GitContent): Promise<Buffer | null> {
-    if (this.stored.length >= MAX_STORED) return null;
-    const reader = this.readers.get(gitDirectory) ?? openReader(gitDirectory);
-    this.readers.set(gitDirectory, reader);
-    const object = (await reader?.read(id)) ?? null;
-    return object?.type === 'blob' ? Buffer.from(object.content) : null;
-  }
-}
-
-function openReader(gitDirectory: string): ObjectReader | null {
-  const git = findTrustedProgram('git', readEnvironment()['PATH'] ?? '', [gitDirectory]);
-  return git === undefined ? null : new ObjectReader(git, gitDirectory);
 }

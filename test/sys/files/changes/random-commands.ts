@@ -41,6 +41,11 @@ const step: fc.Arbitrary<string> = fc.oneof(
   fc.constant('rm -rf renamed'),
   fc.tuple(directory, text).map(([at, target]) => `ln -sfn ${target} ${at}/link`),
   directory.map((at) => `rm -f ${at}/link ${at}/other; ln -f ${at}/one ${at}/other`),
+  fc
+    .tuple(directory, text)
+    .map(([at, word]) => `ln -f ${at}/one ${at}/other; echo ${word} > ${at}/other`),
+  fc.tuple(directory, text).map(([at, word]) => `echo ${word} > ${at}/other`),
+  file.map((path) => `chmod u+s ${quote(path)}`),
   fc.constant('head -c 300000 /dev/zero > b/large; echo x >> b/large'),
   fc.constant('git add -A; git commit -qm next'),
   fc.constant('git stash -q -u; git stash pop -q'),

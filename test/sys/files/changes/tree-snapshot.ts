@@ -26,7 +26,7 @@ export function takeSnapshot(directory: string): TreeSnapshot {
         : stats.isFile()
           ? createHash('sha256').update(readFileSync(path)).digest('hex')
           : 'special:pipe';
-      found.set(path, { hash, mode: stats.mode & 0o777 });
+      found.set(path, { hash, mode: stats.mode & 0o7777 });
     }
   };
   visit(directory);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
@@ -223,6 +223,69 @@ describe.each([
     expect(await at.run('rm a; echo x > a')).toHaveLength(1);
   });
 
+  test('include all names of a file that has got another name since the first look', async () => {
+    const at = new Workspace(watches());
+    at.write('a', 'one');
+    at.write('c', 'three');
+    await at.run('true');
+    expect(await at.run('ln a b; echo two > b')).toEqual([
+      ['a', 'one 644', 'hash 644'],
+      ['b', 'nothing', 'hash 644'],
+    ]);
+    expect(await at.run('mkdir deep; ln c deep/d')).toHaveLength(1);
+    expect((await at.run('echo four > deep/d')).map(([path]) => path)).toEqual(['c', 'deep/d']);
+  });
+
+  test('include the bits that let a program run as its owner', async () => {
+    const at = new Workspace(watches());
+    at.write('a', 'one');
+    await at.run('true');
+    expect(await at.run('chmod u+s a')).toEqual([['a', 'hash 644', 'hash 4644']]);
+  });
+
+  test('do not include tracked files that were only touched, however many they are', async () => {
+    const at = new Workspace(watches());
+    at.shell('for i in {1..700}; do echo $i > f$i; done; touch -d 2020-01-01 f*; git add .');
+    await at.run('true');
+    expect(await at.run('touch f*; echo x > f1')).toEqual([['f1', '1\n 644', 'hash 644']]);
+    expect(at.stored.size).toBe(1);
+  });
+
+  test('have the previous hash of more tracked files than are stored', async () => {
+    const at = new Workspace(watches());
+    at.shell('for i in {1..700}; do echo $i > f$i; done; touch -d 2020-01-01 f*; git add .');
+    await at.run('true');
+    const { changes } = await at.observe('for file in f*; do echo x > $file; done');
+    const numbers = changes.map(({ path }) => path.slice(at.path('f').length));
+    expect(changes.map(({ before }) => before?.hash)).toEqual(
+      numbers.map((number) => hashContent(`${number}\n`)),
+    );
+    expect(at.stored.size).toBe(500);
+  });
+
+  test('include each change of a file that is too large to be hashed', async () => {
+    const at = new Workspace(watches());
+    const change = (text: string) =>
+      `printf ${text} | dd of=large conv=notrunc; touch -d 2020-01-01 large`;
+    at.shell(`truncate -s 33M large; ${change('a')}`);
+    await at.run('true');
+    const found = [await at.run(change('b')), await at.run(change('c'))];
+    expect(found).toEqual([
+      [['large', 'unknown 644', 'stat 644']],
+      [['large', 'unknown 644', 'stat 644']],
+    ]);
+  });
+
+  test('are found again after a root was moved away and back', async () => {
+    const at = new Workspace(watches());
+    at.write('a', 'one');
+    await at.run('true');
+    expect(await at.run('mv ../work ../other')).toEqual([['a', 'one 644', 'nothing']]);
+    execFileSync('mv', [join(at.root, '../other'), at.root]);
+    await at.run('true');
+    expect(await at.run('echo two > a')).toEqual([['a', 'one 644', 'hash 644']]);
+  });
+
   test('include links, pipes, and a directory that takes the place of a file', async () => {
     const at = new Workspace(watches());
     at.write('a', 'one');
@@ -244,6 +307,67 @@ test('more events than the system can queue lose no change', async () => {
     'cd many; for i in {1..6000}; do : > $i; done; rm {1..5000}',
   );
   expect(changes).toHaveLength(1_000);
+});
+
+test('a file with many names is compared once for each name', async () => {
+  const at = new Workspace();
+  at.write('a', 'one');
+  await at.run('true');
+  const { changes, unlisted } = await at.observe(() => {
+    for (let index = 0; index < 1_500; index += 1) linkSync(at.path('a'), at.path(`l${index}`));
+  });
+  expect({ count: changes.length, unlisted }).toEqual({ count: 1_500, unlisted: [] });
+});
+
+test('a directory that could not be watched at first is compared when it can be', async () => {
+  class Closed extends DirectoryWatches {
+    isOpen = false;
+    override watch(...args: Parameters<DirectoryWatches['watch']>) {
+      return args[0].endsWith('/closed') && !this.isOpen ? null : super.watch(...args);
+    }
+  }
+  const watches = new Closed();
+  const at = new Workspace(watches);
+  at.shell('mkdir closed');
+  await at.run('true');
+  watches.isOpen = true;
+  expect(await at.run('chmod 700 closed; echo x > closed/a')).toHaveLength(1);
+  expect(await at.run('echo y > closed/a')).toHaveLength(1);
+});
+
+test('a directory that was replaced while events were lost is watched again', async () => {
+  class Losing extends DirectoryWatches {
+    isLosing = false;
+    override watch(path: string, listener: (name: string | null) => void) {
+      return super.watch(path, (name) => {
+        if (!this.isLosing) listener(name);
+      });
+    }
+    override async waitForDelivery() {
+      return (await super.waitForDelivery()) && !this.isLosing;
+    }
+  }
+  const watches = new Losing();
+  const at = new Workspace(watches);
+  at.shell('mkdir d; echo 1 > d/a');
+  await at.run('true');
+  watches.isLosing = true;
+  // On many systems the new directory gets the inode number of the old one.
+  expect(await at.run('rm -r d; mkdir d; echo 2 > d/a')).toHaveLength(1);
+  watches.isLosing = false;
+  await at.run('true');
+  expect(await at.run('echo 3 > d/a')).toHaveLength(1);
+});
+
+test('pipes in place of the objects of git do not keep a command from ending', async () => {
+  const at = new Workspace();
+  at.write('a.txt', 'one');
+  at.shell('touch -d 2020-01-01 a.txt; git add .');
+  await at.run('true');
+  const found = await at.run(
+    'for file in $(find .git/objects -type f); do rm -f $file; mkfifo $file; done; echo two > a.txt',
+  );
+  expect(found).toEqual([['a.txt', 'unknown 644', 'hash 644']]);
 });
 
 test('a name that is not valid UTF-8 is reported', async () => {
