@@ -19,6 +19,7 @@ import {
   integerKey,
   limitKeys,
 } from './key-kinds.ts';
+import { WORKSPACE_KEYS } from './workspace-keys.ts';
 import { isPassableToCommands } from '../sys/processes/command-environment.ts';
 
 const GIBIBYTE = 1_073_741_824;
@@ -239,37 +240,7 @@ export const SECTIONS = {
       'use programs that the project contains, such as those in node_modules/.bin',
     ),
   },
-  workspaces: {
-    uncommitted: booleanKey(
-      true,
-      'begin a worktree with the changes that are not committed, as in the directory of the parent',
-    ),
-    packages: choiceKey(
-      'link',
-      ['link', 'copy', 'none'],
-      'what a workspace gets of the directories of installed packages: links (read-only in the sandbox) or copies',
-    ),
-    package_directories: listKey({
-      default: ['node_modules'],
-      combine: 'replace',
-      acceptsItem: (name) => /^[^/\0]+$/.test(name) && !['.', '..', '.git'].includes(name),
-      expects: 'a list of names of directories, as in "node_modules"',
-      meaning: 'directories of installed packages, at any depth, if git ignores them',
-    }),
-    setup: optionalKey(
-      textKey('a command line', 'what prepares a new workspace, such as "npm ci"'),
-      'nothing',
-    ),
-    max_copy_bytes: integerKey(
-      524_288_000,
-      [0, 1_000_000_000_000],
-      'the size of a directory without a repository that is copied where blocks cannot be shared',
-      { project: 'never' },
-    ),
-    max_copy_files: integerKey(50_000, [0, 100_000_000], 'the number of its files', {
-      project: 'never',
-    }),
-  },
+  workspaces: WORKSPACE_KEYS,
   web: {
     search: choiceKey(
       'auto',

@@ -15,7 +15,7 @@ export interface TemplateDefinition {
   readonly maxTurns?: number;
   /** The conditions under which the work on an item is accepted. Default: those of the agent. */
   readonly accept?: AcceptanceCriteria;
-  /** Where the task of an item works. Default: as the agent's definition says. */
+  /** The isolation of the task of an item. Default: as the agent's definition says. */
   readonly isolation?: Isolation;
   /** The prompt. Its only placeholders are `{{item}}`, `{{item.FIELD}}`, `{{index}}` and `{{count}}`. */
   readonly body: string;

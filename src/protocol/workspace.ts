@@ -126,7 +126,7 @@ export interface WorkspaceTask {
   readonly workspace: TaskWorkspace;
 }
 
-/** A file or link that a landing would change. Null: there is nothing at the path. A link has its target as content. */
+/** A file or link that a landing would change. The content of a link is its target; null stands for nothing. */
 export interface LandedFile {
   /** Absolute, in the directory for which the workspace stands. */
   readonly path: string;

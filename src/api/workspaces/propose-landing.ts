@@ -30,7 +30,7 @@ export interface LandingOptions {
   readonly dataDir: string;
   readonly environment: Environment;
   readonly signal: AbortSignal;
-  /** The criteria that the merged files must meet. Null: none. */
+  /** The criteria that the merged files must meet, or null for none. */
   readonly check: LandingCheck | null;
   readonly form: LandingForm;
 }

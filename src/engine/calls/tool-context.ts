@@ -209,7 +209,7 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
 }
 
 /** Returns the part of a confinement that limits what commands may change in the repository of a worktree. */
-export function toConfinedWorktree({
+function toConfinedWorktree({
   workspace,
 }: Pick<Rights, 'workspace'>): Pick<Confinement, 'worktree'> {
   const { commonDirectory, branch } = workspace ?? {};

@@ -31,7 +31,7 @@ export function formatWorkspace({ spec, workspace, status }: TaskState): string 
 }
 
 /** Formats the number of changed files and lines, and the names of the files. */
-export function formatChanges(left: WorkspaceResult): string {
+function formatChanges(left: WorkspaceResult): string {
   const { files, fileCount, addedLines, deletedLines } = left;
   const names = files.slice(0, MAX_NAMED_FILES).map(({ path }) => showPath(path));
   const more = fileCount - names.length;

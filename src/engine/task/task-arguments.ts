@@ -27,7 +27,7 @@ export interface TaskArguments {
   readonly laterModels?: readonly string[];
   /** The context that the child gets in addition to its prompt. Default: none. */
   readonly context?: ContextArgument;
-  /** Where the task works. Default: the value in the agent's definition. */
+  /** The isolation of the task. Default: the value in the agent's definition. */
   readonly isolation?: Isolation;
   /** True to run the task in the background. Default: the value in the agent's definition. */
   readonly background?: boolean;

@@ -166,9 +166,9 @@ export function listNamedPaths(pattern: string, bases: PatternBases): readonly s
     const named = names.filter((name) => name !== '' && name !== '**');
     if (named.some((name) => WILDCARD.test(name))) return [];
     const path = join(base, ...named.map((name) => name.replace(/\\(.)/g, '$1')));
-    return bases.workspace === undefined
-      ? [path]
-      : [...new Set([path, toWorkspacePath(path, bases.workspace)])];
+    const { workspace } = bases;
+    const here = workspace === undefined ? path : toWorkspacePath(path, workspace);
+    return here === path ? [path] : [path, here];
   });
 }
 

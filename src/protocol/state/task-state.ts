@@ -39,7 +39,7 @@ export interface AcceptanceState {
 export interface WorkspaceState {
   /** The state in which the task found the workspace; null: it was not needed yet. */
   start: WorkspaceStart | null;
-  /** What the task left in it; null: the task has not ended in this activation. */
+  /** The changes that the task left in it; null: the task has not ended in this activation. */
   left: WorkspaceResult | null;
 }
 
