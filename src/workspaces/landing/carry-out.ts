@@ -29,6 +29,7 @@ export async function bringSourceTo(
   foreignChanges: ForeignChanges,
 ): Promise<readonly string[]> {
   const { source } = journal;
+  const directoryModes = new Map(journal.directoryModes);
   const left: string[] = [];
   const steps: Step[] = [];
   for (const [index, write] of journal.writes.entries()) {
@@ -61,7 +62,12 @@ export async function bringSourceTo(
     }
     pruneDirectories(side, journal);
     for (const [step, directory] of stages) {
-      attempt(step, () => moveIntoPlace(journal, step, directory));
+      attempt(step, () => {
+        for (const each of listParents(step.path)) {
+          makeDirectory(source, each, directoryModes.get(each));
+        }
+        moveIntoPlace(source, step, directory);
+      });
     }
     if (side === 'before') removeIfEmpty(source, journal.createdDirectories);
   } finally {
@@ -204,13 +210,8 @@ function removeIfEmpty(source: string, directories: readonly string[]): void {
   }
 }
 
-function moveIntoPlace(
-  { source, directoryModes }: LandingJournal,
-  step: Step,
-  directory: string,
-): void {
+function moveIntoPlace(source: string, step: Step, directory: string): void {
   const { path, temporary } = step;
-  for (const each of listParents(path)) makeDirectory(source, each, directoryModes[each]);
   requireStart(source, step);
   const real = join(source, path);
   try {

@@ -37,8 +37,6 @@ export async function createJournal(
     return { kind: 'file', executable, mode, offset: offset - bytes.length, length: bytes.length };
   };
   const { source, modes } = plan;
-  const renames: Record<string, string> = {};
-  for (const { path, from } of plan.changes) if (from !== undefined) renames[path] = from;
   const found = new Map<string, number | null>();
   const states = listPathStates(plan.changes);
   for (const { path, before } of states) {
@@ -46,12 +44,12 @@ export async function createJournal(
     requirePlanned(join(source, path), entry, before);
     found.set(path, entry.mode);
   }
-  const writes = states.map(({ path, before, after }): JournalWrite => {
-    const modeBefore = found.get(path) ?? null;
-    const earlier = found.get(renames[path] ?? path) ?? modes?.files[path] ?? null;
+  const writes = states.map(({ path, from = null, before, after }): JournalWrite => {
+    const earlier = found.get(from ?? path) ?? modes?.files.get(path) ?? null;
     return {
       path,
-      before: store(before, modeBefore),
+      from,
+      before: store(before, found.get(path) ?? null),
       after: store(
         after,
         after?.kind === 'file' && earlier !== null ? adaptMode(earlier, after.executable) : null,
@@ -71,16 +69,15 @@ export async function createJournal(
     source,
     startedAt: new Date().toISOString(),
     writes,
-    renames,
     createdDirectories: directories
       .filter(({ path, mode }) => mode === null && needed.has(path))
       .map(({ path }) => path),
-    directoryModes: {
-      ...modes?.directories,
-      ...Object.fromEntries(
-        directories.flatMap(({ path, mode }) => (mode === null ? [] : [[path, mode]])),
-      ),
-    },
+    directoryModes: [
+      ...new Map([
+        ...(modes?.directories ?? []),
+        ...directories.flatMap(({ path, mode }) => (mode === null ? [] : [[path, mode] as const])),
+      ]),
+    ],
     ...options,
   };
   await writeJournal(directory, journal, contents);
@@ -88,17 +85,15 @@ export async function createJournal(
 }
 
 /** Lists each path that the changes touch, with what is there before and after. */
-function listPathStates(
-  changes: readonly PathDifference[],
-): readonly Pick<PathDifference, 'path' | 'before' | 'after'>[] {
+function listPathStates(changes: readonly PathDifference[]): readonly PathDifference[] {
   const movedAway = new Map(
     changes.flatMap(({ from, before }) => (from === undefined ? [] : [[from, before] as const])),
   );
-  const direct = changes.map(({ path, from, before, after }) => ({
-    path,
-    before: movedAway.get(path) ?? (from === undefined ? before : null),
-    after,
-  }));
+  const direct = changes.map((change) =>
+    Object.assign({}, change, {
+      before: movedAway.get(change.path) ?? (change.from === undefined ? change.before : null),
+    }),
+  );
   const removed = listRemoved(changes);
   const moved = [...movedAway]
     .filter(([path]) => removed.has(path))

@@ -24,6 +24,8 @@ export type StoredState =
 /** A path that a landing changes, with both states. A renamed file has two paths. */
 export interface JournalWrite {
   readonly path: string;
+  /** The old path of the file that gets this path, or null. */
+  readonly from: string | null;
   readonly before: StoredState;
   readonly after: StoredState;
 }
@@ -39,14 +41,12 @@ export interface LandingJournal {
   /** ISO 8601. */
   readonly startedAt: string;
   readonly writes: readonly JournalWrite[];
-  /** The old paths of renamed files, by new path. */
-  readonly renames: Readonly<Record<string, string>>;
   /** The directories that the landing creates, the highest first. */
   readonly createdDirectories: readonly string[];
   /** The directories that the landing may remove when they are empty, or null for each that it empties. */
   readonly removableDirectories: readonly string[] | null;
   /** The permission bits of directories that may have to be created again. */
-  readonly directoryModes: Readonly<Record<string, number>>;
+  readonly directoryModes: readonly (readonly [path: string, mode: number])[];
   readonly git: GitChange | null;
 }
 
@@ -157,18 +157,16 @@ export function listLandedChanges(
   journal: LandingJournal,
   contents: JournalContents,
 ): readonly PathDifference[] {
-  const { writes, renames } = journal;
-  const byPath = new Map(writes.map((write) => [write.path, write]));
-  const oldPaths = new Set(Object.values(renames));
-  return writes.flatMap(({ path, before, after }): PathDifference[] => {
-    const from = renames[path];
+  const { writes } = journal;
+  const states = new Map(writes.map((write) => [write.path, write.before]));
+  const oldPaths = new Set(writes.map(({ from }) => from));
+  return writes.flatMap(({ path, from, before, after }): PathDifference[] => {
     if (after === null && oldPaths.has(path)) return [];
-    const start =
-      from !== undefined ? byPath.get(from)?.before : oldPaths.has(path) ? null : before;
+    const start = from !== null ? states.get(from) : oldPaths.has(path) ? null : before;
     return [
       {
         path,
-        ...(from === undefined ? {} : { from }),
+        ...(from === null ? {} : { from }),
         before: contents.read(start ?? null),
         after: contents.read(after),
       },

@@ -88,7 +88,7 @@ export async function undoLanding(
     const files = journal.writes.flatMap(({ path, before }) =>
       before?.kind === 'file' && before.mode !== null ? [[path, before.mode] as const] : [],
     );
-    const modes = { files: Object.fromEntries(files), directories: journal.directoryModes };
+    const modes = { files: new Map(files), directories: new Map(journal.directoryModes) };
     return await carryOut({ ...plan, modes }, context, {
       kind: 'undo',
       undoes: number,

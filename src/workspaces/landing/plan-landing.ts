@@ -5,8 +5,8 @@ import { openSourceTree } from './source-tree.ts';
 
 /** The permission bits that files and directories get if they do not exist when they are written, by path. */
 export interface KnownModes {
-  readonly files: Readonly<Record<string, number>>;
-  readonly directories: Readonly<Record<string, number>>;
+  readonly files: ReadonlyMap<string, number>;
+  readonly directories: ReadonlyMap<string, number>;
 }
 
 /** The changes that a landing makes to the source. */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -132,6 +133,27 @@ describe('land', () => {
     expect(fs.readdirSync(place.context.directory)).toEqual([]);
   });
 
+  it.runIf(canMount)('takes everything back when a directory is read-only', async () => {
+    const disk = smallDisk(512);
+    const place: Place = { source: dirname(disk), context: createContext(tempDirectory()) };
+    const name = basename(disk);
+    const states = { [`${name}/a`]: file('1\n'), [`${name}/b`]: file('1\n') };
+    writeStates(place.source, states);
+    const differences = Object.entries(states).map(([path, before]) => ({
+      path,
+      before,
+      after: file('2\n'),
+    }));
+    execFileSync('mount', ['-o', 'remount,ro', disk]);
+    const before = readTree(disk);
+    const error = await failureOf(landAll(differences, place));
+    expect(error.message).toBe(`${disk}/a is on a read-only file system. Everything is as before.`);
+    expect(readTree(disk)).toEqual(before);
+    execFileSync('mount', ['-o', 'remount,rw', disk]);
+    await landAll(differences, place);
+    expect(readTree(disk)).toEqual({ a: '644 2\n', b: '644 2\n' });
+  });
+
   it.runIf(canMount)('changes nothing when the disk of the journal is full', async () => {
     const place: Place = { source: tempDirectory(), context: createContext(smallDisk(256)) };
     writeStates(place.source, { a: file('old') });
@@ -243,6 +265,32 @@ describe('undoLanding', () => {
       { path: 'd/a', reason: 'content', ours: file('3\n'), theirs: file('1\n') },
     ]);
     expect(readTree(place.source)['d/a']).toBe('644 3\n');
+  });
+
+  it('treats names of properties like other names', async () => {
+    const place = prepared({ 'constructor/a': file('1\n') });
+    fs.chmodSync(join(place.source, 'constructor'), 0o700);
+    const before = readTree(place.source);
+    await landAll(
+      [
+        {
+          path: '__proto__/valueOf/a',
+          from: 'constructor/a',
+          before: file('1\n'),
+          after: file('2\n'),
+        },
+        { path: 'toString', before: null, after: file('new') },
+      ],
+      place,
+    );
+    expect(Object.keys(readTree(place.source))).toEqual([
+      '__proto__',
+      '__proto__/valueOf',
+      '__proto__/valueOf/a',
+      'toString',
+    ]);
+    await undoLanding(place.context);
+    expect(readTree(place.source)).toEqual(before);
   });
 
   it('undoes the landings one after the other, the newest first', async () => {

@@ -86,7 +86,7 @@ test.runIf(needs('git', 'git'))(
         const merged = merge.kind === 'merged' ? merge.bytes.toString() : null;
         expect(merged).toBe(await mergeByGit(directory, texts));
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   },
   3_600_000,
