@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { findRepository } from '../../sys/git/repository.ts';
-import { updateIndex } from '../capture.ts';
+import { updateIndexEntries } from '../capture.ts';
 import type { PathDifference, PathState } from '../difference.ts';
 import { toBytes, toPath, WorkspaceGit, type GitPlace } from '../git.ts';
 import type { WorkspaceRecord } from '../record.ts';
 import { deleteDirectory } from '../worktree-files.ts';
 import type { WorkspaceAccess } from '../worktree-state.ts';
 import { commitTree } from '../worktree.ts';
-import type { GitChange, GitPort, IndexEntry, LandingSide } from './git-change.ts';
+import type { GitChange, GitPort, LandedIndexEntry, LandingSide } from './git-change.ts';
 import { openHeadTree, type HeadTree } from './head-tree.ts';
 
 /** A commit that is about to land. */
@@ -46,7 +46,7 @@ export async function prepareCommit(
   const entries = await storeMerged({ git, place, record }, head, changes);
   const [before, after] = [headTree.entries, entries.after];
   const index = await readIndex(git, place);
-  const isSame = (a: IndexEntry | undefined, b: IndexEntry | undefined): boolean =>
+  const isSame = (a: LandedIndexEntry | undefined, b: LandedIndexEntry | undefined): boolean =>
     a?.mode === b?.mode && a?.object === b?.object;
   const commit = await commitTree(git, place, {
     tree: entries.tree,
@@ -101,7 +101,7 @@ function listTouched(changes: readonly PathDifference[]): readonly string[] {
 interface StoredMerge {
   readonly tree: string;
   /** The entries of the touched paths; those that were deleted are missing. */
-  readonly after: ReadonlyMap<string, IndexEntry>;
+  readonly after: ReadonlyMap<string, LandedIndexEntry>;
 }
 
 /** Stores the merged contents as objects: git converts them as it would the files of the user. */
@@ -121,7 +121,7 @@ async function storeMerged(
     await mkdir(workTree, { recursive: true, mode: 0o700 });
     await git.run(merged, ['read-tree', head ?? '--empty']);
     for (const { path, after } of changes) await writeState(join(workTree, path), after);
-    await updateIndex(git, merged, listTouched(changes).map(toBytes));
+    await updateIndexEntries(git, merged, listTouched(changes).map(toBytes));
     const tree = await git.line(merged, ['write-tree']);
     return { tree, after: await readIndex(git, merged) };
   } finally {
@@ -140,8 +140,8 @@ async function writeState(path: string, state: PathState): Promise<void> {
 async function readIndex(
   git: WorkspaceGit,
   place: GitPlace,
-): Promise<ReadonlyMap<string, IndexEntry>> {
-  const entries = new Map<string, IndexEntry>();
+): Promise<ReadonlyMap<string, LandedIndexEntry>> {
+  const entries = new Map<string, LandedIndexEntry>();
   for (const entry of await git.list(place, ['ls-files', '-z', '--stage'])) {
     const end = entry.indexOf('\t');
     const [mode = '', object = '', stage = ''] = entry.slice(0, end).split(' ');
@@ -186,7 +186,7 @@ async function findIndexChanges(
   { index }: GitChange,
 ): Promise<readonly string[]> {
   const current = await readIndex(git, place);
-  const format = (entry: IndexEntry | null | undefined): string =>
+  const format = (entry: LandedIndexEntry | null | undefined): string =>
     entry === null || entry === undefined ? '0' : `${entry.mode} ${entry.object}`;
   return index.flatMap((entry) => {
     const [found, target] = [format(current.get(entry.path)), format(entry[side])];

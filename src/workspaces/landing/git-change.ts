@@ -2,7 +2,7 @@
 export type LandingSide = 'before' | 'after';
 
 /** A file as the index of git records it. */
-export interface IndexEntry {
+export interface LandedIndexEntry {
   /** The mode in octal digits, such as `100644`. */
   readonly mode: string;
   /** The id of the blob. */
@@ -14,8 +14,8 @@ export interface GitChange {
   /** The entries of the user's index. Null means that the path has no entry. */
   readonly index: readonly {
     readonly path: string;
-    readonly before: IndexEntry | null;
-    readonly after: IndexEntry | null;
+    readonly before: LandedIndexEntry | null;
+    readonly after: LandedIndexEntry | null;
   }[];
   /** The ref that moves, with its commits. Null means that the ref does not exist. */
   readonly ref: {

@@ -2,12 +2,12 @@ import type { PathState } from '../difference.ts';
 import { toPath, type GitPlace, type WorkspaceGit } from '../git.ts';
 import type { EntryKind, UserTree } from '../merge/user-tree.ts';
 import { LINK_MODE, SUBMODULE_MODE } from '../tree-changes.ts';
-import type { IndexEntry } from './git-change.ts';
+import type { LandedIndexEntry } from './git-change.ts';
 
 /** The files of a commit, with which changes can be merged. */
 export interface HeadTree extends UserTree {
   /** The entries of all files, by path. */
-  readonly entries: ReadonlyMap<string, IndexEntry>;
+  readonly entries: ReadonlyMap<string, LandedIndexEntry>;
 }
 
 /**
@@ -19,7 +19,7 @@ export async function openHeadTree(
   commit: string | null,
   paths: readonly string[],
 ): Promise<HeadTree> {
-  const entries = new Map<string, IndexEntry>();
+  const entries = new Map<string, LandedIndexEntry>();
   const directories = new Map<string, Set<string>>([['', new Set()]]);
   const listed = commit === null ? [] : await git.list(place, ['ls-tree', '-r', '-z', commit]);
   for (const line of listed) {
@@ -60,7 +60,7 @@ function addToDirectories(directories: Map<string, Set<string>>, path: string): 
 async function readContents(
   git: WorkspaceGit,
   place: GitPlace,
-  entries: ReadonlyMap<string, IndexEntry>,
+  entries: ReadonlyMap<string, LandedIndexEntry>,
   paths: readonly string[],
 ): Promise<ReadonlyMap<string, PathState>> {
   const states = new Map<string, PathState>();
