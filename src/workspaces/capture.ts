@@ -69,7 +69,7 @@ export async function captureTree(
   // A repository without a commit, or one that is not in the index, is listed as a directory.
   const files = changed.filter((path) => !path.endsWith('/'));
   const selected = await select(files);
-  await updateIndex(git, place, selected);
+  await updateIndexEntries(git, place, selected);
   const nested = changed.filter((path) => path.endsWith('/'));
   return {
     tree:
@@ -81,7 +81,7 @@ export async function captureTree(
 }
 
 /** Brings the entries of these paths (latin1) in an index to the files of the working tree as they are now. */
-export async function updateIndex(
+export async function updateIndexEntries(
   git: WorkspaceGit,
   place: GitPlace,
   paths: readonly string[],

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { findRepository } from '../../sys/git/repository.ts';
-import { updateIndex } from '../capture.ts';
+import { updateIndexEntries } from '../capture.ts';
 import type { PathDifference, PathState } from '../difference.ts';
 import { toBytes, toPath, WorkspaceGit, type GitPlace } from '../git.ts';
 import type { WorkspaceRecord } from '../record.ts';
@@ -123,7 +123,7 @@ async function storeMerged(
     await mkdir(workTree, { recursive: true, mode: 0o700 });
     await git.run(merged, ['read-tree', head ?? '--empty']);
     for (const { path, after } of changes) await writeState(join(workTree, path), after);
-    await updateIndex(git, merged, listTouched(changes).map(toBytes));
+    await updateIndexEntries(git, merged, listTouched(changes).map(toBytes));
     const tree = await git.line(merged, ['write-tree']);
     return { tree, after: await readIndex(git, merged) };
   } finally {
