@@ -65,6 +65,10 @@ export async function createBranch(
     const message = `at event ${point} the task has answered and got no message since: give the next message with --prompt, or branch off before that answer`;
     throw new UsageError(message);
   }
+  if (state.spec.workspace !== undefined) {
+    const message = `task ${id} works in its own workspace, which a branch cannot share; resume it instead`;
+    throw new UsageError(message);
+  }
   const branch = newId();
   const importedUpTo = store.importedUpTo(id) ?? -1;
   const log = store.create(buildBranchSpec(store, branch, { state, point }));

@@ -233,4 +233,18 @@ describe('the commands for the changes of a task', () => {
     expect(again.code).toBe(1);
     expect(again.stderr).toContain(`no task ${id} has a workspace`);
   });
+
+  it('stay where they are when the task is imported elsewhere, where it cannot be resumed', async () => {
+    await using world = await openRepository(script);
+    const id = await leaveChanges(world);
+    const file = join(world.sandbox.root, 'tasks.jsonl');
+    const from = ['--data-dir', world.sandbox.data];
+    expect(await world.run(['tasks', 'export', id, file, ...from])).toMatchObject({ code: 0 });
+    const to = ['--data-dir', join(world.sandbox.root, 'other')];
+    expect(await world.run(['tasks', 'import', file, ...to])).toMatchObject({ code: 0 });
+    const resumed = await world.run(['-p', 'go on', '--resume', id, ...to]);
+    expect(resumed.code).not.toBe(0);
+    expect(resumed.stderr).toContain('was imported, and it worked in a workspace');
+    expect((await world.run(['tasks', 'show', id, ...to])).stdout).toContain('works in');
+  });
 });

@@ -88,6 +88,7 @@ function recoverTask(engine: EngineContext, id: string, position: TreePosition):
     const tree = position.tree ?? new TaskTree(id, deps);
     const journal = openJournal(deps, tree, log, before.state);
     const { spec } = journal.state;
+    requireOwnWorkspace(deps, spec);
     tree.fileVersions.setEarlierVersions(() => readFileVersions(deps.store, spec.root));
     if (spec.fanOut !== undefined) tree.addItems(journal.state.children.keys());
     tree.addTasks(listKnownDescendants(journal.state));
@@ -113,6 +114,22 @@ function recoverTask(engine: EngineContext, id: string, position: TreePosition):
     log.close();
     throw thrown;
   }
+}
+
+/**
+ * Throws MusterError if a task in a workspace was imported. Its workspace is on another machine, and a log of somebody
+ * else must not decide which directory stands for those of the session.
+ */
+function requireOwnWorkspace(
+  { store }: Pick<EngineDeps, 'store'>,
+  { id, workspace, rights }: TaskSpec,
+) {
+  if (workspace === undefined && rights.workspace === undefined) return;
+  if (store.importedUpTo(id) === null) return;
+  throw new MusterError(
+    'CONFLICT',
+    `task ${id} was imported, and it worked in a workspace that is not on this machine; it can only be read`,
+  );
 }
 
 /** Builds the prompt prefix of a task anew from its recorded specification. */

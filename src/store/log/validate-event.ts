@@ -8,6 +8,7 @@ import { isQuotedItemList } from '../../protocol/quoted-item.ts';
 import { isBlobReference } from './large-strings.ts';
 import {
   hasRequiredFields,
+  isWorkspacePlace,
   hasTexts,
   hasValidTerms,
   isEventType,
@@ -41,6 +42,7 @@ const OPTIONAL_SPEC_FIELDS: Readonly<Record<string, (value: unknown) => boolean>
   summarised: isSummarizedConversation,
   enclosed: isQuotedItemList,
   given: isInitialContext,
+  workspace: (value) => isWorkspacePlace(value) && hasTexts(value, ['kind']),
 };
 
 function isSpec(spec: unknown, task: string): boolean {

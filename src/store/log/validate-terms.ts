@@ -49,7 +49,8 @@ function areRules(value: unknown): boolean {
 
 function areRights(value: unknown): boolean {
   if (!isJsonObject(value) || !isJsonObject(value['rules'])) return false;
-  const { mode, rules, roots, disallowedTools, callLimits, network, depth, maxDepth } = value;
+  const { mode, rules, roots, disallowedTools, callLimits, network, depth, maxDepth, workspace } =
+    value;
   return (
     PERMISSION_MODES.some((each) => each === mode) &&
     [rules['allow'], rules['ask'], rules['deny']].every(areRules) &&
@@ -58,8 +59,30 @@ function areRights(value: unknown): boolean {
     typeof network === 'boolean' &&
     Number.isFinite(depth) &&
     Number.isFinite(maxDepth) &&
-    (callLimits === undefined || isArrayOf(callLimits, isCallLimit))
+    (callLimits === undefined || isArrayOf(callLimits, isCallLimit)) &&
+    (workspace === undefined || isWorkspacePlace(workspace))
   );
+}
+
+/** Checks the fields of a workspace that every use of it relies on. */
+export function isWorkspacePlace(value: unknown): boolean {
+  return hasTexts(value, ['source', 'tree']);
+}
+
+/** Checks what a task left in its workspace. */
+function isWorkspaceResult(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { files, conflicts, fileCount, addedLines, deletedLines } = value;
+  return (
+    [fileCount, addedLines, deletedLines].every(Number.isFinite) &&
+    isArrayOf(files, (file) => hasTexts(file, ['path', 'status'])) &&
+    isArrayOf(conflicts, isExpectedConflict)
+  );
+}
+
+function isExpectedConflict(value: unknown): boolean {
+  if (!isJsonObject(value) || !hasTexts(value, ['path'])) return false;
+  return value['with'] === 'parent' || hasTexts(value['with'], ['task']);
 }
 
 function isCallLimit(value: unknown): boolean {
@@ -160,6 +183,7 @@ export function hasRequiredFields(event: JsonObject, type: EventType): boolean {
   const fields = Object.entries(REQUIRED_FIELDS[type]);
   if (!fields.every(([name, fieldType]) => hasType(event[name], fieldType))) return false;
   if (type === 'input.queued') return isInput(event['input']);
+  if (type === 'workspace.closed') return isWorkspaceResult(event['left']);
   return type !== 'turn.ended' || isMessage(event['message']);
 }
 
