@@ -63,7 +63,10 @@ async function endWorktree(
     const names = [`${parts.base}^{tree}`, `${ref}^{commit}`, `${ref}^{tree}`];
     const [baseTree = null, branchTip = null, tipTree = null] = await git.resolve(place, names);
     const tip = branchTip ?? parts.head;
-    const commits = await countCommits(worktree, tip);
+    // After the first end, the commit that it made must not count as one of the task.
+    const { result } = record;
+    const isSame = tip !== null && tip === result?.commit;
+    const commits = isSame ? (result?.commits ?? 0) : await countCommits(worktree, tip);
     if (tree === baseTree && commits === 0 && nested.length === 0) {
       await removeWorkspace(record, { ...access, discard: 'changes' });
       const removed: WorkspaceRecord = { ...record, status: 'removed' };
@@ -90,7 +93,7 @@ async function endWorktree(
     const ended: WorkspaceRecord = {
       ...record,
       status: 'ended',
-      result: { commit, endedAt: new Date().toISOString() },
+      result: { commit, commits, endedAt: new Date().toISOString() },
     };
     writeWorkspaceRecord(ended);
     const files = await listTreeChanges(git, place, parts.base, commit);

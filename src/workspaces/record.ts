@@ -60,7 +60,12 @@ export interface WorkspaceRecord {
   readonly links: readonly string[];
   readonly status: WorkspaceStatus;
   /** Set when the task has ended. `commit` holds everything that it left; null in a copy. */
-  readonly result?: { readonly commit: string | null; readonly endedAt: string };
+  readonly result?: {
+    readonly commit: string | null;
+    /** The number of commits that the task itself has made. Default: 0. */
+    readonly commits?: number;
+    readonly endedAt: string;
+  };
 }
 
 /** A workspace whose record cannot be used. */
