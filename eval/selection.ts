@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, join, relative, resolve } from 'node:path';
 import { UsageError } from '../src/base/errors.ts';
@@ -27,16 +27,10 @@ export function findMissingPrograms({ needs }: EvalTask): readonly string[] {
   );
 }
 
-/** A directory whose content is hashed, and the name that stands for its path. */
-interface NamedDirectory {
-  readonly name: string;
-  readonly directory: string;
-}
-
-/** Computes a short hash of all files in directories, such as those of tasks. */
-export function hashDirectories(directories: readonly NamedDirectory[]): string {
+/** Computes a short hash of all files of tasks. */
+export function hashTasks(tasks: readonly EvalTask[]): string {
   const hash = createHash('sha256');
-  for (const { directory, name } of directories) {
+  for (const { directory, name } of tasks) {
     const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile());
     for (const file of files.map((entry) => join(entry.parentPath, entry.name)).toSorted()) {
@@ -44,14 +38,5 @@ export function hashDirectories(directories: readonly NamedDirectory[]): string 
       hash.update(`${name}/${path}\0`).update(readFileSync(file)).update('\0');
     }
   }
-  return shorten(hash);
-}
-
-/** Computes a short hash of a text. */
-export function hashText(text: string): string {
-  return shorten(createHash('sha256').update(text));
-}
-
-function shorten(hash: Hash): string {
   return hash.digest('hex').slice(0, 12);
 }
