@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { addConfiguredServers } from '../../src/languages/configured-servers.ts';
 import { openLanguages, type LanguageOptions } from '../../src/languages/open-languages.ts';
-import type { ContentChange, LanguageCall } from '../../src/protocol/languages.ts';
+import type { ContentChange, FileEvent, LanguageCall } from '../../src/protocol/languages.ts';
 import { WorkspaceChanges } from '../../src/sys/files/changes/workspace-changes.ts';
 import { startServerProgram } from '../../src/sys/processes/server-process.ts';
 import { writeFakeServer, type FakeBehavior } from './fake-server.ts';
@@ -89,7 +89,10 @@ export class Scene implements AsyncDisposable {
       if (after === null) rmSync(path, { force: true });
       else writeFileSync(path, after);
     }
-    return await check.findNewProblems(contents);
+    const events = contents.map(({ path, before, after }): FileEvent => {
+      return { path, kind: after === null ? 'deleted' : before === null ? 'created' : 'changed' };
+    });
+    return await check.findNewProblems({ contents, events });
   }
 
   /** The number of times that the server was started. */

@@ -72,6 +72,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     home: session.state.home,
     sandbox: storage.sandbox,
     trustsProject: options.trustProject === true,
+    changes: storage.changes.load,
   });
   const engine = await createEngine(options, {
     session,
