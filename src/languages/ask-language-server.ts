@@ -1,6 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { errorMessage } from '../base/errors.ts';
 import { isJsonObject } from '../base/json.ts';
 import { isInside } from '../base/path-inside.ts';
 import { sanitizeLine } from '../base/terminal-text.ts';
@@ -16,15 +13,18 @@ import type {
   RenamePlan,
 } from '../protocol/languages.ts';
 import { displayPath } from '../sys/files/paths.ts';
-import { formatProblems, limitTime, type FeedbackLimits } from './feedback.ts';
+import { realPathIfPresent } from '../sys/files/path-lookup.ts';
+import { describeError, formatProblems, limitTime, type FeedbackLimits } from './feedback.ts';
+import { toFilePath } from './file-uris.ts';
 import type { LanguageServer } from './language-server.ts';
-import type { LanguageServers, ServerSlot } from './language-servers.ts';
+import type { LanguageServers } from './language-servers.ts';
+import { readText, withoutByteOrderMark, type DocumentText } from './open-documents.ts';
 import { readRenameEdits, type FileEdits } from './rename-edits.ts';
+import type { ServerSlot } from './server-slot.ts';
 
 /** The maximum number of places that are read from an answer. */
 const MAX_PLACES = 1_000;
 const MAX_LABEL_LENGTH = 120;
-const MAX_PROBLEM_LENGTH = 300;
 /** The maximum number of files that a rename may change. */
 const MAX_RENAMED_FILES = 200;
 
@@ -47,18 +47,14 @@ export async function askLanguageServer(
       : servers.find(question.path, call.roots);
   if (slot === null) return noServer(question.path, call);
   return await askServer(slot, call, limits, async (server, signal) => {
-    server.reportChanges([]);
     if (question.kind === 'named_symbols') {
       const query = { query: question.symbol };
       const result = await server.request('workspace/symbol', query, signal);
       return { ok: true, places: readSymbols(result, question.path), server: slot.name };
     }
     const { path } = question;
-    const document = {
-      path,
-      text: readFileSync(path, 'utf8'),
-      languageId: servers.languageId(path),
-    };
+    const document = readCode(path, servers);
+    if (document === null) return unreadable(path, call);
     if (question.kind === 'file_symbols') {
       const method = 'textDocument/documentSymbol';
       const params = (uri: string) => ({ textDocument: { uri } });
@@ -87,12 +83,9 @@ export async function listProblems(
   const slot = servers.find(path, call.roots);
   if (slot === null) return noServer(path, call);
   return await askServer(slot, call, limits, async (server, signal) => {
-    server.reportChanges([]);
-    const text = readFileSync(path, 'utf8');
-    const languageId = servers.languageId(path);
-    const { problems } = await server.inTurn(path, () =>
-      server.check({ path, text, languageId }, signal),
-    );
+    const document = readCode(path, servers);
+    if (document === null) return unreadable(path, call);
+    const { problems } = await server.inTurn([path], signal, () => server.check(document, signal));
     const files = [{ path, source: slot.name, problems }];
     const shown = formatProblems(files, { cwd: call.cwd, title: 'Problems' });
     return { ok: true, text: shown === '' ? `No problems (${slot.name}).` : shown };
@@ -105,34 +98,35 @@ export async function planRename(
   call: LanguageCall,
   { servers, limits }: AnswerParts,
 ): Promise<RenamePlan> {
-  const { path, newName } = symbol;
+  const { newName } = symbol;
+  const path = realPathIfPresent(symbol.path) ?? symbol.path;
   const slot = servers.find(path, call.roots);
   if (slot === null) return noServer(path, call);
   return await askServer(slot, call, limits, async (server, signal): Promise<RenamePlan> => {
-    server.reportChanges([]);
-    const text = readFileSync(path, 'utf8');
-    const position = findSymbol(text, symbol);
+    const document = readCode(path, servers);
+    if (document === null) return unreadable(path, call);
+    const position = findSymbol(document.text, symbol);
     if (position === null) return symbolNotFound(symbol, call);
-    const result = await server.requestAbout(
-      { path, text, languageId: servers.languageId(path) },
-      {
-        method: 'textDocument/rename',
-        params: (uri) => ({ textDocument: { uri }, position, newName }),
-      },
-      signal,
-    );
-    return applyRename(readRenameEdits(result), symbol, call, slot.name);
+    const request = {
+      method: 'textDocument/rename',
+      params: (uri: string) => ({ textDocument: { uri }, position, newName }),
+    };
+    const result = await server.requestAbout(document, request, signal);
+    const edits = readRenameEdits(result);
+    if (typeof edits === 'string') return failed('INVALID_PARAM', `${slot.name}: ${edits}`);
+    const plan = applyRename(edits, lastName(symbol), { call, server: slot.name });
+    // The server knows other texts than those on the disk, so it has to read them again.
+    if (!plan.ok && plan.error === 'CONFLICT') slot.noteUnknownChanges();
+    return plan;
   });
 }
 
-/** Applies the edits of a rename in memory. */
+/** Applies the edits of a rename in memory. `name`: the old name. */
 function applyRename(
-  edits: readonly FileEdits[] | string,
-  symbol: NamedSymbol,
-  { roots }: LanguageCall,
-  server: string,
+  edits: readonly FileEdits[],
+  name: string,
+  { call, server }: { readonly call: LanguageCall; readonly server: string },
 ): RenamePlan {
-  if (typeof edits === 'string') return failed('INVALID_PARAM', `${server}: ${edits}`);
   if (edits.length === 0) {
     return failed('NOT_FOUND', `${server} found nothing to rename there. Nothing was changed.`);
   }
@@ -140,22 +134,28 @@ function applyRename(
     const problem = `The rename would change ${edits.length} files, more than ${MAX_RENAMED_FILES}. Nothing was changed.`;
     return failed('LIMIT_EXCEEDED', problem);
   }
-  const outside = edits.find(({ path }) => !roots.some((root) => isInside(root, path)));
+  const byPath = Map.groupBy(edits, ({ path }) => realPathIfPresent(path) ?? path);
+  const paths = [...byPath.keys()].toSorted();
+  const outside = paths.find((path) => !call.roots.some((root) => isInside(root, path)));
   if (outside !== undefined) {
-    const problem = `The rename would change ${outside.path}, outside of the workspace. Nothing was changed.`;
+    const problem = `The rename would change ${outside}, outside of the workspace. Nothing was changed.`;
     return failed('PERMISSION_DENIED', problem);
   }
-  const sorted = edits.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  const files = sorted.map(({ path, apply }) => {
-    const before = readFileSync(path, 'utf8');
-    return { path, before, after: apply(before, lastName(symbol)) };
-  });
-  const changed = files.flatMap(({ path, before, after }) =>
-    after === null ? [] : [{ path, before, after }],
-  );
-  return changed.length < files.length
-    ? failed('INTERNAL_ERROR', `${server} named a place that does not exist. Nothing was changed.`)
-    : { ok: true, files: changed };
+  const files: { path: string; before: string; after: string }[] = [];
+  for (const path of paths) {
+    const before = readText(path);
+    if (before === null) return unreadable(path, call);
+    // A server that names a file by its links, too, makes the same edits under each name.
+    const texts = byPath.get(path)?.map((file) => file.apply(before, name)) ?? [];
+    const [after = null] = texts;
+    if (after === null || texts.some((text) => text !== after)) {
+      const shown = displayPath(path, call.cwd);
+      const problem = `${server} knows another text of ${shown}. Nothing was changed: try it again.`;
+      return failed('CONFLICT', problem);
+    }
+    files.push({ path, before, after });
+  }
+  return { ok: true, files };
 }
 
 /** Asks a server within the limits. Problems of the server become an answer. */
@@ -168,16 +168,30 @@ async function askServer<T>(
   // A question waits as long as a start: nothing can go on without the answer.
   const { stop, seconds } = limitTime({ isWarm: false }, signal, limits);
   try {
-    return await slot.use(stop, (server) => ask(server, stop));
+    return await slot.use(stop, (server, pending) => {
+      server.reportChanges(pending, new Set());
+      return ask(server, stop);
+    });
   } catch (thrown) {
     signal.throwIfAborted();
     if (stop.aborted) {
       const problem = `${slot.name} did not answer within code.start_seconds = ${seconds}.`;
       return failed('TIMEOUT', problem);
     }
-    const reason = truncate(sanitizeLine(errorMessage(thrown)), MAX_PROBLEM_LENGTH);
-    return failed('PROVIDER_ERROR', `${slot.name}: ${reason}.`);
+    return failed('PROVIDER_ERROR', `${slot.name}: ${describeError(thrown)}.`);
   }
+}
+
+/** Reads a file as a document. Returns null if it is no text that a server can be sent. */
+function readCode(path: string, servers: LanguageServers): DocumentText | null {
+  const text = readText(path);
+  if (text === null) return null;
+  return { path, text: withoutByteOrderMark(text), languageId: servers.languageId(path) };
+}
+
+function unreadable(path: string, { cwd }: LanguageCall): CodeProblem {
+  const problem = `${displayPath(path, cwd)} is no file in UTF-8 with at most 1 MB.`;
+  return failed('INVALID_PARAM', problem);
 }
 
 function failed(error: CodeProblem['error'], problem: string): CodeProblem {
@@ -229,7 +243,7 @@ function readLocations(result: unknown): readonly CodePlace[] {
   const items: readonly unknown[] = Array.isArray(result) ? result : [result];
   return items.slice(0, MAX_PLACES).flatMap((item) => {
     if (!isJsonObject(item)) return [];
-    const path = toPath(item['uri'] ?? item['targetUri']);
+    const path = toFilePath(item['uri'] ?? item['targetUri']);
     const line = readLine(item['range'] ?? item['targetSelectionRange']);
     return path === null || line === null ? [] : [{ path, line, label: '', depth: 0 }];
   });
@@ -246,7 +260,7 @@ function readSymbols(result: unknown, path: string): readonly CodePlace[] {
       const { location } = item;
       const place = isJsonObject(location) ? location : item;
       const line = readLine(item['selectionRange'] ?? place['range']);
-      const own = place['uri'] === undefined ? path : toPath(place['uri']);
+      const own = place['uri'] === undefined ? path : toFilePath(place['uri']);
       if (line === null || own === null) continue;
       const kind = SYMBOL_KINDS[Number(item['kind']) - 1] ?? 'symbol';
       const label = truncate(sanitizeLine(`${item['name']} (${kind})`), MAX_LABEL_LENGTH);
@@ -265,16 +279,6 @@ const SYMBOL_KINDS = `
 `
   .trim()
   .split(/,\s+/);
-
-function toPath(uri: unknown): string | null {
-  if (typeof uri !== 'string' || !uri.startsWith('file:')) return null;
-  try {
-    return fileURLToPath(uri);
-  } catch {
-    // The server has sent something that is no path.
-    return null;
-  }
-}
 
 function readLine(range: unknown): number | null {
   const start = isJsonObject(range) ? range['start'] : undefined;

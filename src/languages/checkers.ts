@@ -57,6 +57,8 @@ export function isCheckedByCommands(path: string): boolean {
 export class Checkers {
   private readonly parts: CheckerParts;
   private readonly runs = new Map<string, CheckerRuns>();
+  private readonly closing = new AbortController();
+  private readonly running = new Set<Promise<unknown>>();
 
   constructor(parts: CheckerParts) {
     this.parts = parts;
@@ -64,6 +66,17 @@ export class Checkers {
 
   get areConfigured(): boolean {
     return this.parts.commands.length > 0;
+  }
+
+  /** Notes that files have changed, so that the results so far do not describe the project any more. */
+  noteChanges(): void {
+    for (const runs of this.runs.values()) runs.last = null;
+  }
+
+  /** Ends all runs. */
+  async close(): Promise<void> {
+    this.closing.abort(new Error('Muster was closed'));
+    await Promise.allSettled(this.running);
   }
 
   /** Runs the checkers that have not run yet, so that later problems can be compared. Never rejects. */
@@ -132,15 +145,30 @@ export class Checkers {
   ): Promise<CheckerResult> {
     await runs.current?.catch(() => {});
     const work = this.execute(command, call);
+    this.running.add(work);
+    work.then(
+      () => this.running.delete(work),
+      () => this.running.delete(work),
+    );
     runs.current = work;
     runs.next = null;
     runs.last = await work;
     return runs.last;
   }
 
-  private async execute(command: string, { cwd, roots }: LanguageCall): Promise<CheckerResult> {
+  private async execute(command: string, call: LanguageCall): Promise<CheckerResult> {
+    const observation = await call.observeChecker?.();
+    try {
+      return await this.runCommand(command, call);
+    } finally {
+      await observation?.end();
+    }
+  }
+
+  private async runCommand(command: string, { cwd, roots }: LanguageCall): Promise<CheckerResult> {
     const { start, commandSeconds } = this.parts;
-    const stop = AbortSignal.timeout(commandSeconds * 1000);
+    const late = AbortSignal.timeout(commandSeconds * 1000);
+    const stop = AbortSignal.any([late, this.closing.signal]);
     const argv = ['/bin/sh', '-c', `exec 2>&1; ${command}`] as const;
     try {
       const program = { argv, cwd: findRoot(cwd, roots), roots, access: 'workspace' } as const;
@@ -151,7 +179,7 @@ export class Checkers {
         tail: truncate(stdout.trim().slice(-MAX_QUOTED_LENGTH), MAX_QUOTED_LENGTH),
       };
     } catch (thrown) {
-      if (!stop.aborted) throw thrown;
+      if (!late.aborted) throw thrown;
       throw new Error(`it did not end within code.command_seconds = ${commandSeconds}`, {
         cause: thrown,
       });

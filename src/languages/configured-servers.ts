@@ -17,7 +17,8 @@ export function addConfiguredServers(entries: readonly string[]): readonly Langu
   const configured = entries.flatMap((entry): readonly LanguageRow[] => {
     const { key = '', command = '' } = ENTRY.exec(entry)?.groups ?? {};
     const [program = '', ...args] = command.trim().split(/\s+/);
-    const servers = [{ program, args }];
+    // The protocol leaves it to the client to watch files, and most servers rely on that.
+    const servers = [{ program, args, needsFileEvents: true as const }];
     const known = LANGUAGES.find(({ language }) => language === key);
     if (known !== undefined) return [{ ...known, servers }];
     const name = key.slice(1);

@@ -1,10 +1,18 @@
 import { errorMessage } from '../base/errors.ts';
+import { sanitizeLine } from '../base/terminal-text.ts';
 import { plural, truncate } from '../base/text.ts';
-import type { CodeFeedback, ContentChange, LanguageCall } from '../protocol/languages.ts';
+import type {
+  CallChanges,
+  CodeFeedback,
+  ContentChange,
+  LanguageCall,
+} from '../protocol/languages.ts';
 import { displayPath } from '../sys/files/paths.ts';
-import type { LanguageServers, ServerSlot } from './language-servers.ts';
+import { checkChanges, type ServedChanges } from './check-changes.ts';
+import type { LanguageServers } from './language-servers.ts';
 import { MAX_DOCUMENT_BYTES } from './open-documents.ts';
-import { findNewProblems, type FileProblems, type Problem } from './problems.ts';
+import type { FileProblems, Problem } from './problems.ts';
+import type { ServerSlot } from './server-slot.ts';
 
 /** The maximum number of files of one call that are checked. */
 const MAX_CHECKED_FILES = 8;
@@ -30,73 +38,86 @@ export interface FoundProblems {
   readonly notes: readonly string[];
 }
 
-/** Finds the problems that changes have caused, with the language servers of their files. */
+/** Finds the problems that a call has caused, with the language servers of its files. */
 export async function checkWithServers(
-  changes: readonly ContentChange[],
+  { contents, events }: CallChanges,
   call: LanguageCall,
   { servers, limits }: { readonly servers: LanguageServers; readonly limits: FeedbackLimits },
 ): Promise<FoundProblems> {
-  const served = changes.flatMap((change) => {
+  servers.noteEvents(events);
+  const served = contents.flatMap((change) => {
     const slot = servers.find(change.path, call.roots);
-    return slot === null ? [] : [{ change, slot, languageId: servers.languageId(change.path) }];
+    return slot === null ? [] : [{ change, slot }];
   });
-  const checked = served.filter(({ change }) => change.after !== null).slice(0, MAX_CHECKED_FILES);
-  const found = await Promise.all(checked.map((each) => checkFile(each, call, limits)));
-  const leftOut = served.length - checked.length;
+  const written = served.filter(({ change }) => change.after !== null);
+  const suitable = written.filter(({ change }) => !isTooLarge(change));
+  const checked = suitable.slice(0, MAX_CHECKED_FILES);
+  const deleted = served.filter(({ change, slot }) => change.after === null && slot.isRunning);
+  const bySlot = Map.groupBy([...checked, ...deleted], ({ slot }) => slot);
+  const changedPaths = new Set(events.map(({ path }) => path));
+  const found = await Promise.all(
+    Array.from(bySlot, ([slot, each]) => {
+      const changes = each.map(({ change }) => change);
+      const languageId = (path: string): string => servers.languageId(path);
+      return checkWithServer(slot, { changes, changedPaths, languageId }, { call, limits });
+    }),
+  );
   return {
     files: found.flatMap(({ files }) => files),
     notes: [
-      ...new Set(found.flatMap(({ notes }) => notes)),
-      ...(leftOut > 0 ? [`${plural(leftOut, 'changed file')} more were not checked.`] : []),
+      ...found.flatMap(({ notes }) => notes),
+      ...describeUnchecked(suitable.length - checked.length, `the first ${MAX_CHECKED_FILES}`),
+      ...describeUnchecked(written.length - suitable.length, 'files of at most 1 MB'),
     ],
   };
 }
 
-interface ServedChange {
-  readonly change: ContentChange;
-  readonly slot: ServerSlot;
-  readonly languageId: string;
+function isTooLarge({ before, after }: ContentChange): boolean {
+  return [before, after].some((text) => (text?.length ?? 0) > MAX_DOCUMENT_BYTES);
+}
+
+function describeUnchecked(count: number, checked: string): readonly string[] {
+  return count === 0
+    ? []
+    : [
+        `Not checked by a language server: ${plural(count, 'changed file')} (only ${checked} are checked).`,
+      ];
 }
 
 const NOTHING: FoundProblems = { files: [], notes: [] };
 
-async function checkFile(
-  { change: { path, before, after }, slot, languageId }: ServedChange,
-  { signal }: LanguageCall,
-  limits: FeedbackLimits,
+async function checkWithServer(
+  slot: ServerSlot,
+  changes: ServedChanges,
+  {
+    call: { signal },
+    limits,
+  }: { readonly call: Pick<LanguageCall, 'signal'>; readonly limits: FeedbackLimits },
 ): Promise<FoundProblems> {
   // A server that was given up was named when that happened.
-  if (slot.isGivenUp || after === null) return NOTHING;
-  if (isTooLarge(after) || isTooLarge(before ?? '')) return NOTHING;
+  if (slot.isGivenUp) return NOTHING;
   const { stop, name, seconds } = limitTime(slot, signal, limits);
+  const late = `it did not answer within code.${name} = ${seconds}`;
   try {
-    return await slot.use(stop, async (server) => {
-      const own = await server.inTurn(path, async () => {
-        const old =
-          before === null
-            ? { text: '', problems: [] }
-            : await server.check({ path, text: before, languageId }, stop);
-        server.reportChanges([{ path, kind: before === null ? 'created' : 'changed' }]);
-        return findNewProblems(old, await server.check({ path, text: after, languageId }, stop));
-      });
-      const others = await server.findNewProblemsInOthers(path, stop);
-      const source = slot.name;
-      return {
-        files: [
-          ...(own.length === 0 ? [] : [{ path, source, problems: own }]),
-          ...others.map((other) => ({ path: other.path, source, problems: other.problems })),
-        ],
-        notes: [],
-      };
-    });
+    const found = await slot.use(stop, (server, pending) =>
+      checkChanges(server, changes, { pending, signal: stop }),
+    );
+    return {
+      files: found.map(({ path, problems }) => ({ path, source: slot.name, problems })),
+      notes:
+        stop.aborted && !signal.aborted ? [`${slot.name} did not check other files: ${late}.`] : [],
+    };
   } catch (thrown) {
     if (signal.aborted) return NOTHING;
-    const reason = stop.aborted
-      ? `it did not answer within code.${name} = ${seconds}`
-      : truncate(errorMessage(thrown), MAX_PROBLEM_LENGTH);
+    const reason = stop.aborted ? late : describeError(thrown);
     const end = slot.isGivenUp ? ' It is not started again.' : '';
     return { files: [], notes: [`${slot.name} did not check the change: ${reason}.${end}`] };
   }
+}
+
+/** Describes what a server or a checker has reported as an error, on one line. */
+export function describeError(thrown: unknown): string {
+  return sanitizeLine(truncate(errorMessage(thrown), MAX_PROBLEM_LENGTH));
 }
 
 /** Returns the limit of the time that a server may take now, with a signal that aborts when it is exceeded. */
@@ -110,10 +131,6 @@ export function limitTime(
     : (['start_seconds', startSeconds] as const);
   const stop = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
   return { stop, name, seconds };
-}
-
-function isTooLarge(text: string): boolean {
-  return text.length > MAX_DOCUMENT_BYTES;
 }
 
 /** Formats the new problems of files for a result, within the limits. */

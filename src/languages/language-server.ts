@@ -1,9 +1,11 @@
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { deferred, rejectOnAbort, type Deferred } from '../base/async.ts';
 import { isJsonObject } from '../base/json.ts';
 import type { ServerProcess } from '../sys/processes/server-process.ts';
 import { connectToServer, type ServerChannel } from './connection.ts';
 import { OpenDocuments, type DocumentText } from './open-documents.ts';
+import type { PendingEvents } from './pending-events.ts';
 import {
   findNewProblems,
   readDiagnostics,
@@ -38,8 +40,15 @@ const CLIENT_CAPABILITIES = {
 /** The time in which a server may answer the request to shut down. */
 const SHUTDOWN_MS = 300;
 
-/** The kind of a change of a file, as the protocol numbers it. */
-const FILE_CHANGE = { created: 1, changed: 2, deleted: 3 } as const;
+/** The kinds of changes of files, as the protocol numbers them. */
+const FILE_CHANGES = { created: 1, changed: 2, deleted: 3 } as const;
+/** The errors with which a server says that it should be asked again, since something has changed meanwhile. */
+const ASK_AGAIN: ReadonlySet<unknown> = new Set([-32_801, -32_802]);
+/** The maximum number of times that it is asked. */
+const MAX_ATTEMPTS = 5;
+
+/** The problems of one file that a server has found. */
+type OwnFileProblems = Omit<FileProblems, 'source'>;
 
 /** A language server that runs and can answer. */
 export class LanguageServer {
@@ -48,11 +57,9 @@ export class LanguageServer {
   private readonly documents: OpenDocuments;
   /** True if the server answers requests for the problems of a document. */
   private readonly answersWithProblems: boolean;
-  readonly capabilities: Readonly<Record<string, unknown>>;
-  /** True if the server was closed on purpose. */
-  isClosed = false;
+  private closing: Promise<void> | null = null;
   /** The ends of the last work on each file. */
-  private readonly turns = new Map<string, Promise<unknown>>();
+  private readonly turns = new Map<string, Promise<void>>();
 
   private constructor(
     connection: ServerChannel,
@@ -63,7 +70,6 @@ export class LanguageServer {
     this.connection = connection;
     this.row = row;
     this.documents = documents;
-    this.capabilities = capabilities;
     this.answersWithProblems = isJsonObject(capabilities['diagnosticProvider']);
   }
 
@@ -114,6 +120,11 @@ export class LanguageServer {
     }
   }
 
+  /** True if the server was closed on purpose. */
+  get isClosed(): boolean {
+    return this.closing !== null;
+  }
+
   /** Resolves to the reason when the server has ended, as a clause. */
   get ended(): Promise<string> {
     return this.connection.ended;
@@ -122,73 +133,127 @@ export class LanguageServer {
   /** Returns the problems of a text, which need not be the content of the file on the disk. */
   async check(document: DocumentText, signal: AbortSignal): Promise<CheckedText> {
     const { path, text } = document;
-    const known = this.documents.findChecked(path, text);
+    const { documents } = this;
+    const known = documents.findChecked(path, text);
     if (known !== null) return known;
-    const uri = this.documents.send(document);
+    const uri = documents.send(document, { again: this.reportsByItself });
+    const { state } = documents;
     const problems = await this.findProblems(path, uri, signal);
-    this.documents.keepProblems(path, text, problems);
+    documents.keepProblems({ path, text, problems }, state);
     return { text, problems };
   }
 
-  /** Runs work on a file after all earlier work on this file, since a server has one text of each file. */
-  async inTurn<T>(path: string, work: () => Promise<T>): Promise<T> {
-    const turn = (this.turns.get(path) ?? Promise.resolve()).then(work, work);
-    this.turns.set(path, turn);
+  /** Sends a text without asking for its problems. */
+  send(document: DocumentText): void {
+    this.documents.send(document);
+  }
+
+  /** Closes a document, so that the file counts as it is on the disk. */
+  closeDocument(path: string): void {
+    this.documents.close(path);
+  }
+
+  /**
+   * Runs work on files after all earlier work on them, since a server has one text of each file. Rejects when the signal
+   * aborts while it waits.
+   */
+  async inTurn<T>(
+    paths: readonly string[],
+    signal: AbortSignal,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const earlier = Promise.all(paths.map((path) => this.turns.get(path)));
+    const turn = deferred<void>();
+    for (const path of paths) this.turns.set(path, turn.promise);
     try {
-      return await turn;
+      await rejectOnAbort(earlier, signal);
+      this.documents.hold(paths);
+      return await work().finally(() => this.documents.release(paths));
     } finally {
-      if (this.turns.get(path) === turn) this.turns.delete(path);
+      void this.endTurn(paths, turn, earlier);
     }
   }
 
-  /** Checks the other open documents again, since a change may have caused problems in them. */
+  private async endTurn(
+    paths: readonly string[],
+    turn: Deferred<void>,
+    earlier: Promise<unknown>,
+  ): Promise<void> {
+    // Work that did not wait until the end must not let later work pass the earlier one.
+    await earlier;
+    turn.resolve();
+    for (const path of paths) if (this.turns.get(path) === turn.promise) this.turns.delete(path);
+  }
+
+  /**
+   * Checks other open documents again, whose problems are known and may have changed. Returns their new problems. Must be
+   * called during a turn, whose files are left out. Never rejects.
+   *
+   * @param options.waits true if a server that reports by itself has to be waited for, because nothing else did
+   */
   async findNewProblemsInOthers(
-    path: string,
     signal: AbortSignal,
-  ): Promise<readonly Omit<FileProblems, 'source'>[]> {
-    const others = this.documents.listChecked(path);
+    { waits }: { readonly waits: boolean },
+  ): Promise<readonly OwnFileProblems[]> {
+    const others = this.documents.listChecked().filter(({ isCurrent }) => !isCurrent);
     const found = await Promise.all(
       others.map(async (other) => {
-        const problems = this.reportsByItself
-          ? this.documents.lastReport(other.path)
-          : await this.findProblems(other.path, other.uri, signal);
+        const { state } = this.documents;
+        const { path, text } = other;
+        const problems = await this.findOtherProblems(other, { signal, waits });
         if (problems === null) return [];
-        this.documents.keepProblems(other.path, other.text, problems);
-        const { text } = other;
-        return [{ path: other.path, problems: findNewProblems(other, { text, problems }) }];
+        const now = { path, text, problems };
+        // The document may belong to other work by now, which then finds its problems.
+        const isSame = this.documents.keepProblems(now, state);
+        return isSame ? [{ path, problems: findNewProblems(other, now) }] : [];
       }),
     );
     return found.flat().filter(({ problems }) => problems.length > 0);
   }
 
-  /** Tells the server which files have changed on the disk, and sends the open documents among them again. */
-  reportChanges(changes: readonly { path: string; kind: keyof typeof FILE_CHANGE }[]): void {
+  /**
+   * Tells the server which files have changed on the disk, and sends the open documents among them again.
+   *
+   * @param ofCall the files that the present call has changed, of which the server is told later; null: it is told of them
+   */
+  reportChanges(pending: PendingEvents, ofCall: ReadonlySet<string> | null): void {
     this.documents.refresh();
+    const changes = pending.take(ofCall ?? new Set());
+    const isUnknown = pending.takeUnknown();
+    if (changes.length > 0 || isUnknown)
+      this.documents.noteFileChanges({ byOthers: ofCall !== null || isUnknown });
+    if (changes.length === 0) return;
     this.connection.notify('workspace/didChangeWatchedFiles', {
       changes: changes.map(({ path, kind }) => ({
         uri: pathToFileURL(path).href,
-        type: FILE_CHANGE[kind],
+        type: FILE_CHANGES[kind],
       })),
     });
   }
 
-  /** Opens a document, if it is not open, and sends a request about it. */
+  /** Sends a request about a document, which is opened if it is not open. */
   async requestAbout(
     document: DocumentText,
     request: { readonly method: string; readonly params: (uri: string) => unknown },
     signal: AbortSignal,
   ): Promise<unknown> {
-    const uri = this.documents.send(document);
-    return await this.connection.request(request.method, request.params(uri), signal);
+    return await this.inTurn([document.path], signal, async () => {
+      const uri = this.documents.send(document);
+      return await this.connection.request(request.method, request.params(uri), signal);
+    });
   }
 
   async request(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
     return await this.connection.request(method, params, signal);
   }
 
-  /** Ends the server, which may first end by itself. */
-  async close(): Promise<void> {
-    this.isClosed = true;
+  /** Ends the server, which may first end by itself. May be called more than once. */
+  close(): Promise<void> {
+    this.closing ??= this.endByRequest();
+    return this.closing;
+  }
+
+  private async endByRequest(): Promise<void> {
     try {
       await this.connection.request('shutdown', undefined, AbortSignal.timeout(SHUTDOWN_MS));
       this.connection.notify('exit', undefined);
@@ -205,6 +270,21 @@ export class LanguageServer {
 
   private get reportsByItself(): boolean {
     return !this.answersWithProblems && this.row.problemsBy === undefined;
+  }
+
+  /** Finds the problems of another document. Returns null if they are not known. */
+  private async findOtherProblems(
+    { path, uri, text }: CheckedText & { readonly path: string; readonly uri: string },
+    { signal, waits }: { readonly signal: AbortSignal; readonly waits: boolean },
+  ): Promise<readonly Problem[] | null> {
+    if (this.reportsByItself && !waits) return this.documents.lastReport(path, text);
+    try {
+      if (this.reportsByItself) this.documents.sendAgain(path);
+      return await this.findProblems(path, uri, signal);
+    } catch {
+      // The problems of the changed files are known and worth more than these.
+      return null;
+    }
   }
 
   private async findProblems(
@@ -228,12 +308,20 @@ export class LanguageServer {
       const stop = AbortSignal.any([signal, this.connection.closed]);
       return await this.documents.waitForReport(path, stop);
     }
-    const report = await this.connection.request(
-      'textDocument/diagnostic',
-      { textDocument: { uri } },
-      signal,
-    );
+    const report = await this.askForProblems(uri, signal);
     return readDiagnostics(isJsonObject(report) ? report['items'] : undefined);
+  }
+
+  private async askForProblems(uri: string, signal: AbortSignal): Promise<unknown> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const params = { textDocument: { uri } };
+        return await this.connection.request('textDocument/diagnostic', params, signal);
+      } catch (thrown) {
+        const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+        if (attempt === MAX_ATTEMPTS || !ASK_AGAIN.has(code)) throw thrown;
+      }
+    }
   }
 }
 

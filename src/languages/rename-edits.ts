@@ -1,5 +1,6 @@
-import { fileURLToPath } from 'node:url';
 import { isJsonObject } from '../base/json.ts';
+import { toFilePath } from './file-uris.ts';
+import { withoutByteOrderMark } from './open-documents.ts';
 
 /** The edits of a rename in one file. */
 export interface FileEdits {
@@ -12,9 +13,6 @@ export interface FileEdits {
    */
   apply(text: string, name: string): string | null;
 }
-
-/** The mark of the byte order at the start of a text. */
-const BYTE_ORDER_MARK = '\uFEFF';
 
 interface TextReplacement {
   readonly start: readonly [line: number, character: number];
@@ -36,9 +34,9 @@ export function readRenameEdits(result: unknown): readonly FileEdits[] | string 
   const files = new Map<string, TextReplacement[]>();
   for (const [uri, edits] of byUri) {
     const replacements = Array.isArray(edits) ? edits.map(readReplacement) : [null];
-    if (typeof uri !== 'string' || !uri.startsWith('file:') || replacements.includes(null))
+    const path = toFilePath(uri);
+    if (path === null || replacements.includes(null))
       return 'the rename would do more than change the text of files. Nothing was changed.';
-    const path = fileURLToPath(uri);
     const known = files.get(path) ?? [];
     known.push(...replacements.filter((each) => each !== null));
     files.set(path, known);
@@ -74,10 +72,10 @@ function applyEdits(
   replacements: readonly TextReplacement[],
   name: string,
 ): string | null {
-  if (!text.startsWith(BYTE_ORDER_MARK)) return applyReplacements(text, replacements, name);
-  const rest = text.slice(BYTE_ORDER_MARK.length);
+  const rest = withoutByteOrderMark(text);
+  const mark = text.slice(0, text.length - rest.length);
   const renamed = applyReplacements(rest, replacements, name);
-  return renamed === null ? applyReplacements(text, replacements, name) : BYTE_ORDER_MARK + renamed;
+  return renamed === null ? applyReplacements(text, replacements, name) : mark + renamed;
 }
 
 /**

@@ -14,8 +14,8 @@ export interface ServerProgramRow {
   readonly initializationOptions?: JsonObject;
   /** The answers to requests for settings, by section. */
   readonly settings?: JsonObject;
-  /** True if the server does not notice by itself which files of the project change on the disk. */
-  readonly needsRestart?: true;
+  /** True if the server must be told which files of the project change on the disk. */
+  readonly needsFileEvents?: true;
   /** The way to the problems of a file, for a server that does not report the end of a check. */
   readonly problemsBy?: 'tsserver';
 }
@@ -59,7 +59,7 @@ export const LANGUAGES: readonly LanguageRow[] = [
         program: 'tsc',
         args: ['--lsp', '--stdio'],
         needs: { besideProgram: '../lib/getExePath.js' },
-        needsRestart: true,
+        needsFileEvents: true,
       },
       {
         program: 'typescript-language-server',
@@ -87,8 +87,8 @@ export const LANGUAGES: readonly LanguageRow[] = [
     ],
     root: 'workspace',
     servers: [
-      { program: 'pyright-langserver', args: ['--stdio'], needsRestart: true },
-      { program: 'basedpyright-langserver', args: ['--stdio'], needsRestart: true },
+      { program: 'pyright-langserver', args: ['--stdio'], needsFileEvents: true },
+      { program: 'basedpyright-langserver', args: ['--stdio'], needsFileEvents: true },
       { program: 'pylsp', args: [], runsProjectCode: true },
     ],
   },
@@ -97,7 +97,7 @@ export const LANGUAGES: readonly LanguageRow[] = [
     endings: { '.go': 'go' },
     rootMarkers: ['go.work', 'go.mod'],
     root: 'nearest',
-    servers: [{ program: 'gopls', args: [], needsRestart: true }],
+    servers: [{ program: 'gopls', args: [], needsFileEvents: true }],
   },
   {
     language: 'rust',
@@ -142,6 +142,7 @@ export const LANGUAGES: readonly LanguageRow[] = [
         args: [],
         // It runs the build of the project.
         runsProjectCode: true,
+        needsFileEvents: true,
       },
     ],
   },

@@ -10,6 +10,21 @@ export interface ContentChange {
   readonly after: string | null;
 }
 
+/** A file that was created, changed or deleted. */
+export interface FileEvent {
+  /** Absolute, without links. */
+  readonly path: string;
+  readonly kind: 'created' | 'changed' | 'deleted';
+}
+
+/** The changes that a call has made. */
+export interface CallChanges {
+  /** The texts of changed files, as far as they are known and were not only moved. */
+  readonly contents: readonly ContentChange[];
+  /** All changed files. */
+  readonly events: readonly FileEvent[];
+}
+
 /** The task and the call for which language servers, checkers and formatters work. */
 export interface LanguageCall {
   /** The working directory of the task, for the paths in texts. */
@@ -19,6 +34,14 @@ export interface LanguageCall {
   readonly signal: AbortSignal;
   /** Tells whether the task may read a file (absolute, without links). Problems in other files are not reported. */
   isReadable(path: string): boolean;
+  /** Begins to observe a checker, so that what it changes is recorded with the call. Absent if that is not recorded. */
+  observeChecker?(): Promise<CheckerObservation>;
+}
+
+/** The observation of a checker that runs. */
+export interface CheckerObservation {
+  /** Ends the observation when the checker has ended. Never rejects. */
+  end(): Promise<void>;
 }
 
 /** The problems that a call has caused. */
@@ -42,7 +65,7 @@ export interface FileChangeCheck {
    * Finds the problems that the changes have caused. Waits for servers and checkers only as long as the limits allow,
    * and never rejects.
    */
-  findNewProblems(changes: readonly ContentChange[]): Promise<CodeFeedback>;
+  findNewProblems(changes: CallChanges): Promise<CodeFeedback>;
 }
 
 /** A place in a file that a language server has named. */

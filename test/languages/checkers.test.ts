@@ -1,6 +1,14 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Checkers } from '../../src/languages/checkers.ts';
 import { startServerProgram } from '../../src/sys/processes/server-process.ts';
@@ -75,6 +83,16 @@ describe('a checker', () => {
   it('that prints without end is ended', async () => {
     const { notes } = await change(createCheckers('yes'), '', 'x\n');
     expect(notes).toEqual(['yes did not check the change: it printed more than 4 MB.']);
+  });
+
+  it('is ended with its processes when Muster is closed', async () => {
+    const checkers = createCheckers('echo $$ > pid; sleep 1000 & sleep 1000');
+    const prepared = checkers.prepare(createCall());
+    const pid = join(directory, 'pid');
+    while (!existsSync(pid)) await nextTurn();
+    await checkers.close();
+    expect(existsSync(`/proc/${readFileSync(pid, 'utf8').trim()}`)).toBe(false);
+    expect((await (await prepared).findNewProblems()).files).toEqual([]);
   });
 
   it('runs once for all changes that wait for it', async () => {

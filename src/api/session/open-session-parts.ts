@@ -73,6 +73,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     home: session.state.home,
     sandbox: storage.sandbox,
     trustsProject: options.trustProject === true,
+    changes: storage.changes.load,
   });
   const engine = await createEngine(options, {
     session,

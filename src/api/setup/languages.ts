@@ -7,6 +7,7 @@ import type { StartProgram } from '../../languages/start-program.ts';
 import { findDeniedPaths } from '../../policy/denied-paths.ts';
 import type { RuleSet } from '../../protocol/permission.ts';
 import type { Environment } from '../../sys/env.ts';
+import type { WorkspaceChanges } from '../../sys/files/changes/workspace-changes.ts';
 import { toRealPath } from '../../sys/files/real-path.ts';
 import { buildCommandEnvironment } from '../../sys/processes/command-environment.ts';
 import { startServerProgram } from '../../sys/processes/server-process.ts';
@@ -37,6 +38,8 @@ interface LanguageParts {
   /** True if the user trusts everything of the project for this run. */
   readonly trustsProject: boolean;
   readonly onNotice: (line: string) => void;
+  /** Loads the part that finds changes of files. */
+  readonly changes: () => Promise<WorkspaceChanges>;
 }
 
 /**
@@ -44,7 +47,7 @@ interface LanguageParts {
  * `code.servers`.
  */
 export function openSessionLanguages(parts: LanguageParts): SessionLanguages {
-  const { loaded, environment, home, roots } = parts;
+  const { loaded, environment, home, roots, changes } = parts;
   const { code, sandbox: sandboxing } = loaded.config;
   const wrong = code.servers.find((entry) => !isServerEntry(entry));
   if (wrong !== undefined) {
@@ -77,7 +80,7 @@ export function openSessionLanguages(parts: LanguageParts): SessionLanguages {
   return {
     load: () =>
       (opened ??= import('../../languages/open-languages.ts').then(({ openLanguages }) =>
-        openLanguages({ ...code, search, limits: code, start }),
+        openLanguages({ ...code, search, limits: code, start, changes }),
       )),
     offersCode: code.feedback && hasLanguageServer(search),
     noteCommand: () => void opened?.then((languages) => languages.noteCommand()),

@@ -1,3 +1,4 @@
+import { errorMessage } from '../../base/errors.ts';
 import type { Decision } from '../../protocol/permission.ts';
 import type { ChangePort, CommandChanges, FileChange, FileMemory } from '../../protocol/tool.ts';
 import type { PathChange } from '../../sys/files/changes/path-change.ts';
@@ -29,17 +30,29 @@ export function createChangePort(
     begin: async ({ inBackground }) => {
       const workspace = await changes?.();
       if (workspace === undefined) throw new Error('the changes of commands are not recorded');
-      const observation = await workspace.begin(roots, (bytes) => store.putBackup(bytes));
-      return {
-        ...observation,
-        end: async () => {
+      try {
+        const observation = await workspace.begin(roots, (bytes) => store.putBackup(bytes));
+        const end = async (): Promise<CommandChanges> => {
           const observed = await observation.end();
           stampVersions(observed, run.files);
           return toCommandChanges(observed, { roots, inBackground });
-        },
-      };
+        };
+        return {
+          ...observation,
+          end: () => end().catch((thrown) => unknownChanges(roots, thrown)),
+        };
+      } catch (thrown) {
+        const end = () => Promise.resolve(unknownChanges(roots, thrown));
+        return { checkpoint: () => Promise.resolve(), end, cancel: () => {} };
+      }
     },
   };
+}
+
+/** Describes that changes could not be found. The command itself has run, and its outcome is known. */
+function unknownChanges(roots: readonly string[], thrown: unknown): CommandChanges {
+  const detail = `they could not be found: ${errorMessage(thrown)}`;
+  return { changed: [], unlisted: roots.map((path) => ({ path, reason: 'untracked', detail })) };
 }
 
 /** Records which files have a version of this task now, so that its siblings notice it. */

@@ -2,8 +2,19 @@ import { lstatSync, type BigIntStats } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import { plural } from '../../base/text.ts';
-import type { ContentChange, FileChangeCheck } from '../../protocol/languages.ts';
-import type { FileChange, ToolContext, ToolOutput } from '../../protocol/tool.ts';
+import type {
+  CheckerObservation,
+  ContentChange,
+  FileChangeCheck,
+  FileEvent,
+} from '../../protocol/languages.ts';
+import type {
+  ChangePort,
+  CommandChanges,
+  FileChange,
+  ToolContext,
+  ToolOutput,
+} from '../../protocol/tool.ts';
 import { displayPath } from '../../sys/files/paths.ts';
 import { hashContent } from '../../sys/files/read-file.ts';
 import { writeFileInRoots } from '../../sys/files/write-file.ts';
@@ -22,7 +33,7 @@ export interface EditFeedback {
   begin(): Promise<void>;
   /** Formats the changed files. Must be called while the files are locked. */
   format(output: ToolOutput): Promise<ToolOutput>;
-  /** Returns the output with the new problems in the changed files. */
+  /** Returns the output with the new problems in the changed files, and with the changes that checkers have made. */
   addProblems(output: ToolOutput): Promise<ToolOutput>;
 }
 
@@ -40,6 +51,9 @@ export function createEditFeedback(
   const { signal } = context;
   const former = new Map<string, Buffer>();
   let check: FileChangeCheck | null = null;
+  const byCheckers: CommandChanges[] = [];
+  const { changes } = context;
+  const observeChecker = () => observeChanges(changes, (found) => void byCheckers.push(found));
   return {
     context: {
       ...context,
@@ -50,14 +64,44 @@ export function createEditFeedback(
     },
     async begin() {
       const call = createLanguageCall({ home }, run, signal);
-      check = await (await languages()).beginChange(paths, call);
+      check = await (await languages()).beginChange(paths, { ...call, observeChecker });
     },
     format: async (output) =>
       check === null ? output : await keepOutput(output, formatChanges(output, check, context)),
-    addProblems: async (output) =>
-      check === null
-        ? output
-        : await keepOutput(output, addNewProblems(output, check, { former, signal })),
+    addProblems: async (output) => {
+      if (check === null) return output;
+      const checked = await keepOutput(output, addNewProblems(output, check, { former, signal }));
+      return addChanges(checked, byCheckers);
+    },
+  };
+}
+
+/** Observes the changes of a checker like those of a command. */
+async function observeChanges(
+  changes: ChangePort | undefined,
+  record: (found: CommandChanges) => void,
+): Promise<CheckerObservation> {
+  const observation = await changes?.begin({ inBackground: false });
+  return {
+    end: async () => {
+      if (observation !== undefined) record(await observation.end());
+    },
+  };
+}
+
+/** Adds changes that checkers have made to the record of the call, behind its own changes. */
+function addChanges(output: ToolOutput, found: readonly CommandChanges[]): ToolOutput {
+  const changed = found.flatMap((each) => each.changed);
+  const unlisted = found.flatMap((each) => each.unlisted);
+  if (changed.length === 0 && unlisted.length === 0) return output;
+  const { facts = {} } = output;
+  return {
+    ...output,
+    facts: {
+      ...facts,
+      changed: [...(facts.changed ?? []), ...changed],
+      ...(unlisted.length === 0 ? {} : { unlisted: [...(facts.unlisted ?? []), ...unlisted] }),
+    },
   };
 }
 
@@ -103,9 +147,11 @@ async function addNewProblems(
   check: FileChangeCheck,
   { former, signal }: { former: ReadonlyMap<string, Buffer>; signal: AbortSignal },
 ): Promise<ToolOutput> {
-  const changes = await readChanges(output.facts?.changed ?? [], former);
-  if (changes.length === 0 || signal.aborted) return output;
-  const { problems, notes } = await check.findNewProblems(changes);
+  const { changed = [] } = output.facts ?? {};
+  if (changed.length === 0 || signal.aborted) return output;
+  const contents = await readChanges(changed, former);
+  const events = changed.map(toFileEvent);
+  const { problems, notes } = await check.findNewProblems({ contents, events });
   if (problems === '' && notes.length === 0) return output;
   const text = [output.text, problems, ...notes].filter((part) => part !== '').join('\n');
   return { ...output, text, hasOutsideText: true };
@@ -215,6 +261,10 @@ async function readChanges(
     }),
   );
   return changes.flat();
+}
+
+function toFileEvent({ path, before, after }: FileChange): FileEvent {
+  return { path, kind: after === null ? 'deleted' : before === null ? 'created' : 'changed' };
 }
 
 /** Reads a file. Returns undefined if it has been changed since the call. */

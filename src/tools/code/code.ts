@@ -6,7 +6,7 @@ import { plural, truncate } from '../../base/text.ts';
 import { CODE_TOOL } from '../../protocol/file-tools.ts';
 import type { CodePlace } from '../../protocol/languages.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
-import type { AnyTool, ToolContext, ToolOutput } from '../../protocol/tool.ts';
+import type { AnyTool, PathExclusion, ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { displayPath, toAbsolutePath } from '../../sys/files/paths.ts';
 import { readFullFile } from '../../sys/files/read-file.ts';
 import { isSecretPath } from '../../sys/files/secret-paths.ts';
@@ -115,11 +115,9 @@ async function formatPlaces(
   context: ToolContext,
 ): Promise<string> {
   const { cwd } = context;
-  const withheld = new WithheldCounter(context.excludedPathsBelow({ asked: cwd, real: cwd }));
+  const withheld = new WithheldCounter(createExclusion(context));
   const files = new Map<string, readonly string[]>();
-  const visible = places.filter(
-    ({ path }) => !isInside(cwd, path) || !withheld.countWithheld(relative(cwd, path)),
-  );
+  const visible = places.filter(({ path }) => !withheld.countWithheld(path));
   const lines: string[] = [];
   for (const { path, line, label, depth } of visible.slice(0, MAX_PLACES)) {
     const text = files.get(path) ?? (await readLines(path, context));
@@ -134,6 +132,21 @@ async function formatPlaces(
     ...(more > 0 ? [`[${plural(more, 'place')} more]`] : []),
     ...withheld.notes(['place', 'places']),
   ].join('\n');
+}
+
+/** Creates a test for absolute paths, which may lie in any root of the task. */
+function createExclusion(context: ToolContext): PathExclusion {
+  const excluded = [context.cwd, ...context.roots].map((directory) => ({
+    directory,
+    rule: context.excludedPathsBelow({ asked: directory, real: directory }),
+  }));
+  return (path) => {
+    for (const { directory, rule } of excluded) {
+      const found = isInside(directory, path) ? rule?.(relative(directory, path)) : undefined;
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
 }
 
 /** Reads the lines of a file. Returns none if the task may not open it, or if it usually holds secrets. */

@@ -4,7 +4,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { planRewind } from '../../../src/engine/rewind/plan-rewind.ts';
 import { rewind } from '../../../src/engine/rewind/rewind.ts';
 import { openFileStore } from '../../../src/store/file-store.ts';
-import { WorkspaceChanges } from '../../../src/sys/files/changes/workspace-changes.ts';
+import {
+  WorkspaceChanges,
+  type ChangeObservation,
+} from '../../../src/sys/files/changes/workspace-changes.ts';
 import { hashContent } from '../../../src/sys/files/read-file.ts';
 import { builtinTools } from '../../../src/tools/index.ts';
 import { tempDirectory } from '../../sys/temp.ts';
@@ -44,7 +47,12 @@ function openWorkspace(files: Readonly<Record<string, string>>) {
   };
   const read = (name: string): string | null =>
     fs.existsSync(path(name)) ? fs.readFileSync(path(name), 'utf8') : null;
-  return { root, path, open, run, read, store };
+  /** Lets the observations of commands fail. */
+  const breakChanges = (broken: Partial<ChangeObservation>): void => {
+    const begin = changes.begin.bind(changes);
+    changes.begin = async (...args) => ({ ...(await begin(...args)), ...broken });
+  };
+  return { root, path, open, run, read, store, breakChanges };
 }
 
 function bash(command: string, rest: { readonly run_in_background?: boolean } = {}) {
@@ -111,6 +119,24 @@ test('a command that changes nothing has an empty list, and its output is the sa
     {
       text: 'one\n[exit code 0]',
       facts: { commands: [{ command: 'cat a.txt', exitCode: 0 }], changed: [] },
+    },
+  ]);
+});
+
+test('a command keeps its outcome if its changes cannot be found', async () => {
+  const at = openWorkspace({ 'a.txt': 'one\n' });
+  const broken = { end: () => Promise.reject(new Error('EIO')) };
+  at.breakChanges(broken);
+  const { engine } = await at.run({ main: [calls(bash('cat a.txt'))] });
+  const path = at.root;
+  expect(eventsOfType(engine, 'call.ended').map(({ text, facts }) => ({ text, facts }))).toEqual([
+    {
+      text: 'one\n[exit code 0]',
+      facts: {
+        commands: [{ command: 'cat a.txt', exitCode: 0 }],
+        changed: [],
+        unlisted: [{ path, reason: 'untracked', detail: 'they could not be found: EIO' }],
+      },
     },
   ]);
 });

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { createEditFeedback } from '../../../src/engine/calls/edit-feedback.ts';
 import type { ContentChange, FileChangeCheck } from '../../../src/protocol/languages.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
+import type { ChangePort } from '../../../src/protocol/tool.ts';
 import { hashContent } from '../../../src/sys/files/read-file.ts';
 import { rights } from '../../policy/support.ts';
 import { makeWorkspace, tool } from '../../tools/workspace.ts';
@@ -12,6 +13,7 @@ async function runWithFeedback(
   workspace: ReturnType<typeof makeWorkspace>,
   [name, input]: readonly [string, JsonObject],
   check: Partial<FileChangeCheck> = {},
+  changes?: ChangePort,
 ) {
   const checked: ContentChange[] = [];
   const { root } = workspace;
@@ -20,15 +22,19 @@ async function runWithFeedback(
       home: '/home/user',
       languages: () =>
         Promise.resolve({
-          beginChange: () =>
-            Promise.resolve({
+          beginChange: async (_, call) => {
+            const runChecker = async () => (await call.observeChecker?.())?.end();
+            await runChecker();
+            return {
               format: () => Promise.resolve(null),
-              findNewProblems: (changes) => {
-                checked.push(...changes);
-                return Promise.resolve({ problems: '', notes: [] });
+              findNewProblems: async ({ contents }) => {
+                checked.push(...contents);
+                await runChecker();
+                return { problems: '', notes: [] };
               },
               ...check,
-            }),
+            };
+          },
           answer: () => Promise.reject(new Error('not asked')),
           listProblems: () => Promise.reject(new Error('not asked')),
           planRename: () => Promise.reject(new Error('not asked')),
@@ -38,7 +44,7 @@ async function runWithFeedback(
       spec: { cwd: root },
       permissions: { rights: { ...rights(), roots: [root] } },
     } as unknown as Parameters<typeof createEditFeedback>[1],
-    { context: workspace.context, paths: [] },
+    { context: { ...workspace.context, ...(changes && { changes }) }, paths: [] },
   );
   if (feedback === null) throw new Error('no feedback');
   await feedback.begin();
@@ -68,8 +74,8 @@ it('the contents before and after an edit are checked, and new problems are outs
   const changes: ContentChange[] = [];
   const edit = ['Edit', { file_path: 'a.ts', old_string: 'old', new_string: 'new' }] as const;
   const { output } = await runWithFeedback(workspace, edit, {
-    findNewProblems: (found) => {
-      changes.push(...found);
+    findNewProblems: ({ contents }) => {
+      changes.push(...contents);
       return Promise.resolve({ problems: 'New problems in a.ts (x):', notes: ['y is slow.'] });
     },
   });
@@ -114,6 +120,33 @@ it('a formatter that fails is named, and its text is quoted', async () => {
   expect(output.text).toBe(
     'Created a.ts: 1 line.\na.ts was not formatted by fmt: "line 1:\\n\\"x\\"".',
   );
+});
+
+it('what checkers change before and after an edit stands in its record', async () => {
+  const workspace = makeWorkspace();
+  const names = ['before.txt', 'after.txt'];
+  const changes: ChangePort = {
+    prepare: () => {},
+    begin: () =>
+      Promise.resolve({
+        checkpoint: () => Promise.resolve(),
+        end: () => {
+          const path = names.shift() ?? '';
+          const change = { path, before: null, after: 'h', byCommand: true } as const;
+          const unlisted = [{ path: 'deps', reason: 'dependencies' } as const];
+          return Promise.resolve({ changed: [change], unlisted });
+        },
+        cancel: () => {},
+      }),
+  };
+  const { output } = await runWithFeedback(workspace, WRITE, {}, changes);
+  const { changed = [], unlisted = [] } = output.facts ?? {};
+  expect(changed.map(({ path, byCommand }) => [path, byCommand])).toEqual([
+    [workspace.path('a.ts'), undefined],
+    ['before.txt', true],
+    ['after.txt', true],
+  ]);
+  expect(unlisted.map(({ path }) => path)).toEqual(['deps', 'deps']);
 });
 
 it('the record of a change is kept if the feedback breaks', async () => {

@@ -5,7 +5,7 @@ import {
   type RecordedRequest,
 } from '../../../src/testing/index.ts';
 import { findMarked } from '../../e2e/processes.ts';
-import { openWorld } from '../../e2e/world.ts';
+import { openWorld, type World } from '../../e2e/world.ts';
 
 /** The programs that the development dependencies contain, such as `tsc` and `pyright-langserver`. */
 const PROGRAMS = resolve(import.meta.dirname, '../../../node_modules/.bin');
@@ -29,6 +29,10 @@ interface Scene {
   readonly env?: Readonly<Record<string, string>>;
   /** Called before the run with the directory of the workspace. */
   readonly prepare?: (workspace: string) => Promise<void>;
+  /** Returns the directory of the run. Default: that of the workspace. */
+  readonly directory?: (workspace: string) => string;
+  /** Called after the run, with what else may be looked at. */
+  readonly then?: (world: World) => Promise<void>;
 }
 
 export function call(name: string, input: AnswerToolCall['input']): AnswerToolCall {
@@ -36,7 +40,8 @@ export function call(name: string, input: AnswerToolCall['input']): AnswerToolCa
 }
 
 /** Runs a conversation on the built program. Returns the results of its calls as the model reads them. */
-export async function runCalls({ files, calls, flags = [], env = {}, prepare }: Scene) {
+export async function runCalls(scene: Scene) {
+  const { files, calls, flags = [], env = {}, prepare, directory } = scene;
   await using world = await openWorld({
     files,
     script: (request) => {
@@ -54,7 +59,12 @@ export async function runCalls({ files, calls, flags = [], env = {}, prepare }: 
     'acceptEdits',
     ...flags,
   ];
-  const run = await world.run(args, { env: { PATH: USER_PATH, ...PATIENT, ...env } });
+  const cwd = directory?.(world.sandbox.workspace);
+  const run = await world.run(args, {
+    env: { PATH: USER_PATH, ...PATIENT, ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  await scene.then?.(world);
   const last = world.model.requests.at(-1);
   return {
     run,

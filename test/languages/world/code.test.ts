@@ -1,7 +1,7 @@
-import { symlinkSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { envelopeOf } from '../../e2e/muster.ts';
+import { envelopeOf, runMuster } from '../../e2e/muster.ts';
 import { needs } from '../../needs.ts';
 import { call, runCalls } from './code-world.ts';
 
@@ -197,4 +197,70 @@ it('a file that a command has created is known to the server', async () => {
   expect(results.at(-1)).toBe(`Edited src/b.ts: 1 replacement at line 1.
 New problems in src/b.ts (tsc):
   3:14 error: Type 'string' is not assignable to type 'number'. [2322]`);
+});
+
+it('what a checker writes stands in the receipt, and is undone with the edit', async () => {
+  const { run } = await runCalls({
+    files: {
+      'a.sh': 'old\n',
+      'runs.txt': 'earlier\n',
+      'check.sh': 'echo run >> runs.txt; echo cache > cache.txt\n',
+    },
+    calls: [
+      call('Read', { file_path: 'a.sh' }),
+      call('Edit', { file_path: 'a.sh', old_string: 'old', new_string: 'new' }),
+    ],
+    env: { MUSTER_CODE_CHECK: '["sh check.sh"]' },
+    then: async ({ sandbox }) => {
+      expect(readFileSync(join(sandbox.workspace, 'runs.txt'), 'utf8')).toBe('earlier\nrun\nrun\n');
+      const [log = ''] = readdirSync(join(sandbox.data, 'tasks')).filter((name) =>
+        name.endsWith('.jsonl'),
+      );
+      const id = log.replace('.jsonl', '');
+      const undone = await runMuster(sandbox, ['tasks', 'rewind', id, '--to', '0', '--yes']);
+      expect(undone).toMatchObject({ code: 0, stderr: '' });
+      expect(readdirSync(sandbox.workspace).toSorted()).toEqual(['a.sh', 'check.sh', 'runs.txt']);
+      expect(readFileSync(join(sandbox.workspace, 'runs.txt'), 'utf8')).toBe('earlier\n');
+    },
+  });
+  const { receipt } = envelopeOf(run).data;
+  expect(receipt.filesChanged.map((each) => [basename(each.path), each.byCommand])).toEqual([
+    ['a.sh', undefined],
+    ['cache.txt', true],
+    ['runs.txt', true],
+  ]);
+});
+
+it('a rename works in a workspace behind a link, and in another root only if it is one', async () => {
+  const inLib = { action: 'rename', file_path: '../lib/a.ts', symbol: 'add', new_name: 'plus' };
+  const scene = {
+    files: {
+      'app/tsconfig.json': TSCONFIG.replace('"src"', '"."'),
+      'app/b.ts': 'import { add } from "../lib/a.js";\nexport const total = add(1, 2);\n',
+      'lib/a.ts': FILES['src/a.ts'],
+    },
+    prepare: (workspace: string) => {
+      symlinkSync(join(workspace, 'app'), join(workspace, 'link'));
+      return Promise.resolve();
+    },
+    directory: (workspace: string) => join(workspace, 'link'),
+  };
+  const { results, left } = await runCalls({
+    ...scene,
+    calls: [
+      call('Code', { action: 'rename', file_path: 'b.ts', symbol: 'total', new_name: 'all' }),
+      call('Code', { action: 'definition', file_path: 'b.ts', symbol: 'add', line: 2 }),
+      call('Code', inLib),
+    ],
+    flags: ['--add-dir', '../lib'],
+  });
+  expect(left).toEqual([]);
+  expect(results).toEqual([
+    'Renamed total to all in 1 file: b.ts.',
+    expect.stringMatching(/lib\/a\.ts:1 {2}export function add/),
+    expect.stringMatching(/^Renamed add to plus in 1 file: \S*lib\/a\.ts\.$/),
+  ]);
+  const without = await runCalls({ ...scene, calls: [call('Code', inLib)] });
+  expect(without.results).toEqual([expect.stringContaining('outside of')]);
+  expect(envelopeOf(without.run).data.files_modified).toEqual([]);
 });

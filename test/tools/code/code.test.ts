@@ -73,6 +73,31 @@ a.ts:1  one (function)
     });
   });
 
+  it('in other roots are left out by the rules for these', async () => {
+    const { context, write, path } = makeWorkspace();
+    write('part/a.ts', 'one\n');
+    write('other/b.ts', 'two\n');
+    write('other/secret/c.ts', 'three\n');
+    const places = ['part/a.ts', 'other/b.ts', 'other/secret/c.ts'].map((name) => {
+      return { path: path(name), line: 1, label: '', depth: 0 };
+    });
+    const inPart: ToolContext = {
+      ...context,
+      cwd: path('part'),
+      roots: [path('part'), path('other')],
+      code: createPort({ ok: true, places, server: 'x' }),
+      excludedPathsBelow: ({ real }) =>
+        real === path('other')
+          ? (each) => (each.startsWith('secret/') ? 'deny rule `Read(secret/**)`' : undefined)
+          : null,
+    };
+    const parsed = codeTool.parse({ action: 'references', file_path: 'a.ts', symbol: 'one' });
+    const { text } = await codeTool.run(parsed.ok ? parsed.input : null, inPart);
+    expect(text).toBe(`a.ts:1  one
+${path('other/b.ts')}:1  two
+[1 place left out: deny rule \`Read(secret/**)\`]`);
+  });
+
   it('are counted beyond a limit', async () => {
     const { context, path, write } = makeWorkspace();
     write('a.ts', '');

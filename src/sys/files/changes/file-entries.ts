@@ -24,7 +24,7 @@ export interface FileEntry {
 }
 
 interface CompareOptions {
-  readonly isOfInterest: boolean;
+  readonly needsContent: boolean;
   readonly isFirst: boolean;
   readonly maxBytes: number;
 }
@@ -51,7 +51,7 @@ export class FileEntries {
   /**
    * Compares an entry with its present stats. Returns null if it is the same.
    *
-   * @param isOfInterest true if a change will be reported, so that the new content has to be known
+   * @param needsContent true if the new content of a changed file has to be known
    * @param isFirst true if the root is looked at for the first time
    * @param maxBytes the size of the largest file that may be read
    */
@@ -59,13 +59,13 @@ export class FileEntries {
     path: string,
     known: FileEntry | undefined,
     stats: EntryStats,
-    { isOfInterest, isFirst, maxBytes }: CompareOptions,
+    { needsContent, isFirst, maxBytes }: CompareOptions,
   ): ComparedEntry | null {
     const comparison = known === undefined ? 'changed' : compareStats(known.stats, stats, known);
     if (comparison === 'same') return null;
-    const git = isOfInterest ? null : this.tracked.find(path, stats);
+    const git = needsContent ? null : this.tracked.find(path, stats);
     const isNeeded =
-      isOfInterest || (git === null && this.isWorthKeeping(path, stats, { isFirst }));
+      needsContent || (git === null && this.isWorthKeeping(path, stats, { isFirst }));
     const content = isNeeded ? readContent(path, stats, maxBytes) : null;
     if (known !== undefined && comparison === 'unclear' && hasSameContent(known, stats, content)) {
       const hash = content?.hash ?? known.hash;

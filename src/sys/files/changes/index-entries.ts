@@ -28,6 +28,8 @@ export type IndexEntry = FileEntry | DirectoryEntry | SummarizedEntry;
 
 /** Receives what an update of an index finds. */
 export interface ChangeReport {
+  /** True if the contents of changed files have to be known. */
+  readonly needsContents: boolean;
   /** A file has changed. `before` or `after` is null if it did not or does not exist. */
   file(path: string, before: FileEntry | null, after: FileEntry | null): void;
   /** Something in a directory has changed whose files are not listed one by one. */

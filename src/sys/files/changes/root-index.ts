@@ -72,11 +72,11 @@ export class RootIndex {
   /**
    * Compares the root with the disk: everything, or only the paths about which the system has sent events.
    *
-   * @param report receives the changes; null if they are of no interest
+   * @param report receives the changes, except those before the first update
    * @param isMeanwhile true if the changes of running commands are only wanted for their times
    */
   async update(
-    report: ChangeReport | null,
+    report: ChangeReport,
     { isMeanwhile }: { readonly isMeanwhile: boolean },
   ): Promise<void> {
     const { canWatch } = this.parts.watches;
@@ -109,7 +109,7 @@ export class RootIndex {
   }
 
   /** Compares one path and everything below it with the disk at once. */
-  updateNow(path: string, report: ChangeReport | null): void {
+  updateNow(path: string, report: ChangeReport): void {
     if (!this.isBuilt || this.problem !== null) return;
     this.isMeanwhile = false;
     this.bytesToHash = MAX_HASHED_BYTES;
@@ -258,12 +258,12 @@ export class RootIndex {
       return;
     }
     const compared = this.files.compare(path, known, toEntryStats(found), {
-      isOfInterest: report !== null,
+      needsContent: report?.needsContents === true,
       isFirst: !this.isBuilt,
       maxBytes: this.bytesToHash,
     });
     if (compared === null) return;
-    if (report !== null) this.bytesToHash -= found.size;
+    if (report?.needsContents === true) this.bytesToHash -= found.size;
     if (known === undefined) this.fileCount += 1;
     at.entries.set(name, compared.entry);
     if (known !== undefined && known.stats.nlink > 1) this.linkedNames.delete(path, known.stats);

@@ -3,6 +3,8 @@ interface SummarizedDirectory {
   readonly name: string;
   /** A file beside the directory, of which at least one must exist. Default: the name alone is sufficient. */
   readonly besides?: readonly string[];
+  /** True if it holds results and copies, and nothing that the code of the project uses. */
+  readonly isCache?: true;
 }
 
 /** The directories of dependencies and caches. */
@@ -11,16 +13,16 @@ const SUMMARIZED_DIRECTORIES: readonly SummarizedDirectory[] = [
   { name: 'bower_components' },
   { name: '.venv' },
   { name: 'venv', besides: ['pyproject.toml', 'requirements.txt', 'setup.py'] },
-  { name: '__pycache__' },
-  { name: '.tox' },
-  { name: '.nox' },
-  { name: '.mypy_cache' },
-  { name: '.pytest_cache' },
-  { name: '.ruff_cache' },
-  { name: '.gradle' },
+  { name: '__pycache__', isCache: true },
+  { name: '.tox', isCache: true },
+  { name: '.nox', isCache: true },
+  { name: '.mypy_cache', isCache: true },
+  { name: '.pytest_cache', isCache: true },
+  { name: '.ruff_cache', isCache: true },
+  { name: '.gradle', isCache: true },
   { name: '.next', besides: ['package.json'] },
-  { name: '.turbo' },
-  { name: '.parcel-cache' },
+  { name: '.turbo', isCache: true },
+  { name: '.parcel-cache', isCache: true },
   { name: 'target', besides: ['Cargo.toml', 'pom.xml'] },
 ];
 
@@ -30,4 +32,9 @@ const BY_NAME = new Map(SUMMARIZED_DIRECTORIES.map((each) => [each.name, each]))
 export function isSummarizedDirectory(name: string, exists: (name: string) => boolean): boolean {
   const found = BY_NAME.get(name);
   return found !== undefined && (found.besides?.some(exists) ?? true);
+}
+
+/** Tells whether a directory whose files are not listed holds nothing that the code of a project uses. */
+export function isCacheDirectory(name: string): boolean {
+  return BY_NAME.get(name)?.isCache === true;
 }

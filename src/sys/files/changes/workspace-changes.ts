@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { isInside } from '../../../base/path-inside.ts';
 import { listenToOwnChanges } from '../own-writes.ts';
 import { DirectoryWatches } from './directory-watches.ts';
@@ -7,6 +8,7 @@ import { isSameVersion, mergeChanges, type PathChange } from './path-change.ts';
 import type { FileEntry } from './file-entries.ts';
 import type { ChangeReport } from './index-entries.ts';
 import { RootIndex } from './root-index.ts';
+import { isCacheDirectory } from './summarized-directories.ts';
 
 /** Changes that are not listed one by one. */
 export interface UnlistedDirectory {
@@ -35,6 +37,13 @@ export interface ChangeObservation {
   end(): Promise<ObservedChanges>;
   /** Ends the observation without a result. May also be called after `end`. */
   cancel(): void;
+}
+
+/** Is called for each change of a file that is found, whoever made it. */
+export interface FoundChangeListener {
+  found(path: string, kind: 'created' | 'changed' | 'deleted'): void;
+  /** Called for changes that are not listed one by one, except those in caches. */
+  unlisted(directory: string): void;
 }
 
 /** A change that was found but whose earlier content has not been looked up yet. */
@@ -67,6 +76,7 @@ export class WorkspaceChanges {
   private readonly contents = new KeptContents();
   private readonly indexes = new Map<string, RootIndex>();
   private readonly active = new Set<Observer>();
+  private readonly listeners = new Set<FoundChangeListener>();
   private readonly excluded: ReadonlySet<string>;
   private readonly stopListening: () => void;
   private found: FoundChange[] = [];
@@ -78,15 +88,26 @@ export class WorkspaceChanges {
     this.excluded = new Set(parts.excluded);
     this.stopListening = listenToOwnChanges({
       before: (path) => {
-        if (this.active.size > 0) this.updateNow(path, this.report);
+        if (this.active.size > 0) this.updateNow(path, this.attributed);
       },
-      after: (path) => this.updateNow(path, null),
+      after: (path) => this.updateNow(path, this.unattributed),
     });
   }
 
-  /** Builds the indexes of these roots, which takes some time once. The roots are absolute and contain no links. */
-  async prepare(roots: readonly string[]): Promise<void> {
-    await this.runAlone(() => this.update(this.openIndexes(roots)));
+  /**
+   * Brings the indexes of these roots up to date, and builds them at first, which takes some time. The roots are absolute
+   * and contain no links. Resolves to false if the changes of a root cannot be found.
+   */
+  async prepare(roots: readonly string[]): Promise<boolean> {
+    const indexes = this.openIndexes(roots);
+    await this.runAlone(() => this.update(indexes));
+    return indexes.every(({ problem }) => problem === null);
+  }
+
+  /** Adds a listener for all changes that are found after the first look. Returns a function that removes it. */
+  listen(listener: FoundChangeListener): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
   }
 
   /** Begins to observe a command that can write in these roots. */
@@ -101,8 +122,11 @@ export class WorkspaceChanges {
       checkpoint: () => this.runAlone(() => this.update(indexes, { isMeanwhile: true })),
       end: () =>
         this.runAlone(async () => {
-          await this.update(indexes);
-          this.active.delete(observer);
+          try {
+            await this.update(indexes);
+          } finally {
+            this.active.delete(observer);
+          }
           return observer.result(indexes);
         }),
       cancel: () => void this.active.delete(observer),
@@ -117,16 +141,43 @@ export class WorkspaceChanges {
     this.watches.close();
   }
 
-  private readonly report: ChangeReport = {
+  /** Reports changes to the listeners only: Muster made them, or no command runs. */
+  private readonly unattributed: ChangeReport = {
+    needsContents: false,
     file: (path, before, after) => {
+      const kind = before === null ? 'created' : after === null ? 'deleted' : 'changed';
+      for (const listener of this.listeners) listener.found(path, kind);
+    },
+    summarized: (path) => {
+      if (!isCacheDirectory(basename(path))) this.announceUnlisted(path);
+    },
+    unreadableName: () => {},
+    incomplete: (path) => this.announceUnlisted(path),
+  };
+
+  /** Reports changes to the commands that run, too. */
+  private readonly attributed: ChangeReport = {
+    needsContents: true,
+    file: (path, before, after) => {
+      this.unattributed.file(path, before, after);
       const observers = this.observersOf(path);
       const at = this.parts.now();
       if (observers.length > 0) this.found.push({ path, before, after, observers, at });
     },
-    summarized: (path) => this.addUnlisted({ path, reason: 'dependencies' }),
+    summarized: (path) => {
+      this.unattributed.summarized(path);
+      this.addUnlisted({ path, reason: 'dependencies' });
+    },
     unreadableName: (path) => this.addUnlisted({ path, reason: 'names' }),
-    incomplete: (path, detail) => this.addUnlisted({ path, reason: 'untracked', detail }),
+    incomplete: (path, detail) => {
+      this.unattributed.incomplete(path, detail);
+      this.addUnlisted({ path, reason: 'untracked', detail });
+    },
   };
+
+  private announceUnlisted(directory: string): void {
+    for (const listener of this.listeners) listener.unlisted(directory);
+  }
 
   private addUnlisted(unlisted: UnlistedDirectory): void {
     for (const observer of this.observersOf(unlisted.path)) observer.addUnlisted(unlisted);
@@ -165,12 +216,12 @@ export class WorkspaceChanges {
     if (isMeanwhile && !this.watches.canWatch) return;
     const isComplete = await this.watches.waitForDelivery();
     if (!isComplete) for (const index of this.indexes.values()) index.requireScan();
-    const report = this.active.size === 0 ? null : this.report;
+    const report = this.active.size === 0 ? this.unattributed : this.attributed;
     for (const index of indexes) await index.update(report, { isMeanwhile });
     await this.attributeFound();
   }
 
-  private updateNow(path: string, report: ChangeReport | null): void {
+  private updateNow(path: string, report: ChangeReport): void {
     for (const index of this.indexes.values()) {
       if (isInside(index.root, path)) index.updateNow(path, report);
     }
