@@ -27,10 +27,10 @@ export function createCommandRunner(parts: RunnerParts): SetupRunner {
     const real = toRealPath(directory);
     const inputs = { environment, home, cwd: real, trust: TRUST_NOTHING, flags: [] };
     const { config, rules } = await loadConfig(inputs);
-    const { kind, caches, network } = config.sandbox;
+    const { kind, caches, commandProcesses, network } = config.sandbox;
     const places = { environment, home, dataDir, canWriteDataDir: true, roots: [real] };
     const start = createProgramStarter({
-      sandbox: openConfiguredSandbox({ ...places, kind, caches, onNotice }),
+      sandbox: openConfiguredSandbox({ ...places, kind, caches, commandProcesses, onNotice }),
       environment,
       home: toRealPath(home),
       rules,
