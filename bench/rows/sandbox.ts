@@ -7,6 +7,7 @@ import { interleave } from '../harness/interleave.ts';
 import type { Row } from '../harness/row.ts';
 
 const ROUNDS = 60;
+const MAX_PROCESSES = 2048;
 const ARGV = ['/bin/bash', '--noprofile', '--norc', '-c', 'true'] as const;
 
 /** The time that the sandbox adds to a command that does nothing, including preparation and cleanup. */
@@ -22,6 +23,7 @@ export const sandbox: Row = {
       path: env['PATH'] ?? '',
       roots: [fixture.workspace],
       records: join(home, 'records'),
+      maxProcesses: MAX_PROCESSES,
       hostPaths: {
         homes: [home],
         stateDirectories: [],
@@ -48,7 +50,12 @@ export const sandbox: Row = {
             stderr: 'monitor',
           });
           const { startCheck } = command;
-          await run(command.file, command.args, { cwd, env: command.env, startCheck });
+          await run(command.file, command.args, {
+            cwd,
+            env: command.env,
+            startCheck,
+            maxProcesses: MAX_PROCESSES,
+          });
           await command.settle();
           command.release();
         }),

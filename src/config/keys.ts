@@ -63,6 +63,12 @@ const SANDBOX_KEYS = {
     acceptsItem: isPassableToCommands,
     meaning: 'further environment variables that shell commands see',
   }),
+  command_processes: integerKey(
+    2048,
+    [0, 1_000_000],
+    'processes and threads of one command at a time; a command with more is ended; 0: no limit',
+    { project: 'never' },
+  ),
 } as const;
 
 /**

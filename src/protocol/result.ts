@@ -26,8 +26,11 @@ export type TaskStatus = (typeof TASK_STATUSES)[number];
 /** The statuses of a task that has ended. */
 export type EndStatus = 'completed' | 'partial' | 'failed' | 'stopped' | 'killed';
 
-/** The way in which a background shell ended. `lost`: its process died with the process that started it, or its end was not observed. */
-export type ShellEnd = 'exited' | 'stopped' | 'killed' | 'output_limit' | 'lost';
+/**
+ * The way in which a background shell ended. `output_limit`, `process_limit`: it was stopped because of this limit.
+ * `lost`: its process died with the process that started it, or its end was not observed.
+ */
+export type ShellEnd = 'exited' | 'stopped' | 'killed' | 'output_limit' | 'process_limit' | 'lost';
 
 /** A background shell that a task started. */
 export interface ShellRun {

@@ -388,6 +388,8 @@ export interface CommandToStart {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The confinement of the command; null: the command is not confined. */
   readonly held: CommandLimits | null;
+  /** The maximum number of processes and threads of the command at a time; 0: no limit. */
+  readonly maxProcesses: number;
   /** Moves files that the command must not create into quarantine. Call it after the command, and regularly while it runs. */
   settle(): Promise<CleanupResult>;
   /** Frees the resources. Must be called when no process of the command is running any more. Further calls do nothing. */
@@ -478,9 +480,9 @@ export interface BegunShell {
 export interface ShellExit {
   /**
    * `exited`: the command ended by itself. `stopped`: it stopped when requested. `killed`: it did not, and was killed.
-   * `lost`: its end was not observed.
+   * `process_limit`: it was killed, because it had too many processes. `lost`: its end was not observed.
    */
-  readonly how: 'exited' | 'stopped' | 'killed' | 'lost';
+  readonly how: 'exited' | 'stopped' | 'killed' | 'process_limit' | 'lost';
   /** The exit code; null if a signal ended the command. */
   readonly exitCode: number | null;
   /** The changes by the command. Absent if they are not known. */

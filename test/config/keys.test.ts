@@ -136,6 +136,7 @@ const ROWS: Readonly<Record<ConfigKey, Row>> = {
     wrongToml: '["CI", "GIT_SSH_COMMAND"]',
     wrongText: 'BASH_ENV',
   },
+  'sandbox.command_processes': whole(2048),
   'code.feedback': flag(true),
   'code.format': flag(true),
   'code.check': list,

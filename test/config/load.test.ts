@@ -125,7 +125,13 @@ describe('a project', () => {
     const { config, notices } = await loadConfig(place.inputs({ trust: TRUST_ALL }));
     expect(config.permissions.mode).toBe('default');
     expect(config.store).toEqual({ retentionDays: 30, durability: 'safe' });
-    expect(config.sandbox).toEqual({ kind: 'auto', network: false, caches: 'private', env: [] });
+    expect(config.sandbox).toEqual({
+      kind: 'auto',
+      network: false,
+      caches: 'private',
+      env: [],
+      commandProcesses: 2048,
+    });
     expect(config.models).toMatchObject({
       fast: 'acme/small',
       providers: new Map(),

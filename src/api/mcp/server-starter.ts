@@ -33,10 +33,14 @@ export function createStarter(parts: StarterParts): StartServerProcess {
   const { sandbox, roots, home, onNotice = () => {} } = parts;
   return async (command) => {
     const { entry, cwd } = command;
+    const { maxProcesses } = sandbox;
     if (!runsInSandbox(entry)) return await startUnconfined(command);
     const state = await sandbox.state();
     // The machine itself is the sandbox.
-    if (!state.on && state.instead === 'container') return await startUnconfined(command);
+    if (!state.on && state.instead === 'container') {
+      const [file, ...args] = command.argv;
+      return startServerProgram({ file, args, cwd, env: command.env, maxProcesses });
+    }
     if (!state.on) throw createSandboxError(entry, state.because);
     const confined = sandbox.confine({
       argv: command.argv,
@@ -51,7 +55,8 @@ export function createStarter(parts: StarterParts): StartServerProcess {
       stderr: 'command',
     });
     const { file, args, env, monitored, startCheck } = confined;
-    const server = startServerProgram({ file, args, cwd, env, monitored, startCheck });
+    const program = { file, args, cwd, env, monitored, startCheck, maxProcesses };
+    const server = startServerProgram(program);
     return releaseAtEnd(server, confined, (settled) => {
       for (const note of protectedFileNotes(settled, { cwd, roots })) {
         onNotice(`MCP server ${entry.name}: ${note}`);

@@ -290,13 +290,14 @@ function openStorage(session: SessionConfig, { log }: Pick<MusterOptions, 'log'>
   const canWriteDataDir = stored !== null;
   const store = stored ?? openMemoryStore({ redact });
   const onFault = (thrown: unknown) => onNotice(`a listener broke: ${errorMessage(thrown)}`);
-  const { kind, caches } = config.sandbox;
+  const { kind, caches, commandProcesses } = config.sandbox;
   const { environment, home } = state;
   const sandbox = openConfiguredSandbox({
     environment,
     home,
     kind,
     caches,
+    commandProcesses,
     roots,
     dataDir: directory,
     canWriteDataDir,

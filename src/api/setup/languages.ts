@@ -110,6 +110,7 @@ export function createProgramStarter(parts: StarterParts): StartProgram {
   const { sandbox, environment, home, rules, network, trustsProject, onNotice } = parts;
   return async ({ name, argv, cwd, roots, access }) => {
     const state = await sandbox.state();
+    const { maxProcesses } = sandbox;
     const env = buildCommandEnvironment(environment, {
       git: { access, confined: state.on },
       network: network || !state.on,
@@ -120,7 +121,7 @@ export function createProgramStarter(parts: StarterParts): StartProgram {
         throw new Error(`there is no sandbox (${state.because}), and the project is not trusted`);
       }
       const [file, ...args] = argv;
-      return startServerProgram({ file, args, cwd, env });
+      return startServerProgram({ file, args, cwd, env, maxProcesses });
     }
     const denied = findDeniedPaths({ rules, roots }, { home });
     const confined = sandbox.confine({
@@ -138,6 +139,7 @@ export function createProgramStarter(parts: StarterParts): StartProgram {
       env: confined.env,
       monitored,
       startCheck,
+      maxProcesses,
     });
     const settleAfterEnd = async (): Promise<void> => {
       await program.ended;

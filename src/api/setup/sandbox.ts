@@ -20,6 +20,7 @@ const MOVED_FILES = 'removed';
 export interface SandboxOptions extends UserEnvironment {
   readonly kind: Config['sandbox']['kind'];
   readonly caches: Config['sandbox']['caches'];
+  readonly commandProcesses: Config['sandbox']['commandProcesses'];
   /** The workspace roots: absolute paths without symbolic links. */
   readonly roots: readonly string[];
   /** Absolute. It need not exist. */
@@ -39,14 +40,18 @@ export interface SandboxOptions extends UserEnvironment {
  */
 export function openConfiguredSandbox(options: SandboxOptions): Sandbox {
   const settings = createSandboxSettings(options);
-  if (options.kind === 'off')
-    return createUnavailableSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
-  if (options.kind === 'container') return createMachineSandbox();
   const { records } = settings;
+  const { commandProcesses: maxProcesses } = options;
+  if (options.kind === 'off') {
+    const hint = 'set sandbox.kind = "auto"';
+    return createUnavailableSandbox('sandbox.kind is "off"', hint, maxProcesses);
+  }
+  if (options.kind === 'container') return createMachineSandbox(maxProcesses);
   if (records !== null && hasRecords(records))
     void moveAwayLeftovers(records, options.onNotice ?? (() => {}));
   let opened: Sandbox | undefined;
   return {
+    maxProcesses,
     state: async () => {
       opened ??= (await import('../../sys/sandbox/open-sandbox.ts')).openSandbox(settings);
       return opened.state();
@@ -74,6 +79,7 @@ export function announceMissingSandbox(
 ): Sandbox {
   let wasReported = kind === 'off' || kind === 'container';
   return {
+    maxProcesses: sandbox.maxProcesses,
     state: async () => {
       const state = await sandbox.state();
       if (!state.on && !wasReported) {
@@ -117,6 +123,7 @@ function createSandboxSettings(options: SandboxOptions): SandboxSettings {
       ? { caches: { kind: caches, directory: join(base, 'muster/commands'), home, environment } }
       : {}),
     records: canWriteDataDir ? join(dataDir, 'sandbox') : null,
+    maxProcesses: options.commandProcesses,
   };
 }
 

@@ -180,7 +180,11 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
         git: { access, confined: on },
         network: network || !on,
       });
-      if (!on) return { file, args, env, held: null, settle: settleNothing, release: () => {} };
+      const { maxProcesses } = sandbox;
+      if (!on) {
+        const release = (): void => {};
+        return { file, args, env, held: null, maxProcesses, settle: settleNothing, release };
+      }
       // Servers of the task are reached through a loopback. A command that may only read does not join it, since a
       // server may be able to write.
       const loopback = access === 'workspace' && isolated === undefined ? { loopback: taskId } : {};
@@ -194,7 +198,8 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
           confined.release();
           leaveLoopback?.();
         };
-        return { ...confined, held: { access, network, monitored: confined.monitored }, release };
+        const held = { access, network, monitored: confined.monitored };
+        return { ...confined, held, maxProcesses, release };
       } catch (thrown) {
         leaveLoopback?.();
         throw thrown;

@@ -110,5 +110,7 @@ const OTHER_ENDS: Readonly<Record<Exclude<ShellEnd, 'exited'>, string>> = {
   stopped: 'stopped',
   killed: 'killed, since it did not stop when asked',
   output_limit: 'stopped: it wrote more than the limit output.spill_bytes',
+  process_limit:
+    'killed: it had more processes and threads at a time than the limit sandbox.command_processes',
   lost: 'lost: its outcome is unknown; check what it did before you start it again',
 };

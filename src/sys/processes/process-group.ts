@@ -3,13 +3,15 @@ import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { Duplex, Readable, type Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemErrorCode } from '../../base/errors.ts';
+import { deferred } from '../../base/async.ts';
 import { newId } from '../../base/ids.ts';
 import type { Environment } from '../env.ts';
 import { spawnWithCoreDumps } from './core-dumps.ts';
 import { stdioWithoutInherited } from './inherited-descriptors.ts';
 import type { Pipe } from './pipes.ts';
+import { limitProcesses } from './process-limit.ts';
 import { findProcesses, readStartTime, type ProcessQuery } from './process-table.ts';
+import { sendSignal } from './send-signal.ts';
 import { answerStartCheck } from './start-check.ts';
 
 /** The default time between TERM and KILL. */
@@ -47,6 +49,11 @@ export interface SpawnGroupOptions {
   readonly output?: Pipe | null;
   /** True if this process writes to the stdin of the program. Default: false, so stdin is empty. */
   readonly hasInput?: boolean;
+  /**
+   * The maximum number of processes and threads of the group at a time (process-limit.ts). With more, all of them are
+   * killed. Default: 0, no limit.
+   */
+  readonly maxProcesses?: number;
 }
 
 interface ProcessExit {
@@ -74,6 +81,8 @@ export interface ProcessGroup {
    * Resolves when the leader has ended; processes that it started may still run. Rejects if the leader could not start.
    */
   readonly exited: Promise<ProcessExit>;
+  /** Resolves when the group is killed because it has more processes than `maxProcesses`. Never rejects. */
+  readonly limitReached: Promise<void>;
   /** Returns the pids of all running processes of the group; undefined if they cannot be determined. */
   members(): readonly number[] | undefined;
   /**
@@ -142,6 +151,7 @@ export function spawnProcessGroup(
     ...(child.pid === undefined ? {} : { group: child.pid }),
     ...(child.pid !== undefined && options.monitored === true ? { monitor: child.pid } : {}),
   };
+  const limitReached = deferred<void>();
   const group: ProcessGroup = {
     pid: child.pid,
     mark: `${MARK_VARIABLE}=${mark}`,
@@ -151,6 +161,7 @@ export function spawnProcessGroup(
     stderr: child.stderr ?? Readable.from([]),
     started: watchStart(child),
     exited,
+    limitReached: limitReached.promise,
     members: () => findProcesses(query),
     end: async ({ graceMs = GRACE_MS } = {}) => {
       if (child.pid === undefined) return false;
@@ -164,7 +175,17 @@ export function spawnProcessGroup(
       unregister();
     },
   };
-  const unregister = registerForShutdown((graceMs) => group.end({ graceMs }));
+  const endWatch = limitProcesses(query, options.maxProcesses ?? 0, (running) => {
+    limitReached.resolve();
+    // They are killed at once, and what they have started meanwhile afterwards.
+    for (const pid of running) sendSignal(pid, 'SIGKILL');
+    void group.end({ graceMs: 0 });
+  });
+  const endRegistration = registerForShutdown((graceMs) => group.end({ graceMs }));
+  const unregister = (): void => {
+    endWatch();
+    endRegistration();
+  };
   exited.catch(unregister);
   return group;
 }
@@ -280,20 +301,6 @@ function signalAll(query: ProcessQuery, signal: NodeJS.Signals): void {
   const found = findProcesses(query) ?? [];
   if (query.group !== undefined) sendSignal(-query.group, signal);
   for (const pid of found) sendSignal(pid, signal);
-}
-
-/**
- * Sends a signal to a process, or to a process group if `pid` is negative. Returns false if the process no longer
- * exists or belongs to another user.
- */
-export function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(pid, signal);
-  } catch (thrown) {
-    const code = systemErrorCode(thrown);
-    if (code === 'ESRCH' || code === 'EPERM') return false;
-    throw thrown;
-  }
 }
 
 function watchStart(child: ChildProcess): Promise<void> {

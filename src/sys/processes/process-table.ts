@@ -19,19 +19,34 @@ export interface ProcessQuery {
  * Linux.
  */
 export function findProcesses(query: ProcessQuery): readonly number[] | undefined {
-  const pids = listPids();
-  if (pids === undefined) return undefined;
-  const rows = pids.map(readRow).filter((row) => row !== undefined);
-  const found = new Set<number>();
-  for (const row of rows) {
-    const mayHaveMark = query.since === undefined || row.startTime >= query.since;
-    if (row.group === query.group || (mayHaveMark && hasMark(row.pid, query.marks)))
-      found.add(row.pid);
-  }
-  if (query.group !== undefined) addDescendants(query.group, rows, found);
-  found.delete(process.pid);
-  const dead = new Set(rows.filter((row) => row.dead).map((row) => row.pid));
-  return [...found].filter((pid) => !dead.has(pid));
+  return matchProcesses([query])?.[0]?.running;
+}
+
+/** The processes that match a query. */
+export interface MatchingProcesses {
+  /** The pids of the running processes, without zombies. */
+  readonly running: readonly number[];
+  /** The number of all processes and their threads, with zombies, as the kernel counts them. */
+  readonly threads: number;
+}
+
+/**
+ * Finds the processes of several queries with one look at all processes, in the order of the queries. A process that
+ * several queries match counts for the first of them. Returns undefined without /proc.
+ */
+export function matchProcesses(
+  queries: readonly ProcessQuery[],
+): readonly MatchingProcesses[] | undefined {
+  const rows = readRows();
+  if (rows === undefined) return undefined;
+  const owners = findOwners(rows, queries);
+  return queries.map((query) => {
+    const matching = rows.filter(({ pid }) => pid !== process.pid && owners.get(pid) === query);
+    return {
+      running: matching.filter((row) => !row.dead).map(({ pid }) => pid),
+      threads: matching.reduce((sum, row) => sum + row.threads, 0),
+    };
+  });
 }
 
 /** The description of a running process for people. */
@@ -74,27 +89,57 @@ interface Row {
   readonly parent: number;
   readonly group: number;
   readonly dead: boolean;
+  /** The number of threads, at least 1. */
+  readonly threads: number;
   /** Clock ticks since the start of the machine. */
   readonly startTime: number;
 }
 
 /** The buffer for files of /proc. It is larger than any `stat` file, which holds 52 numbers and a name of 16 bytes. */
 const statBuffer = Buffer.allocUnsafe(2048);
-/** Index of `starttime`, counted from `state` (proc_pid_stat(5)). */
+/** Indexes of `num_threads` and `starttime`, counted from `state` (proc_pid_stat(5)). */
+const THREADS = 17;
 const START_TIME = 19;
 
-function addDescendants(leader: number, rows: readonly Row[], found: Set<number>): void {
-  const family = new Set([...found, leader]);
-  for (let grown = true; grown;) {
-    grown = false;
-    for (const row of rows) {
-      if (family.has(row.parent) && !family.has(row.pid)) {
-        family.add(row.pid);
-        found.add(row.pid);
-        grown = true;
-      }
+/** Finds the query that each process belongs to, by its pid. */
+function findOwners(
+  rows: readonly Row[],
+  queries: readonly ProcessQuery[],
+): ReadonlyMap<number, ProcessQuery | undefined> {
+  const byPid = new Map(rows.map((row) => [row.pid, row]));
+  const byGroup = new Map(queries.toReversed().map((query) => [query.group, query]));
+  const owners = new Map<number, ProcessQuery | undefined>();
+  for (const row of rows) {
+    const line: Row[] = [];
+    let owner: ProcessQuery | undefined;
+    for (let at: Row | undefined = row; at !== undefined && owner === undefined;) {
+      owner = byGroup.get(at.group) ?? byGroup.get(at.parent) ?? owners.get(at.pid);
+      if (owner === undefined && owners.has(at.pid)) break;
+      // An entry before the search has ended keeps it from going in a circle, should pids be reused meanwhile.
+      owners.set(at.pid, undefined);
+      line.push(at);
+      at = byPid.get(at.parent);
+    }
+    // From the oldest ancestor down, since the children of a process with a mark belong to it.
+    for (const each of line.toReversed()) {
+      owner ??= findMarkedQuery(each, queries);
+      owners.set(each.pid, owner);
     }
   }
+  return owners;
+}
+
+/** Returns the query that has a mark which is in the environment of the process. */
+function findMarkedQuery(
+  { pid, startTime }: Row,
+  queries: readonly ProcessQuery[],
+): ProcessQuery | undefined {
+  const candidates = queries.filter(
+    ({ marks, since }) => marks.size > 0 && (since === undefined || startTime >= since),
+  );
+  if (candidates.length === 0) return undefined;
+  const environment = readEnvironmentOf(pid);
+  return candidates.find(({ marks }) => environment.some((variable) => marks.has(variable)));
 }
 
 function listPids(): number[] | undefined {
@@ -109,6 +154,12 @@ function listPids(): number[] | undefined {
   }
 }
 
+function readRows(): readonly Row[] | undefined {
+  return listPids()
+    ?.map(readRow)
+    .filter((row) => row !== undefined);
+}
+
 function readRow(pid: number): Row | undefined {
   const stat = readStart(`/proc/${pid}/stat`)?.toString('latin1');
   if (stat === undefined) return undefined;
@@ -120,6 +171,7 @@ function readRow(pid: number): Row | undefined {
     parent: Number(parent),
     group: Number(group),
     dead: state === 'Z' || state === 'X',
+    threads: Math.max(1, Number(fields[THREADS])),
     startTime: Number(fields[START_TIME]),
   };
 }
@@ -141,12 +193,12 @@ function readStart(path: string): Buffer | undefined {
   }
 }
 
-function hasMark(pid: number, marks: ReadonlySet<string>): boolean {
+/** Returns the environment with which a process was started, as `NAME=value` entries. */
+function readEnvironmentOf(pid: number): readonly string[] {
   try {
-    const environment = readFileSync(`/proc/${pid}/environ`, 'latin1');
-    return environment.split('\0').some((variable) => marks.has(variable));
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
   } catch {
     // The process has ended meanwhile, or belongs to another user.
-    return false;
+    return [];
   }
 }

@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sanitizeForTerminal } from '../../base/terminal-text.ts';
 import { guardAgainstOrphans } from './orphan-guard.ts';
+import { describeProcessLimit } from './process-limit.ts';
 import { spawnProcessGroup, type SpawnGroupOptions } from './process-group.ts';
 
 /** The time in which a server may end by itself after its stdin was closed. */
@@ -26,7 +27,7 @@ export interface ServerProcess {
 /** A program with its arguments and environment, after a sandbox was built around it. */
 export interface ServerProgram extends Pick<
   SpawnGroupOptions,
-  'cwd' | 'env' | 'monitored' | 'startCheck'
+  'cwd' | 'env' | 'monitored' | 'startCheck' | 'maxProcesses'
 > {
   readonly file: string;
   readonly args: readonly string[];
@@ -39,8 +40,13 @@ export interface ServerProgram extends Pick<
 export function startServerProgram({ file, args, ...options }: ServerProgram): ServerProcess {
   const group = spawnProcessGroup(file, args, { ...options, hasInput: true });
   const { stdin, stdout, stderr, pid, started } = group;
+  let isOverLimit = false;
+  void group.limitReached.then(() => (isOverLimit = true));
   const ended = group.exited.then(
-    ({ code, signal }) => (signal === null ? `exited with code ${code}` : `was ended by ${signal}`),
+    ({ code, signal }) => {
+      if (isOverLimit) return `was killed: ${describeProcessLimit(options.maxProcesses ?? 0)}`;
+      return signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+    },
     (thrown: unknown) => `could not start: ${String(thrown)}`,
   );
   if (stdin === null) throw new Error('the process of a server has no stdin');

@@ -3,13 +3,29 @@ import { START_CHECK } from '../processes/start-check.ts';
 
 /** The maximum size of a file: 2 GB in the 512-byte blocks of POSIX. */
 const FILE_BLOCKS = 4_194_304;
-const MAX_PROCESSES = 4096;
 
-/** Lines of POSIX sh that set limits. The limit on processes is `ulimit -p` in dash and `ulimit -u` in other shells. */
-const LIMITS = [
-  `ulimit -f ${FILE_BLOCKS} 2>/dev/null`,
-  `{ ulimit -u ${MAX_PROCESSES} || ulimit -p ${MAX_PROCESSES}; } 2>/dev/null`,
-];
+/**
+ * The smallest limit on processes that the kernel gets. Before Linux 5.14 it counts all processes of the user, also those
+ * outside the sandbox.
+ */
+const MIN_KERNEL_LIMIT = 4096;
+
+/**
+ * Returns lines of POSIX sh that set limits. The limit on processes is `ulimit -p` in dash and `ulimit -u` in other
+ * shells. It holds for no process of root. It is higher than the limit on which Muster itself acts (process-limit.ts),
+ * so that Muster sees when a command exceeds its limit and can say so.
+ *
+ * @param maxProcesses the maximum number of processes and threads of a command; 0: no limit
+ */
+function buildLimits(maxProcesses: number): readonly string[] {
+  const kernelLimit = Math.max(MIN_KERNEL_LIMIT, 2 * maxProcesses);
+  return [
+    `ulimit -f ${FILE_BLOCKS} 2>/dev/null`,
+    ...(maxProcesses === 0
+      ? []
+      : [`{ ulimit -u ${kernelLimit} || ulimit -p ${kernelLimit}; } 2>/dev/null`]),
+  ];
+}
 
 /** The maximum number of processes whose command lines are reported. */
 const MAX_REPORTED = 10;
@@ -58,17 +74,11 @@ const REPORT_REMAINING = [
   'done',
 ];
 
-const MONITOR = [
-  // The check comes before the trap, so that TERM ends a shell that waits for the answer.
-  ...START_CHECK,
-  'trap : TERM',
-  ...LIMITS,
-  'echo begun >&2',
-  '"$@" 2>&1',
-  'code=$?',
-  ...REPORT_REMAINING,
-  'exit $code',
-].join('\n');
+/** Settings of the shell that starts a command. */
+interface ShellSettings {
+  /** The maximum number of processes and threads of the command; 0: no limit. */
+  readonly maxProcesses: number;
+}
 
 /**
  * Wraps a command in a shell that runs inside the command's process namespace and reports on stderr. It writes `begun`
@@ -76,16 +86,30 @@ const MONITOR = [
  * run, and `process PID PARENT COMMAND` for the first of them. The stderr of the command itself goes to its stdout. The
  * shell ignores TERM, which is meant for the command. When the shell ends, all processes in the namespace end.
  */
-export function withMonitor(argv: readonly string[]): readonly string[] {
-  return ['/bin/sh', '-c', MONITOR, 'sh', ...argv];
+export function withMonitor(
+  argv: readonly string[],
+  { maxProcesses }: ShellSettings,
+): readonly string[] {
+  const lines = [
+    // The check comes before the trap, so that TERM ends a shell that waits for the answer.
+    ...START_CHECK,
+    'trap : TERM',
+    ...buildLimits(maxProcesses),
+    'echo begun >&2',
+    '"$@" 2>&1',
+    'code=$?',
+    ...REPORT_REMAINING,
+    'exit $code',
+  ];
+  return ['/bin/sh', '-c', lines.join('\n'), 'sh', ...argv];
 }
 
 /** Wraps a command in a shell that sets the same limits and is then replaced by the command. */
 export function withLimits(
   argv: readonly string[],
-  { startCheck }: { readonly startCheck: boolean },
+  { maxProcesses, startCheck }: ShellSettings & { readonly startCheck: boolean },
 ): readonly string[] {
-  const lines = [...(startCheck ? START_CHECK : []), ...LIMITS, 'exec "$@"'];
+  const lines = [...(startCheck ? START_CHECK : []), ...buildLimits(maxProcesses), 'exec "$@"'];
   return ['/bin/sh', '-c', lines.join('\n'), 'sh', ...argv];
 }
 

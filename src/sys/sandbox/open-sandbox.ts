@@ -48,37 +48,39 @@ export interface SandboxSettings {
    * is none.
    */
   readonly records: string | null;
+  /** The maximum number of processes and threads of one command at a time. Default: 0, no limit. */
+  readonly maxProcesses?: number;
 }
 
 /** Opens the sandbox of this machine. Nothing is inspected before the first call of `state`. */
 export function openSandbox(settings: SandboxSettings): Sandbox {
-  const { kind, platform } = settings;
-  if (kind === 'off')
-    return createUnavailableSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
-  if (kind === 'container') return createMachineSandbox();
+  const { kind, platform, maxProcesses } = settings;
+  if (kind === 'off') {
+    const hint = 'set sandbox.kind = "auto"';
+    return createUnavailableSandbox('sandbox.kind is "off"', hint, maxProcesses);
+  }
+  if (kind === 'container') return createMachineSandbox(maxProcesses);
   const own = platform === 'linux' ? 'bwrap' : platform === 'darwin' ? 'seatbelt' : undefined;
   if (own === undefined) {
-    return createUnavailableSandbox(
-      `none is known for ${platform}`,
-      'run Muster on Linux or macOS',
-    );
+    const hint = 'run Muster on Linux or macOS';
+    return createUnavailableSandbox(`none is known for ${platform}`, hint, maxProcesses);
   }
   if (kind !== 'auto' && kind !== own) {
-    return createUnavailableSandbox(
-      `sandbox.kind is "${kind}", which ${platform} does not have`,
-      'set "auto"',
-    );
+    const because = `sandbox.kind is "${kind}", which ${platform} does not have`;
+    return createUnavailableSandbox(because, 'set "auto"', maxProcesses);
   }
   return own === 'bwrap' ? new Bubblewrap(settings) : new Seatbelt(settings);
 }
 
 /** A sandbox that is tested when its state is requested for the first time. */
 abstract class TestedSandbox implements Sandbox {
+  readonly maxProcesses: number;
   protected readonly settings: SandboxSettings;
   private tested: Promise<SandboxState> | undefined;
 
   constructor(settings: SandboxSettings) {
     this.settings = settings;
+    this.maxProcesses = settings.maxProcesses ?? 0;
   }
 
   state(): Promise<SandboxState> {
@@ -159,9 +161,12 @@ class Bubblewrap extends TestedSandbox {
       cwd,
       asRoot: process.getuid?.() === 0,
     };
+    const { maxProcesses } = this;
     const args = buildBubblewrapArguments(
       plan,
-      isMonitored ? withMonitor(argv) : withLimits(argv, { startCheck: true }),
+      isMonitored
+        ? withMonitor(argv, { maxProcesses })
+        : withLimits(argv, { maxProcesses, startCheck: true }),
     );
     const program = this.program ?? 'bwrap';
     return {
@@ -264,9 +269,10 @@ class Seatbelt extends TestedSandbox {
       cwd,
       asRoot: process.getuid?.() === 0,
     };
+    const { maxProcesses } = this;
     return {
       file: SANDBOX_EXEC,
-      args: buildSeatbeltArguments(plan, withLimits(argv, { startCheck: false })),
+      args: buildSeatbeltArguments(plan, withLimits(argv, { maxProcesses, startCheck: false })),
       env: { ...caches.variables(scratch), ...useScratchDirectory(env, scratch) },
       monitored: false,
       startCheck: false,

@@ -103,6 +103,11 @@ export type SandboxState =
 
 /** Confines commands by means of the operating system. */
 export interface Sandbox {
+  /**
+   * The maximum number of processes and threads of one command at a time, also where commands are not confined; 0: no
+   * limit.
+   */
+  readonly maxProcesses: number;
   /** Reports whether there is a working sandbox. The first call tests the sandbox. Never rejects. */
   state(): Promise<SandboxState>;
   /**
@@ -122,16 +127,20 @@ export interface Sandbox {
  * Creates the sandbox for a machine that the user has declared to be the sandbox itself: commands are not
  * confined further.
  */
-export function createMachineSandbox(): Sandbox {
+export function createMachineSandbox(maxProcesses = 0): Sandbox {
   const because = 'sandbox.kind is "container": the machine itself is the sandbox';
   const hint = 'set sandbox.kind = "auto"';
   const state = { on: false, because, hint, instead: 'container' } as const;
-  return { ...createUnavailableSandbox(because, hint), state: () => Promise.resolve(state) };
+  return {
+    ...createUnavailableSandbox(because, hint, maxProcesses),
+    state: () => Promise.resolve(state),
+  };
 }
 
-/** Creates the sandbox for a machine that has none. */
-export function createUnavailableSandbox(because: string, hint: string): Sandbox {
+/** Creates the sandbox for a machine that has none. By default the processes of a command are not limited. */
+export function createUnavailableSandbox(because: string, hint: string, maxProcesses = 0): Sandbox {
   return {
+    maxProcesses,
     state: () => Promise.resolve({ on: false, because, hint }),
     confine: () => {
       throw new Error(`no command can be confined: ${because}`);

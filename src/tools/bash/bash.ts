@@ -13,7 +13,7 @@ import {
   type RunOutcome,
 } from './command-run.ts';
 import { describeRemainingProcesses, listLeftProcesses } from './remaining-processes.ts';
-import { runInForeground } from './foreground.ts';
+import { describeProcessStop, runInForeground } from './foreground.ts';
 import { protectedFileNotes } from './sandbox-notes.ts';
 
 const DEFAULT_TIMEOUT_MS = 120_000;
@@ -182,7 +182,10 @@ async function runToEnd(
   });
   reportProtectedFiles(outcome.settled);
   if (outcome.startError !== undefined) throw new Error(outcome.startError);
-  const note = describeRemainingProcesses(outcome.remaining);
+  const note =
+    outcome.endedBy === 'process_limit'
+      ? describeProcessStop(outcome)
+      : describeRemainingProcesses(outcome.remaining);
   if (note !== null) write(Buffer.from(`${note}\n`));
   const { exitCode, changes, remaining } = outcome;
   return {
@@ -195,5 +198,6 @@ async function runToEnd(
 
 function describeEnd({ endedBy, forced }: RunOutcome): ShellExit['how'] {
   if (endedBy === 'itself') return 'exited';
+  if (endedBy === 'process_limit') return endedBy;
   return forced ? 'killed' : 'stopped';
 }

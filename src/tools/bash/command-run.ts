@@ -39,6 +39,8 @@ export interface RunningCommand {
   readonly shell: readonly string[];
   /** The limits that the sandbox sets for the command, or null without a sandbox. */
   readonly held: CommandLimits | null;
+  /** The maximum number of processes and threads of the command at a time; 0: no limit. */
+  readonly maxProcesses: number;
   /** The monitor of the command, or null if it is not monitored. */
   readonly monitor: CommandMonitor | null;
   /** Resolves when the command itself runs. Rejects if the command could not start. */
@@ -97,11 +99,14 @@ async function tryToStart(
   context.changes?.prepare();
   // stdout and stderr share one pipe, so that lines arrive in the order in which they were written.
   const argv = [SHELL_PATH, '--noprofile', '--norc', '-c', `exec 2>&1; ${command}`] as const;
-  const { file, args, env, held, settle, release } = await context.sandbox.confine(argv, {
-    cwd,
-    serves,
-    line: command,
-  });
+  const { file, args, env, held, maxProcesses, settle, release } = await context.sandbox.confine(
+    argv,
+    {
+      cwd,
+      serves,
+      line: command,
+    },
+  );
   let observation: CommandObservation | null = null;
   try {
     const monitored = held?.monitored === true;
@@ -115,12 +120,14 @@ async function tryToStart(
       monitored,
       startCheck: monitored,
       output,
+      maxProcesses,
     });
     const monitor = monitored ? new CommandMonitor(group.stderr) : null;
     const started = group.started.then(() => monitor?.begun);
     // Avoid an unhandled rejection: the caller that waits for the end of the command gets the same error.
     started.catch(() => {});
-    return { group, shell: argv, held, monitor, started, observation, settle, release };
+    const parts = { group, shell: argv, held, maxProcesses, monitor, started, observation };
+    return { ...parts, settle, release };
   } catch (thrown) {
     observation?.cancel();
     release();
@@ -130,12 +137,14 @@ async function tryToStart(
 
 /** The way in which a command ended. */
 export interface RunOutcome {
-  readonly endedBy: 'itself' | 'timeout' | 'cancel' | 'output_limit';
+  readonly endedBy: 'itself' | 'timeout' | 'cancel' | 'output_limit' | 'process_limit';
   /** The exit code, or null if a signal ended the shell. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
   /** The processes that still ran when the shell had ended. They have been stopped, too. */
   readonly remaining: RemainingProcesses;
+  /** The maximum number of processes and threads that the command was allowed to have at a time; 0: no limit. */
+  readonly maxProcesses: number;
   /** Whether the command had to be ended with SIGKILL. */
   readonly forced: boolean;
   readonly startError?: string;
@@ -166,7 +175,7 @@ export async function supervise(
   running: RunningCommand,
   { timeoutMs, signal, take }: Supervision,
 ): Promise<RunOutcome> {
-  const { group, shell, held, monitor } = running;
+  const { group, shell, held, maxProcesses, monitor } = running;
   let endedBy: EndedBy = 'itself';
   let hasExited = false;
   let groupEnd: Promise<boolean> | undefined;
@@ -176,6 +185,7 @@ export async function supervise(
     if (!hasExited) endedBy = why;
     groupEnd = group.end();
   };
+  void group.limitReached.then(() => end('process_limit'));
   const closed = collect(running, (chunk) => {
     if (!take(chunk)) end('output_limit');
   });
@@ -197,15 +207,17 @@ export async function supervise(
     const settled = await running.settle();
     const changes = await findChanges(running);
     if (report?.hasStarted === false && endedBy === 'itself')
-      return createStartFailure(report.problem, held);
+      return createStartFailure(report.problem, running);
     // The monitor reports a signal as an exit code. If this process sent the signal, the number is not the command's
     // exit code.
     const isSignalCode =
       report !== null && endedBy !== 'itself' && (exit.code ?? 0) > SIGNAL_CODE_BASE;
     const exitCode = isSignalCode ? null : exit.code;
-    return { endedBy, exitCode, signal: exit.signal, remaining, forced, held, settled, changes };
+    const { signal: endSignal } = exit;
+    const ending = { endedBy, exitCode, signal: endSignal, remaining, forced };
+    return { ...ending, held, maxProcesses, settled, changes };
   } catch (thrown) {
-    return createStartFailure(errorMessage(thrown), held);
+    return createStartFailure(errorMessage(thrown), running);
   } finally {
     deadline?.cancel();
     signal.removeEventListener('abort', cancel);
@@ -222,7 +234,10 @@ async function findChanges({ observation, held }: RunningCommand): Promise<Comma
   return held?.access === 'read-only' ? { changed: [], unlisted: [] } : null;
 }
 
-function createStartFailure(startError: string, held: CommandLimits | null): RunOutcome {
+function createStartFailure(
+  startError: string,
+  { held, maxProcesses }: Pick<RunningCommand, 'held' | 'maxProcesses'>,
+): RunOutcome {
   const settled = { removed: [], fromCommits: [] };
   const noResult = {
     exitCode: null,
@@ -232,7 +247,7 @@ function createStartFailure(startError: string, held: CommandLimits | null): Run
     settled,
     changes: null,
   };
-  return { ...noResult, endedBy: 'itself', startError, held };
+  return { ...noResult, endedBy: 'itself', startError, held, maxProcesses };
 }
 
 /** Passes the output on. Resolves when no process holds the pipes open any more. */

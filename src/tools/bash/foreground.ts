@@ -10,6 +10,7 @@ import {
   type ToolCaps,
 } from '../../protocol/tool.ts';
 import { plainText } from '../../sys/plain-text.ts';
+import { describeProcessLimit } from '../../sys/processes/process-limit.ts';
 import { failure } from '../shared/output.ts';
 import {
   type CommandInDirectory,
@@ -79,6 +80,7 @@ function createToolOutput(
     case 'cancel':
       return { ...failure('CANCELLED', text, facts), forced: outcome.forced };
     case 'output_limit':
+    case 'process_limit':
       return failure('LIMIT_EXCEEDED', text, facts);
     case 'itself':
       return { text, facts };
@@ -184,10 +186,18 @@ function createEndNotes(outcome: RunOutcome, limits: RunLimits): string[] {
     case 'output_limit':
       notes.push('[stopped: it wrote more than the limit of the spill file (output.spill_bytes)]');
       break;
+    case 'process_limit':
+      notes.push(describeProcessStop(outcome));
+      break;
     case 'itself':
       notes.push(describeExit(outcome));
   }
   return notes;
+}
+
+/** Describes the end of a command that had too many processes. */
+export function describeProcessStop({ maxProcesses }: Pick<RunOutcome, 'maxProcesses'>): string {
+  return `[killed: ${describeProcessLimit(maxProcesses)}]`;
 }
 
 /**

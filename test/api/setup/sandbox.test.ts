@@ -22,6 +22,7 @@ test('reports files that a command of a killed run had created and that were mov
     home: base,
     kind: 'auto',
     caches: 'private',
+    commandProcesses: 2048,
     roots: [root],
     dataDir,
     canWriteDataDir: true,

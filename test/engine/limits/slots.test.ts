@@ -110,6 +110,7 @@ it('holds a slot from before a command starts until it is released', async () =>
       args,
       env: {},
       held: null,
+      maxProcesses: 0,
       settle: () => Promise.resolve({ removed: [], fromCommits: [] }),
       release,
     }),

@@ -62,6 +62,7 @@ export class Place {
       readonly state?: string;
       readonly records?: string;
       readonly caches?: CacheSettings;
+      readonly maxProcesses?: number;
     } = {},
   ): Sandbox {
     return openSandbox({
@@ -70,6 +71,7 @@ export class Place {
       path: '/usr/bin:/bin',
       roots: [this.root],
       records: overrides.records ?? this.records,
+      maxProcesses: overrides.maxProcesses ?? 2048,
       ...(overrides.caches === undefined ? {} : { caches: overrides.caches }),
       hostPaths: {
         homes: [overrides.home ?? this.home],

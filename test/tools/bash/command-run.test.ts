@@ -17,6 +17,7 @@ function failingSandbox(failures: number) {
         args: ['-c', script, 'sh', ...argv],
         env: { PATH: '/usr/bin:/bin' },
         held: { access: 'workspace', network: false, monitored: true },
+        maxProcesses: 0,
         settle: () => Promise.resolve({ removed: [], fromCommits: [] }),
         release: () => void (made.released += 1),
       };

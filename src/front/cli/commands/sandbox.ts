@@ -61,11 +61,19 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
   const { config } = await loadConfig(
     inputs.configInputs({ ...options, trustProject: false, flags: [] }, context),
   );
-  const { kind, caches, network, env: variables } = config.sandbox;
+  const { kind, caches, commandProcesses, network, env: variables } = config.sandbox;
   const user = { environment: context.environment, home: context.home };
   const chosen = options.dataDir === null ? {} : { dataDir: options.dataDir };
   const dataDir = dataDirectory(user, { cwd: context.cwd, ...chosen });
-  const settings = { ...user, kind, caches, roots, dataDir, canWriteDataDir: true };
+  const settings = {
+    ...user,
+    kind,
+    caches,
+    commandProcesses,
+    roots,
+    dataDir,
+    canWriteDataDir: true,
+  };
   const { confineProgram, openConfiguredSandbox } = await loadSandbox();
   const sandbox = openConfiguredSandbox(settings);
   const state = await sandbox.state();
@@ -92,7 +100,11 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
     stderr: 'command',
   });
   try {
-    const code = await runToEnd(confined, cwd);
+    const code = await runToEnd(confined, {
+      cwd,
+      maxProcesses: sandbox.maxProcesses,
+      onLimit: (text) => context.err(`muster: the command was killed: ${text}\n`),
+    });
     const { removed } = await confined.settle();
     for (const entry of removed) {
       const outcome =
@@ -110,12 +122,25 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
   }
 }
 
+interface RunSettings {
+  readonly cwd: string;
+  /** The maximum number of processes and threads of the command at a time; 0: no limit. */
+  readonly maxProcesses: number;
+  /** Receives the reason, as a clause, if the command is killed because it has too many processes. */
+  onLimit(text: string): void;
+}
+
 /** Runs a command to its end; a signal to this process ends the command first. */
-async function runToEnd({ file, args, env }: ConfinedCommand, cwd: string): Promise<number> {
+async function runToEnd(
+  { file, args, env }: ConfinedCommand,
+  { cwd, maxProcesses, onLimit }: RunSettings,
+): Promise<number> {
   const { spawn } = await import('node:child_process');
   const { Duplex } = await import('node:stream');
   const { answerStartCheck } = await import('../../../sys/processes/start-check.ts');
   const { spawnWithCoreDumps } = await import('../../../sys/processes/core-dumps.ts');
+  const { describeProcessLimit, limitProcesses } =
+    await import('../../../sys/processes/process-limit.ts');
   const stdio = ['inherit', 'inherit', 'inherit', 'pipe'] as const;
   const child = spawnWithCoreDumps(() =>
     spawn(file, args, { cwd, env: { ...env }, stdio: [...stdio] }),
@@ -128,6 +153,15 @@ async function runToEnd({ file, args, env }: ConfinedCommand, cwd: string): Prom
     child.kill(signal);
   };
   for (const signal of SIGNALS) process.on(signal, end);
+  const family = {
+    marks: new Set<string>(),
+    ...(child.pid === undefined ? {} : { group: child.pid }),
+  };
+  const endWatch = limitProcesses(family, maxProcesses, () => {
+    onLimit(describeProcessLimit(maxProcesses));
+    // Everything in the sandbox ends with it.
+    child.kill('SIGKILL');
+  });
   try {
     return await new Promise<number>((done, failed) => {
       child.once('error', failed);
@@ -137,6 +171,7 @@ async function runToEnd({ file, args, env }: ConfinedCommand, cwd: string): Prom
       });
     });
   } finally {
+    endWatch();
     for (const signal of SIGNALS) process.off(signal, end);
   }
 }

@@ -138,9 +138,17 @@ async function allChecks(
   });
   const location = { cwd, trustProject: options.trustProject, dataDir: data };
   const agents = await loadAgents(location, probes);
-  const { kind, caches } = reading.config.sandbox;
+  const { kind, caches, commandProcesses } = reading.config.sandbox;
   const { environment, home } = context;
-  const sandboxLocation = { environment, home, kind, caches, roots: [cwd], dataDir: data };
+  const sandboxLocation = {
+    environment,
+    home,
+    kind,
+    caches,
+    commandProcesses,
+    roots: [cwd],
+    dataDir: data,
+  };
   const state = stateLocation(options, context);
   return [
     nodeCheck(probes.nodeVersion),

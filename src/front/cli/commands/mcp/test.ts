@@ -67,13 +67,14 @@ async function connect(
     configInputs({ ...options, trustProject: false, flags: [] }, context),
   );
   const { environment, home, cwd } = state;
-  const { kind, caches } = config.sandbox;
+  const { kind, caches, commandProcesses } = config.sandbox;
   const { openConfiguredSandbox } = await loadSandbox();
   const sandbox = openConfiguredSandbox({
     environment,
     home,
     kind,
     caches,
+    commandProcesses,
     roots: [cwd],
     dataDir: dataDirectory(state, state),
     canWriteDataDir: true,
