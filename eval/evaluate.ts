@@ -1,26 +1,36 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { UsageError } from '../src/base/errors.ts';
 import { VERSION } from '../src/base/version.ts';
+import { killAllProcesses } from '../src/sys/processes/process-group.ts';
+import { removeTree } from './copy-tree.ts';
 import { createChecker } from './judge.ts';
 import { MUSTER } from './muster.ts';
 import type { RunCommand } from './options.ts';
 import { forEachInParallel } from './parallel.ts';
-import { agentEnvironment, preparePlace, REPOSITORY, type Place } from './place.ts';
-import { planRuns, type PlannedRun } from './plan.ts';
-import { readProcessFile } from './processes.ts';
+import {
+  agentEnvironment,
+  endEarlierPrograms,
+  preparePlace,
+  REPOSITORY,
+  type Place,
+} from './place.ts';
+import { planRuns } from './plan.ts';
+import { readCommandLine } from './processes.ts';
 import { renderReport } from './report.ts';
 import {
   appendResult,
   readResults,
   readSettings,
+  SETTING_NAMES,
   writeSettings,
   type RunResult,
   type Settings,
 } from './results.ts';
 import { runTask, type RunContext } from './run-task.ts';
 import { playerConfig, readScript, SCRIPTED_MODEL, startPlayer } from './scripted/player.ts';
-import { findMissingPrograms, hashTasks, selectTasks } from './selection.ts';
+import { findMissingPrograms, hashDirectories, hashText, selectTasks } from './selection.ts';
+import { StoppedBySignal, stopOnSignals } from './stop-on-signals.ts';
 import type { EvalTask } from './tasks.ts';
 
 /** Runs what has no result yet, and writes the report. Returns 1 if runs are without a verdict. */
@@ -29,16 +39,26 @@ export async function evaluate(command: RunCommand): Promise<number> {
   const tasks = selectTasks(command.selection);
   const { runnable, skipped } = splitByPrograms(tasks);
   const out = resolve(command.out ?? defaultOut(command.model));
-  const settings: Settings = { model: command.model, version: VERSION, tasks: hashTasks(tasks) };
+  const settings: Settings = {
+    model: command.model,
+    version: VERSION,
+    build: hashDirectories([{ name: 'dist', directory: dirname(MUSTER) }]),
+    tasks: hashDirectories(tasks),
+    config: command.config === null ? 'none' : hashText(readFileSync(command.config, 'utf8')),
+  };
   mkdirSync(out, { recursive: true });
   using _lock = lockDirectory(out);
   continueSettings(out, settings);
   const place = preparePlace(out);
+  await endEarlierPrograms(place);
+  const stop = new AbortController();
+  using _signals = stopOnSignals(stop);
   await using model = await prepareModel(command, place, runnable);
   const checker = await createChecker(place);
   if (!checker.isSandboxed) {
     process.stderr.write('There is no sandbox: the hidden checks run without one.\n');
   }
+  const runs = planRuns(runnable, command.variants);
   const context: RunContext = {
     place,
     checker,
@@ -46,22 +66,30 @@ export async function evaluate(command: RunCommand): Promise<number> {
     flags: command.maxCostUsd === null ? [] : ['--max-cost-usd', String(command.maxCostUsd)],
     env: { ...agentEnvironment(place), ...model.env },
     agentSeconds: command.maxSeconds,
+    runs,
+    signal: stop.signal,
   };
-  const runs = planRuns(runnable, command.variants);
-  await runMissing(runs, context, command.jobs);
+  try {
+    await runMissing(context, stop, command.jobs);
+  } catch (thrown) {
+    if (!(thrown instanceof StoppedBySignal)) throw thrown;
+    await killAllProcesses();
+    return thrown.exitCode;
+  }
   const results = readResults(out);
   const planned = runs.flatMap(({ id }) => results.get(id) ?? []);
+  const missing = runs.length - planned.length;
   const report = renderReport({
     settings,
     results: planned,
-    missing: runs.length - planned.length,
+    missing,
     skipped,
     isSandboxed: checker.isSandboxed,
   });
   writeFileSync(join(out, 'report.md'), report);
   process.stdout.write(`${report}\nResults: ${join(out, 'results.jsonl')}\n`);
-  rmSync(place.work, { recursive: true, force: true, maxRetries: 3 });
-  return planned.every(({ outcome }) => outcome === 'judged') ? 0 : 1;
+  removeTree(place.work);
+  return missing === 0 && planned.every(({ outcome }) => outcome === 'judged') ? 0 : 1;
 }
 
 function defaultOut(model: string): string {
@@ -85,7 +113,7 @@ function continueSettings(out: string, settings: Settings): void {
     writeSettings(out, settings);
     return;
   }
-  for (const key of ['model', 'version', 'tasks'] as const) {
+  for (const key of SETTING_NAMES) {
     if (earlier[key] === settings[key]) continue;
     throw new UsageError(
       `${out} holds results with ${key} ${earlier[key]}, and this would be ${settings[key]}: choose another directory with --out`,
@@ -106,7 +134,7 @@ function lockDirectory(out: string): Disposable {
 
 /** Tells whether a process is a runner of evaluations. Its id may belong to another program by now. */
 function isRunner(pid: number): boolean {
-  return readProcessFile(pid, 'cmdline').includes('eval/run.ts');
+  return readCommandLine(pid).includes('eval/run.ts');
 }
 
 interface PreparedModel extends AsyncDisposable {
@@ -137,11 +165,8 @@ async function prepareModel(
   };
 }
 
-async function runMissing(
-  runs: readonly PlannedRun[],
-  context: RunContext,
-  jobs: number,
-): Promise<void> {
+async function runMissing(context: RunContext, stop: AbortController, jobs: number): Promise<void> {
+  const { runs } = context;
   const { out } = context.place;
   const earlier = readResults(out);
   const open = runs.filter(({ id }) => earlier.get(id)?.outcome !== 'judged');
@@ -150,10 +175,16 @@ async function runMissing(
   }
   let done = runs.length - open.length;
   await forEachInParallel(open, jobs, async (run) => {
-    const result = await runTask(run, context);
-    appendResult(out, result);
-    done += 1;
-    process.stderr.write(`${done}/${runs.length} ${run.id}: ${describe(result)}\n`);
+    try {
+      const result = await runTask(run, context);
+      appendResult(out, result);
+      done += 1;
+      process.stderr.write(`${done}/${runs.length} ${run.id}: ${describe(result)}\n`);
+    } catch (thrown) {
+      stop.abort(thrown);
+      await killAllProcesses();
+      throw thrown;
+    }
   });
 }
 

@@ -1,6 +1,5 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { copyAgentTree, overlay, restoreProtected } from './copy-tree.ts';
+import { copyAgentTree, overlay, removeTree, restoreProtected } from './copy-tree.ts';
 import { MUSTER } from './muster.ts';
 import { checkEnvironment, type Place } from './place.ts';
 import { runBounded, type ProgramEnd } from './processes.ts';
@@ -48,22 +47,30 @@ export async function createChecker(place: Place): Promise<Checker> {
   };
 }
 
+/** The directories of a task that is judged. */
+export interface JudgedTrees {
+  /** The directory that the agent left. */
+  readonly tree: string;
+  /** The directory of the clean copy, which is replaced. */
+  readonly judged: string;
+}
+
+/** Makes the clean copy of what an agent left. Throws UnusableTreeError. */
+export function copyForJudging(task: EvalTask, { tree, judged }: JudgedTrees): void {
+  removeTree(judged);
+  copyAgentTree(tree, judged, { original: join(task.directory, 'repo') });
+}
+
 /**
- * Judges what an agent left: on a clean copy of its tree, with the protected files as they were and the hidden files laid
- * over, the hidden check has to exit with 0.
- *
- * @param tree the directory that the agent left
- * @param judged the directory of the copy, which is replaced
+ * Judges what an agent left, on its clean copy: with the protected files as they were and the hidden files laid over, the
+ * hidden check has to exit with 0.
  */
 export async function judge(
   task: EvalTask,
   checker: Checker,
-  { tree, judged }: { readonly tree: string; readonly judged: string },
+  { judged }: Pick<JudgedTrees, 'judged'>,
 ): Promise<ProgramEnd> {
-  const original = join(task.directory, 'repo');
-  rmSync(judged, { recursive: true, force: true });
-  copyAgentTree(tree, judged, original);
-  restoreProtected(judged, original, task.protected);
+  restoreProtected(judged, join(task.directory, 'repo'), task.protected);
   overlay(judged, join(task.directory, 'hidden'));
   return checker.run(task.hiddenCheck, judged, task.checkSeconds);
 }

@@ -20,10 +20,25 @@ export interface Usage {
   readonly costUsd: number | null;
 }
 
+/** The usage of an agent that has sent no request. */
+export const NO_USAGE: Usage = {
+  turns: 0,
+  subagents: 0,
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  costUsd: null,
+};
+
+/** The time that `muster usage` may take. */
+const USAGE_MS = 60_000;
+
 /** Reads the usage of all tasks in a data directory. Throws if Muster cannot read it. */
 export function readUsage(dataDir: string, env: NodeJS.ProcessEnv): Usage {
   const args = [MUSTER, 'usage', '--data-dir', dataDir, '--json'];
-  const { stdout, stderr, status } = spawnSync(process.execPath, args, { env, encoding: 'utf8' });
+  const options = { env, encoding: 'utf8', timeout: USAGE_MS } as const;
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, options);
   if (status !== 0) throw new Error(`muster usage ended with ${status}: ${stderr}`);
   const printed: JsonValue = JSON.parse(stdout);
   const total = isJsonObject(printed) ? printed['total'] : null;
@@ -52,19 +67,25 @@ function numberAt(value: JsonValue | undefined, ...path: readonly string[]): num
   return typeof found === 'number' ? found : 0;
 }
 
+/** What an agent must not read, besides the results and the checks. Absolute paths. */
+export interface HiddenFromAgent {
+  /** The directory of the tasks. */
+  readonly tasks: string;
+  /** The directories in which other agents work on the same task at the same time. */
+  readonly siblings: readonly string[];
+}
+
 /**
- * Lists rules that keep agents away from the hidden checks and the solutions, also in the history of Muster's
- * repository, from the results, and from the web, where a solution could be found.
- *
- * @param tasks the directory of the tasks
+ * Lists rules that keep an agent away from the hidden checks and the solutions, also in the history of Muster's
+ * repository, from the results, from the work of other agents on the same task, and from the web, where a solution could
+ * be found.
  */
-export function denyRules(place: Place, tasks: string): readonly string[] {
+export function denyRules(place: Place, { tasks, siblings }: HiddenFromAgent): readonly string[] {
   const git = ['rev-parse', '--path-format=absolute', '--git-dir', '--git-common-dir'];
   const { stdout, status } = spawnSync('git', ['-C', REPOSITORY, ...git], { encoding: 'utf8' });
   const histories = status === 0 ? stdout.trim().split('\n') : [];
-  const hidden = [join(REPOSITORY, 'eval'), tasks, place.out, place.checks, ...histories].map(
-    (path) => resolve(path),
-  );
+  const ofEvaluation = [join(REPOSITORY, 'eval'), tasks, place.out, place.checks, ...siblings];
+  const hidden = [...ofEvaluation, ...histories].map((path) => resolve(path));
   const secrets = SECRETS.map((name) => join(homedir(), name));
   return [
     ...new Set([...hidden, ...secrets].map((path) => `Read(/${path}/**)`)),

@@ -140,7 +140,7 @@ function splitList(values: readonly string[] = []): readonly string[] {
 function readShapes(names: readonly string[]): readonly string[] {
   if (names.length === 0) return ['auto'];
   if (names.includes('all')) return ALL_SHAPES;
-  return names.map((name) => readChoice('family-shape', name, FAMILY_CHOICES));
+  return [...new Set(names.map((name) => readChoice('family-shape', name, FAMILY_CHOICES)))];
 }
 
 function readChoice<const T extends string>(flag: string, value: string, valid: readonly T[]): T {

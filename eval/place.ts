@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import { killGroup, readProcessFile } from './processes.ts';
+import { UsageError } from '../src/base/errors.ts';
+import { endMarkedProcesses } from '../src/sys/processes/process-group.ts';
+import { removeTree } from './copy-tree.ts';
 
 /** The root of Muster's own repository. */
 export const REPOSITORY = resolve(import.meta.dirname, '..');
@@ -34,8 +36,21 @@ export function preparePlace(out: string): Place {
     checks,
     checkHome: join(checks, 'home'),
   };
+  makePrivate(work);
   for (const home of [place.agentHome, place.checkHome]) mkdirSync(home, { recursive: true });
   return place;
+}
+
+/**
+ * Creates a directory that only this user can use. Its name is known in advance, and the directory above belongs to
+ * everybody. Throws UsageError if another user has made it.
+ */
+function makePrivate(path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const found = lstatSync(path);
+  const isOwn = found.isDirectory() && found.uid === (process.getuid?.() ?? found.uid);
+  if (isOwn && (found.mode & 0o022) === 0) return;
+  throw new UsageError(`${path} belongs to another user: remove it, or set TMPDIR`);
 }
 
 /** The directories of one run. */
@@ -48,42 +63,29 @@ export interface RunPlace {
   readonly judged: string;
 }
 
-/** Creates empty directories for a run, and ends what is left of an earlier attempt. */
+/** Creates empty directories for a run. */
 export function prepareRun(place: Place, id: string): RunPlace {
   const kept = join(place.out, 'runs', id);
-  endEarlierAgent(kept);
   const [work, judged] = [join(place.work, id), join(place.checks, id)];
-  for (const directory of [kept, work, judged]) rmSync(directory, { recursive: true, force: true });
+  for (const directory of [kept, work, judged]) removeTree(directory);
   for (const directory of [kept, work]) mkdirSync(directory, { recursive: true });
   return { kept, repo: join(work, 'repo'), judged };
 }
 
 /** Removes the copies of a run. */
 export function removeCopies({ repo, judged }: RunPlace): void {
-  for (const directory of [dirname(repo), judged]) {
-    rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
-  }
+  for (const directory of [dirname(repo), judged]) removeTree(directory);
 }
 
-/** The variable by which a process is recognized as the agent of a run. */
-export const RUN_VARIABLE = 'EVAL_RUN';
-
-/** Records the agent of a run, so that a later start can end it if this process is killed. */
-export function recordAgent(kept: string, pid: number): void {
-  writeFileSync(join(kept, 'agent.pid'), String(pid));
-}
+/** The variable by which the agents and checks of an evaluation are recognized. Its value is the output directory. */
+const MARK_VARIABLE = 'EVAL_OUT';
 
 /**
- * Ends an agent that outlived a runner that was killed. Only a process whose environment names the run is ended, since
- * its id may belong to another program by now. Where there is no `/proc`, the time limit of the agent ends it.
+ * Ends the agents and checks of an earlier start in the same output directory that outlived their runner. Where there is
+ * no `/proc`, their own time limits end them.
  */
-function endEarlierAgent(kept: string): void {
-  const file = join(kept, 'agent.pid');
-  if (!existsSync(file)) return;
-  const pid = Number(readFileSync(file, 'utf8'));
-  if (!Number.isSafeInteger(pid) || pid < 2) return;
-  const variables = readProcessFile(pid, 'environ').split('\0');
-  if (variables.includes(`${RUN_VARIABLE}=${kept}`)) killGroup(pid);
+export async function endEarlierPrograms({ out }: Pick<Place, 'out'>): Promise<void> {
+  await endMarkedProcesses(MARK_VARIABLE, [out]);
 }
 
 /**
@@ -94,7 +96,11 @@ export function agentEnvironment(place: Place): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('XDG_') && !PERSONAL.has(name),
   );
-  return { ...Object.fromEntries(kept), ...toolEnvironment(place.agentHome) };
+  return {
+    ...Object.fromEntries(kept),
+    ...toolEnvironment(place.agentHome),
+    [MARK_VARIABLE]: place.out,
+  };
 }
 
 const PERSONAL = new Set(['MUSTER_DATA_DIR', 'MUSTER_MODELS_FAMILY', 'MUSTER_TASK_TOOL_ENABLED']);
@@ -105,6 +111,7 @@ export function checkEnvironment(place: Place): NodeJS.ProcessEnv {
     LANG: process.env['LANG'] ?? 'C.UTF-8',
     TERM: 'dumb',
     ...toolEnvironment(place.checkHome),
+    [MARK_VARIABLE]: place.out,
   };
 }
 

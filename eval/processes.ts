@@ -1,24 +1,23 @@
-import { spawn } from 'node:child_process';
 import { createWriteStream, readFileSync } from 'node:fs';
-import { finished } from 'node:stream/promises';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '../src/base/errors.ts';
+import { spawnProcessGroup, type ProcessGroup } from '../src/sys/processes/process-group.ts';
 
 /** A program with its limits. */
 export interface BoundedProgram {
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** The time after which the whole process group is killed, in milliseconds. */
+  /** The time after which the program and all that it started are asked to end, and then killed, in milliseconds. */
   readonly timeoutMs: number;
   /** The file that receives stdout. Default: stdout is part of `output`. */
   readonly stdoutFile?: string;
-  /** Called with the id of the process, which is also the id of its process group. */
-  readonly onStarted?: (pid: number) => void;
 }
 
 /** How a program ended. */
 export interface ProgramEnd {
-  /** The exit code; null if a signal ended the program. */
+  /** The exit code; null if a signal or the timeout ended the program. */
   readonly exitCode: number | null;
   readonly timedOut: boolean;
   readonly ms: number;
@@ -28,61 +27,67 @@ export interface ProgramEnd {
 
 /** The number of characters of output that are kept. */
 const KEPT_OUTPUT = 20_000;
+/** The time that the rest of the output may take after the end of all processes. */
+const OUTPUT_MS = 2_000;
 
-/** Runs a program in its own process group, and ends the whole group with it. */
+/**
+ * Runs a program, and ends all processes that it started together with it. Rejects if it cannot start, and if its
+ * output cannot be written, for example because the disk is full. `killAllProcesses` ends the programs that run.
+ */
 export async function runBounded(program: BoundedProgram): Promise<ProgramEnd> {
-  const { argv, cwd, env, timeoutMs, stdoutFile, onStarted } = program;
+  const { argv, cwd, env, timeoutMs, stdoutFile } = program;
   const [file, ...args] = argv;
   const startedAt = performance.now();
-  const child = spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  if (child.pid !== undefined) onStarted?.(child.pid);
+  const group = spawnProcessGroup(file, args, { cwd, env });
   let output = '';
   const keep = (chunk: Buffer) => {
     output = (output + chunk.toString('utf8')).slice(-KEPT_OUTPUT);
   };
-  const sink = stdoutFile === undefined ? null : createWriteStream(stdoutFile);
-  if (sink === null) child.stdout.on('data', keep);
-  else child.stdout.pipe(sink);
-  child.stderr.on('data', keep);
+  group.stderr.on('data', keep);
+  const written = writeOutput(group, { stdoutFile, keep });
   let timedOut = false;
   const timer = setTimeout(() => {
     timedOut = true;
-    killGroup(child.pid);
+    void group.end();
   }, timeoutMs);
   try {
-    const exitCode = await new Promise<number | null>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('exit', (code) => {
-        // Processes that the program left would keep its pipes open.
-        killGroup(child.pid);
-        child.once('close', () => resolve(code));
-      });
-    });
-    if (sink !== null) await finished(sink);
+    const { code } = await group.exited;
+    await group.end({ graceMs: 0 });
+    await Promise.race([written, sleep(OUTPUT_MS, undefined, { ref: false })]);
+    const exitCode = timedOut ? null : code;
     return { exitCode, timedOut, ms: performance.now() - startedAt, output };
   } finally {
     clearTimeout(timer);
+    group.stdout.destroy();
+    group.stderr.destroy();
   }
 }
 
-/** Reads a file in `/proc` of a process; an empty text if the process has ended or there is no `/proc`. */
-export function readProcessFile(pid: number, name: 'cmdline' | 'environ'): string {
+/** Resolves when all of stdout has been kept or written. If it cannot be written, the program is ended. */
+function writeOutput(
+  group: ProcessGroup,
+  {
+    stdoutFile,
+    keep,
+  }: { readonly stdoutFile: string | undefined; readonly keep: (chunk: Buffer) => void },
+): Promise<void> {
+  if (stdoutFile === undefined) {
+    group.stdout.on('data', keep);
+    return new Promise((resolve) => group.stdout.once('close', resolve));
+  }
+  const written = pipeline(group.stdout, createWriteStream(stdoutFile));
+  written.catch(() => group.end({ graceMs: 0 }));
+  return written;
+}
+
+/** Reads the command line of a process; an empty text if the process has ended or there is no `/proc`. */
+export function readCommandLine(pid: number): string {
   try {
-    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   } catch (thrown) {
     const code = systemErrorCode(thrown);
     // Linux keeps the directory of an ended process until its parent has asked how it ended.
     if (code === 'ENOENT' || code === 'ESRCH' || code === 'EACCES') return '';
     throw thrown;
-  }
-}
-
-/** Kills a process group. It is no error if it has ended. */
-export function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (thrown) {
-    if (systemErrorCode(thrown) !== 'ESRCH') throw thrown;
   }
 }

@@ -4,6 +4,7 @@ import {
   fsyncSync,
   openSync,
   readFileSync,
+  renameSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -46,9 +47,16 @@ export interface RunResult extends Usage {
 export interface Settings {
   readonly model: string;
   readonly version: string;
+  /** A hash of the built program, because a build can change what a version does. */
+  readonly build: string;
   /** A hash of all tasks. */
   readonly tasks: string;
+  /** A hash of the configuration of the agents; `none` without one. */
+  readonly config: string;
 }
+
+/** The names of the settings, in the order in which they are compared. */
+export const SETTING_NAMES = ['model', 'version', 'build', 'tasks', 'config'] as const;
 
 const RESULTS = 'results.jsonl';
 const SETTINGS = 'settings.json';
@@ -67,8 +75,8 @@ export function readResults(out: string): ReadonlyMap<string, RunResult> {
 
 function parseLine(line: string): RunResult | null {
   try {
-    const result: RunResult = JSON.parse(line);
-    return typeof result.id === 'string' ? result : null;
+    const result: RunResult | null = JSON.parse(line);
+    return typeof result?.id === 'string' ? result : null;
   } catch (thrown) {
     if (thrown instanceof SyntaxError) return null;
     throw thrown;
@@ -93,13 +101,22 @@ export function readSettings(out: string): Settings | null {
   const file = join(out, SETTINGS);
   if (!existsSync(file)) return null;
   const value: JsonValue = JSON.parse(readFileSync(file, 'utf8'));
-  const { model, version, tasks } = isJsonObject(value) ? value : {};
-  if (typeof model !== 'string' || typeof version !== 'string' || typeof tasks !== 'string') {
-    throw new TypeError(`${file} does not hold the settings of an evaluation`);
-  }
-  return { model, version, tasks };
+  const fields = isJsonObject(value) ? value : {};
+  const [model, version, build, tasks, config] = SETTING_NAMES.map((name) => fields[name]);
+  // Earlier versions recorded neither the build nor the configuration.
+  const readText = (text: JsonValue | undefined) => (typeof text === 'string' ? text : 'unknown');
+  return {
+    model: readText(model),
+    version: readText(version),
+    build: readText(build),
+    tasks: readText(tasks),
+    config: readText(config),
+  };
 }
 
+/** Writes the settings completely or not at all, so that an evaluation on a full disk can be continued. */
 export function writeSettings(out: string, settings: Settings): void {
-  writeFileSync(join(out, SETTINGS), `${JSON.stringify(settings, null, 2)}\n`);
+  const temporary = join(out, `${SETTINGS}.new`);
+  writeFileSync(temporary, `${JSON.stringify(settings, null, 2)}\n`);
+  renameSync(temporary, join(out, SETTINGS));
 }

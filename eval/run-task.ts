@@ -3,20 +3,16 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { errorMessage } from '../src/base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../src/base/json.ts';
-import { TreeTooLargeError } from './copy-tree.ts';
-import { judge, type Checker } from './judge.ts';
-import { denyRules, MUSTER, readUsage } from './muster.ts';
-import {
-  prepareRun,
-  recordAgent,
-  removeCopies,
-  RUN_VARIABLE,
-  type Place,
-  type RunPlace,
-} from './place.ts';
+import { sanitizeLine } from '../src/base/terminal-text.ts';
+import { UnusableTreeError } from './copy-tree.ts';
+import { copyForJudging, judge, type Checker } from './judge.ts';
+import { isMachineError } from './machine-errors.ts';
+import { denyRules, MUSTER, NO_USAGE, readUsage, type Usage } from './muster.ts';
+import { prepareRun, removeCopies, type Place, type RunPlace } from './place.ts';
 import type { PlannedRun } from './plan.ts';
 import { runBounded, type ProgramEnd } from './processes.ts';
 import type { RunResult } from './results.ts';
+import type { EndStatus } from '../src/protocol/result.ts';
 
 /** What all runs of an evaluation share. */
 export interface RunContext {
@@ -28,27 +24,76 @@ export interface RunContext {
   readonly env: NodeJS.ProcessEnv;
   /** The highest wall time of an agent in seconds; null: that of each task. */
   readonly agentSeconds: number | null;
+  /** All planned runs. */
+  readonly runs: readonly PlannedRun[];
+  /** Aborts when the evaluation stops. What an agent has left by then is no result. */
+  readonly signal: AbortSignal;
 }
 
 /** The time that Muster has to end by itself after its limit, before it is killed. */
 const GRACE_MS = 60_000;
 
-/** Runs the agent on a task as a user would, and judges what it left. */
+/**
+ * Runs the agent on a task as a user would, and judges what it left. What keeps a run from being judged becomes its
+ * result, so that the others go on. Rejects when the evaluation stops, and if the machine has failed.
+ */
 export async function runTask(run: PlannedRun, context: RunContext): Promise<RunResult> {
-  const { id, task, delegation, shape } = run;
-  const runPlace = prepareRun(context.place, id);
-  const data = join(runPlace.kept, 'data');
-  createRepository(join(task.directory, 'repo'), runPlace.repo);
+  try {
+    return await runAndJudge(run, context);
+  } catch (thrown) {
+    context.signal.throwIfAborted();
+    if (isMachineError(thrown)) throw thrown;
+    return createResult(run, { failure: `the run broke: ${errorMessage(thrown)}` });
+  }
+}
+
+async function runAndJudge(run: PlannedRun, context: RunContext): Promise<RunResult> {
+  const { task } = run;
+  const runPlace = prepareRun(context.place, run.id);
+  const { kept, repo } = runPlace;
+  createRepository(join(task.directory, 'repo'), repo);
   const end = await runAgent(run, context, runPlace);
-  const events = readEvents(join(runPlace.kept, 'events.jsonl'));
+  context.signal.throwIfAborted();
+  const events = readEvents(join(kept, 'events.jsonl'));
   const envelope = events.find(({ type }) => type === 'result') ?? null;
-  writeFileSync(join(runPlace.kept, 'stderr.txt'), end.output);
-  writeJson(join(runPlace.kept, 'result.json'), envelope);
-  writeFileSync(join(runPlace.kept, 'changes.patch'), diffTrees(task.directory, runPlace.repo));
+  writeFileSync(join(kept, 'stderr.txt'), end.output);
+  writeJson(join(kept, 'result.json'), envelope);
+  const unusable = await copyAndCompare(run, runPlace);
+  context.signal.throwIfAborted();
   const failure = describeFailure(end, envelope);
-  const verdict = failure === null ? await judgeRun(run, context, runPlace) : NOT_JUDGED;
+  const verdict =
+    failure !== null
+      ? NOT_JUDGED
+      : (unusable ?? (await runHiddenCheck(run, context.checker, runPlace)));
+  context.signal.throwIfAborted();
   removeCopies(runPlace);
-  const result: RunResult = {
+  return createResult(run, {
+    failure,
+    verdict,
+    status: readStatus(envelope),
+    ms: end.ms,
+    usage: readUsage(join(kept, 'data'), context.env),
+    receipt: summarizeReceipt(envelope, repo),
+  });
+}
+
+/** What is known about a run. Default: nothing. */
+interface RunOutcome {
+  /** Why the run could not be judged; null if it was. */
+  readonly failure: string | null;
+  readonly verdict?: Verdict;
+  readonly status?: string | null;
+  readonly ms?: number;
+  readonly usage?: Usage;
+  readonly receipt?: RunResult['receipt'];
+}
+
+function createResult(
+  { id, task, delegation, shape }: PlannedRun,
+  { failure, verdict = NOT_JUDGED, status = null, ms = 0, usage, receipt }: RunOutcome,
+): RunResult {
+  const reason = failure ?? verdict.reason;
+  return {
     id,
     task: task.name,
     language: task.language,
@@ -57,15 +102,18 @@ export async function runTask(run: PlannedRun, context: RunContext): Promise<Run
     shape,
     solved: verdict.exitCode === 0,
     outcome: failure === null ? 'judged' : 'error',
-    status: readStatus(envelope),
-    reason: failure ?? verdict.reason,
-    seconds: Math.round(end.ms) / 1000,
+    status,
+    // It may contain what a server or an agent has written.
+    reason: reason === null ? null : sanitizeLine(reason).slice(0, MAX_REASON),
+    seconds: Math.round(ms) / 1000,
     checkExitCode: verdict.exitCode,
-    ...readUsage(data, context.env),
-    receipt: summarizeReceipt(envelope, runPlace.repo),
+    ...(usage ?? NO_USAGE),
+    receipt: receipt ?? { filesChanged: [], commands: 0, refusals: 0 },
   };
-  return result;
 }
+
+/** The maximum length of the reason why a run was not solved. */
+const MAX_REASON = 500;
 
 /** Copies the repository of a task into a git repository with one commit. */
 function createRepository(from: string, to: string): void {
@@ -89,30 +137,48 @@ const GIT_ENV: NodeJS.ProcessEnv = {
   GIT_CONFIG_NOSYSTEM: '1',
 };
 
-/** Compares two directories without using the agent's repository, whose settings could run programs. */
-function diffTrees(original: string, tree: string): string {
-  const args = ['diff', '--no-index', '--no-ext-diff', '--no-textconv', '--', 'repo', tree];
-  const options = { cwd: original, env: GIT_ENV, encoding: 'utf8', maxBuffer: 50_000_000 } as const;
-  const { stdout } = spawnSync('git', args, options);
-  return withoutGitDirectory(stdout ?? '');
-}
+/** The time that the comparison of two trees may take. */
+const DIFF_MS = 60_000;
 
-function withoutGitDirectory(patch: string): string {
-  return patch
-    .split(/^(?=diff --git )/m)
-    .filter((part) => !/^diff --git \S*\/\.git\//.test(part))
-    .join('');
+/**
+ * Makes the clean copy of what the agent left, and keeps its differences from the repository of the task. Returns the
+ * verdict if the tree cannot be judged.
+ */
+async function copyAndCompare(
+  { task }: PlannedRun,
+  { kept, repo, judged }: RunPlace,
+): Promise<Verdict | null> {
+  try {
+    copyForJudging(task, { tree: repo, judged });
+  } catch (thrown) {
+    if (!(thrown instanceof UnusableTreeError)) throw thrown;
+    return { exitCode: null, reason: errorMessage(thrown) };
+  }
+  // The agent's own repository is not in the copy. Its settings could run programs.
+  await runBounded({
+    argv: ['git', 'diff', '--no-index', '--no-ext-diff', '--no-textconv', '--', 'repo', judged],
+    cwd: task.directory,
+    env: GIT_ENV,
+    timeoutMs: DIFF_MS,
+    stdoutFile: join(kept, 'changes.patch'),
+  });
+  return null;
 }
 
 async function runAgent(
-  { task, delegation, shape }: PlannedRun,
-  { place, model, flags, env, agentSeconds }: RunContext,
+  { id, task, delegation, shape }: PlannedRun,
+  { place, model, flags, env, agentSeconds, runs }: RunContext,
   { kept, repo }: RunPlace,
 ): Promise<ProgramEnd> {
   const seconds = Math.min(task.agentSeconds, agentSeconds ?? Infinity);
   const data = join(kept, 'data');
   mkdirSync(data, { recursive: true });
-  const denied = denyRules(place, dirname(task.directory)).flatMap((rule) => ['--deny', rule]);
+  const siblings = runs.filter((other) => other.task === task && other.id !== id);
+  const rules = denyRules(place, {
+    tasks: dirname(task.directory),
+    siblings: siblings.map((other) => join(place.work, other.id)),
+  });
+  const denied = rules.flatMap((rule) => ['--deny', rule]);
   return runBounded({
     argv: [
       process.execPath,
@@ -132,11 +198,9 @@ async function runAgent(
       ...env,
       ...(shape === 'auto' ? {} : { MUSTER_MODELS_FAMILY: shape }),
       MUSTER_TASK_TOOL_ENABLED: String(delegation),
-      [RUN_VARIABLE]: kept,
     },
     timeoutMs: seconds * 1000 + GRACE_MS,
     stdoutFile: join(kept, 'events.jsonl'),
-    onStarted: (pid) => recordAgent(kept, pid),
   });
 }
 
@@ -166,11 +230,16 @@ function describeFailure(end: ProgramEnd, envelope: JsonObject | null): string |
     const lines = end.output.trim().split('\n');
     return `muster ended with exit code ${end.exitCode}: ${lines.at(-1) ?? ''}`;
   }
+  if (!end.timedOut && STOPPED.has(readStatus(envelope) ?? '')) {
+    return 'muster was stopped by something other than its limits';
+  }
   const error = envelope['error'];
   if (!isJsonObject(error) || !PROVIDER_CODES.has(String(error['code']))) return null;
   return `the provider failed: ${String(error['message'])}`;
 }
 
+/** The statuses of an agent that a signal has ended. */
+const STOPPED: ReadonlySet<string> = new Set(['stopped', 'killed'] satisfies EndStatus[]);
 /** The codes of errors for which the provider is responsible. */
 const PROVIDER_CODES = new Set(['PROVIDER_ERROR', 'TIMEOUT']);
 
@@ -181,21 +250,16 @@ interface Verdict {
 
 const NOT_JUDGED: Verdict = { exitCode: null, reason: null };
 
-async function judgeRun(
+async function runHiddenCheck(
   { task }: PlannedRun,
-  { checker }: RunContext,
-  { kept, repo, judged }: RunPlace,
+  checker: Checker,
+  { kept, judged }: RunPlace,
 ): Promise<Verdict> {
-  try {
-    const { exitCode, timedOut, output } = await judge(task, checker, { tree: repo, judged });
-    writeFileSync(join(kept, 'check.txt'), output);
-    if (timedOut) return { exitCode, reason: `the hidden check took over ${task.checkSeconds} s` };
-    const reason = exitCode === 0 ? null : `the hidden check exited with ${exitCode}`;
-    return { exitCode, reason };
-  } catch (thrown) {
-    if (!(thrown instanceof TreeTooLargeError)) throw thrown;
-    return { exitCode: null, reason: errorMessage(thrown) };
-  }
+  const { exitCode, timedOut, output } = await judge(task, checker, { judged });
+  writeFileSync(join(kept, 'check.txt'), output);
+  if (timedOut) return { exitCode, reason: `the hidden check took over ${task.checkSeconds} s` };
+  const reason = exitCode === 0 ? null : `the hidden check exited with ${exitCode}`;
+  return { exitCode, reason };
 }
 
 function dataOf(envelope: JsonObject | null): JsonObject {

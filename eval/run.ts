@@ -2,7 +2,7 @@
  * The evaluation: `npm run eval -- --help`. The exit code is 0 when every planned run has been judged, whatever it
  * solved, 1 when some could not be, and 2 for wrong arguments.
  */
-import { errorMessage, UsageError } from '../src/base/errors.ts';
+import { errorMessage, systemErrorCode, UsageError } from '../src/base/errors.ts';
 import { evaluate } from './evaluate.ts';
 import { readCommand, USAGE, type Command } from './options.ts';
 import { compareDirectories, listTasks } from './print.ts';
@@ -29,7 +29,8 @@ async function run(command: Command): Promise<number> {
 try {
   process.exitCode = await run(readCommand(process.argv.slice(2)));
 } catch (thrown) {
-  if (!(thrown instanceof UsageError)) throw thrown;
+  const isUsage = thrown instanceof UsageError;
+  if (!isUsage && systemErrorCode(thrown) === undefined) throw thrown;
   process.stderr.write(`${errorMessage(thrown)}\n`);
-  process.exitCode = 2;
+  process.exitCode = isUsage ? 2 : 1;
 }

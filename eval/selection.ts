@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, join, relative, resolve } from 'node:path';
 import { UsageError } from '../src/base/errors.ts';
@@ -27,10 +27,16 @@ export function findMissingPrograms({ needs }: EvalTask): readonly string[] {
   );
 }
 
-/** Computes a short hash of all files of tasks. */
-export function hashTasks(tasks: readonly EvalTask[]): string {
+/** A directory whose content is hashed, and the name that stands for its path. */
+interface NamedDirectory {
+  readonly name: string;
+  readonly directory: string;
+}
+
+/** Computes a short hash of all files in directories, such as those of tasks. */
+export function hashDirectories(directories: readonly NamedDirectory[]): string {
   const hash = createHash('sha256');
-  for (const { directory, name } of tasks) {
+  for (const { directory, name } of directories) {
     const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile());
     for (const file of files.map((entry) => join(entry.parentPath, entry.name)).toSorted()) {
@@ -38,5 +44,14 @@ export function hashTasks(tasks: readonly EvalTask[]): string {
       hash.update(`${name}/${path}\0`).update(readFileSync(file)).update('\0');
     }
   }
+  return shorten(hash);
+}
+
+/** Computes a short hash of a text. */
+export function hashText(text: string): string {
+  return shorten(createHash('sha256').update(text));
+}
+
+function shorten(hash: Hash): string {
   return hash.digest('hex').slice(0, 12);
 }

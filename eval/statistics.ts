@@ -28,11 +28,12 @@ export function wilsonInterval(hits: number, total: number): readonly [low: numb
  */
 export function signTest(onlyFirst: number, onlySecond: number): number {
   const total = onlyFirst + onlySecond;
-  let coefficient = 1;
+  // Logarithms, because the binomial coefficients of many pairs are larger than any number.
+  let logCoefficient = 0;
   let sum = 0;
   for (let count = 0; count <= Math.min(onlyFirst, onlySecond); count += 1) {
-    sum += coefficient;
-    coefficient = (coefficient * (total - count)) / (count + 1);
+    sum += Math.exp(logCoefficient - total * Math.LN2);
+    logCoefficient += Math.log((total - count) / (count + 1));
   }
-  return Math.min(1, (2 * sum) / 2 ** total);
+  return Math.min(1, 2 * sum);
 }

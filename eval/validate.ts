@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createChecker, judge, type Checker } from './judge.ts';
+import { copyForJudging, createChecker, judge, type Checker } from './judge.ts';
 import type { Selection } from './options.ts';
 import { preparePlace, type Place } from './place.ts';
 import { forEachInParallel } from './parallel.ts';
@@ -24,7 +24,8 @@ export async function findTaskProblems(
     cpSync(join(task.directory, 'repo'), tree, { recursive: true });
     if (state === 'with the solution') applySolution(task, tree);
     const judged = join(place.work, task.name, 'judged');
-    const hidden = await judge(task, checker, { tree, judged });
+    copyForJudging(task, { tree, judged });
+    const hidden = await judge(task, checker, { judged });
     const visible = await checker.run(task.check, tree, task.checkSeconds);
     const shouldPass = state === 'with the solution';
     for (const [name, end] of [['hidden', hidden] as const, ['visible', visible] as const]) {

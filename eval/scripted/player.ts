@@ -16,9 +16,9 @@ import { readSolution } from './solution.ts';
 /**
  * What the scripted model does with a task: it plays the solution itself, has a subagent play it if it may delegate,
  * claims to be done after reading, makes the visible check pass without solving anything, applies the solution from the
- * directory of the task if it can read it, or never answers.
+ * directory of the task if it can read it, leaves files that cannot be copied, or never answers.
  */
-const BEHAVIOURS = ['solve', 'delegate', 'claim', 'tamper', 'peek', 'hang'] as const;
+const BEHAVIOURS = ['solve', 'delegate', 'claim', 'tamper', 'peek', 'litter', 'hang'] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
 /** The behaviours by the names of tasks. Tasks that are not named are solved. */
@@ -105,8 +105,17 @@ function plan(
     const show = toFamilyCall(family, 'Read', { file_path: solution });
     return [[show], [bash(`git apply '${solution}'`)], [bash(task.check)]];
   }
+  if (behaviour === 'litter') return [look, [bash(LITTER)]];
   return [look, editCalls(family, changes), [bash(task.check)]];
 }
+
+/** Leaves a pipe, a directory without rights, a name that is no UTF-8, and a path that is longer than a path may be. */
+const LITTER = [
+  'mkfifo pipe',
+  'mkdir closed; touch closed/file; chmod 0 closed',
+  String.raw`touch "$(printf 'bad\377name')"`,
+  'name=$(printf %0200d 0); for i in $(seq 30); do mkdir "$name" && cd "$name"; done; touch end',
+].join('; ');
 
 /** Replaces every protected file by one that does nothing. */
 function tamperCommand({ protected: paths }: EvalTask): string {

@@ -19,6 +19,7 @@ const VARIABLE_PREFIX = 'MUSTER_';
 /** Variables that have the prefix but do not set configuration keys. */
 const OTHER_VARIABLES: ReadonlySet<string> = new Set([
   'MUSTER_TASK',
+  'MUSTER_PROCESS',
   'MUSTER_DATA_DIR',
   'MUSTER_SCREEN_READER',
 ]);

@@ -330,6 +330,7 @@ describe('the environment', () => {
     const environment = {
       MUSTER_TSK_TOOL_NESTED: '1',
       MUSTER_TASK: 'abc',
+      MUSTER_PROCESS: 'abc',
       MUSTER_DATA_DIR: '/x',
       MUSTER_BUDGET_TREE_TOKENS: '',
     };

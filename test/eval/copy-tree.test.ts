@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -18,8 +19,11 @@ import {
   copyAgentTree,
   overlay,
   restoreProtected,
-  TreeTooLargeError,
+  removeTree,
+  UnusableTreeError,
 } from '../../eval/copy-tree.ts';
+
+import { asNormalUser } from '../sys/normal-user.ts';
 
 let place: string;
 beforeEach(() => {
@@ -62,7 +66,7 @@ it('copies regular files, without git, links, and what the original .gitignore n
   symlinkSync('/etc', join(tree, 'directory'));
   chmodSync(join(tree, 'tool.sh'), 0o4711);
   const copy = join(place, 'copy');
-  copyAgentTree(tree, copy, original);
+  copyAgentTree(tree, copy, { original });
   expect(read(copy)).toEqual({
     '.gitignore': '',
     'src/a.c': 'a',
@@ -76,8 +80,49 @@ it('copies regular files, without git, links, and what the original .gitignore n
 it('refuses a tree that is too large', () => {
   const tree = write('tree', { 'big.bin': '' });
   truncateSync(join(tree, 'big.bin'), 300_000_000);
-  expect(() => copyAgentTree(tree, join(place, 'copy'), tree)).toThrow(TreeTooLargeError);
+  expect(() => copyAgentTree(tree, join(place, 'copy'), { original: tree })).toThrow(
+    UnusableTreeError,
+  );
   expect(existsSync(join(place, 'copy', 'big.bin'))).toBe(false);
+});
+
+it('refuses a tree with files that cannot be copied', () => {
+  const tree = write('tree', { 'src/x': 'x' });
+  const script =
+    'name=$(printf %0200d 0); for i in $(seq 30); do mkdir "$name" && cd "$name"; done';
+  execFileSync('/bin/bash', ['--norc', '-c', script], { cwd: tree });
+  expect(() => copyAgentTree(tree, join(place, 'copy'), { original: tree })).toThrow(
+    /^what the agent left cannot be copied: ENAMETOOLONG/,
+  );
+});
+
+it('counts directories as files', () => {
+  const tree = write('tree', { 'a/b/x': 'x', 'c/y': 'y' });
+  const copyAtMost = (maxFiles: number) => () => {
+    copyAgentTree(tree, join(place, String(maxFiles)), { original: tree, maxFiles });
+  };
+  expect(copyAtMost(5)).toThrow(
+    'the agent left more than 5 files and directories or 200000000 bytes',
+  );
+  expect(copyAtMost(6)).not.toThrow();
+});
+
+it('removes directories whose rights an agent has taken away', async () => {
+  chmodSync(place, 0o777);
+  await asNormalUser(async () => {
+    const tree = join(place, 'tree');
+    mkdirSync(join(tree, 'closed', 'deep'), { recursive: true });
+    writeFileSync(join(tree, 'closed', 'file'), 'x');
+    for (const path of ['closed/deep', 'closed']) chmodSync(join(tree, path), 0);
+    symlinkSync('/etc', join(tree, 'link'));
+    await Promise.resolve();
+    expect(() => copyAgentTree(tree, join(place, 'copy'), { original: tree })).toThrow(
+      UnusableTreeError,
+    );
+    removeTree(tree);
+    expect(existsSync(tree)).toBe(false);
+  });
+  expect(existsSync('/etc/passwd')).toBe(true);
 });
 
 it('restores protected files, and removes what was added to protected directories', () => {

@@ -1,10 +1,16 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { renderComparison } from '../../eval/compare.ts';
 import { forEachInParallel } from '../../eval/parallel.ts';
-import { appendResult, readResults, type RunResult } from '../../eval/results.ts';
+import {
+  appendResult,
+  readResults,
+  readSettings,
+  writeSettings,
+  type RunResult,
+} from '../../eval/results.ts';
 import { median, signTest, wilsonInterval } from '../../eval/statistics.ts';
 
 let out: string;
@@ -49,6 +55,38 @@ it('reads the newest result of each run, and leaves out a torn line', () => {
   expect(readFileSync(join(out, 'results.jsonl'), 'utf8').split('\n')).toHaveLength(4);
 });
 
+it('leaves out lines that hold no result', () => {
+  appendFileSync(join(out, 'results.jsonl'), 'null\n5\n"text"\n{}\n{"id":3}\n');
+  const result = resultOf({});
+  appendResult(out, result);
+  expect(readResults(out)).toEqual(new Map([[result.id, result]]));
+});
+
+it('writes settings completely or not at all, and reads those of earlier versions', () => {
+  expect(readSettings(out)).toBeNull();
+  // As a full disk leaves it.
+  writeFileSync(join(out, 'settings.json.new'), '{"model":');
+  const settings = { model: 'm', version: '1', build: 'b', tasks: 't', config: 'none' };
+  writeSettings(out, settings);
+  expect(readSettings(out)).toEqual(settings);
+  writeFileSync(join(out, 'settings.json'), '{"model":"m","version":"1","tasks":"t"}');
+  expect(readSettings(out)).toEqual({ ...settings, build: 'unknown', config: 'unknown' });
+});
+
+it('begins no item after an error, and waits for those at work', async () => {
+  const begun: number[] = [];
+  const ended: number[] = [];
+  const run = forEachInParallel([1, 2, 3, 4, 5], 2, async (item) => {
+    begun.push(item);
+    await Promise.resolve();
+    if (item === 1) throw new Error('broken');
+    await Promise.resolve();
+    ended.push(item);
+  });
+  await expect(run).rejects.toThrow('broken');
+  expect({ begun, ended }).toEqual({ begun: [1, 2], ended: [2] });
+});
+
 it('works on as many items at a time as it may', async () => {
   let [running, most] = [0, 0];
   const done: number[] = [];
@@ -72,13 +110,20 @@ it('computes medians, intervals and the probability of a difference', () => {
   const [low, high] = wilsonInterval(8, 10);
   expect([low.toFixed(3), high.toFixed(3)]).toEqual(['0.490', '0.943']);
   expect(wilsonInterval(0, 0)).toEqual([0, 1]);
-  expect([signTest(0, 0), signTest(1, 0), signTest(5, 0), signTest(2, 8)]).toEqual([
-    1, 1, 0.0625, 0.109375,
+  const chances = [signTest(0, 0), signTest(1, 0), signTest(5, 0), signTest(2, 8)];
+  expect(chances.map((chance) => chance.toFixed(9))).toEqual([
+    '1.000000000',
+    '1.000000000',
+    '0.062500000',
+    '0.109375000',
   ]);
+  // As the binomial distribution has it for many pairs.
+  expect(signTest(1500, 1500)).toBe(1);
+  expect(signTest(1400, 1600).toFixed(6)).toBe('0.000279');
 });
 
 it('compares the runs that two evaluations share', () => {
-  const settings = { model: 'm', version: '1.0.0', tasks: 'abc' };
+  const settings = { model: 'm', version: '1.0.0', build: 'b', tasks: 'abc', config: 'none' };
   const sideOf = (directory: string, results: readonly RunResult[]) => ({
     directory,
     settings,

@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   realpathSync,
@@ -10,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { needs } from '../../needs.ts';
 import { waitUntilPasses } from '../../wait-until-passes.ts';
 import { processesWith, writeExampleTasks } from '../example-tasks.ts';
 import { runRunner, startRunner } from './runner.ts';
@@ -41,6 +43,9 @@ function readLines(out: string): readonly Readonly<Record<string, unknown>>[] {
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
 }
+
+/** Lists the agents and checks of an evaluation. */
+const agentsOf = (out: string) => processesWith('EVAL_OUT', join(place, out));
 
 /** Replaces what differs from run to run: times, the version and the hash of the tasks. */
 function normalize(report: string): string {
@@ -171,9 +176,7 @@ it('continues after kill -9, ends the agent that was left, and repeats no finish
   // The first two runs hang, so results show that others run at the same time.
   await waitUntilPasses(() => expect(readLines('out').length).toBeGreaterThanOrEqual(3));
   const { child } = started;
-  const hanging = join(place, 'out/runs/a-hang.on.auto.1');
-  const agents = processesWith('EVAL_RUN', hanging);
-  expect(agents.length).toBeGreaterThan(0);
+  expect(agentsOf('out').length).toBeGreaterThan(0);
   const second = await runRunner(...args);
   expect(second).toEqual({
     code: 2,
@@ -194,7 +197,7 @@ it('continues after kill -9, ends the agent that was left, and repeats no finish
   const ids = [...text.matchAll(/^\{"id":"([^"]+)",/gm)].map(([, id]) => id);
   expect(ids).toHaveLength(12);
   expect(new Set(ids).size).toBe(12);
-  expect(processesWith('EVAL_RUN', hanging)).toEqual([]);
+  expect(agentsOf('out')).toEqual([]);
 
   // The figures are those of a run without an interruption.
   const whole = await runRunner(
@@ -205,6 +208,89 @@ it('continues after kill -9, ends the agent that was left, and repeats no finish
   );
   const withoutPath = (report: string) => normalize(report).replace(/^Results: .*$/m, '');
   expect(withoutPath(stdout)).toBe(withoutPath(whole.stdout));
+});
+
+it('ends its agents when it is interrupted, and continues afterwards', async () => {
+  const args = prepare({ 'a-hang': 'hang', solve: 'solve' });
+  const started = startRunner([...args, '--jobs', '4']);
+  await waitUntilPasses(() => expect(readLines('out')).toHaveLength(2));
+  expect(agentsOf('out').length).toBeGreaterThan(0);
+  started.child.kill('SIGINT');
+  const { code, stdout, stderr } = await started.end;
+  expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+  expect(stderr).toMatch(/Stopping\. The same command continues the evaluation\.\n$/);
+  expect(agentsOf('out')).toEqual([]);
+  expect(readLines('out').map(({ task }) => task)).toEqual(['solve', 'solve']);
+  const second = await runRunner(...args, '--jobs', '4', '--max-seconds', '10');
+  expect(second.code).toBe(0);
+  expect(second.stderr).toContain('2 of 4 runs are done already.\n');
+});
+
+it('ends a hidden check whose runner was killed', async () => {
+  writeExampleTasks(tasks, [
+    { name: 'slow', fields: { hiddenCheck: 'sleep 600', checkSeconds: 900 } },
+    { name: 'solve' },
+  ]);
+  const args = ['--model', 'scripted', '--tasks', tasks, '--delegation', 'off'];
+  const started = startRunner([...args, '--out', join(place, 'out')]);
+  const hasCheck = () =>
+    agentsOf('out').some((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('600'));
+  await waitUntilPasses(() => expect(hasCheck()).toBe(true));
+  started.child.kill('SIGKILL');
+  await started.end;
+  expect(hasCheck()).toBe(true);
+  // Other arguments are another evaluation for the settings, but the leftovers are ended all the same.
+  const again = startRunner([...args, '--out', join(place, 'out')]);
+  await waitUntilPasses(() => expect(again.errors()).toContain('solve.off.auto.1: solved'));
+  const running = agentsOf('out').filter((pid) =>
+    readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('muster.js\0sandbox'),
+  );
+  expect(running.length).toBeLessThanOrEqual(1);
+  again.child.kill('SIGTERM');
+  expect((await again.end).code).toBe(143);
+  expect(agentsOf('out')).toEqual([]);
+});
+
+it('goes on after an agent has left what cannot be copied', async () => {
+  const args = prepare({ litter: 'litter', solve: 'solve' });
+  const { code } = await runRunner(...args, '--delegation', 'off');
+  expect(code).toBe(0);
+  expect(readLines('out')).toMatchObject([
+    {
+      id: 'litter.off.auto.1',
+      outcome: 'judged',
+      solved: false,
+      reason: expect.stringMatching(/^what the agent left cannot be copied: /),
+    },
+    { id: 'solve.off.auto.1', solved: true },
+  ]);
+});
+
+it('refuses to continue with another configuration', async () => {
+  writeExampleTasks(tasks, [{ name: 'one' }]);
+  const config = join(place, 'config.toml');
+  const args = ['--model', 'local/m', '--tasks', tasks, '--out', join(place, 'out')];
+  const rest = ['--config', config, '--delegation', 'off'];
+  writeFileSync(config, '[output]\nread_bytes = 1000\n');
+  expect((await runRunner(...args, ...rest)).code).toBe(1);
+  writeFileSync(config, '[output]\nread_bytes = 2000\n');
+  const second = await runRunner(...args, ...rest);
+  expect(second).toMatchObject({ code: 2, stdout: '' });
+  expect(second.stderr).toMatch(/holds results with config [0-9a-f]{12}, and this would be/);
+});
+
+it.runIf(needs('bwrap', 'bubblewrap'))('stops when the disk is full, with its agents', async () => {
+  const args = prepare({ 'a-hang': 'hang', solve: 'solve', solved: 'solve' });
+  mkdirSync(join(place, 'out'));
+  // The results are on a disk of 100 KB, which two runs fill.
+  const disk = ['--size', '100000', '--tmpfs', join(place, 'out')];
+  const { code, stderr } = await startRunner(
+    [...args, '--delegation', 'off', '--jobs', '2'],
+    ['bwrap', '--dev-bind', '/', '/', ...disk, '--'],
+  ).end;
+  expect(code).toBe(1);
+  expect(stderr).toContain('ENOSPC');
+  expect(agentsOf('out')).toEqual([]);
 });
 
 it('compares two evaluations', async () => {

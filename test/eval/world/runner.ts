@@ -18,9 +18,17 @@ export interface RunnerEnd {
   readonly stderr: string;
 }
 
-/** Starts `npm run eval` with these arguments. */
-export function startRunner(args: readonly string[]): StartedRunner {
-  const child = spawn(process.execPath, [RUNNER, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+/**
+ * Starts `npm run eval` with these arguments.
+ *
+ * @param wrapper a program with arguments that starts the runner
+ */
+export function startRunner(
+  args: readonly string[],
+  wrapper: readonly string[] = [],
+): StartedRunner {
+  const [file = process.execPath, ...words] = [...wrapper, process.execPath, RUNNER, ...args];
+  const child = spawn(file, words, { stdio: ['ignore', 'pipe', 'pipe'] });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
