@@ -1,4 +1,4 @@
-import type { JsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 
 /**
  * The version of the Agent Trajectory Interchange Format (ATIF) of Harbor and Terminal-Bench. Version 1.8 only adds audio,
@@ -46,11 +46,21 @@ export interface AtifStep {
   readonly tool_calls?: readonly AtifToolCall[];
   readonly metrics?: AtifMetrics;
   readonly observation?: { readonly results: readonly AtifObservationResult[] };
-  /** True if the step is from the conversation of the parent, which the task continues. */
+  /** True if the step is from another task: from the conversation that the task continues, or a result that was reused. */
   readonly is_copied_context?: true;
-  /** The number of requests to a model; 0 for an answer that was reused. */
-  readonly llm_call_count?: number;
+  /** The number of requests to a model. Absent for a copied answer, which had no request in this task. */
+  readonly llm_call_count?: 1;
   readonly extra?: JsonObject;
+}
+
+/** The change of the context that a step of the system made, under the name that the format proposes. */
+export interface AtifContextManagement extends JsonObject {
+  readonly context_management: {
+    /** `compaction`: a summary took the place of messages. `pruning`: they were removed. `injection`: text was added. */
+    readonly type: 'compaction' | 'pruning' | 'injection';
+    /** `truncate`: the messages before the newest ones are gone or shorter. `append`: nothing is gone. */
+    readonly boundary: 'truncate' | 'append';
+  };
 }
 
 export interface AtifToolCall {
@@ -87,4 +97,18 @@ export interface AtifFinalMetrics {
   readonly total_cost_usd?: number;
   readonly total_steps: number;
   readonly extra: JsonObject;
+}
+
+/**
+ * Formats a trajectory as JSON. Half characters, which a cut can leave in a text, become U+FFFD, because programs in
+ * other languages refuse them.
+ */
+export function formatTrajectory(trajectory: AtifTrajectory): string {
+  return JSON.stringify(trajectory, toWellFormed, 2);
+}
+
+function toWellFormed(_: string, value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (!isJsonObject(value) || Object.keys(value).every((key) => key.isWellFormed())) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key.toWellFormed(), part]));
 }

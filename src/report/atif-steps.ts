@@ -18,7 +18,12 @@ import {
 import { isZeroUsage } from '../protocol/state/ledger.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 import type { AnswerUsage } from '../protocol/used.ts';
-import type { AtifMetrics, AtifObservationResult, AtifStep } from './atif-format.ts';
+import type {
+  AtifContextManagement,
+  AtifMetrics,
+  AtifObservationResult,
+  AtifStep,
+} from './atif-format.ts';
 
 /** A step without its number. */
 export type NewStep = Omit<AtifStep, 'step_id'>;
@@ -91,8 +96,12 @@ export class StepList {
       }
       case 'task.reused': {
         if (!this.hasPrompt) this.addPrompt();
-        const extra = { reused_from: event.of };
-        this.push(event, { source: 'agent', message: event.text, llm_call_count: 0, extra });
+        this.push(event, {
+          source: 'agent',
+          message: event.text,
+          is_copied_context: true,
+          extra: { reused_from: event.of },
+        });
         return;
       }
       case 'call.ended':
@@ -106,21 +115,18 @@ export class StepList {
         this.addChild(event);
         return;
       case 'context.summarised':
-        this.push(event, {
-          source: 'system',
-          message: `The context was summarized:\n\n${event.summary}`,
-        });
+        this.addSummary(event);
         return;
       case 'context.cleared':
-        this.push(event, {
-          source: 'system',
+        this.addContextChange(event, {
           message: 'Old results of tools were cleared from the context.',
+          management: { type: 'pruning', boundary: 'truncate' },
         });
         return;
       case 'context.dropped':
-        this.push(event, {
-          source: 'system',
+        this.addContextChange(event, {
           message: 'Old messages were dropped from the context.',
+          management: { type: 'pruning', boundary: 'truncate' },
         });
         return;
       default:
@@ -137,6 +143,39 @@ export class StepList {
         ? step
         : { ...step, observation: { results: [...results.values()] } };
     });
+  }
+
+  private addSummary(event: Extract<TaskEvent, { type: 'context.summarised' }>): void {
+    const content = event.summary;
+    // Only a summary of the parent's conversation, with which a task begins, has a nonce.
+    if (event.nonce === undefined) {
+      this.addContextChange(event, {
+        message: 'A summary replaced the beginning of the context.',
+        management: { type: 'compaction', boundary: 'truncate' },
+        content,
+      });
+      return;
+    }
+    this.addContextChange(event, {
+      message: 'A summary of the conversation of the parent was added to the context.',
+      management: { type: 'injection', boundary: 'append' },
+      content,
+    });
+  }
+
+  private addContextChange(
+    at: Pick<TaskEvent, 'ts'>,
+    change: {
+      readonly message: string;
+      readonly management: AtifContextManagement['context_management'];
+      /** The text that is now in the context. */
+      readonly content?: string;
+    },
+  ): void {
+    const { message, management, content } = change;
+    const extra: AtifContextManagement = { context_management: management };
+    const observation = content === undefined ? undefined : { results: [{ content }] };
+    this.push(at, { source: 'system', message, extra, ...dropMissing({ observation }) });
   }
 
   private addPrompt(): void {
@@ -268,12 +307,13 @@ function joinParts(
     .join('\n\n');
 }
 
-/** The most milliseconds from the epoch that `Date` can represent. */
-const MAX_DATE_MS = 8.64e15;
+/** The first millisecond of the year 1 and the last one of the year 9999. Many programs read no other years. */
+const TIMES = [-62_135_596_800_000, 253_402_300_799_999] as const;
 
-/** Formats a time of a log, which may contain any number; undefined for a number that is no time. */
+/** Formats a time of a log, which may contain any number; undefined for a number that is no usual time. */
 function toIsoTime(ms: number): string | undefined {
-  return Math.abs(ms) <= MAX_DATE_MS ? new Date(ms).toISOString() : undefined;
+  const [first, last] = TIMES;
+  return ms >= first && ms <= last ? new Date(ms).toISOString() : undefined;
 }
 
 /** Returns the numbers of tokens under the names of the format. */

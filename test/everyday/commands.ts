@@ -74,6 +74,8 @@ printf '#include <node_api.h>\\nNAPI_MODULE_INIT() { return exports; }\\n' > add
 printf 'Metadata-Version: 2.1\\nName: lib\\nVersion: 1.0\\n' > wheel/lib-1.0.dist-info/METADATA
 printf 'Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n' > wheel/lib-1.0.dist-info/WHEEL
 printf 'lib.py,,\\nlib-1.0.dist-info/METADATA,,\\nlib-1.0.dist-info/WHEEL,,\\nlib-1.0.dist-info/RECORD,,\\n' > wheel/lib-1.0.dist-info/RECORD
+# An archive contains the times of its files, and it has to be the same in both places.
+find wheel -exec touch -d 2026-01-01 {} +
 (cd wheel && python3 -m zipfile -c ../wheels/lib-1.0-py3-none-any.whl lib.py lib-1.0.dist-info)
 printf 'import unittest\\nclass T(unittest.TestCase):\\n  def test(self): pass\\n' > test_a.py`,
     commands: [

@@ -1,7 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exportTrajectory } from '../../src/api/tasks/trajectory.ts';
-import type { AtifTrajectory } from '../../src/report/atif-format.ts';
+import type { EventBody, TaskEvent } from '../../src/protocol/events/event.ts';
+import { formatTrajectory, type AtifTrajectory } from '../../src/report/atif-format.ts';
+import { buildTrajectory, type LoggedTask } from '../../src/report/atif-trajectory.ts';
 import { selectLiveEvents } from '../../src/protocol/events/rewound.ts';
 import { background, call, calls, play } from '../engine/play.ts';
 import { wildPlan } from '../engine/random-plans.ts';
@@ -20,6 +22,8 @@ const overJson = (trajectory: AtifTrajectory): AtifTrajectory =>
 function flatten(trajectory: AtifTrajectory): readonly AtifTrajectory[] {
   return [trajectory, ...(trajectory.subagent_trajectories ?? []).flatMap(flatten)];
 }
+
+const SIZE = { before: 900, after: 300, waiting: 0, window: 1000 };
 
 describe('the trajectory of a tree', () => {
   const usage = { input: 100, output: 20, cacheRead: 300, cacheWrite: 7, reasoning: 5 };
@@ -41,8 +45,87 @@ describe('the trajectory of a tree', () => {
     await task.end.written;
     const trajectory = overJson(exportTrajectory(test.store, task.spec.id, keep));
     expect(checkTrajectory(trajectory)).toEqual([]);
-    return { id: task.spec.id, trajectory };
+    return { id: task.spec.id, trajectory, events: eventsOf(test.store, task.spec.id) };
   }
+
+  /** The trajectory of a task whose log continues with these events after its beginning. */
+  async function runWith(...bodies: readonly (EventBody & { readonly ts?: number })[]) {
+    const { events } = await run({ main: [{ text: 'done' }] });
+    const beginning = events.slice(0, 3);
+    const added = bodies.map((body, index) =>
+      Object.assign({ ts: 0 }, body, { seq: beginning.length + index, epoch: 1 }),
+    );
+    const children = new Map<string, LoggedTask>();
+    const task = { events: [...beginning, ...added] as TaskEvent[], prefix: null, children };
+    const trajectory: AtifTrajectory = JSON.parse(formatTrajectory(buildTrajectory(task)));
+    expect(checkTrajectory(trajectory)).toEqual([]);
+    return trajectory;
+  }
+
+  it('has a result that was reused as a copy, since no request was sent', async () => {
+    const reused = { type: 'task.reused', of: 'earlier', at: 0, read: [], text: 'found' } as const;
+    const { steps } = await runWith(reused);
+    expect(steps.at(-1)).toEqual({
+      step_id: 2,
+      timestamp: '1970-01-01T00:00:00.000Z',
+      source: 'agent',
+      message: 'found',
+      is_copied_context: true,
+      extra: { reused_from: 'earlier' },
+    });
+  });
+
+  it('says how steps of the system changed the context', async () => {
+    const answer = {
+      turn: 1,
+      reason: 'stop',
+      ms: 1,
+      usage,
+      costUsd: null,
+      model: 'scripted/one',
+    } as const;
+    const summary = {
+      type: 'context.summarised',
+      summary: 'It was long.',
+      size: SIZE,
+      ...answer,
+    } as const;
+    const { steps } = await runWith({ type: 'context.cleared', calls: [], size: SIZE }, summary, {
+      ...summary,
+      nonce: 'abc',
+    });
+    expect(steps.filter(({ extra }) => extra?.['context_management'] !== undefined)).toMatchObject([
+      {
+        source: 'system',
+        message: 'Old results of tools were cleared from the context.',
+        extra: { context_management: { type: 'pruning', boundary: 'truncate' } },
+      },
+      {
+        source: 'system',
+        message: 'A summary replaced the beginning of the context.',
+        observation: { results: [{ content: 'It was long.' }] },
+        extra: { context_management: { type: 'compaction', boundary: 'truncate' } },
+      },
+      {
+        source: 'system',
+        message: 'A summary of the conversation of the parent was added to the context.',
+        observation: { results: [{ content: 'It was long.' }] },
+        extra: { context_management: { type: 'injection', boundary: 'append' } },
+      },
+    ]);
+  });
+
+  it('has whole characters and usual times only', async () => {
+    const text = 'cut \ud83d';
+    const { steps } = await runWith(
+      { type: 'task.reused', of: 'earlier', at: 0, read: [], text, ts: 8.64e15 },
+      { type: 'task.reused', of: 'earlier', at: 0, read: [], text: 'x', ts: -8.64e15 },
+    );
+    expect(steps.slice(-2).map(({ timestamp, message }) => [timestamp, message])).toEqual([
+      [undefined, 'cut \ufffd'],
+      [undefined, 'x'],
+    ]);
+  });
 
   it('has messages, thoughts, calls with their results, usage and cost', async () => {
     const { id, trajectory } = await run({

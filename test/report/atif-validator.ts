@@ -26,7 +26,7 @@ const amount = type('a number', (value) => typeof value === 'number' && Number.i
 const anyObject = type('an object', isObject);
 const time = type(
   'a time in ISO 8601',
-  (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
+  (value) => typeof value === 'string' && /^\d{4}-/.test(value) && !Number.isNaN(Date.parse(value)),
 );
 const oneOf = (...values: readonly unknown[]): Check =>
   type(`one of ${values.join(', ')}`, (value) => values.includes(value));
@@ -213,6 +213,8 @@ function checkStep(
     ...(isWithoutModel && (fields.includes('metrics') || fields.includes('reasoning_content'))
       ? [`${at}: metrics without a request`]
       : []),
+    // The RFC describes such a step as one that issues calls without a model, and some readers insist on them.
+    ...(isWithoutModel && calls.length === 0 ? [`${at}: neither a request nor a call`] : []),
     ...(new Set(calls).size < calls.length ? [`${at}: two calls with one id`] : []),
     ...(new Set(sources).size < sources.length ? [`${at}: two results of one call`] : []),
     ...sources.filter((id) => !calls.includes(id)).map((id) => `${at}: no call ${id}`),

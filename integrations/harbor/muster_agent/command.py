@@ -11,6 +11,8 @@ INSTALL_SCRIPT = Path(__file__).parent / "install.sh"
 EVENTS = "muster.jsonl"
 ERRORS = "muster-stderr.txt"
 USAGE = "muster-usage.json"
+# The name under which Harbor looks for the trajectory.
+TRAJECTORY = "trajectory.json"
 
 # The names of providers that Muster calls differently.
 PROVIDERS = {"gemini": "google"}
@@ -67,8 +69,9 @@ class Options:
 
 def run_command(instruction: str, options: Options, logs: str) -> str:
     """
-    Returns a shell command that runs Muster without a terminal in autonomous mode, and then writes what it used. The
-    container is the sandbox. It exits with 0 if Muster worked on the task, although a limit may have ended it.
+    Returns a shell command that runs Muster without a terminal in autonomous mode, and then writes what it used and its
+    trajectory. The container is the sandbox. It exits with 0 if Muster worked on the task, although a limit may have ended
+    it.
     """
     data = shlex.quote(f"{logs}/muster")
     flags = [
@@ -88,13 +91,18 @@ def run_command(instruction: str, options: Options, logs: str) -> str:
         "MUSTER_MODELS_FAMILY": options.family,
     }
     variables = shlex.join(f"{name}={value}" for name, value in settings.items())
-    output = {name: shlex.quote(f"{logs}/{name}") for name in (EVENTS, ERRORS, USAGE)}
+    output = {name: shlex.quote(f"{logs}/{name}") for name in (EVENTS, ERRORS, USAGE, TRAJECTORY)}
+    # The first event names the task.
+    find_task = f"""sed -n '1s/^{{[^{{]*"task":"\\([a-z0-9]*\\)".*/\\1/p' {output[EVENTS]}"""
     return (
         f"mkdir -p {data}; "
         f"printf '%s' {shlex.quote(instruction)} | "
         f"env {variables} muster --print {shlex.join(flags)} > {output[EVENTS]} 2> {output[ERRORS]}; "
         "code=$?; "
         f"muster usage --data-dir {data} --json > {output[USAGE]}; "
+        f"task=$({find_task}); "
+        f'if [ -n "$task" ]; then muster tasks export "$task" {output[TRAJECTORY]} --format atif --force '
+        f"--data-dir {data} > /dev/null 2>> {output[ERRORS]}; fi; "
         'if [ "$code" -eq 0 ] || [ "$code" -eq 3 ]; then exit 0; fi; '
         f"tail -n 20 {output[ERRORS]} >&2; exit \"$code\""
     )

@@ -16,6 +16,8 @@ LOGS = "/logs/agent"
 class Muster(BaseInstalledAgent):
     """Installs Muster from npm and runs it without a terminal in autonomous mode."""
 
+    SUPPORTS_ATIF: bool = True
+
     def __init__(
         self,
         logs_dir: Path,

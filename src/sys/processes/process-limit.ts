@@ -6,6 +6,8 @@ import { sendSignal } from './send-signal.ts';
 const INTERVAL_MS = 200;
 /** The time after which each process is looked at again, although the number of all processes has hardly grown. */
 const MAX_PAUSE_MS = 2_000;
+/** The smallest growth that is a reason for a look, as a share of the limit. */
+const MIN_GROWTH = 1 / 16;
 
 /** Says that a command had too many processes, as a clause for messages. */
 export function describeProcessLimit(max: number): string {
@@ -21,8 +23,14 @@ interface Watch {
 
 const watches = new Set<Watch>();
 let timer: NodeJS.Timeout | undefined;
-/** The time of the last look at each process, and the smallest number of all processes since then. */
-let lastLook = { at: 0, total: 0 };
+/** The last look at each process. */
+let lastLook = {
+  at: 0,
+  /** The smallest number of all processes of the machine since then. */
+  total: 0,
+  /** The number of further processes with which the first watch reaches its limit. */
+  headroom: 0,
+};
 
 /**
  * Watches the number of processes and threads that match a query, while this process runs. The kernel has no limit that
@@ -42,8 +50,10 @@ export function limitProcesses(
   const watch: Watch = { query, max, onExceeded };
   watches.add(watch);
   if (timer === undefined) {
-    lastLook = { at: performance.now(), total: countAllThreads() ?? 0 };
+    lastLook = { at: performance.now(), total: countAllThreads() ?? 0, headroom: max };
     timer = setInterval(checkAll, INTERVAL_MS).unref();
+  } else {
+    lastLook.headroom = Math.min(lastLook.headroom, max);
   }
   return () => {
     watches.delete(watch);
@@ -57,7 +67,8 @@ function checkAll(): void {
   const total = countAllThreads();
   const smallestLimit = Math.min(...[...watches].map(({ max }) => max));
   const pauseMs = performance.now() - lastLook.at;
-  const reason = findReasonToLook({ total, lastTotal: lastLook.total, pauseMs, smallestLimit });
+  const { total: lastTotal, headroom } = lastLook;
+  const reason = findReasonToLook({ total, lastTotal, headroom, pauseMs, smallestLimit });
   if (reason === null) lastLook.total = Math.min(lastLook.total, total ?? 0);
   else look([...watches], { total: total ?? 0, isGrowing: reason === 'growth' });
 }
@@ -71,13 +82,14 @@ function look(
   const stopped = isGrowing ? all.map(({ query }) => listGroups(query)) : [];
   for (const group of stopped.flat()) sendSignal(-group, 'SIGSTOP');
   const matching = matchProcesses(all.map(({ query }) => query));
-  lastLook = { at: performance.now(), total };
+  lastLook = { at: performance.now(), total, headroom: Infinity };
   for (const [index, watch] of all.entries()) {
-    const found = matching?.[index];
-    if (found !== undefined && found.threads > watch.max) {
+    const { running, threads } = matching?.[index] ?? { running: [], threads: 0 };
+    if (threads > watch.max) {
       watches.delete(watch);
-      watch.onExceeded(found.running);
+      watch.onExceeded(running);
     } else {
+      lastLook.headroom = Math.min(lastLook.headroom, watch.max - threads);
       for (const group of stopped[index] ?? []) sendSignal(-group, 'SIGCONT');
     }
   }
@@ -97,6 +109,8 @@ export interface ProcessGrowth {
   readonly total: number | undefined;
   /** The smallest such number since the last look. */
   readonly lastTotal: number;
+  /** The number of further processes with which the first watch reached its limit at the last look. */
+  readonly headroom: number;
   /** The time since the last look. */
   readonly pauseMs: number;
   /** The smallest limit of all watches. */
@@ -106,12 +120,13 @@ export interface ProcessGrowth {
 /**
  * Finds the reason why each process has to be looked at, which takes some 10 µs for each; null if there is none. No
  * limit can be exceeded while the whole machine has fewer processes. With more, the reason is that their number has
- * grown, or that much time has passed.
+ * grown by so much that a limit may be exceeded, or that much time has passed, in which others may have ended.
  */
 export function findReasonToLook(state: ProcessGrowth): 'growth' | 'time' | null {
-  const { total, lastTotal, pauseMs, smallestLimit } = state;
+  const { total, lastTotal, headroom, pauseMs, smallestLimit } = state;
   if (total !== undefined && total <= smallestLimit) return null;
-  if (total !== undefined && total - lastTotal >= smallestLimit / 4) return 'growth';
+  const minGrowth = Math.max(headroom + 1, smallestLimit * MIN_GROWTH);
+  if (total !== undefined && total - lastTotal >= minGrowth) return 'growth';
   return pauseMs >= MAX_PAUSE_MS ? 'time' : null;
 }
 

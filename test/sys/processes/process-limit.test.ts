@@ -25,14 +25,16 @@ test.each<[ReturnType<typeof findReasonToLook>, string, Partial<ProcessGrowth>]>
   [null, 'there are few processes at all', { total: 100 }],
   [null, 'there are few at all, and more than before', { total: 100, lastTotal: 10 }],
   [null, 'there are few at all, and time has passed', { total: 100, pauseMs: 5000 }],
-  [null, 'there are many, and hardly more than before', { total: 5000, lastTotal: 4976 }],
-  ['growth', 'there are many, and more than before', { total: 5000, lastTotal: 4975 }],
-  ['growth', 'both', { total: 5000, lastTotal: 4975, pauseMs: 2000 }],
+  [null, 'there are many, and no limit can be exceeded', { total: 5000, lastTotal: 4960 }],
+  ['growth', 'there are many, and a limit may be exceeded', { total: 5000, lastTotal: 4959 }],
+  ['growth', 'both', { total: 5000, lastTotal: 4959, pauseMs: 2000 }],
+  [null, 'a limit is near, and few are new', { total: 5000, lastTotal: 4994, headroom: 0 }],
+  ['growth', 'a limit is near, and some are new', { total: 5000, lastTotal: 4993, headroom: 0 }],
   ['time', 'there are many, and time has passed', { total: 5000, lastTotal: 5000, pauseMs: 2000 }],
   [null, 'the number is not known', { total: undefined, pauseMs: 1999 }],
   ['time', 'the number is not known, and time has passed', { total: undefined, pauseMs: 2000 }],
 ])('the reason to look at each process is %j, because %s', (expected, _, state) => {
-  const usual = { total: 0, lastTotal: 0, pauseMs: 200, smallestLimit: 100 };
+  const usual = { total: 0, lastTotal: 0, headroom: 40, pauseMs: 200, smallestLimit: 100 };
   expect(findReasonToLook({ ...usual, ...state })).toBe(expected);
 });
 

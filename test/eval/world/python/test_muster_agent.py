@@ -4,6 +4,7 @@ their own, with the built Muster and a scripted model; the installation is that 
 """
 
 import asyncio
+import json
 import os
 import subprocess
 import tempfile
@@ -104,6 +105,10 @@ class MusterAgentTest(unittest.TestCase):
             ),
         )
         self.assertGreater(context.cost_usd, 0)
+        trajectory = json.loads((self.logs / "trajectory.json").read_text())
+        self.assertEqual((agent.SUPPORTS_ATIF, trajectory["schema_version"]), (True, "ATIF-v1.7"))
+        self.assertEqual([step["source"] for step in trajectory["steps"]], ["system", "user", "agent", "agent"])
+        self.assertEqual(trajectory["steps"][1]["message"], INSTRUCTION)
         self.assertEqual(agent.name(), "muster")
         self.assertRegex(self.machine.run(agent.get_version_command(), {}).stdout, r"\d+\.\d+\.\d+")
 

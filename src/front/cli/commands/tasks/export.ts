@@ -1,4 +1,5 @@
 import { UsageError } from '../../../../base/errors.ts';
+import { formatTrajectory } from '../../../../report/atif-format.ts';
 import { toFileError } from '../../../../sys/files/file-errors.ts';
 import { toAbsolutePath } from '../../../../sys/files/paths.ts';
 import { FILES, TASK_VALUES } from '../../completion-values.ts';
@@ -38,7 +39,7 @@ export const tasksExportCommand = defineTasksCommand({
     const task = tasks.state(id).spec.id;
     const pieces =
       format === 'atif'
-        ? [`${JSON.stringify(await tasks.exportTrajectory(task), null, 2)}\n`]
+        ? [`${formatTrajectory(await tasks.exportTrajectory(task))}\n`]
         : tasks.exportTree(task);
     if (file !== null && file !== '-') {
       const path = toAbsolutePath(file, process.cwd());
