@@ -89,7 +89,7 @@ describe('a worktree', () => {
       record: {
         ...record,
         status: 'ended',
-        result: { commit: end.commit, endedAt: expect.any(String) },
+        result: { commit: end.commit, commits: 1, endedAt: expect.any(String) },
       },
       isChanged: true,
       files: [

@@ -12,6 +12,7 @@ import { attenuate, createRootRights } from '../../policy/attenuate.ts';
 import { TOOL_NAMES, UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
 import { builtinTools } from '../../tools/index.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
+import type { UnmetRequest } from '../../protocol/unmet-request.ts';
 import { explainUntrusted } from '../../sys/files/project-file.ts';
 import { resolveDirectory } from '../setup/workspace.ts';
 import { chooseAgents } from './choose-agents.ts';
@@ -87,7 +88,7 @@ async function lintAll(
         clash: clashes.get(agent)?.message ?? null,
         shadows: shadows.get(agent) ?? [],
       })),
-      ...findUnmetTools(agent, {
+      ...findUnmet(agent, {
         text: lintedText,
         loadedAgents,
         servers: servers.ofAgent(agent),
@@ -100,9 +101,9 @@ async function lintAll(
 }
 
 /**
- * Finds requested tools that a task of the agent would not get, with the same code that creates a task.
+ * Finds what the definition asks for and a task of the agent would not get, with the same code that creates a task.
  */
-function findUnmetTools(
+function findUnmet(
   agent: AgentDefinition,
   {
     text,
@@ -134,23 +135,44 @@ function findUnmetTools(
   });
   const reported = new Set(agent.problems.map(({ tool }) => tool));
   return findUnmetRequests(agent, dropped)
-    .filter(({ kind, name }) => kind === 'rule' || (kind === 'tool' && !reported.has(name)))
-    .map(({ kind, name, reason }) => ({
-      code: kind === 'rule' ? 'unreadable-rule' : 'unmet-tool',
-      // A tool that Muster does not have yet is not a mistake in the file.
-      severity: kind === 'rule' ? 'error' : UNBUILT_TOOLS.has(name) ? 'note' : 'warning',
+    .filter(({ kind, name }) => kind !== 'denial' && !(kind === 'tool' && reported.has(name)))
+    .map((request) => ({
+      ...describeUnmet(request),
       path: agent.origin.path,
-      line: findFieldLine(text, UNMET_FIELDS[kind === 'rule' ? 'rule' : 'tool']) ?? null,
+      line: findFieldLine(text, UNMET_FIELDS[request.kind]) ?? null,
       agent: agent.name,
-      message:
-        kind === 'rule'
-          ? `The rule \`${name}\` cannot be applied: ${reason}`
-          : `It requests ${name} but does not get it: ${reason}`,
-      fix:
-        kind === 'rule'
-          ? 'Correct the rule. Until then, the agent may do what the rule should prevent.'
-          : 'Remove it from the list, or grant what is missing. Until then, tasks of the agent run without it and report this.',
     }));
+}
+
+/** Says what a definition asks for and its tasks do not get, and what to do about it. */
+function describeUnmet({
+  kind,
+  name,
+  reason,
+}: UnmetRequest): Pick<Finding, 'code' | 'severity' | 'message' | 'fix'> {
+  if (kind === 'rule') {
+    return {
+      code: 'unreadable-rule',
+      severity: 'error',
+      message: `The rule \`${name}\` cannot be applied: ${reason}`,
+      fix: 'Correct the rule. Until then, the agent may do what the rule should prevent.',
+    };
+  }
+  if (kind === 'isolation') {
+    return {
+      code: 'unmet-isolation',
+      severity: 'warning',
+      message: `It requests isolation ${name} but does not get it: ${reason}`,
+      fix: 'Remove it, or write an isolation that Muster offers. Until then, tasks of the agent run without it and report this.',
+    };
+  }
+  return {
+    code: 'unmet-tool',
+    // A tool that Muster does not have yet is not a mistake in the file.
+    severity: UNBUILT_TOOLS.has(name) ? 'note' : 'warning',
+    message: `It requests ${name} but does not get it: ${reason}`,
+    fix: 'Remove it from the list, or grant what is missing. Until then, tasks of the agent run without it and report this.',
+  };
 }
 
 /** Reports the problems of the servers that a definition contains. */
@@ -182,6 +204,8 @@ function listServerTools(
 const UNMET_FIELDS = {
   rule: ['deny-rules', 'ask-rules'],
   tool: ['tools', 'allowed-tools'],
+  denial: ['disallowed-tools'],
+  isolation: ['isolation'],
 } as const;
 
 /**

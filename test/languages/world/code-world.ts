@@ -32,7 +32,7 @@ interface Scene {
   /** Returns the directory of the run. Default: that of the workspace. */
   readonly directory?: (workspace: string) => string;
   /** Called after the run, with what else may be looked at. */
-  readonly then?: (world: World) => Promise<void>;
+  readonly after?: (world: World) => Promise<void>;
 }
 
 export function call(name: string, input: AnswerToolCall['input']): AnswerToolCall {
@@ -64,7 +64,7 @@ export async function runCalls(scene: Scene) {
     env: { PATH: USER_PATH, ...PATIENT, ...env },
     ...(cwd === undefined ? {} : { cwd }),
   });
-  await scene.then?.(world);
+  await scene.after?.(world);
   const last = world.model.requests.at(-1);
   return {
     run,

@@ -211,12 +211,10 @@ it('what a checker writes stands in the receipt, and is undone with the edit', a
       call('Edit', { file_path: 'a.sh', old_string: 'old', new_string: 'new' }),
     ],
     env: { MUSTER_CODE_CHECK: '["sh check.sh"]' },
-    then: async ({ sandbox }) => {
+    after: async ({ sandbox }) => {
       expect(readFileSync(join(sandbox.workspace, 'runs.txt'), 'utf8')).toBe('earlier\nrun\nrun\n');
-      const [log = ''] = readdirSync(join(sandbox.data, 'tasks')).filter((name) =>
-        name.endsWith('.jsonl'),
-      );
-      const id = log.replace('.jsonl', '');
+      const log = readdirSync(join(sandbox.data, 'tasks')).find((name) => name.endsWith('.jsonl'));
+      const id = log?.replace('.jsonl', '') ?? '';
       const undone = await runMuster(sandbox, ['tasks', 'rewind', id, '--to', '0', '--yes']);
       expect(undone).toMatchObject({ code: 0, stderr: '' });
       expect(readdirSync(sandbox.workspace).toSorted()).toEqual(['a.sh', 'check.sh', 'runs.txt']);
