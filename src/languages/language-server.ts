@@ -13,6 +13,7 @@ import {
   type FileProblems,
   type Problem,
 } from './problems.ts';
+import { answerServer, registersProblems } from './server-requests.ts';
 import type { ServerProgramRow } from './server-table.ts';
 import { readTsserverDiagnostics } from './tsserver-diagnostics.ts';
 
@@ -22,7 +23,7 @@ const CLIENT_CAPABILITIES = {
   textDocument: {
     synchronization: { didSave: true },
     publishDiagnostics: { versionSupport: true },
-    diagnostic: { dynamicRegistration: false },
+    diagnostic: { dynamicRegistration: true },
     definition: { linkSupport: false },
     references: {},
     documentSymbol: { hierarchicalDocumentSymbolSupport: true },
@@ -55,8 +56,10 @@ export class LanguageServer {
   private readonly connection: ServerChannel;
   private readonly row: ServerProgramRow;
   private readonly documents: OpenDocuments;
-  /** True if the server answers requests for the problems of a document. */
-  private readonly answersWithProblems: boolean;
+  /** True if the server reports the problems of a document without a request. */
+  private reportsByItself: boolean;
+  /** Resolves if the server says after its start that it answers requests for the problems of a document. */
+  private readonly answersWithProblems: Promise<void>;
   private closing: Promise<void> | null = null;
   /** The ends of the last work on each file. */
   private readonly turns = new Map<string, Promise<void>>();
@@ -65,12 +68,27 @@ export class LanguageServer {
     connection: ServerChannel,
     row: ServerProgramRow,
     documents: OpenDocuments,
-    capabilities: Readonly<Record<string, unknown>>,
+    {
+      capabilities,
+      answersWithProblems,
+    }: {
+      readonly capabilities: Readonly<Record<string, unknown>>;
+      readonly answersWithProblems: Promise<void>;
+    },
   ) {
     this.connection = connection;
     this.row = row;
     this.documents = documents;
-    this.answersWithProblems = isJsonObject(capabilities['diagnosticProvider']);
+    const answers =
+      row.problemsBy !== undefined || isJsonObject(capabilities['diagnosticProvider']);
+    this.reportsByItself = !answers;
+    this.answersWithProblems = this.askFrom(answersWithProblems);
+  }
+
+  /** Asks for problems from the moment on at which the server says that it answers. */
+  private async askFrom(answersWithProblems: Promise<void>): Promise<void> {
+    await answersWithProblems;
+    this.reportsByItself = false;
   }
 
   /** Starts to work with the process of a server. Rejects, and ends the process, if the server cannot be used. */
@@ -82,11 +100,16 @@ export class LanguageServer {
     const documents: OpenDocuments = new OpenDocuments((method, params) =>
       connection.notify(method, params),
     );
+    const answersWithProblems = deferred<void>();
     const connection: ServerChannel = connectToServer(process, {
       onNotification: (method, params) => {
         if (method === 'textDocument/publishDiagnostics') documents.receiveReport(params);
       },
-      onRequest: (method, params) => answerServer(method, params, row),
+      onRequest: (method, params) => {
+        if (method === 'client/registerCapability' && registersProblems(params))
+          answersWithProblems.resolve();
+        return answerServer(method, params, row);
+      },
     });
     try {
       const uri = pathToFileURL(root).href;
@@ -108,12 +131,10 @@ export class LanguageServer {
       );
       connection.notify('initialized', {});
       const capabilities = isJsonObject(result) ? result['capabilities'] : undefined;
-      return new LanguageServer(
-        connection,
-        row,
-        documents,
-        isJsonObject(capabilities) ? capabilities : {},
-      );
+      return new LanguageServer(connection, row, documents, {
+        capabilities: isJsonObject(capabilities) ? capabilities : {},
+        answersWithProblems: answersWithProblems.promise,
+      });
     } catch (thrown) {
       await connection.end('it could not be used');
       throw thrown;
@@ -268,10 +289,6 @@ export class LanguageServer {
     await this.connection.end(reason);
   }
 
-  private get reportsByItself(): boolean {
-    return !this.answersWithProblems && this.row.problemsBy === undefined;
-  }
-
   /** Finds the problems of another document. Returns null if they are not known. */
   private async findOtherProblems(
     { path, uri, text }: CheckedText & { readonly path: string; readonly uri: string },
@@ -306,7 +323,11 @@ export class LanguageServer {
     }
     if (this.reportsByItself) {
       const stop = AbortSignal.any([signal, this.connection.closed]);
-      return await this.documents.waitForReport(path, stop);
+      const report = this.documents.waitForReport(path, stop);
+      // A server may say only after its start that it has to be asked.
+      const mustAsk = this.answersWithProblems.then(() => null);
+      const reported = await Promise.race([report, mustAsk]);
+      if (reported !== null) return reported;
     }
     const report = await this.askForProblems(uri, signal);
     return readDiagnostics(isJsonObject(report) ? report['items'] : undefined);
@@ -322,22 +343,5 @@ export class LanguageServer {
         if (attempt === MAX_ATTEMPTS || !ASK_AGAIN.has(code)) throw thrown;
       }
     }
-  }
-}
-
-/** Answers a request of a server. Nothing that a server asks for changes anything. */
-function answerServer(method: string, params: unknown, row: ServerProgramRow): unknown {
-  switch (method) {
-    case 'workspace/configuration': {
-      const items = isJsonObject(params) && Array.isArray(params['items']) ? params['items'] : [];
-      return items.map((item) => {
-        const section = isJsonObject(item) ? item['section'] : undefined;
-        return typeof section === 'string' ? (row.settings?.[section] ?? null) : null;
-      });
-    }
-    case 'workspace/applyEdit':
-      return { applied: false };
-    default:
-      return null;
   }
 }

@@ -6,8 +6,9 @@ import { join } from 'node:path';
  * change. `slow`: each report takes a while. `dies`: it ends at the first change. `floods`: it then sends large messages
  * without end. `chats`: it then sends small messages without end. `huge`: it then announces a message of 1 GB. `broken`:
  * it prints what is no message. `deaf`: it answers nothing at all. `encodes`: it writes URIs in another way than its
- * client. `asked`: it answers requests for problems, each at first with the error that the content was modified. `stuck`:
- * it answers them once for each file, and again only for `a.fake`.
+ * client. `asked`: it answers requests for problems, each at first with the error that the content was modified.
+ * `registers`: so does this one, and says it only after the first document is open. `stuck`: it answers them once for each
+ * file, and again only for `a.fake`.
  */
 export type FakeBehavior =
   | 'good'
@@ -22,6 +23,7 @@ export type FakeBehavior =
   | 'deaf'
   | 'encodes'
   | 'asked'
+  | 'registers'
   | 'stuck';
 
 /**
@@ -63,7 +65,7 @@ const find = (uri) => {
 };
 const encode = (uri) => uri.replace(/[()@]/g, (sign) => '%' + sign.charCodeAt(0).toString(16));
 const report = (uri) => {
-  if (behavior === 'mute' || behavior === 'asked' || behavior === 'stuck') return;
+  if (['mute', 'asked', 'registers', 'stuck'].includes(behavior)) return;
   const { version } = documents.get(uri);
   const params = { uri: behavior === 'encodes' ? encode(uri) : uri, version, diagnostics: find(uri) };
   const act = () => send({ method: 'textDocument/publishDiagnostics', params });
@@ -76,12 +78,17 @@ const open = ({ uri, version }, text) => {
   documents.set(uri, { version, text });
   if (documents.size > before) reportAll();
   else report(uri);
+  if (behavior === 'registers' && documents.size === 1) {
+    const registrations = [{ id: 'problems', method: 'textDocument/diagnostic' }];
+    send({ id: 1, method: 'client/registerCapability', params: { registrations } });
+  }
 };
 const capabilities = {
   textDocumentSync: 1,
   ...(behavior === 'asked' || behavior === 'stuck' ? { diagnosticProvider: {} } : {}),
 };
 const receive = ({ id, method, params }) => {
+  if (method === undefined) return;
   if (behavior === 'deaf') return;
   if (method === 'initialize') {
     root = params.rootPath;
@@ -107,7 +114,7 @@ const receive = ({ id, method, params }) => {
     const { uri } = params.textDocument;
     if (behavior === 'stuck' && asked.has(uri) && basename(uri) !== 'a.fake') return;
     asked.add(uri);
-    if (behavior === 'asked' && modified % 2 === 1) send({ id, error: { code: -32801, message: 'content modified' } });
+    if (behavior !== 'stuck' && modified % 2 === 1) send({ id, error: { code: -32801, message: 'content modified' } });
     else send({ id, result: { kind: 'full', items: find(uri) } });
   } else if (method === 'textDocument/rename') send({ id, result: JSON.parse(readFileSync(join(root, 'rename.json'), 'utf8')) });
   else if (method === 'textDocument/definition') send({ id, result: { uri: params.textDocument.uri, range: { start: { line: 0, character: 0 } } } });

@@ -76,22 +76,25 @@ describe('new problems', () => {
     expect(await scene.change('a.fake', null, 'ok\n')).toEqual(NOTHING);
   });
 
-  it('of a call that changes several files depend on all of them', async () => {
-    await using scene = new Scene({ behavior: 'asked' });
-    await scene.changeAll([
-      ['a.fake', null, 'needs b.fake\n'],
-      ['b.fake', null, 'ok\n'],
-    ]);
-    expect(
+  it.each(['asked', 'registers'] as const)(
+    'of a call that changes several files depend on all of them: %s',
+    async (behavior) => {
+      await using scene = new Scene({ behavior });
       await scene.changeAll([
-        ['a.fake', 'needs b.fake\n', 'needs b.fake\nok\n'],
-        ['b.fake', 'ok\n', null],
-      ]),
-    ).toEqual({
-      problems: 'New problems in a.fake (node):\n  1:1 error: this is needs b.fake',
-      notes: [],
-    });
-  });
+        ['a.fake', null, 'needs b.fake\n'],
+        ['b.fake', null, 'ok\n'],
+      ]);
+      expect(
+        await scene.changeAll([
+          ['a.fake', 'needs b.fake\n', 'needs b.fake\nok\n'],
+          ['b.fake', 'ok\n', null],
+        ]),
+      ).toEqual({
+        problems: 'New problems in a.fake (node):\n  1:1 error: this is needs b.fake',
+        notes: [],
+      });
+    },
+  );
 
   it('are not those that a change elsewhere has caused before', async () => {
     await using scene = new Scene({ behavior: 'asked' });

@@ -259,6 +259,6 @@ it('a rename works in a workspace behind a link, and in another root only if it 
     expect.stringMatching(/^Renamed add to plus in 1 file: \S*lib\/a\.ts\.$/),
   ]);
   const without = await runCalls({ ...scene, calls: [call('Code', inLib)] });
-  expect(without.results).toEqual([expect.stringContaining('outside of')]);
+  expect(without.results).toEqual([expect.stringContaining('outside the workspace roots')]);
   expect(envelopeOf(without.run).data.files_modified).toEqual([]);
 });
