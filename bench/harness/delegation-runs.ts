@@ -119,6 +119,26 @@ export async function measureDelegations(
   };
 }
 
+/**
+ * Runs a delegation in a new process. Returns the median time, in milliseconds, between the last byte of an answer to a
+ * child and the child's next request, without the first turn.
+ */
+export async function measureTurns(
+  fixture: Fixture,
+  shape: Omit<FanOut, 'pauseMs' | 'waves' | 'coordinators'>,
+  { bin }: Pick<RowOptions, 'bin'>,
+): Promise<number> {
+  const fanOut: FanOut = { ...shape, coordinators: 0, waves: 1 };
+  const exchanges = await recordRun(fixture, fanOut, bin);
+  const times = childrenOf(exchanges, fanOut).flatMap((task) =>
+    task.slice(2).map(({ receivedAt }, turn) => {
+      const earlier = task[turn + 1];
+      return earlier === undefined ? [] : receivedAt - answeredAt(earlier);
+    }),
+  );
+  return median(times.flat());
+}
+
 /** Records a run whose requests the bare client sends again. */
 async function recordRun(
   fixture: Fixture,

@@ -12,6 +12,8 @@ export interface FanOut {
   readonly coordinators: number;
   /** Whether the children run in the background. Default false. */
   readonly isBackground?: boolean;
+  /** The isolation that the Task calls ask for. Default: none. */
+  readonly isolation?: 'worktree';
   readonly waves: number;
   /** How long the server takes for each answer to a child, up to its last byte, in milliseconds. */
   readonly turnMs: number;
@@ -108,6 +110,7 @@ function waveRules(shape: FanOut, wave: number): readonly Rule[] {
       prompt: `${CHILD_PROMPT}: ${wave}.${child}. Start with ${jobs[child % jobs.length]?.keyword}.`,
       subagent_type: 'Explore',
       ...(shape.isBackground === true ? { run_in_background: true } : {}),
+      ...(shape.isolation === undefined ? {} : { isolation: shape.isolation }),
     },
   }));
   if (coordinators === 0) {

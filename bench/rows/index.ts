@@ -22,6 +22,7 @@ import { terminal } from './terminal.ts';
 import { terminalStream } from './terminal-stream.ts';
 import { thousand } from './thousand.ts';
 import { workingChildren } from './working-children.ts';
+import { worktree, worktreeLarge } from './worktree.ts';
 
 /** All rows, in the order in which the table shows them. */
 export const ROWS: readonly Row[] = [
@@ -49,6 +50,8 @@ export const ROWS: readonly Row[] = [
   liveness,
   sandbox,
   commandChanges,
+  worktree,
+  worktreeLarge,
   memory,
   offline,
   offlineLarge,

@@ -33,12 +33,14 @@ const ALL = [
   'liveness',
   'sandbox',
   'command-changes',
+  'worktree',
+  'worktree-large',
   'memory',
   'offline',
   'offline-large',
 ];
 
-const LONG = new Set(['thousand', 'limits', 'offline-large']);
+const LONG = new Set(['thousand', 'limits', 'worktree-large', 'offline-large']);
 
 const COMPARABLE = [
   'version',
