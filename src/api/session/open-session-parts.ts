@@ -10,6 +10,7 @@ import { Engine } from '../../engine/engine.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { openMemoryStore } from '../../store/memory-store.ts';
 import { createStreamRedactor } from '../../store/redact/redactor.ts';
+import { comparesAttempts } from '../../protocol/template.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { isInContainer } from '../../sys/sandbox/diagnosis.ts';
 import { codeTool } from '../../tools/code/code.ts';
@@ -257,12 +258,16 @@ async function loadDefinitions(
   };
   const agents = await openDefinitions(AGENTS, { ...search, session: sessionAgents });
   const skills = await openDefinitions(SKILLS, search);
-  const templates = await discoverDefinitions(TEMPLATES, {
+  const found = await discoverDefinitions(TEMPLATES, {
     ...search,
     // The built-in templates are only examples. If there are no others, they are not worth their bytes in every
     // request.
     builtins: 'with-others',
   });
+  // RunTemplate gives one result for each item.
+  const runnable = found.items.filter((each) => !comparesAttempts(each));
+  const hasOwn = runnable.some(({ scope }) => scope !== 'builtin');
+  const templates = { ...found, items: hasOwn ? runnable : [] };
   const skipped = [...agents.current.skipped, ...skills.current.skipped];
   const untrusted = createUntrustedNotice({ files: loaded.files, skipped });
   if (untrusted !== null) onNotice(untrusted);

@@ -199,7 +199,7 @@ export class Runs {
 
   async startTemplate(request: TemplateRequest, onEvent: EventListener = () => {}): Promise<Run> {
     const { engine, router, modelSetup: setup, templates } = this.parts;
-    const planned = planFanOut(await templates(), request);
+    const { models, ...planned } = planFanOut(await templates(), request);
     const isModelNamed = setup.settings.flag !== undefined;
     const id = newId();
     const stopListening = router.listen(id, onEvent);
@@ -207,7 +207,9 @@ export class Runs {
       const task = await engine.startFanOut({
         id,
         // A model that the user chose for this run takes precedence over the model of the template.
-        fanOut: isModelNamed ? { ...planned, model: 'inherit' } : planned,
+        fanOut: isModelNamed
+          ? { ...planned, model: 'inherit' }
+          : { ...planned, ...dropMissing({ models }) },
         model: this.defaults.resolveModel(null),
         rights: createRootRights(this.parts.grant, null),
         cwd: this.defaults.cwd,

@@ -173,6 +173,8 @@ export interface TemplateRunOptions extends SessionOptions {
   /** The file for the results; null for stdout. */
   readonly out: string | null;
   readonly force: boolean;
+  /** Whether the best attempts land without a question. */
+  readonly apply: boolean;
 }
 
 export type TemplateAction =
@@ -180,11 +182,17 @@ export type TemplateAction =
   | {
       readonly kind: 'start';
       readonly template: string;
-      /** A file, a glob, or `-` for stdin. */
-      readonly items: string;
+      /** A file, a glob, or `-` for stdin; or the items themselves. */
+      readonly items: string | readonly string[];
       /** The agent for each item; null for the agent of the template. */
       readonly agent: string | null;
       readonly maxTurns: number | null;
+      /** The number of attempts for each item; null for that of the template. */
+      readonly attempts: number | null;
+      /** The models of the attempts; null for those of the template. */
+      readonly models: readonly string[] | null;
+      /** The command line that scores the work; null for that of the template. */
+      readonly score: string | null;
     }
   /** Continues the run with an id, or with null the newest run of the directory. */
   | { readonly kind: 'continue'; readonly id: string | null; readonly retryFailed: boolean };
