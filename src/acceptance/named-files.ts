@@ -97,10 +97,8 @@ function listRunTexts(
       ? paths.filter((path) => file.test(basename(path)))
       : [],
   );
-  return [
-    ...[...used].map(({ text, path }) => ({ text, base: toBase(path), names: 'others' })),
-    ...runners.map((path) => ({ text: read(path) ?? '', base: toBase(path), names: 'others' })),
-  ];
+  const naming = [...used, ...runners.map((path) => ({ text: read(path) ?? '', path }))];
+  return naming.map(({ text, path }) => ({ text, base: toBase(path), names: 'others' }));
 }
 
 /** Lists the names of the scripts that a command line runs with a package manager. */

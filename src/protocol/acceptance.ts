@@ -223,7 +223,7 @@ export function describeAcceptance(outcome: AcceptanceOutcome): string {
 }
 
 /** Describes a score in a few words. */
-export function describeScore({ value, exitCode, problem }: WorkScore): string {
+function describeScore({ value, exitCode, problem }: WorkScore): string {
   if (problem !== null) return `no score: ${problem}`;
   const code = exitCode === 0 ? '' : `exit ${exitCode}`;
   return value === null ? `score: exit ${exitCode}` : [`score ${value}`, code].join(' ').trim();

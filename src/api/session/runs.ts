@@ -57,6 +57,7 @@ export class Runs {
         model: this.defaults.resolveModel(agent, prompt),
         rights: createRootRights(this.defaults.createGrant(request.mode), agent),
         cwd: this.defaults.cwd,
+        ...dropMissing({ worktree: this.parts.worktree }),
         source: request.source ?? 'sdk',
         params: dropMissing({
           prompt: personText,

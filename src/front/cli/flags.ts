@@ -137,6 +137,11 @@ const FLAGS = {
       help: 'the terminal UI in plain lines that are only ever added, for a screen reader (or MUSTER_SCREEN_READER=1)',
     },
     verbose: { help: "show the subagents' actions on stderr" },
+    worktree: {
+      value: 'NAME',
+      hasOptionalValue: true,
+      help: 'work in a worktree of its own, with NAME in the name of its branch; muster tasks apply merges its changes',
+    },
     continue: {
       short: 'c',
       help: 'continue the newest conversation of this directory; a prompt is its next message',

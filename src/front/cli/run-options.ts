@@ -62,6 +62,8 @@ export interface RunOptions extends SessionOptions {
   readonly outputSchema: string | null;
   /** The values of `--accept`: command lines, or criteria as JSON. */
   readonly accept: readonly string[];
+  /** Set if the main agent works in a worktree. `name` is a part of the name of its branch; null for none. */
+  readonly worktree: { readonly name: string | null } | null;
   /** Whether the terminal UI is shown in plain lines. */
   readonly screenReader: boolean;
   /** The name of the main agent; null for the default agent. */
@@ -117,7 +119,7 @@ export function sessionOptions(flags: FlagReader): SessionOptions {
 
 export function runOptions(
   flags: FlagReader,
-): Omit<RunOptions, 'prompt' | 'resume' | 'readsStdin'> {
+): Omit<RunOptions, 'prompt' | 'resume' | 'readsStdin' | 'worktree'> {
   return {
     ...sessionOptions(flags),
     outputFormat: flags.choice('output-format', OUTPUT_FORMATS, 'text'),

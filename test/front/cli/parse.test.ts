@@ -8,6 +8,7 @@ const RUN: RunOptions = {
   prompt: null,
   resume: null,
   readsStdin: true,
+  worktree: null,
   outputFormat: 'text',
   outputSchema: null,
   accept: [],
@@ -114,6 +115,22 @@ describe('without -p', () => {
   });
 });
 
+it.each([
+  [['-p', 'x', '--worktree'], { name: null }],
+  [['-p', '--worktree', 'fix-login', 'x'], { name: 'fix-login' }],
+  [['-p', 'x'], null],
+])('%j chooses the place of the main agent', async (argv, worktree) => {
+  expect(await headlessRun(argv)).toMatchObject({ prompt: 'x', worktree });
+});
+
+it.each([
+  [['-p', '--worktree', 'a prompt'], 'a prompt goes before the flag'],
+  [['-p', 'x', '--worktree', '--add-dir', 'a'], '--add-dir does not go with --worktree'],
+  [['-p', 'x', '--worktree', '--resume', 'a'], '--worktree does not go with a conversation'],
+])('%j is refused', async (argv, message) => {
+  expect(await failure(argv)).toContain(message);
+});
+
 it('takes every flag of a run', async () => {
   const argv = [
     '-p',
@@ -165,6 +182,7 @@ it('takes every flag of a run', async () => {
     'data',
   ];
   expect(await headlessRun(argv)).toEqual({
+    worktree: null,
     prompt: 'hi',
     resume: null,
     readsStdin: true,
@@ -452,7 +470,7 @@ describe('a command', () => {
 });
 
 /** The flags whose value may be left out. */
-const OPTIONAL: ReadonlySet<string> = new Set(['print', 'resume']);
+const OPTIONAL: ReadonlySet<string> = new Set(['print', 'resume', 'worktree']);
 
 describe('an error names the wrong argument and what is valid', () => {
   it.each([
