@@ -76,6 +76,29 @@ describe.concurrent('muster -p --worktree', () => {
     expect(read(world)).toBe('one\ntwo\n');
   });
 
+  it('keeps what a killed run has left, and continues with it', async () => {
+    let hangs = true;
+    await using world = await openRepository((request) =>
+      hangs && toolResultRounds(request) > 0 ? { fault: { kind: 'hang' } } : runMessage(request),
+    );
+    const first = world.start(['-p', 'echo two >> src/a.txt', '--worktree', 'kept', ...RIGHTS]);
+    await world.model.received(2);
+    first.process.kill('SIGKILL');
+    await first.finished;
+    const [, branch = ''] = branches(world).split('\n');
+    const id = branch.split('/')[1] ?? '';
+    expect(branch).toBe(`muster/${id}/kept`);
+    const doctor = await world.run(['doctor']);
+    expect(doctor.stdout).toContain(`the process of task ${id} died, and its changes are in`);
+    hangs = false;
+    const second = await world.run(['--continue', '-p', 'cat src/a.txt', ...RIGHTS]);
+    expect(second.stderr).toContain(`1 changed file (+1 −0) in`);
+    expect(read(world)).toBe('one\n');
+    const data = ['--data-dir', world.sandbox.data];
+    expect(await world.run(['tasks', 'discard', id, ...data])).toMatchObject({ code: 0 });
+    expect(branches(world)).toBe('main');
+  });
+
   it('removes a worktree in which nothing was changed, and says nothing', async () => {
     await using world = await openRepository();
     const run = await world.run([
