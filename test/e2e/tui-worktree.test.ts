@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { toolResultRounds } from '../../src/testing/index.ts';
 import { needs } from '../needs.ts';
 import { TmuxTerminal } from './tmux.ts';
+import { IN_TURN, openScene, RIGHTS } from './attempts.ts';
 import { bash, openWorld } from './world.ts';
 
 const inTerminal = it.runIf(needs('tmux', 'tmux'));
@@ -56,4 +57,17 @@ inTerminal('a conversation in a worktree says at its end how its changes land', 
   const applied = await world.run(['tasks', 'apply', id, '--no-commit', '--data-dir', data]);
   expect(applied).toMatchObject({ code: 0 });
   expect(readFileSync(join(cwd, 'src/a.txt'), 'utf8')).toBe('one\nline 1\nline 2\n');
+});
+
+inTerminal('a run of several attempts asks whether the best one lands', async () => {
+  await using world = await openScene({ attempts: ['true', 'echo 5 > src/value.txt'] });
+  const args = ['run', 'best-of-n', 'Raise it.', '--attempts', '2', ...RIGHTS];
+  const env = { ...world.model.env('anthropic'), ...IN_TURN };
+  using terminal = new TmuxTerminal(world.sandbox, args, { env });
+  await terminal.sees('Merge the changes of attempt 2 (task');
+  terminal.type('y');
+  terminal.press('Enter');
+  await terminal.sees('applied in 1 file');
+  await terminal.sees('exit 0');
+  expect(readFileSync(join(world.sandbox.workspace, 'src/value.txt'), 'utf8')).toBe('5\n');
 });
