@@ -38,7 +38,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   eval: ['test/eval/world/*.test.ts'],
   /** Many random commands of subagents that work at the same time, with and without the sandbox. */
   receipts: ['test/receipts/random-commands.test.ts'],
-  /** Landings with kill -9 before each change of the disk, merges compared with git, and many workspaces at the same time. */
+  /** Landings with kill -9 before each change of the disk, merges compared with git, many workspaces at the same time, and attempts. */
   workspaces: ['test/workspaces/world/*.test.ts'],
   /** Every point of the terminal UI, on the built program in tmux. */
   terminal: ['test/terminal/*.test.ts', 'test/e2e/tui-*.test.ts'],

@@ -41,7 +41,7 @@ export async function takeBaseline(
 ): Promise<Baseline> {
   const scan = await scanTree(root, { hidden, earlier: null, signal });
   const sources = [...scan.entries.values()].filter(({ role }) => role === 'source');
-  const named = findNamedFiles(criteria.commands, {
+  const named = findNamedFiles(criteria, {
     paths: sources.map(({ path }) => path),
     read: (path) => readSmallText(join(root, path)),
   });

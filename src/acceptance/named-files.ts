@@ -1,4 +1,5 @@
 import { basename, dirname, normalize } from 'node:path/posix';
+import { listCommands, type AcceptanceCriteria } from '../protocol/acceptance.ts';
 import { isBelowSources, isPackageManifest, matcher } from './check-inputs.ts';
 import { listPackageScripts } from './package-manifest.ts';
 
@@ -20,8 +21,11 @@ interface NamingText {
   readonly text: string;
   /** The directory of the text, with `/` at its end; '' for the root. */
   readonly base: string;
-  /** True for a command of the criteria. It may name any file; other texts also name the work that they run. */
-  readonly isCommand: boolean;
+  /**
+   * The files that it may name as inputs of the checks. A command of the criteria: `all`. A command that scores the work
+   * also names what it measures: `programs`. Other texts also name the work that they run: `others`.
+   */
+  readonly names: 'all' | 'programs' | 'others';
 }
 
 /** Files of task runners that commands run by these names. */
@@ -41,21 +45,21 @@ function runsProgram(line: string, programs: string): boolean {
 }
 
 /**
- * Finds the files that command lines name, and those that the scripts which they run name in turn: by their paths from
- * the root or from the directory of the naming file, as modules, and as patterns. The sources that a script runs or
- * compiles are not among them, because they are the work.
- *
- * @param commands the command lines of the criteria
+ * Finds the files that the command lines of criteria name, and those that the scripts which they run name in turn: by
+ * their paths from the root or from the directory of the naming file, as modules, and as patterns. The sources that a
+ * script runs or compiles are not among them, because they are the work, and neither are the data that a command scores.
  */
 export function findNamedFiles(
-  commands: readonly string[],
+  criteria: Pick<AcceptanceCriteria, 'commands' | 'score'>,
   files: SearchedFiles,
 ): ReadonlySet<string> {
+  const { commands, score } = criteria;
   const paths = new Set(files.paths);
   const named = new Set<string>();
   let texts = [
-    ...commands.map((text): NamingText => ({ text, base: '', isCommand: true })),
-    ...listRunTexts(commands, files),
+    ...commands.map((text): NamingText => ({ text, base: '', names: 'all' })),
+    ...(score === undefined ? [] : [{ text: score, base: '', names: 'programs' } as const]),
+    ...listRunTexts(listCommands(criteria), files),
   ];
   for (let round = 0; round < MAX_ROUNDS && texts.length > 0; round += 1) {
     const found = new Set(texts.flatMap((text) => findNames(text, paths)));
@@ -63,7 +67,7 @@ export function findNamedFiles(
     for (const path of fresh) named.add(path);
     texts = fresh.flatMap((path) => {
       const text = isCode(path) ? files.read(path) : null;
-      return text === null ? [] : [{ text, base: toBase(path), isCommand: false }];
+      return text === null ? [] : [{ text, base: toBase(path), names: 'others' }];
     });
   }
   return named;
@@ -93,10 +97,8 @@ function listRunTexts(
       ? paths.filter((path) => file.test(basename(path)))
       : [],
   );
-  return [
-    ...[...used].map(({ text, path }) => ({ text, base: toBase(path), isCommand: false })),
-    ...runners.map((path) => ({ text: read(path) ?? '', base: toBase(path), isCommand: false })),
-  ];
+  const naming = [...used, ...runners.map((path) => ({ text: read(path) ?? '', path }))];
+  return naming.map(({ text, path }) => ({ text, base: toBase(path), names: 'others' }));
 }
 
 /** Lists the names of the scripts that a command line runs with a package manager. */
@@ -119,7 +121,7 @@ const COMPILED = /\.(?:c|h|cc|cpp|cxx|hpp|rs|go|java|kt|kts|swift|cs|fs|scala|zi
 
 /** Finds the files that a text names. */
 function findNames(
-  { text, base, isCommand }: NamingText,
+  { text, base, names }: NamingText,
   paths: ReadonlySet<string>,
 ): readonly string[] {
   const searched = text.slice(0, MAX_SEARCHED);
@@ -140,8 +142,12 @@ function findNames(
       const found = isPattern
         ? [...paths].filter(matcher([`/${full}`]))
         : ENDINGS.map((ending) => full + ending).filter((each) => paths.has(each));
+      if (names === 'all' && !isPattern) return found;
       return found.filter(
-        (each) => (isCommand && !isPattern) || !(isBelowSources(each) || COMPILED.test(each)),
+        (each) =>
+          !isBelowSources(each) &&
+          !COMPILED.test(each) &&
+          (names !== 'programs' || isCode(basename(each))),
       );
     });
   });

@@ -8,7 +8,7 @@ import { EXAMPLE_AGENTS } from './example-agents.ts';
 /** The names of the files that ship with Muster, in the order in which they are listed. */
 const BUILTIN_FILES = {
   agents: ['explore', 'plan', 'bash', 'review', 'summary', 'general-purpose'],
-  templates: ['templates/test-file', 'templates/refactor-module'],
+  templates: ['templates/test-file', 'templates/refactor-module', 'templates/best-of-n'],
 } as const;
 
 interface BuiltinFile {

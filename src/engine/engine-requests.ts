@@ -12,6 +12,8 @@ export interface RootRequest extends TaskRequest {
   readonly id?: string;
   /** The description of the task in lists. Default: a title from the first words of the prompt. */
   readonly description?: string;
+  /** Set if the conversation gets a workspace. `name` names its branch; null for the description. Default: none. */
+  readonly worktree?: { readonly name: string | null };
   /** Rules that the user has set for the conversation before it begins; only of scope `task`. Default: none. */
   readonly rules?: readonly RuleChange[];
 }

@@ -13,6 +13,7 @@ import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import { LoopQueue } from '../base/loop-queue.ts';
 import { createTask } from './delegation/create-task.ts';
+import { placeRoot } from './delegation/place-child.ts';
 import { assertCompactable } from './compaction/make-room.ts';
 import { createDelegationRunner, decideDelegation } from './delegation/delegation.ts';
 import type { EngineDeps } from './task/deps.ts';
@@ -89,18 +90,26 @@ export class Engine {
     const { agent, rights, cwd, model } = request;
     const { onAsk } = this.deps.inbox;
     const firstPrompt = request.prompt;
-    const placement = { agent, rights, cwd, isRoot: true, model, firstPrompt, onAsk };
+    const isIsolated = request.worktree !== undefined;
+    const placement = { agent, rights, cwd, isRoot: true, isIsolated, model, firstPrompt, onAsk };
     const setup = prepareAgent(this.deps, placement);
     const unusable = findUnusableReason(agent, setup);
     if (unusable !== null) throw new UsageError(unusable);
     const id = request.id ?? newId();
+    const description = request.description ?? titleOf(request.prompt);
+    const { worktree, ...requested } = request;
+    const place =
+      worktree === undefined
+        ? {}
+        : placeRoot(this.deps, { id, cwd, description: worktree.name ?? description }, rights);
     const run = createTask(this.context, new TaskTree(id, this.deps), {
-      ...request,
+      ...requested,
+      ...place,
       id,
       personText: request.personText ?? request.prompt,
       setup,
       limits: combineLimits({ config: settings.rootLimits, definition: agent.limits, call: {} }),
-      description: request.description ?? titleOf(request.prompt),
+      description,
       handed: [],
       background: false,
       parent: null,

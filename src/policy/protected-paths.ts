@@ -4,7 +4,7 @@ import { PathParts } from '../sys/files/path-parts.ts';
 import { findRoot } from '../sys/files/paths.ts';
 import { PROTECTED_ENDINGS, PROTECTED_PATHS } from '../sys/files/protected-names.ts';
 import { isInside } from '../base/path-inside.ts';
-import type { WorkspaceTrees } from './workspace-rights.ts';
+import type { WorkspaceTrees } from '../protocol/workspace-paths.ts';
 
 const PARTS = new PathParts(PROTECTED_PATHS);
 const SINGLE_NAMES = PROTECTED_PATHS.filter((path) => !path.includes('/'));

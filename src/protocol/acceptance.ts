@@ -20,6 +20,8 @@ export interface AcceptanceCriteria {
   readonly mayChange: readonly string[];
   /** The maximum number of added and removed lines; null: no limit. */
   readonly maxChangedLines: number | null;
+  /** A command line that scores accepted work, so that it can be compared with other work. Default: none. */
+  readonly score?: string;
 }
 
 /** A run of one command of the criteria. */
@@ -30,6 +32,14 @@ export interface AcceptanceRun {
   readonly ms: number;
   /** The end of the output, for the model and the receipt. */
   readonly output: string;
+}
+
+/** The run of the command that scores the work of a task. */
+export interface WorkScore extends AcceptanceRun {
+  /** The last number on the last line that the command has written to stdout; null if there is none. */
+  readonly value: number | null;
+  /** The reason why the command did not end by itself or was not run; null if it has ended by itself. */
+  readonly problem: string | null;
 }
 
 /** The outcome of one check of a task's work. */
@@ -44,6 +54,8 @@ export interface AcceptanceOutcome {
   readonly problems: readonly string[];
   /** Facts about the check that matter to the task: files that were used as they had been before. Default: none. */
   readonly notes?: readonly string[];
+  /** The score of the work. Absent if the work is not accepted, or if the criteria have no command that scores it. */
+  readonly score?: WorkScore;
   /** False if the commands ran without the sandbox, because the machine has none. */
   readonly isSandboxed: boolean;
 }
@@ -141,10 +153,32 @@ function leadsOutside(pattern: string): boolean {
   return /^[~!#]/.test(pattern) || pattern.split('/').includes('..');
 }
 
-/** Returns true if there is anything to check besides a schema of the answer. */
+/** Criteria that all work meets. */
+export const NO_CRITERIA: AcceptanceCriteria = {
+  commands: [],
+  changed: [],
+  unchanged: [],
+  mayChange: [],
+  maxChangedLines: null,
+};
+
+/** Returns true if there is anything to check or to score besides a schema of the answer. */
 export function hasCriteria(criteria: AcceptanceCriteria): boolean {
+  return criteria.score !== undefined || hasConditions(criteria);
+}
+
+/** Returns true if there are conditions that work may fail to meet, besides a schema of the answer. */
+export function hasConditions(criteria: AcceptanceCriteria): boolean {
   const { commands, changed, unchanged, maxChangedLines } = criteria;
   return commands.length + changed.length + unchanged.length > 0 || maxChangedLines !== null;
+}
+
+/** Lists all commands that run on a copy of the work. */
+export function listCommands({
+  commands,
+  score,
+}: Pick<AcceptanceCriteria, 'commands' | 'score'>): readonly string[] {
+  return score === undefined ? commands : [...commands, score];
 }
 
 /** Writes criteria in the form that `parseAcceptance` reads. */
@@ -173,7 +207,7 @@ export function combineAcceptance(all: readonly AcceptanceCriteria[]): Acceptanc
 
 /** Describes the outcome of a check on one line, for people and for the receipt. */
 export function describeAcceptance(outcome: AcceptanceOutcome): string {
-  const { isPassed, runs, problems, notes = [], isSandboxed } = outcome;
+  const { isPassed, runs, problems, notes = [], score, isSandboxed } = outcome;
   const parts = [
     ...problems,
     ...runs.map(({ command, exitCode }) => {
@@ -181,8 +215,16 @@ export function describeAcceptance(outcome: AcceptanceOutcome): string {
       return `${shown} ${exitCode === null ? 'did not end by itself' : `exit ${exitCode}`}`;
     }),
   ];
+  if (score !== undefined) parts.push(describeScore(score));
   if (parts.length === 0) parts.push('all conditions are met');
-  if (runs.length > 0 && !isSandboxed) parts.push('without the sandbox');
+  if ((runs.length > 0 || score !== undefined) && !isSandboxed) parts.push('without the sandbox');
   const text = [...parts, ...notes].join('; ');
   return `${isPassed ? 'accepted' : 'not accepted'} (${sanitizeLine(text)})`;
+}
+
+/** Describes a score in a few words. */
+function describeScore({ value, exitCode, problem }: WorkScore): string {
+  if (problem !== null) return `no score: ${problem}`;
+  const code = exitCode === 0 ? '' : `exit ${exitCode}`;
+  return value === null ? `score: exit ${exitCode}` : [`score ${value}`, code].join(' ').trim();
 }

@@ -37,7 +37,7 @@ const FILES: Readonly<Record<string, string>> = {
 
 function find(command: string): readonly string[] {
   const files = { paths: Object.keys(FILES), read: (path: string) => FILES[path] ?? null };
-  return [...findNamedFiles([command], files)].toSorted();
+  return [...findNamedFiles({ commands: [command] }, files)].toSorted();
 }
 
 describe('the files that a command names', () => {

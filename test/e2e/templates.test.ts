@@ -106,7 +106,7 @@ describe.concurrent('muster run', () => {
     expect(itemsAsked(world).toSorted()).toEqual(texts.toSorted());
     const csv = readFileSync(join(world.sandbox.workspace, 'out.csv'), 'utf8');
     const records = parseCsv(csv);
-    expect(records.map((record) => record.length)).toEqual(items.map(() => 11).concat(11));
+    expect(records.map((record) => record.length)).toEqual(items.map(() => 19).concat(19));
     expect(records.slice(1).map((record) => [record[1], record[2], record[8]])).toEqual(
       texts.map((text) => [text.startsWith('=') ? `'${text}` : text, 'completed', "'=cmd()"]),
     );

@@ -3,7 +3,8 @@ import { attenuate, intersectRights } from '../../src/policy/attenuate.ts';
 import { patternCouldMatchPath, patternMatchesPath } from '../../src/policy/rules/path-pattern.ts';
 import { findDeniedPaths } from '../../src/policy/denied-paths.ts';
 import { isProtectedPath } from '../../src/policy/protected-paths.ts';
-import { moveRights, toSourcePath, toWorkspacePath } from '../../src/policy/workspace-rights.ts';
+import { moveRights } from '../../src/policy/workspace-rights.ts';
+import { toSourcePath, toWorkspacePath } from '../../src/protocol/workspace-paths.ts';
 import type { PermissionRule, Rights } from '../../src/protocol/permission.ts';
 
 const WORKSPACE = { source: '/repo', tree: '/data/workspaces/abcd1234/tree' };

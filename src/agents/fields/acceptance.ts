@@ -1,4 +1,8 @@
-import { parseAcceptance, type AcceptanceCriteria } from '../../protocol/acceptance.ts';
+import {
+  NO_CRITERIA,
+  parseAcceptance,
+  type AcceptanceCriteria,
+} from '../../protocol/acceptance.ts';
 import type { FieldReader } from './field-reader.ts';
 
 /**
@@ -20,9 +24,6 @@ export function readAcceptanceField(reader: FieldReader): { readonly accept?: Ac
 
 /** Criteria that no work meets. */
 const UNREADABLE_CRITERIA: AcceptanceCriteria = {
+  ...NO_CRITERIA,
   commands: ["echo 'the acceptance criteria of this definition could not be read' >&2; false"],
-  changed: [],
-  unchanged: [],
-  mayChange: [],
-  maxChangedLines: null,
 };

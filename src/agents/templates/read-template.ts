@@ -13,10 +13,20 @@ import {
 import { createFieldReader, normalizeFieldName, type FieldReader } from '../fields/field-reader.ts';
 import { parseFrontMatter } from '../parsing/front-matter.ts';
 import { failedFile } from '../parsing/fields.ts';
+import { ATTEMPT_FIELDS, readAttemptFields } from './attempt-fields.ts';
 import { parseBody } from './render.ts';
 
 /** The names of all fields of a template. */
-const FIELDS = ['name', 'description', 'agent', 'subagent_type', 'model', 'max_turns', 'accept'];
+const FIELDS = [
+  'name',
+  'description',
+  'agent',
+  'subagent_type',
+  'model',
+  'max_turns',
+  'accept',
+  ...ATTEMPT_FIELDS,
+];
 
 /** Reads a file as one template. Never throws because of the content of the file. */
 export async function readTemplate(
@@ -47,8 +57,10 @@ export async function readTemplate(
   }
   const reader = createFieldReader({ path, vendor: 'muster', fields, problems });
   const read = readFields(reader, path);
+  const attempts = readAttemptFields(reader);
+  if ('code' in attempts) return failedFile(file, attempts);
   warnAboutUnknownFields(reader);
-  const template = { ...read, body, path, scope, problems: reader.problems() };
+  const template = { ...read, ...attempts, body, path, scope, problems: reader.problems() };
   return { items: [template], problems: [] };
 }
 

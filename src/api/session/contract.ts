@@ -290,6 +290,11 @@ export interface Muster {
   stopShell(task: string, shell: string): Promise<void>;
   /** Stops every run. Resolves when all have ended. */
   stop(request: StopRequest): Promise<void>;
+  /**
+   * Ends the workspaces of the conversations that stayed open between messages, and returns a sentence for each about
+   * what is in it. `close` does this too, and reports the sentences as notices.
+   */
+  closeWorkspaces(): Promise<readonly string[]>;
   /** Stops every run, and releases locks and files. */
   close(): Promise<void>;
 }

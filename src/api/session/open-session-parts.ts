@@ -10,6 +10,7 @@ import { Engine } from '../../engine/engine.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { openMemoryStore } from '../../store/memory-store.ts';
 import { createStreamRedactor } from '../../store/redact/redactor.ts';
+import { comparesAttempts } from '../../protocol/template.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { isInContainer } from '../../sys/sandbox/diagnosis.ts';
 import { codeTool } from '../../tools/code/code.ts';
@@ -26,7 +27,8 @@ import type { MusterOptions } from '../setup/options.ts';
 import { Retention } from '../setup/retention.ts';
 import { announceMissingSandbox, openConfiguredSandbox } from '../setup/sandbox.ts';
 import { createEngineSettings } from '../setup/settings.ts';
-import { createSessionWorkspaces, finishLandings } from '../workspaces/session-workspaces.ts';
+import { finishLandings, type SessionWorkspacePort } from '../workspaces/session-workspaces.ts';
+import { openWorkspaces } from './open-workspaces.ts';
 import { openSessionLanguages, type SessionLanguages } from '../setup/languages.ts';
 import { loadWebAccess, openSearch } from '../setup/web.ts';
 import { ControlChannel } from './control-channel.ts';
@@ -75,6 +77,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     trustsProject: options.trustProject === true,
     changes: storage.changes.load,
   });
+  const workspaces = await openWorkspaces(session, options, { canWriteDataDir });
   const engine = await createEngine(options, {
     session,
     languages,
@@ -83,6 +86,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     storage,
     inbox,
     servers,
+    workspaces,
   });
   const { directory, loaded, onNotice, redact, roots } = session;
   const { config, settings } = loaded;
@@ -92,6 +96,8 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   await models.keyRead;
   return {
     engine,
+    workspaces,
+    worktree: options.worktree ?? null,
     inbox,
     hasExplicitOnAsk:
       options.questions !== undefined ||
@@ -106,7 +112,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     modelListing: models.listing,
     agents,
     skills,
-    toolTemplates: definitions.templates.items,
+    toolTemplates: definitions.toolTemplates,
     templates: loadTemplates,
     grant: {
       mode,
@@ -153,14 +159,15 @@ interface EngineParts {
   readonly inbox: SessionParts['inbox'];
   readonly servers: SessionServers;
   readonly languages: SessionLanguages;
+  readonly workspaces: SessionWorkspacePort;
 }
 
 async function createEngine(
   options: MusterOptions,
-  { session, models, definitions, storage, inbox, servers, languages }: EngineParts,
+  { session, models, definitions, storage, inbox, servers, languages, workspaces }: EngineParts,
 ): Promise<Engine> {
   const { directory, environment, loaded, onNotice, redact, roots, state } = session;
-  const { agents, skills, templates, searchContext } = definitions;
+  const { agents, skills, toolTemplates, searchContext } = definitions;
   const { store, changes, router, signals, sandbox } = storage;
   const { kind } = loaded.config.sandbox;
   // Resolve links, because these directories are compared with the real paths in tool calls.
@@ -185,12 +192,8 @@ async function createEngine(
     ...(languages.load === null ? {} : { languages: languages.load }),
     onCommand: languages.noteCommand,
     mcp: servers,
-    workspaces: createSessionWorkspaces({
-      settings: loaded.config.workspaces,
-      environment,
-      dataDir: storage.canWriteDataDir ? directory : null,
-    }),
-    templates: templates.items,
+    workspaces,
+    templates: toolTemplates,
     agents: { refresh: () => agents.refresh(), agents: () => agents.current.items },
     skills: { refresh: () => skills.refresh(), skills: () => skills.current.items },
     memory: {
@@ -257,19 +260,23 @@ async function loadDefinitions(
   };
   const agents = await openDefinitions(AGENTS, { ...search, session: sessionAgents });
   const skills = await openDefinitions(SKILLS, search);
-  const templates = await discoverDefinitions(TEMPLATES, {
+  const found = await discoverDefinitions(TEMPLATES, {
     ...search,
     // The built-in templates are only examples. If there are no others, they are not worth their bytes in every
     // request.
     builtins: 'with-others',
   });
+  // RunTemplate gives one result for each item.
+  const runnable = found.items.filter((each) => !comparesAttempts(each));
+  const hasOwn = runnable.some(({ scope }) => scope !== 'builtin');
+  const toolTemplates = hasOwn ? runnable : [];
   const skipped = [...agents.current.skipped, ...skills.current.skipped];
   const untrusted = createUntrustedNotice({ files: loaded.files, skipped });
   if (untrusted !== null) onNotice(untrusted);
   const loadTemplates = () =>
     discoverDefinitions(TEMPLATES, { cwd, environment, trust: currentTrust() });
   const hasUntrustedFiles = untrusted !== null;
-  return { agents, skills, templates, loadTemplates, searchContext, hasUntrustedFiles };
+  return { agents, skills, toolTemplates, loadTemplates, searchContext, hasUntrustedFiles };
 }
 
 /**

@@ -57,6 +57,7 @@ export class Runs {
         model: this.defaults.resolveModel(agent, prompt),
         rights: createRootRights(this.defaults.createGrant(request.mode), agent),
         cwd: this.defaults.cwd,
+        ...dropMissing({ worktree: this.parts.worktree }),
         source: request.source ?? 'sdk',
         params: dropMissing({
           prompt: personText,
@@ -199,7 +200,7 @@ export class Runs {
 
   async startTemplate(request: TemplateRequest, onEvent: EventListener = () => {}): Promise<Run> {
     const { engine, router, modelSetup: setup, templates } = this.parts;
-    const planned = planFanOut(await templates(), request);
+    const { models, ...planned } = planFanOut(await templates(), request);
     const isModelNamed = setup.settings.flag !== undefined;
     const id = newId();
     const stopListening = router.listen(id, onEvent);
@@ -207,7 +208,9 @@ export class Runs {
       const task = await engine.startFanOut({
         id,
         // A model that the user chose for this run takes precedence over the model of the template.
-        fanOut: isModelNamed ? { ...planned, model: 'inherit' } : planned,
+        fanOut: isModelNamed
+          ? { ...planned, model: 'inherit' }
+          : { ...planned, ...dropMissing({ models }) },
         model: this.defaults.resolveModel(null),
         rights: createRootRights(this.parts.grant, null),
         cwd: this.defaults.cwd,

@@ -1,5 +1,6 @@
 import type { ConfigFile } from '../../config/files.ts';
 import type { ModelChooser } from '../../engine/task/deps.ts';
+import type { SessionWorkspacePort } from '../workspaces/session-workspaces.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Inbox } from '../../engine/task/inbox.ts';
 import { type ModelSetup } from '../../model/selection/choose-model.ts';
@@ -28,6 +29,9 @@ import type { TemplateDefinition } from '../../protocol/template.ts';
 /** The parts of a session. */
 export interface SessionParts {
   readonly engine: Engine;
+  readonly workspaces: SessionWorkspacePort;
+  /** Set if new conversations work in worktrees. */
+  readonly worktree: { readonly name: string | null } | null;
   readonly inbox: Inbox;
   /** True if a flag, an option or the configuration determines how questions are treated. */
   readonly hasExplicitOnAsk: boolean;

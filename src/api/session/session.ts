@@ -2,6 +2,7 @@ import { foldLog } from '../../engine/task/fold-log.ts';
 import { stopOrder } from '../../engine/task/stop-order.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
+import { describeLeftChanges } from '../../report/left-changes.ts';
 import { OFFLINE } from '../../model/selection/choose-model.ts';
 import type { TaskSummary } from '../../store/task-store.ts';
 import { toDiscoveredAgents, toDiscoveredSkills } from '../setup/definitions.ts';
@@ -26,6 +27,12 @@ export function createSession(parts: SessionParts): Muster {
   };
   const findAgentOf = (name: string | undefined): AgentDefinition =>
     findMainAgent(name, parts.agents.current.items) ?? MAIN_AGENT;
+  const closeWorkspaces = async (): Promise<readonly string[]> => {
+    const closed = await parts.workspaces.closeOpen();
+    return closed.flatMap(
+      ({ task: { id, workspace }, left }) => describeLeftChanges(id, workspace, left) ?? [],
+    );
+  };
   const stop = ({ by, because }: StopRequest) => engine.stop(stopOrder(by, because));
   return {
     get agents() {
@@ -139,8 +146,10 @@ export function createSession(parts: SessionParts): Muster {
       await task?.end.written;
     },
     stop,
+    closeWorkspaces,
     async close() {
       await stop({ by: 'client', because: 'Muster was closed' });
+      for (const line of await closeWorkspaces()) parts.onNotice(line);
       await Promise.all([parts.servers.close(), parts.languages.close()]);
       await parts.changes.close();
       await parts.channel?.close();

@@ -39,6 +39,11 @@ export interface MusterOptions {
    * the main agent, which may use all.
    */
   readonly mainAgent?: string | null;
+  /**
+   * Set if each new conversation works in a worktree of its own, or in a copy of the directory outside of a repository.
+   * `name` is a part of the name of its branch; null for words of the prompt. Default: it works in `cwd`.
+   */
+  readonly worktree?: { readonly name: string | null };
   /** The turn limit of the main agent. Default: no limit. */
   readonly maxTurns?: number;
   /**

@@ -3,12 +3,16 @@ import { findMissingFields, itemDigest, parseBody } from '../../agents/templates
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import { sortByNearness } from '../../base/name-suggestions.ts';
 import { UsageError } from '../../base/errors.ts';
-import type {
-  FanOut,
-  ItemSource,
-  TemplateDefinition,
-  TemplateItem,
+import {
+  countItemTasks,
+  MAX_ATTEMPTS,
+  type FanOut,
+  type ItemSource,
+  type TemplateDefinition,
+  type TemplateItem,
 } from '../../protocol/template.ts';
+import { plural } from '../../base/text.ts';
+import { MAX_ITEMS } from './parse-items.ts';
 import { summarizeUntrusted } from '../../trust/untrusted-notice.ts';
 
 /** A template to run over items. */
@@ -22,11 +26,17 @@ export interface TemplateRequest {
   readonly agent?: string;
   /** The turn limit to use instead of the limit of the template. */
   readonly maxTurns?: number;
+  /** The number of attempts for each item, instead of that of the template. */
+  readonly attempts?: number;
+  /** The models of the attempts, in turn, instead of those of the template. */
+  readonly models?: readonly string[];
+  /** The command line that scores the work, instead of that of the template. */
+  readonly score?: string;
 }
 
 /**
- * Plans the run of a template. Throws UsageError for an unknown template, or for an item without a field that the
- * template uses.
+ * Plans the run of a template. Throws UsageError for an unknown template, for an item without a field that the template
+ * uses, or for too many attempts.
  */
 export function planFanOut(
   found: DiscoveryResult<TemplateDefinition>,
@@ -41,15 +51,43 @@ export function planFanOut(
       `item ${index + 1} has no field ${missing.join(', ')}, which the template ${template.name} uses`,
     );
   }
-  const { agent, model, maxTurns, accept } = { ...template, ...overrides };
+  const { agent, model, maxTurns, accept, ...chosen } = { ...template, ...overrides };
   return {
     template: template.name,
     path: template.path,
     body: template.body,
     ...dropMissing({ agent, model, maxTurns, accept }),
+    ...planAttempts(items, chosen),
     items,
     source,
     digests: items.map(itemDigest),
+  };
+}
+
+/** Decides the attempts of each item. Work of which only the best lands, or that is scored, is isolated. */
+function planAttempts(
+  items: readonly TemplateItem[],
+  { attempts, models, score, isolation }: Partial<FanOut>,
+): Pick<FanOut, 'attempts' | 'models' | 'score' | 'isolation'> {
+  const count = attempts ?? models?.length ?? 1;
+  if (count > MAX_ATTEMPTS) {
+    throw new UsageError(`${count} attempts; the limit for an item is ${MAX_ATTEMPTS}`);
+  }
+  if (models !== undefined && models.length > count) {
+    throw new UsageError(
+      `${plural(models.length, 'model')} cannot share ${plural(count, 'attempt')}; give at least as many attempts as models`,
+    );
+  }
+  const tasks = countItemTasks({ items, attempts: count });
+  if (tasks > MAX_ITEMS) {
+    throw new UsageError(
+      `${plural(items.length, 'item')} with ${plural(count, 'attempt')} each; the limit of one run is ${MAX_ITEMS} tasks`,
+    );
+  }
+  return {
+    ...dropMissing({ models, score }),
+    ...(count === 1 ? {} : { attempts: count }),
+    ...(count > 1 || score !== undefined ? { isolation: 'worktree' } : dropMissing({ isolation })),
   };
 }
 

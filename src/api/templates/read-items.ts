@@ -19,7 +19,10 @@ const SOURCES_HINT =
  * Parses the argument of `--items`: `-` is stdin, an existing path is a file or a pipe, and a pattern is a glob. `path`
  * is the absolute path of the argument.
  */
-function parseItemSource(argument: string, path: string): ItemSource {
+function parseItemSource(
+  argument: string,
+  path: string,
+): Exclude<ItemSource, { kind: 'arguments' }> {
   if (argument === '-') return { kind: 'stdin' };
   try {
     // A pipe is also a file, such as `<(git diff --name-only)` in a shell.
@@ -58,7 +61,7 @@ export async function loadItems({ argument, path, cwd, readStdin, signal }: Item
  * ignored files. Throws UsageError, or MusterError `CANCELLED` when the signal aborts.
  */
 export async function readItems(
-  source: Exclude<ItemSource, { kind: 'stdin' }>,
+  source: Exclude<ItemSource, { kind: 'stdin' | 'arguments' }>,
   cwd: string,
   options: NamedFileOptions = {},
 ): Promise<readonly TemplateItem[]> {

@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { findItemsToRetry } from '../../engine/fan-out/remaining-items.ts';
+import { findBestAttempts } from '../../engine/fan-out/best-attempts.ts';
 import { readItemRows, type ItemRow } from '../../engine/fan-out/item-rows.ts';
 import { MusterError, UsageError } from '../../base/errors.ts';
-import type { FanOut } from '../../protocol/template.ts';
+import { comparesAttempts, type FanOut } from '../../protocol/template.ts';
 import type { TaskStatus } from '../../protocol/result.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { compareItems } from './plan-fan-out.ts';
@@ -13,8 +14,20 @@ export interface TemplateReport {
   readonly id: string;
   readonly template: string;
   readonly status: TaskStatus;
-  /** The outcome of each item, in the order of the items. */
+  /** The outcome of each item, in the order of the items and their attempts. */
   readonly rows: readonly ItemRow[];
+  /** Set if attempts are compared or scored. */
+  readonly comparison?: AttemptComparison;
+}
+
+/** The comparison of the attempts of a run. */
+export interface AttemptComparison {
+  /** The number of attempts for each item. */
+  readonly attempts: number;
+  /** The command that scores the work; null if there is none. */
+  readonly score: string | null;
+  /** The best attempt for each item that has one; none if there is only one attempt for each item. */
+  readonly best: readonly ItemRow[];
 }
 
 /**
@@ -22,10 +35,15 @@ export interface TemplateReport {
  */
 export function createTemplateReport(store: TaskStore, id: string): TemplateReport {
   const run = foldLog(store, id);
-  const { template } = requireFanOut(run.spec.fanOut, id);
+  const fanOut = requireFanOut(run.spec.fanOut, id);
+  const { template, attempts = 1, score = null } = fanOut;
   const isAbandoned = run.end === null && run.status !== 'parked' && store.getOwner(id) === null;
   const status = isAbandoned ? 'interrupted' : run.status;
-  return { id, template, status, rows: readItemRows(store, run) };
+  const rows = readItemRows(store, run);
+  const report = { id, template, status, rows } as const;
+  if (!comparesAttempts(fanOut)) return report;
+  const best = attempts === 1 ? [] : findBestAttempts(rows, score !== null);
+  return { ...report, comparison: { attempts, score, best } };
 }
 
 /** The information that a user needs before a run of a template continues. */
@@ -57,7 +75,8 @@ export async function previewTemplateResume(
 /** Describes how the items have changed since the run began; null if they are unchanged or cannot be compared. */
 async function describeItemChanges(fanOut: FanOut, cwd: string): Promise<string | null> {
   const { source } = fanOut;
-  if (source.kind === 'stdin' || (source.kind === 'file' && isPipe(source.path))) return null;
+  if (source.kind === 'stdin' || source.kind === 'arguments') return null;
+  if (source.kind === 'file' && isPipe(source.path)) return null;
   const sourceName = source.kind === 'file' ? source.path : source.pattern;
   const consequence = 'The run continues with its original items; a new run uses the current items';
   const { readItems } = await import('./read-items.ts');

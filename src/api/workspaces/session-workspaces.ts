@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import { isInside } from '../../base/path-inside.ts';
 import { directoryNames } from '../../sys/files/path-lookup.ts';
@@ -25,18 +25,38 @@ interface WorkspaceParts {
   readonly environment: Environment;
   /** The data directory, in which the workspaces lie. Null if this session keeps nothing. */
   readonly dataDir: string | null;
+  /** Whether workspaces of conversations stay open until the session ends, and not only until an answer. */
+  readonly keepsOpen: boolean;
+}
+
+/** The changes that a conversation has left in its workspace. */
+export interface LeftWorkspace {
+  readonly task: WorkspaceTask;
+  /** The changes, or the reason why they could not be recorded. */
+  readonly left: WorkspaceResult | MusterError;
+}
+
+/** The workspaces of the tasks of a session. */
+export interface SessionWorkspacePort extends WorkspacePort {
+  /** Ends the workspaces of conversations that have stayed open, and returns what is in them. */
+  closeOpen(): Promise<readonly LeftWorkspace[]>;
 }
 
 type PlanModule = typeof import('../../workspaces/plan.ts');
 
 /** Creates the workspaces of the tasks of a session. Loads the module that does it when a task needs one. */
-export function createSessionWorkspaces(parts: WorkspaceParts): WorkspacePort {
+export function createSessionWorkspaces(parts: WorkspaceParts): SessionWorkspacePort {
   return new SessionWorkspaces(parts);
 }
 
-class SessionWorkspaces implements WorkspacePort {
+class SessionWorkspaces implements SessionWorkspacePort {
   readonly #parts: WorkspaceParts;
   #plans: PlanModule | null = null;
+  /** The open workspaces of conversations, by the ids of their tasks. */
+  readonly #open = new Map<
+    string,
+    { readonly task: WorkspaceTask; readonly release: () => void }
+  >();
 
   constructor(parts: WorkspaceParts) {
     this.#parts = parts;
@@ -73,6 +93,17 @@ class SessionWorkspaces implements WorkspacePort {
   }
 
   async open(task: WorkspaceTask, options: Parameters<WorkspacePort['open']>[1]) {
+    const { id, root, workspace } = task;
+    const directory = dirname(workspace.tree);
+    const { holdWorkspace, requireNotHeld } = await import('./workspace-hold.ts');
+    if (!this.#open.has(id)) requireNotHeld(id, directory);
+    const start = await this.#openTree(task, options);
+    if (this.#parts.keepsOpen && id === root && !this.#open.has(id))
+      this.#open.set(id, { task, release: holdWorkspace(id, directory) });
+    return start;
+  }
+
+  async #openTree(task: WorkspaceTask, options: Parameters<WorkspacePort['open']>[1]) {
     const { id, description } = task;
     const record = await this.#findRecord(id);
     if (record !== null && OPEN_STATUSES.has(record.status)) {
@@ -100,7 +131,28 @@ class SessionWorkspaces implements WorkspacePort {
     return { base: describeBase(created.record), isKept: false, notes: created.notes };
   }
 
-  async close({ id }: WorkspaceTask): Promise<WorkspaceResult | null> {
+  async close(task: WorkspaceTask): Promise<WorkspaceResult | null> {
+    return this.#open.has(task.id) ? null : await this.#end(task);
+  }
+
+  async closeOpen(): Promise<readonly LeftWorkspace[]> {
+    const all = [...this.#open.values()];
+    this.#open.clear();
+    return await Promise.all(
+      all.map(async ({ task, release }): Promise<LeftWorkspace> => {
+        try {
+          return { task, left: await this.#end(task) };
+        } catch (thrown) {
+          if (!(thrown instanceof MusterError)) throw thrown;
+          return { task, left: thrown };
+        } finally {
+          release();
+        }
+      }),
+    );
+  }
+
+  async #end({ id }: WorkspaceTask): Promise<WorkspaceResult> {
     const record = await this.#requireRecord(id);
     const { endWorkspace } = await import('../../workspaces/end.ts');
     // What the task left is recorded even if it was stopped.
@@ -154,7 +206,12 @@ class SessionWorkspaces implements WorkspacePort {
 
   #planAgain({ id, workspace }: WorkspaceTask, description: string): WorkspacePlan {
     // The directory below the source does not matter here: the task knows its working directory.
-    return this.#plan({ id, cwd: workspace.source, description });
+    const plan = this.#plan({ id, cwd: workspace.source, description });
+    const { git } = plan;
+    // The branch may have a name that the user has chosen.
+    return git === undefined || workspace.branch === undefined
+      ? plan
+      : { ...plan, git: { ...git, branch: workspace.branch } };
   }
 
   async #findRecord(id: string): Promise<WorkspaceRecord | null> {

@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { hasCriteria, type AcceptanceCriteria } from '../../protocol/acceptance.ts';
@@ -23,6 +23,7 @@ import {
 } from '../../workspaces/remove.ts';
 import { readJournal, unfinishedDirectory } from '../../workspaces/landing/journal.ts';
 import { deleteDirectory } from '../../workspaces/worktree-files.ts';
+import { findHolder, requireNotHeld } from './workspace-hold.ts';
 import { createCommandRunner } from './command-runner.ts';
 import { createLandingContext, proposeLanding, toLandingConflict } from './propose-landing.ts';
 import type { LandingForm, LandingOutcome, StoredWorkspaces } from './contract.ts';
@@ -82,7 +83,9 @@ async function pruneWorkspaces(
   endedBefore: number,
 ): Promise<{ readonly kept: readonly string[] }> {
   const { store, dataDir, environment, signal } = parts;
-  const isActive = (id: string): boolean => store.exists(id) && store.getOwner(id) !== null;
+  const isActive = (id: string): boolean =>
+    findHolder(workspaceDirectory(dataDir, id)) !== null ||
+    (store.exists(id) && store.getOwner(id) !== null);
   for (const { workspace, state } of findAbandonedWorkspaces(dataDir, isActive)) {
     if (isDamagedWorkspace(workspace) || state === 'open') continue;
     await finishRemoval(workspace, { environment, signal });
@@ -163,8 +166,9 @@ function requireOpen(record: WorkspaceRecord): WorkspaceRecord {
   );
 }
 
-/** Throws CONFLICT while a process works on the task. */
-function requireIdle({ store }: StoredParts, { id }: WorkspaceRecord): void {
+/** Throws CONFLICT while a process works on the task, or has its conversation open. */
+function requireIdle({ store }: StoredParts, { id, tree }: WorkspaceRecord): void {
+  requireNotHeld(id, dirname(tree));
   if (!store.exists(id) || store.getOwner(id) === null) return;
   throw new MusterError(
     'CONFLICT',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { catchMusterError } from '../../base/errors.ts';
 import { directoryNames } from '../../sys/files/path-lookup.ts';
 import { openDataDirectory } from '../setup/data-dir.ts';
+import { findHolder } from './workspace-hold.ts';
 
 /** Something that a process has left behind of a workspace. */
 export interface WorkspaceProblem {
@@ -17,18 +18,22 @@ export interface WorkspaceProblem {
  */
 export async function findWorkspaceProblems(dataDir: string): Promise<readonly WorkspaceProblem[]> {
   if (directoryNames(join(dataDir, 'workspaces')).length === 0) return [];
-  const [{ listUnfinishedLandings }, { findAbandonedWorkspaces }, { isDamagedWorkspace }] =
-    await Promise.all([
-      import('../../workspaces/landing/unfinished.ts'),
-      import('../../workspaces/remove.ts'),
-      import('../../workspaces/record.ts'),
-    ]);
+  const [
+    { listUnfinishedLandings },
+    { findAbandonedWorkspaces },
+    { isDamagedWorkspace, workspaceDirectory },
+  ] = await Promise.all([
+    import('../../workspaces/landing/unfinished.ts'),
+    import('../../workspaces/remove.ts'),
+    import('../../workspaces/record.ts'),
+  ]);
   const store = existsSync(join(dataDir, 'tasks'))
     ? openDataDirectory({ dataDir, durability: 'safe', onProblem: () => {} })
     : null;
   try {
     const isActive = (id: string): boolean =>
-      store?.exists(id) === true && catchMusterError(() => store.getOwner(id)) !== null;
+      findHolder(workspaceDirectory(dataDir, id)) !== null ||
+      (store?.exists(id) === true && catchMusterError(() => store.getOwner(id)) !== null);
     const landings = listUnfinishedLandings(join(dataDir, 'workspaces')).map(
       ({ task, source, kind }): WorkspaceProblem => ({
         detail: `the ${kind === 'apply' ? 'landing' : 'undoing of a landing'} of task ${task} in ${source} is not finished`,

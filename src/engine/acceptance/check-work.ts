@@ -2,12 +2,15 @@ import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { rejectOnAbort } from '../../base/async.ts';
-import { errorMessage, MusterError, systemErrorCode } from '../../base/errors.ts';
+import { errorMessage, MusterError, systemErrorCode, type ErrorCode } from '../../base/errors.ts';
 import {
+  hasConditions,
   hasCriteria,
+  listCommands,
   type AcceptanceCriteria,
   type AcceptanceOutcome,
   type AcceptanceRun,
+  type WorkScore,
 } from '../../protocol/acceptance.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
 import { isPackageDirectory } from '../../acceptance/scan-tree.ts';
@@ -22,6 +25,9 @@ import { makeUserOnlyTempDirectory } from '../../sys/sandbox/private-directories
 import { endMarkedProcesses } from '../../sys/processes/process-group.ts';
 import { TASK_VARIABLE } from '../../sys/processes/command-environment.ts';
 import { readEnvironment } from '../../sys/env.ts';
+import { formatDuration } from '../../base/text.ts';
+import { newId } from '../../base/ids.ts';
+import { findScore, markStdout, splitMarked } from './score-work.ts';
 
 /**
  * Records the state of a task's directory before its work begins, if its work must be accepted and the state was not
@@ -100,27 +106,50 @@ async function makeCheck(
       hidden: listHiddenPaths(run, deps.home),
       signal,
     });
-    const denials = await findDenials(deps, run, criteria.commands);
+    const denials = await findDenials(deps, run, listCommands(criteria));
     const reasons = [...problems, ...denials];
-    const runs =
-      reasons.length > 0
-        ? []
-        : await runCommands(deps, run, { directory, copy, root: baseline.root, packages, signal });
+    const directories = { directory, copy, root: baseline.root, packages, signal };
+    const runs = reasons.length > 0 ? [] : await runCommands(deps, run, directories);
+    const isAccepted = reasons.length === 0 && runs.every(({ exitCode }) => exitCode === 0);
+    const score =
+      criteria.score === undefined || !isAccepted
+        ? null
+        : await runScore(deps, run, { ...directories, command: criteria.score });
     const tampered = isSandboxed ? [] : await findTamperedInputs(copy, inputs);
     const allProblems = [...reasons, ...tampered.map(describeTampering)];
-    const isPassed = allProblems.length === 0 && runs.every(({ exitCode }) => exitCode === 0);
+    const isPassed = isAccepted && tampered.length === 0;
     const { turns: turn } = run.state;
     const outcome = { turn, isPassed, tree, runs, problems: allProblems, isSandboxed };
-    return notes.length === 0 ? outcome : { ...outcome, notes };
+    return judge(criteria, {
+      ...outcome,
+      ...(notes.length === 0 ? {} : { notes }),
+      ...(score === null ? {} : { score }),
+    });
   } catch (thrown) {
     const isExpected = thrown instanceof MusterError || systemErrorCode(thrown) !== undefined;
     if (signal.aborted || !isExpected) throw thrown;
     const problem = `the work could not be checked: ${errorMessage(thrown)}`;
     const turn = run.state.turns;
-    return { turn, isPassed: false, tree: null, runs: [], problems: [problem], isSandboxed };
+    return judge(criteria, {
+      turn,
+      isPassed: false,
+      tree: null,
+      runs: [],
+      problems: [problem],
+      isSandboxed,
+    });
   } finally {
     await rm(directory, { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+/** Work without conditions is accepted whatever happens, but problems leave it without a score. */
+function judge(criteria: AcceptanceCriteria, outcome: AcceptanceOutcome): AcceptanceOutcome {
+  const { score: command } = criteria;
+  if (command === undefined || hasConditions(criteria) || outcome.isPassed) return outcome;
+  const problem = outcome.problems.join('; ');
+  const score = { command, value: null, exitCode: null, ms: 0, output: '', problem };
+  return { ...outcome, isPassed: true, problems: [], score };
 }
 
 /**
@@ -165,11 +194,33 @@ async function runCommands(
 ): Promise<readonly AcceptanceRun[]> {
   const runs: AcceptanceRun[] = [];
   for (const command of run.spec.accept?.commands ?? []) {
-    const done = await runCommand(deps, run, { ...directories, command });
-    runs.push(done);
-    if (done.exitCode !== 0) break;
+    const { exitCode, ms, text } = await runCommand(deps, run, { ...directories, command });
+    runs.push({ command, exitCode, ms, output: text.slice(-MAX_OUTPUT) });
+    if (exitCode !== 0) break;
   }
   return runs;
+}
+
+/** Runs the command that scores the work. */
+async function runScore(
+  deps: EngineDeps,
+  run: TaskRun,
+  check: CheckDirectories & { readonly command: string },
+): Promise<WorkScore> {
+  const { command } = check;
+  const mark = `score-${newId()}`;
+  const marked = { ...check, command: markStdout(command, mark) };
+  const { exitCode, ms, text, error } = await runCommand(deps, run, marked);
+  const { stdout, rest } = splitMarked(text, mark);
+  const output = `${rest}\n${stdout}`.trim().slice(-MAX_OUTPUT);
+  const problem =
+    error === 'TIMEOUT'
+      ? `it had not ended after ${formatDuration(commandTimeout(deps))} (limit tool_seconds, at most ${formatDuration(MAX_COMMAND_MS)})`
+      : error === undefined
+        ? null
+        : `it was ended (${error})`;
+  const value = problem === null ? findScore(stdout) : null;
+  return { command, value, exitCode, ms, output, problem };
 }
 
 /** The beginning of the names of private directories. The id of the process that owns a directory follows. */
@@ -206,23 +257,37 @@ function isRunning(pid: number): boolean {
 /** The maximum length of the output that is recorded, in UTF-16 units. The last part is kept. */
 const MAX_OUTPUT = 8_000;
 
+/** The time after which a command is ended, if `tool_seconds` allows more. */
+const MAX_COMMAND_MS = 600_000;
+
+function commandTimeout({ settings }: Pick<EngineDeps, 'settings'>): number {
+  return Math.min(settings.caps.toolMs, MAX_COMMAND_MS);
+}
+
+/** The end of a command. `exitCode` is null if it did not end by itself. */
+interface CommandEnd extends Pick<AcceptanceRun, 'exitCode' | 'ms'> {
+  readonly text: string;
+  readonly error?: ErrorCode;
+}
+
 async function runCommand(
   deps: EngineDeps,
   run: TaskRun,
   check: CheckDirectories & { readonly command: string },
-): Promise<AcceptanceRun> {
+): Promise<CommandEnd> {
   const { command, signal } = check;
   const bash = deps.tools.find(({ name }) => name === 'Bash');
   if (bash === undefined) throw new MusterError('INTERNAL_ERROR', 'accept: there is no shell');
-  const parsed = bash.parse({ command, timeout: Math.min(deps.settings.caps.toolMs, 600_000) });
+  const parsed = bash.parse({ command, timeout: commandTimeout(deps) });
   if (!parsed.ok) throw new MusterError('INVALID_PARAM', `accept: ${parsed.issues.join('; ')}`);
   const startedAt = deps.clock.monotonic();
   const output = await bash.run(parsed.input, createCheckContext(deps, run, check));
   signal.throwIfAborted();
   const exitCode =
     output.error === undefined ? (output.facts?.commands?.[0]?.exitCode ?? null) : null;
-  const text = output.text.slice(-MAX_OUTPUT);
-  return { command, exitCode, ms: Math.round(deps.clock.monotonic() - startedAt), output: text };
+  const ms = Math.round(deps.clock.monotonic() - startedAt);
+  const { text, error } = output;
+  return { exitCode, ms, text, ...(error === undefined ? {} : { error }) };
 }
 
 /** Creates the context in which a command runs: the copy is its only directory. */

@@ -18,7 +18,7 @@ import { flagGrantEvents } from '../task/inbox.ts';
 import { applyRuleChange, type RuleChange } from '../permissions/change-rules.ts';
 import { openJournal } from '../task/journal.ts';
 import { resolveMentions } from '../prompt/mentions.ts';
-import { describeAnswerForm, formatTaskLine } from '../prompt/prompt.ts';
+import { describeAnswerForm, formatRootPlace, formatTaskLine } from '../prompt/prompt.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import { TaskRun, type TaskRunParts } from '../task/task-run.ts';
 import { findLandingTool } from '../prompt/landing-tool.ts';
@@ -231,6 +231,8 @@ export function completePrefix(shared: RequestPrefix, spec: TaskSpec): RequestPr
   const schema = outputSchemaOf(spec);
   if (spec.parent !== null)
     return addSystemText(shared, formatTaskLine(spec.description, schema, spec));
+  if (spec.workspace !== undefined)
+    return addSystemText(shared, formatRootPlace(spec.cwd, spec.workspace, schema));
   return schema === null ? shared : addSystemText(shared, describeAnswerForm(schema));
 }
 

@@ -1,6 +1,8 @@
 import { dropMissing } from '../../base/drop-missing.ts';
 import { isInside } from '../../base/path-inside.ts';
-import { moveRights, toWorkspacePath, type WorkspaceTrees } from '../../policy/workspace-rights.ts';
+import { moveRights } from '../../policy/workspace-rights.ts';
+import type { Rights } from '../../protocol/permission.ts';
+import { toWorkspacePath, type WorkspaceTrees } from '../../protocol/workspace-paths.ts';
 import type { TaskWorkspace } from '../../protocol/workspace.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { ChildPlan } from './plan-child.ts';
@@ -36,15 +38,43 @@ export function placeChild(
   const planned = workspaces.plan({ id, cwd, description });
   const mapped = mapPaths(prompt, planned);
   const workspace = mapped === prompt ? planned : { ...planned, mapsPaths: true as const };
-  const { source, tree, branch, commonDirectory } = planned;
-  const place = { source, tree, ...dropMissing({ branch, commonDirectory }) };
-  const rights = moveRights(plan.rights, place);
   return {
-    plan: { ...plan, rights },
+    plan: { ...plan, rights: rightsInWorkspace(plan.rights, planned) },
     cwd: toWorkspacePath(cwd, planned),
     prompt: mapped,
     workspace,
   };
+}
+
+/** The place of a conversation in a workspace of its own. */
+interface PlacedRoot {
+  readonly cwd: string;
+  readonly rights: Rights;
+  readonly workspace: TaskWorkspace;
+}
+
+/**
+ * Decides where a conversation works that gets a workspace. The rights that it would have in `cwd` hold there.
+ *
+ * @param root `description` names its branch
+ */
+export function placeRoot(
+  { workspaces }: Pick<EngineDeps, 'workspaces'>,
+  root: { readonly id: string; readonly cwd: string; readonly description: string },
+  rights: Rights,
+): PlacedRoot {
+  if (workspaces === undefined) throw new Error('there is nothing that could create a workspace');
+  const workspace = workspaces.plan(root);
+  return {
+    cwd: toWorkspacePath(root.cwd, workspace),
+    rights: rightsInWorkspace(rights, workspace),
+    workspace,
+  };
+}
+
+function rightsInWorkspace(rights: Rights, workspace: TaskWorkspace): Rights {
+  const { source, tree, branch, commonDirectory } = workspace;
+  return moveRights(rights, { source, tree, ...dropMissing({ branch, commonDirectory }) });
 }
 
 /** Replaces the path of a directory in a text by that of its workspace, also where it begins a longer path. */

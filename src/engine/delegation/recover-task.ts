@@ -34,7 +34,7 @@ import { isId } from '../../base/ids.ts';
 import { TASK_VARIABLE } from '../../sys/processes/command-environment.ts';
 import { endMarkedProcesses } from '../../sys/processes/process-group.ts';
 import { closeOpenCalls } from '../calls/calls.ts';
-import { toSourcePath } from '../../policy/workspace-rights.ts';
+import { toSourcePath } from '../../protocol/workspace-paths.ts';
 import { createServerPort } from '../calls/server-port.ts';
 import { withdrawServerQuestion } from '../questions/ask-person.ts';
 import type { PortSetup } from '../shells/remote-work.ts';

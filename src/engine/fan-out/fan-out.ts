@@ -7,7 +7,7 @@ import {
   prepareDelegation,
   type ChildRequest,
 } from '../delegation/plan-child.ts';
-import { MusterError, type ErrorInfo, UsageError } from '../../base/errors.ts';
+import { MusterError, UsageError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import {
   itemText,
@@ -17,7 +17,13 @@ import {
 } from '../../agents/templates/render.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
-import { createItemCallId, type FanOut } from '../../protocol/template.ts';
+import {
+  countItemTasks,
+  createItemCallId,
+  locateItemTask,
+  type FanOut,
+} from '../../protocol/template.ts';
+import { NO_CRITERIA, type AcceptanceCriteria } from '../../protocol/acceptance.ts';
 import type { TaskEnding } from '../task/endings.ts';
 import { describePrompt, formatTaskLine } from '../prompt/prompt.ts';
 import { placeChild } from '../delegation/place-child.ts';
@@ -26,19 +32,15 @@ import { createContinueMessage } from '../delegation/resume-terms.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { isReservedStep, listRemainingSteps, type ItemStep } from './remaining-items.ts';
-import { collapseWhitespace, plural, truncate } from '../../base/text.ts';
-import type { EndStatus } from '../../protocol/result.ts';
-import type { TaskStore } from '../../store/task-store.ts';
-import { foldLog } from '../task/fold-log.ts';
-import { limitMessage } from '../limits/limit-message.ts';
+import { plural } from '../../base/text.ts';
 import { findTimeLimit } from '../task/wall-time.ts';
-import type { TaskState } from '../../protocol/state/task-state.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import { prepareAgent } from '../prompt/prepare-agent.ts';
 import { MAIN_AGENT } from '../task/main-agent.ts';
 import { TaskTree } from '../task/task-tree.ts';
 import { combineLimits } from '../limits/configured-limits.ts';
+import { decideFanOutEnding } from './run-ending.ts';
 
 /** A request to run a template over items. The run becomes the root of a new tree. */
 export interface FanOutRequest {
@@ -61,7 +63,8 @@ export async function startFanOut(engine: EngineContext, request: FanOutRequest)
   const agent = createRunnerAgent(fanOut);
   const [item = ''] = fanOut.items;
   const values = { item, index: 0, count: fanOut.items.length };
-  const child = createItemRequest(fanOut, renderPrompt(parseBody(fanOut.body).parts, values));
+  const prompt = renderPrompt(parseBody(fanOut.body).parts, values);
+  const child = createItemRequest(withAttemptModel(fanOut, 0), prompt);
   await prepareDelegation(deps, agent, child);
   const modeGrants = deps.inbox.modeGrants?.listGrants() ?? [];
   const plan = planChild(deps, { agent, rights, model, cwd, modeGrants }, child);
@@ -78,8 +81,8 @@ export async function startFanOut(engine: EngineContext, request: FanOutRequest)
     fanOut,
     limits: combineLimits({ config: deps.settings.rootLimits, definition: {}, call: {} }),
     setup: prepareAgent(deps, { agent, rights, cwd, isRoot: true, model }),
-    description: plural(fanOut.items.length, 'item'),
-    prompt: `Run the template ${fanOut.template} over ${plural(fanOut.items.length, 'item')}.`,
+    description: describeWork(fanOut),
+    prompt: `Run the template ${fanOut.template} over ${describeWork(fanOut)}.`,
     handed: [],
     background: false,
     source: 'template',
@@ -88,6 +91,11 @@ export async function startFanOut(engine: EngineContext, request: FanOutRequest)
   });
   engine.startLoop(run);
   return run;
+}
+
+function describeWork({ items, attempts = 1 }: FanOut): string {
+  const counted = plural(items.length, 'item');
+  return attempts === 1 ? counted : `${counted} in ${attempts} attempts each`;
 }
 
 /** Creates the agent definition of a template run. It has no prompt and no tools, since the run sends no requests. */
@@ -181,9 +189,10 @@ async function createItemTask(
 ): Promise<LimitHit | null> {
   const { deps } = engine;
   const { index, reservedId } = step;
-  const item = fanOut.items[index] ?? '';
-  const prompt = renderPrompt(parts, { item, index, count: fanOut.items.length });
-  const request = createItemRequest(fanOut, prompt);
+  const { item: itemIndex, attempt } = locateItemTask(fanOut, index);
+  const item = fanOut.items[itemIndex] ?? '';
+  const prompt = renderPrompt(parts, { item, index: itemIndex, count: fanOut.items.length });
+  const request = createItemRequest(withAttemptModel(fanOut, attempt), prompt);
   await prepareDelegation(deps, run.spec.agent, request);
   const by = toDelegator(run, run);
   const plan = planChild(deps, by, request);
@@ -191,7 +200,7 @@ async function createItemTask(
   const details = await deps.models.details(plan.model);
   // From here to the creation nothing is awaited, so that no other task can use up the limits that are checked here.
   run.cancellation.signal.throwIfAborted();
-  const description = describeItem(itemText(item), index);
+  const description = describeItem(itemText(item), itemIndex);
   const id = reservedId ?? newId();
   const placed = placeChild(deps, { id, cwd: by.cwd, description, prompt }, plan);
   if (reservedId === null) {
@@ -215,11 +224,34 @@ async function createItemTask(
     cwd: placed.cwd,
     ...dropMissing({ workspace: placed.workspace }),
     source: 'template',
-    params: { template: fanOut.template, index: index + 1 },
+    ...dropMissing({ accept: combineWithScore(fanOut, plan.agent.accept) }),
+    params: {
+      template: fanOut.template,
+      index: itemIndex + 1,
+      ...(countItemTasks(fanOut) === fanOut.items.length ? {} : { attempt: attempt + 1 }),
+    },
     parent: { run, callId: createItemCallId(index), delegation: null },
   });
   engine.startLoop(child);
   return null;
+}
+
+/** Returns a run with the model of one attempt. `attempt`: its number, from 0. */
+function withAttemptModel({ models = [], ...fanOut }: FanOut, attempt: number): FanOut {
+  const model = models[attempt % Math.max(models.length, 1)];
+  return model === undefined ? fanOut : { ...fanOut, model };
+}
+
+/**
+ * Returns the conditions for the work on an item, with the command that scores it. Those of the template come before
+ * those of the agent's definition.
+ */
+function combineWithScore(
+  { accept, score }: Pick<FanOut, 'accept' | 'score'>,
+  ofAgent: AcceptanceCriteria | undefined,
+): AcceptanceCriteria | undefined {
+  const conditions = accept ?? ofAgent;
+  return score === undefined ? conditions : { ...(conditions ?? NO_CRITERIA), score };
 }
 
 /** Creates the child request for an item. */
@@ -234,88 +266,4 @@ export function createItemRequest(
 function describeItem(text: string, index: number): string {
   const description = describePrompt(text);
   return description === '' ? `item ${index + 1}` : description;
-}
-
-/** The maximum number of incomplete items that the result of a run lists. */
-const MAX_SHOWN_ITEMS = 50;
-/** The maximum length of an item's error in this list, in code points. */
-const MAX_ERROR_LENGTH = 300;
-
-/**
- * Decides the ending of a template run whose tasks have all ended. The status is `failed` if a task failed, `partial`
- * if a task ended early or never started, and otherwise `completed`.
- *
- * @param hit the limit because of which no further item was started, or null
- */
-function decideFanOutEnding(store: TaskStore, state: TaskState, hit: LimitHit | null): TaskEnding {
-  const ends = listItemEnds(state);
-  const counts = formatCounts(ends);
-  const incomplete = describeIncompleteItems(store, ends);
-  const result = [`${counts}.`, ...incomplete.lines].join('\n');
-  const reason = hit === null ? counts : `${limitMessage(hit)}: ${counts}`;
-  const status = summarizeStatus(ends);
-  if (status === 'completed') {
-    return { end: { status, error: null, because: 'every item is completed', by: null }, result };
-  }
-  const code = hit === null ? (incomplete.first?.code ?? 'INTERNAL_ERROR') : 'LIMIT_EXCEEDED';
-  const error = { code, message: reason, retryable: false };
-  return { end: { status, error, because: reason, by: hit === null ? null : 'limit' }, result };
-}
-
-/** The end of an item. */
-interface ItemEnd {
-  /** The number of the item, from 1. */
-  readonly number: number;
-  /** The id of the item's task, or null if no task was created. */
-  readonly task: string | null;
-  /** The status of the item's task, or null if the task was not started. */
-  readonly status: EndStatus | null;
-}
-
-function listItemEnds({ spec, items, children }: TaskState): readonly ItemEnd[] {
-  return (spec.fanOut?.items ?? []).map((_, index) => {
-    const task = items.get(index) ?? null;
-    const status = task === null ? null : (children.get(task)?.status ?? null);
-    return { number: index + 1, task, status };
-  });
-}
-
-function summarizeStatus(ends: readonly ItemEnd[]): 'completed' | 'partial' | 'failed' {
-  if (ends.some(({ status }) => status === 'failed')) return 'failed';
-  return ends.every(({ status }) => status === 'completed') ? 'completed' : 'partial';
-}
-
-function formatCounts(ends: readonly ItemEnd[]): string {
-  const groups = Map.groupBy(ends, ({ status }) => status ?? 'not started');
-  const order = ['completed', 'partial', 'failed', 'stopped', 'killed', 'not started'] as const;
-  const counts = order.flatMap((name) => {
-    const count = groups.get(name)?.length ?? 0;
-    return count === 0 ? [] : [`${count} ${name}`];
-  });
-  return `${plural(ends.length, 'item')}: ${counts.join(', ')}`;
-}
-
-/**
- * Returns a line for each of the first items that ended without completing, failed items first, and the first error.
- */
-function describeIncompleteItems(store: TaskStore, ends: readonly ItemEnd[]) {
-  const incomplete = ends.filter(({ status }) => status !== null && status !== 'completed');
-  const failedFirst = incomplete.toSorted(
-    (a, b) => Number(b.status === 'failed') - Number(a.status === 'failed'),
-  );
-  const shown = failedFirst
-    .slice(0, MAX_SHOWN_ITEMS)
-    .map((end) => ({ end, error: readTaskError(store, end.task) }));
-  const lines = shown.map(({ end: { number, task, status }, error }) => {
-    const reason =
-      error === null ? '' : `: ${truncate(collapseWhitespace(error.message), MAX_ERROR_LENGTH)}`;
-    return `- item ${number} (task ${task}): ${status}${reason}`;
-  });
-  const more = incomplete.length - shown.length;
-  if (more > 0) lines.push(`- and ${more} more`);
-  return { lines, first: shown[0]?.error ?? null };
-}
-
-function readTaskError(store: TaskStore, task: string | null): ErrorInfo | null {
-  return task !== null && store.exists(task) ? (foldLog(store, task).end?.error ?? null) : null;
 }

@@ -1,17 +1,17 @@
 import { MusterError } from '../../base/errors.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { ChildState } from '../../protocol/state/owned-work.ts';
-import type { FanOut } from '../../protocol/template.ts';
+import { countItemTasks, type FanOut } from '../../protocol/template.ts';
 
 /** The parts of a template run's state that show its progress. */
 export interface ItemTaskStates {
   /** The states of the tasks by id. */
   readonly children: ReadonlyMap<string, Pick<ChildState, 'status'>>;
-  /** The ids of the items' tasks by the index of the item, from 0. */
+  /** The ids of the items' tasks by their number in the run, from 0. */
   readonly items: ReadonlyMap<number, string>;
 }
 
-/** A step that remains for an item. `index` is the index of the item, from 0. */
+/** A step that remains for the task of an item. `index` is the number of the task in the run, from 0. */
 export type ItemStep =
   /** Create the task of the item. `reservedId` is the id that was reserved before a crash, or null. */
   | { readonly kind: 'create'; readonly index: number; readonly reservedId: string | null }
@@ -26,11 +26,12 @@ export type ItemStep =
  * @param hasStarted returns true if a task runs or has a log. A task that is only reserved does neither
  */
 export function listRemainingSteps(
-  { items }: Pick<FanOut, 'items'>,
+  fanOut: Pick<FanOut, 'items' | 'attempts'>,
   state: ItemTaskStates,
   hasStarted: (task: string) => boolean,
 ): readonly ItemStep[] {
-  const steps = items.flatMap((_, index): readonly ItemStep[] => {
+  const indexes = Array.from({ length: countItemTasks(fanOut) }, (_, index) => index);
+  const steps = indexes.flatMap((index): readonly ItemStep[] => {
     const task = state.items.get(index);
     if (task === undefined) return [{ kind: 'create', index, reservedId: null }];
     switch (state.children.get(task)?.status) {
@@ -52,7 +53,7 @@ export function isReservedStep(step: ItemStep): boolean {
   return step.kind === 'create' && step.reservedId !== null;
 }
 
-/** Finds the indexes of the items whose tasks failed or were ended by a limit. */
+/** Finds the numbers of the tasks that failed or were ended by a limit. */
 export function findItemsToRetry(state: ItemTaskStates): readonly number[] {
   return [...state.items].flatMap(([index, task]) => {
     const status = state.children.get(task)?.status;

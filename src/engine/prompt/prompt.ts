@@ -188,6 +188,19 @@ export function formatTaskLine(
   ].join('\n\n');
 }
 
+/** Formats the last system line of a conversation that works in a workspace. */
+export function formatRootPlace(
+  cwd: string,
+  workspace: TaskWorkspace,
+  schema: JsonObject | null,
+): string {
+  const of = escapeTags(quoteIfUnsafe(workspace.source));
+  return [
+    `${describeWorkspace(cwd, workspace)}\nPaths below ${of} that the user names mean the same places here.`,
+    ...(schema === null ? [] : [describeAnswerForm(schema)]),
+  ].join('\n\n');
+}
+
 /** The directory of a task, and its workspace if it has one. */
 type WorkPlace = Pick<TaskSpec, 'cwd' | 'workspace'>;
 

@@ -14,6 +14,7 @@ import {
   type CompletionValues,
 } from './completion-values.ts';
 import { SERVER_FLAGS } from './server-flags.ts';
+import { TEMPLATE_FLAGS } from './template-flags.ts';
 
 /** A flag of the command line. */
 export interface FlagSpec extends FlagDetails {
@@ -111,14 +112,7 @@ const FLAGS = {
     force: { help: 'replace FILE if it exists' },
   }),
   ...inGroup('Run', {
-    items: {
-      value: 'ITEMS',
-      path: 'files',
-      help: 'the items: a file (one item a line, a JSON list, or JSON lines), a glob of the workspace, or - for stdin',
-    },
-    'retry-failed': { help: 'with --continue: run the items again that failed or reached a limit' },
-    out: { value: 'FILE', path: 'files', help: 'write the results to FILE instead of stdout' },
-    list: { help: 'list the templates and where each comes from' },
+    ...TEMPLATE_FLAGS,
     print: {
       short: 'p',
       value: 'PROMPT',
@@ -143,6 +137,11 @@ const FLAGS = {
       help: 'the terminal UI in plain lines that are only ever added, for a screen reader (or MUSTER_SCREEN_READER=1)',
     },
     verbose: { help: "show the subagents' actions on stderr" },
+    worktree: {
+      value: 'NAME',
+      hasOptionalValue: true,
+      help: 'work in a worktree of its own, with NAME in the name of its branch; muster tasks apply merges its changes',
+    },
     continue: {
       short: 'c',
       help: 'continue the newest conversation of this directory; a prompt is its next message',

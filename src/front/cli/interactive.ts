@@ -141,11 +141,12 @@ async function createSession(
   isResuming: boolean,
   listener: { readonly add: (line: string) => void },
 ): Promise<Muster> {
-  const { maxTurns } = run;
+  const { maxTurns, worktree } = run;
   const { createMuster } = await loadSessions();
   return createMuster({
     ...(await musterOptions(run)),
     ...(maxTurns === null ? {} : { maxTurns }),
+    ...(worktree === null ? {} : { worktree }),
     // A conversation can only continue in its log.
     ...(isResuming ? { log: true } : {}),
     ...(isResuming ? { mainAgent: null } : run.agent === null ? {} : { mainAgent: run.agent }),

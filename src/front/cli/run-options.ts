@@ -62,6 +62,8 @@ export interface RunOptions extends SessionOptions {
   readonly outputSchema: string | null;
   /** The values of `--accept`: command lines, or criteria as JSON. */
   readonly accept: readonly string[];
+  /** Set if the main agent works in a worktree. `name` is a part of the name of its branch; null for none. */
+  readonly worktree: { readonly name: string | null } | null;
   /** Whether the terminal UI is shown in plain lines. */
   readonly screenReader: boolean;
   /** The name of the main agent; null for the default agent. */
@@ -117,7 +119,7 @@ export function sessionOptions(flags: FlagReader): SessionOptions {
 
 export function runOptions(
   flags: FlagReader,
-): Omit<RunOptions, 'prompt' | 'resume' | 'readsStdin'> {
+): Omit<RunOptions, 'prompt' | 'resume' | 'readsStdin' | 'worktree'> {
   return {
     ...sessionOptions(flags),
     outputFormat: flags.choice('output-format', OUTPUT_FORMATS, 'text'),
@@ -173,6 +175,8 @@ export interface TemplateRunOptions extends SessionOptions {
   /** The file for the results; null for stdout. */
   readonly out: string | null;
   readonly force: boolean;
+  /** Whether the best attempts land without a question. */
+  readonly apply: boolean;
 }
 
 export type TemplateAction =
@@ -180,11 +184,17 @@ export type TemplateAction =
   | {
       readonly kind: 'start';
       readonly template: string;
-      /** A file, a glob, or `-` for stdin. */
-      readonly items: string;
+      /** A file, a glob, or `-` for stdin; or the items themselves. */
+      readonly items: string | readonly string[];
       /** The agent for each item; null for the agent of the template. */
       readonly agent: string | null;
       readonly maxTurns: number | null;
+      /** The number of attempts for each item; null for that of the template. */
+      readonly attempts: number | null;
+      /** The models of the attempts; null for those of the template. */
+      readonly models: readonly string[] | null;
+      /** The command line that scores the work; null for that of the template. */
+      readonly score: string | null;
     }
   /** Continues the run with an id, or with null the newest run of the directory. */
   | { readonly kind: 'continue'; readonly id: string | null; readonly retryFailed: boolean };

@@ -71,11 +71,11 @@ export async function runPrompt(
 }
 
 async function openSession(options: RunOptions): Promise<Muster> {
-  const { agent, maxTurns, resume } = options;
+  const { agent, maxTurns, resume, worktree } = options;
   const [{ createMuster }, session] = await Promise.all([loadSessions(), musterOptions(options)]);
   return createMuster({
     ...session,
-    ...dropMissing({ maxTurns }),
+    ...dropMissing({ maxTurns, worktree }),
     // A task that continues has the tools that it had.
     ...(resume === null ? dropMissing({ mainAgent: agent }) : { mainAgent: null }),
     // A conversation can only continue in its log.

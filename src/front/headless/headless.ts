@@ -3,6 +3,7 @@ import type { Muster, ResultEnvelope } from '../../api/index.ts';
 import { formatDuration, plural } from '../../base/text.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import { printError, printAnswer, printJson } from '../../sys/print.ts';
+import { describeLeftChanges } from '../../report/left-changes.ts';
 import { flagsText } from '../../report/receipt-rows.ts';
 import { LiveLines, reportLongWork } from './live-lines.ts';
 import { runToEnd, type BeginRun } from './run-to-end.ts';
@@ -87,6 +88,11 @@ function printResult(envelope: ResultEnvelope, format: OutputFormat): void {
   if (format !== 'text') return;
   printAnswer(data.result === '' || data.result.endsWith('\n') ? data.result : `${data.result}\n`);
   if (error !== null) printError(`muster: ${data.status}: ${error.code}: ${error.message}\n`);
+  const { workspace, task_id: id } = data;
+  if (workspace !== undefined && workspace.left !== null) {
+    const line = describeLeftChanges(id, workspace, workspace.left);
+    if (line !== null) printError(`muster: ${line}\n`);
+  }
   const flags = flagsText(data.receipt.claims);
   if (flags !== '') printError(`muster: ${flags}\n`);
 }

@@ -5,6 +5,7 @@ import { sanitizeLine } from '../../base/terminal-text.ts';
 import { formatDuration, collapseWhitespace, plural, truncate } from '../../base/text.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import { paidTokens } from '../../protocol/model.ts';
+import { countItemTasks } from '../../protocol/template.ts';
 import type { LiveTerminal } from './live-block.ts';
 import { drawErrorLine, printError } from '../../sys/print.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
@@ -56,7 +57,8 @@ export class ItemProgress {
     // The run starts or continues. Items that ended before it continued count as well.
     this.root = state.spec.id;
     this.name = state.spec.agent.name;
-    this.total = state.spec.fanOut?.items.length ?? 0;
+    const { fanOut } = state.spec;
+    this.total = fanOut === undefined ? 0 : countItemTasks(fanOut);
     const ends = [...state.items.values()].map((id) => state.children.get(id)?.status ?? null);
     this.failed = ends.filter((end) => end === 'failed' || end === 'partial').length;
     this.done = ends.filter((end) => end === 'completed').length + this.failed;

@@ -109,6 +109,7 @@ export async function runInterface(
   const killer = setTimeout(() => void killAllProcesses({ graceMs: 0 }), STOP_TIMEOUT_MS);
   await muster.stop({ by: 'user', because: 'the user left' });
   clearTimeout(killer);
+  for (const line of await muster.closeWorkspaces()) printText(`${line}\n`);
   if (typeof outcome !== 'number') return outcome;
   const { id: shown } = app.session.conversation;
   if (shown !== null && muster.store.logPath(shown) !== null) {

@@ -3,7 +3,11 @@ import ignore from 'ignore';
 import type { Ignore } from 'ignore';
 import { isInside } from '../../base/path-inside.ts';
 import type { CallPath } from '../call.ts';
-import { toSourcePath, toWorkspacePath, type WorkspaceTrees } from '../workspace-rights.ts';
+import {
+  toSourcePath,
+  toWorkspacePath,
+  type WorkspaceTrees,
+} from '../../protocol/workspace-paths.ts';
 
 /** The directories to which patterns can be relative. All are absolute. */
 export interface PatternBases {

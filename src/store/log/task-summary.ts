@@ -1,6 +1,7 @@
 import { truncate } from '../../base/text.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import { addToLedger, knownCost, sumLedger } from '../../protocol/state/ledger.ts';
+import { toSourcePath } from '../../protocol/workspace-paths.ts';
 import { modelName, paidTokens } from '../../protocol/model.ts';
 import type { TaskStatus } from '../../protocol/result.ts';
 import type { OpenQuestionSummary, TaskSummary } from '../task-store.ts';
@@ -21,7 +22,7 @@ function startSummary(event: Created): TaskSummary {
     description: truncate(spec.description, MAX_DESCRIPTION_LENGTH),
     status: 'queued',
     model: modelName(spec.model),
-    cwd: spec.cwd,
+    cwd: findDirectory(spec),
     source: spec.source,
     created: event.ts,
     ended: null,
@@ -30,6 +31,11 @@ function startSummary(event: Created): TaskSummary {
     costUsd: 0,
     ledger: [],
   };
+}
+
+/** Returns the directory in which people find a task: that of a conversation stays the same in a workspace. */
+function findDirectory({ parent, cwd, workspace }: Created['spec']): string {
+  return parent !== null || workspace === undefined ? cwd : (toSourcePath(cwd, workspace) ?? cwd);
 }
 
 /** Returns the summary after one more event; undefined before the `task.created` event. */

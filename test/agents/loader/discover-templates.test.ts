@@ -40,6 +40,7 @@ describe('templates', () => {
       ['one', 'project', '/project/deep/.muster/templates/near.md'],
       ['test-file', 'user', '/home/.config/muster/templates/mine.md'],
       ['refactor-module', 'builtin', 'builtin:refactor-module'],
+      ['best-of-n', 'builtin', 'builtin:best-of-n'],
     ]);
     expect(
       found.shadowed.map(({ item: template, by }) => [
@@ -57,10 +58,15 @@ describe('templates', () => {
     write('elsewhere.md', 'b');
     const untrusted = await discoverDefinitions(TEMPLATES, options(NEW));
     expect(untrusted.skipped.map(({ code }) => code)).toEqual(['untrusted']);
-    expect(untrusted.items.map(({ scope }) => scope)).toEqual(['builtin', 'builtin']);
+    expect(untrusted.items.map(({ scope }) => scope)).toEqual(['builtin', 'builtin', 'builtin']);
     symlinkSync(join(root, 'elsewhere.md'), join(root, 'project/.muster/templates/b.md'));
     const trusted = await discoverDefinitions(TEMPLATES, options());
-    expect(trusted.items.map(({ name }) => name)).toEqual(['a', 'test-file', 'refactor-module']);
+    expect(trusted.items.map(({ name }) => name)).toEqual([
+      'a',
+      'test-file',
+      'refactor-module',
+      'best-of-n',
+    ]);
     expect(trusted.skipped.map(({ path }) => path.replace(root, ''))).toEqual([
       '/project/.muster/templates/b.md',
     ]);
@@ -73,6 +79,6 @@ describe('templates', () => {
     };
     expect(await offered()).toEqual([]);
     write('project/.muster/templates/a.md', 'a');
-    expect(await offered()).toEqual(['a', 'test-file', 'refactor-module']);
+    expect(await offered()).toEqual(['a', 'test-file', 'refactor-module', 'best-of-n']);
   });
 });

@@ -28,6 +28,38 @@ describe('a template file', () => {
     });
   });
 
+  it('may isolate, repeat and score the work on an item', async () => {
+    const fields =
+      'isolation: worktree\nattempts: 4\nmodels: [fast, balanced]\nscore: npm run bench';
+    const found = await read(`---\n${fields}\n---\n{{item}}`);
+    expect(found).toMatchObject({
+      items: [
+        {
+          isolation: 'worktree',
+          attempts: 4,
+          models: ['fast', 'balanced'],
+          score: 'npm run bench',
+          problems: [],
+        },
+      ],
+    });
+  });
+
+  it.each([
+    ['isolation: container', 'invalid-isolation'],
+    ['attempts: 0', 'invalid-attempts'],
+    ['attempts: 1.5', 'invalid-attempts'],
+    ['attempts: 101', 'invalid-attempts'],
+    ['models: []', 'invalid-models'],
+    ['score: [a, b]', 'invalid-score'],
+  ])(
+    'with `%s` is refused, because its tasks could get into each other’s way',
+    async (line, code) => {
+      const found = await read(`---\n${line}\n---\n{{item}}`);
+      expect(found).toMatchObject({ items: [], problems: [{ code }] });
+    },
+  );
+
   it('gets its name from its file, and reports unknown fields', async () => {
     const found = await read('---\ncolour: red\nmax_turns: many\n---\n{{item}}');
     expect(found).toMatchObject({
@@ -57,6 +89,7 @@ describe('a template file', () => {
     expect(found.map(({ name, problems }) => [name, problems])).toEqual([
       ['test-file', []],
       ['refactor-module', []],
+      ['best-of-n', []],
     ]);
   });
 });

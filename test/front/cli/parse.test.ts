@@ -8,6 +8,7 @@ const RUN: RunOptions = {
   prompt: null,
   resume: null,
   readsStdin: true,
+  worktree: null,
   outputFormat: 'text',
   outputSchema: null,
   accept: [],
@@ -114,6 +115,22 @@ describe('without -p', () => {
   });
 });
 
+it.each([
+  [['-p', 'x', '--worktree'], { name: null }],
+  [['-p', '--worktree', 'fix-login', 'x'], { name: 'fix-login' }],
+  [['-p', 'x'], null],
+])('%j chooses the place of the main agent', async (argv, worktree) => {
+  expect(await headlessRun(argv)).toMatchObject({ prompt: 'x', worktree });
+});
+
+it.each([
+  [['-p', '--worktree', 'a prompt'], 'a prompt goes before the flag'],
+  [['-p', 'x', '--worktree', '--add-dir', 'a'], '--add-dir does not go with --worktree'],
+  [['-p', 'x', '--worktree', '--resume', 'a'], '--worktree does not go with a conversation'],
+])('%j is refused', async (argv, message) => {
+  expect(await failure(argv)).toContain(message);
+});
+
 it('takes every flag of a run', async () => {
   const argv = [
     '-p',
@@ -165,6 +182,7 @@ it('takes every flag of a run', async () => {
     'data',
   ];
   expect(await headlessRun(argv)).toEqual({
+    worktree: null,
     prompt: 'hi',
     resume: null,
     readsStdin: true,
@@ -452,7 +470,7 @@ describe('a command', () => {
 });
 
 /** The flags whose value may be left out. */
-const OPTIONAL: ReadonlySet<string> = new Set(['print', 'resume']);
+const OPTIONAL: ReadonlySet<string> = new Set(['print', 'resume', 'worktree']);
 
 describe('an error names the wrong argument and what is valid', () => {
   it.each([
@@ -584,6 +602,7 @@ describe('muster run', () => {
     format: 'text',
     out: null,
     force: false,
+    apply: false,
     verbose: false,
     log: true,
     agents: null,
@@ -593,13 +612,37 @@ describe('muster run', () => {
     trustProject: false,
     flags: [],
   };
+  const TEMPLATE_START = { attempts: null, models: null, score: null };
 
   it.each([
     ['run --list --json', { action: { kind: 'list' }, format: 'json' }],
     [
       'run mend --items a.txt --max-turns 3 --agent Review',
       {
-        action: { kind: 'start', template: 'mend', items: 'a.txt', agent: 'Review', maxTurns: 3 },
+        action: {
+          ...TEMPLATE_START,
+          kind: 'start',
+          template: 'mend',
+          items: 'a.txt',
+          agent: 'Review',
+          maxTurns: 3,
+        },
+      },
+    ],
+    [
+      'run best-of-n it --attempts 4 --models a,b --models c --score bench --apply',
+      {
+        action: {
+          kind: 'start',
+          template: 'best-of-n',
+          items: ['it'],
+          agent: null,
+          maxTurns: null,
+          attempts: 4,
+          models: ['a', 'b', 'c'],
+          score: 'bench',
+        },
+        apply: true,
       },
     ],
     ['run --continue', { action: { kind: 'continue', id: null, retryFailed: false } }],
@@ -618,11 +661,16 @@ describe('muster run', () => {
 
   it.each([
     ['run', 'muster run needs TEMPLATE'],
-    ['run mend', 'muster run needs --items'],
+    ['run mend', 'muster run needs an item'],
     ['run --continue --items a', '--items does not go with a run that continues as it was started'],
     ['run mend --items a --retry-failed', '--retry-failed does not go with a new run'],
     ['run mend --items a --output-format xml', 'must be one of text, json, csv'],
-    ['run a b --items c', 'muster run does not take "b"'],
+    ['run a b --items c', '--items does not go with items on the command line'],
+    ['run a b --models , --attempts 2', '--models names no model'],
+    ['run a b --models x --model y', '--model does not go with --models'],
+    ['run a b --attempts 0', '--attempts must be a whole number of at least 1'],
+    ['run --continue a b', 'a run that continues has its items already'],
+    ['run --continue --score x', '--score does not go with a run that continues'],
   ])('%s is refused', async (line, message) => {
     expect(await failure(line.split(' '))).toContain(message);
   });

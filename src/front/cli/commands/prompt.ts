@@ -21,6 +21,7 @@ export const promptCommand = defineCommand<PromptOptions>({
     'output-format',
     'output-schema',
     'accept',
+    'worktree',
     'continue',
     'resume',
     'screen-reader',
@@ -35,6 +36,7 @@ export const promptCommand = defineCommand<PromptOptions>({
     'muster -p "Where is the retry limit decided?"',
     'git diff | muster -p "Review this change" --output-format json',
     'muster -p "Fix the failing test" --permission-mode acceptEdits --allow "Bash(npm test)"',
+    'muster "Fix the login" --worktree fix-login',
     'muster --continue -p "Now run the tests"',
     'muster -p -- "- a prompt that begins with a dash"',
   ],
@@ -61,8 +63,22 @@ function parsePrompt({ operands, flags }: CommandArguments): PromptOptions {
   const prompt = onlyPrompt([...flags.optionalTexts('print'), ...operands]);
   const isInteractive = !readsStdin && !(isHeadless && resume !== null);
   if (isInteractive && isHeadless) throw new UsageError(NO_PROMPT);
-  const run = { prompt, resume, readsStdin, ...runOptions(flags) };
+  const worktree = readWorktree(flags);
+  const run = { prompt, resume, readsStdin, worktree, ...runOptions(flags) };
   return { isInteractive, isChoosing, hasFlags: flags.hasAny, run };
+}
+
+/** Matches a name that can be a part of the name of a branch. */
+const WORKTREE_NAME = /^[\w.-]{1,60}$/;
+
+function readWorktree(flags: FlagReader): RunOptions['worktree'] {
+  if (!flags.has('worktree')) return null;
+  if (flags.has('add-dir')) throw new UsageError('--add-dir does not go with --worktree');
+  const name = flags.optionalTexts('worktree').at(-1) ?? null;
+  if (name === null || WORKTREE_NAME.test(name)) return { name };
+  throw new UsageError(
+    `--worktree takes a name of letters, digits and -_. such as fix-login, not ${quoteValue(name)}; a prompt goes before the flag: muster "…" --worktree`,
+  );
 }
 
 /** Whether the user will choose the conversation in the terminal UI: `--resume` has no id. */
@@ -92,6 +108,9 @@ function checkResumeFlags(flags: FlagReader, { isNamed }: { readonly isNamed: bo
   }
   if (flags.has('accept')) {
     throw new UsageError('--accept cannot be added to a conversation that exists already');
+  }
+  if (flags.has('worktree')) {
+    throw new UsageError('--worktree does not go with a conversation that has its place already');
   }
   if (flags.has('no-log')) {
     throw new UsageError('--no-log does not go with a conversation that is in the logs');

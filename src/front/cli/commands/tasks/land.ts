@@ -2,6 +2,7 @@ import type { LandingForm, LandingOutcome } from '../../../../api/index.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { plural } from '../../../../base/text.ts';
 import type { CompletionValues } from '../../completion-values.ts';
+import { describeOutcome, outcomeJson } from './landing-outcome.ts';
 import { printJsonDocument, printLines } from './print.ts';
 import { defineTasksCommand } from './with-tasks.ts';
 
@@ -92,34 +93,7 @@ function printOutcome(
   done: 'applied' | 'undone',
   { json }: { readonly json: boolean },
 ): number {
-  const { kind, id } = outcome;
-  if (json) {
-    const { kind: status, id: task_id, ...rest } = outcome;
-    printJsonDocument({ task_id, status, ...rest });
-  } else if (kind === 'conflicts') {
-    printLines(
-      `task ${id}: nothing was changed, because ${plural(outcome.conflicts.length, 'file')} cannot be merged:`,
-      ...outcome.conflicts.flatMap(({ path, reason, hunks }) => [
-        `${path}: ${reason}`,
-        ...(hunks === '' ? [] : [hunks]),
-      ]),
-    );
-  } else {
-    for (const path of outcome.left)
-      printLines(`${path}: left as it is, because it was changed meanwhile`);
-    printLines(describeDone(outcome, done));
-  }
-  return kind === 'conflicts' ? 1 : 0;
-}
-
-function describeDone(
-  outcome: Exclude<LandingOutcome, { kind: 'conflicts' }>,
-  done: 'applied' | 'undone',
-): string {
-  const { id } = outcome;
-  if (outcome.kind === 'aborted') return `task ${id}: the files are as they were before`;
-  const { paths, commit } = outcome;
-  if (paths.length === 0) return `task ${id}: your files contain all its changes already`;
-  const as = commit === null ? '' : ` as commit ${commit.slice(0, 10)}`;
-  return `task ${id}: ${done} in ${plural(paths.length, 'file')}${as}: ${paths.join(', ')}`;
+  if (json) printJsonDocument(outcomeJson(outcome));
+  else printLines(...describeOutcome(outcome, done));
+  return outcome.kind === 'conflicts' ? 1 : 0;
 }

@@ -132,6 +132,7 @@ export function continuedRun(id: string, text: string | null, flags: FlagReader)
     prompt: text,
     resume: { id },
     readsStdin: true,
+    worktree: null,
     ...run,
     outputFormat: flags.has('json') ? 'json' : outputFormat,
   };

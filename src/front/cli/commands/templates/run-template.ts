@@ -3,8 +3,11 @@ import {
   loadDefinitions,
   loadSessions,
   type EventListener,
+  type LandingOutcome,
   type Muster,
   type Run,
+  type TemplateReport,
+  type TemplateRequest,
 } from '../../../../api/index.ts';
 import { errorMessage, UsageError } from '../../../../base/errors.ts';
 import { collapseWhitespace, plural } from '../../../../base/text.ts';
@@ -13,6 +16,9 @@ import { checkNewFile, SHARED_MODE, writeNewFile, type OutputFile } from '../../
 import { printNotice } from '../../output.ts';
 import { musterOptions, reportOffline } from '../../run-prompt.ts';
 import { readAll } from '../../stdin.ts';
+import { describeOutcome } from '../tasks/landing-outcome.ts';
+import { printLines } from '../tasks/print.ts';
+import { askToLand, landAttempts, listLandable } from './land-attempts.ts';
 import { reportText } from './table.ts';
 import type { TemplateAction, TemplateRunOptions } from '../../run-options.ts';
 import { dropMissing } from '../../../../base/drop-missing.ts';
@@ -22,12 +28,45 @@ import type { CommandContext } from '../../command.ts';
 type Start = Extract<TemplateAction, { readonly kind: 'start' }>;
 type Continue = Extract<TemplateAction, { readonly kind: 'continue' }>;
 
-/** Starts or continues the run of a template, and prints its results. Returns the exit code. */
+/**
+ * Starts or continues the run of a template, lands the best attempts if the user wants that, and prints the results.
+ * Returns the exit code.
+ */
 export async function runTemplate(
   options: TemplateRunOptions,
   action: Start | Continue,
+  context: CommandContext,
 ): Promise<number> {
   const out = outFile(options);
+  const { code, report } = await runToReport(options, action);
+  if (report === null) return code;
+  const { format } = options;
+  const waiting = ENDED.has(report.status) ? listLandable(report) : [];
+  const landings = options.apply ? await landAttempts(waiting, options) : [];
+  const text = reportText(report, format, landings);
+  if (out !== null) await writeNewFile(out, [text]);
+  else printText(text, format === 'text' ? 'exact' : 'plain');
+  if (options.apply) return hasConflicts(landings) ? CONFLICT_CODE : code;
+  if (format !== 'text' || waiting.length === 0 || context.confirm === null) return code;
+  if (!(await context.confirm(askToLand(waiting)))) return code;
+  const later = await landAttempts(waiting, options);
+  for (const outcome of later) printLines(...describeOutcome(outcome, 'applied'));
+  return hasConflicts(later) ? CONFLICT_CODE : code;
+}
+
+/** The states of a run that has ended by itself. Otherwise nothing lands, because a better attempt may follow. */
+const ENDED: ReadonlySet<TemplateReport['status']> = new Set(['completed', 'partial', 'failed']);
+const CONFLICT_CODE = 1;
+
+function hasConflicts(landings: readonly LandingOutcome[]): boolean {
+  return landings.some(({ kind }) => kind === 'conflicts');
+}
+
+/** Runs to the end. Returns the exit code and the report, which is null if a signal ended the run before it started. */
+async function runToReport(
+  options: TemplateRunOptions,
+  action: Start | Continue,
+): Promise<{ readonly code: number; readonly report: TemplateReport | null }> {
   const session = await musterOptions(options);
   // A run can only continue in its log.
   const { createMuster } = await loadSessions();
@@ -43,16 +82,12 @@ export async function runTemplate(
       action.kind === 'start'
         ? startRun(muster, action, { onEvent, signal })
         : continueRun(muster, action, onEvent);
-    const { dataDir, format, verbose } = options;
+    const { dataDir, verbose } = options;
     const { id, code } = await runItems(muster, begin, {
       verbose: verbose || muster.verbose,
       dataDir: dataDir === null ? null : resolve(dataDir),
     });
-    if (id === null) return code;
-    const text = reportText(muster.templateReport(id), format);
-    if (out !== null) await writeNewFile(out, [text]);
-    else printText(text, format === 'text' ? 'exact' : 'plain');
-    return code;
+    return { code, report: id === null ? null : muster.templateReport(id) };
   } finally {
     await muster.close();
   }
@@ -75,19 +110,28 @@ async function startRun(
   action: Start,
   { onEvent, signal }: { readonly onEvent: EventListener; readonly signal: AbortSignal },
 ): Promise<Run> {
+  const { source, items } = await readActionItems(muster, action.items, signal);
+  noticeUnfinished(muster, action.template);
+  reportOffline(muster);
+  const { template, agent, maxTurns, attempts, models, score } = action;
+  const chosen = dropMissing({ agent, maxTurns, attempts, models, score });
+  return muster.startTemplate({ template, items, source, ...chosen }, onEvent);
+}
+
+async function readActionItems(
+  muster: Muster,
+  items: Start['items'],
+  signal: AbortSignal,
+): Promise<Pick<TemplateRequest, 'source' | 'items'>> {
+  if (typeof items !== 'string') return { source: { kind: 'arguments' }, items };
   const { loadItems } = await loadDefinitions();
-  const { source, items } = await loadItems({
-    argument: action.items,
-    path: resolve(action.items),
+  return await loadItems({
+    argument: items,
+    path: resolve(items),
     cwd: muster.cwd,
     readStdin: () => readAll('--items -', signal),
     signal,
   });
-  noticeUnfinished(muster, action.template);
-  reportOffline(muster);
-  const { template, agent, maxTurns } = action;
-  const request = { template, items, source, ...dropMissing({ agent, maxTurns }) };
-  return muster.startTemplate(request, onEvent);
 }
 
 /** Says how to continue an unfinished run of the same template, because the user may have meant to continue that run. */

@@ -4,15 +4,19 @@ import { reportText } from '../../../../../src/front/cli/commands/templates/tabl
 
 const ROW: ItemRow = {
   index: 1,
+  attempt: 1,
   item: 'a',
   status: 'completed',
   taskId: 'abcdefghijkl',
+  model: 'anthropic/m',
   turns: 2,
   tokens: 1_234,
   costUsd: 0.01,
   durationMs: 1_500,
   result: 'first\nsecond',
   error: null,
+  score: null,
+  changes: null,
   warnings: [],
 };
 
@@ -28,9 +32,9 @@ describe('the results of a run', () => {
     expect(
       csvOf({}, { item: 'a,"b"\nc' }, { item: { x: 'y' }, costUsd: null, taskId: null }),
     ).toEqual([
-      '1,a,completed,abcdefghijkl,2,1234,0.01,1500,first,,',
-      '1,"a,""b""\nc",completed,abcdefghijkl,2,1234,0.01,1500,first,,',
-      '1,"{""x"":""y""}",completed,,2,1234,,1500,first,,',
+      '1,a,completed,abcdefghijkl,2,1234,0.01,1500,first,,,1,anthropic/m,,,,,,false',
+      '1,"a,""b""\nc",completed,abcdefghijkl,2,1234,0.01,1500,first,,,1,anthropic/m,,,,,,false',
+      '1,"{""x"":""y""}",completed,,2,1234,,1500,first,,,1,anthropic/m,,,,,,false',
     ]);
   });
 
@@ -50,8 +54,8 @@ describe('the results of a run', () => {
       { warnings: [] },
       { warnings: ['tests were not run', '=a\nb'] },
     ]);
-    expect(csvOf(row)[0]).toMatch(/,first,,tests were not run; =a b$/);
-    expect(csvOf({ warnings: ['=a'] })[0]).toMatch(/,'=a$/);
+    expect(csvOf(row)[0]).toMatch(/,first,,tests were not run; =a b,/);
+    expect(csvOf({ warnings: ['=a'] })[0]).toMatch(/,'=a,/);
   });
 
   it('are a table with one line for each item, whatever the items contain', () => {
