@@ -26,6 +26,7 @@ import type { MusterOptions } from '../setup/options.ts';
 import { Retention } from '../setup/retention.ts';
 import { announceMissingSandbox, openConfiguredSandbox } from '../setup/sandbox.ts';
 import { createEngineSettings } from '../setup/settings.ts';
+import { openWorkspacesLater } from '../workspaces/open-later.ts';
 import { createSessionWorkspaces, finishLandings } from '../workspaces/session-workspaces.ts';
 import { openSessionLanguages, type SessionLanguages } from '../setup/languages.ts';
 import { loadWebAccess, openSearch } from '../setup/web.ts';
@@ -90,6 +91,8 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   const { mode } = config.permissions;
   // The first prompt may contain the key, which is removed from logs and requests only if it is known by then.
   await models.keyRead;
+  const { environment } = session;
+  const workspaces = openWorkspacesLater({ store, dataDir: directory, environment, onNotice });
   return {
     engine,
     inbox,
@@ -124,8 +127,10 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
       store,
       clock: systemClock,
       days: config.store.retentionDays,
+      workspaces: canWriteDataDir ? workspaces : null,
       onNotice,
     }),
+    workspaces,
     maxTurns: options.maxTurns ?? null,
     modeFlag: settings.get('permissions.mode')?.source.kind === 'flag' ? mode : null,
     verbose: config.taskTool.enableVerboseLogging,

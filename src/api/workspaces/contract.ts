@@ -19,6 +19,8 @@ export type LandingOutcome =
       readonly left: readonly string[];
       /** The new commit of the branch; null if there is none. */
       readonly commit: string | null;
+      /** The reason why the workspace stays although its changes have landed; null if it does not. */
+      readonly kept: string | null;
     }
   | { readonly kind: 'aborted'; readonly id: string; readonly left: readonly string[] }
   | {

@@ -108,6 +108,8 @@ function printOutcome(
     for (const path of outcome.left)
       printLines(`${path}: left as it is, because it was changed meanwhile`);
     printLines(describeDone(outcome, done));
+    if (outcome.kind === 'landed' && outcome.kept !== null)
+      printLines(`its workspace stays: ${outcome.kept}`);
   }
   return kind === 'conflicts' ? 1 : 0;
 }
