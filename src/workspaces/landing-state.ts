@@ -52,10 +52,10 @@ export function hasUnfinishedLanding(directory: string): boolean {
 function findLandingState(record: WorkspaceRecord, directory: string): LandingState {
   const { status, result, isDiscarded } = record;
   if (hasUnfinishedLanding(directory)) return 'unfinished';
-  const last = readNewestLanding(directory);
+  const last = findNewestLanding(directory)?.journal;
   if (status === 'removed') {
     if (isDiscarded === true) return 'discarded';
-    if (last === null) return 'gone';
+    if (last === undefined) return 'gone';
     return last.kind === 'apply' ? 'landed' : 'undone';
   }
   // The process has died after the landing and before the removal of the workspace.
@@ -64,11 +64,23 @@ function findLandingState(record: WorkspaceRecord, directory: string): LandingSt
   return hasLanded ? 'landed' : 'open';
 }
 
-function readNewestLanding(directory: string): LandingJournal | null {
-  const number = listLandingNumbers(directory).at(-1);
-  if (number === undefined) return null;
+/** Finds the newest finished landing of a workspace, or the newest one of a kind. A damaged journal counts as none. */
+export function findNewestLanding(
+  directory: string,
+  kind?: LandingJournal['kind'],
+): { readonly directory: string; readonly journal: LandingJournal } | null {
+  for (const number of listLandingNumbers(directory).toReversed()) {
+    const numbered = numberedDirectory(directory, number);
+    const journal = readJournalIfWhole(numbered);
+    if (journal !== null && (kind === undefined || journal.kind === kind))
+      return { directory: numbered, journal };
+  }
+  return null;
+}
+
+function readJournalIfWhole(directory: string): LandingJournal | null {
   try {
-    return readJournal(numberedDirectory(directory, number));
+    return readJournal(directory);
   } catch (thrown) {
     // A damaged journal says nothing about the landing.
     if (thrown instanceof MusterError) return null;

@@ -7,6 +7,8 @@ import type { Environment } from '../../sys/env.ts';
 import { endWorkspace, type WorkspaceEnd } from '../../workspaces/end.ts';
 import { formatDiff } from '../../workspaces/format-diff.ts';
 import { listDifferences } from '../../workspaces/list-differences.ts';
+import { planLanding } from '../../workspaces/landing/plan-landing.ts';
+import { readLandingState } from '../../workspaces/landing-state.ts';
 import { undoLanding, recoverLanding } from '../../workspaces/landing/land.ts';
 import { listUnfinishedLandings } from '../../workspaces/landing/unfinished.ts';
 import {
@@ -19,6 +21,7 @@ import {
 import { discardWorkspace } from '../../workspaces/remove.ts';
 import { createCommandRunner } from './command-runner.ts';
 import { createLandingContext, proposeLanding, toLandingConflict } from './propose-landing.ts';
+import { readLeftDiff } from './left-diff.ts';
 import { pruneWorkspaces } from './prune-workspaces.ts';
 import { removeRecovered } from './remove-landed.ts';
 import type { LandingForm, LandingOutcome, StoredWorkspaces } from './contract.ts';
@@ -47,6 +50,20 @@ export function openStoredWorkspaces(parts: StoredParts): StoredWorkspaces {
       const record = requireOpen(findRecord(parts, prefix));
       return formatDiff(await listDifferences(record, access), MAX_DIFF_LENGTH);
     },
+    async preview(prefix) {
+      const found = requireOpen(findRecord(parts, prefix));
+      requireIdle(parts, found);
+      const { record } = await readEnd(parts, found);
+      if (record.status !== 'ended') return { diff: '', files: 0, conflicts: [] };
+      const differences = await listDifferences(record, access);
+      const diff = formatDiff(differences, MAX_DIFF_LENGTH);
+      const plan = planLanding(differences, record.source);
+      return plan.kind === 'conflicts'
+        ? { diff, files: differences.length, conflicts: plan.conflicts.map(toLandingConflict) }
+        : { diff, files: plan.changes.length, conflicts: [] };
+    },
+    leftDiff: (id, maxLength) => readLeftDiff(id, maxLength, { dataDir, ...access }),
+    landingState: (id) => readLandingState(dataDir, id),
     apply: (prefix, form) => applyWorkspace(parts, prefix, form),
     async undo(prefix) {
       const { id } = findRecord(parts, prefix);
