@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { isId } from '../../src/base/ids.ts';
 import { toolResultRounds } from '../../src/testing/index.ts';
 import { needs } from '../needs.ts';
 import { waitUntilPasses } from '../wait-until-passes.ts';
@@ -34,16 +35,16 @@ async function openRepository(): Promise<World> {
   return world;
 }
 
-/** Runs the task, and returns its id. */
-async function runTask(terminal: TmuxTerminal): Promise<string> {
+/** Runs the task, and returns the beginning of its id. */
+async function runTask(terminal: TmuxTerminal, { sandbox }: World): Promise<string> {
   await terminal.sees('/help');
   terminal.type('go');
   terminal.press('Enter');
   await terminal.sees('all done');
-  const screen = await terminal.sees(
-    /✓ general-purpose \w{6} \[worktree: 1 file changed\] change a/,
-  );
-  return /✓ general-purpose (\w{6}) \[worktree/.exec(screen)?.[1] ?? '';
+  const [id = ''] = readdirSync(join(sandbox.data, 'workspaces')).filter((name) => isId(name));
+  await type(terminal, `/task-status ${id.slice(0, 8)}`);
+  await terminal.sees(/works in its own worktree, branch muster\/\w+\/change-a: 1 file changed/);
+  return id.slice(0, 8);
 }
 
 async function type(terminal: TmuxTerminal, text: string): Promise<void> {
@@ -62,7 +63,7 @@ inTerminal(
       env: model.env('anthropic'),
       size: [110, 34],
     });
-    const id = await runTask(terminal);
+    const id = await runTask(terminal, world);
     await type(terminal, `/task-diff ${id}`);
     await terminal.sees(/-two[^]*\+TWO/);
     terminal.press('Escape');
@@ -84,7 +85,7 @@ inTerminal('conflicts are named and nothing is changed; discarding asks first', 
     env: model.env('anthropic'),
     size: [110, 34],
   });
-  const id = await runTask(terminal);
+  const id = await runTask(terminal, world);
   const mine = 'one\nzwei\nthree\n';
   writeFileSync(join(cwd, 'a.txt'), mine);
   await type(terminal, `/task-apply ${id}`);

@@ -85,6 +85,10 @@ describe('the views of tasks in worktrees', () => {
       new RegExp(`\\n {14}\\[worktree muster/${first}/[a-z-]+: [12] files? changed\\]\\n`),
     );
     expect(show.stdout).toMatch(/\nChanged by several tasks[^\n]*\n {2}src\/a\.txt: /);
+    const page = await world.run(['tasks', 'show', root, '--html', '-', ...data]);
+    expect(page.stdout).toMatch(
+      new RegExp(`<summary>What it changed \\[worktree muster/${first}/[^<]*</summary>[^]*\\+ONE`),
+    );
     const applied = await world.run(['tasks', 'apply', first, '--no-commit', ...data]);
     expect(applied).toMatchObject({ code: 0 });
     const discarded = await world.run(['tasks', 'discard', second, ...data]);
@@ -93,6 +97,9 @@ describe('the views of tasks in worktrees', () => {
     expect(after.stdout).toMatch(new RegExp(`muster/${first}/[a-z-]+: landed\\]\\n`));
     expect(after.stdout).toMatch(new RegExp(`muster/${second}/[a-z-]+: discarded\\]\\n`));
     expect(after.stdout).not.toContain('Changed by several tasks');
+    const later = await world.run(['tasks', 'show', root, '--html', '-', ...data]);
+    expect(later.stdout).toMatch(/<summary>What has landed [^<]*<\/summary>[^]*\+ONE/);
+    expect(later.stdout).not.toContain('+THREE');
     const json: unknown = JSON.parse(
       (await world.run(['tasks', 'list', '--json', ...data])).stdout,
     );
