@@ -1,3 +1,4 @@
+import { dropMissing } from '../../base/drop-missing.ts';
 import { denyLinkTargets } from '../permissions/link-targets.ts';
 import type { AttachPort } from '../../protocol/attachment.ts';
 import type { Decision, Rights } from '../../protocol/permission.ts';
@@ -194,7 +195,10 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
           confined.release();
           leaveLoopback?.();
         };
-        return { ...confined, held: { access, network, monitored: confined.monitored }, release };
+        const { monitored } = confined;
+        const { workspace } = rights;
+        const held = { access, network, monitored, ...dropMissing({ workspace }) };
+        return { ...confined, held, release };
       } catch (thrown) {
         leaveLoopback?.();
         throw thrown;
