@@ -41,7 +41,7 @@ async function runTask(terminal: TmuxTerminal, { sandbox }: World): Promise<stri
   terminal.type('go');
   terminal.press('Enter');
   await terminal.sees('all done');
-  const [id = ''] = readdirSync(join(sandbox.data, 'workspaces')).filter((name) => isId(name));
+  const id = readdirSync(join(sandbox.data, 'workspaces')).find(isId) ?? '';
   await type(terminal, `/task-status ${id.slice(0, 8)}`);
   await terminal.sees(/works in its own worktree, branch muster\/\w+\/change-a: 1 file changed/);
   return id.slice(0, 8);

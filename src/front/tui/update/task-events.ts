@@ -109,7 +109,7 @@ export function readStatus(state: AppState): Update {
 }
 
 /** Requests the context window of the main task's model, once for each model. */
-export function readContextWindow(state: AppState): Update {
+function readContextWindow(state: AppState): Update {
   const model = rootRow(state.tree)?.model;
   if (state.surface === 'lines' || model === undefined || model === state.contextWindow?.model) {
     return next(state);
