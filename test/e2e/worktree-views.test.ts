@@ -6,7 +6,7 @@ import { toolResultRounds, type RecordedRequest } from '../../src/testing/index.
 import { eventsOf } from './muster.ts';
 import { bash, openWorld, type World } from './world.ts';
 
-const FLAGS = ['--permission-mode', 'acceptEdits', '--allow', 'Bash'];
+const FLAGS = ['--permission-mode', 'acceptEdits', '--allow', 'Bash', '--verbose'];
 
 function git(directory: string, ...args: readonly string[]): string {
   const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@localhost'];
@@ -56,6 +56,13 @@ async function runSiblings(world: World) {
   );
   const root = eventsOf(run)[0]?.task ?? '';
   const [first = '', second = ''] = opened;
+  for (const id of [first, second]) {
+    const name = `general-purpose ${id.slice(0, 6)}`;
+    expect(run.stderr).toMatch(
+      new RegExp(`▸ ${name}: change \\w+ \\[worktree muster/${id}/change-\\w+\\]`),
+    );
+    expect(run.stderr).toMatch(new RegExp(`✓ ${name}: .*, worktree: [12] files? changed\n`));
+  }
   return { root, first, second };
 }
 
