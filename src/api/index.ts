@@ -100,7 +100,8 @@ export type {
   StopRequest,
 } from './session/contract.ts';
 export type { WorkspaceProblem } from './workspaces/workspace-problems.ts';
-export type { LandingForm, LandingOutcome } from './workspaces/contract.ts';
+export type { LandingForm, LandingOutcome, LandingPreview } from './workspaces/contract.ts';
+export type { WorkspaceSummary } from '../workspaces/landing-state.ts';
 export type { MusterOptions, ResumeRequest, RunRequest } from './setup/options.ts';
 export type { ListedModelsReport } from './setup/listed-models.ts';
 export type { PlannedProbe, ProviderProbeReport } from './setup/probe-report.ts';

@@ -1,5 +1,6 @@
 import { truncate } from '../base/text.ts';
-import type { Decision } from '../protocol/permission.ts';
+import { isInside } from '../base/path-inside.ts';
+import type { Decision, Rights } from '../protocol/permission.ts';
 import {
   listPaths,
   type CallPath,
@@ -8,6 +9,7 @@ import {
   type ResolvedCall,
 } from './call.ts';
 import { hasCallEffect, isProvable, type DecisionInput } from './decision-input.ts';
+import { toWorkspacePath } from '../protocol/workspace-paths.ts';
 import { isProtectedPath } from './protected-paths.ts';
 import { couldCommandMatch } from './rules/command-rules.ts';
 import { printRule } from './rules/rules.ts';
@@ -26,7 +28,7 @@ export function checkHardRules(input: DecisionInput): Decision | undefined {
     checkVariables(input.call) ??
     checkWorktreeGit(input) ??
     checkGuardedPaths(input, input.call.access) ??
-    checkRoots(input.call) ??
+    checkRoots(input.call, input.rights) ??
     checkAddresses(input)
   );
 }
@@ -132,21 +134,30 @@ export function checkHardRulesOfReads(input: DecisionInput): Decision | undefine
   const call = input.asRead?.call;
   return call === undefined
     ? undefined
-    : (checkGuardedPaths(input, call.access) ?? checkRoots(call));
+    : (checkGuardedPaths(input, call.access) ?? checkRoots(call, input.rights));
 }
 
 /** Tools whose paths are directories. The path of Bash is the directory in which its command runs. */
 const DIRECTORY_TOOLS: ReadonlySet<string> = new Set(['LS', 'Glob', 'Bash']);
 
-function checkRoots({ tool, access }: ResolvedCall): Decision | undefined {
+function checkRoots(
+  { tool, access }: ResolvedCall,
+  { workspace }: Pick<Rights, 'workspace'>,
+): Decision | undefined {
   const outside = listPaths(access).find((path) => !path.insideRoots);
   if (outside === undefined) return undefined;
   const { real } = outside;
+  const reason = `${quotePath(outside)} is outside the workspace roots. No rule or mode allows that; only a person can, for one call.`;
+  if (workspace !== undefined && isInside(workspace.source, real)) {
+    const here = JSON.stringify(toWorkspacePath(real, workspace));
+    const instead = `This task works in its own worktree, where that path is ${here}: use it.`;
+    return { verdict: 'ask', step: 'floor', reason, instead };
+  }
   const directory = DIRECTORY_TOOLS.has(tool) ? real : parentDirectory(real);
   return {
     verdict: 'ask',
     step: 'floor',
-    reason: `${quotePath(outside)} is outside the workspace roots. No rule or mode allows that; only a person can, for one call.`,
+    reason,
     wouldAllow: `--add-dir ${JSON.stringify(directory)}`,
   };
 }

@@ -1,3 +1,4 @@
+import type { TaskWorkspace } from './workspace.ts';
 import type { CleanupResult } from '../base/cleanup-result.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Clock } from '../base/clock.ts';
@@ -403,6 +404,8 @@ export interface CommandLimits {
   readonly network: boolean;
   /** True if the started process is a monitor outside the sandbox, which reports about the command on stderr. */
   readonly monitored: boolean;
+  /** The workspace in which the task works. Default: none. */
+  readonly workspace?: Pick<TaskWorkspace, 'source' | 'tree'>;
 }
 
 /** The environment variables of the commands of a task. */

@@ -56,6 +56,12 @@ export interface WorkspaceResult {
   readonly conflicts: readonly ExpectedConflict[];
 }
 
+/**
+ * The state of the changes in a workspace, as its directory says. `unfinished`: a landing, or the undoing of one, has
+ * begun and has not ended. `gone`: there is no workspace any more, and nothing says why.
+ */
+export type LandingState = 'open' | 'unfinished' | 'landed' | 'undone' | 'discarded' | 'gone';
+
 /** The maximum number of changed files that a result lists. */
 export const MAX_LISTED_CHANGES = 200;
 
@@ -100,6 +106,8 @@ export interface WorkspacePort {
    * does not contain the result.
    */
   close(task: WorkspaceTask): Promise<WorkspaceResult | null>;
+  /** Reads what has become of the changes of tasks. A task that the map leaves out has no workspace any more. */
+  landingStates(ids: readonly string[]): Promise<ReadonlyMap<string, LandingState>>;
   /** Returns the changes in a workspace as a unified diff of at most `maxLength` UTF-16 units, with a note about the rest. */
   diff(id: string, maxLength: number, signal: AbortSignal): Promise<string>;
   /** Merges the changes of a workspace with the present files of its source, without writing anything. */
@@ -151,8 +159,8 @@ export type LandingProposal =
       /**
        * Changes the files, after the acceptance criteria of the task have passed on the merged files. Rejects with
        * MusterError if a file has changed since the proposal, or the merged files are not accepted. Returns the new commit
-       * of the branch, if there is one.
+       * of the branch, if there is one, and the reason why the workspace stays, if it does.
        */
-      land(): Promise<{ readonly commit: string | null }>;
+      land(): Promise<{ readonly commit: string | null; readonly kept: string | null }>;
     }
   | { readonly ok: false; readonly conflicts: readonly LandingConflict[] };

@@ -332,6 +332,7 @@ export function createLoggedWorkspaces(script: RerunLog): WorkspacePort {
     plan: () => {
       throw new Error(NO_WORKSPACES);
     },
+    landingStates: async () => new Map(),
     diff: () => Promise.reject(new Error(NO_WORKSPACES)),
     proposeLanding: () => Promise.reject(new Error(NO_WORKSPACES)),
     discard: () => Promise.reject(new Error(NO_WORKSPACES)),

@@ -9,6 +9,13 @@ import { liveEventFilter } from '../protocol/events/rewound.ts';
 import type { Span } from './span.ts';
 import { Timeline } from './timeline.ts';
 import { addTurnEvent, type TurnRow } from './turn-rows.ts';
+import type { ChangedPaths } from '../protocol/state/overlaps.ts';
+import {
+  listChangedPaths,
+  viewWorkspace,
+  type WorkspaceView,
+} from '../protocol/state/workspace-view.ts';
+import type { LandingState } from '../protocol/workspace.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 
 /** A task as its log describes it. Times are milliseconds since the epoch. */
@@ -41,6 +48,15 @@ export interface TaskReport {
   readonly events: number;
   /** The rewinds of the task. */
   readonly rewinds: readonly RewindRow[];
+  /** The workspace of the task; null if it has none. */
+  readonly workspace: ReportedWorkspace | null;
+}
+
+/** The workspace of a task, with the files that the task has changed there. */
+export interface ReportedWorkspace extends WorkspaceView, ChangedPaths {
+  readonly landing: LandingState;
+  /** True if the task has ended and left changes. */
+  readonly hasLeftChanges: boolean;
 }
 
 /** A rewind of a task. */
@@ -51,6 +67,14 @@ export interface RewindRow {
   readonly to: number;
   readonly at: number;
   readonly files: number;
+}
+
+/** The moment of a report. */
+interface ReportedMoment {
+  readonly isOwned: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly landing: LandingState;
 }
 
 /** Builds the report of a task in one pass over its events, in order. */
@@ -92,9 +116,9 @@ export class TaskReportFold {
   /**
    * Returns the report, or null if the event with the specification is missing.
    *
-   * @param at `isOwned` is whether a living process runs the task
+   * @param at `isOwned` is whether a living process runs the task; `landing`: what has become of its changes
    */
-  report(at: { readonly isOwned: boolean; readonly now: number }): TaskReport | null {
+  report(at: ReportedMoment): TaskReport | null {
     const { state } = this.fold;
     if (state === null) return null;
     const status = findStatus(state, at);
@@ -126,8 +150,18 @@ export class TaskReportFold {
       warnings: state.warnings,
       events: this.events,
       rewinds: this.rewinds,
+      workspace: reportWorkspace({ ...state, status }, at.landing),
     };
   }
+}
+
+function reportWorkspace(state: TaskState, landing: LandingState): ReportedWorkspace | null {
+  const view = viewWorkspace(state, landing);
+  const { id, workspace } = state.spec;
+  if (view === null || workspace === undefined) return null;
+  const { source } = workspace;
+  const hasLeftChanges = state.workspace.left?.isChanged === true;
+  return { ...view, id, source, paths: listChangedPaths(state), landing, hasLeftChanges };
 }
 
 /** Returns the status of a task. A task without an end and without an owner was interrupted. */

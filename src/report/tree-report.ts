@@ -1,5 +1,7 @@
 import { addUsageTotals, NO_USAGE_TOTAL, type UsageTotal } from '../protocol/state/ledger.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
+import { findOverlaps, type Overlap } from '../protocol/state/overlaps.ts';
+import type { LandingState } from '../protocol/workspace.ts';
 import { errorMessage, MusterError } from '../base/errors.ts';
 import { TaskReportFold, type TaskReport } from './task-report.ts';
 
@@ -42,7 +44,7 @@ export interface LogSource {
 export function createTreeReport(
   source: LogSource,
   id: string,
-  { now, visit = () => {} }: TreeReportOptions,
+  { now, visit = () => {}, landingOf = () => 'gone' }: TreeReportOptions,
 ): TreeReport {
   const rows: TreeRow[] = [];
   const times = new TreeClock();
@@ -52,7 +54,7 @@ export function createTreeReport(
     // Show each log once, because damaged logs may name each other as children.
     if (seen.has(next.id)) continue;
     seen.add(next.id);
-    const row = createRow(source, next, { now, visit, times });
+    const row = createRow(source, next, { now, visit, landingOf, times });
     if (row.report === null && next.level === 0) {
       throw new MusterError('NOT_FOUND', `task ${id}: ${row.problem ?? 'its log is empty'}`);
     }
@@ -70,6 +72,8 @@ export interface TreeReportOptions {
   readonly now: number;
   /** Called once with each event. The event's time is that of the report. */
   readonly visit?: (event: TaskEvent) => void;
+  /** Returns what has become of the changes in the workspace of a task. Default: there are no workspaces any more. */
+  readonly landingOf?: (id: string) => LandingState;
 }
 
 const WITHOUT_SPECIFICATION = 'its specification (task.created) is missing or damaged in its log';
@@ -77,7 +81,7 @@ const WITHOUT_SPECIFICATION = 'its specification (task.created) is missing or da
 function createRow(
   source: LogSource,
   { id, level }: { readonly id: string; readonly level: number },
-  { now, visit, times }: Required<TreeReportOptions> & { readonly times: TreeClock },
+  { now, visit, landingOf, times }: Required<TreeReportOptions> & { readonly times: TreeClock },
 ): TreeRow {
   const scan = (each: (event: TaskEvent) => void) => {
     const log = times.log(id);
@@ -93,7 +97,7 @@ function createRow(
       fold.add(event);
       visit(event);
     });
-    const report = fold.report({ isOwned, now: now - log.aheadMs });
+    const report = fold.report({ isOwned, now: now - log.aheadMs, landing: landingOf(id) });
     return { id, level, report, problem: report === null ? WITHOUT_SPECIFICATION : null };
   } catch (thrown) {
     if (level === 0) throw thrown;
@@ -157,4 +161,14 @@ export interface LogClock {
   aheadMs: number;
   /** Returns the next event with its time on the timeline as `ts`. */
   timed(event: TaskEvent): TaskEvent;
+}
+
+/** Finds the files that several tasks of a tree have changed and that wait in their workspaces. */
+export function findTreeOverlaps({ rows }: TreeReport): readonly Overlap[] {
+  const workspaces = rows.flatMap(({ report }) => report?.workspace ?? []);
+  return findOverlaps(workspaces.filter(({ landing }) => isWaiting(landing)));
+}
+
+function isWaiting(landing: LandingState): boolean {
+  return landing === 'open' || landing === 'unfinished';
 }

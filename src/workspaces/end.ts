@@ -6,6 +6,7 @@ import type { ChangedFile } from '../protocol/workspace.ts';
 import { titleOf } from '../base/title.ts';
 import { sanitizeLine } from '../base/terminal-text.ts';
 import { repairBranchFiles } from './branch-files.ts';
+import { hasChangedSince } from './changed-since.ts';
 import { compareDirectories } from './compare-copies.ts';
 import type { PathDifference } from './difference.ts';
 import { countChangedLines } from './format-diff.ts';
@@ -93,7 +94,12 @@ async function endWorktree(
     const ended: WorkspaceRecord = {
       ...record,
       status: 'ended',
-      result: { commit, commits, endedAt: new Date().toISOString() },
+      // A landing counts only if it began after the end of the task, so the same end keeps its time.
+      result: {
+        commit,
+        commits,
+        endedAt: result?.commit === commit ? result.endedAt : new Date().toISOString(),
+      },
     };
     writeWorkspaceRecord(ended);
     const files = await listTreeChanges(git, place, parts.base, commit);
@@ -154,10 +160,13 @@ async function endCopy(record: WorkspaceRecord, access: WorkspaceAccess): Promis
     await removeWorkspace(record, { ...access, discard: 'changes' });
     return { record: { ...record, status: 'removed' }, isChanged: false, files: [], ...counts };
   }
+  const { result } = record;
+  const isSame =
+    result !== undefined && !hasChangedSince(record.tree, result.endedAt, record.links);
   const ended: WorkspaceRecord = {
     ...record,
     status: 'ended',
-    result: { commit: null, endedAt: new Date().toISOString() },
+    result: isSame ? result : { commit: null, endedAt: new Date().toISOString() },
   };
   writeWorkspaceRecord(ended);
   return { record: ended, isChanged: true, files: differences.map(describeDifference), ...counts };

@@ -19,7 +19,7 @@ import { readGitFile } from '../sys/git/read-git-file.ts';
  * The state of a workspace. `creating`: it is being made, or was when the process ended. `ended`: the task is over and
  * its changes are kept. `removed`: it is gone, or being removed.
  */
-const STATUSES = ['creating', 'ready', 'ended', 'landed', 'discarded', 'removed'] as const;
+const STATUSES = ['creating', 'ready', 'ended', 'removed'] as const;
 export type WorkspaceStatus = (typeof STATUSES)[number];
 
 /** The part of a record about a worktree of git. */
@@ -59,6 +59,8 @@ export interface WorkspaceRecord {
   /** Directories of installed packages that are links to those of the source, or copies: never part of the changes. */
   readonly links: readonly string[];
   readonly status: WorkspaceStatus;
+  /** Set if a person or the parent has deleted the changes. The status is then `removed`. */
+  readonly isDiscarded?: true;
   /** Set when the task has ended. `commit` holds everything that it left; null in a copy. */
   readonly result?: {
     readonly commit: string | null;
@@ -164,6 +166,7 @@ function findWrongField(value: JsonObject, directory: string): string | null {
     links:
       Array.isArray(value['links']) && value['links'].every((link) => typeof link === 'string'),
     status: STATUSES.some((status) => status === value['status']),
+    isDiscarded: value['isDiscarded'] === undefined || value['isDiscarded'] === true,
     git: value['git'] === undefined || isWorktreeRecord(value['git'], String(id)),
     unfinished: value['unfinished'] === undefined || isPlace(value['unfinished'], String(id)),
     result: value['result'] === undefined || isResult(value['result']),

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { MusterError } from '../base/errors.ts';
 import { repairBranchFiles } from './branch-files.ts';
+import { hasUnfinishedLanding } from './landing-state.ts';
 import { endGitProcesses, WorkspaceGit, type GitOpenOptions, type GitPlace } from './git.ts';
 import {
   isDamagedWorkspace,
@@ -20,10 +21,10 @@ import type { WorkspaceAccess } from './worktree-state.ts';
 /** How a workspace is removed. */
 export interface RemoveOptions extends WorkspaceAccess {
   /**
-   * `nothing`: the workspace is refused while it holds changes that were not landed. `changes`: these changes are
-   * deleted with it, because the user has said so.
+   * `nothing`: the removal is refused while there are changes that were not landed. `landed`: the recorded result of the
+   * task has landed, and the removal is refused if there is anything else. `changes`: all changes are deleted.
    */
-  readonly discard: 'nothing' | 'changes';
+  readonly discard: 'nothing' | 'landed' | 'changes';
 }
 
 /**
@@ -35,8 +36,10 @@ export async function removeWorkspace(
   record: WorkspaceRecord,
   { discard, environment, signal }: RemoveOptions,
 ): Promise<void> {
-  if (discard === 'nothing' && record.status !== 'removed') {
-    const changes = await describeUnsavedChanges(record, { environment, signal });
+  requireNoLanding(record);
+  if (discard !== 'changes') {
+    const hasLanded = discard === 'landed';
+    const changes = await describeUnsavedChanges(record, { environment, signal, hasLanded });
     if (changes !== null) {
       throw new MusterError(
         'CONFLICT',
@@ -48,11 +51,39 @@ export async function removeWorkspace(
   await finishRemoval(record, { environment, signal });
 }
 
-/** Deletes what exists of a workspace, in an order in which the directory of the workspace is the last. */
-export async function finishRemoval(
-  { id, tree, git, unfinished }: WorkspaceRecord,
+/**
+ * Deletes a workspace with its changes, because a person or the parent has said so. Its record stays, so that views can
+ * say what has become of the changes. Throws MusterError `CONFLICT` while a landing is not finished.
+ */
+export async function discardWorkspace(
+  record: WorkspaceRecord,
   access: WorkspaceAccess,
 ): Promise<void> {
+  requireNoLanding(record);
+  const discarded: WorkspaceRecord = { ...record, status: 'removed', isDiscarded: true };
+  writeWorkspaceRecord(discarded);
+  await finishRemoval(discarded, access);
+}
+
+/** The journal of a landing is the only way back for the files of the user, so nothing may delete it. */
+function requireNoLanding({ id, tree }: WorkspaceRecord): void {
+  if (!hasUnfinishedLanding(dirname(tree))) return;
+  throw new MusterError(
+    'CONFLICT',
+    `the workspace of task ${id} was not removed: a landing of it is not finished; finish it (muster tasks apply ${id} --continue) or take it back (muster tasks apply ${id} --abort)`,
+  );
+}
+
+/**
+ * Deletes what exists of a workspace, in an order in which the directory of the workspace is the last. If the process is
+ * killed meanwhile, the same call finishes the removal. Throws MusterError `CONFLICT` while a landing is not finished.
+ */
+export async function finishRemoval(
+  record: WorkspaceRecord,
+  access: WorkspaceAccess,
+): Promise<void> {
+  requireNoLanding(record);
+  const { id, tree, git, unfinished } = record;
   const directory = dirname(tree);
   const parts = git ?? unfinished;
   await endGitProcesses(id);
@@ -61,7 +92,7 @@ export async function finishRemoval(
     await deleteBranch(parts, { id, ...access });
   }
   await deleteDirectory(tree);
-  if (existsSync(join(directory, 'landings'))) {
+  if (isRecordKept(record)) {
     await deleteDirectory(join(directory, 'base'));
     await rm(startIndexPath(tree), { force: true });
   } else {
@@ -109,8 +140,13 @@ export function findAbandonedWorkspaces(
   });
 }
 
-function isHalfRemoved({ status, tree }: WorkspaceRecord): boolean {
-  const directory = dirname(tree);
-  const isLeft = (name: string): boolean => existsSync(join(directory, name));
-  return status === 'removed' && (!isLeft('landings') || isLeft('index') || isLeft('base'));
+function isHalfRemoved(record: WorkspaceRecord): boolean {
+  const directory = dirname(record.tree);
+  const isLeft = ['tree', 'base', 'index'].some((name) => existsSync(join(directory, name)));
+  return record.status === 'removed' && (isLeft || !isRecordKept(record));
+}
+
+/** Tells whether the record of a removed workspace is kept: for undoing a landing, or because views show it. */
+function isRecordKept({ tree, isDiscarded }: WorkspaceRecord): boolean {
+  return isDiscarded === true || existsSync(join(dirname(tree), 'landings'));
 }

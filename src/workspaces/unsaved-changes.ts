@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { plural } from '../base/text.ts';
 import { compareDirectories } from './compare-copies.ts';
 import { holdsEntries } from './capture.ts';
+import { hasChangedSince } from './changed-since.ts';
 import type { WorkspaceRecord, WorktreeRecord } from './record.ts';
 import { listTreeChanges, SUBMODULE_MODE } from './tree-changes.ts';
 import { OpenWorktree, type WorkspaceAccess } from './worktree-state.ts';
@@ -10,15 +11,21 @@ import { OpenWorktree, type WorkspaceAccess } from './worktree-state.ts';
 /**
  * Says what would be lost if a workspace were removed: files or commits of the task that are nowhere else. Returns null
  * if nothing would be.
+ *
+ * @param access `hasLanded`: the recorded result of the task has landed, so it is somewhere else
  */
 export async function describeUnsavedChanges(
   record: WorkspaceRecord,
-  access: WorkspaceAccess,
+  access: WorkspaceAccess & { readonly hasLanded: boolean },
 ): Promise<string | null> {
   if (record.status === 'creating' || record.status === 'removed') return null;
-  const isSettled = record.status === 'landed' || record.status === 'discarded';
   if (record.git === undefined) {
-    if (isSettled || !existsSync(record.tree)) return null;
+    if (!existsSync(record.tree)) return null;
+    if (access.hasLanded) {
+      const { endedAt = record.createdAt } = record.result ?? {};
+      const isChanged = hasChangedSince(record.tree, endedAt, record.links);
+      return isChanged ? 'files in it were changed after the end of the task' : null;
+    }
     const changed = await compareDirectories(
       join(dirname(record.tree), 'base'),
       record.tree,
@@ -26,13 +33,13 @@ export async function describeUnsavedChanges(
     );
     return changed.length === 0 ? null : `${plural(changed.length, 'changed file')} would be lost`;
   }
-  return await describeWorktree(record, record.git, { ...access, isSettled });
+  return await describeWorktree(record, record.git, access);
 }
 
 async function describeWorktree(
   record: WorkspaceRecord,
   parts: WorktreeRecord,
-  { isSettled, ...access }: WorkspaceAccess & { readonly isSettled: boolean },
+  { hasLanded, ...access }: WorkspaceAccess & { readonly hasLanded: boolean },
 ): Promise<string | null> {
   const worktree = await OpenWorktree.open(record, parts, access);
   const { git, place } = worktree;
@@ -40,7 +47,7 @@ async function describeWorktree(
   const [tip = null] = await git.resolve(place, [`${worktree.ref}^{commit}`]);
   const expected = record.result?.commit ?? parts.head;
   if (tip !== null && tip !== expected) return `the branch ${parts.branch} has other commits now`;
-  if (!isSettled && expected !== parts.head) return 'its changes were not landed';
+  if (!hasLanded && expected !== parts.head) return 'its changes were not landed';
   if (!worktree.hasTree) return null;
   return await worktree.capture(async ({ tree, nested }) => {
     const changes = await listTreeChanges(git, place, saved, tree);

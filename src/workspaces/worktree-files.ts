@@ -32,9 +32,9 @@ export function findWorktreeDirectory(commonDirectory: string, tree: string): st
 export async function deleteWorktreeFiles(commonDirectory: string, tree: string): Promise<void> {
   await deleteDirectory(tree);
   const gitDirectory = findWorktreeDirectory(commonDirectory, tree);
-  if (gitDirectory === undefined) return;
-  await deleteDirectory(gitDirectory);
+  if (gitDirectory !== undefined) await deleteDirectory(gitDirectory);
   try {
+    // A process that was killed here may have left it empty.
     await rmdir(join(commonDirectory, 'worktrees'));
   } catch (thrown) {
     // Other worktrees are left.

@@ -231,7 +231,9 @@ describe('the commands for the changes of a task', () => {
     expect(git(cwd, 'worktree', 'list').trim().split('\n')).toHaveLength(1);
     const again = await world.run(['tasks', 'diff', id, '--data-dir', world.sandbox.data]);
     expect(again.code).toBe(1);
-    expect(again.stderr).toContain(`no task ${id} has a workspace`);
+    expect(again.stderr).toContain(
+      `the workspace of task ${id} is discarded, so there are no changes`,
+    );
   });
 
   it('stay where they are when the task is imported elsewhere, where it cannot be resumed', async () => {

@@ -53,7 +53,7 @@ function reportOf(events: readonly Timed[], at: { isOwned?: boolean; now?: numbe
   const log = logOf('task00000000', events);
   const fold = new TaskReportFold((visit) => log.forEach(visit));
   log.forEach(fold.add);
-  return fold.report({ isOwned: at.isOwned ?? false, now: BEGIN + (at.now ?? 0) });
+  return fold.report({ isOwned: at.isOwned ?? false, now: BEGIN + (at.now ?? 0), landing: 'gone' });
 }
 
 function span(kind: Span['kind'], from: number, to: number, detail = ''): Span {

@@ -150,9 +150,9 @@ test('submodules stay empty, and what is put into them is not lost', async () =>
   write(record.tree, { 'sub/new': 'work\n', a: '2\n' });
   const end = await endWorkspace(record, access);
   expect(end.files.map(({ path }) => path)).toEqual(['a']);
-  await expect(
-    removeWorkspace({ ...end.record, status: 'landed' }, { ...access, discard: 'nothing' }),
-  ).rejects.toThrow('sub holds another repository or other files');
+  await expect(removeWorkspace(end.record, { ...access, discard: 'landed' })).rejects.toThrow(
+    'sub holds another repository or other files',
+  );
   const { record: second } = await createFor(source);
   const { differences } = await liveThrough(second, () =>
     rmSync(join(second.tree, 'sub'), { recursive: true }),

@@ -117,7 +117,7 @@ describe('a worktree', () => {
     await expect(removeWorkspace(end.record, { ...access, discard: 'nothing' })).rejects.toThrow(
       'its changes were not landed',
     );
-    await removeWorkspace({ ...end.record, status: 'landed' }, { ...access, discard: 'nothing' });
+    await removeWorkspace(end.record, { ...access, discard: 'landed' });
     expect(listWorkspaces(dataDir)).toEqual([]);
     expect(hashTree(source, /^\.git\/objects/)).toEqual(before);
   });
@@ -128,11 +128,10 @@ describe('a worktree', () => {
     write(record.tree, { a: 'two\n' });
     const { record: ended } = await endWorkspace(record, access);
     write(record.tree, { a: 'three\n' });
-    const landed = { ...ended, status: 'landed' as const };
-    await expect(removeWorkspace(landed, { ...access, discard: 'nothing' })).rejects.toThrow(
+    await expect(removeWorkspace(ended, { ...access, discard: 'landed' })).rejects.toThrow(
       'would be lost',
     );
-    await removeWorkspace(landed, { ...access, discard: 'changes' });
+    await removeWorkspace(ended, { ...access, discard: 'changes' });
     expect(existsSync(record.tree)).toBe(false);
     expect(git(source, 'branch', '--list')).toBe('* main');
   });

@@ -136,12 +136,11 @@ function findUnmet(
   const reported = new Set(agent.problems.map(({ tool }) => tool));
   return findUnmetRequests(agent, dropped)
     .filter(({ kind, name }) => kind !== 'denial' && !(kind === 'tool' && reported.has(name)))
-    .map((request) => ({
-      ...describeUnmet(request),
-      path: agent.origin.path,
-      line: findFieldLine(text, UNMET_FIELDS[request.kind]) ?? null,
-      agent: agent.name,
-    }));
+    .map((request) => {
+      const path = agent.origin.path;
+      const line = findFieldLine(text, UNMET_FIELDS[request.kind]) ?? null;
+      return Object.assign(describeUnmet(request), { path, line, agent: agent.name });
+    });
 }
 
 /** Says what a definition asks for and its tasks do not get, and what to do about it. */

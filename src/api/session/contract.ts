@@ -12,6 +12,7 @@ import type { TemplateDefinition } from '../../protocol/template.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
 import type { TaskStore, TaskSummary } from '../../store/task-store.ts';
 import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan-rewind.ts';
+import type { StoredWorkspaces } from '../workspaces/contract.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
 import type { ListedModels, ModelListOptions } from './session-model-lists.ts';
 import type { ServerContent } from '../mcp/server-content.ts';
@@ -139,6 +140,8 @@ export interface Muster {
    * plan.
    */
   rewind(plan: RewindPlan): Promise<RewindOutcome>;
+  /** Opens the workspaces of tasks, to land or discard their changes. An abort of the signal ends what the methods do. */
+  workspaces(signal: AbortSignal): Promise<StoredWorkspaces>;
   /** The MCP servers of this process, for people. */
   readonly servers: ServerBoard;
   /**

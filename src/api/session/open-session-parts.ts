@@ -28,6 +28,7 @@ import { Retention } from '../setup/retention.ts';
 import { announceMissingSandbox, openConfiguredSandbox } from '../setup/sandbox.ts';
 import { createEngineSettings } from '../setup/settings.ts';
 import { finishLandings, type SessionWorkspacePort } from '../workspaces/session-workspaces.ts';
+import { openWorkspacesLater } from '../workspaces/open-later.ts';
 import { openWorkspaces } from './open-workspaces.ts';
 import { openSessionLanguages, type SessionLanguages } from '../setup/languages.ts';
 import { loadWebAccess, openSearch } from '../setup/web.ts';
@@ -88,12 +89,14 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     servers,
     workspaces,
   });
-  const { directory, loaded, onNotice, redact, roots } = session;
+  const { directory, environment, loaded, onNotice, redact, roots } = session;
   const { config, settings } = loaded;
   const { store, changes, router, signals, sandbox } = storage;
   const { mode } = config.permissions;
   // The first prompt may contain the key, which is removed from logs and requests only if it is known by then.
   await models.keyRead;
+  const stored = { store, dataDir: directory, environment, onNotice };
+  const storedWorkspaces = openWorkspacesLater(stored);
   return {
     engine,
     workspaces,
@@ -130,8 +133,10 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
       store,
       clock: systemClock,
       days: config.store.retentionDays,
+      workspaces: canWriteDataDir ? storedWorkspaces : null,
       onNotice,
     }),
+    storedWorkspaces,
     maxTurns: options.maxTurns ?? null,
     modeFlag: settings.get('permissions.mode')?.source.kind === 'flag' ? mode : null,
     verbose: config.taskTool.enableVerboseLogging,

@@ -18,6 +18,7 @@ import type { EventRouter } from './event-router.ts';
 import type { PromptHistory } from './prompt-history.ts';
 import type { SessionServers } from '../mcp/open-servers.ts';
 import type { SessionLanguages } from '../setup/languages.ts';
+import type { WorkspacesToOpen } from '../workspaces/open-later.ts';
 import type { Retention } from '../setup/retention.ts';
 import type { ModelListDeps } from './session-model-lists.ts';
 import type { SignalRouter } from './event-router.ts';
@@ -60,6 +61,7 @@ export interface SessionParts {
   readonly servers: SessionServers;
   readonly languages: SessionLanguages;
   readonly retention: Retention;
+  readonly storedWorkspaces: WorkspacesToOpen;
   /** The turn limit of the main agent, or null if there is none. */
   readonly maxTurns: number | null;
   /** The permission mode that a flag requests, or null. */

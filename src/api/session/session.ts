@@ -101,6 +101,7 @@ export function createSession(parts: SessionParts): Muster {
       const { rewind } = await import('../../engine/rewind/rewind.ts');
       return rewind(store, plan);
     },
+    workspaces: (signal) => parts.storedWorkspaces.open(signal),
     templates: parts.toolTemplates,
     get servers() {
       return parts.servers.board;

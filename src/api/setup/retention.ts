@@ -13,6 +13,8 @@ export interface RetentionOptions {
   readonly clock: Clock;
   /** The number of days that tasks are kept; 0 means forever. */
   readonly days: number;
+  /** The workspaces to clean up; null if nothing may be written. */
+  readonly workspaces: { prune(endedBefore: number): Promise<unknown> } | null;
   readonly onNotice: (line: string) => void;
 }
 
@@ -44,12 +46,16 @@ export class Retention {
   }
 }
 
-/** Deletes expired tasks. Never rejects: after an error, the next start tries again. */
+/**
+ * Deletes expired tasks, and finishes what killed processes have begun to remove. Never rejects: after an error, the next
+ * start tries again.
+ */
 async function sweepExpired(options: RetentionOptions): Promise<void> {
-  const { store, clock, days, onNotice } = options;
-  if (days === 0) return;
+  const { store, clock, days, workspaces, onNotice } = options;
+  const endedBefore = days === 0 ? -Infinity : clock.now() - days * DAY_MS;
   try {
-    await store.sweep({ endedBefore: clock.now() - days * DAY_MS, maxTasks: MAX_TASKS_PER_START });
+    await workspaces?.prune(endedBefore);
+    if (days > 0) await store.sweep({ endedBefore, maxTasks: MAX_TASKS_PER_START });
   } catch (thrown) {
     onNotice(`old tasks could not be removed: ${errorMessage(thrown)}`);
   }

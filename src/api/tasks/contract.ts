@@ -8,6 +8,7 @@ import type { TreeReport } from '../../report/tree-report.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
 import type { TreeRerun } from '../../replay/rerun-tree.ts';
 import type { StoredWorkspaces } from '../workspaces/contract.ts';
+import type { WorkspaceSummary } from '../../workspaces/landing-state.ts';
 import type { TaskContext } from './task-context.ts';
 import type { AnswerOutcome, AskedQuestion } from './questions.ts';
 import type { StopOutcome } from './stop-task.ts';
@@ -134,6 +135,8 @@ export interface Tasks {
   delete(ids: readonly string[]): Promise<readonly DeletedTask[]>;
   /** Opens the workspaces of the tasks. An abort of the signal ends what its methods do. */
   workspaces(signal: AbortSignal): Promise<StoredWorkspaces>;
+  /** Lists the workspaces of tasks with what has become of their changes, from their directories alone. */
+  workspaceSummaries(): Promise<readonly WorkspaceSummary[]>;
   /**
    * Deletes the trees that ended before a time (milliseconds since the epoch). Returns the deleted tasks.
    */

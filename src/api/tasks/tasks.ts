@@ -6,10 +6,12 @@ import { foldLog } from '../../engine/task/fold-log.ts';
 import { buildResultEnvelope } from '../../engine/results/result.ts';
 import { openMemoryStore } from '../../store/memory-store.ts';
 import { plural } from '../../base/text.ts';
-import { directoryNames } from '../../sys/files/path-lookup.ts';
 import { homeDirectory, readEnvironment, type Environment } from '../../sys/env.ts';
 import { openDataDirectory } from '../setup/data-dir.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
+import type { LandingState } from '../../protocol/workspace.ts';
+import { hasWorkspaces } from '../workspaces/has-workspaces.ts';
+import { openWorkspacesLater } from '../workspaces/open-later.ts';
 import type { TaskDirectory } from './ask-process.ts';
 import type { Tasks, TasksOptions } from './contract.ts';
 import type { DeletedTask } from './delete-tasks.ts';
@@ -55,7 +57,8 @@ function createTasks(
   onNotice: (line: string) => void,
   environment: Environment,
 ): Tasks {
-  const { store } = taskDirectory;
+  const { store, dataDir } = taskDirectory;
+  const workspaces = openWorkspacesLater({ store, dataDir, environment, onNotice });
   const state: Tasks['state'] = (prefix) => {
     const id = store.resolveId(prefix);
     const isOwned = store.getOwner(id) !== null;
@@ -87,6 +90,7 @@ function createTasks(
       };
       return createTreeReport(source, id, {
         now: Date.now(),
+        landingOf: await openLandingStates(dataDir),
         ...(visit === undefined ? {} : { visit }),
       });
     },
@@ -154,10 +158,11 @@ function createTasks(
       return exportTrajectory(store, id, createEnvironmentRedactor(environment));
     },
     importTree: (text) => store.importTree(text),
-    async workspaces(signal) {
-      const { openStoredWorkspaces } = await import('../workspaces/stored-workspaces.ts');
-      const { dataDir } = taskDirectory;
-      return openStoredWorkspaces({ store, dataDir, environment, signal, onNotice });
+    workspaces: (signal) => workspaces.open(signal),
+    async workspaceSummaries() {
+      if (!hasWorkspaces(dataDir)) return [];
+      const { listWorkspaceSummaries } = await import('../../workspaces/landing-state.ts');
+      return listWorkspaceSummaries(dataDir);
     },
     async delete(prefixes) {
       const { deleteTasksWithDescendants } = await import('./delete-tasks.ts');
@@ -165,16 +170,11 @@ function createTasks(
       return deleteTasksWithDescendants(store, ids);
     },
     async prune(endedBefore) {
-      const { dataDir } = taskDirectory;
-      if (directoryNames(join(dataDir, 'workspaces')).length > 0) {
-        const { signal } = new AbortController();
-        const workspaces = await this.workspaces(signal);
-        const { kept } = await workspaces.prune(endedBefore);
-        if (kept.length > 0)
-          onNotice(
-            `changes of ${plural(kept.length, 'task')} wait in workspaces, which are kept: ${kept.join(', ')} (muster tasks apply or discard)`,
-          );
-      }
+      const { kept } = await workspaces.prune(endedBefore);
+      if (kept.length > 0)
+        onNotice(
+          `changes of ${plural(kept.length, 'task')} wait in workspaces, which are kept: ${kept.join(', ')} (muster tasks apply or discard)`,
+        );
       const known = new Map(store.list().map((task) => [task.id, task]));
       const pruned: DeletedTask[] = [];
       for (;;) {
@@ -185,6 +185,13 @@ function createTasks(
     },
     close: () => store.close(),
   };
+}
+
+/** Returns a function that tells what has become of the changes of a task. Loads nothing if there are no workspaces. */
+async function openLandingStates(dataDir: string): Promise<(id: string) => LandingState> {
+  if (!hasWorkspaces(dataDir)) return () => 'gone';
+  const { readLandingState } = await import('../../workspaces/landing-state.ts');
+  return (id) => readLandingState(dataDir, id);
 }
 
 /** Compares tasks so that older tasks come first, and parents come before their children. */

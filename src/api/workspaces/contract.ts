@@ -1,4 +1,4 @@
-import type { ChangedFile, LandingConflict } from '../../protocol/workspace.ts';
+import type { ChangedFile, LandingConflict, LandingState } from '../../protocol/workspace.ts';
 import type { UnfinishedLanding } from '../../workspaces/landing/unfinished.ts';
 import type { WorkspaceRecord } from '../../workspaces/record.ts';
 
@@ -7,6 +7,22 @@ import type { WorkspaceRecord } from '../../workspaces/record.ts';
  * commit, and `files` only changes the files, without a commit.
  */
 export type LandingForm = 'commits' | 'squash' | 'files';
+
+/** The changes of a task, merged with the present files. */
+export interface LandingPreview {
+  /** The changes of the task as a unified diff. */
+  readonly diff: string;
+  /** The number of files that a landing would change; with conflicts, the number of files that the task has changed. */
+  readonly files: number;
+  readonly conflicts: readonly LandingConflict[];
+}
+
+/** The changes of a task as a unified diff. Outside text. */
+export interface LeftDiff {
+  readonly text: string;
+  /** True if the diff shows what a landing has changed in the files of the user. */
+  readonly hasLanded: boolean;
+}
 
 /** The outcome of a landing, of undoing one, or of ending one whose process died. */
 export type LandingOutcome =
@@ -19,6 +35,8 @@ export type LandingOutcome =
       readonly left: readonly string[];
       /** The new commit of the branch; null if there is none. */
       readonly commit: string | null;
+      /** The reason why the workspace stays although its changes have landed; null if it does not. */
+      readonly kept: string | null;
     }
   | { readonly kind: 'aborted'; readonly id: string; readonly left: readonly string[] }
   | {
@@ -37,6 +55,15 @@ export interface StoredWorkspaces {
   unfinished(): readonly UnfinishedLanding[];
   /** Returns the changes as a unified diff. */
   diff(id: string): Promise<string>;
+  /** Merges the changes with the present files of the source, and writes nothing there. */
+  preview(id: string): Promise<LandingPreview>;
+  /**
+   * Returns the changes of a task that has left some as a unified diff of at most `maxLength` UTF-16 units, also after they
+   * have landed. Null if they are not known any more, or if there is no such workspace.
+   */
+  leftDiff(id: string, maxLength: number): Promise<LeftDiff | null>;
+  /** Reads the state of the changes of a task. `id` is a full id. */
+  landingState(id: string): LandingState;
   /** Merges the changes into the source, after the acceptance criteria of the task have passed on the merged files. */
   apply(id: string, form: LandingForm): Promise<LandingOutcome>;
   /** Undoes the newest landing. Later changes of the user stay. */

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { errorMessage, MusterError } from '../../base/errors.ts';
+import { MusterError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/terminal-text.ts';
 import { titleOf } from '../../base/title.ts';
 import type {
@@ -17,12 +17,12 @@ import type { HeadTree } from '../../workspaces/landing/head-tree.ts';
 import { land, type LandingContext } from '../../workspaces/landing/land.ts';
 import { planLanding, type LandingPlan } from '../../workspaces/landing/plan-landing.ts';
 import { mergeDifferences } from '../../workspaces/merge/merge-differences.ts';
-import { removeWorkspace } from '../../workspaces/remove.ts';
 import { listDifferences } from '../../workspaces/list-differences.ts';
 import type { Conflict } from '../../workspaces/merge/conflict.ts';
 import type { ConflictHunk } from '../../workspaces/merge/merge-text.ts';
 import { workspaceDirectory, type WorkspaceRecord } from '../../workspaces/record.ts';
 import type { LandingForm } from './contract.ts';
+import { removeLanded } from './remove-landed.ts';
 import { checkMergedFiles } from './check-merged-files.ts';
 
 /** The surroundings of a landing. */
@@ -58,8 +58,8 @@ export async function proposeLanding(
           ? null
           : await prepareLandingCommit(record, differences, options);
       await land(plan, createLandingContext(record.id, options), commit);
-      await removeLanded(record, options);
-      return { commit: commit?.ref?.after ?? null };
+      const kept = await removeLanded(record, options);
+      return { commit: commit?.ref?.after ?? null, kept };
     },
   };
 }
@@ -90,19 +90,6 @@ async function prepareLandingCommit(
     },
   };
   return await prepareCommit(request, { environment, signal });
-}
-
-/** Removes a workspace whose changes have landed. The landing can still be undone. */
-async function removeLanded(record: WorkspaceRecord, options: LandingOptions): Promise<void> {
-  const { environment } = options;
-  try {
-    // The landing is complete, so an abort no longer matters.
-    const { signal } = new AbortController();
-    await removeWorkspace(record, { discard: 'changes', environment, signal });
-  } catch (thrown) {
-    const message = `the changes have landed, but the workspace ${record.tree} could not be removed: ${errorMessage(thrown)}`;
-    throw new MusterError('INTERNAL_ERROR', message);
-  }
 }
 
 /** Creates the surroundings of a landing of one workspace. */

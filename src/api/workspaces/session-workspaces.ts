@@ -10,6 +10,7 @@ import {
   type WorkspacePort,
   type ExpectedConflict,
   type LandingProposal,
+  type LandingState,
   type SetupRunner,
   type WorkspaceResult,
   type WorkspaceTask,
@@ -171,6 +172,13 @@ class SessionWorkspaces implements SessionWorkspacePort {
     return await findExpectedConflicts(record, { environment, signal, dataDir: dataDir ?? '' });
   }
 
+  async landingStates(ids: readonly string[]): Promise<ReadonlyMap<string, LandingState>> {
+    const { dataDir } = this.#parts;
+    if (dataDir === null) return new Map();
+    const { readLandingState } = await import('../../workspaces/landing-state.ts');
+    return new Map(ids.map((id) => [id, readLandingState(dataDir, id)]));
+  }
+
   async diff(id: string, maxLength: number, signal: AbortSignal): Promise<string> {
     const record = await this.#requireRecord(id);
     const [{ formatDiff }, { listDifferences }] = await Promise.all([
@@ -183,18 +191,27 @@ class SessionWorkspaces implements SessionWorkspacePort {
 
   async discard(id: string, signal: AbortSignal): Promise<void> {
     const record = await this.#requireRecord(id);
-    const { removeWorkspace } = await import('../../workspaces/remove.ts');
-    const { environment } = this.#parts;
-    await removeWorkspace(record, { discard: 'changes', environment, signal });
+    const { discardWorkspace } = await import('../../workspaces/remove.ts');
+    await discardWorkspace(record, { environment: this.#parts.environment, signal });
   }
 
   async proposeLanding(
     id: string,
     { signal, check }: Parameters<WorkspacePort['proposeLanding']>[1],
   ): Promise<LandingProposal> {
-    const record = await this.#requireRecord(id);
+    const found = await this.#requireRecord(id);
     const { dataDir, environment } = this.#parts;
-    const { proposeLanding } = await import('./propose-landing.ts');
+    const [{ proposeLanding }, { endWorkspace }] = await Promise.all([
+      import('./propose-landing.ts'),
+      import('../../workspaces/end.ts'),
+    ]);
+    // If the process of the task has died, what it left is not recorded yet.
+    const record =
+      found.result === undefined
+        ? (await endWorkspace(found, { environment, signal })).record
+        : found;
+    if (record.status === 'removed')
+      return { ok: true, files: [], land: async () => ({ commit: null, kept: null }) };
     return await proposeLanding(record, {
       dataDir: dataDir ?? '',
       environment,
@@ -243,18 +260,27 @@ export async function finishLandings(
 ): Promise<void> {
   const all = join(dataDir, 'workspaces');
   if (!directoryNames(all).some((id) => existsSync(join(all, id, 'landing')))) return;
-  const [{ listUnfinishedLandings }, { recoverLanding }, { createLandingContext }] =
-    await Promise.all([
-      import('../../workspaces/landing/unfinished.ts'),
-      import('../../workspaces/landing/land.ts'),
-      import('./propose-landing.ts'),
-    ]);
+  const [
+    { listUnfinishedLandings },
+    { recoverLanding },
+    { createLandingContext },
+    { removeRecovered },
+    { isDamagedWorkspace, readWorkspaceRecord, workspaceDirectory },
+  ] = await Promise.all([
+    import('../../workspaces/landing/unfinished.ts'),
+    import('../../workspaces/landing/land.ts'),
+    import('./propose-landing.ts'),
+    import('./remove-landed.ts'),
+    import('../../workspaces/record.ts'),
+  ]);
   const { signal } = new AbortController();
   for (const { task, source } of listUnfinishedLandings(all)) {
     if (!roots.some((root) => isInside(source, root) || isInside(root, source))) continue;
     try {
       const context = createLandingContext(task, { dataDir, environment, signal });
       const { left } = await recoverLanding('continue', context);
+      const record = readWorkspaceRecord(workspaceDirectory(dataDir, task));
+      if (!isDamagedWorkspace(record)) await removeRecovered(record, { dataDir, environment });
       const skipped =
         left.length === 0
           ? ''
@@ -264,7 +290,9 @@ export async function finishLandings(
       );
     } catch (thrown) {
       if (!(thrown instanceof MusterError)) throw thrown;
-      onNotice(`the interrupted landing of task ${task} could not be finished: ${thrown.message}`);
+      onNotice(
+        `the interrupted landing of task ${task} could not be finished: ${thrown.message}; muster tasks apply ${task} --continue finishes it later, and --abort takes it back`,
+      );
     }
   }
 }

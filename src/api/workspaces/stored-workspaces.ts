@@ -7,6 +7,8 @@ import type { Environment } from '../../sys/env.ts';
 import { endWorkspace, type WorkspaceEnd } from '../../workspaces/end.ts';
 import { formatDiff } from '../../workspaces/format-diff.ts';
 import { listDifferences } from '../../workspaces/list-differences.ts';
+import { planLanding } from '../../workspaces/landing/plan-landing.ts';
+import { readLandingState } from '../../workspaces/landing-state.ts';
 import { undoLanding, recoverLanding } from '../../workspaces/landing/land.ts';
 import { listUnfinishedLandings } from '../../workspaces/landing/unfinished.ts';
 import {
@@ -16,20 +18,17 @@ import {
   workspaceDirectory,
   type WorkspaceRecord,
 } from '../../workspaces/record.ts';
-import {
-  finishRemoval,
-  findAbandonedWorkspaces,
-  removeWorkspace,
-} from '../../workspaces/remove.ts';
-import { readJournal, unfinishedDirectory } from '../../workspaces/landing/journal.ts';
-import { deleteDirectory } from '../../workspaces/worktree-files.ts';
+import { discardWorkspace } from '../../workspaces/remove.ts';
 import { findHolder, requireNotHeld } from './workspace-hold.ts';
 import { createCommandRunner } from './command-runner.ts';
 import { createLandingContext, proposeLanding, toLandingConflict } from './propose-landing.ts';
+import { readLeftDiff } from './left-diff.ts';
+import { pruneWorkspaces } from './prune-workspaces.ts';
+import { removeRecovered } from './remove-landed.ts';
 import type { LandingForm, LandingOutcome, StoredWorkspaces } from './contract.ts';
 
 /** The surroundings of stored workspaces. */
-interface StoredParts {
+export interface StoredParts {
   readonly store: TaskStore;
   /** Absolute. */
   readonly dataDir: string;
@@ -52,56 +51,50 @@ export function openStoredWorkspaces(parts: StoredParts): StoredWorkspaces {
       const record = requireOpen(findRecord(parts, prefix));
       return formatDiff(await listDifferences(record, access), MAX_DIFF_LENGTH);
     },
+    async preview(prefix) {
+      const found = requireOpen(findRecord(parts, prefix));
+      requireIdle(parts, found);
+      const { record } = await readEnd(parts, found);
+      if (record.status !== 'ended') return { diff: '', files: 0, conflicts: [] };
+      const differences = await listDifferences(record, access);
+      const diff = formatDiff(differences, MAX_DIFF_LENGTH);
+      const plan = planLanding(differences, record.source);
+      return plan.kind === 'conflicts'
+        ? { diff, files: differences.length, conflicts: plan.conflicts.map(toLandingConflict) }
+        : { diff, files: plan.changes.length, conflicts: [] };
+    },
+    leftDiff: (id, maxLength) => readLeftDiff(id, maxLength, { dataDir, ...access }),
+    landingState: (id) => readLandingState(dataDir, id),
     apply: (prefix, form) => applyWorkspace(parts, prefix, form),
     async undo(prefix) {
       const { id } = findRecord(parts, prefix);
       const outcome = await undoLanding(createLandingContext(id, parts));
       return outcome.kind === 'conflicts'
         ? { kind: 'conflicts', id, conflicts: outcome.conflicts.map(toLandingConflict) }
-        : { kind: 'landed', id, paths: outcome.paths, left: outcome.left, commit: null };
+        : { ...NOTHING_LANDED, id, paths: outcome.paths, left: outcome.left };
     },
     async recover(prefix, action) {
-      const { id } = findRecord(parts, prefix);
+      const record = findRecord(parts, prefix);
+      const { id } = record;
       const outcome = await recoverLanding(action, createLandingContext(id, parts));
-      return outcome.kind === 'aborted'
-        ? { kind: 'aborted', id, left: outcome.left }
-        : { kind: 'landed', id, paths: outcome.paths, left: outcome.left, commit: null };
+      if (outcome.kind === 'aborted') return { kind: 'aborted', id, left: outcome.left };
+      await removeRecovered(record, parts);
+      return { ...NOTHING_LANDED, id, paths: outcome.paths, left: outcome.left };
     },
-    prune: (endedBefore) => pruneWorkspaces(parts, endedBefore),
+    prune: (endedBefore) =>
+      pruneWorkspaces({ ...parts, isActive: createActivityTest(parts) }, endedBefore),
     async discard(prefix) {
       const record = requireOpen(findRecord(parts, prefix));
       requireIdle(parts, record);
       const { files } = await readEnd(parts, record);
-      await removeWorkspace(record, { ...access, discard: 'changes' });
+      await discardWorkspace(record, access);
       return { id: record.id, files };
     },
   };
 }
 
-async function pruneWorkspaces(
-  parts: StoredParts,
-  endedBefore: number,
-): Promise<{ readonly kept: readonly string[] }> {
-  const { store, dataDir, environment, signal } = parts;
-  const isActive = (id: string): boolean =>
-    findHolder(workspaceDirectory(dataDir, id)) !== null ||
-    (store.exists(id) && store.getOwner(id) !== null);
-  for (const { workspace, state } of findAbandonedWorkspaces(dataDir, isActive)) {
-    if (isDamagedWorkspace(workspace) || state === 'open') continue;
-    await finishRemoval(workspace, { environment, signal });
-  }
-  const kept: string[] = [];
-  for (const record of listWorkspaces(dataDir)) {
-    if (isDamagedWorkspace(record)) continue;
-    const { id, status, result } = record;
-    if (status === 'ready' || status === 'ended') kept.push(id);
-    const hasExpired = result !== undefined && Date.parse(result.endedAt) < endedBefore;
-    const directory = workspaceDirectory(dataDir, id);
-    const isFinished = readJournal(unfinishedDirectory(directory)) === null;
-    if (status === 'removed' && hasExpired && isFinished) await deleteDirectory(directory);
-  }
-  return { kept };
-}
+/** A landing that has changed nothing. */
+const NOTHING_LANDED = { kind: 'landed', paths: [], left: [], commit: null, kept: null } as const;
 
 async function applyWorkspace(
   parts: StoredParts,
@@ -112,7 +105,7 @@ async function applyWorkspace(
   requireIdle(parts, found);
   const { id } = found;
   const { record, commits } = await readEnd(parts, found);
-  if (record.status !== 'ended') return { kind: 'landed', id, paths: [], left: [], commit: null };
+  if (record.status !== 'ended') return { ...NOTHING_LANDED, id };
   const criteria = readCriteria(parts.store, id);
   const check = criteria === null ? null : { criteria, run: createCommandRunner(parts) };
   // Without commits of the task itself, there is nothing to keep apart.
@@ -120,9 +113,9 @@ async function applyWorkspace(
   const proposal = await proposeLanding(record, { ...parts, check, form: chosen });
   if (!proposal.ok) return { kind: 'conflicts', id, conflicts: proposal.conflicts };
   const paths = proposal.files.map(({ path }) => relative(record.source, path));
-  if (paths.length === 0) return { kind: 'landed', id, paths, left: [], commit: null };
-  const { commit } = await proposal.land();
-  return { kind: 'landed', id, paths, left: [], commit };
+  if (paths.length === 0) return { ...NOTHING_LANDED, id };
+  const { commit, kept } = await proposal.land();
+  return { ...NOTHING_LANDED, id, paths, commit, kept };
 }
 
 /** Commits what a task left when its process died. Does nothing for a task that has ended. */
@@ -159,11 +152,19 @@ function findRecord({ dataDir }: StoredParts, prefix: string): WorkspaceRecord {
 
 function requireOpen(record: WorkspaceRecord): WorkspaceRecord {
   if (record.status === 'ready' || record.status === 'ended') return record;
-  const { id, status } = record;
+  const { id, status, isDiscarded } = record;
+  const state = isDiscarded === true ? 'discarded' : status;
   throw new MusterError(
     'NOT_FOUND',
-    `the workspace of task ${id} is ${status}, so there are no changes`,
+    `the workspace of task ${id} is ${state}, so there are no changes`,
   );
+}
+
+/** Returns a function that tells whether a process works on a task, or has its conversation open. */
+function createActivityTest({ store, dataDir }: StoredParts): (id: string) => boolean {
+  return (id) =>
+    (store.exists(id) && store.getOwner(id) !== null) ||
+    findHolder(workspaceDirectory(dataDir, id)) !== null;
 }
 
 /** Throws CONFLICT while a process works on the task, or has its conversation open. */

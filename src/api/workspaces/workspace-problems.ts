@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { catchMusterError } from '../../base/errors.ts';
-import { directoryNames } from '../../sys/files/path-lookup.ts';
+import { hasWorkspaces } from './has-workspaces.ts';
 import { openDataDirectory } from '../setup/data-dir.ts';
 import { findHolder } from './workspace-hold.ts';
 
@@ -17,7 +17,7 @@ export interface WorkspaceProblem {
  * workspaces whose changes nobody has recorded. Changes nothing.
  */
 export async function findWorkspaceProblems(dataDir: string): Promise<readonly WorkspaceProblem[]> {
-  if (directoryNames(join(dataDir, 'workspaces')).length === 0) return [];
+  if (!hasWorkspaces(dataDir)) return [];
   const [
     { listUnfinishedLandings },
     { findAbandonedWorkspaces },

@@ -1,3 +1,4 @@
+import { dropMissing } from '../../base/drop-missing.ts';
 import { denyLinkTargets } from '../permissions/link-targets.ts';
 import type { AttachPort } from '../../protocol/attachment.ts';
 import type { Decision, Rights } from '../../protocol/permission.ts';
@@ -198,7 +199,9 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
           confined.release();
           leaveLoopback?.();
         };
-        const held = { access, network, monitored: confined.monitored };
+        const { monitored } = confined;
+        const { workspace } = rights;
+        const held = { access, network, monitored, ...dropMissing({ workspace }) };
         return { ...confined, held, maxProcesses, release };
       } catch (thrown) {
         leaveLoopback?.();

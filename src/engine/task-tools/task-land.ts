@@ -194,12 +194,12 @@ async function land(id: string, planned: ReadyLanding, context: ToolContext): Pr
     // The task has not read the merged files.
     changed.push({ path, before: former, after: hash, ...(hash === null ? {} : { unread: true }) });
   }
-  await planned.land();
+  const { kept } = await planned.land();
   const names = changed.map(({ path }) => displayPath(path, context.cwd));
   const listed = names.slice(0, MAX_LISTED_FILES).join(', ');
   const more = names.length - MAX_LISTED_FILES;
   return {
-    text: `Merged the changes of task ${id} into ${plural(names.length, 'file')}: ${listed}${more > 0 ? ` and ${more} more` : ''}.`,
+    text: `Merged the changes of task ${id} into ${plural(names.length, 'file')}: ${listed}${more > 0 ? ` and ${more} more` : ''}.${kept === null ? '' : ` Its worktree stays: ${kept}.`}`,
     facts: { changed },
   };
 }

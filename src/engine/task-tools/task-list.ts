@@ -1,5 +1,12 @@
 import type { JsonValue } from '../../base/json.ts';
-import { plural, truncate, collapseWhitespace } from '../../base/text.ts';
+import { byteLength, plural, truncate, collapseWhitespace } from '../../base/text.ts';
+import { findOverlaps, formatOverlaps } from '../../protocol/state/overlaps.ts';
+import { viewWorkspace } from '../../protocol/state/workspace-view.ts';
+import {
+  listWaitingChanges,
+  readWorkspaces,
+  type TaskWithWorkspace,
+} from '../delegation/descendant-workspaces.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
 import { listVisibleTasks, type VisibleTask } from '../delegation/visible-tasks.ts';
 import { activityText } from '../../protocol/state/task-texts.ts';
@@ -32,15 +39,21 @@ function parse(value: JsonValue): ValidationResult<null> {
   return new ArgumentReader(value, []).result(null);
 }
 
-function listTasks(engine: EngineContext, context: ToolContext): ToolOutput {
-  const lines = formatTaskTree(engine, requireCaller(engine, context));
+async function listTasks(engine: EngineContext, context: ToolContext): Promise<ToolOutput> {
+  const caller = requireCaller(engine, context);
+  const workspaces = await readWorkspaces(engine, caller);
+  const lines = formatTaskTree(engine, caller, workspaces);
   if (lines.length === 0) return { text: 'No task or shell of yours.' };
-  const room = Math.max(0, context.caps.resultBytes - NOTE_BYTES);
+  const overlaps = formatOverlaps(findOverlaps(listWaitingChanges(workspaces)), OVERLAP_BYTES);
+  const room = Math.max(0, context.caps.resultBytes - NOTE_BYTES - byteLength(overlaps.join('\n')));
   const shown = fitLines(lines.slice(0, MAX_LINES), room).lines;
   const hidden = lines.length - shown.length;
   const note = hidden === 0 ? [] : [`[${hidden} more; what has not ended comes first]`];
-  return { text: [...shown, ...note].join('\n') };
+  return { text: [...shown, ...note, ...overlaps].join('\n') };
 }
+
+/** The maximum number of bytes about files that several tasks have changed. */
+const OVERLAP_BYTES = 2_000;
 
 /** The maximum length of a description, in code points. */
 const MAX_DESCRIPTION_LENGTH = 80;
@@ -57,13 +70,17 @@ interface TreeNode {
  * Returns a line for each task and shell that a task can see, indented below its parent or owner. On each level the
  * ones that have not ended come first, then the ended ones, the newest first.
  */
-function formatTaskTree(engine: EngineContext, { state }: TaskRun): readonly string[] {
+function formatTaskTree(
+  engine: EngineContext,
+  { state }: TaskRun,
+  workspaces: ReadonlyMap<string, TaskWithWorkspace>,
+): readonly string[] {
   const visible = [...listVisibleTasks(state, engine.running).values()];
   const summaries = readSummaries(engine, visible);
   const nodes = visible.map((each) =>
     each.kind === 'shell'
       ? buildShellNode(engine, each)
-      : buildTaskNode(engine, each.id, summaries),
+      : buildTaskNode(engine, each.id, { summaries, workspaces }),
   );
   const ids = new Set(nodes.map(({ id }) => id));
   const levels = Map.groupBy(nodes, ({ parent }) =>
@@ -99,10 +116,17 @@ function readSummaries(
 function buildTaskNode(
   { running }: EngineContext,
   id: string,
-  summaries: ReadonlyMap<string, TaskSummary>,
+  {
+    summaries,
+    workspaces,
+  }: {
+    readonly summaries: ReadonlyMap<string, TaskSummary>;
+    readonly workspaces: ReadonlyMap<string, TaskWithWorkspace>;
+  },
 ): TreeNode {
   const state = running.get(id)?.state;
   const summary = summaries.get(id);
+  const workspace = workspaces.get(id);
   if (state !== undefined) {
     const { spec, status, turns } = state;
     const activity = status === 'running' || status === 'parked' ? activityText(state) : null;
@@ -115,21 +139,36 @@ function buildTaskNode(
         agent: spec.agent.name,
         turns,
         description: spec.description,
+        workspace,
       }),
     };
   }
   if (summary === undefined) return { id, parent: null, hasEnded: true, line: `${id} lost` };
-  return { id, parent: summary.parent, hasEnded: true, line: formatTaskNode(id, summary) };
+  return {
+    id,
+    parent: summary.parent,
+    hasEnded: true,
+    line: formatTaskNode(id, { ...summary, workspace }),
+  };
 }
 
 interface ListedTask extends Pick<TaskSummary, 'agent' | 'turns' | 'description'> {
   readonly status: string;
+  readonly workspace: TaskWithWorkspace | undefined;
 }
 
-function formatTaskNode(id: string, { status, agent, turns, description }: ListedTask): string {
-  return [`${id} ${status}`, agent, plural(turns, 'turn'), shortenDescription(description)].join(
-    ' · ',
-  );
+function formatTaskNode(
+  id: string,
+  { status, agent, turns, description, workspace }: ListedTask,
+): string {
+  const view = workspace === undefined ? null : viewWorkspace(workspace.state, workspace.landing);
+  return [
+    `${id} ${status}`,
+    agent,
+    plural(turns, 'turn'),
+    ...(view === null ? [] : [`${view.kind}: ${view.state}`]),
+    shortenDescription(description),
+  ].join(' · ');
 }
 
 function buildShellNode(

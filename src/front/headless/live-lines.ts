@@ -10,6 +10,8 @@ import type { TaskSignal } from '../../protocol/signal.ts';
 import type { AwaitedProgress } from '../../protocol/model.ts';
 import { answerText } from '../../protocol/state/questions.ts';
 import { questionSubject, type Question } from '../../protocol/question.ts';
+import { viewWorkspace } from '../../protocol/state/workspace-view.ts';
+import type { TaskSpec } from '../../protocol/task.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { steadyTime } from '../../protocol/state/steady-time.ts';
 
@@ -161,7 +163,7 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
   const isHidden = spec.parent === null && options.roots === 'hidden';
   switch (event.type) {
     case 'task.created':
-      return isHidden ? null : `${indent}▸ ${name}: ${spec.description}`;
+      return isHidden ? null : `${indent}▸ ${name}: ${spec.description}${workspacePlace(spec)}`;
     case 'task.resumed':
       return isHidden ? null : `${indent}▸ ${name}: continues: ${spec.description}`;
     case 'task.rewound':
@@ -245,7 +247,15 @@ function requestText(question: Question): string {
   return `asks to carry out a plan: ${oneLine(subject).slice(0, BRIEF_LENGTH)}`;
 }
 
+/** Says where a new task works, if it has a workspace of its own. */
+function workspacePlace({ workspace }: TaskSpec): string {
+  if (workspace === undefined) return '';
+  const { kind, branch } = workspace;
+  return ` [${kind}${branch === undefined ? '' : ` ${branch}`}]`;
+}
+
 function endText(state: TaskState, name: string): string {
+  const workspace = viewWorkspace(state, 'open');
   const calls = [...state.toolCounts.values()].reduce((sum, count) => sum + count, 0);
   const facts = [
     ...(state.reused === null ? [] : [`reused from ${state.reused.of.slice(0, 6)}`]),
@@ -253,6 +263,7 @@ function endText(state: TaskState, name: string): string {
     plural(state.turns, 'turn'),
     plural(calls, 'tool call'),
     formatDuration(state.lifetime.endedMs ?? 0),
+    ...(workspace === null ? [] : [`${workspace.kind}: ${workspace.state}`]),
   ];
   return `${state.status === 'completed' ? '✓' : '✗'} ${name}: ${facts.join(', ')}`;
 }

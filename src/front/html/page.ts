@@ -9,6 +9,7 @@ import type { UsageTotal } from '../../protocol/state/ledger.ts';
 import { html } from '../../base/html.ts';
 import type { EventLines } from './event-lines.ts';
 import { axis, laneSvg, legend } from './lane.ts';
+import type { TaskDiff } from './task-diffs.ts';
 import { taskDetails, detailsTitle } from './task-details.ts';
 
 /** The maximum number of tasks on a page; the other tasks are only counted. */
@@ -20,7 +21,7 @@ const SHOWN_TASKS = 2_000;
  */
 export function* treePage(
   tree: TreeReport,
-  events: EventLines,
+  { events, diffs }: { readonly events: EventLines; readonly diffs: ReadonlyMap<string, TaskDiff> },
 ): Generator<string, void, undefined> {
   const rows = tree.rows.slice(0, SHOWN_TASKS);
   const omitted = tree.rows.length - rows.length;
@@ -35,7 +36,8 @@ export function* treePage(
   if (omitted > 0)
     yield `<p>${plural(omitted, 'more task')} left out: this page shows ${SHOWN_TASKS}.</p>\n`;
   const { from } = tree;
-  for (const [at, row] of rows.entries()) yield taskDetails(row, at, { events, from });
+  for (const [at, row] of rows.entries())
+    yield taskDetails(row, at, { events, from, diff: diffs.get(row.id) ?? null });
   yield '</main>\n</body>\n</html>\n';
 }
 

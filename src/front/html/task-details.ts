@@ -6,6 +6,8 @@ import type { TreeRow } from '../../report/tree-report.ts';
 import { formatTurnLines } from '../../report/turn-lines.ts';
 import { sanitizeLine, type TerminalContext } from '../../base/terminal-text.ts';
 import { collapseWhitespace, plural, truncate } from '../../base/text.ts';
+import { formatWorkspaceMark } from '../../protocol/state/workspace-view.ts';
+import type { TaskDiff } from './task-diffs.ts';
 import type { EventLines } from './event-lines.ts';
 import { html } from '../../base/html.ts';
 
@@ -15,13 +17,22 @@ const MAX_TEXT_LENGTH = 10_000;
 const MAX_LINES = 1_000;
 const MAX_INDENT = 4;
 
+/** The parts of the details of a task that its report does not have. */
+interface TaskExtras {
+  readonly events: EventLines;
+  /** The start of the time scale. */
+  readonly from: number;
+  /** The changes that the task left in its workspace; null if it left none, or if they are not known. */
+  readonly diff: TaskDiff | null;
+}
+
 /**
- * Writes the details of a task. `at` is the index of its row, which links use. `from` is the start of the time scale.
+ * Writes the details of a task. `at` is the index of its row, which links use.
  */
 export function taskDetails(
   { id, level, report, problem }: TreeRow,
   at: number,
-  { events, from }: { readonly events: EventLines; readonly from: number },
+  { events, from, diff }: TaskExtras,
 ): string {
   const indent = `l${Math.min(level, MAX_INDENT)}`;
   if (report === null) {
@@ -33,6 +44,7 @@ export function taskDetails(
     part('Turns', shownLines(formatTurnLines(report.turns, from), 'turns')),
     part('Receipt', receiptText(report)),
     part('Warnings', shownLines(report.warnings.map(sanitizeLine), 'warnings')),
+    ...(diff === null ? [] : [folded(diffTitle(diff, report), diff.text)]),
     folded('Where its time went', spanText(report.spans, from)),
     folded(plural(report.events, 'event'), events.text(id, from)),
   ];
@@ -42,6 +54,11 @@ export function taskDetails(
     report.tools.map(({ tool, count }) => `${tool} × ${count}`).join(', ') || 'no tools',
   ];
   return `<details class="task ${indent} ${report.status}"><summary>${summary(report)}</summary><div><h3 id="t${at}" tabindex="-1">${html(facts.map(collapseWhitespace).join(' · '))}</h3>${parts.join('')}</div></details>\n`;
+}
+
+function diffTitle({ hasLanded }: TaskDiff, { workspace }: TaskReport): string {
+  const place = workspace === null ? 'its workspace' : formatWorkspaceMark(workspace);
+  return hasLanded ? `What has landed ${place}` : `What it changed ${place}`;
 }
 
 /** The description and the agent of a task, on one line. */

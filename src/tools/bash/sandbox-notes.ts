@@ -1,5 +1,5 @@
 import type { QuarantinedEntry, CleanupResult } from '../../base/cleanup-result.ts';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { homeDirectory } from '../../sys/env.ts';
 import { isInside } from '../../base/path-inside.ts';
 import { displayPath } from '../../sys/files/paths.ts';
@@ -79,6 +79,11 @@ function describeWriteRefusal(
   // Programs put their own name first and the path that could not be written directly before the message.
   const outside = absolute.findLast((path) => !location.roots.some((root) => isInside(root, path)));
   if (outside !== undefined) {
+    const { workspace } = held ?? {};
+    if (workspace !== undefined && isInside(workspace.source, outside)) {
+      const here = join(workspace.tree, relative(workspace.source, outside));
+      return `[${outside} is read-only: this task works in its own worktree, where that path is ${here}]`;
+    }
     return `[the sandbox allows writing only inside the workspace, $TMPDIR and the caches of package managers, and ${outside} is outside: --add-dir ${findDirectoryToAdd(outside)} opens it]`;
   }
   const inside = absolute.at(-1);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { toFileError } from '../../sys/files/file-errors.ts';
+import { directoryNames } from '../../sys/files/path-lookup.ts';
 import { syncDirectory } from '../../sys/files/write-file.ts';
 import type { PathDifference, PathState } from '../difference.ts';
 import type { GitChange } from './git-change.ts';
@@ -61,6 +62,19 @@ export function unfinishedDirectory(directory: string): string {
 /** Returns the directory of the finished landings of a workspace, which are numbered from 1. */
 export function finishedDirectory(directory: string): string {
   return join(directory, 'landings');
+}
+
+/** Returns the directory of a finished landing of a workspace. */
+export function numberedDirectory(directory: string, number: number): string {
+  return join(finishedDirectory(directory), String(number));
+}
+
+/** Lists the numbers of the finished landings of a workspace, the oldest first. */
+export function listLandingNumbers(directory: string): readonly number[] {
+  return directoryNames(finishedDirectory(directory))
+    .filter((name) => /^[1-9]\d*$/.test(name))
+    .map(Number)
+    .toSorted((a, b) => a - b);
 }
 
 /**

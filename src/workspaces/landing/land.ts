@@ -1,7 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MusterError, errorMessage } from '../../base/errors.ts';
-import { directoryNames } from '../../sys/files/path-lookup.ts';
 import { toFileError } from '../../sys/files/file-errors.ts';
 import { syncDirectory } from '../../sys/files/write-file.ts';
 import type { PathDifference } from '../difference.ts';
@@ -11,6 +10,8 @@ import type { GitChange, GitPort, LandingSide } from './git-change.ts';
 import {
   finishedDirectory,
   listLandedChanges,
+  listLandingNumbers,
+  numberedDirectory,
   openJournalContents,
   readJournal,
   unfinishedDirectory,
@@ -219,7 +220,7 @@ async function finish(
   left: readonly string[],
 ): Promise<FinishedLanding> {
   const finished = finishedDirectory(directory);
-  const number = Math.max(0, ...listNumbers(directory)) + 1;
+  const number = Math.max(0, ...listLandingNumbers(directory)) + 1;
   try {
     fs.mkdirSync(finished, { recursive: true, mode: 0o700 });
     fs.renameSync(unfinishedDirectory(directory), numberedDirectory(directory, number));
@@ -252,20 +253,9 @@ async function discard(
   return keptAt;
 }
 
-function numberedDirectory(directory: string, number: number): string {
-  return join(finishedDirectory(directory), String(number));
-}
-
-function listNumbers(directory: string): readonly number[] {
-  return directoryNames(finishedDirectory(directory))
-    .filter((name) => /^[1-9]\d*$/.test(name))
-    .map(Number)
-    .toSorted((a, b) => a - b);
-}
-
 function findLandingToUndo(directory: string): { journal: LandingJournal; number: number } {
   const undone = new Set<number>();
-  for (const number of listNumbers(directory).toReversed()) {
+  for (const number of listLandingNumbers(directory).toReversed()) {
     const journal = readJournal(numberedDirectory(directory, number));
     if (journal?.kind === 'undo' && journal.undoes !== null) undone.add(journal.undoes);
     if (journal?.kind === 'apply' && !undone.has(number)) return { journal, number };

@@ -18,7 +18,7 @@ function write(name: string, size: { tasks: number; events: number }): string {
   const lines = new EventLines();
   const tree = bigTree(size, HOSTILE, lines.add);
   const file = join(place, name);
-  writeFileSync(file, [...treePage(tree, lines)].join(''));
+  writeFileSync(file, [...treePage(tree, { events: lines, diffs: new Map() })].join(''));
   return pathToFileURL(file).href;
 }
 

@@ -9,7 +9,8 @@ import { bigTree } from '../../report/logs.ts';
 function pageOf(size: { tasks: number; events: number }, words: string): string {
   const lines = new EventLines();
   const tree = bigTree(size, words, lines.add);
-  return [...treePage(tree, lines)].join('');
+  const diffs = new Map(tree.rows.map(({ id }) => [id, { text: words, hasLanded: false }]));
+  return [...treePage(tree, { events: lines, diffs })].join('');
 }
 
 /** All start tags, as a browser would find them: the page's text holds no `<` of its own. */

@@ -131,6 +131,10 @@ export class Stage implements AsyncDisposable {
   awaitedServers: readonly string[] = [];
   readonly serversAnswered = Promise.withResolvers<void>();
   private onServerChange: () => void = () => {};
+  /** Opens the workspaces of the tasks. */
+  openWorkspaces: UiLibrary['workspaces'] = async () => {
+    throw new Error('no task has a workspace');
+  };
   whyNoImage: string | null = null;
   /** The context window of every model. */
   contextWindow: number | null = null;
@@ -506,6 +510,7 @@ export class Stage implements AsyncDisposable {
       contextOf: async () => {
         throw new Error('no request was sent yet');
       },
+      workspaces: (signal) => this.openWorkspaces(signal),
       planRewind: async () => {
         throw new Error('nothing is kept');
       },

@@ -36,6 +36,17 @@ test.each([
   expect(notes(output)).toEqual([expect.stringContaining(expected)]);
 });
 
+test('names the counterpart of a path of the main checkout', () => {
+  const workspace = { source: '/repo', tree: '/data/workspaces/abcd1234/tree' };
+  const held = { ...HELD, workspace };
+  expect(notes('/bin/bash: line 1: /repo/src/a: Read-only file system', { held })).toEqual([
+    '[/repo/src/a is read-only: this task works in its own worktree, where that path is /data/workspaces/abcd1234/tree/src/a]',
+  ]);
+  expect(notes('/bin/bash: line 1: /opt/x: Read-only file system', { held })).toEqual([
+    expect.stringContaining('/opt/x is outside: --add-dir /opt '),
+  ]);
+});
+
 test('ignores the exit code, unless a program may print the same error without a sandbox', () => {
   expect(notes('x: Read-only file system', { exitCode: 0 })).toHaveLength(1);
   expect(notes('x: Permission denied', { exitCode: 0 })).toEqual([]);

@@ -6,6 +6,7 @@ import {
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { Pager } from './pager.ts';
 import type { Dialog, StartDialog } from './dialog.ts';
+import type { LandingRequest } from './landing-request.ts';
 import type { SearchMatch } from './entry-search.ts';
 import type { Picker } from './picker.ts';
 import type { Action, OwnAction } from './key-bindings.ts';
@@ -212,6 +213,8 @@ export interface AppState {
   /** The height of the task tree, which does not shrink while anything is at work. */
   readonly paneHeight: number;
   readonly pendingRewind: PendingRewind | null;
+  /** The landing for which a confirmation is asked; null if there is none. */
+  readonly pendingLanding: LandingRequest | null;
   /** The text on the full screen; null if none is open. */
   readonly pager: Pager | null;
   /** The part of the screen that gets the keys when the pager is closed. */
@@ -275,6 +278,7 @@ export function initialAppState(
     hintUses: new Map(),
     paneHeight: 0,
     pendingRewind: null,
+    pendingLanding: null,
     pager: null,
     focusBehindPager: 'editor',
     dialog: null,

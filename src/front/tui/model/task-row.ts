@@ -5,6 +5,8 @@ import { paidTokens } from '../../../protocol/model.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { TaskStatus } from '../../../protocol/result.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
+import { viewWorkspace, type WorkspaceView } from '../../../protocol/state/workspace-view.ts';
+import type { LandingState } from '../../../protocol/workspace.ts';
 import { textEnd } from './cut-text.ts';
 
 /** A task as the tree shows it. */
@@ -42,6 +44,10 @@ export interface TaskRow {
   readonly costUsd: number | null;
   /** The cost of the answers with a known price, in USD. */
   readonly pricedUsd: number;
+  /** The workspace of the task, as long as its changes have not landed; null if it has none. */
+  readonly workspace: WorkspaceView | null;
+  /** The state of its changes. */
+  readonly landing: LandingState;
   /** The time when the current work of the task began, by the monotonic clock of this process. */
   readonly since: number;
   /** The time when the task ended, by the same clock; null if it has not ended. */
@@ -79,6 +85,8 @@ export function taskRow(state: TaskState, clockShift: number): TaskRow {
     tokens: paidTokens(state.usage),
     costUsd: state.costUsd,
     pricedUsd: state.costUsd ?? sumLedger(state.ledger, { isEstimated: false }).costUsd,
+    workspace: viewWorkspace(state, 'open'),
+    landing: 'open',
     since: state.activation.since + behindMs,
     endedAt: state.endedAt === null ? null : state.endedAt - clockShift,
   };

@@ -94,7 +94,10 @@ export function copyTree(tree: DisplayedTree, task: string | null = null): Displ
 export function applyToTree(tree: DisplayedTree, event: TaskEvent, state: TaskState): void {
   const { id } = state.spec;
   if (tree.root === null) beginTree(tree, id);
-  tree.rows.set(id, taskRow(state, measureClockShift(tree.clock)));
+  const row = taskRow(state, measureClockShift(tree.clock));
+  // Later events of an ended task say nothing about its changes. A task that continues works in an open workspace.
+  const landing = row.endedAt === null ? 'open' : (tree.rows.get(id)?.landing ?? 'open');
+  tree.rows.set(id, { ...row, landing });
   const transcript = transcriptOf(tree, id);
   if (transcript !== null) applyToTranscript(transcript, event);
   if (endsAnswer(event)) tree.streams.delete(id);

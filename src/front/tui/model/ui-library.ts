@@ -54,4 +54,5 @@ export type UiLibrary = LibraryInfo &
     | 'typed'
     | 'watchSignals'
     | 'withdraw'
+    | 'workspaces'
   >;

@@ -9,6 +9,7 @@ import { copyToClipboard } from './clipboard.ts';
 import { ConversationEffects } from './conversation-effects.ts';
 import type { EffectOptions } from './effect-options.ts';
 import { editTypedText, openInEditor } from './external-editor.ts';
+import { LandingEffects } from './landing-effects.ts';
 import { LogEffects } from './log-effects.ts';
 import { readFormerContent, readProposedFile, readTranscript } from './log-reader.ts';
 import { writeNote } from './memory-file.ts';
@@ -32,6 +33,9 @@ const NOTED_FAILURES: ReadonlySet<UiEffect['type']> = new Set([
   'export-conversation',
   'show-context',
   'rewind',
+  'show-task-diff',
+  'plan-landing',
+  'land',
 ]);
 
 /** Carries out the effects that `update` describes. Their results are dispatched as messages. */
@@ -40,6 +44,7 @@ export class EffectRunner {
   private readonly lists: PickerLists;
   private readonly conversations: ConversationEffects;
   private readonly logs: LogEffects;
+  private readonly landings: LandingEffects;
   private readonly rules: RuleEffects;
   private readonly settings: SettingEffects;
   /** The timer that cancels the action which a second press of a key would carry out. */
@@ -51,6 +56,7 @@ export class EffectRunner {
     this.lists = lists;
     this.conversations = new ConversationEffects({ ...options, lists });
     this.logs = new LogEffects(options);
+    this.landings = new LandingEffects(options);
     this.rules = new RuleEffects(options);
     this.settings = new SettingEffects(options);
   }
@@ -185,6 +191,14 @@ export class EffectRunner {
         return void this.logs.planRewind(effect).catch(fail);
       case 'rewind':
         return void this.logs.rewind(effect).catch(fail);
+      case 'show-task-diff':
+        return void this.landings.showDiff(effect.task).catch(fail);
+      case 'plan-landing':
+        return void this.landings.plan(effect.request).catch(fail);
+      case 'land':
+        return void this.landings.land(effect.request).catch(fail);
+      case 'read-landings':
+        return void this.landings.readStates(effect.tasks).catch(fail);
       case 'run-shell':
         return void shell.run(effect.command, effect);
       case 'stop-shell':

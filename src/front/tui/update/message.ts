@@ -1,4 +1,5 @@
 import type {
+  LandingPreview,
   QuestionAnswer,
   RewindPlan,
   RewindScope,
@@ -8,6 +9,7 @@ import type {
   TaskSignal,
   UserSetting,
 } from '../../../api/index.ts';
+import type { LandingState } from '../../../protocol/workspace.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type {
   ConversationStatus,
@@ -18,6 +20,7 @@ import type {
 } from '../model/app-state.ts';
 import type { Dialog, DialogInput, StartDialog } from '../model/dialog.ts';
 import type { ShellChange } from '../model/entry.ts';
+import type { LandingRequest } from '../model/landing-request.ts';
 import type { PagerDocument } from '../model/pager.ts';
 import type { SearchMatch } from '../model/entry-search.ts';
 import type { Earlier, Transcript } from '../model/transcript.ts';
@@ -154,6 +157,11 @@ interface MessageFields {
     prompt: LastPrompt | null;
     only: RewindScope | null;
   };
+
+  /** The changes of a task were merged with the present files, without writing anything. */
+  'landing-planned': { request: LandingRequest; preview: LandingPreview };
+  /** The states of the changes of tasks were read. */
+  'landings-read': { states: ReadonlyMap<string, LandingState> };
 
   /** The file that the edits of a question change was read; null if that was not possible. */
   'proposal-read': { question: string; content: string | null };

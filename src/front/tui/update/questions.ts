@@ -23,6 +23,7 @@ import {
   leaveQuestion,
 } from './step.ts';
 import type { Direction, UiMessage } from './message.ts';
+import { answerLanding } from './landing.ts';
 import { answerRewind } from './rewind.ts';
 
 /**
@@ -265,7 +266,9 @@ export function confirm(state: AppState, isYes: boolean): Update {
   const settled = editTree(state, ({ questions }) => {
     for (const { id, kind } of questions.values()) if (kind === 'confirm') questions.delete(id);
   });
-  return andThen(leaveQuestion(settled), (left) => answerRewind(left, isYes));
+  return andThen(leaveQuestion(settled), (left) =>
+    left.pendingLanding === null ? answerRewind(left, isYes) : answerLanding(left, isYes),
+  );
 }
 
 /** Grants the mode that the agent lacks, if the question offers that. */

@@ -86,7 +86,8 @@ export function showRewindPlan(
     title: prompt === null ? 'redo what was undone?' : UNDO_TITLES[plan.only ?? 'both'],
     lines: [...quoted, ...lines],
   });
-  return next({ ...asked, questionFocusedAt: now(), pendingRewind: { plan, prompt } });
+  const pending = { pendingRewind: { plan, prompt }, pendingLanding: null };
+  return next({ ...asked, ...pending, questionFocusedAt: now() });
 }
 
 const UNDO_TITLES = {

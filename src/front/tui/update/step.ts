@@ -7,6 +7,7 @@ import type { PlannedFanOut } from '../../../report/fan-out-estimate.ts';
 import type { AppState, ArmedAction, LastPrompt } from '../model/app-state.ts';
 import { type Transcript, addEntry } from '../model/transcript.ts';
 import type { BrowseMessage, Direction, UiMessage, Tagged } from './message.ts';
+import type { LandingRequest } from '../model/landing-request.ts';
 import type { PickerKind } from '../model/picker.ts';
 import type { ServerAction } from '../model/server-texts.ts';
 import type { Action } from '../model/key-bindings.ts';
@@ -99,6 +100,14 @@ interface EffectFields {
     only: RewindScope | null;
   };
   rewind: { plan: RewindPlan; prompt: LastPrompt | null };
+
+  /** Shows the changes that a task has made in its workspace. */
+  'show-task-diff': { task: string };
+  /** Merges the changes of a task with the present files, without writing anything. */
+  'plan-landing': { request: LandingRequest };
+  land: { request: LandingRequest };
+  /** Reads what has become of the changes of tasks. */
+  'read-landings': { tasks: readonly string[] };
 
   /** Runs a shell command of the user, which the entry with this key shows. */
   'run-shell': { key: number; command: string; isShared: boolean };
@@ -261,10 +270,13 @@ export function focusedQuestion({ tree, question }: AppState): PendingQuestion |
   return question === null ? undefined : tree.questions.get(question);
 }
 
-/** Asks the user to confirm an action of the UI. The question gets the focus, unless the user is typing something. */
+/**
+ * Asks the user to confirm an action of the UI, instead of an earlier one. The question gets the focus, unless the user is
+ * typing something.
+ */
 export function askConfirmation(state: AppState, question: Confirmation): AppState {
   const asked = editTree(state, ({ questions }) => {
-    questions.delete(question.id);
+    for (const { id, kind } of questions.values()) if (kind === 'confirm') questions.delete(id);
     questions.set(question.id, question);
   });
   const isFree = state.typed === '' && state.focus === 'editor' && state.writing.kind === 'message';

@@ -7,10 +7,13 @@ import {
   applyToTree,
   attentionText,
   beginTree,
+  placeTask,
   rootRow,
   transcriptOf,
   type DisplayedTree,
 } from '../model/task-tree.ts';
+import { hasEnded, type TaskRow } from '../model/task-row.ts';
+import { LANDING_TOOL } from '../../../protocol/tool-names.ts';
 import type { UiMessage } from './message.ts';
 import { workTime } from '../view/entry-lines.ts';
 import { findFanOut } from './fan-out.ts';
@@ -33,9 +36,30 @@ export function receiveEvent(
     ...(text === null ? [] : [{ type: 'call-attention', text } as const]),
     ...(fanOut === null ? [] : [{ type: 'estimate-fan-out', ...fanOut } as const]),
     ...readFormerContent(applied, event),
+    ...(event.type === 'call.ended' && event.tool === LANDING_TOOL
+      ? readLandings(applied.tree.rows.values())
+      : []),
   );
   if (event.task !== applied.tree.root || event.type !== 'turn.ended') return updated;
   return andThen(updated, readStatus);
+}
+
+/** Adds a task that was read from its log. */
+export function receiveFoundTask(
+  state: AppState,
+  message: Extract<UiMessage, { type: 'task-found' }>,
+): Update {
+  const placed = editTree(state, (tree) => placeTask(tree, message.task, message));
+  const row = placed.tree.rows.get(message.task.spec.id);
+  const effects = row === undefined ? [] : readLandings([row]);
+  return andThen(next(placed, ...effects), readContextWindow);
+}
+
+/** Returns the effect that reads what has become of the changes of tasks, if one of them has left some. */
+function readLandings(rows: Iterable<TaskRow>): readonly UiEffect[] {
+  const tasks = [...rows].filter((row) => row.workspace !== null && hasEnded(row));
+  if (tasks.length === 0) return [];
+  return [{ type: 'read-landings', tasks: tasks.map(({ id }) => id) }];
 }
 
 /** Returns the effect that reads the former content of a file after a call in view has changed the file. */
@@ -85,7 +109,7 @@ export function readStatus(state: AppState): Update {
 }
 
 /** Requests the context window of the main task's model, once for each model. */
-export function readContextWindow(state: AppState): Update {
+function readContextWindow(state: AppState): Update {
   const model = rootRow(state.tree)?.model;
   if (state.surface === 'lines' || model === undefined || model === state.contextWindow?.model) {
     return next(state);

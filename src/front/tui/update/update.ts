@@ -1,5 +1,5 @@
 import type { AppState, Focus, TerminalSize } from '../model/app-state.ts';
-import { applySignalToTree, placeTask, hasWork, openTranscript } from '../model/task-tree.ts';
+import { applySignalToTree, hasWork, openTranscript } from '../model/task-tree.ts';
 import { updateShell } from '../model/call-entries.ts';
 import { frameLayout, paneHeightOf } from '../view/frame.ts';
 import { newHintsAbout } from '../view/hints.ts';
@@ -33,7 +33,7 @@ import type { UiMessage } from './message.ts';
 import { IN_PAGER, PAGER_ACTIONS, scrollPager, showDocument } from './pager.ts';
 import {
   receiveEvent,
-  readContextWindow,
+  receiveFoundTask,
   readStatus,
   showLoaded,
   receiveFormerContent,
@@ -47,6 +47,7 @@ import {
   QUESTION_ACTIONS,
   QUESTION_SCROLL_ACTIONS,
 } from './questions.ts';
+import { receiveLandings, showLandingPlan } from './landing.ts';
 import { MODE_ACTIONS, settleMode } from './modes.ts';
 import {
   DIRECT_CHOICES,
@@ -128,10 +129,7 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return next(editTree(state, (tree) => applySignalToTree(tree, signal), signal.task));
     }
     case 'task-found':
-      return andThen(
-        next(editTree(state, (tree) => placeTask(tree, message.task, message))),
-        readContextWindow,
-      );
+      return receiveFoundTask(state, message);
     case 'tasks-passed-over': {
       const { tree } = state;
       return next({ ...state, tree: { ...tree, droppedRows: tree.droppedRows + message.count } });
@@ -230,6 +228,10 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return confirm(state, message.isYes);
     case 'rewind-planned':
       return showRewindPlan(state, message, context);
+    case 'landing-planned':
+      return showLandingPlan(state, message, context);
+    case 'landings-read':
+      return next(receiveLandings(state, message));
     case 'rewound':
       return showRewound(state, message);
     case 'former-content-read':

@@ -1,6 +1,7 @@
 import { activityText } from '../../../api/index.ts';
 import { sanitizeLine } from '../../../base/terminal-text.ts';
 import { plural } from '../../../base/text.ts';
+import { showLanding } from '../../../protocol/state/workspace-view.ts';
 import { hasEnded, type TaskRow } from '../model/task-row.ts';
 import { paneRows, type TaskTreeRow } from '../model/task-tree.ts';
 import { visibleWidth, joinEnds, fitLine } from './fit.ts';
@@ -98,6 +99,7 @@ function taskLine(
     pen.prose(isChosen ? 'strong' : 'text', row.agent),
     ...(level === 0 || width < MIN_WIDTH_FOR_IDS ? [] : [pen.prose('dim', row.id.slice(0, 6))]),
     ...(isBackground ? [pen.prose('dim', 'bg')] : []),
+    ...(width < MIN_WIDTH_FOR_IDS ? [] : workspaceMark(row, pen)),
   ].join(' ');
   const does = pen.prose(role, activityLine(row, now));
   const about = level === 0 ? '' : pen.prose('text', row.description);
@@ -113,6 +115,15 @@ function taskLine(
       ? ''
       : ` ${fitLine(pen.prose('dim', `“${row.lastLine}”`), free)}`;
   return joinEnds(`${left}${quoted}`, pen.prose('dim', right), width);
+}
+
+/** Marks a task that works in a workspace of its own; after its end, with what has become of its changes. */
+function workspaceMark(row: TaskRow, pen: Pen): readonly string[] {
+  if (row.workspace === null) return [];
+  const { kind, state } = showLanding(row.workspace, row.landing);
+  if (!hasEnded(row)) return [pen.prose('dim', `[${kind}]`)];
+  const role = row.landing === 'unfinished' ? 'warn' : 'dim';
+  return [pen.prose(role, `[${kind}: ${state}]`)];
 }
 
 /** Rounds a width up, so that the figures do not come and go with each digit of an activity. */

@@ -79,6 +79,7 @@ export function watchedLibrary(
     planRewind: async (id) => {
       throw notAtWork(id, `muster tasks rewind ${id}`);
     },
+    workspaces: (signal) => tasks.workspaces(signal),
     rewind: async ({ task }) => {
       throw notAtWork(task, `muster tasks rewind ${task}`);
     },

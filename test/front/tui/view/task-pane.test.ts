@@ -62,6 +62,29 @@ describe('a row of the tree', () => {
     expect(draw([MAIN, other], 80)[1]).not.toContain('scripted/two');
   });
 
+  it.each<readonly [string, Partial<TaskRow>, string]>([
+    ['works', { endedAt: null }, '   ● Explore child1 [worktree] retries'],
+    [
+      'has left changes',
+      { endedAt: 5, status: 'completed' },
+      '   ✓ Explore child1 [worktree: 2 files changed] retries',
+    ],
+    [
+      'has landed',
+      { endedAt: 5, status: 'completed', landing: 'landed' },
+      '   ✓ Explore child1 [worktree: landed] retries',
+    ],
+    [
+      'has an open landing',
+      { endedAt: 5, status: 'completed', landing: 'unfinished' },
+      '   ✓ Explore child1 [worktree: landing not finished] retries',
+    ],
+  ])('marks a task with a worktree that %s', (_, change, line) => {
+    const workspace = { kind: 'worktree', branch: 'muster/a/b', state: '2 files changed' } as const;
+    const drawn = draw([MAIN, row('child1xx', { ...WORKING, workspace, ...change })], 120)[1] ?? '';
+    expect(drawn.slice(0, line.length)).toBe(line);
+  });
+
   it('shows the last line of an answer only in columns that are left', () => {
     const said = row('child1xx', { ...WORKING, lastLine: 'The limit is in three places.' });
     expect(draw([MAIN, said], 140)[1]).toContain('“The limit is in');

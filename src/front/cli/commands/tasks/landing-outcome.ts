@@ -23,6 +23,9 @@ export function describeOutcome(
   return [
     ...outcome.left.map((path) => `${path}: left as it is, because it was changed meanwhile`),
     describeDone(outcome, done),
+    ...(outcome.kind === 'landed' && outcome.kept !== null
+      ? [`its workspace stays: ${outcome.kept}`]
+      : []),
   ];
 }
 

@@ -1,17 +1,26 @@
 import { steadyNow } from '../../../../protocol/state/steady-time.ts';
 import { realpathSync } from 'node:fs';
-import { activityText, type Tasks, type TaskSummary } from '../../../../api/index.ts';
+import {
+  activityText,
+  type Tasks,
+  type TaskSummary,
+  type WorkspaceSummary,
+} from '../../../../api/index.ts';
 import { systemClock } from '../../../../base/clock.ts';
 import { MusterError } from '../../../../base/errors.ts';
 import { formatClockTime, formatLocalMinute } from '../../../../base/local-time.ts';
 import { collapseWhitespace, plural } from '../../../../base/text.ts';
 import { TASK_STATUSES } from '../../../../protocol/result.ts';
+import { formatOverlaps } from '../../../../protocol/state/overlaps.ts';
+import { findListedOverlaps, workspaceNote } from './list-workspaces.ts';
 import { printJsonRows, printLines, printProse } from './print.ts';
 import { listedRows, taskLabel } from './rows.ts';
 import { defineTasksCommand } from './with-tasks.ts';
 
 /** The maximum numbers of listed trees and tasks, which fill a few screens. `--all` lists the others, too. */
 const MAX_LISTED = { trees: 50, rows: 200 };
+
+const MAX_OVERLAP_BYTES = 4_000;
 
 /** `muster tasks list`. JSON lists all matching tasks, without their detailed usage, which `muster usage` shows. */
 export const tasksListCommand = defineTasksCommand({
@@ -31,8 +40,10 @@ export const tasksListCommand = defineTasksCommand({
       .list()
       .filter((task) => status.length === 0 || status.includes(task.status))
       .filter((task) => cwd === null || task.cwd === cwd);
-    if (json) printJsonRows(matching.map(withoutLedger));
-    else if (matching.length > 0) await printTasks(tasks, matching, all ? null : MAX_LISTED);
+    const workspaces = new Map((await tasks.workspaceSummaries()).map((each) => [each.id, each]));
+    if (json) printJsonRows(matching.map((task) => toJson(task, workspaces.get(task.id))));
+    else if (matching.length > 0)
+      await printTasks(tasks, matching, { limits: all ? null : MAX_LISTED, workspaces });
     else printLines(status.length > 0 || here ? 'No such tasks.' : 'No tasks yet.');
   },
 });
@@ -40,13 +51,24 @@ export const tasksListCommand = defineTasksCommand({
 async function printTasks(
   tasks: Tasks,
   listed: readonly TaskSummary[],
-  limits: typeof MAX_LISTED | null,
+  {
+    limits,
+    workspaces,
+  }: {
+    readonly limits: typeof MAX_LISTED | null;
+    readonly workspaces: ReadonlyMap<string, WorkspaceSummary>;
+  },
 ): Promise<void> {
   const { rows, omitted } = listedRows(listed, limits);
   const lines = rows.map(
-    async ({ task, level }) => listLine(task, level) + (await activityNote(tasks, task)),
+    async ({ task, level }) =>
+      listLine(task, level) +
+      workspaceNote(task, workspaces.get(task.id)) +
+      (await activityNote(tasks, task)),
   );
   printProse(...(await Promise.all(lines)));
+  const shown = rows.flatMap(({ task }) => workspaces.get(task.id) ?? []);
+  printLines(...formatOverlaps(findListedOverlaps(tasks, shown), MAX_OVERLAP_BYTES));
   if (omitted.tasks > 0) {
     const trees = plural(omitted.trees, 'older conversation');
     printLines(`… and ${trees} of ${plural(omitted.tasks, 'task')}: --all lists them`);
@@ -54,11 +76,16 @@ async function printTasks(
 }
 
 /** A task in `muster tasks list --json`. */
-export type ListedTask = Omit<TaskSummary, 'ledger'>;
+export type ListedTask = Omit<TaskSummary, 'ledger'> & {
+  /** The workspace of the task; absent if there is none. */
+  readonly workspace?: Pick<WorkspaceSummary, 'kind' | 'branch' | 'landing'>;
+};
 
-function withoutLedger(task: TaskSummary): ListedTask {
+function toJson(task: TaskSummary, workspace: WorkspaceSummary | undefined): ListedTask {
   const { ledger: _, ...rest } = task;
-  return rest;
+  if (workspace === undefined) return rest;
+  const { kind, branch, landing } = workspace;
+  return { ...rest, workspace: { kind, branch, landing } };
 }
 
 function listLine(task: TaskSummary, level: number): string {

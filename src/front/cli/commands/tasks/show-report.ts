@@ -8,8 +8,8 @@ import { isTaskAtWork } from './rows.ts';
 import { timeLines, timelineLines } from './show-timeline.ts';
 import { treeLines } from './show-tree.ts';
 import { listReceiptRows } from '../../../../report/receipt-rows.ts';
-import type { TaskReport } from '../../../../report/task-report.ts';
-import type { TreeReport } from '../../../../report/tree-report.ts';
+import type { ReportedWorkspace, TaskReport } from '../../../../report/task-report.ts';
+import { findTreeOverlaps, type TreeReport } from '../../../../report/tree-report.ts';
 import { formatTurnLines } from '../../../../report/turn-lines.ts';
 import type { TaskState } from '../../../../protocol/state/task-state.ts';
 import { systemClock } from '../../../../base/clock.ts';
@@ -36,7 +36,14 @@ export function reportJson({ envelope, state, tree }: ShownTask): object {
   const { chain } = state.spec.model;
   const ended_by = state.end?.by ?? null;
   const activity = isTaskAtWork(state) ? state.activity : null;
-  return { ...envelope, activity, ended_by, model_chain: chain, tree: treeJson(tree) };
+  const overlaps = findTreeOverlaps(tree);
+  return {
+    ...envelope,
+    activity,
+    ended_by,
+    model_chain: chain,
+    tree: { ...treeJson(tree), ...(overlaps.length === 0 ? {} : { overlaps }) },
+  };
 }
 
 /** Prints a task: first what it is, then its outcome, then how it worked. */
@@ -113,7 +120,10 @@ function summaryFacts(
     ],
     ...(data.workspace === undefined
       ? []
-      : [['works in', `${data.workspace.tree} (for ${data.workspace.source})`] as const]),
+      : [
+          ['works in', `${data.workspace.tree} (for ${data.workspace.source})`] as const,
+          ['changes', tree.rows[0]?.report?.workspace?.state] as const,
+        ]),
     ['log', data.transcript ?? 'not kept'],
     ['error', error === null ? null : `${error.code}: ${error.message}`],
   ];
@@ -193,7 +203,7 @@ function treeJson({ rows, from, to, reported, estimated }: TreeReport): object {
 }
 
 function taskJson(report: TaskReport): object {
-  const { parent, agent, description, status, model, receipt } = report;
+  const { parent, agent, description, status, model, receipt, workspace } = report;
   return {
     parent,
     subagent_type: agent,
@@ -210,8 +220,13 @@ function taskJson(report: TaskReport): object {
     rewinds: report.rewinds,
     turns: report.turns.map(turnJson),
     receipt,
+    ...(workspace === null ? {} : { workspace: workspaceJson(workspace) }),
     events: report.events,
   };
+}
+
+function workspaceJson({ kind, branch, state, landing, paths }: ReportedWorkspace): object {
+  return { kind, branch, state, landing, changed: paths };
 }
 
 function turnJson(row: TurnRow): object {

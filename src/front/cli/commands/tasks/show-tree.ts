@@ -1,6 +1,8 @@
 import { formatUsage, formatShortDuration } from '../../../../report/figures.ts';
 import { flagText } from '../../../../report/receipt-rows.ts';
-import type { TreeReport, TreeRow } from '../../../../report/tree-report.ts';
+import { findTreeOverlaps, type TreeReport, type TreeRow } from '../../../../report/tree-report.ts';
+import { formatOverlaps } from '../../../../protocol/state/overlaps.ts';
+import { formatWorkspaceMark } from '../../../../protocol/state/workspace-view.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { collapseWhitespace } from '../../../../base/text.ts';
 
@@ -15,11 +17,20 @@ const STATUS_WIDTH = 11;
 const FIGURE_WIDTHS = [5, 5, 6, 8, 7] as const;
 
 /** Draws the tree as a table of 80 columns, with each task below its parent. */
-export function treeLines({ rows }: TreeReport): readonly string[] {
+export function treeLines(tree: TreeReport): readonly string[] {
+  const { rows } = tree;
   const head = line(['id', 'task', 'status'], ['turns', 'tools', 'tokens', 'cost', 'time']);
   const shown = rows.slice(0, SHOWN_TASKS);
-  return [head, ...shown.map(rowLine), ...leftOut(rows.length), ...flagged(rows)];
+  return [
+    head,
+    ...shown.flatMap(rowLines),
+    ...leftOut(rows.length),
+    ...formatOverlaps(findTreeOverlaps(tree), MAX_OVERLAP_BYTES).map(sanitizeLine),
+    ...flagged(rows),
+  ];
 }
+
+const MAX_OVERLAP_BYTES = 4_000;
 
 /** Lists the claims of all answers in the tree that the log does not support. */
 function flagged(rows: readonly TreeRow[]): readonly string[] {
@@ -37,14 +48,20 @@ export function leftOut(tasks: number): readonly string[] {
   return [`… and ${tasks - SHOWN_TASKS} more: --json and --html FILE show them all`];
 }
 
-function rowLine({ id, level, report }: TreeRow): string {
+/** Draws a task, and below it where it works if that is a workspace of its own. */
+function rowLines({ id, level, report }: TreeRow): readonly string[] {
   const indent = ' '.repeat(Math.min(level, 6));
-  if (report === null) return line([id, `${indent}(log unusable)`, ''], []);
+  if (report === null) return [line([id, `${indent}(log unusable)`, ''], [])];
   const title = `${indent}${collapseWhitespace(report.description)} (${report.agent})`;
   const { tokens, cost } = formatUsage(report);
   const numbers = [String(report.turns.length), String(report.toolCalls), tokens, cost];
   const time = formatShortDuration(report.until - report.createdAt);
-  return line([id, title, report.status], [...numbers, time]);
+  const { workspace } = report;
+  const mark =
+    workspace === null
+      ? []
+      : [`${' '.repeat(ID_WIDTH + 1)}${indent}${sanitizeLine(formatWorkspaceMark(workspace))}`];
+  return [line([id, title, report.status], [...numbers, time]), ...mark];
 }
 
 function line(

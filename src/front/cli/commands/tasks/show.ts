@@ -51,9 +51,11 @@ async function writePage(tasks: Tasks, { id, file, force, json }: PageOptions): 
   else checkNewFile(page);
   const { treePage } = await import('../../../html/page.ts');
   const { EventLines } = await import('../../../html/event-lines.ts');
+  const { readTaskDiffs } = await import('../../../html/task-diffs.ts');
   const lines = new EventLines();
   const tree = await tasks.report(id, lines.add);
-  const pieces = treePage(tree, lines);
+  const diffs = await readTaskDiffs(tree, () => tasks.workspaces(new AbortController().signal));
+  const pieces = treePage(tree, { events: lines, diffs });
   if (file === '-') await printPieces(pieces);
   else await writeTaskFile(page, pieces, { task: tree.rows[0]?.id ?? id, json });
 }

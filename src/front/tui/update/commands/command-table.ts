@@ -1,5 +1,5 @@
-import type { AppState } from '../../model/app-state.ts';
-import { type UpdateContext, hint, next, type UiEffect, type Update } from '../step.ts';
+import { hint, next } from '../step.ts';
+import { applyTask, discardTask, showTaskDiff } from '../landing.ts';
 import { redo, undo } from '../rewind.ts';
 import { openSetup, restart, WANTED } from '../dialogs.ts';
 import { pickAgent, pickModel, pickTask } from '../open-picker.ts';
@@ -14,36 +14,15 @@ import { DEFAULT_EFFORT } from '../picker-items.ts';
 import { configure } from '../settings.ts';
 import { chooseThinking, chooseTheme, copyAnswer, exportConversation } from './screen-commands.ts';
 import { THEME_CHOICES, THINKING_DISPLAYS } from '../../../../protocol/terminal-settings.ts';
-import {
-  agentsPage,
-  showHelp,
-  modelPage,
-  showPage,
-  tasksPage,
-  usagePage,
-  type Page,
-  type PageSource,
-  type CommandHelp,
-} from './pages.ts';
+import { does, page, pickOrPage, type SlashCommand } from './slash-command.ts';
+import { agentsPage, showHelp, modelPage, tasksPage, usagePage } from './pages.ts';
 import { promptCommands } from './server-prompts.ts';
 import {
   modelCompletions,
   shellCompletions,
   taskCompletions,
-  type Completion,
+  workspaceCompletions,
 } from './completions.ts';
-
-/** A command that is typed after a slash. */
-export interface SlashCommand extends CommandHelp {
-  /** Set if the command is refused for a watched conversation, which another process runs. */
-  readonly needsOwnConversation?: true;
-  /** Returns the completions of the argument. */
-  readonly completions?: (
-    state: AppState,
-    library: UpdateContext['library'],
-  ) => readonly Completion[];
-  readonly run: (state: AppState, argument: string, context: UpdateContext) => Update;
-}
 
 /**
  * All slash commands, in the order of the help. To add a command, add a row to this table; the code of a larger command
@@ -95,6 +74,27 @@ export const COMMANDS: readonly SlashCommand[] = [
     help: 'stop a task with all tasks below it',
     completions: taskCompletions,
     run: stopNamedTask,
+  },
+  {
+    name: 'task-diff',
+    argument: 'ID',
+    help: 'what a task has changed in its own worktree or copy',
+    completions: workspaceCompletions,
+    run: showTaskDiff,
+  },
+  {
+    name: 'task-apply',
+    argument: 'ID [HOW]',
+    help: 'merge these changes into your files; HOW: squash or no-commit',
+    completions: workspaceCompletions,
+    run: applyTask,
+  },
+  {
+    name: 'task-discard',
+    argument: 'ID',
+    help: 'delete these changes',
+    completions: workspaceCompletions,
+    run: discardTask,
   },
   {
     name: 'agents',
@@ -291,23 +291,3 @@ const INIT_PROMPT = `Write AGENTS.md for this project: the page that a coding ag
 First delegate to Explore: purpose, layout, the exact commands to build, run, lint and test (all tests, and one), conventions, and traps, each with the file that shows it. Then write AGENTS.md at the root of the repository in at most 60 lines. Leave out what is obvious from the file names, and do not guess.
 
 If there is an AGENTS.md or CLAUDE.md, read it first: keep what is true, correct what is not, add what is missing.`;
-
-/** Returns the `run` function of a command that only has an effect. */
-function does(effect: UiEffect): SlashCommand['run'] {
-  return (state) => next(state, effect);
-}
-
-/** Returns the `run` function of a command that shows a page. */
-function page(build: (source: PageSource, argument: string) => Page): SlashCommand['run'] {
-  return (state, argument, context) =>
-    showPage(state, build({ ...context, tree: state.tree }, argument), context);
-}
-
-/** Returns the `run` function of a command that opens a picker on the screen, and shows a page in plain lines. */
-function pickOrPage(
-  pick: (state: AppState, context: UpdateContext) => Update,
-  inLines: SlashCommand['run'],
-): SlashCommand['run'] {
-  return (state, argument, context) =>
-    state.surface === 'screen' ? pick(state, context) : inLines(state, argument, context);
-}

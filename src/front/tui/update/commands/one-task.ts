@@ -1,23 +1,12 @@
 import { plural } from '../../../../base/text.ts';
+import { showLanding, type WorkspaceView } from '../../../../protocol/state/workspace-view.ts';
 import type { AppState } from '../../model/app-state.ts';
 import { hasEnded, type TaskRow } from '../../model/task-row.ts';
-import type { DisplayedTree } from '../../model/task-tree.ts';
+import { findTask } from '../find-task.ts';
 import { activityLine } from '../../view/task-pane.ts';
 import { hint, next, type Update } from '../step.ts';
 import { STOPPING } from '../tasks.ts';
 import { usedText, type Page, type PageSource } from './pages.ts';
-
-/** A task that was named by the beginning of its id, or why no task was found. */
-type FoundTask = { readonly row: TaskRow } | { readonly problem: string };
-
-function findTask({ rows }: DisplayedTree, typed: string): FoundTask {
-  if (typed === '') return { problem: 'which one? /tasks lists their ids' };
-  const found = [...rows.values()].filter(({ id }) => id.startsWith(typed));
-  const [row] = found;
-  if (row !== undefined && found.length === 1) return { row };
-  const why = row === undefined ? 'no task of this conversation' : plural(found.length, 'task');
-  return { problem: `${typed} means ${why}; /tasks lists their ids` };
-}
 
 /** `/task-status ID`: what a task is, what it does and what it has used. */
 export function taskPage({ tree, now: clock }: PageSource, typed: string): Page {
@@ -31,6 +20,7 @@ export function taskPage({ tree, now: clock }: PageSource, typed: string): Page 
     lines: [
       `agent    ${row.agent}: ${row.description}`,
       `status   ${row.status}${row.endedAt === null ? `: ${activityLine(row, now)}` : ''}`,
+      ...(row.workspace === null ? [] : workspaceLines(row, row.workspace)),
       `mode     ${row.mode}`,
       `model    ${row.model}`,
       `used     ${usedText(row, now)}`,
@@ -40,6 +30,16 @@ export function taskPage({ tree, now: clock }: PageSource, typed: string): Page 
       ...(row.lastLine === '' ? [] : [`said     ${row.lastLine}`]),
     ],
   };
+}
+
+function workspaceLines({ id, landing }: TaskRow, own: WorkspaceView): readonly string[] {
+  const { kind, branch, state } = showLanding(own, landing);
+  const place = `works in its own ${kind}${branch === null ? '' : `, branch ${branch}`}: ${state}`;
+  if (landing !== 'unfinished') return [place];
+  return [
+    place,
+    `         muster tasks apply ${id} --continue finishes the landing, --abort takes it back`,
+  ];
 }
 
 /** `/task-send ID MESSAGE`: sends a message to a task. A task that has ended continues with it. */
