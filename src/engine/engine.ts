@@ -26,6 +26,7 @@ import { runTask } from './loop/loop.ts';
 import { resolveMentions, createUserMessage } from './prompt/mentions.ts';
 import { isBusy } from './loop/next-step.ts';
 import {
+  findOwnIsolation,
   outlineChild,
   prepareDelegation,
   type ChildRequest,
@@ -97,6 +98,7 @@ export class Engine {
     const run = createTask(this.context, new TaskTree(id, this.deps), {
       ...request,
       id,
+      isolation: findOwnIsolation(this.deps, agent),
       personText: request.personText ?? request.prompt,
       setup,
       limits: combineLimits({ config: settings.rootLimits, definition: agent.limits, call: {} }),

@@ -190,6 +190,7 @@ async function createEngine(
       environment,
       dataDir: storage.canWriteDataDir ? directory : null,
     }),
+    processes: { limits: loaded.config.process },
     templates: templates.items,
     agents: { refresh: () => agents.refresh(), agents: () => agents.current.items },
     skills: { refresh: () => skills.refresh(), skills: () => skills.current.items },

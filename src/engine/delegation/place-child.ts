@@ -32,7 +32,7 @@ export function placeChild(
   { id, cwd, description, prompt }: ChildToPlace,
   plan: ChildPlan,
 ): PlacedChild {
-  if (!plan.isIsolated || workspaces === undefined) return { plan, cwd, prompt };
+  if (plan.isolation !== 'worktree' || workspaces === undefined) return { plan, cwd, prompt };
   const planned = workspaces.plan({ id, cwd, description });
   const mapped = mapPaths(prompt, planned);
   const workspace = mapped === prompt ? planned : { ...planned, mapsPaths: true as const };

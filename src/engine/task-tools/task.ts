@@ -51,7 +51,8 @@ export function taskTool(
       isolation: {
         type: 'string',
         enum: [...ISOLATIONS],
-        description: 'worktree: its own branch and copy of the files, landed later',
+        description:
+          'worktree: its own branch and copy of the files, landed later; process: a process of its own',
       },
     }),
     parse: parseTaskArguments,

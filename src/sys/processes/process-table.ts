@@ -64,6 +64,12 @@ function toCommandText(bytes: Buffer): string {
   return bytes.toString('utf8').replaceAll(/[\u0000-\u001f\u007f]/g, ' ');
 }
 
+/** Returns the resident memory of a process in bytes; 0 if it has ended or cannot be examined. */
+export function readResidentBytes(pid: number): number {
+  const status = readStart(`/proc/${pid}/status`)?.toString('latin1') ?? '';
+  return Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
+}
+
 /** Returns the time at which a process started, in clock ticks since boot; undefined if the time is not known. */
 export function readStartTime(pid: number): number | undefined {
   return process.platform === 'linux' ? readRow(pid)?.startTime : undefined;
