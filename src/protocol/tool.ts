@@ -369,6 +369,8 @@ export const PASS_THROUGH_FILTER: ByteFilter = {
 
 /** The sandbox for the commands of a call. */
 export interface SandboxPort {
+  /** The processor time of each process of a command, in seconds (`process.cpu_seconds`). Default: no limit. */
+  readonly cpuSeconds?: number;
   /**
    * Prepares a command for its start in `cwd` (an absolute real path). It is confined as the decision about the call
    * requires, or not at all if the machine has no sandbox. `serves`: true if later commands of the task can reach servers

@@ -2,6 +2,7 @@ import { readAcceptanceField } from '../fields/acceptance.ts';
 import { basename } from 'node:path';
 import type { JsonValue } from '../../base/json.ts';
 import type { DefinitionFile, FileDefinitions } from '../loader/format.ts';
+import { ISOLATIONS } from '../../protocol/workspace.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
 import {
   readVisibleName,
@@ -16,7 +17,16 @@ import { failedFile } from '../parsing/fields.ts';
 import { parseBody } from './render.ts';
 
 /** The names of all fields of a template. */
-const FIELDS = ['name', 'description', 'agent', 'subagent_type', 'model', 'max_turns', 'accept'];
+const FIELDS = [
+  'name',
+  'description',
+  'agent',
+  'subagent_type',
+  'model',
+  'max_turns',
+  'accept',
+  'isolation',
+];
 
 /** Reads a file as one template. Never throws because of the content of the file. */
 export async function readTemplate(
@@ -69,7 +79,15 @@ function readFields(
     ...(model === undefined ? {} : { model }),
     ...readMaxTurns(reader),
     ...readAcceptanceField(reader),
+    ...readTemplateIsolation(reader),
   };
+}
+
+function readTemplateIsolation(reader: FieldReader): Pick<TemplateDefinition, 'isolation'> {
+  const parse = (value: JsonValue) => ISOLATIONS.find((each) => each === readSingleLine(value));
+  const message = `\`isolation\` must be ${ISOLATIONS.join(', ')}; it is ignored.`;
+  const isolation = readField(reader, ['isolation'], parse, ['invalid-isolation', message]);
+  return isolation === undefined ? {} : { isolation };
 }
 
 function readMaxTurns(reader: FieldReader): Pick<TemplateDefinition, 'maxTurns'> {

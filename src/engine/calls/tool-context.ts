@@ -172,6 +172,7 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
     };
   };
   return {
+    ...(cpuSeconds === undefined ? {} : { cpuSeconds }),
     confine: async (command, { cwd, serves, line }): Promise<CommandToStart> => {
       const [file, ...args] =
         cpuSeconds === undefined ? command : withCpuLimit(command, cpuSeconds);

@@ -1,6 +1,6 @@
 import { MusterError } from '../../base/errors.ts';
 import { truncate } from '../../base/text.ts';
-import { CPU_LIMIT_SIGNAL } from '../../sys/processes/cpu-limit.ts';
+import { isCpuLimitEnd } from '../../sys/processes/cpu-limit.ts';
 import type { ProcessLimits } from '../task/call-process.ts';
 
 /** The maximum number of bytes that the process may print, for which it has no reason. */
@@ -82,7 +82,7 @@ function describeOwnEnd(
   { heapMb, cpuSeconds }: ProcessLimits,
 ): Description {
   if (startError !== undefined) return { text: `could not start: ${startError}`, isLimit: false };
-  if (signal === 'SIGXCPU' || code === 128 + CPU_LIMIT_SIGNAL) {
+  if (isCpuLimitEnd(code, signal)) {
     return limit(
       `used ${cpuSeconds} seconds of processor time (limit process.cpu_seconds = ${cpuSeconds})`,
     );

@@ -1,8 +1,13 @@
 /** The time in seconds between the signal XCPU, at the limit, and KILL for a program that ignores it. */
 const GRACE_SECONDS = 5;
 
-/** The number of the signal that a process gets at its limit (signal(7)), on Linux and macOS. */
-export const CPU_LIMIT_SIGNAL = 24;
+/** The exit code with which a shell reports a program that the signal XCPU (24, on Linux and macOS) has ended. */
+const EXIT_CODE = 128 + 24;
+
+/** Tells whether a program was ended because it has reached its limit on processor time. */
+export function isCpuLimitEnd(code: number | null, signal: NodeJS.Signals | null): boolean {
+  return signal === 'SIGXCPU' || code === EXIT_CODE;
+}
 
 /**
  * Wraps a command in a shell that limits the processor time and is then replaced by the command. Each process that the
