@@ -6,7 +6,7 @@ import {
   type AnswerToolCall,
   type RecordedRequest,
 } from '../../src/testing/index.ts';
-import type { TaskSpec } from '../../src/protocol/task.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { envelopeOf, eventsOf, type Finished } from './muster.ts';
 import { findMarked, waitForMarked } from './processes.ts';
 import { bash, openWorld, type World } from './world.ts';
@@ -141,7 +141,7 @@ async function work(agent: 'careful' | 'sharing'): Promise<Outcome> {
 /** A command that sends a signal to the process of the task that runs it. */
 function signalOwnProcess(signal: string): AnswerToolCall {
   return bash(`for pid in $(cat /proc/$PPID/task/*/children); do
-  grep -aqF task-process.js /proc/$pid/cmdline && kill -${signal} $pid
+  grep -aq 'task-process.j[s]' /proc/$pid/cmdline && kill -${signal} $pid
 done; true`);
 }
 
@@ -180,10 +180,12 @@ describe('a task with a process of its own', () => {
     expect(run).toMatchObject({ code: 0 });
     const tasks = join(world.sandbox.data, 'tasks');
     const logs = readdirSync(tasks).filter((name) => name.endsWith('.jsonl'));
-    const isolations = logs.map((name) => {
-      const [created = ''] = readFileSync(join(tasks, name), 'utf8').split('\n');
-      const { spec }: { readonly spec: TaskSpec } = JSON.parse(created);
-      return [spec.parent !== null, spec.isolation];
+    const isolations = logs.flatMap((name) => {
+      const lines = readFileSync(join(tasks, name), 'utf8').trimEnd().split('\n');
+      const events: readonly TaskEvent[] = lines.map((line) => JSON.parse(line));
+      return events.flatMap((event) =>
+        event.type === 'task.created' ? [[event.spec.parent !== null, event.spec.isolation]] : [],
+      );
     });
     expect(new Map(isolations.map(([isItem, isolation]) => [isItem, isolation]))).toEqual(
       new Map<unknown, unknown>([

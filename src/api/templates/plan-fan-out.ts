@@ -41,12 +41,12 @@ export function planFanOut(
       `item ${index + 1} has no field ${missing.join(', ')}, which the template ${template.name} uses`,
     );
   }
-  const { agent, model, maxTurns, accept } = { ...template, ...overrides };
+  const { agent, model, maxTurns, accept, isolation } = { ...template, ...overrides };
   return {
     template: template.name,
     path: template.path,
     body: template.body,
-    ...dropMissing({ agent, model, maxTurns, accept }),
+    ...dropMissing({ agent, model, maxTurns, accept, isolation }),
     items,
     source,
     digests: items.map(itemDigest),
