@@ -13,6 +13,7 @@ import { mainContext } from './main-context.ts';
 import { memory } from './memory.ts';
 import { offline, offlineLarge } from './offline.ts';
 import { prefix } from './prefix.ts';
+import { processIsolation } from './process-isolation.ts';
 import { requestSize } from './request-size.ts';
 import { sandbox } from './sandbox.ts';
 import { serverTools } from './server-tools.ts';
@@ -48,6 +49,7 @@ export const ROWS: readonly Row[] = [
   stop,
   liveness,
   sandbox,
+  processIsolation,
   commandChanges,
   memory,
   offline,

@@ -85,7 +85,7 @@ function readFields(
 
 function readTemplateIsolation(reader: FieldReader): Pick<TemplateDefinition, 'isolation'> {
   const parse = (value: JsonValue) => ISOLATIONS.find((each) => each === readSingleLine(value));
-  const message = `\`isolation\` must be ${ISOLATIONS.join(', ')}; it is ignored.`;
+  const message = `\`isolation\` must be one of ${ISOLATIONS.join(', ')}; it is ignored.`;
   const isolation = readField(reader, ['isolation'], parse, ['invalid-isolation', message]);
   return isolation === undefined ? {} : { isolation };
 }
