@@ -36,6 +36,7 @@ export class TaskProcess implements CallProcess {
   private readonly parts: TaskProcessParts;
   private readonly program: ProcessProgram;
   private connection: ProcessConnection | null;
+  private isOver = false;
 
   constructor(parts: TaskProcessParts) {
     this.parts = parts;
@@ -55,11 +56,13 @@ export class TaskProcess implements CallProcess {
       attach: context.attach !== undefined,
     };
     const data = { taskId, callId, cwd, caps, roots, judged: [...judged], basis, ports };
+    if (this.isOver) throw new Error('the process of the task has ended with the task');
     this.connection ??= this.connect();
     return await this.connection.run(call, data);
   }
 
   async end(): Promise<void> {
+    this.isOver = true;
     await this.connection?.end();
   }
 

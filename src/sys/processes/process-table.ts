@@ -34,6 +34,39 @@ export function findProcesses(query: ProcessQuery): readonly number[] | undefine
   return [...found].filter((pid) => !dead.has(pid));
 }
 
+/**
+ * Finds the running processes that have a variable in the environment with which they were started, and their
+ * descendants without it. Returns the pids by the value of the variable. Examines all processes of the machine once, so
+ * that many values cost no more than one. Empty without /proc.
+ *
+ * @param since the `startTime` of the first process that can have the variable
+ */
+export function findProcessesByVariable(
+  name: string,
+  since: number,
+): ReadonlyMap<string, readonly number[]> {
+  const rows = (listPids() ?? []).map(readRow).filter((row) => row !== undefined);
+  const byPid = new Map(rows.map((row) => [row.pid, row]));
+  const values = new Map<number, string | null>();
+  const findValue = (pid: number): string | null => {
+    const row = byPid.get(pid);
+    if (row === undefined || row.startTime < since || pid === process.pid) return null;
+    const known = values.get(pid);
+    if (known !== undefined) return known;
+    // Without this, a circle of parents, which pids that are used again could form, would never end.
+    values.set(pid, null);
+    const value = readVariable(pid, name) ?? findValue(row.parent);
+    values.set(pid, value);
+    return value;
+  };
+  const found = new Map<string, number[]>();
+  for (const { pid, dead } of rows) {
+    const value = dead ? null : findValue(pid);
+    if (value !== null) found.set(value, [...(found.get(value) ?? []), pid]);
+  }
+  return found;
+}
+
 /** The description of a running process for people. */
 export interface RunningProcess {
   readonly pid: number;
@@ -148,11 +181,23 @@ function readStart(path: string): Buffer | undefined {
 }
 
 function hasMark(pid: number, marks: ReadonlySet<string>): boolean {
+  return readVariables(pid).some((variable) => marks.has(variable));
+}
+
+function readVariable(pid: number, name: string): string | null {
+  const start = `${name}=`;
+  return (
+    readVariables(pid)
+      .find((variable) => variable.startsWith(start))
+      ?.slice(start.length) ?? null
+  );
+}
+
+function readVariables(pid: number): readonly string[] {
   try {
-    const environment = readFileSync(`/proc/${pid}/environ`, 'latin1');
-    return environment.split('\0').some((variable) => marks.has(variable));
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
   } catch {
     // The process has ended meanwhile, or belongs to another user.
-    return false;
+    return [];
   }
 }
