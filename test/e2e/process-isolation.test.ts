@@ -47,7 +47,8 @@ function task(isolation: string): AnswerToolCall {
 }
 
 interface Script {
-  readonly main?: readonly (readonly AnswerToolCall[])[];
+  /** `resume`: the main agent resumes its child. */
+  readonly main?: readonly (readonly AnswerToolCall[] | 'resume')[];
   readonly child: readonly (readonly AnswerToolCall[])[];
   /** Returns true as long as the child gets no answer when its calls have run. */
   readonly hangs?: () => boolean;
@@ -60,11 +61,18 @@ function openTaskWorld(script: Script): Promise<World> {
     script: (request) => {
       const round = toolResultRounds(request);
       const calls = isMain(request) ? main[round] : child[round];
+      if (calls === 'resume') return { toolCalls: [resume(request)] };
       if (calls !== undefined) return { toolCalls: calls };
       if (!isMain(request) && hangs()) return { fault: { kind: 'hang' } };
       return { text: 'done' };
     },
   });
+}
+
+function resume({ messages }: RecordedRequest): AnswerToolCall {
+  const texts = messages.flatMap(({ toolResults }) => toolResults.map(({ text }) => text));
+  const id = /\b(?=[a-z]*\d)[a-z0-9]{12}\b/.exec(texts.join('\n'))?.[0] ?? '';
+  return { name: 'Task', input: { prompt: 'Go on.', resume: id } };
 }
 
 /** All results that the tasks on one side got from their tools, in order. */
@@ -234,8 +242,9 @@ describe('a task with a process of its own', () => {
     ]);
   });
 
-  it('fails with the limit when its process does not answer', async () => {
+  it('fails with the limit when its process does not answer, and is resumed without a repetition', async () => {
     await using world = await openTaskWorld({
+      main: [[task('process')], 'resume'],
       child: [[signalOwnProcess('STOP')], [file('Read', { file_path: 'src/a.txt' })]],
     });
     const env = { ...UNCONFINED, MUSTER_LIVENESS_TOOL_SECONDS: '4' };
@@ -246,6 +255,14 @@ describe('a task with a process of its own', () => {
         'the process of the task did not end its call of Read, although the limit tool_seconds = 4 was reached',
       retryable: false,
     });
+    const reads = eventsOf(run).filter(
+      (event) => event.type === 'call.started' && event.tool === 'Read',
+    );
+    expect(reads).toHaveLength(1);
+    expect(results(world, false)[1]).toMatch(
+      /^Ended after the limit tool_seconds = 4\.\nNo result: the process of the task did not end its call/,
+    );
+    expect(results(world, true)[1]).toContain('done');
     expect(findMarked(world.mark)).toEqual([]);
   });
 

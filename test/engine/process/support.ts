@@ -10,7 +10,7 @@ import { PROCESS_TOOLS } from '../../../src/tools/process-tools.ts';
 import { FAULT_TOOLS } from './fault-tools.ts';
 
 export const LIMITS: ProcessLimits = { heapMb: 512, memoryMb: 4_096, cpuSeconds: 1_800 };
-export const FAULT_PROGRAM = {
+const FAULT_PROGRAM = {
   path: fileURLToPath(new URL('fault-process.ts', import.meta.url)),
   tools: [...PROCESS_TOOLS, ...FAULT_TOOLS],
 };
