@@ -30,6 +30,9 @@ const ENTRIES = {
  */
 const WORKER_ENTRIES = { 'page-converter': 'src/web/convert/worker.ts' };
 
+/** The program of the process of an isolated task, which shares no file with the rest for the same reason. */
+const PROCESS_ENTRIES = { 'task-process': 'src/engine/process/main.ts' };
+
 /** The lowest Node that package.json promises: newer syntax, such as `using`, is compiled down to it. */
 const LOWEST_NODE = `node${manifest.engines.node.replace('>=', '')}`;
 
@@ -75,7 +78,8 @@ const CHUNKS: CodeSplittingGroup[] = [
 /** Bundles the entries. Writes nothing; the output says which modules each chunk contains. */
 export async function bundle(): Promise<readonly OutputChunk[]> {
   const program = await bundleEntries(ENTRIES, CHUNKS);
-  return [...program, ...(await bundleEntries(WORKER_ENTRIES, []))];
+  const others = [WORKER_ENTRIES, PROCESS_ENTRIES].map((entries) => bundleEntries(entries, []));
+  return [...program, ...(await Promise.all(others)).flat()];
 }
 
 async function bundleEntries(

@@ -13,6 +13,7 @@ import { mainContext } from './main-context.ts';
 import { memory } from './memory.ts';
 import { offline, offlineLarge } from './offline.ts';
 import { prefix } from './prefix.ts';
+import { processIsolation } from './process-isolation.ts';
 import { requestSize } from './request-size.ts';
 import { sandbox } from './sandbox.ts';
 import { serverTools } from './server-tools.ts';
@@ -49,6 +50,7 @@ export const ROWS: readonly Row[] = [
   stop,
   liveness,
   sandbox,
+  processIsolation,
   commandChanges,
   worktree,
   worktreeLarge,

@@ -19,6 +19,7 @@ import {
   integerKey,
   limitKeys,
 } from './key-kinds.ts';
+import { PROCESS_KEYS } from './process-keys.ts';
 import { WORKSPACE_KEYS } from './workspace-keys.ts';
 import { isPassableToCommands } from '../sys/processes/command-environment.ts';
 
@@ -241,6 +242,7 @@ export const SECTIONS = {
     ),
   },
   workspaces: WORKSPACE_KEYS,
+  process: PROCESS_KEYS,
   web: {
     search: choiceKey(
       'auto',

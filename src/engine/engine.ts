@@ -27,6 +27,7 @@ import { runTask } from './loop/loop.ts';
 import { resolveMentions, createUserMessage } from './prompt/mentions.ts';
 import { isBusy } from './loop/next-step.ts';
 import {
+  findOwnIsolation,
   outlineChild,
   prepareDelegation,
   type ChildRequest,
@@ -98,14 +99,12 @@ export class Engine {
     const id = request.id ?? newId();
     const description = request.description ?? titleOf(request.prompt);
     const { worktree, ...requested } = request;
-    const place =
-      worktree === undefined
-        ? {}
-        : placeRoot(this.deps, { id, cwd, description: worktree.name ?? description }, rights);
+    const place = placeRoot(this.deps, { id, cwd, description, worktree }, rights);
     const run = createTask(this.context, new TaskTree(id, this.deps), {
       ...requested,
       ...place,
       id,
+      isolation: findOwnIsolation(this.deps, agent),
       personText: request.personText ?? request.prompt,
       setup,
       limits: combineLimits({ config: settings.rootLimits, definition: agent.limits, call: {} }),

@@ -58,6 +58,8 @@ export interface TaskSpec {
   readonly cwd: string;
   /** The workspace in which the task works instead of in the directory of its parent. Default: none. */
   readonly workspace?: TaskWorkspace;
+  /** Set if tools of the task run in a process of its own. Default: they run in Muster's process. */
+  readonly isolation?: 'process';
   readonly rights: Rights;
   /** The canonical names of the tools that may run, in the order in which requests list them. */
   readonly tools: readonly string[];

@@ -308,6 +308,11 @@ export interface ToolContext extends FileAccess {
   sleep(ms: number): Promise<void>;
   /** Creates the file for large output next to the log at the first call, with mode 0600, and returns its path. */
   spillPath(): string;
+  /**
+   * Saves an output that is too large for a result in that file, and returns a phrase as `spillText` does. Set only where
+   * another process has to do it. Default: the process of the tool does it.
+   */
+  saveText?(text: string): string;
   /** Creates a filter that removes secrets from the output in that file. Default: the output is not filtered. */
   redactBytes?(): ByteFilter;
   /** Sends requests to the web with the rights of the task. Absent where nothing may use the network. */
@@ -365,6 +370,8 @@ export const PASS_THROUGH_FILTER: ByteFilter = {
 
 /** The sandbox for the commands of a call. */
 export interface SandboxPort {
+  /** The processor time of each process of a command, in seconds (`process.cpu_seconds`). Default: no limit. */
+  readonly cpuSeconds?: number;
   /**
    * Prepares a command for its start in `cwd` (an absolute real path). It is confined as the decision about the call
    * requires, or not at all if the machine has no sandbox. `serves`: true if later commands of the task can reach servers

@@ -1,7 +1,10 @@
 import type { AcceptanceCriteria } from './acceptance.ts';
 
-/** The ways in which a task can be isolated. `worktree` also stands for a copy where there is no repository. */
-export const ISOLATIONS = ['none', 'worktree'] as const;
+/**
+ * The ways in which a task can be isolated. `worktree` also stands for a copy where there is no repository. `process`:
+ * its tools run in a process of its own.
+ */
+export const ISOLATIONS = ['none', 'worktree', 'process'] as const;
 export type Isolation = (typeof ISOLATIONS)[number];
 
 /** The workspace of a task: a tree of files of its own, in which it works instead of in the tree of its parent. */

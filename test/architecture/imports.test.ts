@@ -128,6 +128,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'prompt',
     'questions',
     'permissions',
+    'process',
     'turn',
     'calls',
     'quote',

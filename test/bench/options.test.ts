@@ -32,6 +32,7 @@ const ALL = [
   'stop',
   'liveness',
   'sandbox',
+  'process-isolation',
   'command-changes',
   'worktree',
   'worktree-large',

@@ -32,6 +32,12 @@ const whole = (initial: unknown): Row => ({
   wrongToml: '7.5',
   wrongText: '7e1',
 });
+const megabytes = (initial: unknown): Row => ({
+  ...whole(initial),
+  other: 64,
+  toml: '64',
+  text: '64',
+});
 const decimal = (initial: unknown): Row => ({
   initial,
   other: 7.5,
@@ -164,6 +170,9 @@ const ROWS: Readonly<Record<ConfigKey, Row>> = {
   'workspaces.setup': { ...word(null, 'npm ci'), wrongText: ' ' },
   'workspaces.max_copy_bytes': whole(524_288_000),
   'workspaces.max_copy_files': whole(50_000),
+  'process.heap_mb': megabytes(512),
+  'process.memory_mb': megabytes(4_096),
+  'process.cpu_seconds': whole(1_800),
   'web.search': word('auto', 'off'),
   'web.searxng_url': { ...word(null, 'http://localhost:8888'), wrongText: ' ' },
   'terminal.notify': word('bell', 'desktop'),

@@ -170,9 +170,9 @@ export function readBackground(reader: FieldReader): Pick<AgentDefinition, 'back
   return background === true ? { background } : {};
 }
 
-/** Reads `isolation: worktree`. Any other value is kept: a task of the agent says that it does not get it. */
+/** Reads `isolation: worktree` or `process`. Any other value is kept: a task of the agent says that it does not get it. */
 export function readIsolation(reader: FieldReader): Pick<AgentDefinition, 'isolation'> {
-  const message = '`isolation` must be `worktree` or `none`; it is ignored.';
+  const message = '`isolation` must be `worktree`, `process` or `none`; it is ignored.';
   const isolation = readField(reader, ['isolation'], readSingleLine, [
     'invalid-isolation',
     message,

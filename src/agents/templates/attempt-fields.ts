@@ -26,7 +26,8 @@ export function readAttemptFields(reader: FieldReader): AttemptFields | Unusable
   if (isolation !== null) {
     const name = readSingleLine(isolation)?.toLowerCase();
     const known = ISOLATIONS.find((each) => each === name);
-    if (known === undefined) return unusable('isolation', `must be ${ISOLATIONS.join(' or ')}`);
+    if (known === undefined)
+      return unusable('isolation', `must be one of ${ISOLATIONS.join(', ')}`);
     read.isolation = known;
   }
   const attempts = take('attempts');

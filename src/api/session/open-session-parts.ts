@@ -1,28 +1,20 @@
 import type { SessionServers } from '../mcp/open-servers.ts';
 import { findMainAgent, openSessionServers } from './session-servers.ts';
-import { AGENTS, SKILLS, TEMPLATES } from '../../agents/kinds.ts';
-import { discoverDefinitions } from '../../agents/loader/discover.ts';
-import { createSearchContext } from '../../agents/loader/search-context.ts';
 import { systemClock } from '../../base/clock.ts';
 import { errorMessage } from '../../base/errors.ts';
 import { isDataDirectoryChosen, userConfigDirectory } from '../../config/paths.ts';
 import { Engine } from '../../engine/engine.ts';
-import type { AgentDefinition } from '../../protocol/agent.ts';
 import { openMemoryStore } from '../../store/memory-store.ts';
 import { createStreamRedactor } from '../../store/redact/redactor.ts';
-import { comparesAttempts } from '../../protocol/template.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { isInContainer } from '../../sys/sandbox/diagnosis.ts';
 import { codeTool } from '../../tools/code/code.ts';
 import { builtinTools } from '../../tools/index.ts';
 import { createWebSearchTool } from '../../tools/web/web-search.ts';
 import { isTrustedMemory } from '../../trust/project-trust.ts';
-import { trustFile } from '../../trust/trust-store.ts';
-import { createUntrustedNotice } from '../../trust/untrusted-notice.ts';
 import { LiveContext } from '../context/live-context.ts';
 import { createReadFilter } from '../context/read-context-file.ts';
 import { openSessionStore } from '../setup/data-dir.ts';
-import { openDefinitions } from '../setup/definitions.ts';
 import type { MusterOptions } from '../setup/options.ts';
 import { Retention } from '../setup/retention.ts';
 import { announceMissingSandbox, openConfiguredSandbox } from '../setup/sandbox.ts';
@@ -39,6 +31,7 @@ import { NO_HISTORY, openPromptHistory } from './prompt-history.ts';
 import { NO_SCREEN_MARK, openScreenMark } from './screen-mark.ts';
 import { openInbox } from './open-inbox.ts';
 import { createCommandChanges } from './command-changes.ts';
+import { loadDefinitions } from './load-definitions.ts';
 import { readSessionConfig, type SessionConfig } from './session-config.ts';
 import { openSessionModels, type SessionModels } from './session-models.ts';
 import type { SessionParts } from './session-parts.ts';
@@ -198,6 +191,7 @@ async function createEngine(
     onCommand: languages.noteCommand,
     mcp: servers,
     workspaces,
+    processes: { limits: loaded.config.process },
     templates: toolTemplates,
     agents: { refresh: () => agents.refresh(), agents: () => agents.current.items },
     skills: { refresh: () => skills.refresh(), skills: () => skills.current.items },
@@ -240,48 +234,6 @@ async function createEngine(
     },
     onFault: (task, thrown) => onNotice(`task ${task}: ${errorMessage(thrown)}`),
   });
-}
-
-/**
- * Loads the agents, skills and templates that the session can use. Reports project files that are not trusted as a
- * notice.
- *
- * @param sessionAgents definitions that take precedence over all files
- */
-async function loadDefinitions(
-  { environment, roots: [cwd], directory, loaded, trust, currentTrust, onNotice }: SessionConfig,
-  sessionAgents: readonly AgentDefinition[],
-) {
-  const searchContext = createSearchContext(cwd, environment);
-  const search = {
-    cwd,
-    environment,
-    trust,
-    currentTrust,
-    dependsOn: [trustFile(directory)],
-    clock: systemClock,
-    onNotice,
-    context: searchContext,
-  };
-  const agents = await openDefinitions(AGENTS, { ...search, session: sessionAgents });
-  const skills = await openDefinitions(SKILLS, search);
-  const found = await discoverDefinitions(TEMPLATES, {
-    ...search,
-    // The built-in templates are only examples. If there are no others, they are not worth their bytes in every
-    // request.
-    builtins: 'with-others',
-  });
-  // RunTemplate gives one result for each item.
-  const runnable = found.items.filter((each) => !comparesAttempts(each));
-  const hasOwn = runnable.some(({ scope }) => scope !== 'builtin');
-  const toolTemplates = hasOwn ? runnable : [];
-  const skipped = [...agents.current.skipped, ...skills.current.skipped];
-  const untrusted = createUntrustedNotice({ files: loaded.files, skipped });
-  if (untrusted !== null) onNotice(untrusted);
-  const loadTemplates = () =>
-    discoverDefinitions(TEMPLATES, { cwd, environment, trust: currentTrust() });
-  const hasUntrustedFiles = untrusted !== null;
-  return { agents, skills, toolTemplates, loadTemplates, searchContext, hasUntrustedFiles };
 }
 
 /**

@@ -5,13 +5,7 @@ import { errorMessage } from '../../base/errors.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import { decideStart, decideStartByRules } from '../../policy/decide.ts';
 import type { Decision, PermissionMode } from '../../protocol/permission.ts';
-import type {
-  FileAccess,
-  ToolOutput,
-  AnyTool,
-  ToolCaps,
-  ToolContext,
-} from '../../protocol/tool.ts';
+import type { ToolOutput, AnyTool, ToolCaps, ToolContext } from '../../protocol/tool.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { decideNow } from '../permissions/judge.ts';
 import { waitsForOthers } from '../permissions/prepare-call.ts';
@@ -22,6 +16,7 @@ import type { WaitRunner } from '../questions/ask-person.ts';
 import { createEditFeedback } from './edit-feedback.ts';
 import { createServerPort } from './server-port.ts';
 import { createToolContext } from './tool-context.ts';
+import type { CallFileAccess, CallForProcess } from '../task/call-process.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
 import { appendNotes, spillText } from '../../tools/shared/output.ts';
 import { byteLength, plural } from '../../base/text.ts';
@@ -33,7 +28,7 @@ const CLEANUP_TIMEOUT_MS = 2_500;
 
 /** A call that was allowed, and the files that it may open. */
 interface AllowedCall extends ReadyCall {
-  readonly pathAccess: FileAccess;
+  readonly pathAccess: CallFileAccess;
   /** The decision that allowed the call. Absent if the call was allowed before a crash. */
   readonly decision?: Decision;
   /** The mode in which the call was allowed. Absent if the call was allowed before a crash. */
@@ -119,7 +114,7 @@ const TIMED_OUT = Symbol('tool_seconds');
  * tasks is never abandoned, since these tasks abandon their own tools.
  */
 async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Promise<ToolOutput> {
-  const { tool, input, call, pathAccess } = ready;
+  const { tool, call, pathAccess } = ready;
   // The task was stopped while the start of the call was being recorded.
   if (run.cancellation.turnSignal.aborted) {
     const { reason } = readStopOrder(run.cancellation.turnSignal);
@@ -143,6 +138,7 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
   });
   const runWait: WaitRunner = (wait) =>
     ready.runWait(async () => (limit === null ? await wait() : await limit.pauseDuring(wait)));
+  const describeStop = () => describeInterruption(controller.signal, toolMs);
   const server = isMcpTool(tool.name)
     ? createServerPort(deps, run, { callId: call.id, tool: tool.name, runWait })
     : undefined;
@@ -166,7 +162,7 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
         (hasNewRules(deps, run, ready) ? await refuseByRules(deps, run, ready) : null);
       if (refusal !== null) return { text: refusal, error: 'PERMISSION_DENIED' } as const;
       await feedback?.begin();
-      const output = await tool.run(input, context);
+      const output = await runWhereTaskRuns(run, ready, { context, describeStop });
       return (await feedback?.format(output)) ?? output;
     };
     // Other tasks can change the files while they are checked.
@@ -191,6 +187,17 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
     removeAbandonListener();
     await server?.close();
   }
+}
+
+/** Runs a call in the process of its task, or, if the task or the tool has none, in this process. */
+async function runWhereTaskRuns(
+  { process }: Pick<TaskRun, 'process'>,
+  { tool, input, pathAccess: { basis } }: AllowedCall,
+  rest: Pick<CallForProcess, 'context' | 'describeStop'>,
+): Promise<ToolOutput> {
+  return process?.runs(tool) === true
+    ? await process.run({ tool, input, basis, ...rest })
+    : await tool.run(input, rest.context);
 }
 
 /**
@@ -227,8 +234,15 @@ function listRealWrites({ access, pathAccess }: AllowedCall): readonly string[] 
 /** Creates the output of a tool that was ended by a stop or by `tool_seconds`, and of which nothing else is known. */
 function interrupted(signal: AbortSignal, toolMs: number): ToolOutput {
   if (signal.reason === TIMED_OUT) return timedOut({ text: '' }, toolMs);
-  const text = `Stopped: ${readStopOrder(signal).reason}.`;
+  const text = `Stopped: ${describeInterruption(signal, toolMs)}.`;
   return { text, error: 'CANCELLED', forced: true };
+}
+
+/** Describes why a call was ended, as a clause. */
+function describeInterruption(signal: AbortSignal, toolMs: number): string {
+  return signal.reason === TIMED_OUT
+    ? `the limit tool_seconds = ${toolMs / 1000} was reached`
+    : readStopOrder(signal).reason;
 }
 
 /** Marks an output as that of a tool that has exceeded `tool_seconds`. */

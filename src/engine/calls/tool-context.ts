@@ -17,6 +17,7 @@ import { createVariablePort, readTaskVariables } from '../task/task-variables.ts
 import { runsOnlyGit } from '../../policy/shell/git-only.ts';
 import { loadShellParser } from '../../policy/shell/load-parser.ts';
 import type { Confinement, Sandbox } from '../../sys/sandbox/sandbox.ts';
+import { withCpuLimit } from '../../sys/processes/cpu-limit.ts';
 import { buildCommandEnvironment } from '../../sys/processes/command-environment.ts';
 import { delimiter } from 'node:path';
 import { readEnvironment, type Environment } from '../../sys/env.ts';
@@ -82,6 +83,9 @@ export function createToolContext(
         variableNames: deps.settings.commandVariables,
         taskVariables: readTaskVariables(run),
         taskId: spec.id,
+        ...(spec.isolation === 'process' && deps.processes !== undefined
+          ? { cpuSeconds: deps.processes.limits.cpuSeconds }
+          : {}),
         rights: denyLinkTargets(run.permissions.rights, deps.home),
         home: deps.home,
         decision,
@@ -133,6 +137,8 @@ interface CommandSandboxOptions {
   readonly taskVariables?: Readonly<Record<string, string>>;
   readonly taskId: string;
   readonly rights: Pick<Rights, 'mode' | 'rules' | 'roots' | 'network' | 'workspace'>;
+  /** The processor time of each process of a command, in seconds. Default: no limit. */
+  readonly cpuSeconds?: number;
   /** The home directory that `~/` in a rule stands for: an absolute, real path. */
   readonly home: string;
   /**
@@ -152,7 +158,7 @@ interface CommandSandboxOptions {
 /** Creates the sandbox for the commands of a call. The rights of the task decide what the commands may do. */
 export function createCommandSandbox(options: CommandSandboxOptions): SandboxPort {
   const { sandbox, variableNames, taskVariables = {}, taskId, rights, home } = options;
-  const { decision, isolated } = options;
+  const { cpuSeconds, decision, isolated } = options;
   // This is computed only when a command runs, since most calls run none.
   const computeConfinement = (): Confinement => {
     const denied = findDeniedPaths(rights, { home, answered: findAnsweredRule(decision) });
@@ -167,7 +173,10 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
     };
   };
   return {
-    confine: async ([file, ...args], { cwd, serves, line }): Promise<CommandToStart> => {
+    ...(cpuSeconds === undefined ? {} : { cpuSeconds }),
+    confine: async (command, { cwd, serves, line }): Promise<CommandToStart> => {
+      const [file, ...args] =
+        cpuSeconds === undefined ? command : withCpuLimit(command, cpuSeconds);
       const { on } = await sandbox.state();
       const confinement = {
         ...computeConfinement(),
@@ -193,8 +202,8 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
         serves && access === 'workspace' ? await sandbox.useLoopback(taskId) : null;
       const argv = [file, ...args] as const;
       try {
-        const command = { argv, cwd, env, confinement, stderr: 'monitor', ...loopback } as const;
-        const confined = sandbox.confine(command);
+        const toConfine = { argv, cwd, env, confinement, stderr: 'monitor', ...loopback } as const;
+        const confined = sandbox.confine(toConfine);
         const release = (): void => {
           confined.release();
           leaveLoopback?.();

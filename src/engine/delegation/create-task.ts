@@ -1,6 +1,6 @@
 import { dropMissing } from '../../base/drop-missing.ts';
 import type { TaskSource, TaskLimits, TaskSpec } from '../../protocol/task.ts';
-import type { TaskWorkspace } from '../../protocol/workspace.ts';
+import type { Isolation, TaskWorkspace } from '../../protocol/workspace.ts';
 import { type JsonObject, isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { AcceptanceCriteria } from '../../protocol/acceptance.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
@@ -35,6 +35,8 @@ export interface TaskRequest {
   readonly cwd: string;
   /** The workspace of the task, in which `cwd` lies. Default: none. */
   readonly workspace?: TaskWorkspace;
+  /** The isolation of the task. Default: `none`. */
+  readonly isolation?: Isolation;
   readonly prompt: string;
   /** The part of the prompt that a person wrote, in which agents may be mentioned. */
   readonly personText?: string;
@@ -103,6 +105,7 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
     model: plan.model,
     cwd: plan.cwd,
     ...dropMissing({ workspace: plan.workspace }),
+    ...(plan.isolation === 'process' ? { isolation: plan.isolation } : {}),
     rights: plan.rights,
     tools: toolNames,
     ...(unmet.length === 0 ? {} : { unmet }),

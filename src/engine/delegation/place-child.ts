@@ -34,7 +34,7 @@ export function placeChild(
   { id, cwd, description, prompt }: ChildToPlace,
   plan: ChildPlan,
 ): PlacedChild {
-  if (!plan.isIsolated || workspaces === undefined) return { plan, cwd, prompt };
+  if (plan.isolation !== 'worktree' || workspaces === undefined) return { plan, cwd, prompt };
   const planned = workspaces.plan({ id, cwd, description });
   const mapped = mapPaths(prompt, planned);
   const workspace = mapped === prompt ? planned : { ...planned, mapsPaths: true as const };
@@ -54,19 +54,27 @@ interface PlacedRoot {
 }
 
 /**
- * Decides where a conversation works that gets a workspace. The rights that it would have in `cwd` hold there.
+ * Decides where a conversation works that gets a workspace. The rights that it would have in `cwd` hold there. Returns
+ * undefined if it works in `cwd`.
  *
- * @param root `description` names its branch
+ * @param root `worktree`: set if the conversation gets a workspace. Its name, or else the description, names the branch.
  */
 export function placeRoot(
   { workspaces }: Pick<EngineDeps, 'workspaces'>,
-  root: { readonly id: string; readonly cwd: string; readonly description: string },
+  root: {
+    readonly id: string;
+    readonly cwd: string;
+    readonly description: string;
+    readonly worktree: { readonly name: string | null } | undefined;
+  },
   rights: Rights,
-): PlacedRoot {
+): PlacedRoot | undefined {
+  const { id, cwd, description, worktree } = root;
+  if (worktree === undefined) return undefined;
   if (workspaces === undefined) throw new Error('there is nothing that could create a workspace');
-  const workspace = workspaces.plan(root);
+  const workspace = workspaces.plan({ id, cwd, description: worktree.name ?? description });
   return {
-    cwd: toWorkspacePath(root.cwd, workspace),
+    cwd: toWorkspacePath(cwd, workspace),
     rights: rightsInWorkspace(rights, workspace),
     workspace,
   };

@@ -138,6 +138,7 @@ export class CommandQueue {
   /** Wraps a sandbox so that each command takes a slot before it starts, and gives it back when it is released. */
   queueCommands(sandbox: SandboxPort, signal: AbortSignal): SandboxPort {
     return {
+      ...sandbox,
       confine: async (argv, options) => {
         const slot = await this.take(signal, options);
         try {

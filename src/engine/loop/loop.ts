@@ -1,4 +1,4 @@
-import { errorInfo } from '../../base/errors.ts';
+import { errorInfo, type MusterError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { runningCommands } from '../../protocol/state/owned-work.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
@@ -59,16 +59,12 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
     // A failed preparation has ended the task already, or nothing has needed it.
     if (needsPreparation(run.spec)) await run.preparation.catch(() => {});
     await run.stopOwnedWork(`the task above it ended: ${ending.end.because}`);
+    await run.process?.end();
     // Stopping the owned work may have killed a process, which changes the ending of a stopped task.
     if (ending.end.status === 'stopped' && run.cancellation.signal.aborted) {
       ending = createAbortedEnding(run);
     }
-    closeOpenCalls(
-      run,
-      run.cancellation.signal.aborted
-        ? readStopOrder(run.cancellation.signal).reason
-        : 'the task ended',
-    );
+    closeOpenCalls(run, describeEndOfCalls(run.cancellation.signal));
     closeOpenChildren(deps, run);
     const claims = await determineFlags(deps, run, ending);
     if (needsSchemaCheck(run.spec, ending))
@@ -86,12 +82,20 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
   }
 }
 
+/** Describes why calls of an ended task have no outcome, as a clause. */
+function describeEndOfCalls(signal: AbortSignal): string {
+  if (!signal.aborted) return 'the task ended';
+  const { reason } = signal;
+  return isStopOrder(reason) ? reason.reason : `the task failed: ${errorInfo(reason).message}`;
+}
+
 /** Releases a parked task without recording an end, so that it can be resumed. Its shells are stopped. */
 async function leaveParked(deps: EngineDeps, run: TaskRun): Promise<void> {
   try {
     await run.shells.leaveRemote();
     await run.shells.stop(runningCommands(run.state), { notify: true });
     await run.children.waitForAll();
+    await run.process?.end();
     await run.journal.sync();
   } catch (thrown) {
     deps.onFault(run.spec.id, thrown);
@@ -115,6 +119,7 @@ async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
     return await run.drive(run);
   }
   if (canReuseResult(deps, run.state)) await reuseEarlierResult(deps, run);
+  await openProcess(deps, run);
   if (needsPreparation(run.spec)) {
     run.preparation = prepareWork(deps, run);
     // The first request of a new task does not wait, but a resumed task is told before it about its workspace.
@@ -144,6 +149,14 @@ async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
         : await waitForStep(run, takeStep(deps, run, step));
     if (ending !== null) return ending;
   }
+}
+
+/** Starts the process of a task that has one. The first request does not wait for it. */
+async function openProcess({ processes, deadlines }: EngineDeps, run: TaskRun): Promise<void> {
+  if (run.spec.isolation !== 'process' || processes === undefined) return;
+  const { TaskProcess } = await import('../process/task-process.ts');
+  const onFailure = (error: MusterError) => run.fail(error);
+  run.process = new TaskProcess({ ...processes, taskId: run.spec.id, deadlines, onFailure });
 }
 
 /** Tells whether something must be prepared before the first call of a task. */

@@ -9,35 +9,27 @@ import {
   createExclusionCheck,
   type SearchedDirectory,
 } from '../../policy/excluded-paths.ts';
-import type { Rights } from '../../protocol/permission.ts';
-import type { FileAccess, PathExclusion } from '../../protocol/tool.ts';
+import type { PathExclusion } from '../../protocol/tool.ts';
+import type { AccessBasis, CallFileAccess } from '../task/call-process.ts';
 import { findGitControlPaths, isInGitDirectory } from '../../sys/git/control-paths.ts';
 import { findRepository, type Repository } from '../../sys/git/repository.ts';
 import { pathHasSuspiciousLinks } from '../../sys/files/hard-links.ts';
 import { findRoot } from '../../sys/files/paths.ts';
 
 /** The access of a call that opens no files. */
-export const NO_FILES: FileAccess = {
+export const NO_FILES: CallFileAccess = {
+  basis: null,
   roots: [],
   judged: new Map(),
   excludedPathsBelow: () => null,
 };
 
-/** The rights and directories that the access of a call depends on. */
-interface AccessOptions {
-  readonly rights: Rights;
-  readonly home: string;
-  readonly stateDirectories: readonly string[];
-}
-
 /**
  * Creates the access to files of a call that is allowed. The call may open exactly the files to which its paths led at
  * the time of the decision.
  */
-export function createFileAccess(
-  call: ResolvedCall,
-  { rights, home, stateDirectories }: AccessOptions,
-): FileAccess {
+export function createFileAccess(basis: AccessBasis): CallFileAccess {
+  const { call, rights, home, stateDirectories } = basis;
   const paths = listPaths(call.access);
   const withOtherNames = new Set(
     paths.filter(({ risk }) => risk === 'other_names').map(({ real }) => real),
@@ -46,6 +38,7 @@ export function createFileAccess(
     return [asked, { real, mayHaveOtherNames: withOtherNames.has(real) }] as const;
   });
   return {
+    basis,
     roots: listOpenRoots(call, rights.roots),
     judged: new Map(judged),
     excludedPathsBelow: (directory) => {

@@ -11,7 +11,7 @@ import type { DecisionContext } from '../../policy/decision-input.ts';
 import { listPrograms, readCommandLine } from '../../policy/rules/command-rules.ts';
 import { addModeToGrant } from '../../policy/mode-grants.ts';
 import { explainRefusal } from '../../policy/explain-refusal.ts';
-import type { FileAccess } from '../../protocol/tool.ts';
+import type { CallFileAccess } from '../task/call-process.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { askPerson, closeQuestion, type WaitRunner } from '../questions/ask-person.ts';
 import type { EngineDeps } from '../task/deps.ts';
@@ -27,7 +27,7 @@ import type { CallingTask } from './prepare-call.ts';
 export interface Judgement {
   readonly allowed: boolean;
   /** The files that the call may open: those in the task's roots, and those allowed outside of them. */
-  readonly pathAccess: FileAccess;
+  readonly pathAccess: CallFileAccess;
   readonly decision: Decision;
   /** The text for the model if the call is not allowed. */
   readonly refusal: string;
@@ -134,7 +134,7 @@ async function decideAlone(
     decision.verdict === 'ask' && shellParser !== null
       ? call.access.commands.flatMap((line) => listPrograms(readCommandLine(line, shellParser)))
       : [];
-  const pathAccess = createFileAccess(call, { rights, home, stateDirectories });
+  const pathAccess = createFileAccess({ call, rights, home, stateDirectories });
   return { call, decision, programs, pathAccess };
 }
 

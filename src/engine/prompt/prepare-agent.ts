@@ -30,6 +30,7 @@ export interface SetupDeps extends Pick<
   | 'memory'
   | 'models'
   | 'platform'
+  | 'processes'
   | 'redact'
   | 'settings'
   | 'templates'

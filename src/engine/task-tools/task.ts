@@ -51,7 +51,7 @@ export function taskTool(
       isolation: {
         type: 'string',
         enum: [...ISOLATIONS],
-        description: 'worktree: its own branch and copy of the files, landed later',
+        description: 'worktree: own branch and files, landed later',
       },
     }),
     parse: parseTaskArguments,

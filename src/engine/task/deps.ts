@@ -20,6 +20,7 @@ import type { WorkspacePort } from '../../protocol/workspace.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { WorkspaceChanges } from '../../sys/files/changes/workspace-changes.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
+import type { TaskProcesses } from './call-process.ts';
 import type { Inbox } from './inbox.ts';
 import type { MemorySource } from '../memory/memory-source.ts';
 import type { EngineSettings } from '../limits/configured-limits.ts';
@@ -111,6 +112,8 @@ export interface EngineDeps {
   readonly web?: () => Promise<WebAccess>;
   /** Creates the workspaces of tasks. Default: no task gets a workspace. */
   readonly workspaces?: WorkspacePort;
+  /** The limits of the processes of isolated tasks, and their program. Default: no task gets a process. */
+  readonly processes?: TaskProcesses;
   /** Loads the language servers and checkers at the first change of a file. Default: changes are not checked. */
   readonly languages?: () => Promise<LanguagePort>;
   /** Called after a command that may have changed files. Default: nobody needs to know. */

@@ -171,7 +171,9 @@ function readFlag(value: JsonValue | undefined, issues: string[]): boolean | und
 function readIsolationArgument(value: JsonValue | undefined, issues: string[]) {
   const isolation = ISOLATIONS.find((each) => each === value);
   if (value !== undefined && isolation === undefined) {
-    issues.push(`isolation: must be ${ISOLATIONS.join(' or ')}, not ${formatWrongValue(value)}`);
+    issues.push(
+      `isolation: must be one of ${ISOLATIONS.join(', ')}, not ${formatWrongValue(value)}`,
+    );
   }
   return isolation;
 }

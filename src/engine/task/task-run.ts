@@ -7,6 +7,7 @@ import type { AnyTool, FileMemory } from '../../protocol/tool.ts';
 import { BackgroundShells } from '../shells/background-shells.ts';
 import { Budget, activationExpense } from '../limits/budget.ts';
 import { taskCaps } from '../limits/configured-limits.ts';
+import type { CallProcess } from './call-process.ts';
 import type { EngineDeps } from './deps.ts';
 import type { TaskEnding } from './endings.ts';
 import type { MeasuredRequest } from '../limits/estimate.ts';
@@ -78,6 +79,8 @@ export class TaskRun {
   workingSince: number | null = null;
   /** Resolves when the state of the directory is recorded, if the work must be accepted. No call runs before. */
   preparation: Promise<void> = Promise.resolve();
+  /** The process in which tools of the task run; null if they run in this process. */
+  process: CallProcess | null = null;
   private readonly firstPrefix: RequestPrefix;
   private readonly laterPrefix: RequestPrefix;
   private readonly firstView: ReadonlyMap<string, AnyTool>;
@@ -207,7 +210,10 @@ export class TaskRun {
     this.shells.abortAll();
   }
 
-  /** Fails the task and stops its descendants, because an essential event can't be written to its log. */
+  /**
+   * Fails the task and stops its descendants, because an essential event can't be written to its log, or because its own
+   * process has ended.
+   */
   fail(thrown: unknown): void {
     const because = `task ${this.spec.id} above it failed: ${errorInfo(thrown).message}`;
     this.cancellation.stop(thrown);

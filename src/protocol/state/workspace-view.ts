@@ -4,10 +4,10 @@ import type { TaskStatus } from '../result.ts';
 import type { LandingState, TaskWorkspace } from '../workspace.ts';
 import type { TaskState } from './task-state.ts';
 
-/** The workspace of a task as views show it. */
+/** Where a task works, as views show it, if that is not where its parent works. */
 export interface WorkspaceView {
-  readonly kind: TaskWorkspace['kind'];
-  /** The branch of a worktree; null for a copy. */
+  readonly kind: TaskWorkspace['kind'] | 'process';
+  /** The branch of a worktree; null for a copy and a process. */
   readonly branch: string | null;
   /** A few words about what the task does in the workspace, or what has become of its changes. */
   readonly state: string;
@@ -19,12 +19,15 @@ export type WorkspaceFacts = Pick<TaskState, 'spec' | 'workspace' | 'status' | '
 const AT_WORK: ReadonlySet<TaskStatus> = new Set(['queued', 'running', 'parked']);
 
 /**
- * Describes the workspace of a task. Returns null for a task that has none, or that ended before it needed one.
+ * Describes the workspace or the process of a task. Returns null for a task that has none, that ended before it needed
+ * one, or whose process has ended.
  *
  * @param landing what has become of its changes
  */
 export function viewWorkspace(task: WorkspaceFacts, landing: LandingState): WorkspaceView | null {
-  const { workspace } = task.spec;
+  const { workspace, isolation } = task.spec;
+  if (isolation === 'process' && AT_WORK.has(task.status))
+    return { kind: isolation, branch: null, state: 'working' };
   if (workspace === undefined) return null;
   const state = describeState(task, landing);
   return state === null ? null : { kind: workspace.kind, branch: workspace.branch ?? null, state };

@@ -42,6 +42,7 @@ const OPTIONAL_SPEC_FIELDS: Readonly<Record<string, (value: unknown) => boolean>
   summarised: isSummarizedConversation,
   enclosed: isQuotedItemList,
   given: isInitialContext,
+  isolation: (value) => value === 'process',
   workspace: (value) => isWorkspacePlace(value) && hasTexts(value, ['kind']),
 };
 

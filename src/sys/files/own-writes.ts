@@ -24,11 +24,21 @@ export function listenToOwnChanges(listener: OwnChangeListener): () => void {
  * directory includes everything in it.
  */
 export function changeAsMuster<T>(paths: readonly string[], change: () => T): T {
-  for (const listener of listeners) for (const path of paths) listener.before(path);
+  for (const path of paths) beginOwnChange(path);
   const result = change();
-  for (const path of paths) recordOwnWrite(path);
-  for (const listener of listeners) for (const path of paths) listener.after(path);
+  for (const path of paths) endOwnChange(path);
   return result;
+}
+
+/** Must be called before another process of Muster changes a path on behalf of this one. */
+export function beginOwnChange(path: string): void {
+  for (const listener of listeners) listener.before(path);
+}
+
+/** Must be called after another process of Muster has changed a path on behalf of this one. */
+export function endOwnChange(path: string): void {
+  recordOwnWrite(path);
+  for (const listener of listeners) listener.after(path);
 }
 
 function recordOwnWrite(path: string): void {

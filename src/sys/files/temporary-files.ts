@@ -21,10 +21,27 @@ const MAX_GIVEN_NAMES = 1_000;
  */
 export function temporaryName(id: string = newId()): string {
   const name = `.muster-${id}.tmp`;
+  addGivenName(name);
+  return name;
+}
+
+/**
+ * Records a name that another process of Muster gives to a temporary file on behalf of this one. Ignores a name that
+ * temporary files do not have.
+ */
+export function addGivenName(name: string): void {
+  if (!NAME.test(name)) return;
   givenNames.add(name);
   const [oldest] = givenNames;
   if (givenNames.size > MAX_GIVEN_NAMES && oldest !== undefined) givenNames.delete(oldest);
-  return name;
+  onGivenName?.(name);
+}
+
+let onGivenName: ((name: string) => void) | null = null;
+
+/** Calls `listener` with each name that this process gives to a temporary file. Replaces an earlier listener. */
+export function listenToGivenNames(listener: (name: string) => void): void {
+  onGivenName = listener;
 }
 
 /** Tells whether a name is that of a temporary file whose id begins with `id`. */

@@ -54,7 +54,15 @@ export interface SpawnGroupOptions {
    * killed. Default: 0, no limit.
    */
   readonly maxProcesses?: number;
+  /**
+   * True if the program and this process exchange bytes over descriptor `CHANNEL_DESCRIPTOR` of the program, a socket.
+   * Default: false.
+   */
+  readonly hasChannel?: boolean;
 }
+
+/** The descriptor of the channel in a program that has one. */
+export const CHANNEL_DESCRIPTOR = 4;
 
 interface ProcessExit {
   /** The exit code; null if a signal ended the process. */
@@ -75,6 +83,8 @@ export interface ProcessGroup {
   readonly stdin: Writable | null;
   readonly stdout: Readable;
   readonly stderr: Readable;
+  /** This end of the channel; null if the options do not ask for it or the leader could not start. */
+  readonly channel: Duplex | null;
   /** Resolves when the leader has started. Rejects if the leader could not start. */
   readonly started: Promise<void>;
   /**
@@ -143,6 +153,7 @@ export function spawnProcessGroup(
   );
   const checkSocket = options.startCheck === true ? child.stdio[3] : undefined;
   if (checkSocket instanceof Duplex) answerStartCheck(checkSocket);
+  const channel = options.hasChannel === true ? child.stdio[CHANNEL_DESCRIPTOR] : null;
   const exited = watchExit(child);
   const since = child.pid === undefined ? undefined : readStartTime(child.pid);
   const query: EndQuery = {
@@ -159,6 +170,7 @@ export function spawnProcessGroup(
     // If no descriptor is free, the child has failed and has no pipes.
     stdout: stdout ?? Readable.from([]),
     stderr: child.stderr ?? Readable.from([]),
+    channel: channel instanceof Duplex ? channel : null,
     started: watchStart(child),
     exited,
     limitReached: limitReached.promise,
@@ -232,9 +244,12 @@ function tryOpenWriteEnd(pipe: Pipe): number | null {
 /** Returns the entries of `stdio` from descriptor 3 on. */
 function buildExtraStdio({
   startCheck,
+  hasChannel,
 }: SpawnGroupOptions): readonly ('pipe' | 'ignore' | number)[] {
   const inherited = stdioWithoutInherited();
-  return startCheck === true ? ['pipe', ...inherited.slice(1)] : inherited;
+  const [third = 'ignore', fourth = 'ignore', ...rest] = inherited;
+  if (hasChannel === true) return [startCheck === true ? 'pipe' : third, 'pipe', ...rest];
+  return startCheck === true ? ['pipe', fourth, ...rest] : inherited;
 }
 
 /**

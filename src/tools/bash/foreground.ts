@@ -1,5 +1,6 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { atScopeEnd } from '../../base/at-scope-end.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
 import { errorMessage } from '../../base/errors.ts';
 import { byteLength, formatDuration, plural } from '../../base/text.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type ByteFilter,
   type ToolCaps,
 } from '../../protocol/tool.ts';
+import { isCpuLimitEnd } from '../../sys/processes/cpu-limit.ts';
 import { plainText } from '../../sys/plain-text.ts';
 import { describeProcessLimit } from '../../sys/processes/process-limit.ts';
 import { failure } from '../shared/output.ts';
@@ -57,6 +59,7 @@ export async function runInForeground(
     timeoutMs,
     maxBytes: context.caps.resultBytes,
     location,
+    ...dropMissing({ cpuSeconds: context.sandbox.cpuSeconds }),
   });
 }
 
@@ -129,6 +132,8 @@ interface RunLimits {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly location: CommandLocation;
+  /** See `SandboxPort`. */
+  readonly cpuSeconds?: number;
 }
 
 /** The number of bytes that are reserved for the notes after the output. */
@@ -190,7 +195,7 @@ function createEndNotes(outcome: RunOutcome, limits: RunLimits): string[] {
       notes.push(describeProcessStop(outcome));
       break;
     case 'itself':
-      notes.push(describeExit(outcome));
+      notes.push(describeExit(outcome, limits));
   }
   return notes;
 }
@@ -204,7 +209,13 @@ export function describeProcessStop({ maxProcesses }: Pick<RunOutcome, 'maxProce
  * Describes how a command exited. If the sandbox removed files of the command, the note does not report success,
  * whatever the exit code is.
  */
-function describeExit({ signal, exitCode, settled }: RunOutcome): string {
+function describeExit(
+  { signal, exitCode, settled }: RunOutcome,
+  { cpuSeconds }: Pick<RunLimits, 'cpuSeconds'>,
+): string {
+  if (cpuSeconds !== undefined && isCpuLimitEnd(exitCode, signal)) {
+    return `[ended at the limit process.cpu_seconds = ${cpuSeconds}]`;
+  }
   if (signal !== null) return `[ended by ${signal}]`;
   return exitCode === 0 && settled.removed.length > 0
     ? '[it ended without an error, but not all files that it made were kept]'

@@ -68,8 +68,14 @@ const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
  */
 export function spillText(
   text: string,
-  { caps, spillPath, redactBytes }: Pick<ToolContext, 'caps' | 'spillPath' | 'redactBytes'>,
+  {
+    caps,
+    spillPath,
+    redactBytes,
+    saveText,
+  }: Pick<ToolContext, 'caps' | 'spillPath' | 'redactBytes' | 'saveText'>,
 ): string {
+  if (saveText !== undefined) return saveText(text);
   const bytes = Buffer.from(text, 'utf8');
   const { spillBytes } = caps;
   try {

@@ -54,7 +54,7 @@ it('the Task tools take little of each request, in the order of a request', asyn
   const tools = (test.model.requests[0]?.prefix.tools ?? []).filter(({ name }) => name !== 'Bash');
   const sizes = tools.map((tool) => byteLength(JSON.stringify(tool)));
   expect(tools.map(({ name }) => name)).toEqual(MAIN_TOOLS);
-  expect(sizes).toEqual([357, 434, 220, 308, 229, 1205, 146]);
+  expect(sizes).toEqual([357, 434, 220, 308, 229, 1199, 146]);
 });
 
 describe('TaskList', () => {

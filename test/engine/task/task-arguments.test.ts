@@ -128,7 +128,7 @@ describe('the arguments of Task', () => {
     [
       'an unknown isolation',
       { prompt: 'a', isolation: 'chroot' },
-      ['isolation: must be none or worktree, not "chroot"'],
+      ['isolation: must be one of none, worktree, process, not "chroot"'],
     ],
     [
       'an isolation for a task that is resumed',

@@ -1,0 +1,52 @@
+import { AGENTS, SKILLS, TEMPLATES } from '../../agents/kinds.ts';
+import { discoverDefinitions } from '../../agents/loader/discover.ts';
+import { createSearchContext } from '../../agents/loader/search-context.ts';
+import { systemClock } from '../../base/clock.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import { comparesAttempts } from '../../protocol/template.ts';
+import { trustFile } from '../../trust/trust-store.ts';
+import { createUntrustedNotice } from '../../trust/untrusted-notice.ts';
+import { openDefinitions } from '../setup/definitions.ts';
+import type { SessionConfig } from './session-config.ts';
+
+/**
+ * Loads the agents, skills and templates that the session can use. Reports project files that are not trusted as a
+ * notice.
+ *
+ * @param sessionAgents definitions that take precedence over all files
+ */
+export async function loadDefinitions(
+  { environment, roots: [cwd], directory, loaded, trust, currentTrust, onNotice }: SessionConfig,
+  sessionAgents: readonly AgentDefinition[],
+) {
+  const searchContext = createSearchContext(cwd, environment);
+  const search = {
+    cwd,
+    environment,
+    trust,
+    currentTrust,
+    dependsOn: [trustFile(directory)],
+    clock: systemClock,
+    onNotice,
+    context: searchContext,
+  };
+  const agents = await openDefinitions(AGENTS, { ...search, session: sessionAgents });
+  const skills = await openDefinitions(SKILLS, search);
+  const found = await discoverDefinitions(TEMPLATES, {
+    ...search,
+    // The built-in templates are only examples. If there are no others, they are not worth their bytes in every
+    // request.
+    builtins: 'with-others',
+  });
+  // RunTemplate gives one result for each item.
+  const runnable = found.items.filter((each) => !comparesAttempts(each));
+  const hasOwn = runnable.some(({ scope }) => scope !== 'builtin');
+  const toolTemplates = hasOwn ? runnable : [];
+  const skipped = [...agents.current.skipped, ...skills.current.skipped];
+  const untrusted = createUntrustedNotice({ files: loaded.files, skipped });
+  if (untrusted !== null) onNotice(untrusted);
+  const loadTemplates = () =>
+    discoverDefinitions(TEMPLATES, { cwd, environment, trust: currentTrust() });
+  const hasUntrustedFiles = untrusted !== null;
+  return { agents, skills, toolTemplates, loadTemplates, searchContext, hasUntrustedFiles };
+}
