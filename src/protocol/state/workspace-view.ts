@@ -4,7 +4,7 @@ import type { TaskStatus } from '../result.ts';
 import type { LandingState, TaskWorkspace } from '../workspace.ts';
 import type { TaskState } from './task-state.ts';
 
-/** Where a task works, as views show it, if that is not where its parent works. */
+/** The place in which a task works, as views show it, if it differs from that of its parent. */
 export interface WorkspaceView {
   readonly kind: TaskWorkspace['kind'] | 'process';
   /** The branch of a worktree; null for a copy and a process. */
