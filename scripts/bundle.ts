@@ -54,7 +54,7 @@ const CHUNKS: CodeSplittingGroup[] = [
       [
         String.raw`src/front/cli/(main|stdin|new-file)\.ts$`,
         String.raw`src/base/(clock|control-tags|drop-missing|ids|json|local-time|title)\.ts$`,
-        String.raw`src/protocol/(agent|outside-text|stream-line|state/(ledger|steady-time))\.ts$`,
+        String.raw`src/protocol/(agent|outside-text|stream-line|state/(ledger|overlaps|steady-time|workspace-view))\.ts$`,
         // Node's own module, which otherwise would be in one of the chunks that use it.
         String.raw`builtin:os$`,
         String.raw`src/(sys/(files/file-errors|processes/core-dumps)|report/cost-text|agents/example-agents)\.ts$`,
