@@ -1,15 +1,32 @@
 import { isInside } from '../base/path-inside.ts';
 import type { Rights } from '../protocol/permission.ts';
-import { toWorkspacePath } from '../protocol/workspace-paths.ts';
+import { toWorkspacePath, type WorkspaceTrees } from '../protocol/workspace-paths.ts';
 
 /**
  * Returns the rights that a task has in a workspace: those in the directory for which the workspace stands, in the same
- * places of the workspace. A root that does not lie in that directory is lost.
+ * places of the workspace. A root that does not lie in that directory is lost. If that directory is itself a part of a
+ * workspace, the rules about paths in its source hold in the new one, too.
  */
 export function moveRights(rights: Rights, workspace: NonNullable<Rights['workspace']>): Rights {
-  const roots = rights.roots.flatMap((root) => {
+  const { outer = findOuter(rights, workspace) } = workspace;
+  const moved =
+    outer === undefined || outer.tree === rights.workspace?.tree
+      ? rights
+      : moveRights(rights, outer);
+  const roots = moved.roots.flatMap((root) => {
     if (isInside(workspace.source, root)) return [toWorkspacePath(root, workspace)];
     return isInside(root, workspace.source) ? [workspace.tree] : [];
   });
-  return { ...rights, roots: [...new Set(roots)], workspace };
+  const inOuter = outer === undefined ? {} : { outer };
+  return { ...moved, roots: [...new Set(roots)], workspace: { ...workspace, ...inOuter } };
+}
+
+/** Returns the workspace of the rights if the source of a new one is a part of it. */
+function findOuter(
+  { workspace: own }: Rights,
+  { source }: WorkspaceTrees,
+): WorkspaceTrees | undefined {
+  if (own === undefined || !isInside(own.tree, source)) return undefined;
+  const { source: ownSource, tree, outer } = own;
+  return { source: ownSource, tree, ...(outer === undefined ? {} : { outer }) };
 }

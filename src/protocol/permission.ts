@@ -1,4 +1,5 @@
 import type { TaskWorkspace } from './workspace.ts';
+import type { WorkspaceTrees } from './workspace-paths.ts';
 
 /** The permission modes, from the narrowest to the widest. If several modes apply, the narrowest of them is used. */
 export const PERMISSION_MODES = ['plan', 'default', 'acceptEdits', 'autonomous'] as const;
@@ -56,7 +57,7 @@ export interface Rights {
   /** The directories in which the task may work, as absolute real paths. The first is the working directory. */
   readonly roots: readonly string[];
   /** The workspace in which the task works. The roots lie in `tree`, which stands for `source`. Default: none. */
-  readonly workspace?: Pick<TaskWorkspace, 'source' | 'tree' | 'commonDirectory' | 'branch'>;
+  readonly workspace?: WorkspaceTrees & Pick<TaskWorkspace, 'commonDirectory' | 'branch'>;
   /** True if commands in the sandbox can use the network. */
   readonly network: boolean;
   /** Set if calls that need a person's permission are refused. Default: a person is asked. */

@@ -51,6 +51,36 @@ describe('rights in a workspace', () => {
     expect(intersectRights(moved, { ...RIGHTS, roots: ['/other'] }).roots).toEqual([]);
   });
 
+  it('keep the rules about the first source in a workspace that is made of a workspace', () => {
+    const inner = {
+      source: `${WORKSPACE.tree}/packages/a`,
+      tree: '/data/workspaces/efgh5678/tree',
+    };
+    const moved = moveRights(moveRights(RIGHTS, WORKSPACE), inner);
+    expect(moved).toEqual({
+      ...RIGHTS,
+      roots: [inner.tree],
+      workspace: { ...inner, outer: WORKSPACE },
+    });
+    const { workspace } = moved;
+    const bases = { roots: moved.roots, home: '/repo/packages', workspace };
+    const path = `${inner.tree}/secret/key`;
+    for (const pattern of ['//repo/packages/a/secret/**', '~/a/secret/**']) {
+      expect(
+        patternCouldMatchPath(pattern, { asked: path, real: path, insideRoots: true }, bases),
+      ).toBe(true);
+    }
+    const deny = [rule('Read', '//repo/packages/a/secret/**')];
+    const narrowed = { ...RIGHTS, rules: { allow: [], ask: [], deny } };
+    expect(findDeniedPaths({ ...moved, rules: narrowed.rules }, { home: '/h' }).hidden).toEqual([
+      `${WORKSPACE.tree}/packages/a/secret`,
+      `${inner.tree}/secret`,
+      '/repo/packages/a/secret',
+    ]);
+    // The rights of a session that resumes the task know no workspace.
+    expect(intersectRights(moved, narrowed)).toEqual({ ...moved, rules: narrowed.rules });
+  });
+
   it('are those of a child that works in the same workspace', () => {
     const moved = moveRights(RIGHTS, WORKSPACE);
     const agent = {

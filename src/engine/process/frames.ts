@@ -4,6 +4,8 @@ import { MusterError } from '../../base/errors.ts';
 /** One message between Muster and the process of a task: an object, and bytes that belong to it. */
 export interface MessageFrame {
   readonly header: JsonObject;
+  /** The size of the header. */
+  readonly headerBytes: number;
   /** Default: empty. */
   readonly body: Buffer;
 }
@@ -20,22 +22,31 @@ export function encodeFrame(header: object, body: Buffer = Buffer.alloc(0)): Buf
   return Buffer.concat([prefix, json, body]);
 }
 
+/** The maximum sizes of the parts of a frame, in bytes. */
+export interface FrameLimits {
+  /** The header is parsed as a whole, while nothing else can run. */
+  readonly header: number;
+  readonly body: number;
+}
+
+/** The limits for frames of Muster itself. */
+export const NO_FRAME_LIMITS: FrameLimits = { header: Infinity, body: Infinity };
+
 /** Splits a stream of bytes into frames. */
 export class FrameReader {
-  private readonly maxBytes: number;
+  private readonly limits: FrameLimits;
   private chunks: Buffer[] = [];
   private size = 0;
   /** The number of bytes of the frame that arrives, or of its lengths as long as they are not known. */
   private needed = PREFIX_BYTES;
 
-  /** @param maxBytes the maximum size of a frame */
-  constructor(maxBytes: number) {
-    this.maxBytes = maxBytes;
+  constructor(limits: FrameLimits) {
+    this.limits = limits;
   }
 
   /**
-   * Adds bytes of the stream, and returns the frames that are complete now. Throws MusterError if a frame is larger than
-   * the maximum, or if its header is not a JSON object.
+   * Adds bytes of the stream, and returns the frames that are complete now. Throws MusterError if a part of a frame is
+   * larger than its maximum, or if its header is not a JSON object.
    */
   add(chunk: Buffer): readonly MessageFrame[] {
     this.chunks.push(chunk);
@@ -44,10 +55,13 @@ export class FrameReader {
     while (this.size >= this.needed) {
       const bytes = this.joinChunks();
       const headerBytes = bytes.readUInt32BE(0);
-      const total = PREFIX_BYTES + headerBytes + bytes.readUInt32BE(4);
-      if (total > this.maxBytes) {
-        throw new MusterError('LIMIT_EXCEEDED', `a message of more than ${this.maxBytes} bytes`);
+      const bodyBytes = bytes.readUInt32BE(4);
+      const { header, body } = this.limits;
+      if (headerBytes > header || bodyBytes > body) {
+        const problem = `a message with more than ${header} bytes of JSON or ${body} other bytes`;
+        throw new MusterError('LIMIT_EXCEEDED', problem);
       }
+      const total = PREFIX_BYTES + headerBytes + bodyBytes;
       this.chunks = [bytes];
       this.needed = total;
       if (bytes.length < total) break;
@@ -69,7 +83,7 @@ export class FrameReader {
 function decodeFrame(bytes: Buffer, headerBytes: number): MessageFrame {
   const header = parseHeader(bytes.toString('utf8', 0, headerBytes));
   if (!isJsonObject(header)) throw new MusterError('INVALID_PARAM', 'a message that is no object');
-  return { header, body: bytes.subarray(headerBytes) };
+  return { header, headerBytes, body: bytes.subarray(headerBytes) };
 }
 
 function parseHeader(text: string): unknown {

@@ -2,7 +2,7 @@ import { readSync, writeSync } from 'node:fs';
 import { deferred, type Deferred } from '../../base/async.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { CHANNEL_DESCRIPTOR } from '../../sys/processes/process-group.ts';
-import { encodeFrame, FrameReader } from './frames.ts';
+import { encodeFrame, FrameReader, NO_FRAME_LIMITS } from './frames.ts';
 import type { AskPort, MessageFromProcess, QueryPort } from './messages.ts';
 
 const READ_BYTES = 65_536;
@@ -16,7 +16,7 @@ interface PortCall<Port> {
 
 /** The connection of the process of a task to Muster. */
 export class ParentChannel {
-  private readonly replies = new FrameReader(Infinity);
+  private readonly replies = new FrameReader(NO_FRAME_LIMITS);
   private readonly open = new Map<number, Deferred<JsonValue>>();
   private asks = 0;
 

@@ -24,7 +24,7 @@ import {
   type EndCause,
   type ProcessEnd,
 } from './describe-end.ts';
-import { encodeFrame, FrameReader, type MessageFrame } from './frames.ts';
+import { encodeFrame, FrameReader, type FrameLimits, type MessageFrame } from './frames.ts';
 import { watchMemory } from './memory-watch.ts';
 import {
   readProcessMessage,
@@ -35,8 +35,13 @@ import {
 } from './messages.ts';
 import { readToolOutput } from './read-output.ts';
 
-/** The maximum size of one message of the process: a file of the largest size that tools change, and some room. */
-const MAX_FRAME_BYTES = 67_108_864;
+/**
+ * The maximum size of one message of the process: its JSON, which contains the output of a call, and its bytes, which are a
+ * file of the largest size that tools change at most.
+ */
+const MAX_MESSAGE: FrameLimits = { header: 2_097_152, body: 67_108_864 };
+/** The number of other bytes that are as much work as one byte of JSON, which is parsed while nothing else can run. */
+const JSON_COST = 16;
 /** The time in which a call has to end after its signal has aborted, in milliseconds. */
 const STOP_MS = 1_200;
 /** The time between TERM and KILL, in milliseconds. */
@@ -166,13 +171,13 @@ export class ProcessConnection {
   private listen(): void {
     const { channel } = this.group;
     if (channel === null) return;
-    const reader = new FrameReader(MAX_FRAME_BYTES);
+    const reader = new FrameReader(MAX_MESSAGE);
     channel.on('data', (chunk: Buffer) => {
       if (this.cause !== null) return;
       this.allowance -= chunk.length;
       try {
         for (const frame of reader.add(chunk)) {
-          this.allowance -= MESSAGE_BYTES;
+          this.allowance -= MESSAGE_BYTES + frame.headerBytes * JSON_COST;
           if (this.cause === null) this.take(frame);
         }
       } catch (thrown) {
@@ -210,8 +215,9 @@ export class ProcessConnection {
         return;
       }
       case 'threw':
+        if (typeof fields['message'] !== 'string') throw new WrongArguments();
         this.calls.delete(number);
-        call.outcome.reject(new Error(String(fields['message'])));
+        call.outcome.reject(new Error(fields['message']));
         return;
       case 'query':
         this.reply(tryPort(() => answerQuery(call, fields['port'], readArguments(fields))));

@@ -3,7 +3,7 @@ import { errorMessage } from '../../base/errors.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import { listenToOwnChanges } from '../../sys/files/own-writes.ts';
 import { listenToGivenNames } from '../../sys/files/temporary-files.ts';
-import { FrameReader } from './frames.ts';
+import { FrameReader, NO_FRAME_LIMITS } from './frames.ts';
 import type { CallData, MessageToProcess, QueryPort } from './messages.ts';
 import { ParentChannel } from './parent-channel.ts';
 import { createRemoteContext } from './remote-context.ts';
@@ -33,7 +33,7 @@ class CallServer {
       after: (path) => this.report('endOwnChange', path),
     });
     listenToGivenNames((name) => this.report('nameTemporary', name));
-    const reader = new FrameReader(Infinity);
+    const reader = new FrameReader(NO_FRAME_LIMITS);
     process.stdin.on('data', (chunk: Buffer) => {
       // Muster itself has written the messages, so they need no check.
       for (const { header } of reader.add(chunk)) this.take(header as unknown as MessageToProcess);

@@ -116,6 +116,10 @@ async function showOrDiscard(
     if (found instanceof MusterError) return failedCall(LANDING_TOOL, found);
     const { id, workspaces } = found;
     if (input.action === 'discard') {
+      if (requireCaller(engine, context).permissions.rights.mode === 'plan') {
+        const message = 'action: discard deletes work, which plan mode does not allow';
+        return failedCall(LANDING_TOOL, new MusterError('PERMISSION_DENIED', message));
+      }
       await workspaces.discard(id, context.signal);
       return { text: `The changes of task ${id} and its worktree are deleted.` };
     }

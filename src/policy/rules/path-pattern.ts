@@ -4,8 +4,8 @@ import type { Ignore } from 'ignore';
 import { isInside } from '../../base/path-inside.ts';
 import type { CallPath } from '../call.ts';
 import {
-  toSourcePath,
-  toWorkspacePath,
+  listSourcePaths,
+  listWorkspacePaths,
   type WorkspaceTrees,
 } from '../../protocol/workspace-paths.ts';
 
@@ -68,10 +68,9 @@ export function patternCouldMatchPath(
     );
 }
 
-/** Returns a path and, if it lies in the workspace, the path for which it stands. */
+/** Returns a path and, if it lies in the workspace, the paths for which it stands. */
 function withSource(path: string, { workspace }: PatternBases): readonly string[] {
-  const source = workspace === undefined ? undefined : toSourcePath(path, workspace);
-  return source === undefined ? [path] : [path, source];
+  return workspace === undefined ? [path] : [path, ...listSourcePaths(path, workspace)];
 }
 
 /**
@@ -171,8 +170,7 @@ export function listNamedPaths(pattern: string, bases: PatternBases): readonly s
     if (named.some((name) => WILDCARD.test(name))) return [];
     const path = join(base, ...named.map((name) => name.replace(/\\(.)/g, '$1')));
     const { workspace } = bases;
-    const here = workspace === undefined ? path : toWorkspacePath(path, workspace);
-    return here === path ? [path] : [path, here];
+    return workspace === undefined ? [path] : [path].concat(listWorkspacePaths(path, workspace));
   });
 }
 
