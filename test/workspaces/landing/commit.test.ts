@@ -32,7 +32,8 @@ async function prepare(source: string, changes: Readonly<Record<string, PathStat
   return {
     record,
     change,
-    bringTo: (side: 'before' | 'after') => port.bringTo(side, source, change),
+    bringTo: (side: 'before' | 'after', foreignChanges: 'leave' | 'refuse' = 'refuse') =>
+      port.bringTo(side, source, change, foreignChanges),
   };
 }
 
@@ -102,9 +103,12 @@ test('a detached HEAD moves alone', async () => {
 });
 
 test.each<[string, (source: string) => void]>([
-  ['has moved', (source) => git(source, 'commit', '--quiet', '--allow-empty', '--message=other')],
   [
-    'the index has other content at a',
+    'refs/heads/main',
+    (source) => git(source, 'commit', '--quiet', '--allow-empty', '--message=other'),
+  ],
+  [
+    'the index at a',
     (source) => {
       write(source, { a: 'other\n' });
       git(source, 'add', 'a');
@@ -115,8 +119,16 @@ test.each<[string, (source: string) => void]>([
   const { bringTo } = await prepare(source, { a: file('2\n') });
   change(source);
   const before = hashTree(source);
-  await expect(bringTo('after')).rejects.toThrow(message);
+  const status = git(source, 'status', '--short');
+  await expect(bringTo('after')).rejects.toThrow(
+    `${source}: somebody else has changed this just now: ${message}`,
+  );
   expect(hashTree(source)).toEqual(before);
+  for (const side of ['after', 'before'] as const) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    expect(await bringTo(side, 'leave')).toEqual([message]);
+  }
+  expect(git(source, 'status', '--short')).toBe(status);
 });
 
 test('nothing is committed to a branch that a hostile task has chosen', async () => {
