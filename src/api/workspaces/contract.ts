@@ -32,7 +32,8 @@ export type LandingOutcome =
       /** The changed paths. None if the files contain all changes already. */
       readonly paths: readonly string[];
       /**
-       * What somebody else has changed meanwhile and was left as it is: paths, refs of git, and entries of its index.
+       * The parts that somebody else has changed meanwhile and that were left as they are: paths, refs of git, and entries
+       * of its index.
        */
       readonly left: readonly string[];
       /** The new commit of the branch; null if there is none. */

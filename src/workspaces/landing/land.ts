@@ -49,8 +49,8 @@ export interface FinishedLanding {
   /** The changed paths, sorted. A renamed file counts with both paths. */
   readonly paths: readonly string[];
   /**
-   * What somebody else has changed meanwhile and was left as it is: paths, and entries of the index and the ref of git.
-   * Only after a recovery; after an undo only the parts of git.
+   * The parts that somebody else has changed meanwhile and that were left as they are: paths, and entries of the index and
+   * the ref of git. Only after a recovery; after an undo only the parts of git.
    */
   readonly left: readonly string[];
 }
@@ -58,7 +58,10 @@ export interface FinishedLanding {
 /** A landing after which the source is as before. */
 export interface AbortedLanding {
   readonly kind: 'aborted';
-  /** What somebody else has changed meanwhile and was left as it is: paths, and entries of the index and the ref of git. */
+  /**
+   * The parts that somebody else has changed meanwhile and that were left as they are: paths, and entries of the index and
+   * the ref of git.
+   */
   readonly left: readonly string[];
   /** The directory of the journal, which still has the earlier contents of these paths; null if there are none. */
   readonly keptAt: string | null;
@@ -191,7 +194,7 @@ interface OpenLanding {
   readonly context: LandingContext;
 }
 
-/** What somebody else has changed and was left as it is. */
+/** The parts that somebody else has changed and that were left as they are. */
 interface LeftParts {
   readonly paths: readonly string[];
   /** The descriptions of parts of the repository. */
