@@ -6,6 +6,7 @@ import {
   proposeLanding,
 } from '../../../src/api/workspaces/propose-landing.ts';
 import { endWorkspace } from '../../../src/workspaces/end.ts';
+import type { GitPort } from '../../../src/workspaces/landing/git-change.ts';
 import { land, recoverLanding, undoLanding } from '../../../src/workspaces/landing/land.ts';
 import { planLanding } from '../../../src/workspaces/landing/plan-landing.ts';
 import { listUnfinishedLandings } from '../../../src/workspaces/landing/unfinished.ts';
@@ -26,7 +27,7 @@ async function landCommit() {
   const { commit } = await proposal.land();
   expect(git(source, 'rev-parse', 'HEAD')).toBe(commit);
   const context = createLandingContext(record.id, { dataDir, ...access });
-  return { source, context };
+  return { source, context, dataDir, id: record.id };
 }
 
 const read = (source: string) => readFileSync(join(source, 'a'), 'utf8');
@@ -98,3 +99,25 @@ it.each(['continue', 'abort'] as const)(
     expect(listUnfinishedLandings(dirname(context.directory))).toEqual([]);
   },
 );
+
+it('completes an undo that is interrupted after it has begun', async () => {
+  const { source, context, dataDir, id } = await landCommit();
+  const controller = new AbortController();
+  const { git: port, ...parts } = createLandingContext(id, {
+    dataDir,
+    environment: access.environment,
+    signal: controller.signal,
+  });
+  if (port === undefined) throw new Error('there is no port to git');
+  const interrupted: GitPort = {
+    findUndoable: port.findUndoable,
+    bringTo: async (...args) => {
+      controller.abort(new Error('stopped by SIGINT'));
+      return await port.bringTo(...args);
+    },
+  };
+  await undoLanding({ ...parts, git: interrupted });
+  expect(read(source)).toBe(BEFORE);
+  expect(state(source)).toEqual({ log: ['first'], status: [''] });
+  expect(listUnfinishedLandings(dirname(context.directory))).toEqual([]);
+});
