@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { makeCleanCopy } from '../../acceptance/clean-copy.ts';
 import { takeBaseline } from '../../acceptance/baseline.ts';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
+import { isInside } from '../../base/path-inside.ts';
 import type { LandingCheck } from '../../protocol/workspace.ts';
 import { toFileError } from '../../sys/files/file-errors.ts';
 import { holdDirectory } from '../../sys/files/held-directory.ts';
@@ -22,19 +23,24 @@ const MAX_OUTPUT = 4_000;
  */
 export async function checkMergedFiles(
   { source, changes }: LandingPlan,
-  { criteria, run }: LandingCheck,
+  { criteria, hidden, run }: LandingCheck,
   { subdirectory, signal }: { readonly subdirectory: string; readonly signal: AbortSignal },
 ): Promise<void> {
   if (criteria.commands.length === 0) return;
   // The task was already compared with the files from which it started.
   const commandsOnly = { ...criteria, changed: [], unchanged: [], maxChangedLines: null };
-  const baseline = await takeBaseline(source, { criteria: commandsOnly, hidden: [], signal });
+  const baseline = await takeBaseline(source, { criteria: commandsOnly, hidden, signal });
   const directory = makeUserOnlyTempDirectory(`muster-landing-${process.pid}-`);
   try {
     const copy = join(directory, 'copy');
     await mkdir(copy);
-    await makeCleanCopy(baseline, copy, { criteria: commandsOnly, hidden: [], signal });
-    applyChanges(copy, changes);
+    await makeCleanCopy(baseline, copy, { criteria: commandsOnly, hidden, signal });
+    const isHidden = ({ path, from = path }: PathDifference): boolean =>
+      hidden.some((each) => [path, from].some((own) => isInside(each, join(source, own))));
+    applyChanges(
+      copy,
+      changes.filter((change) => !isHidden(change)),
+    );
     for (const command of criteria.commands) {
       const { exitCode, output } = await run(command, join(copy, subdirectory));
       if (exitCode === 0) continue;

@@ -20,12 +20,17 @@ function createLinked() {
 }
 
 /** Checks the merged files, and returns what the command found in the copy. */
-async function check(source: string, changes: readonly PathDifference[]) {
+async function check(
+  source: string,
+  changes: readonly PathDifference[],
+  hidden: readonly string[] = [],
+) {
   const seen: unknown[] = [];
   await checkMergedFiles(
     { kind: 'ready', source, changes },
     {
       criteria: { ...NO_CRITERIA, commands: ['look'] },
+      hidden,
       run: async (_command, directory) => {
         seen.push(readTree(directory));
         return { exitCode: 0, output: '' };
@@ -73,4 +78,16 @@ it('exchanges files and directories', async () => {
     { d: '644 now a file\n', f: '755 directory', 'f/y': '644 f\n' },
   ]);
   expect(existsSync(join(source, 'd/x'))).toBe(true);
+});
+
+it('copies no files that rules hide, nor changes of them', async () => {
+  const source = realpathSync(tempDirectory());
+  write(source, { 'secrets/key': 'key\n', open: 'open\n' });
+  const changes = [
+    { path: 'secrets/key', before: file('key\n'), after: file('other key\n') },
+    { path: 'open', before: file('open\n'), after: file('changed\n') },
+  ];
+  expect(await check(source, changes, [join(source, 'secrets')])).toEqual([
+    { open: '644 changed\n' },
+  ]);
 });
