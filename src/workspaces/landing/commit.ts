@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
@@ -30,8 +31,9 @@ export interface CommitRequest {
 
 /**
  * Makes a commit on top of the last commit of the user, without moving the branch. Returns what has to change in the
- * repository: the ref, and the index entries that are still as in that commit; what the user has staged stays. Returns
- * null if the merge changes nothing.
+ * repository: the ref, and the index entries that are still as in that commit. Returns null if the merge changes nothing.
+ * Throws MusterError; CONFLICT if the user has staged other changes in a file that it changes, or if an operation of git,
+ * such as a merge, is not finished.
  */
 export async function prepareCommit(
   { record, merge, paths, mergedCommit, message }: CommitRequest,
@@ -41,6 +43,7 @@ export async function prepareCommit(
   const [head = null] = await git.resolve(place, ['HEAD^{commit}']);
   const name = await readHeadName(git, place);
   requireOwnRef(record, name);
+  requireNoOperation(place);
   const headTree = await openHeadTree(git, place, head, paths);
   const changes = merge(headTree);
   if (changes.length === 0) return null;
@@ -48,6 +51,14 @@ export async function prepareCommit(
   const entries = await storeMerged({ git, place, record }, head, changes);
   const [before, after] = [headTree.entries, entries.after];
   const index = await readIndex(git, place);
+  const staged = touched.filter((path) => {
+    const entry = index.get(path);
+    return !isSameEntry(entry, before.get(path)) && !isSameEntry(entry, after.get(path));
+  });
+  if (staged.length > 0) {
+    const message = `nothing was changed, because you have staged changes in ${staged.join(', ')}, and your next commit would revert those of the task there; commit or unstage yours first, or use --no-commit`;
+    throw new MusterError('CONFLICT', message);
+  }
   const commit = await commitTree(git, place, {
     tree: entries.tree,
     parents: [head, mergedCommit].flatMap((parent) => parent ?? []),
@@ -90,6 +101,25 @@ function requireOwnRef({ source, tree }: WorkspaceRecord, name: string): void {
   throw new MusterError(
     'PERMISSION_DENIED',
     `HEAD of ${source} is ${name}, which does not belong to task ${id}; nothing was committed there`,
+  );
+}
+
+/** The entries of a git directory that exist while an operation is not finished, with the names of the operations. */
+const OPERATIONS = [
+  ['MERGE_HEAD', 'a merge'],
+  ['rebase-merge', 'a rebase'],
+  ['rebase-apply', 'a rebase'],
+  ['CHERRY_PICK_HEAD', 'a cherry-pick'],
+  ['REVERT_HEAD', 'a revert'],
+] as const;
+
+/** Throws CONFLICT if the user is in the middle of an operation that continues from the last commit. */
+function requireNoOperation({ gitDirectory, workTree }: GitPlace): void {
+  const found = OPERATIONS.find(([name]) => existsSync(join(gitDirectory, name)));
+  if (found === undefined) return;
+  throw new MusterError(
+    'CONFLICT',
+    `nothing was changed, because ${found[1]} in ${workTree} is not finished, and a commit would disturb it; finish it first, or use --no-commit`,
   );
 }
 
