@@ -159,6 +159,8 @@ async function withLandingLock<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const requireNone = (): void => {
+    // Throws if the journal of this workspace is damaged. That of another one does not matter here.
+    readJournal(unfinishedDirectory(directory));
     const other = findUnfinishedLanding(dirname(directory), source);
     if (other === null) return;
     const what = other.kind === 'apply' ? 'landing' : 'undoing of a landing';
