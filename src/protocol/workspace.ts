@@ -125,6 +125,9 @@ export interface WorkspacePort {
 /** The acceptance criteria that merged files must meet, and the runner of their commands. */
 export interface LandingCheck {
   readonly criteria: AcceptanceCriteria;
+  /** Absolute paths that rules hide from the commands. */
+  readonly hidden: readonly string[];
+  /** Rejects with PERMISSION_DENIED if the command may not run. */
   readonly run: SetupRunner;
 }
 

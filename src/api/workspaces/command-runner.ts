@@ -1,6 +1,7 @@
 import { createProgramStarter } from '../setup/languages.ts';
 import { openConfiguredSandbox } from '../setup/sandbox.ts';
 import { loadConfig } from '../../config/load.ts';
+import { findDeniedPaths } from '../../policy/denied-paths.ts';
 import { runProgram } from '../../languages/run-program.ts';
 import type { SetupRunner } from '../../protocol/workspace.ts';
 import type { Environment } from '../../sys/env.ts';
@@ -18,6 +19,17 @@ interface RunnerParts {
 
 /** The time after which a command is ended. */
 const MAX_MS = 600_000;
+
+/** Finds the paths of a directory that the rules of the user hide from commands. */
+export async function findHiddenPaths(
+  directory: string,
+  { environment }: Pick<RunnerParts, 'environment'>,
+): Promise<readonly string[]> {
+  const home = homeDirectory(environment);
+  const inputs = { environment, home, cwd: directory, trust: TRUST_NOTHING, flags: [] };
+  const { rules } = await loadConfig(inputs);
+  return findDeniedPaths({ rules, roots: [directory] }, { home: toRealPath(home) }).hidden;
+}
 
 /** Creates a runner of acceptance commands for a landing without a session. The commands run in the sandbox. */
 export function createCommandRunner(parts: RunnerParts): SetupRunner {

@@ -31,7 +31,10 @@ export type LandingOutcome =
       readonly id: string;
       /** The changed paths. None if the files contain all changes already. */
       readonly paths: readonly string[];
-      /** The paths that somebody else has changed meanwhile, and that were left as they are. */
+      /**
+       * The parts that somebody else has changed meanwhile and that were left as they are: paths, refs of git, and entries
+       * of its index.
+       */
       readonly left: readonly string[];
       /** The new commit of the branch; null if there is none. */
       readonly commit: string | null;

@@ -57,6 +57,7 @@ export async function proposeLanding(
         options.form === 'files' || record.git === undefined
           ? null
           : await prepareLandingCommit(record, differences, options);
+      signal.throwIfAborted();
       await land(plan, createLandingContext(record.id, options), commit);
       const kept = await removeLanded(record, options);
       return { commit: commit?.ref?.after ?? null, kept };
@@ -92,14 +93,17 @@ async function prepareLandingCommit(
   return await prepareCommit(request, { environment, signal });
 }
 
-/** Creates the surroundings of a landing of one workspace. */
+/**
+ * Creates the surroundings of a landing of one workspace. An abort of the signal ends only the wait for the lock: a landing
+ * that has begun is completed, or taken back.
+ */
 export function createLandingContext(
   id: string,
   { dataDir, environment, signal }: Pick<LandingOptions, 'dataDir' | 'environment' | 'signal'>,
 ): LandingContext {
   return {
     directory: workspaceDirectory(dataDir, id),
-    git: createGitPort(id, { environment, signal }),
+    git: createGitPort(id, { environment, signal: new AbortController().signal }),
     lock: (path, work) =>
       withDirectoryLock(dirname(path), (ms) => sleepUnlessAborted(ms, signal), work),
   };

@@ -274,7 +274,7 @@ export async function finishLandings(
     import('../../workspaces/record.ts'),
   ]);
   const { signal } = new AbortController();
-  for (const { task, source } of listUnfinishedLandings(all)) {
+  for (const { task, source, kind } of listUnfinishedLandings(all)) {
     if (!roots.some((root) => isInside(source, root) || isInside(root, source))) continue;
     try {
       const context = createLandingContext(task, { dataDir, environment, signal });
@@ -286,12 +286,14 @@ export async function finishLandings(
           ? ''
           : `; left as they are, because they changed since: ${left.join(', ')}`;
       onNotice(
-        `the changes of task ${task}, whose landing in ${source} was interrupted, are complete now (muster tasks apply ${task} --undo takes them back)${skipped}`,
+        kind === 'apply'
+          ? `the changes of task ${task}, whose landing in ${source} was interrupted, are complete now (muster tasks apply ${task} --undo takes them back)${skipped}`
+          : `the undoing of the landing of task ${task} in ${source}, which was interrupted, is complete now${skipped}`,
       );
     } catch (thrown) {
       if (!(thrown instanceof MusterError)) throw thrown;
       onNotice(
-        `the interrupted landing of task ${task} could not be finished: ${thrown.message}; muster tasks apply ${task} --continue finishes it later, and --abort takes it back`,
+        `the interrupted ${kind === 'apply' ? 'landing' : 'undoing of the landing'} of task ${task} could not be finished: ${thrown.message}; muster tasks apply ${task} --continue finishes it later, and --abort takes it back`,
       );
     }
   }

@@ -20,7 +20,7 @@ import {
 } from '../../workspaces/record.ts';
 import { discardWorkspace } from '../../workspaces/remove.ts';
 import { findHolder, requireNotHeld } from './workspace-hold.ts';
-import { createCommandRunner } from './command-runner.ts';
+import { createCommandRunner, findHiddenPaths } from './command-runner.ts';
 import { createLandingContext, proposeLanding, toLandingConflict } from './propose-landing.ts';
 import { readLeftDiff } from './left-diff.ts';
 import { pruneWorkspaces } from './prune-workspaces.ts';
@@ -107,7 +107,14 @@ async function applyWorkspace(
   const { record, commits } = await readEnd(parts, found);
   if (record.status !== 'ended') return { ...NOTHING_LANDED, id };
   const criteria = readCriteria(parts.store, id);
-  const check = criteria === null ? null : { criteria, run: createCommandRunner(parts) };
+  const check =
+    criteria === null
+      ? null
+      : {
+          criteria,
+          hidden: await findHiddenPaths(record.source, parts),
+          run: createCommandRunner(parts),
+        };
   // Without commits of the task itself, there is nothing to keep apart.
   const chosen = form === 'commits' && commits === 0 ? 'squash' : form;
   const proposal = await proposeLanding(record, { ...parts, check, form: chosen });

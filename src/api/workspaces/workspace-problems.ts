@@ -19,7 +19,7 @@ export interface WorkspaceProblem {
 export async function findWorkspaceProblems(dataDir: string): Promise<readonly WorkspaceProblem[]> {
   if (!hasWorkspaces(dataDir)) return [];
   const [
-    { listUnfinishedLandings },
+    { listDamagedLandings, listUnfinishedLandings },
     { findAbandonedWorkspaces },
     { isDamagedWorkspace, workspaceDirectory },
   ] = await Promise.all([
@@ -40,6 +40,12 @@ export async function findWorkspaceProblems(dataDir: string): Promise<readonly W
         fix: `muster tasks apply ${task} --continue, or --abort`,
       }),
     );
+    const damaged = listDamagedLandings(join(dataDir, 'workspaces')).map(
+      ({ task, problem }): WorkspaceProblem => ({
+        detail: `the landing of task ${task} is not finished, and cannot be: ${problem}`,
+        fix: null,
+      }),
+    );
     const abandoned = findAbandonedWorkspaces(dataDir, isActive).map(
       ({ workspace, state }): WorkspaceProblem => {
         if (isDamagedWorkspace(workspace)) {
@@ -58,7 +64,7 @@ export async function findWorkspaceProblems(dataDir: string): Promise<readonly W
             };
       },
     );
-    return [...landings, ...abandoned];
+    return [...landings, ...damaged, ...abandoned];
   } finally {
     await store?.close();
   }

@@ -8,12 +8,9 @@ import { isTemporaryOf, temporaryName } from '../../sys/files/temporary-files.ts
 import { syncDirectory, writeTemporary } from '../../sys/files/write-file.ts';
 import { isSameState, type PathState } from '../difference.ts';
 import { listParents } from '../merge/find-obstacle.ts';
-import type { LandingSide } from './git-change.ts';
+import type { ForeignChanges, LandingSide } from './git-change.ts';
 import type { LandingJournal, JournalContents, JournalWrite } from './journal.ts';
 import { adaptMode, holdParent, inspectSourceEntry, readSourceEntry } from './source-tree.ts';
-
-/** The handling of a path that somebody else has changed: it is left as it is, or the operation fails before it. */
-export type ForeignChanges = 'leave' | 'refuse';
 
 /**
  * Brings the source to one side of a landing. Paths that already are there stay as they are, so this works from each state

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
@@ -30,8 +31,9 @@ export interface CommitRequest {
 
 /**
  * Makes a commit on top of the last commit of the user, without moving the branch. Returns what has to change in the
- * repository: the ref, and the index entries that are still as in that commit; what the user has staged stays. Returns
- * null if the merge changes nothing.
+ * repository: the ref, and the index entries that are still as in that commit. Returns null if the merge changes nothing.
+ * Throws MusterError; CONFLICT if the user has staged other changes in a file that it changes, or if an operation of git,
+ * such as a merge, is not finished.
  */
 export async function prepareCommit(
   { record, merge, paths, mergedCommit, message }: CommitRequest,
@@ -39,8 +41,9 @@ export async function prepareCommit(
 ): Promise<GitChange | null> {
   const { git, place } = await openSource(record.source, record.id, access);
   const [head = null] = await git.resolve(place, ['HEAD^{commit}']);
-  const name = await git.line(place, ['symbolic-ref', '-q', 'HEAD'], { codes: [0, 1] });
+  const name = await readHeadName(git, place);
   requireOwnRef(record, name);
+  requireNoOperation(place);
   const headTree = await openHeadTree(git, place, head, paths);
   const changes = merge(headTree);
   if (changes.length === 0) return null;
@@ -48,8 +51,14 @@ export async function prepareCommit(
   const entries = await storeMerged({ git, place, record }, head, changes);
   const [before, after] = [headTree.entries, entries.after];
   const index = await readIndex(git, place);
-  const isSame = (a: LandedIndexEntry | undefined, b: LandedIndexEntry | undefined): boolean =>
-    a?.mode === b?.mode && a?.object === b?.object;
+  const staged = touched.filter((path) => {
+    const entry = index.get(path);
+    return !isSameEntry(entry, before.get(path)) && !isSameEntry(entry, after.get(path));
+  });
+  if (staged.length > 0) {
+    const message = `nothing was changed, because you have staged changes in ${staged.join(', ')}, and your next commit would revert those of the task there; commit or unstage yours first, or use --no-commit`;
+    throw new MusterError('CONFLICT', message);
+  }
   const commit = await commitTree(git, place, {
     tree: entries.tree,
     parents: [head, mergedCommit].flatMap((parent) => parent ?? []),
@@ -57,13 +66,13 @@ export async function prepareCommit(
   });
   return {
     index: touched
-      .filter((path) => isSame(index.get(path), before.get(path)))
+      .filter((path) => isSameEntry(index.get(path), before.get(path)))
       .map((path) => ({
         path,
         before: before.get(path) ?? null,
         after: after.get(path) ?? null,
       })),
-    ref: { name: name === '' ? 'HEAD' : name, before: head, after: commit },
+    ref: { name, before: head, after: commit },
   };
 }
 
@@ -88,10 +97,29 @@ async function openSource(
 function requireOwnRef({ source, tree }: WorkspaceRecord, name: string): void {
   const workspaces = dirname(dirname(tree));
   const id = source.startsWith(`${workspaces}/`) ? source.split('/').at(-2) : undefined;
-  if (id === undefined || name === '' || name.startsWith(`refs/heads/muster/${id}/`)) return;
+  if (id === undefined || name === 'HEAD' || name.startsWith(`refs/heads/muster/${id}/`)) return;
   throw new MusterError(
     'PERMISSION_DENIED',
     `HEAD of ${source} is ${name}, which does not belong to task ${id}; nothing was committed there`,
+  );
+}
+
+/** The entries of a git directory that exist while an operation is not finished, with the names of the operations. */
+const OPERATIONS = [
+  ['MERGE_HEAD', 'a merge'],
+  ['rebase-merge', 'a rebase'],
+  ['rebase-apply', 'a rebase'],
+  ['CHERRY_PICK_HEAD', 'a cherry-pick'],
+  ['REVERT_HEAD', 'a revert'],
+] as const;
+
+/** Throws CONFLICT if the user is in the middle of an operation that continues from the last commit. */
+function requireNoOperation({ gitDirectory, workTree }: GitPlace): void {
+  const found = OPERATIONS.find(([name]) => existsSync(join(gitDirectory, name)));
+  if (found === undefined) return;
+  throw new MusterError(
+    'CONFLICT',
+    `nothing was changed, because ${found[1]} in ${workTree} is not finished, and a commit would disturb it; finish it first, or use --no-commit`,
   );
 }
 
@@ -156,17 +184,42 @@ async function readIndex(
 /** Creates the port by which a landing changes the index and the ref of the user. `id` is the id of the task. */
 export function createGitPort(id: string, access: WorkspaceAccess): GitPort {
   return {
-    async bringTo(side, source, change) {
+    async bringTo(side, source, change, foreignChanges) {
       const { git, place } = await openSource(source, id, access);
       const head = await readRef(git, place, change);
-      const entries = await findIndexChanges(git, place, side, change);
-      if (entries.length > 0) {
-        const input = entries.map((entry) => `${entry}\0`).join('');
+      const current = await readIndex(git, place);
+      const { known, foreign } = divideEntries(current, change);
+      const left = foreign.map(describeEntry);
+      if (change.ref !== null && !isKnownRef(change.ref, head)) left.unshift(change.ref.name);
+      if (foreignChanges === 'refuse' && left.length > 0) {
+        const message = `${source}: somebody else has changed this just now: ${left.join(', ')}`;
+        throw new MusterError('CONFLICT', message, { retryable: true });
+      }
+      const moving = known.filter((entry) => !isSameEntry(current.get(entry.path), entry[side]));
+      if (moving.length > 0) {
+        const input = moving.map((entry) => formatEntry(entry, side)).join('');
         await git.run(place, ['update-index', '-z', '--index-info'], { input });
       }
       await moveRef(git, place, { side, change, head });
+      return left;
+    },
+    async findUndoable(source, change) {
+      const { git, place } = await openSource(source, id, access);
+      const { ref } = change;
+      const isLast =
+        (await readRef(git, place, change)) === ref?.after &&
+        (await readHeadName(git, place)) === ref.name;
+      if (ref !== null && !isLast) return { change: null, left: [ref.name] };
+      const { known, foreign } = divideEntries(await readIndex(git, place), change);
+      return { change: { ref, index: known }, left: foreign.map(describeEntry) };
     },
   };
+}
+
+/** Returns the name of the ref that a commit moves. */
+async function readHeadName(git: WorkspaceGit, place: GitPlace): Promise<string> {
+  const name = await git.line(place, ['symbolic-ref', '-q', 'HEAD'], { codes: [0, 1] });
+  return name === '' ? 'HEAD' : name;
 }
 
 async function readRef(
@@ -176,29 +229,44 @@ async function readRef(
 ): Promise<string | null> {
   if (ref === null) return null;
   const [id = null] = await git.resolve(place, [`${ref.name}^{commit}`]);
-  if (id === ref.before || id === ref.after) return id;
-  throw changedMeanwhile(place, `${ref.name} has moved to ${id ?? 'nothing'}`);
+  return id;
 }
 
-/** Lists the entries that have to change, as input of `git update-index --index-info` (latin1). */
-async function findIndexChanges(
-  git: WorkspaceGit,
-  place: GitPlace,
-  side: LandingSide,
+function isKnownRef(ref: NonNullable<GitChange['ref']>, id: string | null): boolean {
+  return id === ref.before || id === ref.after;
+}
+
+type EntryChange = GitChange['index'][number];
+
+/** Separates the entries that have one of their two states from those that somebody else has changed. */
+function divideEntries(
+  current: ReadonlyMap<string, LandedIndexEntry>,
   { index }: GitChange,
-): Promise<readonly string[]> {
-  const current = await readIndex(git, place);
-  const format = (entry: LandedIndexEntry | null | undefined): string =>
-    entry === null || entry === undefined ? '0' : `${entry.mode} ${entry.object}`;
-  return index.flatMap((entry) => {
-    const [found, target] = [format(current.get(entry.path)), format(entry[side])];
-    if (found === target) return [];
-    const start = format(entry[side === 'after' ? 'before' : 'after']);
-    if (found !== start)
-      throw changedMeanwhile(place, `the index has other content at ${entry.path}`);
-    const noObject = '0'.repeat((entry.before ?? entry.after)?.object.length ?? 0);
-    return [`${target === '0' ? `0 ${noObject}` : target}\t${toBytes(entry.path)}`];
-  });
+): { readonly known: readonly EntryChange[]; readonly foreign: readonly EntryChange[] } {
+  const isKnown = ({ path, before, after }: EntryChange): boolean => {
+    const found = current.get(path);
+    return isSameEntry(found, before) || isSameEntry(found, after);
+  };
+  return { known: index.filter(isKnown), foreign: index.filter((entry) => !isKnown(entry)) };
+}
+
+function isSameEntry(
+  a: LandedIndexEntry | null | undefined,
+  b: LandedIndexEntry | null | undefined,
+): boolean {
+  return a?.mode === b?.mode && a?.object === b?.object;
+}
+
+function describeEntry({ path }: EntryChange): string {
+  return `the index at ${path}`;
+}
+
+/** Formats an entry as input of `git update-index --index-info` (latin1). */
+function formatEntry(entry: EntryChange, side: LandingSide): string {
+  const target = entry[side];
+  const noObject = '0'.repeat((entry.before ?? entry.after)?.object.length ?? 0);
+  const state = target === null ? `0 ${noObject}` : `${target.mode} ${target.object}`;
+  return `${state}\t${toBytes(entry.path)}\0`;
 }
 
 async function moveRef(
@@ -210,7 +278,7 @@ async function moveRef(
     head,
   }: { readonly side: LandingSide; readonly change: GitChange; readonly head: string | null },
 ): Promise<void> {
-  if (ref === null || head === ref[side]) return;
+  if (ref === null || head === ref[side] || !isKnownRef(ref, head)) return;
   const options = ['-m', 'muster: land changes of a task', '--no-deref'];
   const target = ref[side];
   await git.run(
@@ -219,8 +287,4 @@ async function moveRef(
       ? ['update-ref', '--no-deref', '-d', ref.name, head ?? '']
       : ['update-ref', ...options, ref.name, target, head ?? ''],
   );
-}
-
-function changedMeanwhile(place: GitPlace, what: string): MusterError {
-  return new MusterError('CONFLICT', `${place.workTree}: ${what} just now`, { retryable: true });
 }

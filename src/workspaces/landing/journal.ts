@@ -133,9 +133,9 @@ function parseOrNull(text: string): unknown {
   }
 }
 
-/** Checks the version. Only Muster writes the file, at once and synced, so the fields follow from it. */
+/** Checks the version. Only Muster writes the file, at once and synced, so the other fields follow from it. */
 function isJournal(value: unknown): value is LandingJournal {
-  return isJsonObject(value) && value['version'] === 1;
+  return isJsonObject(value) && value['version'] === 1 && typeof value['source'] === 'string';
 }
 
 /** Reads the contents of a journal. */

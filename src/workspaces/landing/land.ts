@@ -4,9 +4,15 @@ import { MusterError, errorMessage } from '../../base/errors.ts';
 import { toFileError } from '../../sys/files/file-errors.ts';
 import { syncDirectory } from '../../sys/files/write-file.ts';
 import type { PathDifference } from '../difference.ts';
-import { bringSourceTo, type ForeignChanges } from './carry-out.ts';
+import { bringSourceTo } from './carry-out.ts';
 import { createJournal, type JournalOptions } from './create-journal.ts';
-import type { GitChange, GitPort, LandingSide } from './git-change.ts';
+import type {
+  ForeignChanges,
+  GitChange,
+  GitPort,
+  LandingSide,
+  UndoableChange,
+} from './git-change.ts';
 import {
   finishedDirectory,
   listLandedChanges,
@@ -42,14 +48,20 @@ export interface FinishedLanding {
   readonly number: number;
   /** The changed paths, sorted. A renamed file counts with both paths. */
   readonly paths: readonly string[];
-  /** The paths that somebody else has changed meanwhile and that were left as they are. Only after a recovery. */
+  /**
+   * The parts that somebody else has changed meanwhile and that were left as they are: paths, and entries of the index and
+   * the ref of git. Only after a recovery; after an undo only the parts of git.
+   */
   readonly left: readonly string[];
 }
 
 /** A landing after which the source is as before. */
 export interface AbortedLanding {
   readonly kind: 'aborted';
-  /** The paths that somebody else has changed meanwhile and that were left as they are. */
+  /**
+   * The parts that somebody else has changed meanwhile and that were left as they are: paths, and entries of the index and
+   * the ref of git.
+   */
   readonly left: readonly string[];
   /** The directory of the journal, which still has the earlier contents of these paths; null if there are none. */
   readonly keptAt: string | null;
@@ -90,18 +102,29 @@ export async function undoLanding(
       before?.kind === 'file' && before.mode !== null ? [[path, before.mode] as const] : [],
     );
     const modes = { files: new Map(files), directories: new Map(journal.directoryModes) };
-    return await carryOut({ ...plan, modes }, context, {
+    const undoable = await findUndoable(journal, context);
+    const finished = await carryOut({ ...plan, modes }, context, {
       kind: 'undo',
       undoes: number,
       removableDirectories: journal.createdDirectories,
-      git: journal.git === null ? null : exchangeSides(journal.git),
+      git: undoable.change === null ? null : exchangeSides(undoable.change),
     });
+    return { ...finished, left: undoable.left };
   });
 }
 
+async function findUndoable(
+  { git: change, source }: LandingJournal,
+  { git }: LandingContext,
+): Promise<UndoableChange> {
+  if (change === null) return { change, left: [] };
+  if (git === undefined) throw missingGit();
+  return await git.findUndoable(source, change);
+}
+
 /**
- * Ends a landing whose process has died: `continue` reaches the state after it, `abort` the state before it. Returns the
- * paths that somebody else has changed meanwhile, which are left as they are. Throws MusterError; NOT_FOUND if no landing
+ * Ends a landing whose process has died: `continue` reaches the state after it, `abort` the state before it. Returns
+ * what somebody else has changed meanwhile, which is left as it is. Throws MusterError; NOT_FOUND if no landing
  * of the workspace is unfinished.
  */
 export async function recoverLanding(
@@ -116,11 +139,12 @@ export async function recoverLanding(
       throw new MusterError('NOT_FOUND', message);
     }
     if (action === 'continue') {
-      const left = await bringTo('after', { journal, context }, 'leave');
-      return await finish(directory, journal, left);
+      const { paths, git } = await bringTo('after', { journal, context }, 'leave');
+      return await finish(directory, journal, [...paths, ...git]);
     }
-    const left = await bringTo('before', { journal, context }, 'leave');
-    return { kind: 'aborted', left, keptAt: await discard(directory, journal, left) };
+    const { paths, git } = await bringTo('before', { journal, context }, 'leave');
+    const keptAt = await discard(directory, journal, paths);
+    return { kind: 'aborted', left: [...paths, ...git], keptAt };
   });
 }
 
@@ -135,6 +159,8 @@ async function withLandingLock<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const requireNone = (): void => {
+    // Throws if the journal of this workspace is damaged. That of another one does not matter here.
+    readJournal(unfinishedDirectory(directory));
     const other = findUnfinishedLanding(dirname(directory), source);
     if (other === null) return;
     const what = other.kind === 'apply' ? 'landing' : 'undoing of a landing';
@@ -170,22 +196,28 @@ interface OpenLanding {
   readonly context: LandingContext;
 }
 
+/** The parts that somebody else has changed and that were left as they are. */
+interface LeftParts {
+  readonly paths: readonly string[];
+  /** The descriptions of parts of the repository. */
+  readonly git: readonly string[];
+}
+
 /** Brings the files and then the repository to the state after a landing, or both back in the other order. */
 async function bringTo(
   side: LandingSide,
   { journal, context: { directory, git } }: OpenLanding,
   foreignChanges: ForeignChanges,
-): Promise<readonly string[]> {
-  const changeGit = async (): Promise<void> => {
-    if (journal.git === null) return;
+): Promise<LeftParts> {
+  const changeGit = async (): Promise<readonly string[]> => {
+    if (journal.git === null) return [];
     if (git === undefined) throw missingGit();
-    await git.bringTo(side, journal.source, journal.git);
+    return await git.bringTo(side, journal.source, journal.git, foreignChanges);
   };
   using contents = openJournalContents(unfinishedDirectory(directory));
-  if (side === 'before') await changeGit();
-  const left = await bringSourceTo(side, { journal, contents }, foreignChanges);
-  if (side === 'after') await changeGit();
-  return left;
+  const changeFiles = () => bringSourceTo(side, { journal, contents }, foreignChanges);
+  if (side === 'after') return { paths: await changeFiles(), git: await changeGit() };
+  return { git: await changeGit(), paths: await changeFiles() };
 }
 
 function missingGit(): Error {
@@ -200,12 +232,11 @@ async function takeBack(
 ): Promise<unknown> {
   const cause = thrown instanceof MusterError ? thrown : toFileError(journal.source, thrown);
   try {
-    const left = await bringTo('before', { journal, context }, 'leave');
-    const keptAt = await discard(context.directory, journal, left);
-    const kept =
-      keptAt === null
-        ? ''
-        : `, except what somebody else has changed: ${left.join(', ')} (earlier contents: ${keptAt})`;
+    const { paths, git } = await bringTo('before', { journal, context }, 'leave');
+    const keptAt = await discard(context.directory, journal, paths);
+    const left = [...paths, ...git].join(', ');
+    const contents = keptAt === null ? '' : ` (earlier contents: ${keptAt})`;
+    const kept = left === '' ? '' : `, except what somebody else has changed: ${left}${contents}`;
     const message = `${cause.message}. Everything is as before${kept}.`;
     return new MusterError(cause.code, message, { cause, retryable: cause.retryable });
   } catch (second) {

@@ -32,16 +32,17 @@ async function prepare(source: string, changes: Readonly<Record<string, PathStat
   return {
     record,
     change,
-    bringTo: (side: 'before' | 'after') => port.bringTo(side, source, change),
+    bringTo: (side: 'before' | 'after', foreignChanges: 'leave' | 'refuse' = 'refuse') =>
+      port.bringTo(side, source, change, foreignChanges),
   };
 }
 
 const indexOf = (source: string) => git(source, 'ls-files', '--stage');
 
 test('a commit moves the branch and the entries that the user has not staged, and back', async () => {
-  const source = createRepository({ a: '1\n', b: '2\n', 'd/e': '3\n', old: '4\n' });
-  write(source, { b: 'staged by the user\n', c: 'unstaged\n' });
-  git(source, 'add', 'b');
+  const source = createRepository({ a: '1\n', b: '2\n', 'd/e': '3\n', f: '5\n', old: '4\n' });
+  write(source, { b: 'landed too\n', f: 'staged by the user\n', c: 'unstaged\n' });
+  git(source, 'add', 'b', 'f');
   const before = hashTree(source, /^\.git\/(objects|worktrees|logs|index|refs\/heads\/muster)/);
   const beforeIndex = indexOf(source);
   const { change, bringTo } = await prepare(source, {
@@ -61,11 +62,12 @@ test('a commit moves the branch and the entries that the user has not staged, an
     'a',
     'b',
     'd',
+    'f',
     'new/x',
   ]);
   expect(git(source, 'show', 'HEAD:b')).toBe('landed too');
-  expect(git(source, 'show', ':b')).toBe('staged by the user');
-  expect(git(source, 'diff', '--cached', '--name-only')).toBe('b');
+  expect(git(source, 'show', ':f')).toBe('staged by the user');
+  expect(git(source, 'diff', '--cached', '--name-only')).toBe('f');
   await bringTo('before');
   await bringTo('before');
   expect(indexOf(source)).toBe(beforeIndex);
@@ -102,9 +104,12 @@ test('a detached HEAD moves alone', async () => {
 });
 
 test.each<[string, (source: string) => void]>([
-  ['has moved', (source) => git(source, 'commit', '--quiet', '--allow-empty', '--message=other')],
   [
-    'the index has other content at a',
+    'refs/heads/main',
+    (source) => git(source, 'commit', '--quiet', '--allow-empty', '--message=other'),
+  ],
+  [
+    'the index at a',
     (source) => {
       write(source, { a: 'other\n' });
       git(source, 'add', 'a');
@@ -115,8 +120,50 @@ test.each<[string, (source: string) => void]>([
   const { bringTo } = await prepare(source, { a: file('2\n') });
   change(source);
   const before = hashTree(source);
-  await expect(bringTo('after')).rejects.toThrow(message);
+  const status = git(source, 'status', '--short');
+  await expect(bringTo('after')).rejects.toThrow(
+    `${source}: somebody else has changed this just now: ${message}`,
+  );
   expect(hashTree(source)).toEqual(before);
+  for (const side of ['after', 'before'] as const) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    expect(await bringTo(side, 'leave')).toEqual([message]);
+  }
+  expect(git(source, 'status', '--short')).toBe(status);
+});
+
+test('a file with other staged changes is refused', async () => {
+  const source = createRepository({ a: '1\n', b: '2\n' });
+  write(source, { a: 'staged by the user\n' });
+  git(source, 'add', 'a');
+  git(source, 'rm', '--quiet', '--cached', 'b');
+  const before = hashTree(source, /^\.git\/(objects|worktrees|logs|refs\/heads\/muster)/);
+  await expect(prepare(source, { a: file('landed\n'), b: file('landed\n') })).rejects.toThrow(
+    'nothing was changed, because you have staged changes in a, b, and your next commit would revert those of the task there; commit or unstage yours first, or use --no-commit',
+  );
+  expect(hashTree(source, /^\.git\/(objects|worktrees|logs|refs\/heads\/muster)/)).toEqual(before);
+});
+
+test.each([
+  ['a merge', ['merge', 'other']],
+  ['a rebase', ['rebase', 'other']],
+  ['a rebase', ['rebase', '--apply', 'other']],
+  ['a cherry-pick', ['cherry-pick', 'other']],
+  ['a revert', ['revert', '--no-edit', 'HEAD~1']],
+])('nothing is committed in the middle of %s (git %j)', async (operation, args) => {
+  const source = createRepository({ a: '1\n', b: '1\n' });
+  git(source, 'checkout', '--quiet', '-b', 'other');
+  write(source, { a: '2\n' });
+  git(source, 'commit', '--quiet', '--all', '--message=other');
+  git(source, 'checkout', '--quiet', 'main');
+  for (const text of ['3\n', '4\n']) {
+    write(source, { a: text });
+    git(source, 'commit', '--quiet', '--all', '--message=mine');
+  }
+  expect(() => git(source, ...args)).toThrow();
+  await expect(prepare(source, { b: file('landed\n') })).rejects.toThrow(
+    `nothing was changed, because ${operation} in ${source} is not finished, and a commit would disturb it; finish it first, or use --no-commit`,
+  );
 });
 
 test('nothing is committed to a branch that a hostile task has chosen', async () => {

@@ -58,10 +58,12 @@ export function fileAsRef(path: string): GitPort {
   return {
     bringTo: async (side, _source, { ref }) => {
       const target = ref?.[side] ?? '';
-      if (fs.readFileSync(path, 'utf8') === target) return;
+      if (fs.readFileSync(path, 'utf8') === target) return [];
       fs.writeFileSync(`${path}.lock`, target);
       fs.renameSync(`${path}.lock`, path);
+      return [];
     },
+    findUndoable: async (_source, change) => ({ change, left: [] }),
   };
 }
 

@@ -197,7 +197,9 @@ describe('a second landing', () => {
       bringTo: async () => {
         stop();
         await mayGoOn;
+        return [];
       },
+      findUndoable: async (_source, change) => ({ change, left: [] }),
     };
     const first = land(
       plan([EDIT], place.source),
@@ -312,7 +314,9 @@ function memoryGit(state: { ref: string | null }, fail = false): GitPort {
     bringTo: async (side, _source, { ref }) => {
       if (side === 'after' && fail) throw new MusterError('CONFLICT', 'refs/heads/main has moved');
       state.ref = ref?.[side] ?? null;
+      return [];
     },
+    findUndoable: async (_source, change) => ({ change, left: [] }),
   };
 }
 
@@ -343,7 +347,8 @@ describe('recoverLanding', () => {
   /** Leaves a landing unfinished, as if the process had died after the files were written. */
   async function interrupted(): Promise<Place> {
     const place = prepared();
-    const git: GitPort = { bringTo: () => Promise.reject(new MusterError('CONFLICT', 'stop')) };
+    const stop = () => Promise.reject(new MusterError('CONFLICT', 'stop'));
+    const git: GitPort = { bringTo: stop, findUndoable: stop };
     await failureOf(land(plan(DIFFERENCES, place.source), { ...place.context, git }, GIT));
     return { ...place, context: { ...place.context, git: memoryGit({ ref: 'old' }) } };
   }

@@ -79,7 +79,10 @@ export const tasksDiscardCommand = defineTasksCommand({
   },
 });
 
-/** Returns a signal that aborts at the first SIGINT or SIGTERM, so that a landing is taken back before the end. */
+/**
+ * Returns a signal that aborts at the first SIGINT or SIGTERM, which then does not end the process: a landing that has
+ * begun is completed, and one that has not is left out.
+ */
 function abortOnInterrupt(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const)
