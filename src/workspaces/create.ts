@@ -31,6 +31,7 @@ export interface WorkspaceOptions {
   readonly environment: Environment;
   readonly start: WorktreeStart;
   readonly limits: CopyLimits;
+  /** With `setup`, nothing is linked: the mode `link` then has the effect of `none`. */
   readonly packages: PackageOptions;
   /** Only in a repository. Default: none. */
   readonly setup?: SetupOptions;
@@ -109,10 +110,13 @@ export async function createWorkspace(
 async function createRepositoryWorkspace(
   plan: WorkspacePlan,
   draft: WorkspaceRecord,
-  { environment, start, limits, packages, setup }: WorkspaceOptions,
+  { environment, start, limits, setup, packages: wanted }: WorkspaceOptions,
   signal: AbortSignal,
 ): Promise<CreatedWorkspace> {
   const { source, tree, workingDirectory } = plan;
+  // A command such as `npm ci` deletes what is in these directories, through a link also the files of the user.
+  const packages: PackageOptions =
+    setup !== undefined && wanted.mode === 'link' ? { ...wanted, mode: 'none' } : wanted;
   const gitDirectory = plan.git?.repository.gitDirectory ?? '';
   const user: GitPlace = { gitDirectory, workTree: source };
   const git = await WorkspaceGit.open(user, { id: plan.id, environment, signal });

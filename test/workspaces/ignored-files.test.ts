@@ -1,8 +1,10 @@
 import {
   lstatSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   symlinkSync,
   unlinkSync,
 } from 'node:fs';
@@ -120,6 +122,32 @@ test('a setup command runs once for the same lock files', async () => {
   }
   expect(readdirSync(join(dataDir, 'workspace-setups')).length).toBe(4);
 });
+
+test.each([
+  ['link', []],
+  ['copy', ['node_modules', 'packages/a/node_modules']],
+] as const)(
+  'a setup command that deletes installed packages does not reach those of the user: %s',
+  async (mode, links) => {
+    const source = createProject();
+    const setup = {
+      command: 'npm ci',
+      run: (_: string, cwd: string) => {
+        const modules = join(cwd, 'node_modules');
+        mkdirSync(modules, { recursive: true });
+        for (const name of readdirSync(modules)) rmSync(join(modules, name), { recursive: true });
+        write(modules, { 'dep/index.js': 'installed\n' });
+        return Promise.resolve();
+      },
+    };
+    const packages = { names: ['node_modules'], mode };
+    const { record } = await createFor(source, { packages, setup });
+    expect(record.links).toEqual(links);
+    const path = 'node_modules/dep/index.js';
+    expect(readFileSync(join(record.tree, path), 'utf8')).toBe('installed\n');
+    expect(readFileSync(join(source, path), 'utf8')).toBe('dep\n');
+  },
+);
 
 test('a setup command that fails leaves no workspace', async () => {
   const source = createRepository({ a: '1\n' });
