@@ -7,7 +7,7 @@ import { toBytes, toPath, type GitPlace, type WorkspaceGit } from './git.ts';
 export interface CapturedTree {
   /** The id of the tree object. */
   readonly tree: string;
-  /** Repositories inside the working tree, which git cannot store. Paths relative to it. */
+  /** Directories inside the working tree, such as repositories, that git cannot store. Paths relative to it. */
   readonly nested: readonly string[];
 }
 

@@ -28,7 +28,10 @@ export interface WorkspaceEnd {
   readonly commits: number;
   /** The commit of everything that the task left; null if nothing was changed, and in a copy. */
   readonly commit: string | null;
-  /** Repositories that the task has created in the tree. Git cannot commit them, and they are not landed. */
+  /**
+   * Repositories that the task has created in the tree, and submodules in which it has put something. Git cannot commit
+   * what is in them, and it is not landed.
+   */
   readonly nested: readonly string[];
 }
 

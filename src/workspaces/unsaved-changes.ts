@@ -2,10 +2,9 @@ import { dirname, join } from 'node:path';
 import { existsSync } from 'node:fs';
 import { plural } from '../base/text.ts';
 import { compareDirectories } from './compare-copies.ts';
-import { holdsEntries } from './capture.ts';
 import { hasChangedSince } from './changed-since.ts';
 import type { WorkspaceRecord, WorktreeRecord } from './record.ts';
-import { listTreeChanges, SUBMODULE_MODE } from './tree-changes.ts';
+import { listTreeChanges } from './tree-changes.ts';
 import { OpenWorktree, type WorkspaceAccess } from './worktree-state.ts';
 
 /**
@@ -52,19 +51,6 @@ async function describeWorktree(
   return await worktree.capture(async ({ tree, nested }) => {
     const changes = await listTreeChanges(git, place, saved, tree);
     if (changes.length > 0) return `${plural(changes.length, 'changed file')} would be lost`;
-    const inner = [...nested, ...(await listFilledSubmodules(worktree, saved))];
-    return inner.length > 0 ? `${inner[0]} holds another repository or other files` : null;
+    return nested.length > 0 ? `${nested[0]} holds another repository or other files` : null;
   });
-}
-
-/** Lists the submodules in whose directories the task has put something; git does not look into them. */
-async function listFilledSubmodules(
-  { git, place }: OpenWorktree,
-  commit: string,
-): Promise<readonly string[]> {
-  const entries = await git.list(place, ['ls-tree', '-r', '-z', commit]);
-  return entries
-    .filter((entry) => entry.startsWith(SUBMODULE_MODE))
-    .map((entry) => Buffer.from(entry.slice(entry.indexOf('\t') + 1), 'latin1').toString('utf8'))
-    .filter((path) => holdsEntries(place.workTree, path));
 }

@@ -153,6 +153,11 @@ test('submodules stay empty, and what is put into them is not lost', async () =>
   await expect(removeWorkspace(end.record, { ...access, discard: 'landed' })).rejects.toThrow(
     'sub holds another repository or other files',
   );
+  const { record: first } = await createFor(source);
+  write(first.tree, { 'sub/new': 'work\n' });
+  const { isChanged, nested } = await endWorkspace(first, access);
+  expect({ isChanged, nested }).toEqual({ isChanged: true, nested: ['sub'] });
+  expect(existsSync(join(first.tree, 'sub/new'))).toBe(true);
   const { record: second } = await createFor(source);
   const { differences } = await liveThrough(second, () =>
     rmSync(join(second.tree, 'sub'), { recursive: true }),
