@@ -10,10 +10,12 @@ import { WorkspaceGit, type GitPlace } from './git.ts';
 import {
   copyEntries,
   linkEntries,
+  listIgnored,
   listIncludedFiles,
   listPackageDirectories,
   type PackageOptions,
 } from './ignored-files.ts';
+import { describeIgnoredAtStart } from './ignored-work.ts';
 import { prepareWorkspace, type SetupOptions } from './setup-cache.ts';
 import type { WorkspacePlan } from './plan.ts';
 import {
@@ -135,13 +137,16 @@ async function createRepositoryWorkspace(
   ];
   await mkdir(workingDirectory, { recursive: true });
   const place: GitPlace = { gitDirectory: created.git.gitDirectory, workTree: tree };
+  const brought = await listIgnored(git, place);
   const { dataDir } = plan;
   const setupNotes =
     setup === undefined
       ? []
       : await prepareWorkspace(setup, { dataDir, source, git, place, workingDirectory, newCopier });
   const notes = [...created.notes, ...describeMissing(failed), ...setupNotes];
-  return { record, notes };
+  const all = setup === undefined ? brought : await listIgnored(git, place);
+  const ignored = describeIgnoredAtStart({ brought, all }, packages.names);
+  return { record: { ...record, ignored }, notes };
 }
 
 /** Waits for all parts. If one fails, the others have ended as well when this rejects. */

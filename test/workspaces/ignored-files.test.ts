@@ -92,6 +92,44 @@ test('nothing is written through a link of the commit', async () => {
   expect(lstatSync(join(record.tree, 'packages')).isSymbolicLink()).toBe(true);
 });
 
+test('work that git ignores is kept and named, in contrast to packages and caches', async () => {
+  const source = createProject();
+  write(source, { '.gitignore': 'node_modules/\n.env*\nout/\n__pycache__/\nvendor/\nmade/\n' });
+  const setup = {
+    command: 'install',
+    run: (_: string, cwd: string) => {
+      write(cwd, { 'made/a': '1\n' });
+      return Promise.resolve();
+    },
+  };
+  const packages = { names: ['node_modules', 'vendor'], mode: 'none' } as const;
+  const { record } = await createFor(source, { packages, setup });
+  const dependencies = ['node_modules/x', 'vendor/x', 'packages/__pycache__/x', 'made/a', 'made/b'];
+  write(record.tree, Object.fromEntries(dependencies.map((path) => [path, 'installed\n'])));
+  write(record.tree, { 'out/report.md': 'work\n' });
+  const end = await endWorkspace(record, access);
+  expect({ isChanged: end.isChanged, files: end.files, ignored: end.ignored }).toEqual({
+    isChanged: true,
+    files: [{ path: 'out/', status: 'added', added: null, deleted: null, notLanded: 'ignored' }],
+    ignored: ['out/'],
+  });
+  expect(readFileSync(join(record.tree, 'out/report.md'), 'utf8')).toBe('work\n');
+  rmSync(join(record.tree, 'out'), { recursive: true });
+  expect((await endWorkspace(end.record, access)).isChanged).toBe(false);
+});
+
+test('a copied ignored file counts if the task has changed it', async () => {
+  const { record } = await createFor(createProject());
+  const { ignored } = record;
+  if (ignored === undefined) throw new Error('the record has no list of ignored files');
+  expect(ignored.brought).toEqual(['packages/a/.env']);
+  // Whatever was changed after the start counts, so an earlier start makes the copy a change.
+  const earlier = { ...ignored, at: new Date(0).toISOString() };
+  const end = await endWorkspace({ ...record, ignored: earlier }, access);
+  expect(end.ignored).toEqual(['packages/a/.env']);
+  expect((await endWorkspace({ ...end.record, ignored }, access)).isChanged).toBe(false);
+});
+
 test('a setup command runs once for the same lock files', async () => {
   const source = createRepository({ '.gitignore': 'deps/\n', 'a/yarn.lock': '1\n' });
   const dataDir = tempDirectory();

@@ -149,7 +149,7 @@ test('submodules stay empty, and what is put into them is not lost', async () =>
   expect(readdirSync(join(record.tree, 'sub'))).toEqual([]);
   write(record.tree, { 'sub/new': 'work\n', a: '2\n' });
   const end = await endWorkspace(record, access);
-  expect(end.files.map(({ path }) => path)).toEqual(['a']);
+  expect(end.files.map(({ path }) => path)).toEqual(['a', 'sub']);
   await expect(removeWorkspace(end.record, { ...access, discard: 'landed' })).rejects.toThrow(
     'sub holds another repository or other files',
   );

@@ -1,6 +1,6 @@
 import { collapseWhitespace, plural, truncate } from '../../base/text.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
-import type { ExpectedConflict, WorkspaceResult } from '../../protocol/workspace.ts';
+import type { ChangedFile, ExpectedConflict, WorkspaceResult } from '../../protocol/workspace.ts';
 
 /** The maximum numbers of files and of conflicts that a result names, and the length of each path. */
 const MAX_NAMED_FILES = 20;
@@ -33,10 +33,19 @@ export function formatWorkspace({ spec, workspace, status }: TaskState): string 
 /** Formats the number of changed files and lines, and the names of the files. */
 function formatChanges(left: WorkspaceResult): string {
   const { files, fileCount, addedLines, deletedLines } = left;
-  const names = files.slice(0, MAX_NAMED_FILES).map(({ path }) => showPath(path));
+  const names = files
+    .slice(0, MAX_NAMED_FILES)
+    .map(({ path, notLanded }) => `${showPath(path)}${describeNotLanded(notLanded)}`);
   const more = fileCount - names.length;
   const list = more > 0 ? [...names, `${more} more`] : names;
   return `${plural(fileCount, 'file')}, +${addedLines} −${deletedLines}: ${list.join(', ')}`;
+}
+
+function describeNotLanded(reason: ChangedFile['notLanded']): string {
+  if (reason === undefined) return '';
+  return reason === 'ignored'
+    ? ' (git ignores it: it stays there and is not merged)'
+    : ' (a repository or submodule: it stays there and is not merged)';
 }
 
 function formatConflicts(conflicts: readonly ExpectedConflict[]): string {
