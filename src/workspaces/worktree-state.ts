@@ -69,12 +69,23 @@ export class OpenWorktree {
     try {
       copyIndex(startIndexPath(this.record.tree), index);
       if (!existsSync(index)) await this.git.run(place, ['read-tree', this.parts.base]);
-      const captured = await captureTree(this.git, place, { leaveOut: this.record.links });
+      const captured = await captureTree(this.git, place, {
+        leaveOut: this.record.links,
+        alsoIgnored: await this.#listCommittedPaths(),
+      });
       const nested = [...captured.nested, ...(await this.#listFilledSubmodules(captured.tree))];
       return await use({ ...captured, nested }, index);
     } finally {
       await rm(index, { force: true });
     }
+  }
+
+  /** Lists the paths (latin1) that the task has changed in commits. Some of them may be ignored, by `git add --force`. */
+  async #listCommittedPaths(): Promise<readonly string[]> {
+    const [tip = null] = await this.git.resolve(this.place, [`${this.ref}^{commit}`]);
+    if (tip === null || tip === this.parts.head) return [];
+    const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', this.parts.base, tip];
+    return await this.git.list(this.place, args);
   }
 
   /** Lists the submodules whose directories are not empty. Git lists nothing that is in them. */

@@ -67,6 +67,26 @@ test('a link that the task has committed is no change', async () => {
   expect(await listDifferences(end.record, access)).toEqual([]);
 });
 
+test('an ignored file that the task has committed stays in its work', async () => {
+  const { record } = await createFor(createRepository({ '.gitignore': 'dist/\n' }));
+  write(record.tree, { 'dist/out.js': 'built\n', 'dist/old.js': 'old\n', 'src.js': '1\n' });
+  git(record.tree, 'add', '--all');
+  git(record.tree, 'add', '--force', 'dist');
+  git(record.tree, 'commit', '--quiet', '--message=own');
+  const commit = git(record.tree, 'rev-parse', 'HEAD');
+  const end = await endWorkspace(record, access);
+  expect({ commit: end.commit, commits: end.commits, ignored: end.ignored }).toEqual({
+    commit,
+    commits: 1,
+    ignored: [],
+  });
+  write(record.tree, { 'dist/out.js': 'again\n' });
+  rmSync(join(record.tree, 'dist/old.js'));
+  const second = await endWorkspace(end.record, access);
+  expect(second.files.map(({ path }) => path)).toEqual(['dist/out.js', 'src.js']);
+  expect(git(record.tree, 'show', `${second.commit}:dist/out.js`)).toBe('again');
+});
+
 test('installed packages are copied if that is wanted', async () => {
   const { record } = await createFor(createProject(), {
     packages: { names: ['node_modules'], mode: 'copy' },
