@@ -11,6 +11,7 @@ import { compareDirectories } from './compare-copies.ts';
 import type { PathDifference } from './difference.ts';
 import { countChangedLines } from './format-diff.ts';
 import { toPath } from './git.ts';
+import { listInnerWorkspaces } from './inner-workspaces.ts';
 import { listIgnoredWork } from './ignored-work.ts';
 import { writeWorkspaceRecord, type WorkspaceRecord, type WorktreeRecord } from './record.ts';
 import { removeWorkspace } from './remove.ts';
@@ -23,6 +24,7 @@ import { commitTree } from './worktree.ts';
 export interface WorkspaceEnd {
   /** The workspace as it is now: with the status `removed` if nothing was changed. */
   readonly record: WorkspaceRecord;
+  /** False if the workspace was removed. It stays without changes while workspaces of other tasks began in it. */
   readonly isChanged: boolean;
   readonly files: readonly ChangedFile[];
   /** The number of commits that the task has made itself. */
@@ -85,7 +87,8 @@ async function endWorktree(
     const { result } = record;
     const isSame = tip !== null && tip === result?.commit;
     const commits = isSame ? (result?.commits ?? 0) : await countCommits(worktree, tip);
-    if (tree === baseTree && commits === 0 && nested.length === 0 && ignored.length === 0) {
+    const isEmpty = commits === 0 && nested.length === 0 && ignored.length === 0;
+    if (tree === baseTree && isEmpty && listInnerWorkspaces(record).length === 0) {
       await removeWorkspace(record, { ...access, discard: 'changes' });
       const removed: WorkspaceRecord = { ...record, status: 'removed' };
       return { ...UNCHANGED, record: removed };
@@ -184,7 +187,7 @@ function describeNotLanded(
 async function endCopy(record: WorkspaceRecord, access: WorkspaceAccess): Promise<WorkspaceEnd> {
   const base = join(dirname(record.tree), 'base');
   const differences = await compareDirectories(base, record.tree, record.links);
-  if (differences.length === 0) {
+  if (differences.length === 0 && listInnerWorkspaces(record).length === 0) {
     await removeWorkspace(record, { ...access, discard: 'changes' });
     return { ...UNCHANGED, record: { ...record, status: 'removed' } };
   }

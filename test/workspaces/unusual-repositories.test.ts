@@ -180,6 +180,20 @@ test('a repository that the task creates is named and not lost', async () => {
   expect(existsSync(join(record.tree, 'inner/file'))).toBe(true);
 });
 
+test('a worktree stays while one that began in it is not landed', async () => {
+  const { record: parent, dataDir } = await createFor(createRepository({ a: '1\n' }));
+  const { record: child } = await createFor(parent.tree, { dataDir });
+  write(child.tree, { a: 'of the child\n' });
+  await endWorkspace(child, access);
+  const end = await endWorkspace(parent, access);
+  expect({ isChanged: end.isChanged, files: end.files }).toEqual({ isChanged: true, files: [] });
+  await expect(removeWorkspace(end.record, { ...access, discard: 'landed' })).rejects.toThrow(
+    `the workspace of task ${child.id} began in it`,
+  );
+  await removeWorkspace(child, { ...access, discard: 'changes' });
+  expect((await endWorkspace(end.record, access)).isChanged).toBe(false);
+});
+
 test('a worktree inside a worktree', async () => {
   const source = createRepository({ 'a/b': '1\n' });
   const linked = join(source, 'linked');

@@ -103,6 +103,12 @@ async function applyWorkspace(
   form: LandingForm,
 ): Promise<LandingOutcome> {
   const { id } = found;
+  if (!existsSync(found.source)) {
+    throw new MusterError(
+      'NOT_FOUND',
+      `the changes of task ${id} cannot be landed: their source ${found.source} no longer exists; restore that directory, or discard the changes (muster tasks discard ${id})`,
+    );
+  }
   const { record, commits } = await readEnd(parts, found);
   if (record.status !== 'ended') return { ...NOTHING_LANDED, id };
   const criteria = readCriteria(parts.store, id);

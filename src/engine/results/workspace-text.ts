@@ -23,6 +23,8 @@ export function formatWorkspace({ spec, workspace, status }: TaskState): string 
       : `[It worked in its own ${name}, ${tree}, which stays as it left it.]`;
   }
   if (!left.isChanged) return `[It changed nothing in its own ${name}, which was removed.]`;
+  if (left.fileCount === 0 && left.commits === 0)
+    return `[It changed nothing in its own ${name}, ${tree}, which stays because workspaces of its own tasks began there and were neither landed nor discarded.]`;
   const how =
     spec.parent === null
       ? `See them with \`muster tasks diff ${spec.id}\`, merge them with \`muster tasks apply ${spec.id}\`.`

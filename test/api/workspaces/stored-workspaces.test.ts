@@ -54,3 +54,11 @@ it('discards a workspace whose files were deleted', async () => {
   expect(await stored.discard(record.id)).toEqual({ id: record.id, files: [] });
   expect(git(source, 'branch', '--list')).toBe('* main');
 });
+
+it('says that the source of the changes no longer exists', async () => {
+  const { source, stored, record } = await leaveChanges();
+  rmSync(source, { recursive: true });
+  await expect(stored.apply(record.id, 'files')).rejects.toThrow(
+    `their source ${source} no longer exists`,
+  );
+});
