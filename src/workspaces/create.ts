@@ -168,9 +168,11 @@ async function createCopy(
 ): Promise<CreatedWorkspace> {
   const base = join(plan.directory, 'base');
   const copier = new TreeCopier(limits, signal);
-  const isWorkspace = (path: string): boolean => isInside(path, plan.directory);
+  // The source itself may be in the data directory: the workspace of a parent.
+  const holdsData = isInside(plan.source, plan.dataDir);
+  const isData = (path: string): boolean => holdsData && isInside(plan.dataDir, path);
   await mkdir(base);
-  await copier.copyDirectory(plan.source, base, isWorkspace);
+  await copier.copyDirectory(plan.source, base, isData);
   // The copy is copied, so that both are the same even if a file of the user changes meanwhile.
   await mkdir(plan.tree);
   await new TreeCopier(limits, signal).copyDirectory(base, plan.tree);
