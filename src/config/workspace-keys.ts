@@ -9,7 +9,7 @@ export const WORKSPACE_KEYS = {
   packages: choiceKey(
     'link',
     ['link', 'copy', 'none'],
-    'what a workspace gets of the directories of installed packages: links (read-only in the sandbox) or copies',
+    'what a workspace gets of the directories of installed packages: links (read-only in the sandbox; none if setup is set) or copies',
   ),
   package_directories: listKey({
     default: ['node_modules'],
@@ -19,7 +19,10 @@ export const WORKSPACE_KEYS = {
     meaning: 'directories of installed packages, at any depth, if git ignores them',
   }),
   setup: optionalKey(
-    textKey('a command line', 'what prepares a new workspace, such as "npm ci"'),
+    textKey(
+      'a command line',
+      'what prepares a new workspace, such as "npm ci"; package directories are then not linked',
+    ),
     'nothing',
   ),
   max_copy_bytes: integerKey(

@@ -23,7 +23,7 @@ export interface TaskWorkspace {
   readonly commonDirectory?: string;
 }
 
-/** A file that a task left changed in its workspace. */
+/** A file that a task left changed in its workspace, or something there that is not landed. */
 export interface ChangedFile {
   /** The path relative to the workspace. */
   readonly path: string;
@@ -33,6 +33,8 @@ export interface ChangedFile {
   /** The numbers of added and deleted lines; null for a file that is not text. */
   readonly added: number | null;
   readonly deleted: number | null;
+  /** Why it stays in the workspace and is never landed: git ignores it, or it is a directory that git cannot store. */
+  readonly notLanded?: 'ignored' | 'nested';
 }
 
 /** A file that could not be merged if the changes of a workspace were applied now. */

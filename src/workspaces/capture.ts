@@ -7,7 +7,7 @@ import { toBytes, toPath, type GitPlace, type WorkspaceGit } from './git.ts';
 export interface CapturedTree {
   /** The id of the tree object. */
   readonly tree: string;
-  /** Repositories inside the working tree, which git cannot store. Paths relative to it. */
+  /** Directories inside the working tree, such as repositories, that git cannot store. Paths relative to it. */
   readonly nested: readonly string[];
 }
 
@@ -15,6 +15,8 @@ export interface CapturedTree {
 export interface CaptureOptions {
   /** Paths that never are part of the changes, with everything below them. */
   readonly leaveOut?: readonly string[];
+  /** Paths (latin1) that are captured also if git ignores them, if they are files or links. */
+  readonly alsoIgnored?: readonly string[];
   /** The tree of the index, so that it is not written again if nothing has changed. Default: not known. */
   readonly indexTree?: string | null;
   /** Called with the changed paths (latin1). Returns those to capture, or throws. Default: all. */
@@ -50,6 +52,7 @@ export async function captureTree(
   place: GitPlace,
   {
     leaveOut = [],
+    alsoIgnored = [],
     indexTree = null,
     select = (changed) => Promise.resolve(changed),
   }: CaptureOptions = {},
@@ -63,7 +66,8 @@ export async function captureTree(
     '--exclude-standard',
   ]);
   const left = leaveOut.map(toBytes);
-  const changed = [...new Set(listed)].filter(
+  const present = alsoIgnored.filter((path) => isFileOrLink(place.workTree, path));
+  const changed = [...new Set([...listed, ...present])].filter(
     (path) => !left.some((each) => path === each || path.startsWith(`${each}/`)),
   );
   // A repository without a commit, or one that is not in the index, is listed as a directory.
@@ -121,6 +125,18 @@ function createGoneTest(top: string): (path: string) => boolean {
   const isPlainDirectory = (path: string): boolean =>
     stat(path)?.isDirectory() === true && stat(`${path}/.git`) === undefined;
   return (path) => isBelowFile(path) || isPlainDirectory(path);
+}
+
+/** Tells whether a path (latin1) of the working tree is a file or a link. */
+function isFileOrLink(top: string, path: string): boolean {
+  const full = Buffer.concat([Buffer.from(`${top}/`), Buffer.from(path, 'latin1')]);
+  try {
+    const stats = lstatSync(full);
+    return stats.isFile() || stats.isSymbolicLink();
+  } catch (thrown) {
+    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(systemErrorCode(thrown) ?? '')) return false;
+    throw thrown;
+  }
 }
 
 /** Tells whether a directory of the working tree, such as that of a submodule, holds anything. */

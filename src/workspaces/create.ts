@@ -10,10 +10,12 @@ import { WorkspaceGit, type GitPlace } from './git.ts';
 import {
   copyEntries,
   linkEntries,
+  listIgnored,
   listIncludedFiles,
   listPackageDirectories,
   type PackageOptions,
 } from './ignored-files.ts';
+import { describeIgnoredAtStart } from './ignored-work.ts';
 import { prepareWorkspace, type SetupOptions } from './setup-cache.ts';
 import type { WorkspacePlan } from './plan.ts';
 import {
@@ -31,6 +33,7 @@ export interface WorkspaceOptions {
   readonly environment: Environment;
   readonly start: WorktreeStart;
   readonly limits: CopyLimits;
+  /** With `setup`, nothing is linked: the mode `link` then has the effect of `none`. */
   readonly packages: PackageOptions;
   /** Only in a repository. Default: none. */
   readonly setup?: SetupOptions;
@@ -109,10 +112,13 @@ export async function createWorkspace(
 async function createRepositoryWorkspace(
   plan: WorkspacePlan,
   draft: WorkspaceRecord,
-  { environment, start, limits, packages, setup }: WorkspaceOptions,
+  { environment, start, limits, setup, packages: wanted }: WorkspaceOptions,
   signal: AbortSignal,
 ): Promise<CreatedWorkspace> {
   const { source, tree, workingDirectory } = plan;
+  // A command such as `npm ci` deletes what is in these directories, through a link also the files of the user.
+  const packages: PackageOptions =
+    setup !== undefined && wanted.mode === 'link' ? { ...wanted, mode: 'none' } : wanted;
   const gitDirectory = plan.git?.repository.gitDirectory ?? '';
   const user: GitPlace = { gitDirectory, workTree: source };
   const git = await WorkspaceGit.open(user, { id: plan.id, environment, signal });
@@ -131,13 +137,16 @@ async function createRepositoryWorkspace(
   ];
   await mkdir(workingDirectory, { recursive: true });
   const place: GitPlace = { gitDirectory: created.git.gitDirectory, workTree: tree };
+  const brought = await listIgnored(git, place);
   const { dataDir } = plan;
   const setupNotes =
     setup === undefined
       ? []
       : await prepareWorkspace(setup, { dataDir, source, git, place, workingDirectory, newCopier });
   const notes = [...created.notes, ...describeMissing(failed), ...setupNotes];
-  return { record, notes };
+  const all = setup === undefined ? brought : await listIgnored(git, place);
+  const ignored = describeIgnoredAtStart({ brought, all }, packages.names);
+  return { record: { ...record, ignored }, notes };
 }
 
 /** Waits for all parts. If one fails, the others have ended as well when this rejects. */
@@ -159,9 +168,11 @@ async function createCopy(
 ): Promise<CreatedWorkspace> {
   const base = join(plan.directory, 'base');
   const copier = new TreeCopier(limits, signal);
-  const isWorkspace = (path: string): boolean => isInside(path, plan.directory);
+  // The source itself may be in the data directory: the workspace of a parent.
+  const holdsData = isInside(plan.source, plan.dataDir);
+  const isData = (path: string): boolean => holdsData && isInside(plan.dataDir, path);
   await mkdir(base);
-  await copier.copyDirectory(plan.source, base, isWorkspace);
+  await copier.copyDirectory(plan.source, base, isData);
   // The copy is copied, so that both are the same even if a file of the user changes meanwhile.
   await mkdir(plan.tree);
   await new TreeCopier(limits, signal).copyDirectory(base, plan.tree);

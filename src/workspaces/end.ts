@@ -11,6 +11,8 @@ import { compareDirectories } from './compare-copies.ts';
 import type { PathDifference } from './difference.ts';
 import { countChangedLines } from './format-diff.ts';
 import { toPath } from './git.ts';
+import { listInnerWorkspaces } from './inner-workspaces.ts';
+import { listIgnoredWork } from './ignored-work.ts';
 import { writeWorkspaceRecord, type WorkspaceRecord, type WorktreeRecord } from './record.ts';
 import { removeWorkspace } from './remove.ts';
 import { repeatOnContention } from './repeat-on-contention.ts';
@@ -22,15 +24,31 @@ import { commitTree } from './worktree.ts';
 export interface WorkspaceEnd {
   /** The workspace as it is now: with the status `removed` if nothing was changed. */
   readonly record: WorkspaceRecord;
+  /** False if the workspace was removed. It stays without changes while workspaces of other tasks began in it. */
   readonly isChanged: boolean;
   readonly files: readonly ChangedFile[];
   /** The number of commits that the task has made itself. */
   readonly commits: number;
   /** The commit of everything that the task left; null if nothing was changed, and in a copy. */
   readonly commit: string | null;
-  /** Repositories that the task has created in the tree. Git cannot commit them, and they are not landed. */
+  /**
+   * Repositories that the task has created in the tree, and submodules in which it has put something. Git cannot commit
+   * what is in them, and it is not landed.
+   */
   readonly nested: readonly string[];
+  /** Files and directories of the task that git ignores. They are not committed or landed either. */
+  readonly ignored: readonly string[];
 }
+
+/** The end of a task that has changed nothing. */
+const UNCHANGED = {
+  isChanged: false,
+  files: [],
+  commits: 0,
+  commit: null,
+  nested: [],
+  ignored: [],
+} as const;
 
 /** The maximum number of commits of a task that are counted. */
 const MAX_COMMITS = 10_000;
@@ -61,6 +79,7 @@ async function endWorktree(
   }
   const { git, place, ref } = worktree;
   return await worktree.capture(async ({ tree, nested }, index) => {
+    const ignored = await listIgnoredWork(git, { ...place, index }, record);
     const names = [`${parts.base}^{tree}`, `${ref}^{commit}`, `${ref}^{tree}`];
     const [baseTree = null, branchTip = null, tipTree = null] = await git.resolve(place, names);
     const tip = branchTip ?? parts.head;
@@ -68,10 +87,11 @@ async function endWorktree(
     const { result } = record;
     const isSame = tip !== null && tip === result?.commit;
     const commits = isSame ? (result?.commits ?? 0) : await countCommits(worktree, tip);
-    if (tree === baseTree && commits === 0 && nested.length === 0) {
+    const isEmpty = commits === 0 && nested.length === 0 && ignored.length === 0;
+    if (tree === baseTree && isEmpty && listInnerWorkspaces(record).length === 0) {
       await removeWorkspace(record, { ...access, discard: 'changes' });
       const removed: WorkspaceRecord = { ...record, status: 'removed' };
-      return { record: removed, isChanged: false, files: [], commits, commit: null, nested };
+      return { ...UNCHANGED, record: removed };
     }
     // The changes that the user had not committed are a commit of their own, so that the next one has only the task's.
     const parent = tip === parts.head ? parts.base : tip;
@@ -106,10 +126,15 @@ async function endWorktree(
     return {
       record: ended,
       isChanged: true,
-      files: files.map(toChangedFile),
+      files: [
+        ...files.map(toChangedFile),
+        ...nested.map((path) => describeNotLanded(path, 'nested')),
+        ...ignored.map((path) => describeNotLanded(path, 'ignored')),
+      ],
       commits,
       commit,
       nested,
+      ignored,
     };
   });
 }
@@ -152,13 +177,19 @@ function toChangedFile({ letter, path, from, added, deleted }: TreeChange): Chan
   };
 }
 
+function describeNotLanded(
+  path: string,
+  notLanded: NonNullable<ChangedFile['notLanded']>,
+): ChangedFile {
+  return { path, status: 'added', added: null, deleted: null, notLanded };
+}
+
 async function endCopy(record: WorkspaceRecord, access: WorkspaceAccess): Promise<WorkspaceEnd> {
   const base = join(dirname(record.tree), 'base');
   const differences = await compareDirectories(base, record.tree, record.links);
-  const counts = { commits: 0, commit: null, nested: [] };
-  if (differences.length === 0) {
+  if (differences.length === 0 && listInnerWorkspaces(record).length === 0) {
     await removeWorkspace(record, { ...access, discard: 'changes' });
-    return { record: { ...record, status: 'removed' }, isChanged: false, files: [], ...counts };
+    return { ...UNCHANGED, record: { ...record, status: 'removed' } };
   }
   const { result } = record;
   const isSame =
@@ -169,7 +200,8 @@ async function endCopy(record: WorkspaceRecord, access: WorkspaceAccess): Promis
     result: isSame ? result : { commit: null, endedAt: new Date().toISOString() },
   };
   writeWorkspaceRecord(ended);
-  return { record: ended, isChanged: true, files: differences.map(describeDifference), ...counts };
+  const files = differences.map(describeDifference);
+  return { ...UNCHANGED, record: ended, isChanged: true, files };
 }
 
 function describeDifference(difference: PathDifference): ChangedFile {

@@ -36,6 +36,18 @@ export interface WorktreeRecord {
   readonly base: string;
 }
 
+/** The entries that git ignored in a worktree when the task began, as paths that end with `/` if they are directories. */
+export interface IgnoredAtStart {
+  /** The time of the list, as an ISO date. */
+  readonly at: string;
+  /** Links to ignored files of the user, and copies of them. */
+  readonly brought: readonly string[];
+  /** Entries that the setup command has made. */
+  readonly prepared: readonly string[];
+  /** The names of directories of installed packages, which never are work of the task. */
+  readonly packageDirectories: readonly string[];
+}
+
 /** The facts about a workspace, for use without the log of its task. Stored as `workspace.json` in its directory. */
 export interface WorkspaceRecord {
   readonly version: 1;
@@ -58,6 +70,8 @@ export interface WorkspaceRecord {
   readonly unfinished?: Pick<WorktreeRecord, 'commonDirectory' | 'branch'>;
   /** Directories of installed packages that are links to those of the source, or copies: never part of the changes. */
   readonly links: readonly string[];
+  /** Only in a worktree. Missing while it is being created. */
+  readonly ignored?: IgnoredAtStart;
   readonly status: WorkspaceStatus;
   /** Set if a person or the parent has deleted the changes. The status is then `removed`. */
   readonly isDiscarded?: true;
@@ -163,8 +177,8 @@ function findWrongField(value: JsonObject, directory: string): string | null {
     subdirectory: typeof value['subdirectory'] === 'string',
     description: typeof value['description'] === 'string',
     createdAt: typeof value['createdAt'] === 'string',
-    links:
-      Array.isArray(value['links']) && value['links'].every((link) => typeof link === 'string'),
+    links: isTextList(value['links']),
+    ignored: value['ignored'] === undefined || isIgnoredAtStart(value['ignored']),
     status: STATUSES.some((status) => status === value['status']),
     isDiscarded: value['isDiscarded'] === undefined || value['isDiscarded'] === true,
     git: value['git'] === undefined || isWorktreeRecord(value['git'], String(id)),
@@ -172,6 +186,15 @@ function findWrongField(value: JsonObject, directory: string): string | null {
     result: value['result'] === undefined || isResult(value['result']),
   };
   return Object.keys(isRight).find((name) => isRight[name] !== true) ?? null;
+}
+
+function isTextList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+function isIgnoredAtStart(value: unknown): boolean {
+  if (!isJsonObject(value) || typeof value['at'] !== 'string') return false;
+  return [value['brought'], value['prepared'], value['packageDirectories']].every(isTextList);
 }
 
 function isWorktreeRecord(value: unknown, id: string): boolean {

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { MusterError } from '../base/errors.ts';
 import { repairBranchFiles } from './branch-files.ts';
+import { listInnerWorkspaces } from './inner-workspaces.ts';
 import { hasUnfinishedLanding } from './landing-state.ts';
 import { endGitProcesses, WorkspaceGit, type GitOpenOptions, type GitPlace } from './git.ts';
 import {
@@ -38,6 +39,13 @@ export async function removeWorkspace(
 ): Promise<void> {
   requireNoLanding(record);
   if (discard !== 'changes') {
+    const [inner] = listInnerWorkspaces(record);
+    if (inner !== undefined) {
+      throw new MusterError(
+        'CONFLICT',
+        `the workspace of task ${record.id} was not removed: the workspace of task ${inner} began in it; land (muster tasks apply ${inner}) or discard (muster tasks discard ${inner}) that first`,
+      );
+    }
     const hasLanded = discard === 'landed';
     const changes = await describeUnsavedChanges(record, { environment, signal, hasLanded });
     if (changes !== null) {

@@ -1,11 +1,12 @@
 import { dirname, join } from 'node:path';
 import { existsSync } from 'node:fs';
+import { listNamesOnOneLine } from '../base/terminal-text.ts';
 import { plural } from '../base/text.ts';
 import { compareDirectories } from './compare-copies.ts';
-import { holdsEntries } from './capture.ts';
 import { hasChangedSince } from './changed-since.ts';
+import { listIgnoredWork } from './ignored-work.ts';
 import type { WorkspaceRecord, WorktreeRecord } from './record.ts';
-import { listTreeChanges, SUBMODULE_MODE } from './tree-changes.ts';
+import { listTreeChanges } from './tree-changes.ts';
 import { OpenWorktree, type WorkspaceAccess } from './worktree-state.ts';
 
 /**
@@ -49,22 +50,13 @@ async function describeWorktree(
   if (tip !== null && tip !== expected) return `the branch ${parts.branch} has other commits now`;
   if (!hasLanded && expected !== parts.head) return 'its changes were not landed';
   if (!worktree.hasTree) return null;
-  return await worktree.capture(async ({ tree, nested }) => {
+  return await worktree.capture(async ({ tree, nested }, index) => {
     const changes = await listTreeChanges(git, place, saved, tree);
     if (changes.length > 0) return `${plural(changes.length, 'changed file')} would be lost`;
-    const inner = [...nested, ...(await listFilledSubmodules(worktree, saved))];
-    return inner.length > 0 ? `${inner[0]} holds another repository or other files` : null;
+    if (nested.length > 0) return `${nested[0]} holds another repository or other files`;
+    const ignored = await listIgnoredWork(git, { ...place, index }, record);
+    return ignored.length > 0
+      ? `git ignores ${listNamesOnOneLine(ignored, 5)}, so it cannot be landed and would be lost`
+      : null;
   });
-}
-
-/** Lists the submodules in whose directories the task has put something; git does not look into them. */
-async function listFilledSubmodules(
-  { git, place }: OpenWorktree,
-  commit: string,
-): Promise<readonly string[]> {
-  const entries = await git.list(place, ['ls-tree', '-r', '-z', commit]);
-  return entries
-    .filter((entry) => entry.startsWith(SUBMODULE_MODE))
-    .map((entry) => Buffer.from(entry.slice(entry.indexOf('\t') + 1), 'latin1').toString('utf8'))
-    .filter((path) => holdsEntries(place.workTree, path));
 }

@@ -1,11 +1,12 @@
 import { lstatSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { isInside } from '../base/path-inside.ts';
 import { MusterError } from '../base/errors.ts';
 import { listNamesOnOneLine } from '../base/terminal-text.ts';
 import { captureTree, copyIndex } from './capture.ts';
 import type { CopyLimits } from './copy-tree.ts';
-import { GitError, toPath, type GitPlace, type WorkspaceGit } from './git.ts';
+import { GitError, toBytes, toPath, type GitPlace, type WorkspaceGit } from './git.ts';
 import type { WorkspacePlan } from './plan.ts';
 import type { WorktreeRecord } from './record.ts';
 import { repeatOnContention } from './repeat-on-contention.ts';
@@ -134,7 +135,8 @@ async function takeSnapshot(
       select: async (changed) => {
         const filtered = await findFilteredPaths(git, source, changed);
         if (filtered.size > 0) notes.push(describeFiltered(filtered));
-        const selected = changed.filter((path) => !filtered.has(path));
+        const isData = createDataTest(plan);
+        const selected = changed.filter((path) => !filtered.has(path) && !isData(path));
         checkSize(source.workTree, selected, limits);
         return selected;
       },
@@ -143,6 +145,13 @@ async function takeSnapshot(
   } finally {
     await rm(index, { force: true });
   }
+}
+
+/** Returns a function that tells whether a path (latin1) of the source is in the data directory, which has logs. */
+function createDataTest({ source, dataDir }: WorkspacePlan): (path: string) => boolean {
+  if (!isInside(source, dataDir)) return () => false;
+  const prefix = `${toBytes(relative(source, dataDir))}/`;
+  return (path) => path.startsWith(prefix);
 }
 
 /** Returns the tree of an index; null if the index has conflicts, of which git can make no tree. */

@@ -11,7 +11,7 @@ import { createWorkspace } from '../../src/workspaces/create.ts';
 import { DEFAULT_COPY_LIMITS } from '../../src/workspaces/copy-tree.ts';
 import { findAbandonedWorkspaces, removeWorkspace } from '../../src/workspaces/remove.ts';
 import { tempDirectory } from '../sys/temp.ts';
-import { access, createFor, createRepository, git, hashTree } from './repository.ts';
+import { access, createFor, createRepository, git, hashTree, write } from './repository.ts';
 
 test('an aborted creation leaves nothing', async () => {
   const source = createRepository({ a: '1\n' });
@@ -34,6 +34,21 @@ test('an aborted creation leaves nothing', async () => {
   expect(existsSync(plan.directory)).toBe(false);
   expect(hashTree(source, /^\.git\/objects/)).toEqual(before);
 });
+
+test.each(['repository', 'directory'])(
+  'exactly the data directory is left out of a %s that contains it',
+  async (kind) => {
+    const source = kind === 'repository' ? createRepository({ a: '1\n' }) : tempDirectory();
+    const dataDir = join(source, 'inner/data');
+    write(source, { a: '1\n', 'inner/b': '2\n', 'inner/data/logs/secret': 'log\n' });
+    const { record } = await createFor(source, { dataDir });
+    expect(Object.keys(hashTree(record.tree, /^\.git$/)).toSorted()).toEqual([
+      'a',
+      'inner',
+      'inner/b',
+    ]);
+  },
+);
 
 describe('what killed processes leave', () => {
   test('is found, and a new creation of the same workspace begins again', async () => {

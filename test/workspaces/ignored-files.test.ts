@@ -1,8 +1,10 @@
 import {
   lstatSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   symlinkSync,
   unlinkSync,
 } from 'node:fs';
@@ -65,6 +67,26 @@ test('a link that the task has committed is no change', async () => {
   expect(await listDifferences(end.record, access)).toEqual([]);
 });
 
+test('an ignored file that the task has committed stays in its work', async () => {
+  const { record } = await createFor(createRepository({ '.gitignore': 'dist/\n' }));
+  write(record.tree, { 'dist/out.js': 'built\n', 'dist/old.js': 'old\n', 'src.js': '1\n' });
+  git(record.tree, 'add', '--all');
+  git(record.tree, 'add', '--force', 'dist');
+  git(record.tree, 'commit', '--quiet', '--message=own');
+  const commit = git(record.tree, 'rev-parse', 'HEAD');
+  const end = await endWorkspace(record, access);
+  expect({ commit: end.commit, commits: end.commits, ignored: end.ignored }).toEqual({
+    commit,
+    commits: 1,
+    ignored: [],
+  });
+  write(record.tree, { 'dist/out.js': 'again\n' });
+  rmSync(join(record.tree, 'dist/old.js'));
+  const second = await endWorkspace(end.record, access);
+  expect(second.files.map(({ path }) => path)).toEqual(['dist/out.js', 'src.js']);
+  expect(git(record.tree, 'show', `${second.commit}:dist/out.js`)).toBe('again');
+});
+
 test('installed packages are copied if that is wanted', async () => {
   const { record } = await createFor(createProject(), {
     packages: { names: ['node_modules'], mode: 'copy' },
@@ -88,6 +110,44 @@ test('nothing is written through a link of the commit', async () => {
   expect(notes).toEqual(['not brought along: packages/.env']);
   expect(readdirSync(outside)).toEqual([]);
   expect(lstatSync(join(record.tree, 'packages')).isSymbolicLink()).toBe(true);
+});
+
+test('work that git ignores is kept and named, in contrast to packages and caches', async () => {
+  const source = createProject();
+  write(source, { '.gitignore': 'node_modules/\n.env*\nout/\n__pycache__/\nvendor/\nmade/\n' });
+  const setup = {
+    command: 'install',
+    run: (_: string, cwd: string) => {
+      write(cwd, { 'made/a': '1\n' });
+      return Promise.resolve();
+    },
+  };
+  const packages = { names: ['node_modules', 'vendor'], mode: 'none' } as const;
+  const { record } = await createFor(source, { packages, setup });
+  const dependencies = ['node_modules/x', 'vendor/x', 'packages/__pycache__/x', 'made/a', 'made/b'];
+  write(record.tree, Object.fromEntries(dependencies.map((path) => [path, 'installed\n'])));
+  write(record.tree, { 'out/report.md': 'work\n' });
+  const end = await endWorkspace(record, access);
+  expect({ isChanged: end.isChanged, files: end.files, ignored: end.ignored }).toEqual({
+    isChanged: true,
+    files: [{ path: 'out/', status: 'added', added: null, deleted: null, notLanded: 'ignored' }],
+    ignored: ['out/'],
+  });
+  expect(readFileSync(join(record.tree, 'out/report.md'), 'utf8')).toBe('work\n');
+  rmSync(join(record.tree, 'out'), { recursive: true });
+  expect((await endWorkspace(end.record, access)).isChanged).toBe(false);
+});
+
+test('a copied ignored file counts if the task has changed it', async () => {
+  const { record } = await createFor(createProject());
+  const { ignored } = record;
+  if (ignored === undefined) throw new Error('the record has no list of ignored files');
+  expect(ignored.brought).toEqual(['packages/a/.env']);
+  // Whatever was changed after the start counts, so an earlier start makes the copy a change.
+  const earlier = { ...ignored, at: new Date(0).toISOString() };
+  const end = await endWorkspace({ ...record, ignored: earlier }, access);
+  expect(end.ignored).toEqual(['packages/a/.env']);
+  expect((await endWorkspace({ ...end.record, ignored }, access)).isChanged).toBe(false);
 });
 
 test('a setup command runs once for the same lock files', async () => {
@@ -120,6 +180,32 @@ test('a setup command runs once for the same lock files', async () => {
   }
   expect(readdirSync(join(dataDir, 'workspace-setups')).length).toBe(4);
 });
+
+test.each([
+  ['link', []],
+  ['copy', ['node_modules', 'packages/a/node_modules']],
+] as const)(
+  'a setup command that deletes installed packages does not reach those of the user: %s',
+  async (mode, links) => {
+    const source = createProject();
+    const setup = {
+      command: 'npm ci',
+      run: (_: string, cwd: string) => {
+        const modules = join(cwd, 'node_modules');
+        mkdirSync(modules, { recursive: true });
+        for (const name of readdirSync(modules)) rmSync(join(modules, name), { recursive: true });
+        write(modules, { 'dep/index.js': 'installed\n' });
+        return Promise.resolve();
+      },
+    };
+    const packages = { names: ['node_modules'], mode };
+    const { record } = await createFor(source, { packages, setup });
+    expect(record.links).toEqual(links);
+    const path = 'node_modules/dep/index.js';
+    expect(readFileSync(join(record.tree, path), 'utf8')).toBe('installed\n');
+    expect(readFileSync(join(source, path), 'utf8')).toBe('dep\n');
+  },
+);
 
 test('a setup command that fails leaves no workspace', async () => {
   const source = createRepository({ a: '1\n' });

@@ -149,10 +149,15 @@ test('submodules stay empty, and what is put into them is not lost', async () =>
   expect(readdirSync(join(record.tree, 'sub'))).toEqual([]);
   write(record.tree, { 'sub/new': 'work\n', a: '2\n' });
   const end = await endWorkspace(record, access);
-  expect(end.files.map(({ path }) => path)).toEqual(['a']);
+  expect(end.files.map(({ path }) => path)).toEqual(['a', 'sub']);
   await expect(removeWorkspace(end.record, { ...access, discard: 'landed' })).rejects.toThrow(
     'sub holds another repository or other files',
   );
+  const { record: first } = await createFor(source);
+  write(first.tree, { 'sub/new': 'work\n' });
+  const { isChanged, nested } = await endWorkspace(first, access);
+  expect({ isChanged, nested }).toEqual({ isChanged: true, nested: ['sub'] });
+  expect(existsSync(join(first.tree, 'sub/new'))).toBe(true);
   const { record: second } = await createFor(source);
   const { differences } = await liveThrough(second, () =>
     rmSync(join(second.tree, 'sub'), { recursive: true }),
@@ -173,6 +178,20 @@ test('a repository that the task creates is named and not lost', async () => {
     nested: ['inner'],
   });
   expect(existsSync(join(record.tree, 'inner/file'))).toBe(true);
+});
+
+test('a worktree stays while one that began in it is not landed', async () => {
+  const { record: parent, dataDir } = await createFor(createRepository({ a: '1\n' }));
+  const { record: child } = await createFor(parent.tree, { dataDir });
+  write(child.tree, { a: 'of the child\n' });
+  await endWorkspace(child, access);
+  const end = await endWorkspace(parent, access);
+  expect({ isChanged: end.isChanged, files: end.files }).toEqual({ isChanged: true, files: [] });
+  await expect(removeWorkspace(end.record, { ...access, discard: 'landed' })).rejects.toThrow(
+    `the workspace of task ${child.id} began in it`,
+  );
+  await removeWorkspace(child, { ...access, discard: 'changes' });
+  expect((await endWorkspace(end.record, access)).isChanged).toBe(false);
 });
 
 test('a worktree inside a worktree', async () => {

@@ -35,6 +35,7 @@ describe('a worktree', () => {
       commits: 0,
       commit: null,
       nested: [],
+      ignored: [],
     });
     expect(listWorkspaces(dataDir)).toEqual([]);
     expect(hashTree(source)).toEqual(before);
@@ -98,10 +99,12 @@ describe('a worktree', () => {
         { path: 'gone', status: 'deleted', added: 0, deleted: 1 },
         { path: 'moved', from: 'move', status: 'renamed', added: 0, deleted: 0 },
         { path: 'x/new', status: 'added', added: 1, deleted: 0 },
+        { path: 'out', status: 'added', added: null, deleted: null, notLanded: 'ignored' },
       ],
       commits: 1,
       commit: git(source, 'rev-parse', `${record.git?.branch}`),
       nested: [],
+      ignored: ['out'],
     });
     expect(git(record.tree, 'status', '--porcelain')).toBe('');
     expect(git(source, 'log', '--format=%an %s', `main..${record.git?.branch}`)).toBe(
@@ -117,6 +120,10 @@ describe('a worktree', () => {
     await expect(removeWorkspace(end.record, { ...access, discard: 'nothing' })).rejects.toThrow(
       'its changes were not landed',
     );
+    await expect(removeWorkspace(end.record, { ...access, discard: 'landed' })).rejects.toThrow(
+      'git ignores out, so it cannot be landed and would be lost',
+    );
+    rmSync(join(record.tree, 'out'));
     await removeWorkspace(end.record, { ...access, discard: 'landed' });
     expect(listWorkspaces(dataDir)).toEqual([]);
     expect(hashTree(source, /^\.git\/objects/)).toEqual(before);

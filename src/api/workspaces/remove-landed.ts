@@ -1,9 +1,14 @@
+import { dirname } from 'node:path';
 import { errorMessage } from '../../base/errors.ts';
 import type { Environment } from '../../sys/env.ts';
 import { planLanding } from '../../workspaces/landing/plan-landing.ts';
 import { readLandingState } from '../../workspaces/landing-state.ts';
 import { listDifferences } from '../../workspaces/list-differences.ts';
-import type { WorkspaceRecord } from '../../workspaces/record.ts';
+import {
+  isDamagedWorkspace,
+  readWorkspaceRecord,
+  type WorkspaceRecord,
+} from '../../workspaces/record.ts';
 import { removeWorkspace } from '../../workspaces/remove.ts';
 
 /** The surroundings of a removal. */
@@ -20,6 +25,11 @@ export async function removeLanded(
   record: WorkspaceRecord,
   { environment }: Pick<RemovalParts, 'environment'>,
 ): Promise<string | null> {
+  const now = readWorkspaceRecord(dirname(record.tree));
+  const isStale =
+    !isDamagedWorkspace(now) &&
+    (now.status === 'ready' || now.result?.commit !== record.result?.commit);
+  if (isStale) return 'the task has continued to work in it';
   try {
     // The landing is complete, so an abort no longer matters.
     const { signal } = new AbortController();

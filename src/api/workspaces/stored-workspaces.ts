@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
@@ -19,7 +20,7 @@ import {
   type WorkspaceRecord,
 } from '../../workspaces/record.ts';
 import { discardWorkspace } from '../../workspaces/remove.ts';
-import { findHolder, requireNotHeld } from './workspace-hold.ts';
+import { findHolder, requireNotHeld, withWorkspaceHold } from './workspace-hold.ts';
 import { createCommandRunner, findHiddenPaths } from './command-runner.ts';
 import { createLandingContext, proposeLanding, toLandingConflict } from './propose-landing.ts';
 import { readLeftDiff } from './left-diff.ts';
@@ -65,7 +66,8 @@ export function openStoredWorkspaces(parts: StoredParts): StoredWorkspaces {
     },
     leftDiff: (id, maxLength) => readLeftDiff(id, maxLength, { dataDir, ...access }),
     landingState: (id) => readLandingState(dataDir, id),
-    apply: (prefix, form) => applyWorkspace(parts, prefix, form),
+    apply: (prefix, form) =>
+      withIdleWorkspace(parts, prefix, (record) => applyWorkspace(parts, record, form)),
     async undo(prefix) {
       const { id } = findRecord(parts, prefix);
       const outcome = await undoLanding(createLandingContext(id, parts));
@@ -83,13 +85,12 @@ export function openStoredWorkspaces(parts: StoredParts): StoredWorkspaces {
     },
     prune: (endedBefore) =>
       pruneWorkspaces({ ...parts, isActive: createActivityTest(parts) }, endedBefore),
-    async discard(prefix) {
-      const record = requireOpen(findRecord(parts, prefix));
-      requireIdle(parts, record);
-      const { files } = await readEnd(parts, record);
-      await discardWorkspace(record, access);
-      return { id: record.id, files };
-    },
+    discard: (prefix) =>
+      withIdleWorkspace(parts, prefix, async (record) => {
+        const files = existsSync(record.tree) ? (await readEnd(parts, record)).files : [];
+        await discardWorkspace(record, access);
+        return { id: record.id, files };
+      }),
   };
 }
 
@@ -98,12 +99,16 @@ const NOTHING_LANDED = { kind: 'landed', paths: [], left: [], commit: null, kept
 
 async function applyWorkspace(
   parts: StoredParts,
-  prefix: string,
+  found: WorkspaceRecord,
   form: LandingForm,
 ): Promise<LandingOutcome> {
-  const found = requireOpen(findRecord(parts, prefix));
-  requireIdle(parts, found);
   const { id } = found;
+  if (!existsSync(found.source)) {
+    throw new MusterError(
+      'NOT_FOUND',
+      `the changes of task ${id} cannot be landed: their source ${found.source} no longer exists; restore that directory, or discard the changes (muster tasks discard ${id})`,
+    );
+  }
   const { record, commits } = await readEnd(parts, found);
   if (record.status !== 'ended') return { ...NOTHING_LANDED, id };
   const criteria = readCriteria(parts.store, id);
@@ -125,11 +130,34 @@ async function applyWorkspace(
   return { ...NOTHING_LANDED, id, paths, commit, kept };
 }
 
-/** Commits what a task left when its process died. Does nothing for a task that has ended. */
+/**
+ * Does work with the workspace of a task while no process works on the task, and none can begin to. Throws CONFLICT if
+ * one does, or has its conversation open.
+ */
+async function withIdleWorkspace<T>(
+  parts: StoredParts,
+  prefix: string,
+  work: (record: WorkspaceRecord) => Promise<T>,
+): Promise<T> {
+  const { id, tree } = requireOpen(findRecord(parts, prefix));
+  return await withWorkspaceHold(id, dirname(tree), async () => {
+    requireNotAtWork(parts, id);
+    // It may have changed before the hold.
+    return await work(requireOpen(findRecord(parts, id)));
+  });
+}
+
+/**
+ * Commits what a task left when its process died. Does nothing for a task that has ended. If its files were deleted, its
+ * recorded commit still has its changes.
+ */
 async function readEnd(
   { environment, signal }: StoredParts,
   record: WorkspaceRecord,
-): Promise<WorkspaceEnd> {
+): Promise<Pick<WorkspaceEnd, 'record' | 'files' | 'commits'>> {
+  const { result } = record;
+  if (!existsSync(record.tree) && typeof result?.commit === 'string')
+    return { record, files: [], commits: result.commits ?? 0 };
   return await endWorkspace(record, { environment, signal });
 }
 
@@ -175,8 +203,12 @@ function createActivityTest({ store, dataDir }: StoredParts): (id: string) => bo
 }
 
 /** Throws CONFLICT while a process works on the task, or has its conversation open. */
-function requireIdle({ store }: StoredParts, { id, tree }: WorkspaceRecord): void {
+function requireIdle(parts: StoredParts, { id, tree }: WorkspaceRecord): void {
   requireNotHeld(id, dirname(tree));
+  requireNotAtWork(parts, id);
+}
+
+function requireNotAtWork({ store }: StoredParts, id: string): void {
   if (!store.exists(id) || store.getOwner(id) === null) return;
   throw new MusterError(
     'CONFLICT',

@@ -41,9 +41,23 @@ export function holdWorkspace(id: string, directory: string): () => void {
   };
 }
 
+/** Does work while this process holds a workspace, so that no task begins to work in it. Throws CONFLICT as above. */
+export async function withWorkspaceHold<T>(
+  id: string,
+  directory: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const release = holdWorkspace(id, directory);
+  try {
+    return await work();
+  } finally {
+    release();
+  }
+}
+
 function heldError(id: string, pid: number): MusterError {
   return new MusterError(
     'CONFLICT',
-    `process ${pid} has the conversation ${id} open, which works in this worktree; leave it there first`,
+    `process ${pid} has the conversation ${id} open, which works in this worktree, or lands or discards its changes; leave it there, or wait, first`,
   );
 }

@@ -1,6 +1,6 @@
 import { collapseWhitespace, plural, truncate } from '../../base/text.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
-import type { ExpectedConflict, WorkspaceResult } from '../../protocol/workspace.ts';
+import type { ChangedFile, ExpectedConflict, WorkspaceResult } from '../../protocol/workspace.ts';
 
 /** The maximum numbers of files and of conflicts that a result names, and the length of each path. */
 const MAX_NAMED_FILES = 20;
@@ -23,6 +23,8 @@ export function formatWorkspace({ spec, workspace, status }: TaskState): string 
       : `[It worked in its own ${name}, ${tree}, which stays as it left it.]`;
   }
   if (!left.isChanged) return `[It changed nothing in its own ${name}, which was removed.]`;
+  if (left.fileCount === 0 && left.commits === 0)
+    return `[It changed nothing in its own ${name}, ${tree}, which stays because workspaces of its own tasks began there and were neither landed nor discarded.]`;
   const how =
     spec.parent === null
       ? `See them with \`muster tasks diff ${spec.id}\`, merge them with \`muster tasks apply ${spec.id}\`.`
@@ -33,10 +35,19 @@ export function formatWorkspace({ spec, workspace, status }: TaskState): string 
 /** Formats the number of changed files and lines, and the names of the files. */
 function formatChanges(left: WorkspaceResult): string {
   const { files, fileCount, addedLines, deletedLines } = left;
-  const names = files.slice(0, MAX_NAMED_FILES).map(({ path }) => showPath(path));
+  const names = files
+    .slice(0, MAX_NAMED_FILES)
+    .map(({ path, notLanded }) => `${showPath(path)}${describeNotLanded(notLanded)}`);
   const more = fileCount - names.length;
   const list = more > 0 ? [...names, `${more} more`] : names;
   return `${plural(fileCount, 'file')}, +${addedLines} −${deletedLines}: ${list.join(', ')}`;
+}
+
+function describeNotLanded(reason: ChangedFile['notLanded']): string {
+  if (reason === undefined) return '';
+  return reason === 'ignored'
+    ? ' (git ignores it: it stays there and is not merged)'
+    : ' (a repository or submodule: it stays there and is not merged)';
 }
 
 function formatConflicts(conflicts: readonly ExpectedConflict[]): string {

@@ -78,7 +78,10 @@ export function listChangedPaths({
   filesChanged,
 }: WorkspaceFacts): readonly string[] {
   if (spec.workspace === undefined) return [];
-  if (left !== null) return left.files.flatMap(({ path, from }) => [path, ...(from ? [from] : [])]);
+  if (left !== null) {
+    const landed = left.files.filter(({ notLanded }) => notLanded === undefined);
+    return landed.flatMap(({ path, from }) => (from === undefined ? [path] : [path, from]));
+  }
   const { tree } = spec.workspace;
   return [...filesChanged.keys()]
     .filter((path) => path !== tree && isInside(tree, path))
