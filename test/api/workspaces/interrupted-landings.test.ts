@@ -3,9 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { findWorkspaceProblems } from '../../../src/api/workspaces/workspace-problems.ts';
 import { finishLandings } from '../../../src/api/workspaces/session-workspaces.ts';
-import { bringSourceTo } from '../../../src/workspaces/landing/carry-out.ts';
 import { createJournal } from '../../../src/workspaces/landing/create-journal.ts';
-import { openJournalContents } from '../../../src/workspaces/landing/journal.ts';
 import { listDamagedLandings } from '../../../src/workspaces/landing/unfinished.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 import { createContext, landAll, type Place } from '../../workspaces/landing/support.ts';
@@ -46,11 +44,7 @@ it.each([
   const undoes = kind === 'undo' ? 1 : null;
   const plan = { kind: 'ready', source, changes: [EDIT] } as const;
   const options = { kind, undoes, removableDirectories: null, git: null };
-  const journal = await createJournal(context.directory, plan, options);
-  {
-    using contents = openJournalContents(join(context.directory, 'landing'));
-    await bringSourceTo('before', { journal, contents }, 'refuse');
-  }
+  await createJournal(context.directory, plan, options);
   expect(await finish(place)).toEqual([describe(task, source)]);
   expect(readFileSync(join(source, 'a'), 'utf8')).toBe('2\n');
 });
