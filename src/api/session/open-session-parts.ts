@@ -31,7 +31,7 @@ import { NO_HISTORY, openPromptHistory } from './prompt-history.ts';
 import { NO_SCREEN_MARK, openScreenMark } from './screen-mark.ts';
 import { openInbox } from './open-inbox.ts';
 import { createCommandChanges } from './command-changes.ts';
-import { loadDefinitions } from './load-definitions.ts';
+import { loadSessionDefinitions } from './session-definitions.ts';
 import { readSessionConfig, type SessionConfig } from './session-config.ts';
 import { openSessionModels, type SessionModels } from './session-models.ts';
 import type { SessionParts } from './session-parts.ts';
@@ -44,7 +44,7 @@ import { toRealPath } from '../../sys/files/real-path.ts';
 export async function openSessionParts(options: MusterOptions): Promise<SessionParts> {
   const session = await readSessionConfig(options);
   const models = await openSessionModels(session, { preload: options.preload !== false });
-  const definitions = await loadDefinitions(session, options.agents ?? []);
+  const definitions = await loadSessionDefinitions(session, options.agents ?? []);
   const { agents, skills, loadTemplates } = definitions;
   const storage = openStorage(session, options);
   const { canWriteDataDir } = storage;
@@ -146,7 +146,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   };
 }
 
-type SessionDefinitions = Awaited<ReturnType<typeof loadDefinitions>>;
+type SessionDefinitions = Awaited<ReturnType<typeof loadSessionDefinitions>>;
 type SessionStorage = ReturnType<typeof openStorage>;
 
 interface EngineParts {

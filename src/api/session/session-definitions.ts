@@ -15,7 +15,7 @@ import type { SessionConfig } from './session-config.ts';
  *
  * @param sessionAgents definitions that take precedence over all files
  */
-export async function loadDefinitions(
+export async function loadSessionDefinitions(
   { environment, roots: [cwd], directory, loaded, trust, currentTrust, onNotice }: SessionConfig,
   sessionAgents: readonly AgentDefinition[],
 ) {
