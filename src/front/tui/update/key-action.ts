@@ -93,7 +93,9 @@ function isMeant(action: Action, key: string, context: KeyContext, bindings: Bin
   if (action === 'focus-question') return context.hasQuestion && !context.isAnswering;
   if (action === 'back') return context.isTaskOpen;
   if (action === 'take-back') {
-    return context.hasWaitingMessages && !context.isAnswering && !context.isChoosing;
+    const { isAnswering, isChoosing, isCompleting } = context;
+    // Completions and answers take the arrow keys.
+    return context.hasWaitingMessages && !(isAnswering || isChoosing || isCompleting);
   }
   return true;
 }
