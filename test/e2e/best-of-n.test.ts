@@ -1,5 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { IDENTITY, RIGHTS, openScene, read, run, runJson } from './attempts.ts';
+import { git, IDENTITY, RIGHTS, openScene, read, run, runJson } from './attempts.ts';
 
 describe.concurrent('best of n', () => {
   it('works without a repository, in copies', async () => {
@@ -40,6 +42,23 @@ describe.concurrent('best of n', () => {
     ];
     const { code, report } = await runJson(world, args);
     expect([code, report.status, report.best]).toEqual([3, 'partial', []]);
+  });
+
+  it('prints its report if the best attempt cannot land', async () => {
+    await using world = await openScene({ attempts: ['echo 2 > src/value.txt'] });
+    const { workspace } = world.sandbox;
+    writeFileSync(join(workspace, '.git/MERGE_HEAD'), git(workspace, 'rev-parse', 'HEAD'));
+    const args = ['best-of-n', 'Raise it.', '--attempts', '2', '--score', 'cat src/value.txt'];
+    const { code, report } = await runJson(world, [...args, '--apply']);
+    expect([code, report.status]).toEqual([1, 'completed']);
+    expect(report.landed).toEqual([
+      {
+        status: 'refused',
+        task_id: report.best[0],
+        problem: expect.stringContaining('--no-commit'),
+      },
+    ]);
+    expect(read(world, 'src/value.txt')).toBe('0\n');
   });
 
   it('shows what can be done next in a table', async () => {

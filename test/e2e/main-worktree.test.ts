@@ -187,7 +187,7 @@ describe('a conversation in a worktree with a person', () => {
       await run.result;
       const tree = join(data, 'workspaces', run.id, 'tree');
       expect(git(tree, 'status', '--short')).toBe(' M src/a.txt\n');
-      const held = `has the conversation ${run.id} open`;
+      const held = `uses the workspace of task ${run.id}`;
       await expect(workspaces.apply(run.id, 'commits')).rejects.toThrow(held);
       await expect(workspaces.discard(run.id)).rejects.toThrow(held);
       expect(await workspaces.diff(run.id)).toContain('+two');

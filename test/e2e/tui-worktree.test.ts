@@ -47,7 +47,7 @@ inTerminal('a conversation in a worktree says at its end how its changes land', 
   const refused = await world.run(['tasks', 'apply', id, '--data-dir', data]);
   expect([refused.code, refused.stderr]).toEqual([
     1,
-    expect.stringContaining(`has the conversation ${id} open`),
+    expect.stringContaining(`uses the workspace of task ${id}`),
   ]);
   terminal.press('C-c');
   await terminal.sees('ctrl+c again leaves');

@@ -41,7 +41,14 @@ export type LandingOutcome =
       /** The reason why the workspace stays although its changes have landed; null if it does not. */
       readonly kept: string | null;
     }
-  | { readonly kind: 'aborted'; readonly id: string; readonly left: readonly string[] }
+  | {
+      readonly kind: 'aborted';
+      readonly id: string;
+      /** The paths that somebody else has changed meanwhile, and that stay as they are. */
+      readonly left: readonly string[];
+      /** The directory with the earlier contents of these paths; null if there are none. Absolute. */
+      readonly keptAt: string | null;
+    }
   | {
       readonly kind: 'conflicts';
       readonly id: string;

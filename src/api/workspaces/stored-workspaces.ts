@@ -79,7 +79,10 @@ export function openStoredWorkspaces(parts: StoredParts): StoredWorkspaces {
       const record = findRecord(parts, prefix);
       const { id } = record;
       const outcome = await recoverLanding(action, createLandingContext(id, parts));
-      if (outcome.kind === 'aborted') return { kind: 'aborted', id, left: outcome.left };
+      if (outcome.kind === 'aborted') {
+        const { left, keptAt } = outcome;
+        return { kind: 'aborted', id, left, keptAt };
+      }
       await removeRecovered(record, parts);
       return { ...NOTHING_LANDED, id, paths: outcome.paths, left: outcome.left };
     },

@@ -58,6 +58,6 @@ export async function withWorkspaceHold<T>(
 function heldError(id: string, pid: number): MusterError {
   return new MusterError(
     'CONFLICT',
-    `process ${pid} has the conversation ${id} open, which works in this worktree, or lands or discards its changes; leave it there, or wait, first`,
+    `process ${pid} uses the workspace of task ${id}: its conversation is open there, or its changes are being landed or discarded; close it or wait, and try again`,
   );
 }

@@ -24,7 +24,7 @@ it('holds the workspace while it lands or is discarded', async () => {
   const { source, stored, record, directory } = await leaveChanges();
   const release = holdWorkspace(record.id, directory);
   for (const act of [() => stored.apply(record.id, 'files'), () => stored.discard(record.id)])
-    await expect(act()).rejects.toThrow(`has the conversation ${record.id} open`);
+    await expect(act()).rejects.toThrow(`uses the workspace of task ${record.id}`);
   release();
   const applied = stored.apply(record.id, 'files');
   expect(findHolder(directory)).toBe(process.pid);

@@ -1,16 +1,22 @@
 import type { LandingOutcome } from '../../../../api/index.ts';
 import { plural } from '../../../../base/text.ts';
 
+/** The outcome of one landing of several. `refused`: it failed with an error, and the others go on. */
+export type OneLanding =
+  | LandingOutcome
+  | { readonly kind: 'refused'; readonly id: string; readonly problem: string };
+
 /** Returns an outcome in the form for `--json`. */
-export function outcomeJson({ kind: status, id, ...rest }: LandingOutcome) {
+export function outcomeJson({ kind: status, id, ...rest }: OneLanding) {
   return { task_id: id, status, ...rest };
 }
 
 /** Describes an outcome in lines for people. */
 export function describeOutcome(
-  outcome: LandingOutcome,
+  outcome: OneLanding,
   done: 'applied' | 'undone',
 ): readonly string[] {
+  if (outcome.kind === 'refused') return [`task ${outcome.id}: not landed: ${outcome.problem}`];
   if (outcome.kind === 'conflicts') {
     const { id, conflicts } = outcome;
     return [
@@ -34,7 +40,12 @@ function describeDone(
   done: 'applied' | 'undone',
 ): string {
   const { id } = outcome;
-  if (outcome.kind === 'aborted') return `task ${id}: the files are as they were before`;
+  if (outcome.kind === 'aborted') {
+    const { left, keptAt } = outcome;
+    const except = left.length === 0 ? '' : ', except those that were left';
+    const contents = keptAt === null ? '' : `; their earlier contents are in ${keptAt}`;
+    return `task ${id}: the files are as they were before${except}${contents}`;
+  }
   const { paths, commit } = outcome;
   if (paths.length === 0) return `task ${id}: your files contain all its changes already`;
   const as = commit === null ? '' : ` as commit ${commit.slice(0, 10)}`;

@@ -1,6 +1,8 @@
-import type { ItemRow, LandingOutcome, TemplateReport } from '../../../../api/index.ts';
+import type { ItemRow, TemplateReport } from '../../../../api/index.ts';
+import { MusterError } from '../../../../base/errors.ts';
 import { plural } from '../../../../base/text.ts';
 import type { DataOptions } from '../../run-options.ts';
+import type { OneLanding } from '../tasks/landing-outcome.ts';
 import { withTasks } from '../tasks/with-tasks.ts';
 
 /** An attempt whose changes can land. */
@@ -18,16 +20,23 @@ export function listLandable({ comparison }: TemplateReport): readonly LandableA
   });
 }
 
-/** Lands the changes of attempts, one after the other. */
+/** Lands the changes of attempts, one after the other. An attempt that cannot land does not keep the others from it. */
 export async function landAttempts(
   attempts: readonly LandableAttempt[],
   { dataDir }: DataOptions,
-): Promise<readonly LandingOutcome[]> {
+): Promise<readonly OneLanding[]> {
   if (attempts.length === 0) return [];
   return await withTasks({ dataDir }, async (tasks) => {
     const workspaces = await tasks.workspaces(new AbortController().signal);
-    const outcomes: LandingOutcome[] = [];
-    for (const { taskId } of attempts) outcomes.push(await workspaces.apply(taskId, 'commits'));
+    const outcomes: OneLanding[] = [];
+    for (const { taskId: id } of attempts) {
+      try {
+        outcomes.push(await workspaces.apply(id, 'commits'));
+      } catch (thrown) {
+        if (!(thrown instanceof MusterError)) throw thrown;
+        outcomes.push({ kind: 'refused', id, problem: thrown.message });
+      }
+    }
     return outcomes;
   });
 }

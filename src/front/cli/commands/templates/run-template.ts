@@ -3,7 +3,6 @@ import {
   loadDefinitions,
   loadSessions,
   type EventListener,
-  type LandingOutcome,
   type Muster,
   type Run,
   type TemplateReport,
@@ -16,7 +15,7 @@ import { checkNewFile, SHARED_MODE, writeNewFile, type OutputFile } from '../../
 import { printNotice } from '../../output.ts';
 import { musterOptions, reportOffline } from '../../run-prompt.ts';
 import { readAll } from '../../stdin.ts';
-import { describeOutcome } from '../tasks/landing-outcome.ts';
+import { describeOutcome, type OneLanding } from '../tasks/landing-outcome.ts';
 import { printLines } from '../tasks/print.ts';
 import { askToLand, landAttempts, listLandable } from './land-attempts.ts';
 import { reportText } from './table.ts';
@@ -46,20 +45,20 @@ export async function runTemplate(
   const text = reportText(report, format, landings);
   if (out !== null) await writeNewFile(out, [text]);
   else printText(text, format === 'text' ? 'exact' : 'plain');
-  if (options.apply) return hasConflicts(landings) ? CONFLICT_CODE : code;
+  if (options.apply) return someFailed(landings) ? NOT_LANDED_CODE : code;
   if (format !== 'text' || waiting.length === 0 || context.confirm === null) return code;
   if (!(await context.confirm(askToLand(waiting)))) return code;
   const later = await landAttempts(waiting, options);
   for (const outcome of later) printLines(...describeOutcome(outcome, 'applied'));
-  return hasConflicts(later) ? CONFLICT_CODE : code;
+  return someFailed(later) ? NOT_LANDED_CODE : code;
 }
 
 /** The states of a run that has ended by itself. Otherwise nothing lands, because a better attempt may follow. */
 const ENDED: ReadonlySet<TemplateReport['status']> = new Set(['completed', 'partial', 'failed']);
-const CONFLICT_CODE = 1;
+const NOT_LANDED_CODE = 1;
 
-function hasConflicts(landings: readonly LandingOutcome[]): boolean {
-  return landings.some(({ kind }) => kind === 'conflicts');
+function someFailed(landings: readonly OneLanding[]): boolean {
+  return landings.some(({ kind }) => kind === 'conflicts' || kind === 'refused');
 }
 
 /** Runs to the end. Returns the exit code and the report, which is null if a signal ended the run before it started. */

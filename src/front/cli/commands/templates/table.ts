@@ -1,9 +1,9 @@
-import type { ItemRow, LandingOutcome, TemplateReport } from '../../../../api/index.ts';
+import type { ItemRow, TemplateReport } from '../../../../api/index.ts';
 import { formatCount } from '../../../../report/cost-text.ts';
 import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { sanitizeLine, sanitizeForTerminal } from '../../../../base/terminal-text.ts';
 import { formatDuration, collapseWhitespace, plural, truncate } from '../../../../base/text.ts';
-import { describeOutcome, outcomeJson } from '../tasks/landing-outcome.ts';
+import { describeOutcome, outcomeJson, type OneLanding } from '../tasks/landing-outcome.ts';
 import { columns } from '../../layout.ts';
 import type { TemplateFormat } from '../../run-options.ts';
 
@@ -22,7 +22,7 @@ const MAX_SUMMARY = 500;
 export function reportText(
   report: TemplateReport,
   format: TemplateFormat,
-  landings: readonly LandingOutcome[] = [],
+  landings: readonly OneLanding[] = [],
 ): string {
   switch (format) {
     case 'text':
@@ -113,7 +113,7 @@ function rowName({ index, attempt }: ItemRow, { comparison }: TemplateReport): s
 }
 
 /** Describes what has landed, and what the user can still land. */
-function describeNext(report: TemplateReport, landings: readonly LandingOutcome[]): string {
+function describeNext(report: TemplateReport, landings: readonly OneLanding[]): string {
   const { rows, comparison } = report;
   const landed = landings.flatMap((outcome) => describeOutcome(outcome, 'applied'));
   const { attempts = 1, best = [], score = null } = comparison ?? {};
@@ -155,7 +155,7 @@ function firstLine(text: string): string {
   return truncate(line.trim(), MAX_SUMMARY);
 }
 
-function reportJson(report: TemplateReport, landings: readonly LandingOutcome[]) {
+function reportJson(report: TemplateReport, landings: readonly OneLanding[]) {
   const { id, template, status, rows, comparison } = report;
   const best = new Set(comparison?.best);
   return {
