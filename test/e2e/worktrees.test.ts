@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
+  lastUserText,
   toolResultRounds,
   type AnswerToolCall,
   type RecordedRequest,
@@ -104,6 +105,29 @@ describe('a task with a worktree', () => {
     expect(types).toContain('workspace.opened');
     expect(types).toContain('workspace.closed');
     expect(envelopeOf(run).data.files_modified).toEqual([join(cwd, 'src/a.txt')]);
+  });
+
+  it('keeps its changes from a parent in plan mode, which may look at them', async () => {
+    let action = 'discard';
+    await using world = await openWorld({
+      files: FILES,
+      script: (request) => {
+        const isAsked = lastUserText(request).includes('Land it.');
+        if (!isMain(request))
+          return toolResultRounds(request) > 0 ? { text: 'done' } : { toolCalls: [EDIT] };
+        if (request.messages.at(-1)?.toolResults.length !== 0) return { text: 'done' };
+        return { toolCalls: isAsked ? land(request, action) : [task('Change it.')] };
+      },
+    });
+    makeRepository(world.sandbox);
+    await world.run(['-p', 'go', ...FLAGS]);
+    const runInPlanMode = async (): Promise<string | undefined> => {
+      await world.run(['-p', 'Land it.', '--continue', '--permission-mode', 'plan']);
+      return world.model.requests.at(-1)?.messages.at(-1)?.toolResults[0]?.text;
+    };
+    expect(await runInPlanMode()).toContain('which plan mode does not allow');
+    action = 'diff';
+    expect(await runInPlanMode()).toContain('+TWO');
   });
 
   it('sees the uncommitted changes of its parent, and is removed when it changes nothing', async () => {
