@@ -8,12 +8,10 @@ const LONG = [
   'crash/full-disk',
   'crash/kill-and-resume',
   'engine/crash-resume',
-  'engine/rewind/killed-rewind',
   'hostile/sandbox',
   'package/package',
   'store/kill-writer',
   'store/log/large-log',
-  'sys/sandbox/killed-owner',
   'web/convert/convert-page',
 ].map((name) => `/test/${name}.test.ts`);
 

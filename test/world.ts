@@ -8,10 +8,44 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
     'test/crash/{kill,kill-and-resume,every-write,every-write-resumed,full-disk}.test.ts',
     'test/engine/crash-resume.test.ts',
     'test/engine/reuse/reuse-random.test.ts',
+    'test/engine/rewind/killed-rewind.test.ts',
     'test/e2e/tasks-move.test.ts',
   ],
-  /** Every fault of a server over the protocols other than Chat, and the time limit of a run. */
+  /** Every fault of a model server over the protocols other than Chat, and the time limit of a run. */
   faults: ['test/faults/{anthropic,google,responses}.test.ts', 'test/e2e/time-limit.test.ts'],
+  /** Model servers with the built program: faults over Chat, limits, fallbacks, logins, keys, families and pictures. */
+  providers: [
+    'test/faults/{bounds,chat}.test.ts',
+    'test/e2e/{call-as-text,doctor-provider,fallback,images,key-servers}.test.ts',
+    'test/e2e/{login,login-terminal,model-families,models,provider-changes}.test.ts',
+    'test/e2e/{providers,rate-limits,structured-results}.test.ts',
+  ],
+  /** What definitions, skills, templates and context files do in the built program, and whether they are trusted. */
+  definitions: [
+    'test/e2e/{agent-fields,agent-grants,agents-explain,choosing-agents}.test.ts',
+    'test/e2e/{completion-offers,context-files,mcp-definitions,memory}.test.ts',
+    'test/e2e/{named-files,schema,skills,sources,templates,trust}.test.ts',
+  ],
+  /** Tasks of the built program: budgets, questions, summaries, damaged logs, replay, and commands that show tasks. */
+  tasks: [
+    'test/e2e/{budgets,compaction,damaged-logs,damaged-logs-random,forked-context}.test.ts',
+    'test/e2e/{privacy,questions,replay,reuse,rewind,secrets}.test.ts',
+    'test/e2e/{tasks-commands,tasks-dead,tasks-running,tasks-show}.test.ts',
+    'test/e2e/{terminal,transferred-summary,tui,usage}.test.ts',
+    'test/replay/rerun-random.test.ts',
+  ],
+  /** Shell commands that are judged, compared with real shells, confined and watched, and searches with odd input. */
+  shell: [
+    'test/hostile/shell.test.ts',
+    'test/policy/shell/read-only/{differential,real-run}.test.ts',
+    'test/engine/permissions/command-proof.test.ts',
+    'test/tools/bash/remaining-processes.test.ts',
+    'test/tools/search/odd-inputs.test.ts',
+    'test/store/files/descriptor-cache.test.ts',
+    'test/sys/sandbox/{git-alone,killed-owner}.test.ts',
+    'test/sys/sandbox/cleanup/new-entries.test.ts',
+    'test/e2e/{process-limit,sandbox}.test.ts',
+  ],
   /** Everyday commands with and without the sandbox, of toolchains that are installed for it. */
   everyday: ['test/everyday/everyday.test.ts'],
   /**
@@ -22,13 +56,18 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
     'test/install/{build,install}.test.ts',
     'test/package/package.test.ts',
     'test/e2e/completion.test.ts',
+    'test/scripts/bundled-packages.test.ts',
   ],
   /** Attempts to pass the check of a task's work without doing the work. */
   accept: ['test/accept/*.test.ts', 'test/engine/acceptance/ladder.test.ts'],
   /** Language servers from npm and of the system, formatters and checkers. */
-  code: ['test/languages/world/*.test.ts'],
-  /** Servers of the Model Context Protocol from npm, which needs the network. */
-  mcp: ['test/mcp/world/*.test.ts'],
+  code: ['test/languages/world/*.test.ts', 'test/languages/language-servers.test.ts'],
+  /** Servers of the Model Context Protocol from npm, which needs the network, and servers that hang, flood and ask. */
+  mcp: [
+    'test/mcp/world/*.test.ts',
+    'test/mcp/faults.test.ts',
+    'test/e2e/{mcp-login,mcp-tasks,server-questions}.test.ts',
+  ],
   /** The attacks that play through the engine and the built program, large pages, and keys in a real keychain. */
   hostile: [
     'test/hostile/{hostile,effects,program,pages,keychain}.test.ts',
@@ -39,6 +78,11 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   eval: ['test/eval/world/*.test.ts'],
   /** Many random commands of subagents that work at the same time, with and without the sandbox. */
   receipts: ['test/receipts/random-commands.test.ts'],
+  /** Worktrees and processes of tasks in the built program, and unusual repositories. */
+  isolation: [
+    'test/workspaces/unusual-repositories.test.ts',
+    'test/e2e/{main-worktree,process-isolation,worktrees}.test.ts',
+  ],
   /** Landings with kill -9 before each change of the disk, merges compared with git, many workspaces at the same time, and attempts. */
   workspaces: ['test/workspaces/world/*.test.ts'],
   /** Every point of the terminal UI, on the built program in tmux. */

@@ -62,8 +62,15 @@ interface Opened {
   readonly session: Muster;
 }
 
-/** Runs the session to its end, and answers each question with the next of these texts. */
-async function run({ session, model }: Opened, answers: readonly string[]) {
+/**
+ * Runs the session to its end, and answers each question with the next of these texts, once the log has what is
+ * waited for.
+ */
+async function run(
+  { session, model }: Opened,
+  answers: readonly string[],
+  waitFor: (events: readonly TaskEvent[]) => boolean = () => true,
+) {
   const events: TaskEvent[] = [];
   const asked: Question[] = [];
   const left = [...answers];
@@ -73,7 +80,11 @@ async function run({ session, model }: Opened, answers: readonly string[]) {
       asked.push(question);
       const text = left.shift();
       if (text === undefined) continue;
-      setTimeout(() => session.answer({ question: question.id, text }), 1);
+      const answer = (): void => {
+        if (waitFor(events)) session.answer({ question: question.id, text });
+        else setTimeout(answer, 1);
+      };
+      setTimeout(answer, 1);
     }
   });
   const task = session.start({ prompt: 'go', rules: [ALLOW] }, (event) => void events.push(event));
@@ -147,7 +158,9 @@ describe('a question of a server', () => {
   it('waits for the one before it in the same call, and the sixth is cancelled', async () => {
     const opened = await open([{ tool: 'ask', args: { count: 6 } }]);
     const answers = ['city: a1', 'city: a2', 'city: a3', 'city: a4', 'no'];
-    const { asked, results, events } = await run(opened, answers);
+    // The first answer makes room for another question.
+    const isCancelled = (log: readonly TaskEvent[]) => textsOf(log).length > 0;
+    const { asked, results, events } = await run(opened, answers, isCancelled);
     expect(asked.map(({ id }) => id.replace(/.*q/, 'q'))).toEqual(['q1', 'q2', 'q3', 'q4', 'q5']);
     const actions = (results[0] as readonly { action: string }[]).map(({ action }) => action);
     expect(actions).toEqual(['accept', 'accept', 'accept', 'accept', 'decline', 'cancel']);

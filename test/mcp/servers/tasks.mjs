@@ -123,7 +123,11 @@ const methods = {
     const state = { ...view(taskId, task), status: 'working' };
     return send({ id, result: isOld ? { task: state } : { resultType: 'task', ...state } });
   },
-  'tasks/get': (id, { taskId }, task) => complete(id, (isOld ? view : detail)(taskId, task)),
+  'tasks/get': (id, { taskId }, task) => {
+    if (!task.isFollowed) note(`followed ${taskId}`);
+    task.isFollowed = true;
+    complete(id, (isOld ? view : detail)(taskId, task));
+  },
   'tasks/result': (id, { taskId }, task) => {
     if (statusOf(task) !== 'input_required') return complete(id, resultOf(task));
     waiting.set(taskId, id);
