@@ -154,7 +154,7 @@ class SessionWorkspaces implements SessionWorkspacePort {
   }
 
   async #end({ id }: WorkspaceTask): Promise<WorkspaceResult> {
-    const record = await this.#requireRecord(id);
+    const record = await this.#requireOpen(id);
     const { endWorkspace } = await import('../../workspaces/end.ts');
     // What the task left is recorded even if it was stopped.
     const { signal } = new AbortController();
@@ -181,16 +181,17 @@ class SessionWorkspaces implements SessionWorkspacePort {
 
   async diff(id: string, maxLength: number, signal: AbortSignal): Promise<string> {
     const record = await this.#requireRecord(id);
-    const [{ formatDiff }, { listDifferences }] = await Promise.all([
+    const [{ formatDiff }, { readLandableWork }] = await Promise.all([
       import('../../workspaces/format-diff.ts'),
-      import('../../workspaces/list-differences.ts'),
+      import('./landable-work.ts'),
     ]);
     const { environment } = this.#parts;
-    return formatDiff(await listDifferences(record, { environment, signal }), maxLength);
+    const { differences } = await readLandableWork(record, { environment, signal });
+    return formatDiff(differences, maxLength);
   }
 
   async discard(id: string, signal: AbortSignal): Promise<void> {
-    const record = await this.#requireRecord(id);
+    const record = await this.#requireOpen(id);
     const { discardWorkspace } = await import('../../workspaces/remove.ts');
     await discardWorkspace(record, { environment: this.#parts.environment, signal });
   }
@@ -201,18 +202,17 @@ class SessionWorkspaces implements SessionWorkspacePort {
   ): Promise<LandingProposal> {
     const found = await this.#requireRecord(id);
     const { dataDir, environment } = this.#parts;
-    const [{ proposeLanding }, { endWorkspace }] = await Promise.all([
+    const [{ proposeLanding }, { endWorkspace }, { readLandableWork }] = await Promise.all([
       import('./propose-landing.ts'),
       import('../../workspaces/end.ts'),
+      import('./landable-work.ts'),
     ]);
     // If the process of the task has died, what it left is not recorded yet.
-    const record =
-      found.result === undefined
-        ? (await endWorkspace(found, { environment, signal })).record
-        : found;
-    if (record.status === 'removed')
+    const isRecorded = found.result !== undefined || !OPEN_STATUSES.has(found.status);
+    const record = isRecorded ? found : (await endWorkspace(found, { environment, signal })).record;
+    if (!isRecorded && record.status === 'removed')
       return { ok: true, files: [], land: async () => ({ commit: null, kept: null }) };
-    return await proposeLanding(record, {
+    return await proposeLanding(await readLandableWork(record, { environment, signal }), {
       dataDir: dataDir ?? '',
       environment,
       signal,
@@ -242,10 +242,17 @@ class SessionWorkspaces implements SessionWorkspacePort {
 
   async #requireRecord(id: string): Promise<WorkspaceRecord> {
     const record = await this.#findRecord(id);
-    if (record !== null && OPEN_STATUSES.has(record.status)) return record;
-    const why =
-      record === null ? 'has no workspace' : `has no workspace any more: it was ${record.status}`;
-    throw new MusterError('NOT_FOUND', `task ${id} ${why}`);
+    if (record === null) throw new MusterError('NOT_FOUND', `task ${id} has no workspace`);
+    return record;
+  }
+
+  async #requireOpen(id: string): Promise<WorkspaceRecord> {
+    const record = await this.#requireRecord(id);
+    if (OPEN_STATUSES.has(record.status)) return record;
+    throw new MusterError(
+      'NOT_FOUND',
+      `task ${id} has no workspace any more: it was ${record.status}`,
+    );
   }
 }
 

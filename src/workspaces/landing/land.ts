@@ -67,6 +67,14 @@ export interface AbortedLanding {
   readonly keptAt: string | null;
 }
 
+/** The properties of a landing that do not follow from its plan. */
+interface LandOptions {
+  /** The changes to the repository. Default: none. */
+  readonly git?: GitChange | null;
+  /** The number of the undone landing whose changes the plan has. Null or missing: they are in the workspace. */
+  readonly repeats?: number | null;
+}
+
 /**
  * Carries out a plan: all of it, or nothing. A journal is written first, so that a landing that was killed can be
  * continued or aborted (`recoverLanding`). A failure on the way takes back what was done.
@@ -77,10 +85,11 @@ export interface AbortedLanding {
 export async function land(
   plan: LandingPlan,
   context: LandingContext,
-  git: GitChange | null = null,
+  { git = null, repeats = null }: LandOptions = {},
 ): Promise<FinishedLanding> {
+  const options: JournalOptions = { kind: 'apply', undoes: null, removableDirectories: null, git };
   return await withLandingLock(plan.source, context, () =>
-    carryOut(plan, context, { kind: 'apply', undoes: null, removableDirectories: null, git }),
+    carryOut(plan, context, repeats === null ? options : { ...options, repeats }),
   );
 }
 

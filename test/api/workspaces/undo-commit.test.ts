@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
+import { readLandableWork } from '../../../src/api/workspaces/landable-work.ts';
 import {
   createLandingContext,
   proposeLanding,
@@ -22,7 +23,7 @@ async function landCommit() {
   write(record.tree, { a: AFTER });
   const end = await endWorkspace(record, access);
   const options = { dataDir, ...access, check: null, form: 'squash' } as const;
-  const proposal = await proposeLanding(end.record, options);
+  const proposal = await proposeLanding(await readLandableWork(end.record, access), options);
   if (!proposal.ok) throw new Error('there are conflicts');
   const { commit } = await proposal.land();
   expect(git(source, 'rev-parse', 'HEAD')).toBe(commit);
@@ -91,7 +92,7 @@ it.each(['continue', 'abort'] as const)(
     const die = () => Promise.reject(new Error('killed'));
     const ref = { name: 'refs/heads/main', before: head, after: commit };
     const killed = { ...context, git: { bringTo: die, findUndoable: die } };
-    await expect(land(plan, killed, { index: [], ref })).rejects.toThrow('killed');
+    await expect(land(plan, killed, { git: { index: [], ref } })).rejects.toThrow('killed');
     git(source, 'commit', '--quiet', '--allow-empty', '--message=later');
     expect((await recoverLanding(action, context)).left).toEqual(['refs/heads/main']);
     expect(read(source)).toBe(action === 'continue' ? AFTER : BEFORE);

@@ -2,12 +2,16 @@ import { spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { findUnfinishedLanding } from '../../../src/workspaces/landing/unfinished.ts';
-import { refFile, SOURCE } from './kill-scenario.ts';
-import { createContext, readTree, writeStates } from './support.ts';
+import { undoLanding } from '../../../src/workspaces/landing/land.ts';
+import { DIFFERENCES, fileAsRef, GIT_CHANGE, refFile, SOURCE } from './kill-scenario.ts';
+import { createContext, landAll, openContext, readTree, writeStates } from './support.ts';
+
+/** `again` lands what has landed and was undone. */
+type Action = 'land' | 'undo' | 'again';
 
 /** The action during which a process is killed, and the one that recovers from it. */
 export interface KillPlan {
-  readonly action: 'land' | 'undo';
+  readonly action: Action;
   readonly recovery: 'continue' | 'abort';
   /** The number of the call before which the process is killed; with `ms`, the time after which it is killed. */
   readonly moment: { readonly call: number } | { readonly ms: number };
@@ -25,7 +29,7 @@ export interface Snapshot {
 export interface Reference {
   readonly before: Snapshot;
   readonly after: Snapshot;
-  readonly calls: { readonly land: number; readonly undo: number };
+  readonly calls: Readonly<Record<Action, number>>;
 }
 
 interface Finished {
@@ -57,7 +61,7 @@ function snapshot({ root }: Range): Snapshot {
 
 async function run(
   { root, directory }: Range,
-  action: 'land' | 'undo' | 'continue' | 'abort',
+  action: Action | 'continue' | 'abort',
   { call = 0, ms }: { readonly call?: number; readonly ms?: number } = {},
 ): Promise<Finished> {
   const program = join(import.meta.dirname, 'killed-landing.ts');
@@ -74,7 +78,7 @@ async function run(
   return { output, errors, signal };
 }
 
-/** Lands and undoes without a kill. `createDirectory` creates an empty directory. */
+/** Lands, undoes and lands again without a kill. `createDirectory` creates an empty directory. */
 export async function runUnharmed(createDirectory: () => string): Promise<Reference> {
   const range = createRange(createDirectory());
   const before = snapshot(range);
@@ -85,7 +89,20 @@ export async function runUnharmed(createDirectory: () => string): Promise<Refere
   if (JSON.stringify(restored) !== JSON.stringify(before)) {
     throw new Error(`undo leaves ${JSON.stringify(restored)}`);
   }
-  return { before, after, calls: { land: callsOf(landed), undo: callsOf(undone) } };
+  const again = await run(range, 'again');
+  if (JSON.stringify(snapshot(range)) !== JSON.stringify(after)) {
+    throw new Error(`landing again leaves ${JSON.stringify(snapshot(range))}`);
+  }
+  const calls = { land: callsOf(landed), undo: callsOf(undone), again: callsOf(again) };
+  return { before, after, calls };
+}
+
+/** Does in this process what has to be done before an action. */
+async function prepare({ root, directory }: Range, action: Action): Promise<void> {
+  if (action === 'land') return;
+  const context = { ...openContext(directory), git: fileAsRef(refFile(root)) };
+  await landAll(DIFFERENCES, { source: join(root, 'source'), context }, GIT_CHANGE);
+  if (action === 'again') await undoLanding(context);
 }
 
 function callsOf({ output }: Finished): number {
@@ -109,10 +126,10 @@ export async function runAndRecover(
   readonly leftovers: readonly string[];
 }> {
   const range = createRange(createDirectory());
-  if (action === 'undo') await run(range, 'land');
+  await prepare(range, action);
   await run(range, action, moment);
   const [start, end] =
-    action === 'land' ? [reference.before, reference.after] : [reference.after, reference.before];
+    action === 'undo' ? [reference.after, reference.before] : [reference.before, reference.after];
   const isUnfinished = () =>
     findUnfinishedLanding(join(range.directory, '..'), join(range.root, 'source')) !== null;
   const wasUnfinished = isUnfinished();
