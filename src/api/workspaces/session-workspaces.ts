@@ -70,6 +70,8 @@ class SessionWorkspaces implements SessionWorkspacePort {
   findProblem(cwd: string): string | null {
     if (this.#parts.dataDir === null)
       return 'this run keeps no log, so the changes of a workspace could not be found again.';
+    if (this.#plans === null)
+      return 'the session began before a definition asked for a workspace; a new session can give one.';
     try {
       this.#plan({ id: 'aaaaaaaa', cwd, description: '' });
       return null;
@@ -272,12 +274,14 @@ export async function finishLandings(
     { recoverLanding },
     { createLandingContext },
     { removeRecovered },
+    { withWorkspaceHold },
     { isDamagedWorkspace, readWorkspaceRecord, workspaceDirectory },
   ] = await Promise.all([
     import('../../workspaces/landing/unfinished.ts'),
     import('../../workspaces/landing/land.ts'),
     import('./propose-landing.ts'),
     import('./remove-landed.ts'),
+    import('./workspace-hold.ts'),
     import('../../workspaces/record.ts'),
   ]);
   const { signal } = new AbortController();
@@ -285,13 +289,15 @@ export async function finishLandings(
     if (!roots.some((root) => isInside(source, root) || isInside(root, source))) continue;
     try {
       const context = createLandingContext(task, { dataDir, environment, signal });
-      const { left } = await recoverLanding('continue', context);
+      const { left, leftInGit } = await withWorkspaceHold(task, context.directory, () =>
+        recoverLanding('continue', context),
+      );
       const record = readWorkspaceRecord(workspaceDirectory(dataDir, task));
       if (!isDamagedWorkspace(record)) await removeRecovered(record, { dataDir, environment });
       const skipped =
-        left.length === 0
+        left.length + leftInGit.length === 0
           ? ''
-          : `; left as they are, because they changed since: ${left.join(', ')}`;
+          : `; left as they are, because they changed since: ${[...left, ...leftInGit].join(', ')}`;
       onNotice(
         kind === 'apply'
           ? `the changes of task ${task}, whose landing in ${source} was interrupted, are complete now (muster tasks apply ${task} --undo takes them back)${skipped}`
@@ -299,6 +305,8 @@ export async function finishLandings(
       );
     } catch (thrown) {
       if (!(thrown instanceof MusterError)) throw thrown;
+      // Another process was at work on the landing, and has ended it meanwhile.
+      if (!existsSync(join(all, task, 'landing'))) continue;
       onNotice(
         `the interrupted ${kind === 'apply' ? 'landing' : 'undoing of the landing'} of task ${task} could not be finished: ${thrown.message}; muster tasks apply ${task} --continue finishes it later, and --abort takes it back`,
       );

@@ -9,7 +9,11 @@ import { endWorkspace, type WorkspaceEnd } from '../../workspaces/end.ts';
 import { formatDiff } from '../../workspaces/format-diff.ts';
 import { planLanding } from '../../workspaces/landing/plan-landing.ts';
 import { readLandingState } from '../../workspaces/landing-state.ts';
-import { undoLanding, recoverLanding } from '../../workspaces/landing/land.ts';
+import {
+  undoLanding,
+  recoverLanding,
+  type FinishedLanding,
+} from '../../workspaces/landing/land.ts';
 import { listUnfinishedLandings } from '../../workspaces/landing/unfinished.ts';
 import {
   isDamagedWorkspace,
@@ -68,24 +72,21 @@ export function openStoredWorkspaces(parts: StoredParts): StoredWorkspaces {
     landingState: (id) => readLandingState(dataDir, id),
     apply: (prefix, form) =>
       withIdleTask(parts, prefix, (record) => applyWork(parts, record, form)),
-    async undo(prefix) {
-      const { id } = findRecord(parts, prefix);
-      const outcome = await undoLanding(createLandingContext(id, parts));
-      return outcome.kind === 'conflicts'
-        ? { kind: 'conflicts', id, conflicts: outcome.conflicts.map(toLandingConflict) }
-        : { ...NOTHING_LANDED, id, paths: outcome.paths, left: outcome.left };
-    },
-    async recover(prefix, action) {
-      const record = findRecord(parts, prefix);
-      const { id } = record;
-      const outcome = await recoverLanding(action, createLandingContext(id, parts));
-      if (outcome.kind === 'aborted') {
-        const { left, keptAt } = outcome;
-        return { kind: 'aborted', id, left, keptAt };
-      }
-      await removeRecovered(record, parts);
-      return { ...NOTHING_LANDED, id, paths: outcome.paths, left: outcome.left };
-    },
+    undo: (prefix) =>
+      withHold(parts, prefix, async ({ id }) => {
+        const outcome = await undoLanding(createLandingContext(id, parts));
+        if (outcome.kind === 'conflicts')
+          return { kind: 'conflicts', id, conflicts: outcome.conflicts.map(toLandingConflict) };
+        return { ...NOTHING_LANDED, id, ...toDone(outcome) };
+      }),
+    recover: (prefix, action) =>
+      withHold(parts, prefix, async (record) => {
+        const { id } = record;
+        const outcome = await recoverLanding(action, createLandingContext(id, parts));
+        if (outcome.kind === 'aborted') return { ...outcome, id };
+        await removeRecovered(record, parts);
+        return { ...NOTHING_LANDED, id, ...toDone(outcome) };
+      }),
     prune: (endedBefore) =>
       pruneWorkspaces({ ...parts, isActive: createActivityTest(parts) }, endedBefore),
     discard: (prefix) =>
@@ -99,7 +100,18 @@ export function openStoredWorkspaces(parts: StoredParts): StoredWorkspaces {
 }
 
 /** A landing that has changed nothing. */
-const NOTHING_LANDED = { kind: 'landed', paths: [], left: [], commit: null, kept: null } as const;
+const NOTHING_LANDED = {
+  kind: 'landed',
+  paths: [],
+  left: [],
+  leftInGit: [],
+  commit: null,
+  kept: null,
+} as const;
+
+function toDone({ paths, left, leftInGit }: FinishedLanding) {
+  return { paths, left, leftInGit };
+}
 
 async function applyWork(
   parts: StoredParts,
@@ -142,12 +154,21 @@ async function withIdleTask<T>(
   prefix: string,
   work: (record: WorkspaceRecord) => Promise<T>,
 ): Promise<T> {
-  const { id, tree } = findRecord(parts, prefix);
-  return await withWorkspaceHold(id, dirname(tree), async () => {
-    requireNotAtWork(parts, id);
-    // It may have changed before the hold.
-    return await work(findRecord(parts, id));
+  return await withHold(parts, prefix, async (record) => {
+    requireNotAtWork(parts, record.id);
+    return await work(record);
   });
+}
+
+/** Does work while this process holds the workspace of a task. Throws CONFLICT if another process holds it. */
+async function withHold<T>(
+  parts: StoredParts,
+  prefix: string,
+  work: (record: WorkspaceRecord) => Promise<T>,
+): Promise<T> {
+  const { id, tree } = findRecord(parts, prefix);
+  // The record may have changed before the hold.
+  return await withWorkspaceHold(id, dirname(tree), () => work(findRecord(parts, id)));
 }
 
 /**

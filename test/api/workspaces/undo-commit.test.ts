@@ -39,7 +39,12 @@ const state = (source: string) => ({
 
 it('takes back the last commit', async () => {
   const { source, context } = await landCommit();
-  expect(await undoLanding(context)).toMatchObject({ kind: 'landed', paths: ['a'], left: [] });
+  expect(await undoLanding(context)).toMatchObject({
+    kind: 'landed',
+    paths: ['a'],
+    left: [],
+    leftInGit: [],
+  });
   expect(read(source)).toBe(BEFORE);
   expect(state(source)).toEqual({ log: ['first'], status: [''] });
 });
@@ -59,7 +64,8 @@ it.each<[string, (source: string) => void]>([
   const { log } = state(source);
   expect(await undoLanding(context)).toMatchObject({
     kind: 'landed',
-    left: ['refs/heads/main'],
+    left: [],
+    leftInGit: ['refs/heads/main'],
   });
   expect(read(source)).toBe(BEFORE);
   expect(state(source)).toEqual({ log, status: [' M a'] });
@@ -69,7 +75,10 @@ it('leaves what the user has staged in the file', async () => {
   const { source, context } = await landCommit();
   appendFileSync(join(source, 'a'), 'by the user\n');
   git(source, 'add', 'a');
-  expect(await undoLanding(context)).toMatchObject({ kind: 'landed', left: ['the index at a'] });
+  expect(await undoLanding(context)).toMatchObject({
+    kind: 'landed',
+    leftInGit: ['the index at a'],
+  });
   expect(read(source)).toBe(`${BEFORE}by the user\n`);
   expect(git(source, 'show', ':a')).toBe(`${AFTER}by the user`);
   expect(state(source)).toEqual({ log: ['first'], status: ['MM a'] });
@@ -94,7 +103,10 @@ it.each(['continue', 'abort'] as const)(
     const killed = { ...context, git: { bringTo: die, findUndoable: die } };
     await expect(land(plan, killed, { git: { index: [], ref } })).rejects.toThrow('killed');
     git(source, 'commit', '--quiet', '--allow-empty', '--message=later');
-    expect((await recoverLanding(action, context)).left).toEqual(['refs/heads/main']);
+    expect(await recoverLanding(action, context)).toMatchObject({
+      left: [],
+      leftInGit: ['refs/heads/main'],
+    });
     expect(read(source)).toBe(action === 'continue' ? AFTER : BEFORE);
     expect(state(source).log).toEqual(['later', 'first']);
     expect(listUnfinishedLandings(dirname(context.directory))).toEqual([]);
