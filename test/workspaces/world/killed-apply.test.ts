@@ -33,11 +33,10 @@ async function leaveChanges({ sandbox }: World) {
 /** Starts the command and kills it when the landing has changed the first file, or as soon as it has its journal. */
 async function killDuringApply(world: World, args: readonly string[], isReached: () => boolean) {
   const running = world.start(args);
-  let hasEnded = false;
-  const ended = running.finished.then(() => (hasEnded = true));
-  while (!hasEnded && !isReached()) await sleep(1);
+  // oxlint-disable-next-line no-await-in-loop -- until the landing has begun
+  while (running.process.exitCode === null && !isReached()) await sleep(1);
   running.process.kill('SIGKILL');
-  await ended;
+  await running.finished;
 }
 
 const stateOf = (source: string) => ({
