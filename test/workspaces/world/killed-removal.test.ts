@@ -5,7 +5,12 @@ import { describe, expect, test } from 'vitest';
 import { pruneWorkspaces } from '../../../src/api/workspaces/prune-workspaces.ts';
 import { endWorkspace } from '../../../src/workspaces/end.ts';
 import { findAbandonedWorkspaces, removeWorkspace } from '../../../src/workspaces/remove.ts';
-import { readWorkspaceRecord } from '../../../src/workspaces/record.ts';
+import { newId } from '../../../src/base/ids.ts';
+import {
+  isDamagedWorkspace,
+  listWorkspaces,
+  readWorkspaceRecord,
+} from '../../../src/workspaces/record.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 import { access, createFor, createRepository, git, hashTree, write } from '../repository.ts';
 
@@ -13,7 +18,7 @@ const PROGRAM = join(import.meta.dirname, 'killed-removal.ts');
 /** Objects, and directories of logs that git leaves. */
 const MAY_STAY = /^\.git\/(objects|logs$|logs\/refs$|logs\/refs\/heads$)/;
 
-type Action = 'discard' | 'landed' | 'prune';
+type Action = 'create' | 'discard' | 'landed' | 'prune';
 
 /** Creates an ended workspace with a change. For `landed`, the directory of a finished landing keeps its record. */
 async function createEnded(source: string, action: Action) {
@@ -25,19 +30,48 @@ async function createEnded(source: string, action: Action) {
   return { dataDir, directory, record: end.record };
 }
 
-function run(
-  { dataDir, id, cache }: { readonly dataDir: string; readonly id: string; readonly cache: string },
-  action: Action,
-  killAt: number,
-) {
+interface Place {
+  readonly dataDir: string;
+  readonly id: string;
+  /** The directory of the compile cache. */
+  readonly cache: string;
+  readonly source: string;
+}
+
+function run({ dataDir, id, cache, source }: Place, action: Action, killAt: number) {
   const { status, signal, stdout, stderr } = spawnSync(
     process.execPath,
-    [PROGRAM, dataDir, id, action, String(killAt)],
+    [PROGRAM, dataDir, id, action, String(killAt), source],
     { encoding: 'utf8', env: { ...process.env, NODE_COMPILE_CACHE: cache } },
   );
   if (signal === null && status !== 0) throw new Error(stderr);
   return { wasKilled: signal === 'SIGKILL', calls: Number(stdout) };
 }
+
+test('a creation that is killed at any of its calls leaves nothing after the next start', async () => {
+  const source = createRepository({ a: '1\n', b: '2\n' });
+  write(source, { b: 'uncommitted\n', c: 'new\n' });
+  const before = hashTree(source, MAY_STAY);
+  const [dataDir, cache] = [tempDirectory(), tempDirectory()];
+  const seen = new Set<string>();
+  for (let killAt = 1; !seen.has('ready'); killAt += 1) {
+    expect(killAt).toBeLessThan(200);
+    run({ dataDir, id: newId(), cache, source }, 'create', killAt);
+    const [left] = listWorkspaces(dataDir);
+    if (left !== undefined && isDamagedWorkspace(left)) throw new Error(left.problem);
+    seen.add(left?.status ?? 'none');
+    const parts = { dataDir, ...access, isActive: () => false, onNotice: expect.unreachable };
+    // oxlint-disable-next-line no-await-in-loop -- one after another
+    await pruneWorkspaces(parts, 0);
+    // A workspace that was ready is work that nobody deletes without being asked.
+    if (left?.status === 'ready')
+      // oxlint-disable-next-line no-await-in-loop -- one after another
+      await removeWorkspace(left, { ...access, discard: 'nothing' });
+    expect(listWorkspaces(dataDir)).toEqual([]);
+    expect([killAt, hashTree(source, MAY_STAY)]).toEqual([killAt, before]);
+  }
+  expect([...seen].toSorted()).toEqual(['creating', 'none', 'ready']);
+}, 900_000);
 
 describe('a removal that is killed at any of its calls', () => {
   test.each(['discard', 'landed'] as const)(
@@ -52,7 +86,7 @@ describe('a removal that is killed at any of its calls', () => {
         expect(killAt).toBeLessThan(100);
         // oxlint-disable-next-line no-await-in-loop -- one after another
         const { dataDir, directory, record } = await createEnded(source, action);
-        const place = { dataDir, id: record.id, cache };
+        const place = { dataDir, id: record.id, cache, source };
         hasEnded = !run(place, action, killAt).wasKilled;
         const left = readWorkspaceRecord(directory);
         const hasBegun = 'problem' in left || left.status === 'removed';
