@@ -71,7 +71,10 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     trustsProject: options.trustProject === true,
     changes: storage.changes.load,
   });
-  const workspaces = await openWorkspaces(session, options, { canWriteDataDir });
+  const workspaces = await openWorkspaces(session, options, {
+    canWriteDataDir,
+    agents: agents.current.items,
+  });
   const engine = await createEngine(options, {
     session,
     languages,
