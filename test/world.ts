@@ -72,7 +72,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   hostile: [
     'test/hostile/{hostile,effects,program,pages,keychain}.test.ts',
     'test/e2e/hostile-results.test.ts',
-    'test/engine/process/faults.test.ts',
+    'test/engine/process/{confined,faults}.test.ts',
   ],
   /** The runner of evaluations against the scripted model, all of its tasks, and the agents for other benchmarks. */
   eval: ['test/eval/world/*.test.ts'],
