@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { newId } from '../../../src/base/ids.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { Deadlines } from '../../../src/base/deadlines.ts';
 import { createFileAccess } from '../../../src/engine/permissions/file-access.ts';
@@ -34,7 +35,8 @@ const HOSTILE: ProcessProgram = {
 
 function startProcess(surroundings: Surroundings, program?: ProcessProgram): TaskProcess {
   const started = new TaskProcess({
-    taskId: 'task1234',
+    // Another file has a process end all processes of its task.
+    taskId: newId(),
     limits: LIMITS,
     ...surroundings,
     ...(program === undefined ? {} : { program }),

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { newId } from '../../../src/base/ids.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { Deadlines } from '../../../src/base/deadlines.ts';
 import { createFileAccess } from '../../../src/engine/permissions/file-access.ts';
@@ -30,7 +31,8 @@ async function runTool(
   ports: Partial<ToolContext>,
 ): Promise<ToolOutput> {
   const process = new TaskProcess({
-    taskId: 'task1234',
+    // Another file has a process end all processes of its task.
+    taskId: newId(),
     limits: LIMITS,
     ...UNCONFINED,
     deadlines: new Deadlines(systemClock),
