@@ -50,7 +50,7 @@ export interface HookOccasion {
   readonly fields: JsonObject;
 }
 
-/** What hooks say about a call. `allow` comes only from hooks of the user's own settings. */
+/** The verdict of hooks about a call. `allow` comes only from hooks of the user's own settings. */
 export interface HookVerdict {
   readonly verdict: Verdict;
   /** The reason, for the model and for people. Text of the hook, which may be hostile. */
@@ -77,7 +77,7 @@ export interface HookRecord {
   readonly message?: string;
 }
 
-/** What all hooks of one occasion said together. */
+/** The answers of all hooks of one occasion together. */
 export interface HookOutcome {
   /** The strictest verdict about a call. Absent if no hook has one. */
   readonly verdict?: HookVerdict;
@@ -97,6 +97,8 @@ export interface HookOutcome {
 export interface HookPort {
   /** Tells whether any hook may run at this event, so that nothing is prepared for none. */
   has(event: HookEventName): boolean;
+  /** Tells whether this process asks about a conversation for the first time. */
+  isNewSession(rootId: string): boolean;
   /**
    * Runs all hooks of an occasion at the same time, each within its time. Never rejects because of a hook.
    *

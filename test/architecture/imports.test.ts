@@ -127,6 +127,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'task',
     'prompt',
     'questions',
+    'hooks',
     'permissions',
     'process',
     'turn',

@@ -25,6 +25,7 @@ import {
 } from '../structured/check-answer.ts';
 import { escalationEvents } from '../acceptance/decide-acceptance.ts';
 import { determineFlags } from '../results/determine-flags.ts';
+import { runEndHooks, runPromptHooks, runStartHooks, runStopHooks } from '../hooks/task-hooks.ts';
 import { fallbackEvents, findFallback } from '../turn/fallback.ts';
 import { canReuseResult } from '../reuse/can-reuse.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
@@ -60,6 +61,7 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
     if (needsPreparation(run.spec)) await run.preparation.catch(() => {});
     await run.stopOwnedWork(`the task above it ended: ${ending.end.because}`);
     await run.process?.end();
+    await runEndHooks(deps, run);
     // Stopping the owned work may have killed a process, which changes the ending of a stopped task.
     if (ending.end.status === 'stopped' && run.cancellation.signal.aborted) {
       ending = createAbortedEnding(run);
@@ -127,6 +129,7 @@ async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
     // Avoid an unhandled rejection: the first step that waits for the preparation gets the same error.
     run.preparation.catch(() => {});
   }
+  await runStartHooks(deps, run);
   const schema = outputSchemaOf(run.spec);
   const check = schema === null ? null : await createAnswerCheck(schema);
   // A text is the reason why the schema is invalid. A schema from a Task call was already checked when the task was
@@ -143,12 +146,19 @@ async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
       continue;
     }
     const step = nextStep(run.state, deps.settings);
+    if (completesWork(step) && (await runStopHooks(deps, run))) continue;
     const ending =
       step.kind === 'check'
         ? checkAnswer(run, step.answer, check)
         : await waitForStep(run, takeStep(deps, run, step));
     if (ending !== null) return ending;
   }
+}
+
+/** Tells whether a step ends a task that has completed its work, or would do so. */
+function completesWork(step: Step): boolean {
+  if (step.kind === 'check') return true;
+  return step.kind === 'end' && step.ending.end.status === 'completed';
 }
 
 /** Starts the process of a task that has one. The first request does not wait for it. */
@@ -294,6 +304,7 @@ async function takeTurn(
   toolChoice: 'auto' | 'none',
 ): Promise<TaskEnding | null> {
   await waitForMoreEnds(deps, run);
+  await runPromptHooks(deps, run);
   await run.slot.take();
   await run.journal.syncNewestAnswer();
   run.cancellation.turnSignal.throwIfAborted();
