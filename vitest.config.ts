@@ -49,6 +49,8 @@ export default defineConfig({
     hookTimeout: 240_000,
     expect: { poll: { timeout: 120_000 } },
     provide: { randomRuns },
+    // Below 2, a bash whose stdin is a socket reads the start files of whoever runs the tests (bash(1), Invocation).
+    env: { SHLVL: '2' },
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],

@@ -15,7 +15,7 @@ import { describe, expect, it } from 'vitest';
 import type { Check } from '../../src/protocol/check.ts';
 import { toolResultRounds, type Answer, type RecordedRequest } from '../../src/testing/index.ts';
 import { needs } from '../needs.ts';
-import { eventsOf } from './muster.ts';
+import { eventsOf, type Finished } from './muster.ts';
 import { waitForMarked } from './processes.ts';
 import { callsInTurn, lastResults, openWorld, type World } from './world.ts';
 
@@ -91,6 +91,11 @@ async function startServer(status: number) {
 const echo = (text: string) => ({ name: 'mcp__demo__echo', input: { text } });
 const ALLOW = ['--allow', 'mcp__demo'];
 
+/** Returns what was printed on stderr without the line that a busy machine has more often. */
+function withoutWait({ stderr }: Finished): string {
+  return stderr.replace('muster: waiting for the MCP server "demo" …\n', '');
+}
+
 describe.concurrent('MCP servers', () => {
   it('may be written in the configuration file of the user', async () => {
     await using world = await openWorld({ script: callsInTurn([echo('hello')]) });
@@ -104,7 +109,7 @@ describe.concurrent('MCP servers', () => {
     writeFileSync(file, `${entry('demo')}\n[mcp.wrong]\nurl = "ftp://example.org"\n`);
     const run = await world.run(['-p', 'go', ...ALLOW]);
     const problem = `${file}: server wrong: url: it must be a URL that begins with http:// or https://`;
-    expect([lastResults(world.model)[0]?.text, run.stderr]).toEqual([
+    expect([lastResults(world.model)[0]?.text, withoutWait(run)]).toEqual([
       'echo: hello',
       `muster: ${problem}\n`,
     ]);
@@ -148,7 +153,7 @@ describe.concurrent('MCP servers', () => {
       { name: 'mcp__demo__echo' },
       { name: 'mcp__demo__pid' },
     ]);
-    expect(run.stderr).toBe('');
+    expect(withoutWait(run)).toBe('');
   });
 
   it('run nothing without a rule or an answer', async () => {
@@ -233,8 +238,7 @@ describe.concurrent('MCP servers', () => {
     await using world = await openWorld({ script: callsInTurn([echo('hello')]) });
     configure(world, { scope: 'project' });
     const run = await world.run(['-p', 'go', ...ALLOW, '--trust-project']);
-    const stderr = run.stderr.replace('muster: waiting for the MCP server "demo" …\n', '');
-    expect([lastResults(world.model)[0]?.text, stderr]).toEqual(['echo: hello', '']);
+    expect([lastResults(world.model)[0]?.text, withoutWait(run)]).toEqual(['echo: hello', '']);
     // What was trusted for one run leaves no record of accepted tools.
     expect(existsSync(join(world.sandbox.data, 'mcp-tools.json'))).toBe(false);
   });

@@ -143,10 +143,13 @@ export class Stage implements AsyncDisposable {
   hasLeft = false;
   mode: PermissionMode = 'default';
   private readonly keyBindings: UiLibrary['keyBindings'];
-  readonly store: TaskStore = openMemoryStore();
-  private readonly isKept: boolean;
   /** Milliseconds since the beginning. */
   private time = 0;
+  /** Its clock is that of the stage: a step of the machine's clock would change what a duration is. */
+  readonly store: TaskStore = openMemoryStore({
+    clock: { now: () => START + this.time, monotonic: () => START + this.time },
+  });
+  private readonly isKept: boolean;
   private readonly cwd: string;
   private listener: EventListener = () => {};
   private onSignal: (signal: TaskSignal) => void = () => {};

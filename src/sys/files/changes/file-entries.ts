@@ -67,7 +67,12 @@ export class FileEntries {
     const isNeeded =
       needsContent || (git === null && this.isWorthKeeping(path, stats, { isFirst }));
     const content = isNeeded ? readContent(path, stats, maxBytes) : null;
-    if (known !== undefined && comparison === 'unclear' && hasSameContent(known, stats, content)) {
+    const isSame =
+      known !== undefined &&
+      (comparison === 'unclear'
+        ? hasSameContent(known, stats, content)
+        : wasReadAhead(known, content));
+    if (isSame) {
       const hash = content?.hash ?? known.hash;
       const entry = { ...known, stats, isRecent: isRecent(stats), hash };
       return { before: { ...known, hash }, entry, isChanged: known.stats.mode !== stats.mode };
@@ -101,6 +106,14 @@ export class FileEntries {
     this.keptAtFirst += 1;
     return this.keptAtFirst <= MAX_FILES_KEPT_AT_FIRST;
   }
+}
+
+/**
+ * Decides whether an entry of another size has the content that is known. The stats are read before the content, so those
+ * of a file that was being written may be older.
+ */
+function wasReadAhead({ hash }: FileEntry, content: ReadContent | null): boolean {
+  return content !== null && content.bytes !== null && content.hash === hash;
 }
 
 /** Decides whether an entry with the same kind and size has still the same content. */
