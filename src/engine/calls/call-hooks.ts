@@ -24,7 +24,9 @@ export async function runHooksBefore(
   });
   const prepared = updatedInput === undefined ? ready : changeInput(run, ready, updatedInput);
   if (!prepared.ready) {
-    return { ...prepared, text: `A hook has changed the arguments of this call. ${prepared.text}` };
+    const text = `A hook has changed the arguments of this call. ${prepared.text}`;
+    const decision = { verdict: 'deny', step: 'hook', reason: text } as const;
+    return { ...prepared, text, error: 'PERMISSION_DENIED', decision };
   }
   return {
     ...prepared,
