@@ -59,10 +59,12 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   languages: ['protocol', 'sys', 'base'],
   tools: ['web', 'mcp', 'protocol', 'sys', 'base'],
   mcp: ['protocol', 'sys', 'base'],
+  hooks: ['protocol', 'sys', 'base'],
   control: ['base'],
   keys: ['model', 'store', 'protocol', 'sys', 'base'],
   config: ['model', 'policy', 'agents', 'protocol', 'sys', 'base'],
   engine: [
+    'hooks',
     'acceptance',
     'receipts',
     'model',
@@ -89,6 +91,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'base',
   ],
   api: [
+    'hooks',
     'acceptance',
     'trust',
     'report',
