@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/errors.ts';
-import type { HookOccasion, HookOutcome, HookPort } from '../protocol/hook.ts';
+import type { HookOccasion, HookOutcome, HookPort, HookTask } from '../protocol/hook.ts';
 import { describeAction, type HookDefinition } from './hook-definition.ts';
 import { buildHookInput } from './hook-input.ts';
 import { matchHook, type HookMatch } from './match-hooks.ts';
@@ -18,9 +18,12 @@ export interface HookRunnerOptions extends CommandHookSettings, HttpHookSettings
 
 /** A hook port that can be closed. */
 export interface HookRunner extends HookPort {
-  /** Ends the hooks that nobody waits for. Call it before the process ends. */
+  /** Runs the hooks of the end of conversations, and ends the hooks that nobody waits for. Call it before the process ends. */
   close(): Promise<void>;
 }
+
+/** The time in milliseconds for all hooks at the end of conversations, when the process has to end soon. */
+const SESSION_END_MS = 1_500;
 
 const NO_OUTCOME: HookOutcome = { context: [], records: [] };
 
@@ -42,6 +45,8 @@ class ParallelRunner implements HookRunner {
   readonly #finished = new Map<string, Set<HookDefinition>>();
   /** The runs that nobody waits for. */
   readonly #background = new Set<Promise<unknown>>();
+  /** The conversations that have gone on in this process, by id, with their newest state. */
+  readonly #sessions = new Map<string, HookTask>();
   readonly #closed = new AbortController();
 
   constructor(options: HookRunnerOptions) {
@@ -69,7 +74,20 @@ class ParallelRunner implements HookRunner {
     );
   }
 
+  beginSession(root: HookTask): boolean {
+    const isNew = !this.#sessions.has(root.id);
+    this.#sessions.set(root.id, root);
+    return isNew;
+  }
+
   async close(): Promise<void> {
+    const signal = AbortSignal.timeout(SESSION_END_MS);
+    const fields = { reason: 'other' };
+    await Promise.all(
+      Array.from(this.#sessions.values(), (task) =>
+        this.run({ event: 'SessionEnd', task, matched: 'other', fields }, signal),
+      ),
+    );
     this.#closed.abort();
     await Promise.all(this.#background);
   }

@@ -97,8 +97,11 @@ export interface HookOutcome {
 export interface HookPort {
   /** Tells whether any hook may run at this event, so that nothing is prepared for none. */
   has(event: HookEventName): boolean;
-  /** Tells whether this process asks about a conversation for the first time. */
-  isNewSession(rootId: string): boolean;
+  /**
+   * Notes that a conversation goes on in this process, so that the hooks of its end run when the process ends. Returns true
+   * if it had not gone on here before.
+   */
+  beginSession(root: HookTask): boolean;
   /**
    * Runs all hooks of an occasion at the same time, each within its time. Never rejects because of a hook.
    *

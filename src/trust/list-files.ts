@@ -46,8 +46,10 @@ export async function readProjectFiles(options: StateOptions): Promise<{
   const read = (file: ProjectFile): ReadProjectFile => {
     if (remaining <= 0) return { file, reading: refuseForSize() };
     const reading = readProjectFile(file, TRUST_ALL);
-    if (reading.kind === 'read') remaining -= reading.bytes.length;
-    return { file, reading };
+    if (reading.kind !== 'read') return { file, reading };
+    remaining -= reading.bytes.length;
+    const isOfUse = file.isOfUse?.(reading.bytes) ?? true;
+    return { file, reading: isOfUse ? reading : { kind: 'absent' } };
   };
   const named = files.map(read);
   const prompts = await findPromptFiles(named);

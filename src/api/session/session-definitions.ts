@@ -16,9 +16,11 @@ import type { SessionConfig } from './session-config.ts';
  * @param sessionAgents definitions that take precedence over all files
  */
 export async function loadSessionDefinitions(
-  { environment, roots: [cwd], directory, loaded, trust, currentTrust, onNotice }: SessionConfig,
+  session: SessionConfig,
   sessionAgents: readonly AgentDefinition[],
 ) {
+  const { environment, roots, directory, loaded, trust, currentTrust, onNotice } = session;
+  const [cwd] = roots;
   const searchContext = createSearchContext(cwd, environment);
   const search = {
     cwd,
@@ -43,7 +45,10 @@ export async function loadSessionDefinitions(
   const hasOwn = runnable.some(({ scope }) => scope !== 'builtin');
   const toolTemplates = hasOwn ? runnable : [];
   const skipped = [...agents.current.skipped, ...skills.current.skipped];
-  const untrusted = createUntrustedNotice({ files: loaded.files, skipped });
+  const untrusted = createUntrustedNotice({
+    files: [...loaded.files, ...session.hookFiles.untrusted],
+    skipped,
+  });
   if (untrusted !== null) onNotice(untrusted);
   const loadTemplates = () =>
     discoverDefinitions(TEMPLATES, { cwd, environment, trust: currentTrust() });

@@ -47,6 +47,18 @@ function isSilent({ records, context, ...said }: HookOutcome): boolean {
   return records.length === 0 && context.length === 0 && Object.keys(said).length === 0;
 }
 
+/** Tells hooks that a person is wanted. Nobody waits for them. */
+export function notifyByHooks(
+  deps: Pick<EngineDeps, 'hooks' | 'store' | 'onFault'>,
+  run: TaskRun,
+  { type, message }: { readonly type: string; readonly message: string },
+): void {
+  const fields = { message, title: 'Muster', notification_type: type };
+  runHooks(deps, run, { event: 'Notification', matched: type, fields }).catch((thrown: unknown) =>
+    deps.onFault(run.spec.id, thrown),
+  );
+}
+
 /** Describes a call in the fields that hooks know. */
 export function describeCallForHooks({ call, tool }: ReadyCall): JsonObject {
   return {
@@ -57,7 +69,7 @@ export function describeCallForHooks({ call, tool }: ReadyCall): JsonObject {
 }
 
 /** Describes a task for hooks. */
-function describeHookTask(store: EngineDeps['store'], run: TaskRun): HookTask {
+export function describeHookTask(store: EngineDeps['store'], run: TaskRun): HookTask {
   const { spec, tree, parent, permissions } = run;
   return {
     id: spec.id,

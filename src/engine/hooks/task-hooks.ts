@@ -2,7 +2,7 @@ import { createNotice } from '../../protocol/notice-text.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { stopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import { hasHooks, runHooks } from './run-hooks.ts';
+import { describeHookTask, hasHooks, runHooks } from './run-hooks.ts';
 
 /** The maximum number of times that hooks make a task go on instead of ending, in one activation. */
 const MAX_STOP_ROUNDS = 25;
@@ -13,7 +13,7 @@ const END_MS = 1_000;
 export async function runStartHooks(deps: EngineDeps, run: TaskRun): Promise<void> {
   const { spec, state, parent } = run;
   if (parent === null) {
-    if (!hasHooks(deps, 'SessionStart') || deps.hooks?.isNewSession(spec.id) !== true) return;
+    if (deps.hooks?.beginSession(describeHookTask(deps.store, run)) !== true) return;
     const source = state.activation.number === 0 ? 'startup' : 'resume';
     const fields = { source, model: `${spec.model.provider}/${spec.model.id}` };
     const said = await runHooks(deps, run, { event: 'SessionStart', matched: source, fields });

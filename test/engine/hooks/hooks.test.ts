@@ -27,7 +27,7 @@ function scriptedHooks(hooks: Hooks): HookPort & { readonly occasions: HookOccas
   return {
     occasions,
     has: (event) => hooks[event] !== undefined,
-    isNewSession: (id) => begun.size < begun.add(id).size,
+    beginSession: ({ id }) => begun.size < begun.add(id).size,
     run: async (occasion) => {
       occasions.push(occasion);
       return { context: [], records: [], ...hooks[occasion.event]?.(occasion) };
