@@ -93,14 +93,15 @@ function buildArguments(
   { command, args }: CommandAction,
   projectDirectory: string,
 ): HookCommand['argv'] {
-  if (args === undefined) return [findShell(), '-c', command];
+  if (args === undefined) return [...findShell(), '-c', command];
   const fill = (text: string): string =>
     text.replaceAll('${CLAUDE_PROJECT_DIR}', () => projectDirectory);
   return [fill(command), ...args.map(fill)];
 }
 
-function findShell(): string {
-  return isExecutable('/bin/bash') ? '/bin/bash' : '/bin/sh';
+/** Bash reads `~/.bashrc` if its stdin is a socket, as it is here, unless it is told not to. */
+function findShell(): readonly [string, ...string[]] {
+  return isExecutable('/bin/bash') ? ['/bin/bash', '--norc'] : ['/bin/sh'];
 }
 
 /**
