@@ -202,12 +202,13 @@ it('ends all hooks when the signal aborts', async () => {
   const work = run({}, stop.signal);
   await waitForFile(join(cwd, 'started'));
   stop.abort();
-  const message = 'it was ended, because what it was run for was stopped';
+  const message = 'it was ended, because its call or task was stopped';
   expect((await work).records).toMatchObject([
     { outcome: 'failed', message },
     { outcome: 'failed', message },
   ]);
-  expect(await run({}, stop.signal)).toMatchObject({
-    records: [{ outcome: 'failed' }, { outcome: 'failed' }],
-  });
+  expect((await run({}, stop.signal)).records).toMatchObject([
+    { outcome: 'failed', message },
+    { outcome: 'failed', message },
+  ]);
 });

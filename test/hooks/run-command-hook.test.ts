@@ -10,6 +10,8 @@ import {
   type ConfineHook,
 } from '../../src/hooks/run-command-hook.ts';
 import { killAllProcesses } from '../../src/sys/processes/process-group.ts';
+import { openSandbox } from '../../src/sys/sandbox/open-sandbox.ts';
+import { needs } from '../needs.ts';
 import { tempDirectory } from '../sys/temp.ts';
 import { makeTask, PROJECT, USER } from './samples.ts';
 
@@ -162,7 +164,7 @@ describe('a command is ended with all its processes', () => {
     stop.abort();
     expect(await work).toEqual({
       kind: 'failed',
-      reason: 'it was ended, because what it was run for was stopped',
+      reason: 'it was ended, because its call or task was stopped',
     });
     expect(listRunning(join(cwd, 'pids'))).toEqual([]);
   });
@@ -265,4 +267,36 @@ describe('the sandbox', () => {
     await run('touch ran', { cwd, source, settings: { withoutSandbox: 'run' } });
     expect(existsSync(join(cwd, 'ran'))).toBe(true);
   });
+});
+
+it.runIf(needs('bwrap', 'bubblewrap'))('the real sandbox holds a hook of a project', async () => {
+  const home = tempDirectory();
+  const cwd = tempDirectory();
+  const hostPaths = { homes: [home], stateDirectories: [], runtimeDirectories: [], sockets: [] };
+  const path = process.env['PATH'] ?? '';
+  const roots = [cwd];
+  const sandbox = openSandbox({
+    kind: 'auto',
+    platform: 'linux',
+    path,
+    roots,
+    hostPaths,
+    records: null,
+  });
+  expect(await sandbox.state()).toMatchObject({ on: true });
+  const confine: ConfineHook = async (command) =>
+    sandbox.confine({
+      ...command,
+      confinement: { access: 'workspace', roots, network: false },
+      stderr: 'command',
+    });
+  const command = `cat; echo in > inside; echo out > ${home}/outside || exit 2`;
+  const end = await run(command, { cwd, source: PROJECT, settings: { confine } });
+  expect(end).toEqual(
+    exited({ code: 2, stdout: '{"a":1}\n', stderr: expect.stringContaining('outside') }),
+  );
+  expect([existsSync(join(cwd, 'inside')), existsSync(join(home, 'outside'))]).toEqual([
+    true,
+    false,
+  ]);
 });

@@ -112,7 +112,7 @@ describe('a server that does not answer', () => {
     await using server = await serve(() => stop.abort());
     expect(await run(server.url, { signal: stop.signal })).toEqual({
       kind: 'failed',
-      reason: 'it was ended, because what it was run for was stopped',
+      reason: 'it was ended, because its call or task was stopped',
     });
   });
 
