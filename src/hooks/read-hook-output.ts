@@ -32,6 +32,12 @@ export type HookEnd =
   /** It could not run, or was ended before it was finished. `reason` is a clause such as `it printed too much`. */
   | { readonly kind: 'failed'; readonly reason: string };
 
+/** The end of a hook whose signal aborted. */
+export const STOPPED_HOOK: HookEnd = {
+  kind: 'failed',
+  reason: 'it was ended, because its call or task was stopped',
+};
+
 /** The rules for reading what a hook said. */
 export interface HookReading {
   readonly event: HookEventName;

@@ -18,7 +18,7 @@ import {
 import type { CommandToConfine, ConfinedCommand } from '../sys/sandbox/sandbox.ts';
 import { holdsCredentials, isSecretVariable } from '../sys/secret-variables.ts';
 import type { CommandAction } from './hook-definition.ts';
-import type { HookEnd } from './read-hook-output.ts';
+import { STOPPED_HOOK, type HookEnd } from './read-hook-output.ts';
 
 /** The maximum size of what a hook prints, for stdout and for stderr (`hook_output_bytes`). */
 const MAX_OUTPUT_BYTES = 1024 * 1024;
@@ -93,14 +93,15 @@ function buildArguments(
   { command, args }: CommandAction,
   projectDirectory: string,
 ): HookCommand['argv'] {
-  if (args === undefined) return [findShell(), '-c', command];
+  if (args === undefined) return [...findShell(), '-c', command];
   const fill = (text: string): string =>
     text.replaceAll('${CLAUDE_PROJECT_DIR}', () => projectDirectory);
   return [fill(command), ...args.map(fill)];
 }
 
-function findShell(): string {
-  return isExecutable('/bin/bash') ? '/bin/bash' : '/bin/sh';
+/** Bash reads `~/.bashrc` if its stdin is a socket, as it is here, unless it is told not to. */
+function findShell(): readonly [string, ...string[]] {
+  return isExecutable('/bin/bash') ? ['/bin/bash', '--norc'] : ['/bin/sh'];
 }
 
 /**
@@ -158,7 +159,7 @@ async function runProgram(
   { file, args, ...options }: HookProgram,
   { input, timeoutMs, signal }: CommandHookRun,
 ): Promise<HookEnd> {
-  signal.throwIfAborted();
+  if (signal.aborted) return STOPPED_HOOK;
   const group = spawnProcessGroup(file, args, options);
   await group.started;
   const stopGuarding = guardAgainstOrphans(group);
@@ -181,9 +182,7 @@ async function watchProgram(
     void group.end({ graceMs: GRACE_MS });
   };
   const timer = setTimeout(() => stop({ kind: 'timeout', limitMs: timeoutMs }), timeoutMs);
-  const removeListener = onAbort(signal, () =>
-    stop({ kind: 'failed', reason: 'it was ended, because what it was run for was stopped' }),
-  );
+  const removeListener = onAbort(signal, () => stop(STOPPED_HOOK));
   const printedTooMuch = (): void =>
     stop({
       kind: 'failed',

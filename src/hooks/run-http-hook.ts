@@ -4,7 +4,7 @@ import type { HookSource } from '../protocol/hook.ts';
 import type { WebAccess } from '../protocol/web.ts';
 import type { Environment } from '../sys/env.ts';
 import type { HttpAction } from './hook-definition.ts';
-import type { HookEnd } from './read-hook-output.ts';
+import { STOPPED_HOOK, type HookEnd } from './read-hook-output.ts';
 
 /** The maximum size of an answer (`hook_output_bytes`). */
 const MAX_ANSWER_BYTES = 1024 * 1024;
@@ -63,8 +63,7 @@ export async function runHttpHook(
     }
     return { kind: 'answered', status, body: body.toString('utf8') };
   } catch (thrown) {
-    if (signal.aborted)
-      return { kind: 'failed', reason: 'it was ended, because what it was run for was stopped' };
+    if (signal.aborted) return STOPPED_HOOK;
     if (ended.signal.aborted) return { kind: 'timeout', limitMs: timeoutMs };
     return { kind: 'failed', reason: errorMessage(thrown) };
   } finally {

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { mergeOutcomes, type HookRun } from '../../src/hooks/merge-outcomes.ts';
 import type { HookReply } from '../../src/hooks/read-hook-output.ts';
