@@ -72,7 +72,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   hostile: [
     'test/hostile/{hostile,effects,program,pages,keychain}.test.ts',
     'test/e2e/hostile-results.test.ts',
-    'test/engine/process/faults.test.ts',
+    'test/engine/process/{confined,faults}.test.ts',
   ],
   /** The runner of evaluations against the scripted model, all of its tasks, and the agents for other benchmarks. */
   eval: ['test/eval/world/*.test.ts'],
@@ -83,8 +83,10 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
     'test/workspaces/unusual-repositories.test.ts',
     'test/e2e/{main-worktree,process-isolation,worktrees}.test.ts',
   ],
-  /** Landings with kill -9 before each change of the disk, merges compared with git, many workspaces at the same time, and attempts. */
-  workspaces: ['test/workspaces/world/*.test.ts'],
+  /** Landings, and creations and removals of workspaces, with kill -9 before each change of the disk. */
+  kills: ['test/workspaces/world/{kill,killed,killed-removal,killed-apply,not-yet-begun}.test.ts'],
+  /** Merges compared with git, many workspaces at the same time, children that land through the engine, and attempts. */
+  workspaces: ['test/workspaces/world/{best-of-n,like-git,many,sixteen-children}.test.ts'],
   /** Every point of the terminal UI, on the built program in tmux. */
   terminal: ['test/terminal/*.test.ts', 'test/e2e/tui-*.test.ts'],
 };

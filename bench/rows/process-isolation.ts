@@ -8,6 +8,7 @@ import { NO_FILES } from '../../src/engine/permissions/file-access.ts';
 import { TaskProcess } from '../../src/engine/process/task-process.ts';
 import type { ProcessProgram } from '../../src/engine/task/call-process.ts';
 import type { AnyTool, ToolContext } from '../../src/protocol/tool.ts';
+import { createUnavailableSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { readTool } from '../../src/tools/read/read.ts';
 import { createFaultTools } from '../harness/fault-tools.ts';
 import { Fixture } from '../harness/fixture.ts';
@@ -142,6 +143,9 @@ function startProcess(program: ProcessProgram): TaskProcess {
     taskId: 'benchmark',
     limits: LIMITS,
     program,
+    sandbox: createUnavailableSandbox('', ''),
+    home: '/',
+    readRights: refuse,
     deadlines: new Deadlines(systemClock),
     onFailure: () => {},
   });

@@ -27,12 +27,12 @@ import { runTask } from './loop/loop.ts';
 import { resolveMentions, createUserMessage } from './prompt/mentions.ts';
 import { isBusy } from './loop/next-step.ts';
 import {
-  findOwnIsolation,
   outlineChild,
   prepareDelegation,
   type ChildRequest,
   type Delegator,
 } from './delegation/plan-child.ts';
+import { planRootIsolation } from './delegation/plan-isolation.ts';
 import { PrefixCache } from './prompt/prefix.ts';
 import { titleOf } from '../base/title.ts';
 import { answerRecordedQuestion, answerQuestion } from './questions/record-answer.ts';
@@ -91,20 +91,21 @@ export class Engine {
     const { agent, rights, cwd, model } = request;
     const { onAsk } = this.deps.inbox;
     const firstPrompt = request.prompt;
-    const isIsolated = request.worktree !== undefined;
+    const { isolation, worktree, ...refused } = planRootIsolation(this.deps, request);
+    const isIsolated = worktree !== undefined;
     const placement = { agent, rights, cwd, isRoot: true, isIsolated, model, firstPrompt, onAsk };
-    const setup = prepareAgent(this.deps, placement);
+    const setup = prepareAgent(this.deps, { ...placement, ...refused });
     const unusable = findUnusableReason(agent, setup);
     if (unusable !== null) throw new UsageError(unusable);
     const id = request.id ?? newId();
     const description = request.description ?? titleOf(request.prompt);
-    const { worktree, ...requested } = request;
+    const { worktree: _, ...requested } = request;
     const place = placeRoot(this.deps, { id, cwd, description, worktree }, rights);
     const run = createTask(this.context, new TaskTree(id, this.deps), {
       ...requested,
       ...place,
       id,
-      isolation: findOwnIsolation(this.deps, agent),
+      isolation,
       personText: request.personText ?? request.prompt,
       setup,
       limits: combineLimits({ config: settings.rootLimits, definition: agent.limits, call: {} }),

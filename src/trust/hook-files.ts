@@ -1,8 +1,11 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { isJsonObject } from '../base/json.ts';
+import { parseJsonLine } from '../base/jsonl.ts';
 import { projectClaudeFiles, userClaudeFile } from '../config/claude-files.ts';
 import { userConfigDirectory, type UserEnvironment } from '../config/paths.ts';
 import { MAX_SETTINGS_BYTES, readUserSettingsFile } from '../config/settings-file.ts';
 import type { HookSource } from '../protocol/hook.ts';
+import { lstatIfPresent } from '../sys/files/path-lookup.ts';
 import { projectRoot } from '../sys/files/project-directories.ts';
 import {
   readProjectFile,
@@ -44,7 +47,11 @@ export function listProjectHookFiles(cwd: string, home: string): readonly Projec
 
 /** Tells whether a file may hold hooks. Most settings files hold none, and then nobody has to trust them for that. */
 export function mayHoldHooks(text: string | Buffer): boolean {
-  return text.includes('"hooks"');
+  if (!text.includes('"hooks"')) return false;
+  const value = parseJsonLine(text.toString('utf8'));
+  if (!isJsonObject(value)) return true;
+  const { hooks } = value;
+  return !isJsonObject(hooks) || Object.keys(hooks).length > 0;
 }
 
 /**
@@ -71,7 +78,9 @@ export function readHookFiles(
   for (const request of listProjectHookFiles(cwd, user.home)) {
     const { path } = request;
     const content = readProjectFile(request, TRUST_ALL);
-    if (content.kind === 'refused') problems.push(`${path}: ${content.reason}`);
+    // A settings file that cannot be read is reported with its permissions.
+    const isReported = basename(path) !== HOOKS_FILE || lstatIfPresent(path) === undefined;
+    if (content.kind === 'refused' && !isReported) problems.push(`${path}: ${content.reason}`);
     if (content.kind !== 'read' || !mayHoldHooks(content.bytes)) continue;
     const reading = readProjectFile(request, trust);
     if (reading.kind === 'read') {

@@ -4,6 +4,7 @@ import { onAbort } from '../base/async.ts';
 import type { Environment } from '../sys/env.ts';
 import { findTrustedProgram } from '../sys/processes/find-program.ts';
 import { endMarkedProcesses, spawnProcessGroup } from '../sys/processes/process-group.ts';
+import { START_CHECK } from '../sys/processes/start-check.ts';
 import { ErrorOutput } from '../sys/processes/server-process.ts';
 
 /** The repository and files on which a git command works. All paths are absolute. */
@@ -37,6 +38,13 @@ export class GitError extends MusterError {
     this.output = output;
   }
 }
+
+/**
+ * The arguments of a shell that becomes a program after the start check. A process does not have its environment, and so
+ * not the mark, between its creation and `exec`. If Muster is killed just then, recovery does not find the process, and
+ * nothing may begin in it later. Once the shell has asked, it has the mark.
+ */
+const START = ['-c', [...START_CHECK, 'exec "$@"'].join('\n'), 'muster'];
 
 /** The maximum output of a command, in bytes. */
 const MAX_OUTPUT_BYTES = 512 * 1024 * 1024;
@@ -157,7 +165,7 @@ export class WorkspaceGit {
     { input = '', codes = [0] }: GitRunOptions = {},
   ): Promise<Buffer> {
     this.#signal.throwIfAborted();
-    const group = spawnProcessGroup(this.#program, args, {
+    const group = spawnProcessGroup('/bin/sh', [...START, this.#program, ...args], {
       cwd: place.workTree,
       env: {
         ...this.#environment,
@@ -166,6 +174,7 @@ export class WorkspaceGit {
         ...(place.index === undefined ? {} : { GIT_INDEX_FILE: place.index }),
       },
       hasInput: true,
+      startCheck: true,
     });
     const errors = new ErrorOutput(group.stderr);
     const chunks: Buffer[] = [];

@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
 import { MusterError } from '../base/errors.ts';
 import type { LandingState } from '../protocol/workspace.ts';
+import type { PathDifference } from './difference.ts';
 import {
+  listLandedChanges,
   listLandingNumbers,
   numberedDirectory,
+  openJournalContents,
   readJournal,
   unfinishedDirectory,
   type LandingJournal,
@@ -56,7 +59,9 @@ function findLandingState(record: WorkspaceRecord, directory: string): LandingSt
   if (status === 'removed') {
     if (isDiscarded === true) return 'discarded';
     if (last === undefined) return 'gone';
-    return last.kind === 'apply' ? 'landed' : 'undone';
+    // An undo may have taken back a landing whose journal is damaged now.
+    const isUndone = last.kind === 'undo' || findUndoneLanding(directory) !== null;
+    return isUndone ? 'undone' : 'landed';
   }
   // The process has died after the landing and before the removal of the workspace.
   const hasLanded =
@@ -64,18 +69,63 @@ function findLandingState(record: WorkspaceRecord, directory: string): LandingSt
   return hasLanded ? 'landed' : 'open';
 }
 
+/** A finished landing of a workspace. */
+export interface StoredLanding {
+  readonly number: number;
+  /** The directory of its journal. Absolute. */
+  readonly directory: string;
+  readonly journal: LandingJournal;
+}
+
 /** Finds the newest finished landing of a workspace, or the newest one of a kind. A damaged journal counts as none. */
 export function findNewestLanding(
   directory: string,
   kind?: LandingJournal['kind'],
-): { readonly directory: string; readonly journal: LandingJournal } | null {
-  for (const number of listLandingNumbers(directory).toReversed()) {
-    const numbered = numberedDirectory(directory, number);
-    const journal = readJournalIfWhole(numbered);
-    if (journal !== null && (kind === undefined || journal.kind === kind))
-      return { directory: numbered, journal };
+): StoredLanding | null {
+  for (const landing of listNewestFirst(directory)) {
+    if (kind === undefined || landing.journal.kind === kind) return landing;
   }
   return null;
+}
+
+/**
+ * Finds the landing that was undone last and whose changes have not landed again since. Null if there is none, or if the
+ * task has left other changes since, which have landed. A damaged journal counts as none.
+ */
+export function findUndoneLanding(directory: string): StoredLanding | null {
+  const repeated = new Set<number>();
+  for (const { journal } of listNewestFirst(directory)) {
+    const { kind, undoes, repeats } = journal;
+    if (kind === 'apply') {
+      if (repeats === undefined) return null;
+      repeated.add(repeats);
+    } else if (undoes !== null && !repeated.has(undoes)) {
+      return readLanding(directory, undoes);
+    }
+  }
+  return null;
+}
+
+function* listNewestFirst(directory: string): Iterable<StoredLanding> {
+  for (const number of listLandingNumbers(directory).toReversed()) {
+    const landing = readLanding(directory, number);
+    if (landing !== null) yield landing;
+  }
+}
+
+function readLanding(directory: string, number: number): StoredLanding | null {
+  const numbered = numberedDirectory(directory, number);
+  const journal = readJournalIfWhole(numbered);
+  return journal === null ? null : { number, directory: numbered, journal };
+}
+
+/** Reads the changes that a finished landing has made. Throws MusterError if its contents are damaged. */
+export function readLandedChanges({
+  directory,
+  journal,
+}: StoredLanding): readonly PathDifference[] {
+  using contents = openJournalContents(directory);
+  return listLandedChanges(journal, contents);
 }
 
 function readJournalIfWhole(directory: string): LandingJournal | null {

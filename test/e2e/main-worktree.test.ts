@@ -118,6 +118,31 @@ describe.concurrent('muster -p --worktree', () => {
     expect(existsSync(join(world.sandbox.data, 'workspaces', String(id)))).toBe(false);
   });
 
+  it('is what the definition of the main agent may ask for', async () => {
+    await using world = await openRepository();
+    const definition = { description: 'works alone', prompt: 'Work.', isolation: 'worktree' };
+    const agent = [
+      '--agents',
+      JSON.stringify({ loner: definition }),
+      '--agent',
+      'loner',
+      ...RIGHTS,
+    ];
+    const run = await world.run(['-p', 'echo two >> src/a.txt', ...agent]);
+    const id = /muster tasks apply (\w{12}) merges/.exec(run.stderr)?.[1] ?? '';
+    expect(run.stderr).toContain(`branch muster/${id}/echo-two-src-a-txt;`);
+    expect([read(world), branches(world)]).toEqual([
+      'one\n',
+      `main\nmuster/${id}/echo-two-src-a-txt`,
+    ]);
+    // Without a place for it, the agent works in the directory, and says so.
+    const unlogged = await world.run(['-p', 'echo two >> src/a.txt', '--no-log', ...agent]);
+    expect([unlogged.code, read(world)]).toEqual([0, 'one\ntwo\n']);
+    expect(unlogged.stderr).toContain('this run keeps no log');
+    const [request] = world.model.requests.slice(-2);
+    expect(request?.systemParts.join('\n')).toContain('this run keeps no log');
+  });
+
   it('is refused without a log, and with a conversation that exists', async () => {
     await using world = await openRepository();
     const unlogged = await world.run(['-p', 'pwd', '--worktree', '--no-log']);

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -7,6 +7,7 @@ import {
   type RecordedRequest,
 } from '../../src/testing/index.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
+import { HAS_BUBBLEWRAP } from '../sys/sandbox/support.ts';
 import { envelopeOf, eventsOf, type Finished } from './muster.ts';
 import { findMarked, waitForMarked } from './processes.ts';
 import { bash, openWorld, type World } from './world.ts';
@@ -300,6 +301,30 @@ describe('a task with a process of its own', () => {
     expect(findMarked(world.mark)).toEqual([]);
   });
 
+  it.runIf(HAS_BUBBLEWRAP)(
+    'runs in the sandbox, and fails with the cause when it is killed there',
+    async () => {
+      let hangs = true;
+      await using world = await openTaskWorld({
+        child: [[file('Read', { file_path: 'src/a.txt' })]],
+        hangs: () => hangs,
+      });
+      const run = world.start(['-p', 'go', ...FLAGS, '--output-format', 'stream-json']);
+      await world.model.received(3);
+      const inside = findMarked(world.mark).find((pid) => isInOtherNamespace(pid) && isNode(pid));
+      if (inside === undefined) throw new Error('no process of a task is in a sandbox');
+      process.kill(inside, 'SIGKILL');
+      hangs = false;
+      const finished = await run.finished;
+      expect(childEnd(finished)).toEqual({
+        code: 'INTERNAL_ERROR',
+        message: 'the process of the task was killed by SIGKILL',
+        retryable: false,
+      });
+      expect(findMarked(world.mark)).toEqual([]);
+    },
+  );
+
   it('obeys the rules that deny a tool or a path', async () => {
     await using world = await openTaskWorld({
       child: [
@@ -328,6 +353,14 @@ describe('a task with a process of its own', () => {
     expect(existsSync(join(world.sandbox.workspace, 'src/c.txt'))).toBe(false);
   });
 });
+
+function isInOtherNamespace(pid: number): boolean {
+  return readlinkSync(`/proc/${pid}/ns/pid`) !== readlinkSync('/proc/self/ns/pid');
+}
+
+function isNode(pid: number): boolean {
+  return readlinkSync(`/proc/${pid}/exe`) === process.execPath;
+}
 
 function isTaskProcess(pid: number): boolean {
   return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('task-process.js');

@@ -74,7 +74,10 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     trustsProject: options.trustProject === true,
     changes: storage.changes.load,
   });
-  const workspaces = await openWorkspaces(session, options, { canWriteDataDir });
+  const workspaces = await openWorkspaces(session, options, {
+    canWriteDataDir,
+    agents: agents.current.items,
+  });
   const web = loadWebAccess(session.environment);
   const hooks = await openSessionHooks(session, { sandbox: storage.sandbox, web });
   const engine = await createEngine(options, {

@@ -1,4 +1,5 @@
 import { UsageError } from '../../base/errors.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { MusterOptions } from '../setup/options.ts';
 import {
   createSessionWorkspaces,
@@ -7,13 +8,21 @@ import {
 import type { SessionConfig } from './session-config.ts';
 
 /**
- * Opens the workspaces of a session. Throws UsageError if its conversations are to work in workspaces and there can be
- * none.
+ * Opens the workspaces of a session, ready for conversations that work in one. Throws UsageError if all of them are to and
+ * there can be no workspaces.
+ *
+ * @param places `agents`: the definitions of the session
  */
 export async function openWorkspaces(
   { loaded, environment, directory, roots }: SessionConfig,
   { attended = false, worktree }: MusterOptions,
-  { canWriteDataDir }: { readonly canWriteDataDir: boolean },
+  {
+    canWriteDataDir,
+    agents,
+  }: {
+    readonly canWriteDataDir: boolean;
+    readonly agents: readonly Pick<AgentDefinition, 'isolation'>[];
+  },
 ): Promise<SessionWorkspacePort> {
   const workspaces = createSessionWorkspaces({
     settings: loaded.config.workspaces,
@@ -21,8 +30,9 @@ export async function openWorkspaces(
     dataDir: canWriteDataDir ? directory : null,
     keepsOpen: attended,
   });
+  const isAskedFor = agents.some(({ isolation }) => isolation === 'worktree');
+  if (worktree !== undefined || isAskedFor) await workspaces.prepare();
   if (worktree === undefined) return workspaces;
-  await workspaces.prepare();
   const problem = workspaces.findProblem(roots[0]);
   if (problem !== null) throw new UsageError(`--worktree: ${problem}`);
   return workspaces;

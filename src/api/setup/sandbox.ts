@@ -7,6 +7,7 @@ import type { SandboxSettings } from '../../sys/sandbox/open-sandbox.ts';
 import {
   createMachineSandbox,
   createUnavailableSandbox,
+  EMPTY_FILE,
   type Confinement,
   type Sandbox,
 } from '../../sys/sandbox/sandbox.ts';
@@ -16,6 +17,8 @@ import { toRealPath } from '../../sys/files/real-path.ts';
 
 /** The subdirectory of the records directory to which protected files are moved out of workspaces. */
 const MOVED_FILES = 'removed';
+/** The entries of the records directory that are no records. */
+const OTHER_ENTRIES: ReadonlySet<string> = new Set([MOVED_FILES, EMPTY_FILE]);
 
 export interface SandboxOptions extends UserEnvironment {
   readonly kind: Config['sandbox']['kind'];
@@ -143,7 +146,7 @@ function homeInUserDatabase(home: string): string {
  * loaded.
  */
 function hasRecords(records: string): boolean {
-  return existsSync(records) && readdirSync(records).some((name) => name !== MOVED_FILES);
+  return existsSync(records) && readdirSync(records).some((name) => !OTHER_ENTRIES.has(name));
 }
 
 /**

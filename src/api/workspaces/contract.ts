@@ -31,11 +31,10 @@ export type LandingOutcome =
       readonly id: string;
       /** The changed paths. None if the files contain all changes already. */
       readonly paths: readonly string[];
-      /**
-       * The parts that somebody else has changed meanwhile and that were left as they are: paths, refs of git, and entries
-       * of its index.
-       */
+      /** The paths that somebody else has changed meanwhile, and that were left as they are. */
       readonly left: readonly string[];
+      /** The same in the repository: names of refs, and descriptions of entries of the index. */
+      readonly leftInGit: readonly string[];
       /** The new commit of the branch; null if there is none. */
       readonly commit: string | null;
       /** The reason why the workspace stays although its changes have landed; null if it does not. */
@@ -46,7 +45,9 @@ export type LandingOutcome =
       readonly id: string;
       /** The paths that somebody else has changed meanwhile, and that stay as they are. */
       readonly left: readonly string[];
-      /** The directory with the earlier contents of these paths; null if there are none. Absolute. */
+      /** The same in the repository: names of refs, and descriptions of entries of the index. */
+      readonly leftInGit: readonly string[];
+      /** The directory with the earlier contents of the paths in `left`; null if there are none. Absolute. */
       readonly keptAt: string | null;
     }
   | {

@@ -1,6 +1,9 @@
 import { formatDiff } from '../../workspaces/format-diff.ts';
-import { listLandedChanges, openJournalContents } from '../../workspaces/landing/journal.ts';
-import { findNewestLanding } from '../../workspaces/landing-state.ts';
+import {
+  findNewestLanding,
+  findUndoneLanding,
+  readLandedChanges,
+} from '../../workspaces/landing-state.ts';
 import { listDifferences } from '../../workspaces/list-differences.ts';
 import {
   isDamagedWorkspace,
@@ -29,9 +32,9 @@ export async function readLeftDiff(
     const text = formatDiff(await listDifferences(record, access), maxLength);
     return { text, hasLanded: false };
   }
-  const landing = findNewestLanding(directory, 'apply');
+  const undone = findUndoneLanding(directory);
+  const landing = undone ?? findNewestLanding(directory, 'apply');
   if (landing === null) return null;
-  using contents = openJournalContents(landing.directory);
-  const text = formatDiff(listLandedChanges(landing.journal, contents), maxLength);
-  return { text, hasLanded: true };
+  const text = formatDiff(readLandedChanges(landing), maxLength);
+  return { text, hasLanded: undone === null };
 }

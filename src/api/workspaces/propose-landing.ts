@@ -17,11 +17,11 @@ import type { HeadTree } from '../../workspaces/landing/head-tree.ts';
 import { land, type LandingContext } from '../../workspaces/landing/land.ts';
 import { planLanding, type LandingPlan } from '../../workspaces/landing/plan-landing.ts';
 import { mergeDifferences } from '../../workspaces/merge/merge-differences.ts';
-import { listDifferences } from '../../workspaces/list-differences.ts';
 import type { Conflict } from '../../workspaces/merge/conflict.ts';
 import type { ConflictHunk } from '../../workspaces/merge/merge-text.ts';
-import { workspaceDirectory, type WorkspaceRecord } from '../../workspaces/record.ts';
+import { workspaceDirectory } from '../../workspaces/record.ts';
 import type { LandingForm } from './contract.ts';
+import type { LandableWork } from './landable-work.ts';
 import { removeLanded } from './remove-landed.ts';
 import { checkMergedFiles } from './check-merged-files.ts';
 
@@ -35,14 +35,14 @@ export interface LandingOptions {
   readonly form: LandingForm;
 }
 
-/** Merges the changes of a workspace with the present files of its source. Writes nothing. */
+/** Merges the changes of a task with the present files of the source of its workspace. Writes nothing. */
 export async function proposeLanding(
-  record: WorkspaceRecord,
+  work: LandableWork,
   options: LandingOptions,
 ): Promise<LandingProposal> {
-  const { environment, signal } = options;
-  const differences = await listDifferences(record, { environment, signal });
-  const plan = planLanding(differences, record.source);
+  const { signal } = options;
+  const { record, repeats } = work;
+  const plan = planLanding(work.differences, record.source);
   if (plan.kind === 'conflicts') {
     return { ok: false, conflicts: plan.conflicts.map(toLandingConflict) };
   }
@@ -56,10 +56,11 @@ export async function proposeLanding(
       const commit =
         options.form === 'files' || record.git === undefined
           ? null
-          : await prepareLandingCommit(record, differences, options);
+          : await prepareLandingCommit(work, options);
       signal.throwIfAborted();
-      await land(plan, createLandingContext(record.id, options), commit);
-      const kept = await removeLanded(record, options);
+      await land(plan, createLandingContext(record.id, options), { git: commit, repeats });
+      // The workspace of an undone landing is gone already.
+      const kept = repeats === null ? await removeLanded(record, options) : null;
       return { commit: commit?.ref?.after ?? null, kept };
     },
   };
@@ -67,19 +68,16 @@ export async function proposeLanding(
 
 /** Makes the commit of a landing. Throws CONFLICT if the changes can't be merged with the last commit. */
 async function prepareLandingCommit(
-  record: WorkspaceRecord,
-  differences: readonly PathDifference[],
+  { record, differences, tip }: LandableWork,
   { form, environment, signal }: LandingOptions,
 ): Promise<GitChange | null> {
-  const { git, result, id, description } = record;
-  // The uncommitted changes of the user, from which the task may have begun, must not get into the history.
-  const tip = form === 'commits' && git?.head === git?.base ? (result?.commit ?? null) : null;
+  const { id, description } = record;
   const title = sanitizeLine(titleOf(description));
   const request = {
     record,
     paths: differences.flatMap(({ path, from }) => (from === undefined ? [path] : [from, path])),
     message: `${title === '' ? 'Land the changes of a task' : title}\n\nTask: ${id}\n`,
-    ...(tip === null ? {} : { mergedCommit: tip }),
+    ...(form !== 'commits' || tip === null ? {} : { mergedCommit: tip }),
     merge: (head: HeadTree) => {
       const { changes, conflicts } = mergeDifferences(differences, head);
       if (conflicts.length === 0) return changes;

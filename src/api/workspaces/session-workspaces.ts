@@ -70,6 +70,8 @@ class SessionWorkspaces implements SessionWorkspacePort {
   findProblem(cwd: string): string | null {
     if (this.#parts.dataDir === null)
       return 'this run keeps no log, so the changes of a workspace could not be found again.';
+    if (this.#plans === null)
+      return 'the session began before a definition asked for a workspace; a new session can give one.';
     try {
       this.#plan({ id: 'aaaaaaaa', cwd, description: '' });
       return null;
@@ -154,7 +156,7 @@ class SessionWorkspaces implements SessionWorkspacePort {
   }
 
   async #end({ id }: WorkspaceTask): Promise<WorkspaceResult> {
-    const record = await this.#requireRecord(id);
+    const record = await this.#requireOpen(id);
     const { endWorkspace } = await import('../../workspaces/end.ts');
     // What the task left is recorded even if it was stopped.
     const { signal } = new AbortController();
@@ -181,16 +183,17 @@ class SessionWorkspaces implements SessionWorkspacePort {
 
   async diff(id: string, maxLength: number, signal: AbortSignal): Promise<string> {
     const record = await this.#requireRecord(id);
-    const [{ formatDiff }, { listDifferences }] = await Promise.all([
+    const [{ formatDiff }, { readLandableWork }] = await Promise.all([
       import('../../workspaces/format-diff.ts'),
-      import('../../workspaces/list-differences.ts'),
+      import('./landable-work.ts'),
     ]);
     const { environment } = this.#parts;
-    return formatDiff(await listDifferences(record, { environment, signal }), maxLength);
+    const { differences } = await readLandableWork(record, { environment, signal });
+    return formatDiff(differences, maxLength);
   }
 
   async discard(id: string, signal: AbortSignal): Promise<void> {
-    const record = await this.#requireRecord(id);
+    const record = await this.#requireOpen(id);
     const { discardWorkspace } = await import('../../workspaces/remove.ts');
     await discardWorkspace(record, { environment: this.#parts.environment, signal });
   }
@@ -201,18 +204,17 @@ class SessionWorkspaces implements SessionWorkspacePort {
   ): Promise<LandingProposal> {
     const found = await this.#requireRecord(id);
     const { dataDir, environment } = this.#parts;
-    const [{ proposeLanding }, { endWorkspace }] = await Promise.all([
+    const [{ proposeLanding }, { endWorkspace }, { readLandableWork }] = await Promise.all([
       import('./propose-landing.ts'),
       import('../../workspaces/end.ts'),
+      import('./landable-work.ts'),
     ]);
     // If the process of the task has died, what it left is not recorded yet.
-    const record =
-      found.result === undefined
-        ? (await endWorkspace(found, { environment, signal })).record
-        : found;
-    if (record.status === 'removed')
+    const isRecorded = found.result !== undefined || !OPEN_STATUSES.has(found.status);
+    const record = isRecorded ? found : (await endWorkspace(found, { environment, signal })).record;
+    if (!isRecorded && record.status === 'removed')
       return { ok: true, files: [], land: async () => ({ commit: null, kept: null }) };
-    return await proposeLanding(record, {
+    return await proposeLanding(await readLandableWork(record, { environment, signal }), {
       dataDir: dataDir ?? '',
       environment,
       signal,
@@ -242,10 +244,17 @@ class SessionWorkspaces implements SessionWorkspacePort {
 
   async #requireRecord(id: string): Promise<WorkspaceRecord> {
     const record = await this.#findRecord(id);
-    if (record !== null && OPEN_STATUSES.has(record.status)) return record;
-    const why =
-      record === null ? 'has no workspace' : `has no workspace any more: it was ${record.status}`;
-    throw new MusterError('NOT_FOUND', `task ${id} ${why}`);
+    if (record === null) throw new MusterError('NOT_FOUND', `task ${id} has no workspace`);
+    return record;
+  }
+
+  async #requireOpen(id: string): Promise<WorkspaceRecord> {
+    const record = await this.#requireRecord(id);
+    if (OPEN_STATUSES.has(record.status)) return record;
+    throw new MusterError(
+      'NOT_FOUND',
+      `task ${id} has no workspace any more: it was ${record.status}`,
+    );
   }
 }
 
@@ -265,12 +274,14 @@ export async function finishLandings(
     { recoverLanding },
     { createLandingContext },
     { removeRecovered },
+    { withWorkspaceHold },
     { isDamagedWorkspace, readWorkspaceRecord, workspaceDirectory },
   ] = await Promise.all([
     import('../../workspaces/landing/unfinished.ts'),
     import('../../workspaces/landing/land.ts'),
     import('./propose-landing.ts'),
     import('./remove-landed.ts'),
+    import('./workspace-hold.ts'),
     import('../../workspaces/record.ts'),
   ]);
   const { signal } = new AbortController();
@@ -278,13 +289,15 @@ export async function finishLandings(
     if (!roots.some((root) => isInside(source, root) || isInside(root, source))) continue;
     try {
       const context = createLandingContext(task, { dataDir, environment, signal });
-      const { left } = await recoverLanding('continue', context);
+      const { left, leftInGit } = await withWorkspaceHold(task, context.directory, () =>
+        recoverLanding('continue', context),
+      );
       const record = readWorkspaceRecord(workspaceDirectory(dataDir, task));
       if (!isDamagedWorkspace(record)) await removeRecovered(record, { dataDir, environment });
       const skipped =
-        left.length === 0
+        left.length + leftInGit.length === 0
           ? ''
-          : `; left as they are, because they changed since: ${left.join(', ')}`;
+          : `; left as they are, because they changed since: ${[...left, ...leftInGit].join(', ')}`;
       onNotice(
         kind === 'apply'
           ? `the changes of task ${task}, whose landing in ${source} was interrupted, are complete now (muster tasks apply ${task} --undo takes them back)${skipped}`
@@ -292,6 +305,8 @@ export async function finishLandings(
       );
     } catch (thrown) {
       if (!(thrown instanceof MusterError)) throw thrown;
+      // Another process was at work on the landing, and has ended it meanwhile.
+      if (!existsSync(join(all, task, 'landing'))) continue;
       onNotice(
         `the interrupted ${kind === 'apply' ? 'landing' : 'undoing of the landing'} of task ${task} could not be finished: ${thrown.message}; muster tasks apply ${task} --continue finishes it later, and --abort takes it back`,
       );

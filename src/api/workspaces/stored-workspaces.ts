@@ -7,10 +7,13 @@ import type { TaskStore } from '../../store/task-store.ts';
 import type { Environment } from '../../sys/env.ts';
 import { endWorkspace, type WorkspaceEnd } from '../../workspaces/end.ts';
 import { formatDiff } from '../../workspaces/format-diff.ts';
-import { listDifferences } from '../../workspaces/list-differences.ts';
 import { planLanding } from '../../workspaces/landing/plan-landing.ts';
 import { readLandingState } from '../../workspaces/landing-state.ts';
-import { undoLanding, recoverLanding } from '../../workspaces/landing/land.ts';
+import {
+  undoLanding,
+  recoverLanding,
+  type FinishedLanding,
+} from '../../workspaces/landing/land.ts';
 import { listUnfinishedLandings } from '../../workspaces/landing/unfinished.ts';
 import {
   isDamagedWorkspace,
@@ -23,6 +26,7 @@ import { discardWorkspace } from '../../workspaces/remove.ts';
 import { findHolder, requireNotHeld, withWorkspaceHold } from './workspace-hold.ts';
 import { createCommandRunner, findHiddenPaths } from './command-runner.ts';
 import { createLandingContext, proposeLanding, toLandingConflict } from './propose-landing.ts';
+import { hasFiles, noChanges, readLandableWork, type LandableWork } from './landable-work.ts';
 import { readLeftDiff } from './left-diff.ts';
 import { pruneWorkspaces } from './prune-workspaces.ts';
 import { removeRecovered } from './remove-landed.ts';
@@ -49,15 +53,15 @@ export function openStoredWorkspaces(parts: StoredParts): StoredWorkspaces {
     list: () => listWorkspaces(dataDir).flatMap((each) => (isDamagedWorkspace(each) ? [] : [each])),
     unfinished: () => listUnfinishedLandings(join(dataDir, 'workspaces')),
     async diff(prefix) {
-      const record = requireOpen(findRecord(parts, prefix));
-      return formatDiff(await listDifferences(record, access), MAX_DIFF_LENGTH);
+      const { differences } = await readLandableWork(findRecord(parts, prefix), access);
+      return formatDiff(differences, MAX_DIFF_LENGTH);
     },
     async preview(prefix) {
-      const found = requireOpen(findRecord(parts, prefix));
+      const found = findRecord(parts, prefix);
       requireIdle(parts, found);
-      const { record } = await readEnd(parts, found);
-      if (record.status !== 'ended') return { diff: '', files: 0, conflicts: [] };
-      const differences = await listDifferences(record, access);
+      const work = await readWorkOfEnded(parts, found);
+      if (work === null) return { diff: '', files: 0, conflicts: [] };
+      const { record, differences } = work;
       const diff = formatDiff(differences, MAX_DIFF_LENGTH);
       const plan = planLanding(differences, record.source);
       return plan.kind === 'conflicts'
@@ -67,29 +71,27 @@ export function openStoredWorkspaces(parts: StoredParts): StoredWorkspaces {
     leftDiff: (id, maxLength) => readLeftDiff(id, maxLength, { dataDir, ...access }),
     landingState: (id) => readLandingState(dataDir, id),
     apply: (prefix, form) =>
-      withIdleWorkspace(parts, prefix, (record) => applyWorkspace(parts, record, form)),
-    async undo(prefix) {
-      const { id } = findRecord(parts, prefix);
-      const outcome = await undoLanding(createLandingContext(id, parts));
-      return outcome.kind === 'conflicts'
-        ? { kind: 'conflicts', id, conflicts: outcome.conflicts.map(toLandingConflict) }
-        : { ...NOTHING_LANDED, id, paths: outcome.paths, left: outcome.left };
-    },
-    async recover(prefix, action) {
-      const record = findRecord(parts, prefix);
-      const { id } = record;
-      const outcome = await recoverLanding(action, createLandingContext(id, parts));
-      if (outcome.kind === 'aborted') {
-        const { left, keptAt } = outcome;
-        return { kind: 'aborted', id, left, keptAt };
-      }
-      await removeRecovered(record, parts);
-      return { ...NOTHING_LANDED, id, paths: outcome.paths, left: outcome.left };
-    },
+      withIdleTask(parts, prefix, (record) => applyWork(parts, record, form)),
+    undo: (prefix) =>
+      withHold(parts, prefix, async ({ id }) => {
+        const outcome = await undoLanding(createLandingContext(id, parts));
+        if (outcome.kind === 'conflicts')
+          return { kind: 'conflicts', id, conflicts: outcome.conflicts.map(toLandingConflict) };
+        return { ...NOTHING_LANDED, id, ...toDone(outcome) };
+      }),
+    recover: (prefix, action) =>
+      withHold(parts, prefix, async (record) => {
+        const { id } = record;
+        const outcome = await recoverLanding(action, createLandingContext(id, parts));
+        if (outcome.kind === 'aborted') return { ...outcome, id };
+        await removeRecovered(record, parts);
+        return { ...NOTHING_LANDED, id, ...toDone(outcome) };
+      }),
     prune: (endedBefore) =>
       pruneWorkspaces({ ...parts, isActive: createActivityTest(parts) }, endedBefore),
     discard: (prefix) =>
-      withIdleWorkspace(parts, prefix, async (record) => {
+      withIdleTask(parts, prefix, async (found) => {
+        const record = requireOpen(found);
         const files = existsSync(record.tree) ? (await readEnd(parts, record)).files : [];
         await discardWorkspace(record, access);
         return { id: record.id, files };
@@ -98,9 +100,20 @@ export function openStoredWorkspaces(parts: StoredParts): StoredWorkspaces {
 }
 
 /** A landing that has changed nothing. */
-const NOTHING_LANDED = { kind: 'landed', paths: [], left: [], commit: null, kept: null } as const;
+const NOTHING_LANDED = {
+  kind: 'landed',
+  paths: [],
+  left: [],
+  leftInGit: [],
+  commit: null,
+  kept: null,
+} as const;
 
-async function applyWorkspace(
+function toDone({ paths, left, leftInGit }: FinishedLanding) {
+  return { paths, left, leftInGit };
+}
+
+async function applyWork(
   parts: StoredParts,
   found: WorkspaceRecord,
   form: LandingForm,
@@ -112,8 +125,9 @@ async function applyWorkspace(
       `the changes of task ${id} cannot be landed: their source ${found.source} no longer exists; restore that directory, or discard the changes (muster tasks discard ${id})`,
     );
   }
-  const { record, commits } = await readEnd(parts, found);
-  if (record.status !== 'ended') return { ...NOTHING_LANDED, id };
+  const work = await readWorkOfEnded(parts, found);
+  if (work === null) return { ...NOTHING_LANDED, id };
+  const { record } = work;
   const criteria = readCriteria(parts.store, id);
   const check =
     criteria === null
@@ -123,9 +137,7 @@ async function applyWorkspace(
           hidden: await findHiddenPaths(record.source, parts),
           run: createCommandRunner(parts),
         };
-  // Without commits of the task itself, there is nothing to keep apart.
-  const chosen = form === 'commits' && commits === 0 ? 'squash' : form;
-  const proposal = await proposeLanding(record, { ...parts, check, form: chosen });
+  const proposal = await proposeLanding(work, { ...parts, check, form });
   if (!proposal.ok) return { kind: 'conflicts', id, conflicts: proposal.conflicts };
   const paths = proposal.files.map(({ path }) => relative(record.source, path));
   if (paths.length === 0) return { ...NOTHING_LANDED, id };
@@ -137,17 +149,39 @@ async function applyWorkspace(
  * Does work with the workspace of a task while no process works on the task, and none can begin to. Throws CONFLICT if
  * one does, or has its conversation open.
  */
-async function withIdleWorkspace<T>(
+async function withIdleTask<T>(
   parts: StoredParts,
   prefix: string,
   work: (record: WorkspaceRecord) => Promise<T>,
 ): Promise<T> {
-  const { id, tree } = requireOpen(findRecord(parts, prefix));
-  return await withWorkspaceHold(id, dirname(tree), async () => {
-    requireNotAtWork(parts, id);
-    // It may have changed before the hold.
-    return await work(requireOpen(findRecord(parts, id)));
+  return await withHold(parts, prefix, async (record) => {
+    requireNotAtWork(parts, record.id);
+    return await work(record);
   });
+}
+
+/** Does work while this process holds the workspace of a task. Throws CONFLICT if another process holds it. */
+async function withHold<T>(
+  parts: StoredParts,
+  prefix: string,
+  work: (record: WorkspaceRecord) => Promise<T>,
+): Promise<T> {
+  const { id, tree } = findRecord(parts, prefix);
+  // The record may have changed before the hold.
+  return await withWorkspaceHold(id, dirname(tree), () => work(findRecord(parts, id)));
+}
+
+/**
+ * Reads the changes of a task on which no process works. Null if it has left none. Throws NOT_FOUND if they have landed or
+ * were discarded.
+ */
+async function readWorkOfEnded(
+  parts: StoredParts,
+  found: WorkspaceRecord,
+): Promise<LandableWork | null> {
+  if (!hasFiles(found)) return await readLandableWork(found, parts);
+  const { record } = await readEnd(parts, found);
+  return hasFiles(record) ? await readLandableWork(record, parts) : null;
 }
 
 /**
@@ -157,10 +191,9 @@ async function withIdleWorkspace<T>(
 async function readEnd(
   { environment, signal }: StoredParts,
   record: WorkspaceRecord,
-): Promise<Pick<WorkspaceEnd, 'record' | 'files' | 'commits'>> {
-  const { result } = record;
-  if (!existsSync(record.tree) && typeof result?.commit === 'string')
-    return { record, files: [], commits: result.commits ?? 0 };
+): Promise<Pick<WorkspaceEnd, 'record' | 'files'>> {
+  if (!existsSync(record.tree) && typeof record.result?.commit === 'string')
+    return { record, files: [] };
   return await endWorkspace(record, { environment, signal });
 }
 
@@ -189,13 +222,8 @@ function findRecord({ dataDir }: StoredParts, prefix: string): WorkspaceRecord {
 }
 
 function requireOpen(record: WorkspaceRecord): WorkspaceRecord {
-  if (record.status === 'ready' || record.status === 'ended') return record;
-  const { id, status, isDiscarded } = record;
-  const state = isDiscarded === true ? 'discarded' : status;
-  throw new MusterError(
-    'NOT_FOUND',
-    `the workspace of task ${id} is ${state}, so there are no changes`,
-  );
+  if (hasFiles(record)) return record;
+  throw noChanges(record);
 }
 
 /** Returns a function that tells whether a process works on a task, or has its conversation open. */

@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import { nodeFiles } from '../../store/files/node-files.ts';
@@ -12,7 +13,7 @@ const LOCK_NAME = 'session';
  * @param directory the directory of the workspace
  */
 export function findHolder(directory: string): number | null {
-  const locks = new OwnerLocks(nodeFiles, createProcessPort(), directory);
+  const locks = new OwnerLocks(nodeFiles, createProcessPort(), ownersDirectory(directory));
   return locks.findLiveOwner(join(directory, LOCK_NAME))?.pid ?? null;
 }
 
@@ -28,7 +29,9 @@ export function requireNotHeld(id: string, directory: string): void {
  * @param directory the directory of the workspace, which exists
  */
 export function holdWorkspace(id: string, directory: string): () => void {
-  const locks = new OwnerLocks(nodeFiles, createProcessPort(), directory);
+  const owners = ownersDirectory(directory);
+  mkdirSync(owners, { recursive: true, mode: 0o700 });
+  const locks = new OwnerLocks(nodeFiles, createProcessPort(), owners);
   const lock = join(directory, LOCK_NAME);
   const owner = locks.acquire(lock);
   if (owner !== undefined) {
@@ -53,6 +56,11 @@ export async function withWorkspaceHold<T>(
   } finally {
     release();
   }
+}
+
+/** Returns the directory of the files that describe owners. Other names in the workspace look like the names of these. */
+function ownersDirectory(directory: string): string {
+  return join(directory, '.locks');
 }
 
 function heldError(id: string, pid: number): MusterError {

@@ -9,7 +9,8 @@ import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import { modelName, type ResolvedModel, type ModelDetails } from '../../protocol/model.ts';
 import type { ModeGrant, ModeToGrant, PermissionMode, Rights } from '../../protocol/permission.ts';
 import type { TaskLimits } from '../../protocol/task.ts';
-import { ISOLATIONS, type Isolation } from '../../protocol/workspace.ts';
+import type { Isolation } from '../../protocol/workspace.ts';
+import { planIsolation } from './plan-isolation.ts';
 import { findDelegable } from '../prompt/agent-types.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { restrictAgentToSkill } from '../prompt/skills.ts';
@@ -160,10 +161,10 @@ export function outlineChild(
   if (model instanceof MusterError) return model;
   const laterModels = resolveLaterModels(deps, { by, agent, request, model });
   if (laterModels instanceof MusterError) return laterModels;
-  const isolation = planIsolation(deps, { by, agent, request });
-  if (isolation instanceof MusterError) return isolation;
-  const { problem = null } = isolation;
-  const isIsolated = isolation.isolation === 'worktree';
+  const planned = planIsolation(deps, { cwd, agent, called: request.isolation });
+  if (planned instanceof MusterError) return planned;
+  const { isolation, ...refused } = planned;
+  const isIsolated = isolation === 'worktree';
   const placement = {
     agent,
     rights,
@@ -171,7 +172,7 @@ export function outlineChild(
     isRoot: false,
     model,
     isIsolated,
-    ...(problem === null ? {} : { isolationProblem: problem }),
+    ...refused,
     ...sameMoment,
   };
   const setup = prepareAgent(deps, placement);
@@ -187,67 +188,11 @@ export function outlineChild(
       call: request.maxTurns === undefined ? {} : { maxTurns: request.maxTurns },
     }),
     background: request.background ?? agent.background ?? false,
-    isolation: isolation.isolation,
+    isolation,
     setup,
     unusable: findUnusableReason(agent, setup),
   };
 }
-
-/** The isolation of a child, and the reason why it is not the one that the definition asks for. */
-interface PlannedIsolation {
-  readonly isolation: Isolation;
-  readonly problem?: string;
-}
-
-/**
- * Decides how a child is isolated. A call can ask for an isolation, but can't lift or change the one that the definition
- * asks for. If there can be none, a call that asks for it is wrong, and the child of a definition is told.
- */
-function planIsolation(
-  deps: Pick<SetupDeps, 'workspaces' | 'processes'>,
-  child: {
-    readonly by: Delegator;
-    readonly agent: AgentDefinition;
-    readonly request: ChildRequest;
-  },
-): PlannedIsolation | MusterError {
-  const { by, agent, request } = child;
-  const called = request.isolation ?? 'none';
-  const defined = ISOLATIONS.find((each) => each === agent.isolation) ?? 'none';
-  if (called !== 'none' && defined !== 'none' && called !== defined) {
-    const message = `isolation: the agent ${agent.name} asks for ${defined} itself, and a task has one isolation; leave the argument out`;
-    return new MusterError('INVALID_PARAM', message);
-  }
-  const requested = called === 'none' ? defined : called;
-  if (requested === 'none') return { isolation: 'none' };
-  const problem = ISOLATION_PROBLEMS[requested](deps, by);
-  if (problem === null) return { isolation: requested };
-  if (called !== 'none') return new MusterError('INVALID_PARAM', `isolation: ${problem}`);
-  return { isolation: 'none', problem };
-}
-
-/** Returns the isolation of a task that nobody has delegated. Only its agent can ask for one: a process. */
-export function findOwnIsolation(
-  { processes }: Pick<SetupDeps, 'processes'>,
-  { isolation }: Pick<AgentDefinition, 'isolation'>,
-): Isolation {
-  return isolation === 'process' && processes !== undefined ? isolation : 'none';
-}
-
-/** For each isolation, the function that returns the reason why a child can't have it, or null. */
-const ISOLATION_PROBLEMS: Readonly<
-  Record<
-    Exclude<Isolation, 'none'>,
-    (deps: Pick<SetupDeps, 'workspaces' | 'processes'>, by: Delegator) => string | null
-  >
-> = {
-  worktree: ({ workspaces }, { cwd }) =>
-    workspaces === undefined
-      ? 'there are no workspaces here; the task works in the directory of its parent.'
-      : workspaces.findProblem(cwd),
-  process: ({ processes }) =>
-    processes === undefined ? "tasks get no processes here; the task runs in Muster's." : null,
-};
 
 /**
  * Resolves the models that take over when the work of a child is not accepted: those of the call, or the usable ones of

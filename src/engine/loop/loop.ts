@@ -1,4 +1,4 @@
-import { errorInfo, type MusterError } from '../../base/errors.ts';
+import { errorInfo } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { runningCommands } from '../../protocol/state/owned-work.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
@@ -162,11 +162,19 @@ function completesWork(step: Step): boolean {
 }
 
 /** Starts the process of a task that has one. The first request does not wait for it. */
-async function openProcess({ processes, deadlines }: EngineDeps, run: TaskRun): Promise<void> {
+async function openProcess(deps: EngineDeps, run: TaskRun): Promise<void> {
+  const { processes, deadlines, sandbox, home } = deps;
   if (run.spec.isolation !== 'process' || processes === undefined) return;
   const { TaskProcess } = await import('../process/task-process.ts');
-  const onFailure = (error: MusterError) => run.fail(error);
-  run.process = new TaskProcess({ ...processes, taskId: run.spec.id, deadlines, onFailure });
+  run.process = new TaskProcess({
+    ...processes,
+    taskId: run.spec.id,
+    deadlines,
+    sandbox,
+    home,
+    readRights: () => run.permissions.rights,
+    onFailure: (error) => run.fail(error),
+  });
 }
 
 /** Tells whether something must be prepared before the first call of a task. */

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { MusterError } from '../../base/errors.ts';
 import { truncate } from '../../base/text.ts';
 import { isCpuLimitEnd } from '../../sys/processes/cpu-limit.ts';
@@ -92,8 +93,15 @@ function describeOwnEnd(
   }
   const last = printed.split('\n').findLast((line) => line.trim() !== '') ?? '';
   const quoted = last === '' ? '' : `: ${JSON.stringify(truncate(last, MAX_PRINTED_LENGTH))}`;
-  const how = signal === null ? `ended with exit code ${code}` : `was killed by ${signal}`;
+  const killedBy = signal ?? findSignal(code);
+  const how = killedBy === null ? `ended with exit code ${code}` : `was killed by ${killedBy}`;
   return { text: `${how}${quoted}`, isLimit: false };
+}
+
+/** Returns the signal that an exit code stands for: a sandbox reports the end of its program like a shell. */
+function findSignal(code: number | null): string | null {
+  const number = (code ?? 0) - 128;
+  return Object.entries(constants.signals).find(([, each]) => each === number)?.[0] ?? null;
 }
 
 function limit(text: string): Description {

@@ -61,12 +61,16 @@ export interface ProcessConnectionParts {
   readonly options: Pick<SpawnGroupOptions, 'cwd' | 'env' | 'monitored' | 'startCheck'>;
   readonly limits: ProcessLimits;
   readonly deadlines: Pick<Deadlines, 'after'>;
-  /**
-   * Called when the process has ended.
-   *
-   * @param error the reason; null if it was ended because the task, or its turn, was stopped
-   */
-  readonly onEnd: (error: MusterError | null) => void;
+  /** Called when the process has ended. */
+  readonly onEnd: (end: ConnectionEnd) => void;
+}
+
+/** The end of a process. */
+export interface ConnectionEnd {
+  /** The reason; null if it was ended because the task, or its turn, was stopped. */
+  readonly error: MusterError | null;
+  /** False if the sandbox of the process could not be set up, so that its program never ran. */
+  readonly hasBegun: boolean;
 }
 
 /** A call that runs in the process. */
@@ -81,7 +85,7 @@ export class ProcessConnection {
   private readonly group: ProcessGroup;
   private readonly printed: ErrorOutput;
   private readonly calls = new Map<number, RunningCall>();
-  private readonly ended: Promise<void>;
+  private readonly ended: Promise<ConnectionEnd>;
   private readonly cleanUps: (() => void)[] = [];
   private numbers = 0;
   private printedBytes = 0;
@@ -110,6 +114,11 @@ export class ProcessConnection {
       this.cleanUps.push(watchMemory({ taskId, pid: group.pid, maxBytes, onExceeded }));
     }
     this.ended = this.waitForEnd();
+  }
+
+  /** Resolves to null when the program begins. If it never does, resolves to the end of the process. */
+  async begin(): Promise<ConnectionEnd | null> {
+    return (await this.group.begun) ? null : await this.ended;
   }
 
   /** Runs a call. */
@@ -257,8 +266,8 @@ export class ProcessConnection {
     context.progress(String(line), shown);
   }
 
-  private async waitForEnd(): Promise<void> {
-    const { exited, stderr } = this.group;
+  private async waitForEnd(): Promise<ConnectionEnd> {
+    const { begun, exited, stderr } = this.group;
     const { code, signal, startError } = await exited.then(
       (exit): Omit<ProcessEnd, 'printed'> => exit,
       (thrown: unknown) => ({ code: null, signal: null, startError: errorMessage(thrown) }),
@@ -267,6 +276,7 @@ export class ProcessConnection {
     if (!stderr.closed) await Promise.race([once(stderr, 'close'), wait(STDERR_MS)]);
     for (const cleanUp of this.cleanUps) cleanUp();
     await this.group.end({ graceMs: 0 });
+    const hasBegun = await begun;
     const printed = this.printed.read();
     const end = { code, signal, printed, ...(startError === undefined ? {} : { startError }) };
     const { cause } = this;
@@ -274,7 +284,9 @@ export class ProcessConnection {
     for (const { call, outcome } of this.calls.values())
       outcome.resolve(describeLostCall(call, error));
     this.calls.clear();
-    this.parts.onEnd(error);
+    const ended = { error, hasBegun };
+    this.parts.onEnd(ended);
+    return ended;
   }
 }
 

@@ -1,31 +1,40 @@
-import { fileURLToPath } from 'node:url';
 import type { Deadlines } from '../../base/deadlines.ts';
-import type { MusterError } from '../../base/errors.ts';
+import { errorMessage, MusterError } from '../../base/errors.ts';
 import type { AnyTool, ToolOutput } from '../../protocol/tool.ts';
-import { readEnvironment } from '../../sys/env.ts';
-import { buildCommandEnvironment } from '../../sys/processes/command-environment.ts';
-import { withCpuLimit } from '../../sys/processes/cpu-limit.ts';
-import { PROCESS_TOOLS } from '../../tools/process-tools.ts';
 import type {
+  AccessBasis,
   CallForProcess,
   CallProcess,
   ProcessProgram,
   TaskProcesses,
 } from '../task/call-process.ts';
-import { ProcessConnection } from './process-connection.ts';
+import type { CallData } from './messages.ts';
+import { ProcessConnection, type ConnectionEnd } from './process-connection.ts';
+import {
+  findOwnProgram,
+  prepareStart,
+  type PreparedStart,
+  type StartParts,
+} from './prepare-start.ts';
+import type { FileToolAccess } from '../../sys/sandbox/sandbox.ts';
 
 /** The parts of a `TaskProcess`. */
-export interface TaskProcessParts extends TaskProcesses {
-  readonly taskId: string;
+export interface TaskProcessParts
+  extends TaskProcesses, Pick<StartParts, 'taskId' | 'sandbox' | 'home' | 'readRights'> {
   readonly deadlines: Pick<Deadlines, 'after'>;
   /** Called when the process has ended although the task needs it. The task then has to fail. */
   readonly onFailure: (error: MusterError) => void;
 }
 
-/** The program of the process of an isolated task. In dist/, it is a file of its own. */
-function findOwnProgram(): ProcessProgram {
-  const name = import.meta.url.endsWith('.ts') ? './main.ts' : './task-process.js';
-  return { path: fileURLToPath(new URL(name, import.meta.url)), tools: PROCESS_TOOLS };
+/**
+ * The maximum number of attempts to start the process. One may fail although the sandbox works, if a file that is to be
+ * hidden disappears meanwhile.
+ */
+const MAX_ATTEMPTS = 4;
+
+/** A process that runs, and the calls that can run in it. */
+interface RunningProcess extends Pick<PreparedStart, 'allows'> {
+  readonly connection: ProcessConnection;
 }
 
 /**
@@ -35,13 +44,15 @@ function findOwnProgram(): ProcessProgram {
 export class TaskProcess implements CallProcess {
   private readonly parts: TaskProcessParts;
   private readonly program: ProcessProgram;
-  private connection: ProcessConnection | null;
+  private running: Promise<RunningProcess> | null;
   private isOver = false;
 
   constructor(parts: TaskProcessParts) {
     this.parts = parts;
     this.program = parts.program ?? findOwnProgram();
-    this.connection = this.connect();
+    this.running = this.start();
+    // A call that waits for the process gets the same error.
+    this.running.catch(() => {});
   }
 
   runs(tool: AnyTool): boolean {
@@ -49,41 +60,82 @@ export class TaskProcess implements CallProcess {
   }
 
   async run(call: CallForProcess): Promise<ToolOutput> {
-    const { basis, context } = call;
-    const { taskId, callId, cwd, caps, roots, judged } = context;
-    const ports = {
-      keepFormer: context.keepFormer !== undefined,
-      attach: context.attach !== undefined,
-    };
-    const data = { taskId, callId, cwd, caps, roots, judged: [...judged], basis, ports };
-    if (this.isOver) throw new Error('the process of the task has ended with the task');
-    this.connection ??= this.connect();
-    return await this.connection.run(call, data);
+    const { basis, context, input, tool } = call;
+    const { connection, allows } = await (this.running ??= this.start());
+    if (!allows(listAccess(basis))) return await tool.run(input, context);
+    return await connection.run(call, createCallData(call));
   }
 
   async end(): Promise<void> {
     this.isOver = true;
-    await this.connection?.end();
+    const running = await this.running?.catch(() => null);
+    await running?.connection.end();
   }
 
-  private connect(): ProcessConnection {
-    const { taskId, limits, deadlines, onFailure } = this.parts;
-    const heap = `--max-old-space-size=${limits.heapMb}`;
-    const argv = [process.execPath, heap, this.program.path];
-    const [file, ...args] = withCpuLimit(argv, limits.cpuSeconds);
-    const git = { access: 'read-only', confined: false } as const;
-    const env = buildCommandEnvironment(readEnvironment(), { taskId, git });
-    return new ProcessConnection({
-      taskId,
-      file,
-      args,
-      options: { cwd: '/', env },
-      limits,
-      deadlines,
-      onEnd: (error) => {
-        this.connection = null;
-        if (error !== null) onFailure(error);
-      },
-    });
+  /** Starts the process. Rejects, after the task was told to fail, if it cannot be started. */
+  private async start(): Promise<RunningProcess> {
+    const { onFailure } = this.parts;
+    try {
+      for (let attempt = 1; ; attempt += 1) {
+        const running = await this.startOnce();
+        const ended = await running.connection.begin();
+        if (ended === null) return running;
+        if (attempt === MAX_ATTEMPTS && ended.error !== null) throw ended.error;
+      }
+    } catch (thrown) {
+      this.running = null;
+      const text = `the process of the task could not start: ${errorMessage(thrown)}`;
+      const error =
+        thrown instanceof MusterError ? thrown : new MusterError('INTERNAL_ERROR', text);
+      if (!this.isOver) onFailure(error);
+      throw error;
+    }
   }
+
+  private async startOnce(): Promise<RunningProcess> {
+    const { taskId, limits, deadlines } = this.parts;
+    const { file, args, options, allows, release } = await prepareStart({
+      ...this.parts,
+      program: this.program.path,
+    });
+    if (this.isOver) {
+      release();
+      throw new Error('the task has ended');
+    }
+    const onEnd = (end: ConnectionEnd): void => {
+      release();
+      if (end.hasBegun) this.noteEnd(end);
+    };
+    const parts = { taskId, file, args, options, limits, deadlines, onEnd };
+    return { connection: new ProcessConnection(parts), allows };
+  }
+
+  private noteEnd({ error }: ConnectionEnd): void {
+    this.running = null;
+    if (error !== null) this.parts.onFailure(error);
+  }
+}
+
+/**
+ * Lists what a call reads and writes, by the paths that it names and by those to which they lead. A call without a basis
+ * opens no files.
+ */
+function listAccess(basis: AccessBasis | null): FileToolAccess {
+  const { reads = [], writes = [] } = basis?.call.access ?? {};
+  return {
+    reads: [
+      ...reads.flatMap(({ asked, real }) => [asked, real]),
+      ...writes.map(({ asked }) => asked),
+    ],
+    writes: writes.map(({ real }) => real),
+  };
+}
+
+function createCallData({ basis, context }: CallForProcess): CallData {
+  const { taskId, callId, cwd, caps, roots, judged } = context;
+  const ports = {
+    keepFormer: context.keepFormer !== undefined,
+    attach: context.attach !== undefined,
+  };
+  return { taskId, callId, cwd, caps, roots, judged: [...judged], basis, ports };
 }

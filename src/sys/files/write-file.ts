@@ -155,7 +155,8 @@ function changeOwner(fd: number, uid: number, gid: number): boolean {
     fs.fchownSync(fd, uid, gid);
     return true;
   } catch (thrown) {
-    if (systemErrorCode(thrown) === 'EPERM') return false;
+    // EINVAL: in a sandbox there is no such user or group.
+    if (['EPERM', 'EINVAL'].includes(systemErrorCode(thrown) ?? '')) return false;
     throw thrown;
   }
 }

@@ -88,6 +88,11 @@ export interface ProcessGroup {
   /** Resolves when the leader has started. Rejects if the leader could not start. */
   readonly started: Promise<void>;
   /**
+   * Resolves to true when the program asks in its start check whether it may go on, and to false if it ends before that.
+   * Resolves to true at once if it has no start check. Never rejects.
+   */
+  readonly begun: Promise<boolean>;
+  /**
    * Resolves when the leader has ended; processes that it started may still run. Rejects if the leader could not start.
    */
   readonly exited: Promise<ProcessExit>;
@@ -152,7 +157,8 @@ export function spawnProcessGroup(
     ),
   );
   const checkSocket = options.startCheck === true ? child.stdio[3] : undefined;
-  if (checkSocket instanceof Duplex) answerStartCheck(checkSocket);
+  const begun =
+    checkSocket instanceof Duplex ? answerStartCheck(checkSocket) : Promise.resolve(true);
   const channel = options.hasChannel === true ? child.stdio[CHANNEL_DESCRIPTOR] : null;
   const exited = watchExit(child);
   const since = child.pid === undefined ? undefined : readStartTime(child.pid);
@@ -172,6 +178,7 @@ export function spawnProcessGroup(
     stderr: child.stderr ?? Readable.from([]),
     channel: channel instanceof Duplex ? channel : null,
     started: watchStart(child),
+    begun,
     exited,
     limitReached: limitReached.promise,
     members: () => findProcesses(query),

@@ -128,6 +128,8 @@ interface Row {
   readonly parent: number;
   readonly group: number;
   readonly dead: boolean;
+  /** True for a thread of the kernel, which has no environment. */
+  readonly kernel: boolean;
   /** The number of threads, at least 1. */
   readonly threads: number;
   /** Clock ticks since the start of the machine. */
@@ -136,9 +138,12 @@ interface Row {
 
 /** The buffer for files of /proc. It is larger than any `stat` file, which holds 52 numbers and a name of 16 bytes. */
 const statBuffer = Buffer.allocUnsafe(2048);
-/** Indexes of `num_threads` and `starttime`, counted from `state` (proc_pid_stat(5)). */
+/** Indexes of `flags`, `num_threads` and `starttime`, counted from `state` (proc_pid_stat(5)). */
+const FLAGS = 6;
 const THREADS = 17;
 const START_TIME = 19;
+/** The flag of a thread of the kernel. */
+const PF_KTHREAD = 0x00200000;
 
 /** Finds the query that each process belongs to, by its pid. */
 function findOwners(
@@ -210,6 +215,8 @@ function readRow(pid: number): Row | undefined {
     parent: Number(parent),
     group: Number(group),
     dead: state === 'Z' || state === 'X',
+    // oxlint-disable-next-line no-bitwise -- a flag
+    kernel: (Number(fields[FLAGS]) & PF_KTHREAD) !== 0,
     threads: Math.max(1, Number(fields[THREADS])),
     startTime: Number(fields[START_TIME]),
   };
@@ -240,10 +247,33 @@ function readVariable(pid: number, name: string): string | null {
 
 /** Returns the environment with which a process was started, as `NAME=value` entries. */
 function readEnvironmentOf(pid: number): readonly string[] {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
-  } catch {
+  for (let attempt = 0; ; attempt += 1) {
+    const environment = readText(`/proc/${pid}/environ`);
     // The process has ended meanwhile, or belongs to another user.
-    return [];
+    if (environment === null) return [];
+    if (environment !== '' || attempt === EXEC_ATTEMPTS || !isInExec(pid))
+      return environment.split('\0');
+    Atomics.wait(NEVER_NOTIFIED, 0, 0, 1);
+  }
+}
+
+/** The number of milliseconds for which a process may be in `exec`. */
+const EXEC_ATTEMPTS = 100;
+const NEVER_NOTIFIED = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * Tells whether a process whose environment is empty is about to get one: during `exec`, it has neither an environment nor
+ * arguments for a moment.
+ */
+function isInExec(pid: number): boolean {
+  const row = readRow(pid);
+  return row !== undefined && !row.dead && !row.kernel && readText(`/proc/${pid}/cmdline`) === '';
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return null;
   }
 }

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { deferred } from '../../base/async.ts';
 
 /** The descriptor on which a program asks the process that started it whether to continue. */
 const DESCRIPTOR = 3;
@@ -15,9 +16,18 @@ export const START_CHECK: readonly string[] = [
   `exec ${DESCRIPTOR}>&-`,
 ];
 
-/** Answers the start check on the other end of its descriptor, a socket. */
-export function answerStartCheck(socket: Duplex): void {
-  socket.once('data', () => socket.write('start\n'));
+/**
+ * Answers the start check on the other end of its descriptor, a socket. Resolves to true when the program has asked, and
+ * to false if it has ended before. Never rejects.
+ */
+export function answerStartCheck(socket: Duplex): Promise<boolean> {
+  const asked = deferred<boolean>();
+  socket.once('data', () => {
+    socket.write('start\n');
+    asked.resolve(true);
+  });
   // The program has ended before it asked or read the answer. Its exit code reports the failure.
   socket.on('error', () => socket.destroy());
+  socket.once('close', () => asked.resolve(false));
+  return asked.promise;
 }

@@ -6,7 +6,12 @@ import { isProtectedName, PROTECTED_PATHS } from '../files/protected-names.ts';
 import { isSecretPath, listSecretPaths } from '../files/secret-paths.ts';
 import { findGitWritablePaths } from './cleanup/git-writable-paths.ts';
 import type { GitWritablePaths } from './cleanup/file-backup.ts';
-import { gitDirectoryRules, outerRepositoryRules, worktreeRules } from './git-rules.ts';
+import {
+  gitDirectoryRules,
+  listGitDirectories,
+  outerRepositoryRules,
+  worktreeRules,
+} from './git-rules.ts';
 import {
   lstatIfPresent,
   directoryNames,
@@ -62,14 +67,22 @@ export interface CommandAccess {
 
 /** Determines the access of a command from its confinement and the present state of the disk. */
 export function determineAccess(
-  { access, roots, denied, worktree, runsGitAlone = false }: Confinement,
+  {
+    access,
+    roots,
+    denied,
+    worktree,
+    runsGitAlone = false,
+    visible = [],
+    servesFileTools = false,
+  }: Confinement,
   hostPaths: HostPaths,
 ): CommandAccess {
   const isWorkspace = access === 'workspace';
   const { hidden, readOnly } = denied ?? { hidden: [], readOnly: [] };
   const visibilityRules = layerRules([
     ...[...PRIVATE_DIRECTORIES, ...hostPaths.runtimeDirectories].flatMap(privateRule),
-    ...SHOWN_PATHS.flatMap((path) => existingRule('shown', path)),
+    ...[...SHOWN_PATHS, ...visible].flatMap((path) => existingRule('shown', path)),
     ...roots.map((path) => rule(isWorkspace ? rootRuleKind(path, readOnly) : 'shown', path)),
     ...secretRules(roots, hostPaths),
     // A hidden path may be a link to a root. The root itself is not hidden.
@@ -85,9 +98,12 @@ export function determineAccess(
   }
   const repositories = [
     ...roots.flatMap((root) => gitRules(root)),
-    ...roots.map((root) =>
-      worktree === undefined ? outerRepositoryRules(root, roots) : worktreeRules(root, worktree),
-    ),
+    ...roots.map((root) => {
+      if (servesFileTools) return readOnlyGitRules(root);
+      return worktree === undefined
+        ? outerRepositoryRules(root, roots)
+        : worktreeRules(root, worktree);
+    }),
   ];
   const opened = repositories
     .flatMap(({ rules }) => rules)
@@ -143,10 +159,12 @@ export function determineAccess(
 }
 
 /**
- * Returns a filter that drops writable rules for hidden paths, so that a hidden repository is not made writable.
+ * Returns a filter that drops rules for hidden paths that would show them or make them writable, so that a hidden
+ * repository stays hidden.
  */
 function createVisibilityFilter(visibilityRules: readonly PathRule[]): (rule: PathRule) => boolean {
-  return ({ kind, path }) => kind !== 'writable' || !isHidden(path, visibilityRules);
+  return ({ kind, path }) =>
+    !['writable', 'shown'].includes(kind) || !isHidden(path, visibilityRules);
 }
 
 function rule(kind: PathRule['kind'], path: string): PathRule {
@@ -176,6 +194,27 @@ function gitRules(root: string): readonly GuardedPaths[] {
     ...(names.includes('.git') ? [gitDirectoryRules(join(root, '.git'))] : []),
     ...(isBare ? [gitDirectoryRules(root)] : []),
   ];
+}
+
+/**
+ * Returns rules that show the repository of a root, and make its git directories read-only as a whole. If the root itself
+ * is a git directory, it stays writable.
+ */
+function readOnlyGitRules(root: string): GuardedPaths {
+  const repository = findRepository(root);
+  if (repository === undefined) return { rules: [], missing: [] };
+  const { top } = repository;
+  const directories = [join(top, '.git'), ...listGitDirectories(repository)];
+  return {
+    rules: [
+      // Searches look for ignore files from the root up to the top of the repository.
+      rule('shown', top),
+      ...directories
+        .filter((path) => path !== root)
+        .flatMap((path) => existingRule('protected', path)),
+    ],
+    missing: [],
+  };
 }
 
 /**

@@ -25,6 +25,8 @@ export function buildBubblewrapArguments(
   plan: SandboxPlan,
   argv: readonly string[],
 ): readonly string[] {
+  const { mask = '/dev/null' } = plan;
+  const toArguments = (rule: PathRule) => ruleArguments(rule, mask);
   // A rule for `/` comes first, because it would cover the mounts of devices and processes.
   const rootRules = plan.rules.filter(({ path }) => path === '/');
   const otherRules = plan.rules.filter(({ path }) => path !== '/');
@@ -32,14 +34,14 @@ export function buildBubblewrapArguments(
     '--unshare-all',
     ...(plan.network ? ['--share-net'] : []),
     ...ISOLATED,
-    ...rootRules.flatMap(ruleArguments),
+    ...rootRules.flatMap(toArguments),
     '--dev',
     '/dev',
     '--proc',
     '/proc',
     // Only root can write to these files, and if parts of /proc are covered, no nested sandbox can be created.
     ...(plan.asRoot ? KERNEL_FILES.flatMap((path) => ['--ro-bind-try', path, path]) : []),
-    ...otherRules.flatMap(ruleArguments),
+    ...otherRules.flatMap(toArguments),
     '--chdir',
     plan.cwd,
     '--',
@@ -47,7 +49,7 @@ export function buildBubblewrapArguments(
   ];
 }
 
-function ruleArguments({ kind, path }: PathRule): readonly string[] {
+function ruleArguments({ kind, path }: PathRule, mask: string): readonly string[] {
   switch (kind) {
     case 'private':
       return ['--size', String(PRIVATE_BYTES), '--tmpfs', path];
@@ -63,6 +65,6 @@ function ruleArguments({ kind, path }: PathRule): readonly string[] {
     case 'hidden':
       return ['--perms', '0555', '--tmpfs', path];
     case 'masked':
-      return ['--ro-bind', '/dev/null', path];
+      return ['--ro-bind', mask, path];
   }
 }

@@ -79,7 +79,11 @@ export function worktreeRules(root: string, worktree: ConfinedWorktree): Guarded
   );
 }
 
-function listGitDirectories({ gitDirectory, commonDirectory }: Repository): readonly string[] {
+/** Lists the existing git directories of a repository: its own, and the one that it shares with other working trees. */
+export function listGitDirectories({
+  gitDirectory,
+  commonDirectory,
+}: Repository): readonly string[] {
   return [...new Set([gitDirectory, commonDirectory])].filter(
     (path) => lstatIfPresent(path)?.isDirectory() === true,
   );

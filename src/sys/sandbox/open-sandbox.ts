@@ -1,6 +1,7 @@
-import { accessSync, constants, rmSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorMessage } from '../../base/errors.ts';
+import { errorMessage, systemErrorCode } from '../../base/errors.ts';
+import { createAccessCheck, hasOnlyUsableFiles } from './allowed-access.ts';
 import { buildBubblewrapArguments } from './bubblewrap.ts';
 import { locateCaches, usesPackageCaches, type CacheSettings } from './package-caches.ts';
 import { Loopbacks } from './loopbacks.ts';
@@ -22,6 +23,7 @@ import { makeUserOnlyTempDirectory } from './private-directories.ts';
 import {
   createMachineSandbox,
   createUnavailableSandbox,
+  EMPTY_FILE,
   type CommandToConfine,
   type ConfinedCommand,
   type Confinement,
@@ -160,6 +162,7 @@ class Bubblewrap extends TestedSandbox {
       network: confinement.network || entry !== null,
       cwd,
       asRoot: process.getuid?.() === 0,
+      ...(confinement.servesFileTools === true ? this.openMask() : {}),
     };
     const { maxProcesses } = this;
     const args = buildBubblewrapArguments(
@@ -180,8 +183,34 @@ class Bubblewrap extends TestedSandbox {
       },
       monitored: isMonitored,
       startCheck: true,
-      ...this.protection.begin({ pathState: protectedPaths, backup, roots: confinement.roots }),
+      allows: this.createCallCheck(rules, protectedPaths.missing),
+      ...(confinement.servesFileTools === true
+        ? { settle: () => Promise.resolve(EMPTY_CLEANUP), release: () => {} }
+        : this.protection.begin({ pathState: protectedPaths, backup, roots: confinement.roots })),
     };
+  }
+
+  private createCallCheck(
+    ...[rules, missing]: Parameters<typeof createAccessCheck>
+  ): ConfinedCommand['allows'] {
+    const isShown = createAccessCheck(rules, missing);
+    const own = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+    return (access) => isShown(access) && hasOnlyUsableFiles(access, own);
+  }
+
+  /** Creates the empty file that stands in for hidden files. Without a directory for it, hidden files are devices. */
+  private openMask(): Pick<SandboxPlan, 'mask'> {
+    const { records } = this.settings;
+    if (records === null) return {};
+    const mask = join(records, EMPTY_FILE);
+    try {
+      mkdirSync(records, { recursive: true, mode: 0o700 });
+      writeFileSync(mask, '', { mode: 0o600 });
+      return { mask };
+    } catch (thrown) {
+      if (systemErrorCode(thrown) === undefined) throw thrown;
+      return {};
+    }
   }
 
   /**
@@ -276,6 +305,7 @@ class Seatbelt extends TestedSandbox {
       env: { ...caches.variables(scratch), ...useScratchDirectory(env, scratch) },
       monitored: false,
       startCheck: false,
+      allows: createAccessCheck(plan.rules, []),
       settle: () => Promise.resolve(EMPTY_CLEANUP),
       release: () => rmSync(scratch, { recursive: true, force: true }),
     };

@@ -35,6 +35,8 @@ export interface SandboxPlan {
    * capabilities.
    */
   readonly asRoot: boolean;
+  /** The file that stands in for masked files, if the kind of sandbox needs one. Default: `/dev/null`, which cannot be opened. */
+  readonly mask?: string;
 }
 
 /** The kinds of rules by strength. If there are several rules for one path, the last in this order wins. */
@@ -51,7 +53,7 @@ const STRENGTH: readonly PathRule['kind'][] = [
 ];
 
 /** Kinds of rules that hide everything of this machine below their path. */
-const EMPTY_KINDS: ReadonlySet<PathRule['kind']> = new Set([
+export const EMPTY_KINDS: ReadonlySet<PathRule['kind']> = new Set([
   'private',
   'absent',
   'hidden',
@@ -151,6 +153,10 @@ export function isHidden(path: string, rules: readonly PathRule[]): boolean {
   return rule !== undefined && (rule.kind === 'hidden' || rule.kind === 'masked');
 }
 
-function findCoveringRule(path: string, layered: readonly PathRule[]): PathRule | undefined {
+/**
+ * Returns the rule that decides about a path: the one for the path itself or for the nearest directory above it. `rules`
+ * must come from `layerRules`.
+ */
+export function findCoveringRule(path: string, layered: readonly PathRule[]): PathRule | undefined {
   return layered.findLast((rule) => isInside(rule.path, path));
 }

@@ -1,6 +1,9 @@
 import type { CleanupResult } from '../../base/cleanup-result.ts';
 import type { Environment } from '../env.ts';
 
+/** The name of the empty file in the directory of records, which stands in for files that a program must not see. */
+export const EMPTY_FILE = 'empty';
+
 /** The files and the network that a command may use while it runs. */
 export interface Confinement {
   /**
@@ -23,6 +26,24 @@ export interface Confinement {
   readonly worktree?: ConfinedWorktree;
   /** True if the command must not see what other commands have left in caches of package managers. Default: false. */
   readonly freshCaches?: boolean;
+  /**
+   * Files and directories, such as those of the program itself, that stay visible if they lie below a directory which is
+   * hidden or replaced by an empty one. Absolute paths. Default: none.
+   */
+  readonly visible?: readonly string[];
+  /**
+   * True if the program carries out calls of file tools for as long as a task runs. Entries that appear under protected
+   * names meanwhile stay, since the user may have created them. Git directories are read-only as a whole, since the
+   * program runs no git and nothing checks afterwards what appears in them. Hidden files appear as empty files, so that
+   * searches count them. Default: false.
+   */
+  readonly servesFileTools?: boolean;
+}
+
+/** The real paths that a call of a file tool reads or writes. A directory includes everything in it. Absolute paths. */
+export interface FileToolAccess {
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
 }
 
 /** A linked working tree whose commands may commit to their own branch and change nothing else in the repository. */
@@ -73,6 +94,11 @@ export interface ConfinedCommand {
   readonly monitored: boolean;
   /** True if the command begins only after `START_CHECK` (start-check.ts) was answered on its descriptor 3. */
   readonly startCheck: boolean;
+  /**
+   * Tells whether a call of a file tool can do in this sandbox what it could do outside of it: the sandbox hides nothing
+   * that the call names, and the call can write to what it names. See `allowsAccess` for the exceptions.
+   */
+  allows(access: FileToolAccess): boolean;
   /**
    * Quarantines entries that the command created under protected names that did not exist when it began, unless
    * git created them with the content of a commit. Call it when the command has ended, and from time to time

@@ -24,7 +24,10 @@ export interface CommitRequest {
   readonly merge: (head: HeadTree) => readonly PathDifference[];
   /** The paths that `merge` may read. */
   readonly paths: readonly string[];
-  /** The last commit of the task, if its commits become part of the history: a second parent. Default: none. */
+  /**
+   * The last commit of the task, if its commits become part of the history: a second parent. Left out if git has deleted
+   * it. Default: none.
+   */
   readonly mergedCommit?: string;
   readonly message: string;
 }
@@ -40,7 +43,11 @@ export async function prepareCommit(
   access: WorkspaceAccess,
 ): Promise<GitChange | null> {
   const { git, place } = await openSource(record.source, record.id, access);
-  const [head = null] = await git.resolve(place, ['HEAD^{commit}']);
+  const names = ['HEAD', ...(mergedCommit === undefined ? [] : [mergedCommit])];
+  const [head = null, merged = null] = await git.resolve(
+    place,
+    names.map((each) => `${each}^{commit}`),
+  );
   const name = await readHeadName(git, place);
   requireOwnRef(record, name);
   requireNoOperation(place);
@@ -61,7 +68,7 @@ export async function prepareCommit(
   }
   const commit = await commitTree(git, place, {
     tree: entries.tree,
-    parents: [head, mergedCommit].flatMap((parent) => parent ?? []),
+    parents: [head, merged].flatMap((parent) => parent ?? []),
     message,
   });
   return {

@@ -15,7 +15,7 @@ import { adaptMode, inspectSourceEntry, readSourceEntry, type SourceEntry } from
 /** The properties of a landing that do not follow from its plan. */
 export type JournalOptions = Pick<
   LandingJournal,
-  'kind' | 'undoes' | 'removableDirectories' | 'git'
+  'kind' | 'undoes' | 'repeats' | 'removableDirectories' | 'git'
 >;
 
 /**

@@ -38,6 +38,8 @@ export interface LandingJournal {
   readonly kind: 'apply' | 'undo';
   /** The number of the landing that this one undoes, or null. */
   readonly undoes: number | null;
+  /** The number of the undone landing whose changes this one lands again. Default: none. */
+  readonly repeats?: number;
   readonly source: string;
   /** ISO 8601. */
   readonly startedAt: string;

@@ -41,30 +41,35 @@ export interface LandingContext {
   readonly git?: GitPort;
 }
 
-/** A landing that has changed the source. */
-export interface FinishedLanding {
+/** The parts that somebody else has changed meanwhile, and that were left as they are. */
+interface LeftParts {
+  readonly left: readonly string[];
+  /** The names of refs of git, and descriptions of entries of its index. */
+  readonly leftInGit: readonly string[];
+}
+
+/** A landing that has changed the source. After an undo, only parts of git can be left; otherwise only after a recovery. */
+export interface FinishedLanding extends LeftParts {
   readonly kind: 'landed';
   /** The number of the landing among those of its workspace, from 1. */
   readonly number: number;
   /** The changed paths, sorted. A renamed file counts with both paths. */
   readonly paths: readonly string[];
-  /**
-   * The parts that somebody else has changed meanwhile and that were left as they are: paths, and entries of the index and
-   * the ref of git. Only after a recovery; after an undo only the parts of git.
-   */
-  readonly left: readonly string[];
 }
 
 /** A landing after which the source is as before. */
-export interface AbortedLanding {
+export interface AbortedLanding extends LeftParts {
   readonly kind: 'aborted';
-  /**
-   * The parts that somebody else has changed meanwhile and that were left as they are: paths, and entries of the index and
-   * the ref of git.
-   */
-  readonly left: readonly string[];
-  /** The directory of the journal, which still has the earlier contents of these paths; null if there are none. */
+  /** The directory of the journal, which still has the earlier contents of the paths in `left`; null if there are none. */
   readonly keptAt: string | null;
+}
+
+/** The properties of a landing that do not follow from its plan. */
+interface LandOptions {
+  /** The changes to the repository. Default: none. */
+  readonly git?: GitChange | null;
+  /** The number of the undone landing whose changes the plan has. Null or missing: they are in the workspace. */
+  readonly repeats?: number | null;
 }
 
 /**
@@ -77,10 +82,11 @@ export interface AbortedLanding {
 export async function land(
   plan: LandingPlan,
   context: LandingContext,
-  git: GitChange | null = null,
+  { git = null, repeats = null }: LandOptions = {},
 ): Promise<FinishedLanding> {
+  const options: JournalOptions = { kind: 'apply', undoes: null, removableDirectories: null, git };
   return await withLandingLock(plan.source, context, () =>
-    carryOut(plan, context, { kind: 'apply', undoes: null, removableDirectories: null, git }),
+    carryOut(plan, context, repeats === null ? options : { ...options, repeats }),
   );
 }
 
@@ -109,7 +115,7 @@ export async function undoLanding(
       removableDirectories: journal.createdDirectories,
       git: undoable.change === null ? null : exchangeSides(undoable.change),
     });
-    return { ...finished, left: undoable.left };
+    return { ...finished, leftInGit: undoable.left };
   });
 }
 
@@ -139,12 +145,12 @@ export async function recoverLanding(
       throw new MusterError('NOT_FOUND', message);
     }
     if (action === 'continue') {
-      const { paths, git } = await bringTo('after', { journal, context }, 'leave');
-      return await finish(directory, journal, [...paths, ...git]);
+      const parts = await bringTo('after', { journal, context }, 'leave');
+      return { ...(await finish(directory, journal)), ...parts };
     }
-    const { paths, git } = await bringTo('before', { journal, context }, 'leave');
-    const keptAt = await discard(directory, journal, paths);
-    return { kind: 'aborted', left: [...paths, ...git], keptAt };
+    const parts = await bringTo('before', { journal, context }, 'leave');
+    const keptAt = await discard(directory, journal, parts.left);
+    return { kind: 'aborted', ...parts, keptAt };
   });
 }
 
@@ -188,19 +194,12 @@ async function carryOut(
   } catch (thrown) {
     throw await takeBack(journal, context, thrown);
   }
-  return await finish(directory, journal, []);
+  return await finish(directory, journal);
 }
 
 interface OpenLanding {
   readonly journal: LandingJournal;
   readonly context: LandingContext;
-}
-
-/** The parts that somebody else has changed and that were left as they are. */
-interface LeftParts {
-  readonly paths: readonly string[];
-  /** The descriptions of parts of the repository. */
-  readonly git: readonly string[];
 }
 
 /** Brings the files and then the repository to the state after a landing, or both back in the other order. */
@@ -216,8 +215,8 @@ async function bringTo(
   };
   using contents = openJournalContents(unfinishedDirectory(directory));
   const changeFiles = () => bringSourceTo(side, { journal, contents }, foreignChanges);
-  if (side === 'after') return { paths: await changeFiles(), git: await changeGit() };
-  return { git: await changeGit(), paths: await changeFiles() };
+  if (side === 'after') return { left: await changeFiles(), leftInGit: await changeGit() };
+  return { leftInGit: await changeGit(), left: await changeFiles() };
 }
 
 function missingGit(): Error {
@@ -232,11 +231,11 @@ async function takeBack(
 ): Promise<unknown> {
   const cause = thrown instanceof MusterError ? thrown : toFileError(journal.source, thrown);
   try {
-    const { paths, git } = await bringTo('before', { journal, context }, 'leave');
-    const keptAt = await discard(context.directory, journal, paths);
-    const left = [...paths, ...git].join(', ');
+    const { left, leftInGit } = await bringTo('before', { journal, context }, 'leave');
+    const keptAt = await discard(context.directory, journal, left);
+    const all = [...left, ...leftInGit].join(', ');
     const contents = keptAt === null ? '' : ` (earlier contents: ${keptAt})`;
-    const kept = left === '' ? '' : `, except what somebody else has changed: ${left}${contents}`;
+    const kept = all === '' ? '' : `, except what somebody else has changed: ${all}${contents}`;
     const message = `${cause.message}. Everything is as before${kept}.`;
     return new MusterError(cause.code, message, { cause, retryable: cause.retryable });
   } catch (second) {
@@ -245,11 +244,7 @@ async function takeBack(
   }
 }
 
-async function finish(
-  directory: string,
-  journal: LandingJournal,
-  left: readonly string[],
-): Promise<FinishedLanding> {
+async function finish(directory: string, journal: LandingJournal): Promise<FinishedLanding> {
   const finished = finishedDirectory(directory);
   const number = Math.max(0, ...listLandingNumbers(directory)) + 1;
   try {
@@ -260,7 +255,8 @@ async function finish(
   } catch (thrown) {
     throw toFileError(finished, thrown);
   }
-  return { kind: 'landed', number, paths: journal.writes.map(({ path }) => path), left };
+  const paths = journal.writes.map(({ path }) => path);
+  return { kind: 'landed', number, paths, left: [], leftInGit: [] };
 }
 
 /** Ends an aborted landing. If paths were left, keeps the journal with their contents, and returns its directory. */

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readLandableWork } from '../../../src/api/workspaces/landable-work.ts';
 import {
   createLandingContext,
   proposeLanding,
@@ -42,7 +43,7 @@ async function leaveChanges() {
 
 async function land(record: WorkspaceRecord, dataDir: string): Promise<void> {
   const options = { dataDir, ...access, check: null, form: 'files' } as const;
-  const proposal = await proposeLanding(record, options);
+  const proposal = await proposeLanding(await readLandableWork(record, access), options);
   if (!proposal.ok) throw new Error('there are conflicts');
   expect(await proposal.land()).toEqual({ commit: null, kept: null });
 }
@@ -143,10 +144,9 @@ describe('a workspace', () => {
     expect((await endWorkspace(end.record, access)).record).toEqual(end.record);
     write(record.tree, { b: 'a person\n' });
     const options = { dataDir, ...access, check: null, form: 'files' } as const;
-    const proposal = await proposeLanding(
-      { ...end.record, result: { commit: null, endedAt: '2000-01-01T00:00:00.000Z' } },
-      options,
-    );
+    const result = { commit: null, endedAt: '2000-01-01T00:00:00.000Z' };
+    const work = await readLandableWork({ ...end.record, result }, access);
+    const proposal = await proposeLanding(work, options);
     if (!proposal.ok) throw new Error('there are conflicts');
     expect(await proposal.land()).toEqual({
       commit: null,

@@ -23,7 +23,14 @@ async function leaveChanges() {
 it('holds the workspace while it lands or is discarded', async () => {
   const { source, stored, record, directory } = await leaveChanges();
   const release = holdWorkspace(record.id, directory);
-  for (const act of [() => stored.apply(record.id, 'files'), () => stored.discard(record.id)])
+  const { id } = record;
+  for (const act of [
+    () => stored.apply(id, 'files'),
+    () => stored.discard(id),
+    () => stored.undo(id),
+    () => stored.recover(id, 'continue'),
+    () => stored.recover(id, 'abort'),
+  ])
     await expect(act()).rejects.toThrow(`uses the workspace of task ${record.id}`);
   release();
   const applied = stored.apply(record.id, 'files');

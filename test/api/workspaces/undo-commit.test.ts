@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
+import { readLandableWork } from '../../../src/api/workspaces/landable-work.ts';
 import {
   createLandingContext,
   proposeLanding,
@@ -22,7 +23,7 @@ async function landCommit() {
   write(record.tree, { a: AFTER });
   const end = await endWorkspace(record, access);
   const options = { dataDir, ...access, check: null, form: 'squash' } as const;
-  const proposal = await proposeLanding(end.record, options);
+  const proposal = await proposeLanding(await readLandableWork(end.record, access), options);
   if (!proposal.ok) throw new Error('there are conflicts');
   const { commit } = await proposal.land();
   expect(git(source, 'rev-parse', 'HEAD')).toBe(commit);
@@ -38,7 +39,12 @@ const state = (source: string) => ({
 
 it('takes back the last commit', async () => {
   const { source, context } = await landCommit();
-  expect(await undoLanding(context)).toMatchObject({ kind: 'landed', paths: ['a'], left: [] });
+  expect(await undoLanding(context)).toMatchObject({
+    kind: 'landed',
+    paths: ['a'],
+    left: [],
+    leftInGit: [],
+  });
   expect(read(source)).toBe(BEFORE);
   expect(state(source)).toEqual({ log: ['first'], status: [''] });
 });
@@ -58,7 +64,8 @@ it.each<[string, (source: string) => void]>([
   const { log } = state(source);
   expect(await undoLanding(context)).toMatchObject({
     kind: 'landed',
-    left: ['refs/heads/main'],
+    left: [],
+    leftInGit: ['refs/heads/main'],
   });
   expect(read(source)).toBe(BEFORE);
   expect(state(source)).toEqual({ log, status: [' M a'] });
@@ -68,7 +75,10 @@ it('leaves what the user has staged in the file', async () => {
   const { source, context } = await landCommit();
   appendFileSync(join(source, 'a'), 'by the user\n');
   git(source, 'add', 'a');
-  expect(await undoLanding(context)).toMatchObject({ kind: 'landed', left: ['the index at a'] });
+  expect(await undoLanding(context)).toMatchObject({
+    kind: 'landed',
+    leftInGit: ['the index at a'],
+  });
   expect(read(source)).toBe(`${BEFORE}by the user\n`);
   expect(git(source, 'show', ':a')).toBe(`${AFTER}by the user`);
   expect(state(source)).toEqual({ log: ['first'], status: ['MM a'] });
@@ -91,9 +101,12 @@ it.each(['continue', 'abort'] as const)(
     const die = () => Promise.reject(new Error('killed'));
     const ref = { name: 'refs/heads/main', before: head, after: commit };
     const killed = { ...context, git: { bringTo: die, findUndoable: die } };
-    await expect(land(plan, killed, { index: [], ref })).rejects.toThrow('killed');
+    await expect(land(plan, killed, { git: { index: [], ref } })).rejects.toThrow('killed');
     git(source, 'commit', '--quiet', '--allow-empty', '--message=later');
-    expect((await recoverLanding(action, context)).left).toEqual(['refs/heads/main']);
+    expect(await recoverLanding(action, context)).toMatchObject({
+      left: [],
+      leftInGit: ['refs/heads/main'],
+    });
     expect(read(source)).toBe(action === 'continue' ? AFTER : BEFORE);
     expect(state(source).log).toEqual(['later', 'first']);
     expect(listUnfinishedLandings(dirname(context.directory))).toEqual([]);

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { stopOrder } from '../../../src/engine/task/stop-order.ts';
-import { runFault } from './support.ts';
+import { HAS_BUBBLEWRAP, Place } from '../../sys/sandbox/support.ts';
+import { confineTo, runFault as runFaultIn, UNCONFINED } from './support.ts';
 
 const LIMIT_FAULTS: readonly (readonly [tool: string, limits: object, message: RegExp])[] = [
   ['AllocateHeap', { heapMb: 64 }, /used more than 64 MB of heap \(limit process\.heap_mb = 64\)$/],
@@ -22,7 +23,10 @@ const LIMIT_FAULTS: readonly (readonly [tool: string, limits: object, message: R
 
 const CRASHES: readonly (readonly [tool: string, message: string])[] = [
   ['Die', 'was killed by SIGKILL'],
-  ['Garbage', 'sent a message of more than 67108864 bytes, which Muster cannot read'],
+  [
+    'Garbage',
+    'sent a message with more than 2097152 bytes of JSON or 67108864 other bytes, which Muster cannot read',
+  ],
   ['NoJson', 'sent a message that is not JSON, which Muster cannot read'],
   ['WrongOutput', 'sent a message with wrong fields, which Muster cannot read'],
   ['WrongPort', 'sent a message with wrong fields, which Muster cannot read'],
@@ -30,7 +34,16 @@ const CRASHES: readonly (readonly [tool: string, message: string])[] = [
   ['CloseChannel', 'sent the end of its messages, which Muster cannot read'],
 ];
 
-describe('a process that misbehaves', () => {
+const SURROUNDINGS = [
+  ['without a sandbox', true, () => UNCONFINED],
+  ['in the sandbox', HAS_BUBBLEWRAP, () => confineTo(new Place())],
+] as const;
+
+describe.each(SURROUNDINGS)('a process %s that misbehaves', (_, canRun, findSurroundings) => {
+  const it = test.runIf(canRun);
+  const runFault = (...[name, limits, options]: Parameters<typeof runFaultIn>) =>
+    runFaultIn(name, limits, { ...options, surroundings: findSurroundings() });
+
   it.for(LIMIT_FAULTS)('ends at the limit: %s', async ([tool, limits, message]) => {
     const { output, error } = await runFault(tool, limits);
     expect(error).toMatchObject({

@@ -6,13 +6,13 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { Deadlines } from '../../../src/base/deadlines.ts';
 import { createFileAccess } from '../../../src/engine/permissions/file-access.ts';
 import { TaskProcess } from '../../../src/engine/process/task-process.ts';
-import { NO_ACCESS, type Rights } from '../../../src/protocol/permission.ts';
+import { NO_ACCESS } from '../../../src/protocol/permission.ts';
 import type { AnyTool, ToolContext, ToolOutput } from '../../../src/protocol/tool.ts';
 import { listenToOwnChanges } from '../../../src/sys/files/own-writes.ts';
 import { hashContent } from '../../../src/sys/files/read-file.ts';
 import { readTool } from '../../../src/tools/read/read.ts';
 import { writeTool } from '../../../src/tools/write.ts';
-import { bareContext, LIMITS } from './support.ts';
+import { bareContext, LIMITS, rightsIn, UNCONFINED } from './support.ts';
 
 const directory = realpathSync(mkdtempSync(join(tmpdir(), 'muster-ports-')));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -21,15 +21,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-const RIGHTS: Rights = {
-  mode: 'acceptEdits',
-  rules: { allow: [], ask: [], deny: [] },
-  disallowedTools: [],
-  roots: [directory],
-  network: false,
-  depth: 0,
-  maxDepth: 2,
-};
+const RIGHTS = rightsIn(directory);
 
 /** Runs one call of one of Muster's own tools in a real process, with the access that it would be decided to have. */
 async function runTool(
@@ -40,6 +32,7 @@ async function runTool(
   const process = new TaskProcess({
     taskId: 'task1234',
     limits: LIMITS,
+    ...UNCONFINED,
     deadlines: new Deadlines(systemClock),
     onFailure: (error) => {
       throw error;

@@ -3,9 +3,12 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { Deadlines } from '../../../src/base/deadlines.ts';
 import { MusterError } from '../../../src/base/errors.ts';
 import type { ProcessLimits } from '../../../src/engine/task/call-process.ts';
-import { TaskProcess } from '../../../src/engine/process/task-process.ts';
+import { TaskProcess, type TaskProcessParts } from '../../../src/engine/process/task-process.ts';
 import { NO_FILES } from '../../../src/engine/permissions/file-access.ts';
 import type { ToolContext, ToolOutput } from '../../../src/protocol/tool.ts';
+import type { Rights } from '../../../src/protocol/permission.ts';
+import { createUnavailableSandbox } from '../../../src/sys/sandbox/sandbox.ts';
+import type { Place } from '../../sys/sandbox/support.ts';
 import { PROCESS_TOOLS } from '../../../src/tools/process-tools.ts';
 import { FAULT_TOOLS } from './fault-tools.ts';
 
@@ -53,16 +56,51 @@ export interface FaultRun {
   readonly error: MusterError | null;
 }
 
+/** Where the process of a test runs: in a sandbox or in none. */
+export type Surroundings = Pick<TaskProcessParts, 'sandbox' | 'home' | 'readRights'>;
+
+export const UNCONFINED: Surroundings = {
+  sandbox: createUnavailableSandbox('a test', 'nothing'),
+  home: '/nonexistent',
+  readRights: () => {
+    throw new Error('without a sandbox nobody reads the rights');
+  },
+};
+
+/** A sandbox that shows the task one directory. */
+export function confineTo(at: Place): Surroundings {
+  return { sandbox: at.sandbox(), home: at.home, readRights: () => rightsIn(at.root) };
+}
+
+export function rightsIn(root: string): Rights {
+  return {
+    mode: 'acceptEdits',
+    rules: { allow: [], ask: [], deny: [] },
+    disallowedTools: [],
+    roots: [root],
+    network: false,
+    depth: 0,
+    maxDepth: 2,
+  };
+}
+
+interface FaultOptions {
+  readonly abortAfter?: { readonly ms: number; readonly reason: unknown };
+  /** Default: no sandbox. */
+  readonly surroundings?: Surroundings;
+}
+
 /** Runs one call of a fault tool in a real process of its own, until the process has ended. */
 export async function runFault(
   name: string,
   limits: Partial<ProcessLimits> = {},
-  { abortAfter }: { readonly abortAfter?: { readonly ms: number; readonly reason: unknown } } = {},
+  { abortAfter, surroundings = UNCONFINED }: FaultOptions = {},
 ): Promise<FaultRun> {
   const failed: MusterError[] = [];
   const process = new TaskProcess({
     taskId: 'task1234',
     limits: { ...LIMITS, ...limits },
+    ...surroundings,
     deadlines: new Deadlines(systemClock),
     program: FAULT_PROGRAM,
     onFailure: (error) => void failed.push(error),

@@ -2,12 +2,16 @@ import { spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { findUnfinishedLanding } from '../../../src/workspaces/landing/unfinished.ts';
-import { refFile, SOURCE } from './kill-scenario.ts';
-import { createContext, readTree, writeStates } from './support.ts';
+import { undoLanding } from '../../../src/workspaces/landing/land.ts';
+import { DIFFERENCES, fileAsRef, GIT_CHANGE, refFile, SOURCE } from './kill-scenario.ts';
+import { createContext, landAll, openContext, readTree, writeStates } from './support.ts';
+
+/** `again` lands what has landed and was undone. */
+type Action = 'land' | 'undo' | 'again';
 
 /** The action during which a process is killed, and the one that recovers from it. */
 export interface KillPlan {
-  readonly action: 'land' | 'undo';
+  readonly action: Action;
   readonly recovery: 'continue' | 'abort';
   /** The number of the call before which the process is killed; with `ms`, the time after which it is killed. */
   readonly moment: { readonly call: number } | { readonly ms: number };
@@ -25,7 +29,9 @@ export interface Snapshot {
 export interface Reference {
   readonly before: Snapshot;
   readonly after: Snapshot;
-  readonly calls: { readonly land: number; readonly undo: number };
+  readonly calls: Readonly<Record<Action, number>>;
+  /** A directory with the compiled modules of the killed programs: most of the time of a start is saved. */
+  readonly compileCache: string;
 }
 
 interface Finished {
@@ -37,10 +43,11 @@ interface Finished {
 interface Range {
   readonly root: string;
   readonly directory: string;
+  readonly compileCache: string;
 }
 
 /** Creates the scenario in an empty directory. */
-function createRange(root: string): Range {
+function createRange(root: string, compileCache: string): Range {
   fs.mkdirSync(join(root, 'source'), { recursive: true });
   writeStates(join(root, 'source'), SOURCE);
   fs.chmodSync(join(root, 'source/gone'), 0o750);
@@ -48,7 +55,7 @@ function createRange(root: string): Range {
   fs.chmodSync(join(root, 'source/edited.txt'), 0o640);
   fs.mkdirSync(join(root, 'source/empty'));
   fs.writeFileSync(refFile(root), 'old');
-  return { root, directory: createContext(root).directory };
+  return { root, directory: createContext(root).directory, compileCache };
 }
 
 function snapshot({ root }: Range): Snapshot {
@@ -56,12 +63,14 @@ function snapshot({ root }: Range): Snapshot {
 }
 
 async function run(
-  { root, directory }: Range,
-  action: 'land' | 'undo' | 'continue' | 'abort',
+  { root, directory, compileCache }: Range,
+  action: Action | 'continue' | 'abort',
   { call = 0, ms }: { readonly call?: number; readonly ms?: number } = {},
 ): Promise<Finished> {
   const program = join(import.meta.dirname, 'killed-landing.ts');
-  const child = spawn(process.execPath, [program, root, directory, action, String(call)]);
+  const child = spawn(process.execPath, [program, root, directory, action, String(call)], {
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
+  });
   const timer = ms === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), ms);
   let [output, errors] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -74,9 +83,10 @@ async function run(
   return { output, errors, signal };
 }
 
-/** Lands and undoes without a kill. `createDirectory` creates an empty directory. */
+/** Lands, undoes and lands again without a kill. `createDirectory` creates an empty directory. */
 export async function runUnharmed(createDirectory: () => string): Promise<Reference> {
-  const range = createRange(createDirectory());
+  const compileCache = createDirectory();
+  const range = createRange(createDirectory(), compileCache);
   const before = snapshot(range);
   const landed = await run(range, 'land');
   const after = snapshot(range);
@@ -85,7 +95,20 @@ export async function runUnharmed(createDirectory: () => string): Promise<Refere
   if (JSON.stringify(restored) !== JSON.stringify(before)) {
     throw new Error(`undo leaves ${JSON.stringify(restored)}`);
   }
-  return { before, after, calls: { land: callsOf(landed), undo: callsOf(undone) } };
+  const again = await run(range, 'again');
+  if (JSON.stringify(snapshot(range)) !== JSON.stringify(after)) {
+    throw new Error(`landing again leaves ${JSON.stringify(snapshot(range))}`);
+  }
+  const calls = { land: callsOf(landed), undo: callsOf(undone), again: callsOf(again) };
+  return { before, after, calls, compileCache };
+}
+
+/** Does in this process what has to be done before an action. */
+async function prepare({ root, directory }: Range, action: Action): Promise<void> {
+  if (action === 'land') return;
+  const context = { ...openContext(directory), git: fileAsRef(refFile(root)) };
+  await landAll(DIFFERENCES, { source: join(root, 'source'), context }, GIT_CHANGE);
+  if (action === 'again') await undoLanding(context);
 }
 
 function callsOf({ output }: Finished): number {
@@ -108,11 +131,11 @@ export async function runAndRecover(
   readonly wasUnfinished: boolean;
   readonly leftovers: readonly string[];
 }> {
-  const range = createRange(createDirectory());
-  if (action === 'undo') await run(range, 'land');
+  const range = createRange(createDirectory(), reference.compileCache);
+  await prepare(range, action);
   await run(range, action, moment);
   const [start, end] =
-    action === 'land' ? [reference.before, reference.after] : [reference.after, reference.before];
+    action === 'undo' ? [reference.after, reference.before] : [reference.before, reference.after];
   const isUnfinished = () =>
     findUnfinishedLanding(join(range.directory, '..'), join(range.root, 'source')) !== null;
   const wasUnfinished = isUnfinished();

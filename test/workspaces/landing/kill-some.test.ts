@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { tempDirectory } from '../../sys/temp.ts';
 import { runAndRecover, runUnharmed } from './kill-runs.ts';
 
-// The other moments are in the part `workspaces` of the world tests.
+// The other moments are in the part `kills` of the world tests.
 test('a killed landing is aborted completely', async () => {
   const reference = await runUnharmed(tempDirectory);
   expect(reference.after).not.toEqual(reference.before);

@@ -2,7 +2,7 @@
  * Carries out one step of a landing and kills itself with SIGKILL before its call number KILL_AT of a function that
  * changes the disk. Prints the number of such calls.
  *
- *     node killed-landing.ts ROOT DIRECTORY land|undo|continue|abort KILL_AT
+ *     node killed-landing.ts ROOT DIRECTORY land|undo|again|continue|abort KILL_AT
  */
 import fs from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -56,6 +56,7 @@ syncBuiltinESMExports();
 const { land, recoverLanding, undoLanding } =
   await import('../../../src/workspaces/landing/land.ts');
 const { planLanding } = await import('../../../src/workspaces/landing/plan-landing.ts');
+const landAgain = action === 'again' ? (await import('./support.ts')).landAgain : null;
 calls = 0;
 
 const context = {
@@ -68,8 +69,10 @@ const context = {
 async function run(): Promise<unknown> {
   if (action === 'continue' || action === 'abort') return await recoverLanding(action, context);
   if (action === 'undo') return await undoLanding(context);
+  if (landAgain !== null)
+    return await landAgain({ source: join(root, 'source'), context }, GIT_CHANGE);
   const plan = planLanding(DIFFERENCES, join(root, 'source'));
-  return plan.kind === 'conflicts' ? plan : await land(plan, context, GIT_CHANGE);
+  return plan.kind === 'conflicts' ? plan : await land(plan, context, { git: GIT_CHANGE });
 }
 
 const result = await run();

@@ -11,7 +11,7 @@ import { land, undoLanding } from '../../../src/workspaces/landing/land.ts';
 import { planLanding } from '../../../src/workspaces/landing/plan-landing.ts';
 import { isLandingPath } from '../../../src/workspaces/merge/find-obstacle.ts';
 import { file, link } from '../merge/memory-tree.ts';
-import { createPlace, readTree, writeStates } from './support.ts';
+import { createPlace, landAgain, readTree, writeStates } from './support.ts';
 
 type States = Readonly<Record<string, PathState>>;
 
@@ -54,7 +54,7 @@ function compare(before: States, after: States): readonly PathDifference[] {
     .filter((each) => !isSameState(each.before, each.after));
 }
 
-test('a landing in a random tree does what the task did, changes nothing when repeated, and is undone byte for byte', async () => {
+test('a landing in a random tree does what the task did, changes nothing when repeated, is undone byte for byte, and lands again', async () => {
   let landed = 0;
   await fc.assert(
     fc.asyncProperty(trees, trees, trees, fc.boolean(), async (base, theirs, ours, isUnchanged) => {
@@ -85,6 +85,11 @@ test('a landing in a random tree does what the task did, changes nothing when re
         source: place.source,
         changes: [],
       });
+      const after = readTree(place.source);
+      await undoLanding(place.context);
+      expect(readTree(place.source)).toEqual(before);
+      await landAgain(place);
+      expect(readTree(place.source)).toEqual(after);
       await undoLanding(place.context);
       expect(readTree(place.source)).toEqual(before);
     }),

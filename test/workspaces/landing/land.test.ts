@@ -204,7 +204,7 @@ describe('a second landing', () => {
     const first = land(
       plan([EDIT], place.source),
       { ...place.context, git },
-      { index: [], ref: null },
+      { git: { index: [], ref: null } },
     );
     await isStopped;
     const startedAt = listUnfinishedLandings(dirname(other.directory))[0]?.startedAt;
@@ -327,7 +327,7 @@ describe('the part of git', () => {
     const place = prepared({ 'd/a': file('1\n') });
     const state: { ref: string | null } = { ref: 'old' };
     const context = { ...place.context, git: memoryGit(state) };
-    await land(plan([EDIT], place.source), context, GIT);
+    await land(plan([EDIT], place.source), context, { git: GIT });
     expect(state.ref).toBe('new');
     await undoLanding(context);
     expect(state.ref).toBe('old');
@@ -337,7 +337,7 @@ describe('the part of git', () => {
     const place = prepared({ 'd/a': file('1\n') });
     const state: { ref: string | null } = { ref: 'other' };
     const context = { ...place.context, git: memoryGit(state, true) };
-    const error = await failureOf(land(plan([EDIT], place.source), context, GIT));
+    const error = await failureOf(land(plan([EDIT], place.source), context, { git: GIT }));
     expect(error.message).toBe('refs/heads/main has moved. Everything is as before.');
     expect(readTree(place.source)['d/a']).toBe('644 1\n');
   });
@@ -349,7 +349,7 @@ describe('recoverLanding', () => {
     const place = prepared();
     const stop = () => Promise.reject(new MusterError('CONFLICT', 'stop'));
     const git: GitPort = { bringTo: stop, findUndoable: stop };
-    await failureOf(land(plan(DIFFERENCES, place.source), { ...place.context, git }, GIT));
+    await failureOf(land(plan(DIFFERENCES, place.source), { ...place.context, git }, { git: GIT }));
     return { ...place, context: { ...place.context, git: memoryGit({ ref: 'old' }) } };
   }
 

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { newId } from '../../../src/base/ids.ts';
 import { withAsyncLock } from '../../../src/store/locks/async-lock.ts';
 import type { PathDifference, PathState } from '../../../src/workspaces/difference.ts';
+import type { GitChange } from '../../../src/workspaces/landing/git-change.ts';
 import {
   land,
   type FinishedLanding,
   type LandingContext,
 } from '../../../src/workspaces/landing/land.ts';
+import { findUndoneLanding, readLandedChanges } from '../../../src/workspaces/landing-state.ts';
 import { planLanding } from '../../../src/workspaces/landing/plan-landing.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 
@@ -33,7 +35,7 @@ export function createContext(root: string): LandingContext {
 }
 
 /** Returns the context of a workspace, with the lock of the store. */
-function openContext(directory: string): LandingContext {
+export function openContext(directory: string): LandingContext {
   const data = join(directory, '../..');
   return {
     directory,
@@ -71,9 +73,22 @@ function describe(path: string): string {
 export async function landAll(
   differences: readonly PathDifference[],
   { source, context }: Place,
+  git: GitChange | null = null,
 ): Promise<FinishedLanding> {
   const plan = planLanding(differences, source);
   if (plan.kind === 'conflicts')
     throw new Error(plan.conflicts.map(({ path, message }) => `${path} ${message}`).join());
-  return await land(plan, context);
+  return await land(plan, context, { git });
+}
+
+/** Lands the changes again whose landing was undone last. They must have no conflicts. */
+export async function landAgain(
+  { source, context }: Place,
+  git: GitChange | null = null,
+): Promise<FinishedLanding> {
+  const undone = findUndoneLanding(context.directory);
+  if (undone === null) throw new Error('no landing is undone');
+  const plan = planLanding(readLandedChanges(undone), source);
+  if (plan.kind === 'conflicts') throw new Error('there are conflicts');
+  return await land(plan, context, { git, repeats: undone.number });
 }

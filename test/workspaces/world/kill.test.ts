@@ -9,15 +9,22 @@ const EARLIEST_MS = 100;
 const LATEST_MS = 900;
 /** The number of runs of which the recovery is killed too. */
 const KILLED_TWICE = 60;
+/** Landing again differs from landing only in its journal, so it is killed before every third call. */
+const STEPS = { land: 1, undo: 1, again: 3 } as const;
 
 function listPlans({ calls }: Reference): readonly KillPlan[] {
-  const actions = ['land', 'undo'] as const;
+  const actions = ['land', 'undo', 'again'] as const;
   const recoveries = ['continue', 'abort'] as const;
   const each = actions.flatMap((action) =>
     recoveries.flatMap((recovery) =>
-      Array.from({ length: calls[action] + 1 }, (_, index): KillPlan => {
-        return { action, recovery, moment: { call: index + 1 } };
-      }),
+      Array.from(
+        { length: Math.ceil((calls[action] + 1) / STEPS[action]) },
+        (_, index): KillPlan => ({
+          action,
+          recovery,
+          moment: { call: index * STEPS[action] + 1 },
+        }),
+      ),
     ),
   );
   const timed = Array.from({ length: TIMED }, (_, index): KillPlan => {
@@ -34,7 +41,7 @@ function listPlans({ calls }: Reference): readonly KillPlan[] {
   return [...each, ...timed, ...twice];
 }
 
-describe('a landing or undoing that is killed at any moment', () => {
+describe('a landing, an undoing or another landing that is killed at any moment', () => {
   test('reaches exactly the state before or after it', async () => {
     const reference = await runUnharmed(tempDirectory);
     expect(reference.after).not.toEqual(reference.before);

@@ -1,14 +1,14 @@
 /**
- * Removes a workspace, and kills itself with SIGKILL before its call number KILL_AT of a function that changes the disk or
+ * Creates or removes a workspace, and kills itself with SIGKILL before its call number KILL_AT of a function that changes the disk or
  * starts a program. Prints the number of such calls.
  *
- *     node killed-removal.ts DATA_DIR ID discard|landed|prune KILL_AT
+ *     node killed-removal.ts DATA_DIR ID create|discard|landed|prune KILL_AT SOURCE
  */
 import childProcess from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
-const [dataDir = '', id = '', action = '', killAt = '0'] = process.argv.slice(2);
+const [dataDir = '', id = '', action = '', killAt = '0', source = ''] = process.argv.slice(2);
 
 let calls = 0;
 
@@ -40,10 +40,29 @@ const access = {
   environment: { PATH: process.env['PATH'], HOME: '/nonexistent' },
   signal: new AbortController().signal,
 };
-const record = readWorkspaceRecord(workspaceDirectory(dataDir, id));
-if (isDamagedWorkspace(record)) throw new Error(record.problem);
+const { createWorkspace } = await import('../../../src/workspaces/create.ts');
+const { planWorkspace } = await import('../../../src/workspaces/plan.ts');
+
+async function create(): Promise<void> {
+  const plan = planWorkspace({ cwd: source, id, description: 'Killed', dataDir });
+  const options = {
+    environment: access.environment,
+    start: 'uncommitted',
+    limits: { files: 100, bytes: 100_000 },
+    packages: { names: [], mode: 'none' },
+  } as const;
+  await createWorkspace(plan, options, access.signal);
+}
+
+function readRecord() {
+  const read = readWorkspaceRecord(workspaceDirectory(dataDir, id));
+  if (isDamagedWorkspace(read)) throw new Error(read.problem);
+  return read;
+}
+
 calls = 0;
-if (action === 'discard') await discardWorkspace(record, access);
-else if (action === 'landed') await removeWorkspace(record, { ...access, discard: 'landed' });
+if (action === 'create') await create();
+else if (action === 'discard') await discardWorkspace(readRecord(), access);
+else if (action === 'landed') await removeWorkspace(readRecord(), { ...access, discard: 'landed' });
 else await pruneWorkspaces({ dataDir, ...access, isActive: () => false, onNotice: () => {} }, 0);
 process.stdout.write(`${calls}\n`);

@@ -7,8 +7,12 @@ export type OneLanding =
   | { readonly kind: 'refused'; readonly id: string; readonly problem: string };
 
 /** Returns an outcome in the form for `--json`. */
-export function outcomeJson({ kind: status, id, ...rest }: OneLanding) {
-  return { task_id: id, status, ...rest };
+export function outcomeJson({ kind: status, id: task_id, ...rest }: OneLanding) {
+  if (!('leftInGit' in rest)) return { task_id, status, ...rest };
+  const { leftInGit: left_in_git, ...others } = rest;
+  if (!('keptAt' in others)) return { task_id, status, ...others, left_in_git };
+  const { keptAt: kept_at, ...fields } = others;
+  return { task_id, status, ...fields, left_in_git, kept_at };
 }
 
 /** Describes an outcome in lines for people. */
@@ -27,7 +31,9 @@ export function describeOutcome(
     ];
   }
   return [
-    ...outcome.left.map((path) => `${path}: left as it is, because it was changed meanwhile`),
+    ...[...outcome.left, ...outcome.leftInGit].map(
+      (part) => `${part}: left as it is, because it was changed meanwhile`,
+    ),
     describeDone(outcome, done),
     ...(outcome.kind === 'landed' && outcome.kept !== null
       ? [`its workspace stays: ${outcome.kept}`]
@@ -41,8 +47,8 @@ function describeDone(
 ): string {
   const { id } = outcome;
   if (outcome.kind === 'aborted') {
-    const { left, keptAt } = outcome;
-    const except = left.length === 0 ? '' : ', except those that were left';
+    const { left, leftInGit, keptAt } = outcome;
+    const except = left.length + leftInGit.length === 0 ? '' : ', except those that were left';
     const contents = keptAt === null ? '' : `; their earlier contents are in ${keptAt}`;
     return `task ${id}: the files are as they were before${except}${contents}`;
   }
