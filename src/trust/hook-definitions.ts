@@ -37,7 +37,7 @@ export function hookEffects(path: string, bytes: Buffer): FileEffects {
 }
 
 /** Describes a hook in one line: when it runs, and what. */
-export function describeHook({ event, matcher, action, isAsync }: HookDefinition): string {
+function describeHook({ event, matcher, action, isAsync }: HookDefinition): string {
   const when = matcher === '' ? event : `${event} (${matcher})`;
   const verb = action.kind === 'http' ? 'sends what happens to' : 'runs in the sandbox';
   return `${when}: ${verb} ${describeAction(action)}${isAsync ? ', without waiting for it' : ''}`;

@@ -85,7 +85,7 @@ describe.concurrent('hooks', () => {
     expect(existsSync(join(world.sandbox.workspace, 'seen.json'))).toBe(false);
 
     const list = await world.run(['trust', 'list']);
-    expect(list.stdout).toContain('PreToolUse: runs in the sandbox cat > seen.json');
+    expect(list.stdout).toMatch(/^new {2}hooks +\.claude\/settings\.json /m);
 
     const trusted = await world.run(['-p', 'go', '--trust-project', '--output-format', 'json']);
     expect(existsSync(join(world.sandbox.workspace, 'seen.json'))).toBe(true);

@@ -224,6 +224,7 @@ describe('the sandbox', () => {
           return { removed: [{ path: '/p/.git/hooks/x', keptAt: '/q' }], fromCommits: [] };
         },
         release: () => void calls.push('release'),
+        allows: () => true,
       };
     };
     return { confine, calls };
