@@ -1,4 +1,5 @@
 import { sortByNearness } from '../base/name-suggestions.ts';
+import type { HookVerdict } from '../protocol/hook.ts';
 import type {
   Decision,
   PermissionMode,
@@ -29,8 +30,10 @@ const STEPS: readonly Step[] = [
   checkToolSet,
   checkDenyRules,
   checkCallLimits,
+  checkHookDenial,
   checkHardRules,
   checkAskRules,
+  checkHookQuestion,
   checkAllowRules,
   checkMode,
 ];
@@ -47,7 +50,8 @@ export function decide(call: ResolvedCall, rights: Rights, context: DecisionCont
   );
 }
 
-const STRICTNESS: Readonly<Record<Verdict, number>> = { allow: 0, ask: 1, deny: 2 };
+/** The order of verdicts, from the widest to the strictest. */
+export const STRICTNESS: Readonly<Record<Verdict, number>> = { allow: 0, ask: 1, deny: 2 };
 
 /** Returns the stricter of two decisions about one call. If both ask for rules, names the rules of both. */
 export function pickStricter(own: Decision, other: Decision): Decision {
@@ -220,6 +224,25 @@ function checkAskRules(input: DecisionInput): Decision | undefined {
   return { verdict: 'ask', step: 'ask_rule', rule, reason };
 }
 
+function checkHookDenial({ context: { hook } }: DecisionInput): Decision | undefined {
+  return hook?.verdict === 'deny' ? decideByHook(hook) : undefined;
+}
+
+function checkHookQuestion({ context: { hook } }: DecisionInput): Decision | undefined {
+  return hook?.verdict === 'ask' ? decideByHook(hook) : undefined;
+}
+
+const HOOK_VERBS: Readonly<Record<Verdict, string>> = {
+  allow: 'lets this call run',
+  ask: 'wants this call to be asked about',
+  deny: 'refuses this call',
+};
+
+function decideByHook({ verdict, reason, source }: HookVerdict): Decision {
+  const text = `A hook of ${source.where} ${HOOK_VERBS[verdict]}: ${reason}`;
+  return { verdict, step: 'hook', reason: /[.!?]$/.test(text) ? text : `${text}.` };
+}
+
 function checkAllowRules({ call, rights, subject }: DecisionInput): Decision | undefined {
   const rule = findAllowingRule(rights.rules.allow, subject);
   if (rule === undefined) return undefined;
@@ -274,6 +297,9 @@ function decideByDefault(input: DecisionInput): Decision {
     const reason = `${tool} changes nothing and sends nothing away.`;
     return { verdict: 'allow', step: 'tool_default', reason };
   }
+  // Only a hook of the user's own settings can allow a call, and no hook answers a question of a rule or of plan mode.
+  if (context.hook?.verdict === 'allow' && rights.mode !== 'plan')
+    return decideByHook(context.hook);
   const lacksSandbox =
     rights.mode === 'autonomous' && !isServerCall(call) && isUnconfined(call, rights, context);
   const parts = suggestPartRules(input);

@@ -1,3 +1,4 @@
+import type { HookVerdict } from '../protocol/hook.ts';
 import type { Rights } from '../protocol/permission.ts';
 import type { ResolvedCall } from './call.ts';
 import { readCommandLine, type CommandLine } from './rules/command-rules.ts';
@@ -23,6 +24,8 @@ export interface DecisionContext {
    * false.
    */
   readonly isMachineSandbox?: boolean;
+  /** The verdict of hooks about this call. Default: none. */
+  readonly hook?: HookVerdict;
   /** True if Muster seems to run in a container, which the user may declare to be the sandbox. Default false. */
   readonly isInContainer?: boolean;
 }

@@ -140,6 +140,8 @@ export type DecisionStep =
   | 'allow_rule'
   | 'mode'
   | 'tool_default'
+  /** A hook: it refuses the call, wants it to be asked about, or is one of the user and answers the question. */
+  | 'hook'
   /** The answer of a person. */
   | 'answer';
 

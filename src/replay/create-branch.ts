@@ -232,6 +232,7 @@ function copyEvent(body: EventBody): EventBody | null {
     case 'notified':
     case 'server.logged':
     case 'limit.reached':
+    case 'hook.ran':
     case 'warning':
       return null;
   }

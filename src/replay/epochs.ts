@@ -195,8 +195,8 @@ export function isExternalEvent(event: TaskEvent): boolean {
     case 'input.queued': {
       const { kind, from, id } = event.input;
       // The used part of a budget depends on other tasks of the tree, and the date depends on the time zone. A
-      // rewind puts files back between two runs of the loop.
-      return kind !== 'notice' || from !== 'muster' || /^(?:budget|date|rewind)-/.test(id);
+      // rewind puts files back between two runs of the loop. Hooks do not run again.
+      return kind !== 'notice' || from !== 'muster' || /^(?:budget|date|hook|rewind)-/.test(id);
     }
     case 'terms.changed':
       return event.fallback === undefined && event.escalation === undefined;
@@ -226,6 +226,7 @@ export function isExternalEvent(event: TaskEvent): boolean {
     case 'shell.ended':
     case 'notified':
     case 'server.logged':
+    case 'hook.ran':
     case 'todos.set':
     case 'request.ended':
     case 'acceptance.prepared':

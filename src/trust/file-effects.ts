@@ -57,11 +57,14 @@ function findRuleMistakes({ assignments }: Layer): readonly string[] {
   return problems.map(({ message }) => message);
 }
 
-/** Returns a line that lists the keys of a Claude Code settings file that have no effect, such as hooks. */
+/** The keys of a Claude Code settings file that have an effect. Its hooks are trusted apart from its permissions. */
+const KNOWN_KEYS: ReadonlySet<string> = new Set(['permissions', 'hooks', '$schema']);
+
+/** Returns a line that lists the keys of a Claude Code settings file that have no effect. */
 function listIgnoredKeys(text: string): readonly string[] {
   const value = parseJsonLine(text);
   if (!isJsonObject(value)) return [];
-  const ignored = Object.keys(value).filter((key) => key !== 'permissions' && key !== '$schema');
+  const ignored = Object.keys(value).filter((key) => !KNOWN_KEYS.has(key));
   return ignored.length === 0 ? [] : [`does nothing in Muster: ${ignored.join(', ')}`];
 }
 

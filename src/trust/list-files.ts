@@ -46,8 +46,11 @@ export async function readProjectFiles(options: StateOptions): Promise<{
   const read = (file: ProjectFile): ReadProjectFile => {
     if (remaining <= 0) return { file, reading: refuseForSize() };
     const reading = readProjectFile(file, TRUST_ALL);
-    if (reading.kind === 'read') remaining -= reading.bytes.length;
-    return { file, reading };
+    const bytes = reading.kind === 'read' ? reading.bytes : null;
+    remaining -= bytes?.length ?? 0;
+    // A file that may hold nothing of this kind is listed for this kind only if it can be read.
+    const isListed = file.isOfUse === undefined || (bytes !== null && file.isOfUse(bytes));
+    return { file, reading: isListed ? reading : { kind: 'absent' } };
   };
   const named = files.map(read);
   const prompts = await findPromptFiles(named);

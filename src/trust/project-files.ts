@@ -13,6 +13,8 @@ import {
   templateEffects,
 } from './definition-effects.ts';
 import { serverEffects, type FileEffects } from './file-effects.ts';
+import { hookEffects } from './hook-definitions.ts';
+import { listProjectHookFiles, mayHoldHooks } from './hook-files.ts';
 import { MAX_MCP_FILE_BYTES, PROJECT_MCP_FILE } from '../mcp/read-servers.ts';
 import { SKILLS, TEMPLATES, AGENTS } from '../agents/kinds.ts';
 import type { DefinitionKind } from '../agents/loader/format.ts';
@@ -26,6 +28,8 @@ export interface ProjectFile extends ProjectFileRequest {
   readonly grants?: (bytes: Buffer) => Promise<FileEffects>;
   /** Returns the paths of the other files that the definitions in this file refer to. */
   readonly referencedFiles?: (text: string) => Promise<readonly string[]>;
+  /** Tells by its content whether the file can have an effect. Default: it can. */
+  readonly isOfUse?: (bytes: Buffer) => boolean;
   /** For a file of kind `permissions`: the directory that patterns like `/src/**` are relative to. */
   readonly directory?: string;
 }
@@ -66,6 +70,14 @@ export function findProjectFiles(
         maxBytes: MAX_MCP_FILE_BYTES,
         grants: serverEffects,
       },
+      ...listProjectHookFiles(cwd, home).map(({ kind, path, boundary, maxBytes }) => ({
+        kind,
+        path,
+        boundary,
+        maxBytes,
+        isOfUse: mayHoldHooks,
+        grants: async (bytes: Buffer) => hookEffects(path, bytes),
+      })),
     ],
     unusable: definitions.flatMap(({ unusable }) => unusable),
   };
@@ -126,6 +138,7 @@ export function maxFileBytes(kind: ProjectFileKind): number {
     case 'mcp':
       return MAX_MCP_FILE_BYTES;
     case 'config':
+    case 'hooks':
     case 'permissions':
       return MAX_SETTINGS_BYTES;
   }

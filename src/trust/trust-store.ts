@@ -28,6 +28,7 @@ const KINDS: ReadonlySet<string> = new Set<ProjectFileKind>([
   'template',
   'memory',
   'mcp',
+  'hooks',
 ]);
 
 /** Returns the key of an approval: the kind and the path of the file. */

@@ -13,6 +13,7 @@ import { createScriptedModel, type ModelScript, type ScriptedModel } from '../sc
 import { createRootRights as narrowedRights } from '../../src/policy/attenuate.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
+import type { HookPort } from '../../src/protocol/hook.ts';
 import type {
   ModelDetails,
   ModelPort,
@@ -95,6 +96,8 @@ export interface EngineSetup {
   readonly skills?: readonly SkillDefinition[];
   /** Default: agents have no notes. */
   readonly memory?: MemorySource;
+  /** Default: no hook runs. */
+  readonly hooks?: HookPort;
   readonly mode?: PermissionMode;
   /** Tools whose calls always need an answer of the user. */
   readonly ask?: readonly string[];
@@ -179,6 +182,7 @@ export function testEngine(script: ModelScript, setup: EngineSetup = {}): TestEn
     agents: { refresh: async () => {}, agents: () => [WORKER, ...(setup.agents ?? [])] },
     skills: { refresh: async () => {}, skills: () => setup.skills ?? [] },
     ...(setup.memory === undefined ? {} : { memory: setup.memory }),
+    ...(setup.hooks === undefined ? {} : { hooks: setup.hooks }),
     ...(setup.context === undefined ? {} : { context: setup.context }),
     ...(setup.changes === undefined ? {} : { changes: setup.changes }),
     ...(setup.availableMemory === undefined ? {} : { availableMemory: setup.availableMemory }),

@@ -1,12 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Decision, PermissionMode, Rights } from '../../src/protocol/permission.ts';
+import type { Decision, PermissionMode, Rights, Verdict } from '../../src/protocol/permission.ts';
 import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
 import type { ResolvedCall, CallPath } from '../../src/policy/call.ts';
 import {
   decide,
   decideStart,
   needsShellParser,
+  pickStricter,
   refuseMissingTool,
 } from '../../src/policy/decide.ts';
 import { explainRefusal } from '../../src/policy/explain-refusal.ts';
@@ -690,5 +691,68 @@ describe('a patch', () => {
     expect(judge(patch(...deletes, ...moves))).toMatchObject({
       wouldAllowParts: ['Edit(src/**)', 'DeleteFile(src/**)', 'MoveFile(src/**)'],
     });
+  });
+});
+
+describe('a hook', () => {
+  const user = { kind: 'user', where: '~/.claude/settings.json' } as const;
+  const withHook = (verdict: Verdict) => ({
+    ...CONTEXT,
+    hook: { verdict, reason: 'the hook says so', source: user },
+  });
+
+  test.each<[string, ResolvedCall, RuleTexts, PermissionMode, Verdict, string]>([
+    [
+      'refuses what a rule allows',
+      edit('a.ts'),
+      { allow: ['Edit'] },
+      'default',
+      'deny',
+      'deny hook',
+    ],
+    ['asks about what a mode allows', edit('a.ts'), {}, 'autonomous', 'ask', 'ask hook'],
+    [
+      'asks about what a rule allows',
+      edit('a.ts'),
+      { allow: ['Edit'] },
+      'default',
+      'ask',
+      'ask hook',
+    ],
+    ['answers a question by default', edit('a.ts'), {}, 'default', 'allow', 'allow hook'],
+    ['answers no ask rule', edit('a.ts'), { ask: ['Edit'] }, 'default', 'allow', 'ask ask_rule'],
+    ['lifts no deny rule', edit('a.ts'), { deny: ['Edit'] }, 'default', 'allow', 'deny deny_rule'],
+    ['lifts nothing in plan mode', edit('a.ts'), {}, 'plan', 'allow', 'deny floor'],
+    [
+      'lifts no hard rule',
+      call('Edit', 'edit', { writes: [path('/etc/hosts')] }),
+      {},
+      'autonomous',
+      'allow',
+      'ask floor',
+    ],
+  ])('%s', (_, made, texts, mode, verdict, expected) => {
+    expect(short(decide(made, rights(mode, texts), withHook(verdict)))).toBe(expected);
+  });
+
+  test('never widens a decision, except a question that only the default of the tool asks', () => {
+    fc.assert(
+      fc.property(
+        anyCall,
+        anyRules,
+        fc.constantFrom(...PERMISSION_MODES),
+        fc.constantFrom<Verdict>('allow', 'ask', 'deny'),
+        (made, anyTexts, mode, verdict) => {
+          const own = rights(mode, anyTexts);
+          const without = decide(made, own, CONTEXT);
+          const decision = decide(made, own, withHook(verdict));
+          const isAnswered =
+            verdict === 'allow' && short(without) === 'ask tool_default' && mode !== 'plan';
+          if (isAnswered) expect(short(decision)).toBe('allow hook');
+          else expect(pickStricter(decision, without).verdict).toBe(decision.verdict);
+          if (verdict === 'deny') expect(decision.verdict).toBe('deny');
+        },
+      ),
+    );
   });
 });

@@ -1,3 +1,6 @@
+import { openSessionHooks } from './session-hooks.ts';
+import type { HookRunner } from '../../hooks/hook-runner.ts';
+import type { WebAccess } from '../../protocol/web.ts';
 import type { SessionServers } from '../mcp/open-servers.ts';
 import { findMainAgent, openSessionServers } from './session-servers.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -75,6 +78,8 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     canWriteDataDir,
     agents: agents.current.items,
   });
+  const web = loadWebAccess(session.environment);
+  const hooks = await openSessionHooks(session, { sandbox: storage.sandbox, web });
   const engine = await createEngine(options, {
     session,
     languages,
@@ -84,6 +89,8 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     inbox,
     servers,
     workspaces,
+    web,
+    hooks,
   });
   const { directory, environment, loaded, onNotice, redact, roots } = session;
   const { config, settings } = loaded;
@@ -122,6 +129,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     },
     servers,
     languages,
+    hooks,
     channel: canWriteDataDir
       ? new ControlChannel({ engine, store, dataDir: directory, onNotice })
       : null,
@@ -161,12 +169,12 @@ interface EngineParts {
   readonly servers: SessionServers;
   readonly languages: SessionLanguages;
   readonly workspaces: SessionWorkspacePort;
+  readonly web: () => Promise<WebAccess>;
+  readonly hooks: HookRunner | null;
 }
 
-async function createEngine(
-  options: MusterOptions,
-  { session, models, definitions, storage, inbox, servers, languages, workspaces }: EngineParts,
-): Promise<Engine> {
+async function createEngine(options: MusterOptions, parts: EngineParts): Promise<Engine> {
+  const { session, models, definitions, storage, inbox, servers, languages } = parts;
   const { directory, environment, loaded, onNotice, redact, roots, state } = session;
   const { agents, skills, toolTemplates, searchContext } = definitions;
   const { store, changes, router, signals, sandbox } = storage;
@@ -189,11 +197,12 @@ async function createEngine(
       ...(search === null ? [] : [createWebSearchTool(search)]),
       ...(languages.offersCode ? [codeTool] : []),
     ],
-    web: loadWebAccess(environment),
+    web: parts.web,
+    ...(parts.hooks === null ? {} : { hooks: parts.hooks }),
     ...(languages.load === null ? {} : { languages: languages.load }),
     onCommand: languages.noteCommand,
     mcp: servers,
-    workspaces,
+    workspaces: parts.workspaces,
     processes: { limits: loaded.config.process },
     templates: toolTemplates,
     agents: { refresh: () => agents.refresh(), agents: () => agents.current.items },

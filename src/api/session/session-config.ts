@@ -1,5 +1,6 @@
 import { loadConfig, type LoadedConfig } from '../../config/load.ts';
 import { homeDirectory, readEnvironment, type Environment } from '../../sys/env.ts';
+import { readHookFiles, type HookFiles } from '../../trust/hook-files.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
 import { readGitStatus } from '../context/git-status.ts';
@@ -19,6 +20,8 @@ export interface SessionConfig {
   /** The state directory; absolute and without links. */
   readonly directory: string;
   readonly loaded: LoadedConfig;
+  /** The files with hooks as they are when the session starts. */
+  readonly hookFiles: HookFiles;
   /** The trust in project files when the session starts. */
   readonly trust: ProjectTrust;
   /** Reads the approvals again, so that files that have been trusted since are used too. */
@@ -47,6 +50,7 @@ export async function readSessionConfig(options: MusterOptions): Promise<Session
   const currentTrust = () => createProjectTrust({ ...state, decision, onProblem: onNotice });
   const trust = currentTrust();
   const loaded = await loadConfig({ environment, home, cwd, trust, flags });
+  const hookFiles = readHookFiles({ environment, home, cwd }, trust);
   const urls = [
     loaded.config.web.searxngUrl ?? '',
     ...Array.from(loaded.config.models.providers.values(), ({ baseUrl }) => baseUrl ?? ''),
@@ -59,6 +63,7 @@ export async function readSessionConfig(options: MusterOptions): Promise<Session
     state,
     directory: stateDirectory(state),
     loaded,
+    hookFiles,
     trust,
     currentTrust,
     gitStatus,

@@ -1,5 +1,6 @@
 import { AGENTS, SKILLS, TEMPLATES } from '../../agents/kinds.ts';
 import { discoverDefinitions } from '../../agents/loader/discover.ts';
+import { UNTRUSTED } from '../../agents/loader/discovery-result.ts';
 import { createSearchContext } from '../../agents/loader/search-context.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
@@ -16,9 +17,11 @@ import type { SessionConfig } from './session-config.ts';
  * @param sessionAgents definitions that take precedence over all files
  */
 export async function loadSessionDefinitions(
-  { environment, roots: [cwd], directory, loaded, trust, currentTrust, onNotice }: SessionConfig,
+  session: SessionConfig,
   sessionAgents: readonly AgentDefinition[],
 ) {
+  const { environment, roots, directory, loaded, trust, currentTrust, onNotice } = session;
+  const [cwd] = roots;
   const searchContext = createSearchContext(cwd, environment);
   const search = {
     cwd,
@@ -43,7 +46,12 @@ export async function loadSessionDefinitions(
   const hasOwn = runnable.some(({ scope }) => scope !== 'builtin');
   const toolTemplates = hasOwn ? runnable : [];
   const skipped = [...agents.current.skipped, ...skills.current.skipped];
-  const untrusted = createUntrustedNotice({ files: loaded.files, skipped });
+  const { files } = loaded;
+  // One file can hold hooks and permissions.
+  const hookFiles = session.hookFiles.untrusted.filter(
+    ({ path }) => !files.some((file) => file.path === path && UNTRUSTED.has(file.state)),
+  );
+  const untrusted = createUntrustedNotice({ files: [...files, ...hookFiles], skipped });
   if (untrusted !== null) onNotice(untrusted);
   const loadTemplates = () =>
     discoverDefinitions(TEMPLATES, { cwd, environment, trust: currentTrust() });

@@ -1,3 +1,4 @@
+import type { HookRunner } from '../../hooks/hook-runner.ts';
 import type { ConfigFile } from '../../config/files.ts';
 import type { ModelChooser } from '../../engine/task/deps.ts';
 import type { SessionWorkspacePort } from '../workspaces/session-workspaces.ts';
@@ -60,6 +61,8 @@ export interface SessionParts {
   readonly channel: ControlChannel | null;
   readonly servers: SessionServers;
   readonly languages: SessionLanguages;
+  /** The hooks of the session; null if there are none. */
+  readonly hooks: HookRunner | null;
   readonly retention: Retention;
   readonly storedWorkspaces: WorkspacesToOpen;
   /** The turn limit of the main agent, or null if there is none. */

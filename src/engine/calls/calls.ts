@@ -8,6 +8,7 @@ import type { ToolCallPart } from '../../protocol/message.ts';
 import { NO_ACCESS, type Decision } from '../../protocol/permission.ts';
 import { scheduleCalls, type ScheduledCall } from '../../policy/call-conflicts.ts';
 import type { EngineDeps } from '../task/deps.ts';
+import { restoreHookedInput, runHooksBefore } from './call-hooks.ts';
 import { executeCall } from './execute-call.ts';
 import { NO_FILES } from '../permissions/file-access.ts';
 import { judgeCall } from '../permissions/judge.ts';
@@ -160,7 +161,10 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallInSlo
   const wait = isWait(call)
     ? trackWait
     : <T>(ask: () => Promise<T>) => slot.runWait(() => trackWait(ask));
-  await decideAndRun(deps, run, call, wait);
+  const hooked = await runHooksBefore(deps, run, call);
+  if (run.cancellation.turnSignal.aborted) return;
+  if (hooked.ready) await decideAndRun(deps, run, hooked, wait);
+  else recordRefusal(run, call.call, hooked);
 }
 
 /** Decides about a call and runs it, after its changes were planned if it needs that. */
@@ -185,7 +189,8 @@ async function decideAndRun(
   } else {
     const { narrowingCount, rights } = run.permissions;
     const allowedIn = { mode: rights.mode, narrowingCount };
-    await executeCall(deps, run, { ...call, pathAccess, decision, ...allowedIn, runWait: wait });
+    const ready = deps.decided === undefined ? call : restoreHookedInput(run, call);
+    await executeCall(deps, run, { ...ready, pathAccess, decision, ...allowedIn, runWait: wait });
   }
 }
 

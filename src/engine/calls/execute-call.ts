@@ -13,6 +13,7 @@ import { readStopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { isMcpTool } from '../prompt/listed-tools.ts';
 import type { WaitRunner } from '../questions/ask-person.ts';
+import { runHooksAfter } from './call-hooks.ts';
 import { createEditFeedback } from './edit-feedback.ts';
 import { createServerPort } from './server-port.ts';
 import { createToolContext } from './tool-context.ts';
@@ -57,7 +58,8 @@ export async function executeCall(
   if (run.cancellation.isParked) throw run.cancellation.signal.reason;
   if (output.forced === true) run.cancellation.recordKill();
   const withdrawn = output.told ?? [];
-  const noted = appendNotes(output.text, allowed.notes);
+  const hookNotes = await runHooksAfter(deps, run, allowed, output);
+  const noted = appendNotes(output.text, [...(allowed.notes ?? []), ...hookNotes.map(citeHook)]);
   const fitted = fitOutput(noted, tool, outputOptions(deps, run.spec.id, call.id));
   const text = cutToToolBytes(run.budget, fitted);
   // The output contains these inputs, so they are withdrawn from the queue. The withdrawal comes first: after a crash
@@ -69,7 +71,7 @@ export async function executeCall(
       callId: call.id,
       tool: tool.name,
       // A nonce marks the text as outside text. Muster's own text and instructions of the user get none.
-      ...((tool.ownWords === true && output.hasOutsideText !== true) ||
+      ...((tool.ownWords === true && output.hasOutsideText !== true && hookNotes.length === 0) ||
       output.isInstruction === true
         ? { text: escapeTags(text) }
         : { text, nonce: drawNonce(text) }),
@@ -83,6 +85,10 @@ export async function executeCall(
   );
   run.pendingAttachments.delete(call.id);
   if (mayHaveEffects) await run.journal.sync();
+}
+
+function citeHook(text: string): string {
+  return `A hook says: ${text}`;
 }
 
 /**

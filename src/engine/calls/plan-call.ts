@@ -88,10 +88,12 @@ export async function planCall(
     const text = `This would change ${withheld}, which a rule withholds from this task. Nothing was changed.`;
     return { ok: false, error: 'PERMISSION_DENIED', text };
   }
+  // Hooks have not seen the changes of the plan.
+  const { hookVerdict: _, ...others } = ready;
   return {
     ok: true,
     call: {
-      ...ready,
+      ...others,
       tool: plan.tool,
       input: plan.input,
       access: plan.access,

@@ -4,6 +4,7 @@ import type { EngineDeps } from '../task/deps.ts';
 import * as endings from '../task/endings.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { chooseCompactionStep, planSummary } from './choose-step.ts';
+import { runHooks } from '../hooks/run-hooks.ts';
 import { requestSummary } from './request-summary.ts';
 import { UsageError } from '../../base/errors.ts';
 import { unansweredCalls } from '../../protocol/state/conversation.ts';
@@ -53,6 +54,7 @@ export async function makeRoom(deps: EngineDeps, run: TaskRun): Promise<RoomOutc
       journal.record(step.event);
       return { kind: 'changed' };
     case 'summarise':
+      await runCompactionHooks(deps, run, { trigger: 'auto', custom_instructions: '' });
       await requestSummary(deps, run, step.event);
       return { kind: 'changed' };
     case 'stuck':
@@ -88,7 +90,18 @@ export async function compactNow(
   if (run.state.openTurn !== null) return requestSummary(deps, run, null);
   const step = deps.compaction?.() ?? (await planSummary(deps, run, keep));
   if (step?.kind !== 'summarise') throw createNothingToSummarizeError(run);
+  await runCompactionHooks(deps, run, { trigger: 'manual', custom_instructions: keep ?? '' });
   return requestSummary(deps, run, step.event);
+}
+
+/** Tells hooks that the context will be summarized. They cannot prevent it. */
+async function runCompactionHooks(
+  deps: EngineDeps,
+  run: TaskRun,
+  fields: { readonly trigger: 'auto' | 'manual'; readonly custom_instructions: string },
+): Promise<void> {
+  await runHooks(deps, run, { event: 'PreCompact', matched: fields.trigger, fields });
+  run.cancellation.turnSignal.throwIfAborted();
 }
 
 /** Rejects with UsageError if the task can't be compacted now, or if there is nothing to summarize. */

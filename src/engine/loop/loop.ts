@@ -12,7 +12,7 @@ import type { TaskEnding } from '../task/endings.ts';
 import { makeRoom, compactNow } from '../compaction/make-room.ts';
 import { lastTurnNotice } from '../limits/limit-message.ts';
 import { startWallTimers } from '../task/wall-time.ts';
-import { nextStep, reportsEndsOnly, type Step } from './next-step.ts';
+import { completesWork, nextStep, reportsEndsOnly, type Step } from './next-step.ts';
 import { createNotice } from '../../protocol/notice-text.ts';
 import { sleep } from '../../base/deadlines.ts';
 import { isStopOrder, readStopOrder } from '../task/stop-order.ts';
@@ -25,6 +25,7 @@ import {
 } from '../structured/check-answer.ts';
 import { escalationEvents } from '../acceptance/decide-acceptance.ts';
 import { determineFlags } from '../results/determine-flags.ts';
+import * as hooks from '../hooks/task-hooks.ts';
 import { fallbackEvents, findFallback } from '../turn/fallback.ts';
 import { canReuseResult } from '../reuse/can-reuse.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
@@ -60,6 +61,7 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
     if (needsPreparation(run.spec)) await run.preparation.catch(() => {});
     await run.stopOwnedWork(`the task above it ended: ${ending.end.because}`);
     await run.process?.end();
+    await hooks.runEndHooks(deps, run);
     // Stopping the owned work may have killed a process, which changes the ending of a stopped task.
     if (ending.end.status === 'stopped' && run.cancellation.signal.aborted) {
       ending = createAbortedEnding(run);
@@ -69,7 +71,8 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
     const claims = await determineFlags(deps, run, ending);
     if (needsSchemaCheck(run.spec, ending))
       ending = await addStructuredResult(deps, run.spec, ending);
-    if (run.spec.workspace !== undefined) await endWorkspace(deps, run);
+    if (run.spec.workspace !== undefined)
+      await (await import('../workspace/task-workspace.ts')).closeWorkspace(deps, run);
     run.journal.record({ type: 'task.ended', ...ending, ...(claims.length > 0 && { claims }) });
     await run.journal.sync();
   } catch (thrown) {
@@ -127,6 +130,7 @@ async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
     // Avoid an unhandled rejection: the first step that waits for the preparation gets the same error.
     run.preparation.catch(() => {});
   }
+  await hooks.runStartHooks(deps, run);
   const schema = outputSchemaOf(run.spec);
   const check = schema === null ? null : await createAnswerCheck(schema);
   // A text is the reason why the schema is invalid. A schema from a Task call was already checked when the task was
@@ -143,6 +147,7 @@ async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
       continue;
     }
     const step = nextStep(run.state, deps.settings);
+    if (completesWork(step) && (await hooks.runStopHooks(deps, run))) continue;
     const ending =
       step.kind === 'check'
         ? checkAnswer(run, step.answer, check)
@@ -181,10 +186,6 @@ async function prepareWork(deps: EngineDeps, run: TaskRun): Promise<void> {
   }
   if (accept !== undefined)
     await (await import('../acceptance/check-work.ts')).prepareAcceptance(deps, run);
-}
-
-async function endWorkspace(deps: EngineDeps, run: TaskRun): Promise<void> {
-  await (await import('../workspace/task-workspace.ts')).closeWorkspace(deps, run);
 }
 
 /**
@@ -302,6 +303,7 @@ async function takeTurn(
   toolChoice: 'auto' | 'none',
 ): Promise<TaskEnding | null> {
   await waitForMoreEnds(deps, run);
+  await hooks.runPromptHooks(deps, run);
   await run.slot.take();
   await run.journal.syncNewestAnswer();
   run.cancellation.turnSignal.throwIfAborted();

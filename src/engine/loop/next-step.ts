@@ -97,6 +97,12 @@ export function nextStep(state: TaskState, limits: StepLimits): Step {
   return hit === null ? { kind: 'turn', toolChoice: 'auto' } : { kind: 'limit', hit };
 }
 
+/** Tells whether a step ends a task that has completed its work, or would do so. */
+export function completesWork(step: Step): boolean {
+  if (step.kind === 'check') return true;
+  return step.kind === 'end' && step.ending.end.status === 'completed';
+}
+
 /** Returns true if a task can be interrupted: it sends a request, runs calls, or is about to do so. */
 export function isBusy(state: TaskState, limits: StepLimits): boolean {
   return state.interrupted === null && nextStep(state, limits).kind !== 'wait';

@@ -4,15 +4,17 @@ import {
   type PermissionMode,
   type Rights,
 } from '../../protocol/permission.ts';
+import type { HookVerdict } from '../../protocol/hook.ts';
 import { type ResolvedCall, type CallPath } from '../../policy/call.ts';
 import { isInside } from '../../base/path-inside.ts';
-import { decide, needsShellParser, pickStricter } from '../../policy/decide.ts';
+import { decide, needsShellParser, pickStricter, STRICTNESS } from '../../policy/decide.ts';
 import type { DecisionContext } from '../../policy/decision-input.ts';
 import { listPrograms, readCommandLine } from '../../policy/rules/command-rules.ts';
 import { addModeToGrant } from '../../policy/mode-grants.ts';
 import { explainRefusal } from '../../policy/explain-refusal.ts';
 import type { CallFileAccess } from '../task/call-process.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
+import { describeCallForHooks, hasHooks, runHooks } from '../hooks/run-hooks.ts';
 import { askPerson, closeQuestion, type WaitRunner } from '../questions/ask-person.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { isSkillFile } from '../prompt/skills.ts';
@@ -43,9 +45,11 @@ export interface Judgement {
 export async function judgeCall(
   deps: EngineDeps,
   run: TaskRun,
-  ready: ReadyCall,
+  prepared: ReadyCall,
   waiting: WaitRunner,
 ): Promise<Judgement> {
+  let ready = prepared;
+  let haveHooksAnswered = !hasHooks(deps, 'PermissionRequest');
   for (;;) {
     const { call, decision, pathAccess, programs } = await decideNow(deps, run, ready);
     // The turn may have ended while the call was decided, and nobody would wait for the answer.
@@ -55,10 +59,29 @@ export async function judgeCall(
       if (allowed) closeQuestion(run, ready);
       return { allowed, pathAccess, decision, refusal: explainRefusal(decision) };
     }
+    if (!haveHooksAnswered) {
+      haveHooksAnswered = true;
+      const { verdict } = await runHooks(deps, run, {
+        event: 'PermissionRequest',
+        about: ready.call.id,
+        matched: ready.tool.name,
+        fields: describeCallForHooks(ready),
+      });
+      ready = withHookVerdict(prepared, verdict);
+      continue;
+    }
     const verdict = await askPerson(deps, run, { ready, call, decision, programs }, waiting);
     if (verdict.kind === 'allowed') return { allowed: true, pathAccess, decision, refusal: '' };
     if (verdict.kind === 'refused') return { ...verdict, allowed: false, pathAccess };
   }
+}
+
+/** Adds what another hook says about a call. The stricter of two verdicts counts. */
+function withHookVerdict(ready: ReadyCall, other: HookVerdict | undefined): ReadyCall {
+  const { hookVerdict: own } = ready;
+  if (other === undefined) return ready;
+  const isStricter = own === undefined || STRICTNESS[other.verdict] > STRICTNESS[own.verdict];
+  return isStricter ? { ...ready, hookVerdict: other } : ready;
 }
 
 /**
@@ -80,7 +103,8 @@ function toCheckCall({ tools }: Pick<EngineDeps, 'tools'>, ready: ReadyCall): Re
   const { checks = [] } = ready.access ?? NO_ACCESS;
   const tool = tools.find(({ name }) => name === 'Bash');
   if (checks.length === 0 || tool === undefined) return null;
-  return { ...ready, tool, access: { ...NO_ACCESS, commands: checks } };
+  const { hookVerdict: _, ...others } = ready;
+  return { ...others, tool, access: { ...NO_ACCESS, commands: checks } };
 }
 
 /** Decides about a command that checks the work of a task, by the present rights of the task. Asks nobody. */
@@ -123,6 +147,7 @@ async function decideAlone(
     isSandboxed,
     isMachineSandbox,
     isInContainer: isExecution && !isSandboxed && deps.inContainer?.() === true,
+    ...(ready.hookVerdict === undefined ? {} : { hook: ready.hookVerdict }),
   };
   const decideIn = (mode: PermissionMode): Decision => decide(call, { ...rights, mode }, context);
   const decision = addModeToGrant(

@@ -6,6 +6,7 @@ import {
   type PermissionQuestion,
   type ProposedEdit,
 } from '../../protocol/question.ts';
+import { notifyByHooks } from '../hooks/run-hooks.ts';
 import { failure } from '../../tools/shared/output.ts';
 import type { ToolOutput } from '../../protocol/tool.ts';
 import { listPaths, type ResolvedCall } from '../../policy/call.ts';
@@ -64,6 +65,8 @@ export async function askPerson(
   const question = openQuestion(run, { callId: call.id, digest }, (id) =>
     buildPermissionQuestion(deps, run, asked, id),
   );
+  const message = `${question.description}: ${questionSubject(question)}`;
+  notifyByHooks(deps, run, { type: 'permission_prompt', message });
   await runWait(() => deps.inbox.wait(run, question));
   return { kind: 'again' };
 }

@@ -128,6 +128,8 @@ export class RecordedRunReader {
       case 'todos.set':
       case 'warning':
         return null;
+      case 'hook.ran':
+        return 'ran hooks that had something to say';
       case 'task.resumed':
       case 'task.parked':
         return 'was resumed';

@@ -6,6 +6,7 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { AttachmentRules } from '../../protocol/attachment.ts';
 import type { EventBody, TaskEvent } from '../../protocol/events/event.ts';
 import type { TaskSignal } from '../../protocol/signal.ts';
+import type { HookPort } from '../../protocol/hook.ts';
 import type { ModelDetails, ModelPort, ResolvedModel } from '../../protocol/model.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
 import type { Decision } from '../../protocol/permission.ts';
@@ -116,6 +117,8 @@ export interface EngineDeps {
   readonly processes?: TaskProcesses;
   /** Loads the language servers and checkers at the first change of a file. Default: changes are not checked. */
   readonly languages?: () => Promise<LanguagePort>;
+  /** Runs the hooks of the user and the project. Default: there are none. */
+  readonly hooks?: HookPort;
   /** Called after a command that may have changed files. Default: nobody needs to know. */
   readonly onCommand?: () => void;
   /** Returns the logged decision about a call, for reruns. Default: rules and people decide. */

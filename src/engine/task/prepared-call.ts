@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../base/errors.ts';
+import type { HookVerdict } from '../../protocol/hook.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
 import type { Access, Decision } from '../../protocol/permission.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
@@ -16,6 +17,10 @@ export interface ReadyCall {
   readonly access: Access | null;
   /** The tool as whose call it is decided. Default: its own tool. */
   readonly decidedAs?: string;
+  /** The verdict of hooks about the call. Default: none. */
+  readonly hookVerdict?: HookVerdict;
+  /** Texts of hooks for the model, which are added to the result. Default: none. */
+  readonly hookContext?: readonly string[];
 }
 
 /** A call that can't run, with the message for the model. */

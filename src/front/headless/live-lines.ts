@@ -5,6 +5,7 @@ import { formatClockTime } from '../../base/local-time.ts';
 import { formatDuration, plural } from '../../base/text.ts';
 import { sanitizeLine, sanitizeForTerminal } from '../../base/terminal-text.ts';
 import { describeCompaction } from '../../protocol/compaction-text.ts';
+import { describeHookRun, hasFailedHook } from '../../protocol/hook-text.ts';
 import type { NoticeLevel, TaskEvent } from '../../protocol/events/event.ts';
 import type { TaskSignal } from '../../protocol/signal.ts';
 import type { AwaitedProgress } from '../../protocol/model.ts';
@@ -145,6 +146,8 @@ function isShown(event: TaskEvent, { spec }: TaskState, detail: LiveDetail): boo
     case 'warning':
     case 'question.asked':
       return true;
+    case 'hook.ran':
+      return hasFailedHook(event);
     case 'turn.retried':
       return event.waitMs >= LONG_WAIT_MS;
     case 'turn.held':
@@ -193,6 +196,10 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
       return `${indent}~ ${name}: ${describeCompaction(event)}`;
     case 'acceptance.checked':
       return `${indent}${event.outcome.isPassed ? '✓' : '✗'} ${name}: ${describeAcceptance(event.outcome)}`;
+    case 'hook.ran': {
+      const lines = describeHookRun(event).map((line) => `${indent}· ${name}: ${line}`);
+      return lines.length === 0 ? null : lines.join('\n');
+    }
     case 'warning':
       return `${indent}! ${name}: ${event.message}`;
     case 'server.logged':

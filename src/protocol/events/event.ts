@@ -6,6 +6,7 @@ import type { AcceptanceOutcome } from '../acceptance.ts';
 import type { WorkspaceResult, WorkspaceStart } from '../workspace.ts';
 import type { EndReason } from '../end-reason.ts';
 import type { TaskInput } from '../input.ts';
+import type { HookEventName, HookOutcome } from '../hook.ts';
 import type { LimitHit } from '../limits.ts';
 import type { CompactionEvent } from './compaction-event.ts';
 import type { AssistantMessage } from '../message.ts';
@@ -427,6 +428,16 @@ export type EventBody =
       readonly level: ServerLogLevel;
       /** Untrusted; cut if it is long. */
       readonly text: string;
+    }
+  /**
+   * Hooks have run and had something to say. Hooks that succeed without a word leave no event.
+   */
+  | {
+      readonly type: 'hook.ran';
+      readonly event: HookEventName;
+      /** The id of the call, the input or the question that they were about; null if there is none. */
+      readonly about: string | null;
+      readonly outcome: HookOutcome;
     }
   /** The task has replaced its list of todos. */
   | { readonly type: 'todos.set'; readonly items: readonly TodoItem[] }

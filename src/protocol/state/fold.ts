@@ -224,6 +224,10 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'workspace.closed':
       state.workspace.left = event.left;
       return;
+    case 'hook.ran':
+      if (event.about !== null && event.outcome.updatedInput !== undefined)
+        state.hookedInputs.set(event.about, event.outcome.updatedInput);
+      return;
     case 'todos.set':
       state.todos = event.items;
       return;

@@ -1,7 +1,7 @@
 import { addFoundTools } from './found-tools.ts';
 import { defineActivity, type Activity, type RunningCall } from './activity.ts';
 import { initialAnswers, type Answers } from './answers.ts';
-import type { JsonValue } from '../../base/json.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
 import { initialOwnedWork, type OwnedWork } from './owned-work.ts';
 import { addQuotedFiles, recordReadFiles, type CallRecord } from './call-record.ts';
 import {
@@ -62,6 +62,8 @@ export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
   readonly runningCalls: Map<string, RunningCall>;
   /** The tools of calls that began under an earlier owner and have no recorded outcome, by call id. */
   readonly unknownCalls: Map<string, string>;
+  /** The arguments that hooks have put in place of those of a call, by call id. */
+  readonly hookedInputs: Map<string, JsonObject>;
   /** The refused calls, as `Tool: reason`. */
   readonly refusals: string[];
   /** The number of faults of each kind, in the order of their first occurrence. */
@@ -114,6 +116,7 @@ export function initialState(first: TaskEvent): TaskState {
     toolCounts: new Map(),
     runningCalls: new Map(),
     unknownCalls: new Map(),
+    hookedInputs: new Map(),
     ...initialOwnedWork(),
     ...emptyInbox(),
     delegations: initialDelegations(),

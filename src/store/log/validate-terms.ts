@@ -160,6 +160,7 @@ const REQUIRED_FIELDS: Readonly<Record<EventType, Readonly<Record<string, FieldT
   'shell.ended': { shell: 'text', end: 'text' },
   notified: { message: 'text' },
   'server.logged': { callId: 'text', server: 'text', level: 'text', text: 'text' },
+  'hook.ran': { event: 'text', outcome: 'object' },
   'todos.set': { items: 'list' },
   'acceptance.prepared': { baseline: 'text' },
   'acceptance.started': { turn: 'number' },

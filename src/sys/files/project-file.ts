@@ -21,7 +21,8 @@ export type ProjectFileKind =
   | 'template'
   | 'memory'
   /** MCP servers. */
-  | 'mcp';
+  | 'mcp'
+  | 'hooks';
 
 /** The identity of a file of a project. */
 export interface ProjectFileName {

@@ -1,6 +1,7 @@
 import { describeAcceptance } from '../../../protocol/acceptance.ts';
 import { describeRequest } from '../../../report/request-line.ts';
 import { describeCompaction } from '../../../protocol/compaction-text.ts';
+import { describeHookRun, hasFailedHook } from '../../../protocol/hook-text.ts';
 import type { NoticeLevel, TaskEvent } from '../../../protocol/events/event.ts';
 import type { AssistantMessage } from '../../../protocol/message.ts';
 import {
@@ -223,6 +224,10 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
     case 'server.logged':
     case 'warning':
       note(...describeNotice(event));
+      return;
+    case 'hook.ran':
+      for (const line of describeHookRun(event))
+        note(hasFailedHook(event) ? 'warning' : 'info', line);
       return;
     case 'acceptance.checked':
       note(event.outcome.isPassed ? 'info' : 'warning', describeAcceptance(event.outcome));

@@ -1,0 +1,73 @@
+import type { JsonObject } from '../../base/json.ts';
+import type { ToolOutput } from '../../protocol/tool.ts';
+import { describeCallForHooks, hasHooks, runHooks } from '../hooks/run-hooks.ts';
+import { prepareCall } from '../permissions/prepare-call.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import type { PreparedCall, ReadyCall } from '../task/prepared-call.ts';
+import type { TaskRun } from '../task/task-run.ts';
+
+/**
+ * Runs the hooks that come before a call. They can change its arguments, and what they say about it is part of the decision
+ * about the call with these arguments.
+ */
+export async function runHooksBefore(
+  deps: EngineDeps,
+  run: TaskRun,
+  ready: ReadyCall,
+): Promise<PreparedCall> {
+  if (!hasHooks(deps, 'PreToolUse')) return ready;
+  const { verdict, updatedInput, context } = await runHooks(deps, run, {
+    event: 'PreToolUse',
+    about: ready.call.id,
+    matched: ready.tool.name,
+    fields: describeCallForHooks(ready),
+  });
+  const prepared = updatedInput === undefined ? ready : changeInput(run, ready, updatedInput);
+  if (!prepared.ready) {
+    const text = `A hook has changed the arguments of this call. ${prepared.text}`;
+    const decision = { verdict: 'deny', step: 'hook', reason: text } as const;
+    return { ...prepared, text, error: 'PERMISSION_DENIED', decision };
+  }
+  return {
+    ...prepared,
+    ...(verdict === undefined ? {} : { hookVerdict: verdict }),
+    ...(context.length === 0 ? {} : { hookContext: context }),
+  };
+}
+
+/** Returns the call with the arguments that hooks had given it, for reruns, in which no hook runs. */
+export function restoreHookedInput(run: TaskRun, ready: ReadyCall): ReadyCall {
+  const input = run.state.hookedInputs.get(ready.call.id);
+  if (input === undefined) return ready;
+  const prepared = changeInput(run, ready, input);
+  return prepared.ready ? prepared : ready;
+}
+
+function changeInput(run: TaskRun, { call, tool }: ReadyCall, input: JsonObject): PreparedCall {
+  return prepareCall(run, { ...call, name: tool.name, input });
+}
+
+/** Runs the hooks that come after a call. Returns what they say to the model, as notes of its result. */
+export async function runHooksAfter(
+  deps: EngineDeps,
+  run: TaskRun,
+  ready: ReadyCall,
+  output: ToolOutput,
+): Promise<readonly string[]> {
+  const event = output.error === undefined ? 'PostToolUse' : 'PostToolUseFailure';
+  const before = ready.hookContext ?? [];
+  if (!hasHooks(deps, event)) return before;
+  const { text, error } = output;
+  const { block, context } = await runHooks(deps, run, {
+    event,
+    about: ready.call.id,
+    matched: ready.tool.name,
+    fields: {
+      ...describeCallForHooks(ready),
+      ...(error === undefined
+        ? { tool_response: { text } }
+        : { error: text, error_code: error, is_interrupt: error === 'CANCELLED' }),
+    },
+  });
+  return [...before, ...(block === undefined ? [] : [block]), ...context];
+}

@@ -1,0 +1,85 @@
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import type { HookEventName, HookOutcome, HookTask } from '../../protocol/hook.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import type { ReadyCall } from '../task/prepared-call.ts';
+import { stopOrder } from '../task/stop-order.ts';
+import type { TaskRun } from '../task/task-run.ts';
+
+const SILENCE: HookOutcome = { context: [], records: [] };
+
+/** An occasion for hooks in a task. */
+interface TaskOccasion {
+  readonly event: HookEventName;
+  /** The id of the call, the input or the question that it is about. Default: null. */
+  readonly about?: string | null;
+  /** The value that matchers are compared with. Default: null, so that every hook of the event runs. */
+  readonly matched?: string | null;
+  readonly fields: JsonObject;
+  /** Ends the hooks. Default: the signal that stops the task. */
+  readonly signal?: AbortSignal;
+}
+
+/** Tells whether any hook may run at an event. */
+export function hasHooks({ hooks }: Pick<EngineDeps, 'hooks'>, event: HookEventName): boolean {
+  return hooks?.has(event) === true;
+}
+
+/**
+ * Runs the hooks of an occasion, and records what they said. A hook that ends the task stops it. Never rejects because
+ * of a hook.
+ */
+export async function runHooks(
+  { hooks, store }: Pick<EngineDeps, 'hooks' | 'store'>,
+  run: TaskRun,
+  { event, about = null, matched = null, fields, signal = run.cancellation.signal }: TaskOccasion,
+): Promise<HookOutcome> {
+  if (hooks === undefined || !hooks.has(event)) return SILENCE;
+  const task = describeHookTask(store, run);
+  const occasion = { event, task, matched, fields };
+  const outcome = await hooks.run(occasion, signal);
+  if (isSilent(outcome)) return outcome;
+  run.journal.record({ type: 'hook.ran', event, about, outcome });
+  if (outcome.stop !== undefined) run.stop(stopOrder('client', `a hook ended it: ${outcome.stop}`));
+  return outcome;
+}
+
+function isSilent({ records, context, ...said }: HookOutcome): boolean {
+  return records.length === 0 && context.length === 0 && Object.keys(said).length === 0;
+}
+
+/** Tells hooks that a person is wanted. Nobody waits for them. */
+export function notifyByHooks(
+  deps: Pick<EngineDeps, 'hooks' | 'store' | 'onFault'>,
+  run: TaskRun,
+  { type, message }: { readonly type: string; readonly message: string },
+): void {
+  const fields = { message, title: 'Muster', notification_type: type };
+  runHooks(deps, run, { event: 'Notification', matched: type, fields }).catch((thrown: unknown) =>
+    deps.onFault(run.spec.id, thrown),
+  );
+}
+
+/** Describes a call in the fields that hooks know. */
+export function describeCallForHooks({ call, tool }: ReadyCall): JsonObject {
+  return {
+    tool_name: tool.name,
+    tool_input: isJsonObject(call.input) ? call.input : {},
+    tool_use_id: call.id,
+  };
+}
+
+/** Describes a task for hooks. */
+export function describeHookTask(store: EngineDeps['store'], run: TaskRun): HookTask {
+  const { spec, tree, parent, permissions } = run;
+  return {
+    id: spec.id,
+    rootId: tree.id,
+    parentId: parent?.spec.id ?? null,
+    agentType: spec.agent.name,
+    depth: permissions.rights.depth,
+    cwd: spec.cwd,
+    mode: permissions.rights.mode,
+    logFile: store.logPath(spec.id) ?? '',
+    rootLogFile: store.logPath(tree.id) ?? '',
+  };
+}

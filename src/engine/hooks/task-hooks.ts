@@ -1,0 +1,110 @@
+import { createNotice } from '../../protocol/notice-text.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import { stopOrder } from '../task/stop-order.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import { describeHookTask, hasHooks, runHooks } from './run-hooks.ts';
+
+/** The maximum number of times that hooks make a task go on instead of ending, in one activation. */
+const MAX_STOP_ROUNDS = 25;
+/** The time for hooks at the end of a task that was stopped, in milliseconds. */
+const END_MS = 1_000;
+
+/** Runs the hooks of the beginning of a task. What they say is added to its first request. */
+export async function runStartHooks(deps: EngineDeps, run: TaskRun): Promise<void> {
+  const { spec, state, parent } = run;
+  if (parent === null) {
+    if (deps.hooks?.beginSession(describeHookTask(deps.store, run)) !== true) return;
+    const source = state.activation.number === 0 ? 'startup' : 'resume';
+    const fields = { source, model: `${spec.model.provider}/${spec.model.id}` };
+    const said = await runHooks(deps, run, { event: 'SessionStart', matched: source, fields });
+    queueContext(run, 'start', said.context);
+    return;
+  }
+  const { context } = await runHooks(deps, run, {
+    event: 'SubagentStart',
+    matched: spec.agent.name,
+    fields: {},
+  });
+  queueContext(run, 'start', context);
+}
+
+/**
+ * Runs the hooks of the messages of the user that the next request would contain. A message that a hook refuses is
+ * withdrawn, and the task ends.
+ */
+export async function runPromptHooks(deps: EngineDeps, run: TaskRun): Promise<void> {
+  if (run.parent !== null || !hasHooks(deps, 'UserPromptSubmit')) return;
+  for (const { id, kind, text } of run.state.conversation.queued) {
+    if ((kind !== 'prompt' && kind !== 'message') || run.hookedInputs.has(id)) continue;
+    run.hookedInputs.add(id);
+    const { block, context } = await runHooks(deps, run, {
+      event: 'UserPromptSubmit',
+      about: id,
+      fields: { prompt: text },
+    });
+    if (block !== undefined) {
+      run.journal.record({ type: 'input.withdrawn', ids: [id] });
+      run.stop(stopOrder('client', `a hook refused the message: ${block}`));
+    }
+    run.cancellation.turnSignal.throwIfAborted();
+    queueContext(run, `prompt-${id}`, context);
+  }
+}
+
+/**
+ * Runs the hooks of the end of a task that has completed its work. Returns true if the task goes on: a hook wants it to, or
+ * something has arrived while hooks ran.
+ */
+export async function runStopHooks(deps: EngineDeps, run: TaskRun): Promise<boolean> {
+  const event = run.parent === null ? 'Stop' : 'SubagentStop';
+  const { state } = run;
+  if (!hasHooks(deps, event) || run.turnOfStopHooks === state.turns) return false;
+  const rounds = countStopRounds(run);
+  const { block } = await runHooks(deps, run, {
+    event,
+    matched: run.parent === null ? null : run.spec.agent.name,
+    fields: {
+      stop_hook_active: rounds > 0,
+      last_assistant_message: state.answer?.text ?? '',
+    },
+  });
+  run.turnOfStopHooks = state.turns;
+  if (block === undefined) return true;
+  if (rounds >= MAX_STOP_ROUNDS) {
+    const message = `A hook made the task go on ${MAX_STOP_ROUNDS} times (limit stop_hook_rounds = ${MAX_STOP_ROUNDS}), so the task ends although the hook says: ${block}`;
+    run.journal.record({ type: 'warning', message });
+    return true;
+  }
+  const id = `${stopRoundPrefix(run)}${rounds + 1}`;
+  run.journal.record({ type: 'input.queued', input: createNotice(id, `A hook says: ${block}`) });
+  return true;
+}
+
+/** Runs the hooks of the end of a subagent that ended otherwise. They cannot change its end. */
+export async function runEndHooks(deps: EngineDeps, run: TaskRun): Promise<void> {
+  if (run.parent === null || !hasHooks(deps, 'SubagentStop')) return;
+  if (run.turnOfStopHooks === run.state.turns) return;
+  await runHooks(deps, run, {
+    event: 'SubagentStop',
+    matched: run.spec.agent.name,
+    fields: { stop_hook_active: false, last_assistant_message: run.state.answer?.text ?? '' },
+    signal: AbortSignal.timeout(END_MS),
+  });
+}
+
+function stopRoundPrefix({ state }: TaskRun): string {
+  return `hook-stop-${state.activation.number}-`;
+}
+
+function countStopRounds(run: TaskRun): number {
+  const prefix = stopRoundPrefix(run);
+  return [...run.state.conversation.inputIds].filter((id) => id.startsWith(prefix)).length;
+}
+
+/** Adds texts of hooks to the next request, once for each occasion of an activation. */
+function queueContext(run: TaskRun, occasion: string, context: readonly string[]): void {
+  if (context.length === 0) return;
+  const id = `hook-${run.state.activation.number}-${occasion}`;
+  const text = context.map((each) => `A hook says: ${each}`).join('\n');
+  run.journal.record({ type: 'input.queued', input: createNotice(id, text) });
+}

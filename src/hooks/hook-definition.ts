@@ -1,0 +1,47 @@
+import type { HookEventName, HookSource } from '../protocol/hook.ts';
+
+/** A hook that runs a program. */
+export interface CommandAction {
+  readonly kind: 'command';
+  /** A command line for a shell or, if there are arguments, the program to start. */
+  readonly command: string;
+  /** The arguments of the program, which is then started without a shell. If absent, a shell runs the command line. */
+  readonly args?: readonly string[];
+}
+
+/** A hook that sends its input to a server. */
+export interface HttpAction {
+  readonly kind: 'http';
+  readonly url: string;
+  /** The headers as the file gives them. `$NAME` and `${NAME}` stand for variables of the environment. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The names of the variables that the headers may use. Every other variable is empty. */
+  readonly allowedVariables: readonly string[];
+}
+
+/** One hook of a file. */
+export interface HookDefinition {
+  readonly event: HookEventName;
+  /** The pattern for the value of the occasion, such as a tool name. Empty: the hook runs at every occasion. */
+  readonly matcher: string;
+  readonly action: CommandAction | HttpAction;
+  readonly source: HookSource;
+  /** The position in the file, such as `hooks.PreToolUse[0].hooks[1]`. */
+  readonly path: string;
+  /** The time in milliseconds after which the hook is ended. */
+  readonly timeoutMs: number;
+  /** True if nobody waits for the hook, so that nothing that it prints counts. */
+  readonly isAsync: boolean;
+  /** True if the hook runs only at the first occasion of a conversation. */
+  readonly isOnce: boolean;
+  /** True if a failure of the hook counts as a refusal (`"onFailure": "block"`). */
+  readonly blocksOnFailure: boolean;
+  /** The text to show while the hook runs. Absent if the file gives none. */
+  readonly statusMessage?: string;
+}
+
+/** Returns the command or the address of a hook, for people. */
+export function describeAction(action: CommandAction | HttpAction): string {
+  if (action.kind === 'http') return action.url;
+  return [action.command, ...(action.args ?? [])].join(' ');
+}

@@ -1,0 +1,73 @@
+import { HOOK_EVENTS, type HookEventName } from '../protocol/hook.ts';
+
+/** The meaning of an event of Claude Code's settings in Muster. */
+export interface HookEventSupport {
+  /** `acts`: hooks run. `no meaning here`: Muster has no such moment. `later`: hooks are not run yet. */
+  readonly support: 'acts' | 'no meaning here' | 'later';
+  /** One sentence about the moment, or about the reason why hooks do not run. */
+  readonly note: string;
+}
+
+const ACTS: Readonly<Record<HookEventName, string>> = {
+  SessionStart: 'A conversation starts or is resumed.',
+  UserPromptSubmit: 'A person sends a message, before the model gets it.',
+  PreToolUse: 'The model has called a tool, and the permission is not decided yet.',
+  PermissionRequest: 'A person is about to be asked whether a call may run.',
+  PostToolUse: 'A call has ended well.',
+  PostToolUseFailure: 'A call has failed.',
+  Notification: 'Muster tells the person something, for example that a question waits.',
+  SubagentStart: 'A task starts a child.',
+  SubagentStop: 'A child is about to end.',
+  Stop: 'The main agent is about to end its work.',
+  PreCompact: 'A conversation is about to be compacted.',
+  SessionEnd: 'A conversation ends.',
+};
+
+const LATER: Readonly<Record<string, string>> = {
+  PostToolBatch: 'Hooks run after each call, not yet once after all calls of an answer.',
+  UserPromptExpansion: 'Hooks are not told yet how a command was expanded.',
+  StopFailure: 'Hooks are not told yet that an error has ended a task.',
+  PostCompact: 'Hooks are not told yet that a conversation was compacted.',
+  PreModelSwitch: 'Hooks are not asked yet before another model is used.',
+  PostModelSwitch: 'Hooks are not told yet that another model is used.',
+  PermissionDenied: 'Hooks are not told yet that a call was refused.',
+  Elicitation: 'Hooks do not answer the questions of MCP servers yet.',
+  ElicitationResult: 'Hooks do not see the answers to MCP servers yet.',
+  ConfigChange: 'Hooks are not told yet that a settings file has changed.',
+  WorktreeCreate: 'Hooks do not create the workspaces of isolated tasks yet.',
+  WorktreeRemove: 'Hooks are not told yet that a workspace is removed.',
+  InstructionsLoaded: 'Hooks are not told yet which context files were read.',
+  FileChanged: 'Hooks are not told yet that a file has changed.',
+  PreSkillShellCommand: 'Hooks are not asked yet about commands in the text of a skill.',
+};
+
+const NO_MEANING: Readonly<Record<string, string>> = {
+  Setup: 'Muster has no separate run that sets up a project.',
+  TeammateIdle: 'Muster has tasks and their children, and no teams of equal agents.',
+  TaskCreated:
+    'The event is about a task list that several agents share, which Muster does not have.',
+  TaskCompleted:
+    'The event is about a task list that several agents share, which Muster does not have.',
+  CwdChanged: 'The working directory of a task never changes.',
+  DirectoryAdded: 'The roots of a task are fixed when it starts.',
+  MessageDisplay: 'Hooks cannot change what the screen shows.',
+};
+
+/** All events of Claude Code's settings and their meaning in Muster, for the documentation and for lists of hooks. */
+export const HOOK_EVENT_SUPPORT: ReadonlyMap<string, HookEventSupport> = new Map([
+  ...listSupport(ACTS, 'acts'),
+  ...listSupport(LATER, 'later'),
+  ...listSupport(NO_MEANING, 'no meaning here'),
+]);
+
+function listSupport(
+  notes: Readonly<Record<string, string>>,
+  support: HookEventSupport['support'],
+): readonly (readonly [string, HookEventSupport])[] {
+  return Object.entries(notes).map(([event, note]) => [event, { support, note }] as const);
+}
+
+/** Tells whether hooks run at an event of this name. */
+export function isHookEvent(name: string): name is HookEventName {
+  return HOOK_EVENTS.some((event) => event === name);
+}

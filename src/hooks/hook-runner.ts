@@ -1,0 +1,163 @@
+import type { Clock } from '../base/clock.ts';
+import { errorMessage } from '../base/errors.ts';
+import type { HookOccasion, HookOutcome, HookPort, HookTask } from '../protocol/hook.ts';
+import { describeAction, type HookDefinition } from './hook-definition.ts';
+import { buildHookInput } from './hook-input.ts';
+import { matchHook, type HookMatch } from './match-hooks.ts';
+import type { HookRun } from './merge-outcomes.ts';
+import type { HookEnd } from './read-hook-output.ts';
+import type { CommandHookSettings } from './run-command-hook.ts';
+import type { HttpHookSettings } from './run-http-hook.ts';
+
+/** The hooks of a process, and what they need to run. */
+export interface HookRunnerOptions extends CommandHookSettings, HttpHookSettings {
+  /** In the order in which their results count. The list is copied, so that a later change has no effect. */
+  readonly hooks: readonly HookDefinition[];
+  readonly clock: Clock;
+}
+
+/** A hook port that can be closed. */
+export interface HookRunner extends HookPort {
+  /** Runs the hooks of the end of conversations, and ends the hooks that nobody waits for. Call it before the process ends. */
+  close(): Promise<void>;
+}
+
+/** The time in milliseconds for all hooks at the end of conversations, when the process has to end soon. */
+const SESSION_END_MS = 1_500;
+
+const NO_OUTCOME: HookOutcome = { context: [], records: [] };
+
+/** Creates the port that runs hooks. Without a hook for an occasion, it neither loads nor runs anything. */
+export function createHookRunner(options: HookRunnerOptions): HookRunner {
+  return new ParallelRunner(options);
+}
+
+/** A hook that is to run, and how its matcher covers the occasion. */
+interface DueHook {
+  readonly hook: HookDefinition;
+  readonly match: HookMatch;
+}
+
+class ParallelRunner implements HookRunner {
+  readonly #options: HookRunnerOptions;
+  readonly #hooks: readonly HookDefinition[];
+  /** The hooks that have run and run only once, by conversation. */
+  readonly #finished = new Map<string, Set<HookDefinition>>();
+  /** The runs that nobody waits for. */
+  readonly #background = new Set<Promise<unknown>>();
+  /** The conversations that have gone on in this process, by id, with their newest state. */
+  readonly #sessions = new Map<string, HookTask>();
+  readonly #closed = new AbortController();
+
+  constructor(options: HookRunnerOptions) {
+    this.#options = options;
+    this.#hooks = [...options.hooks];
+  }
+
+  has(event: HookOccasion['event']): boolean {
+    return this.#hooks.some((hook) => hook.event === event);
+  }
+
+  async run(occasion: HookOccasion, signal: AbortSignal): Promise<HookOutcome> {
+    const due = this.#takeDueHooks(occasion);
+    if (due.length === 0) return NO_OUTCOME;
+    const input = `${JSON.stringify(buildHookInput(occasion))}\n`;
+    for (const { hook } of due.filter(({ hook }) => hook.isAsync)) {
+      const work = this.#start(hook, { occasion, input, signal: this.#closed.signal });
+      this.#background.add(work);
+      void work.finally(() => this.#background.delete(work));
+    }
+    const { mergeOutcomes } = await import('./merge-outcomes.ts');
+    const awaited = due.filter(({ hook }) => !hook.isAsync);
+    return mergeOutcomes(
+      await Promise.all(awaited.map((each) => this.#runOne(each, { occasion, input, signal }))),
+    );
+  }
+
+  beginSession(root: HookTask): boolean {
+    const isNew = !this.#sessions.has(root.id);
+    this.#sessions.set(root.id, root);
+    return isNew;
+  }
+
+  async close(): Promise<void> {
+    const signal = AbortSignal.timeout(SESSION_END_MS);
+    const fields = { reason: 'other' };
+    await Promise.all(
+      Array.from(this.#sessions.values(), (task) =>
+        this.run({ event: 'SessionEnd', task, matched: 'other', fields }, signal),
+      ),
+    );
+    this.#closed.abort();
+    await Promise.all(this.#background);
+  }
+
+  /** Selects the hooks for an occasion, each command once, and remembers those that run only once. */
+  #takeDueHooks({ event, matched, task }: HookOccasion): readonly DueHook[] {
+    const finished = this.#finished.get(task.rootId) ?? new Set();
+    const due = this.#hooks.flatMap((hook): readonly DueHook[] => {
+      if (hook.event !== event || finished.has(hook)) return [];
+      const match = matchHook(hook.matcher, matched, event);
+      return match === 'no' ? [] : [{ hook, match }];
+    });
+    for (const { hook } of due) if (hook.isOnce) finished.add(hook);
+    if (finished.size > 0) this.#finished.set(task.rootId, finished);
+    return withoutRepeatedHooks(due);
+  }
+
+  async #runOne({ hook, match }: DueHook, run: RunInput): Promise<HookRun> {
+    const { clock } = this.#options;
+    const startedAt = clock.monotonic();
+    const end = await this.#start(hook, run);
+    const { readHookOutput } = await import('./read-hook-output.ts');
+    const reply = readHookOutput(end, {
+      event: hook.event,
+      mayAllow: hook.source.kind === 'user' && match === 'yes',
+      blocksOnFailure: hook.blocksOnFailure,
+    });
+    const ms = Math.round(clock.monotonic() - startedAt);
+    return { source: hook.source, what: describeAction(hook.action), ms, reply };
+  }
+
+  /** Runs a hook to its end. Never rejects. */
+  async #start(hook: HookDefinition, { occasion, input, signal }: RunInput): Promise<HookEnd> {
+    const { action, source, timeoutMs } = hook;
+    const common = { source, input, timeoutMs, signal };
+    try {
+      if (action.kind === 'http') {
+        const { runHttpHook } = await import('./run-http-hook.ts');
+        return await runHttpHook({ ...common, action }, this.#options);
+      }
+      const { runCommandHook } = await import('./run-command-hook.ts');
+      return await runCommandHook({ ...common, action, task: occasion.task }, this.#options);
+    } catch (thrown) {
+      return { kind: 'failed', reason: `it could not run: ${errorMessage(thrown)}` };
+    }
+  }
+}
+
+interface RunInput {
+  readonly occasion: HookOccasion;
+  readonly input: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Removes hooks that do the same as another one. Of equal hooks the one from the user's own settings stays, because its
+ * permission counts, and then the one whose matcher covers the occasion exactly.
+ */
+function withoutRepeatedHooks(due: readonly DueHook[]): readonly DueHook[] {
+  const best = new Map<string, DueHook>();
+  for (const each of due) {
+    const { action, isAsync, blocksOnFailure } = each.hook;
+    const key = JSON.stringify([action, isAsync, blocksOnFailure]);
+    const other = best.get(key);
+    if (other === undefined || rank(each) > rank(other)) best.set(key, each);
+  }
+  const kept = new Set(best.values());
+  return due.filter((each) => kept.has(each));
+}
+
+function rank({ hook, match }: DueHook): number {
+  return (hook.source.kind === 'user' ? 2 : 0) + (match === 'yes' ? 1 : 0);
+}

@@ -1,0 +1,23 @@
+import type { TaskEvent } from './events/event.ts';
+
+const OUTCOMES = { ok: 'says', blocked: 'refused', failed: 'failed', timeout: 'took too long' };
+
+/**
+ * Describes what hooks said, one line for each hook. The lines quote the hooks, and must be made safe to print.
+ */
+export function describeHookRun({
+  event,
+  outcome: { records },
+}: Extract<TaskEvent, { type: 'hook.ran' }>): readonly string[] {
+  return records.map(({ source, what, outcome, message }) => {
+    const said = message === undefined ? '' : `: ${message}`;
+    return `${event} hook of ${source.where} (${what}) ${OUTCOMES[outcome]}${said}`;
+  });
+}
+
+/** Tells whether a hook could not do its work, which a person should know at once. */
+export function hasFailedHook({
+  outcome: { records },
+}: Extract<TaskEvent, { type: 'hook.ran' }>): boolean {
+  return records.some(({ outcome }) => outcome === 'failed' || outcome === 'timeout');
+}

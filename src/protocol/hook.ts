@@ -1,0 +1,111 @@
+import type { JsonObject } from '../base/json.ts';
+import type { PermissionMode, Verdict } from './permission.ts';
+
+/** The moments at which hooks run. The names are those of Claude Code's settings. */
+export const HOOK_EVENTS = [
+  'SessionStart',
+  'UserPromptSubmit',
+  'PreToolUse',
+  'PermissionRequest',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'Notification',
+  'SubagentStart',
+  'SubagentStop',
+  'Stop',
+  'PreCompact',
+  'SessionEnd',
+] as const;
+export type HookEventName = (typeof HOOK_EVENTS)[number];
+
+/** The origin of a hook. Only hooks of the user's own settings may allow a call. */
+export interface HookSource {
+  readonly kind: 'user' | 'project' | 'agent' | 'skill';
+  /** The path of the file, for people. */
+  readonly where: string;
+}
+
+/** The task about which hooks are told. */
+export interface HookTask {
+  readonly id: string;
+  /** The id of the conversation: the top task of the tree. */
+  readonly rootId: string;
+  readonly parentId: string | null;
+  readonly agentType: string;
+  readonly depth: number;
+  readonly cwd: string;
+  readonly mode: PermissionMode;
+  /** The log of the task and of the conversation. Absolute. */
+  readonly logFile: string;
+  readonly rootLogFile: string;
+}
+
+/** One moment at which hooks run. */
+export interface HookOccasion {
+  readonly event: HookEventName;
+  readonly task: HookTask;
+  /** The value that matchers are compared with, such as the name of the tool; null if the event has none. */
+  readonly matched: string | null;
+  /** The fields of the hook's input that belong to this event, such as `tool_name` and `tool_input`. */
+  readonly fields: JsonObject;
+}
+
+/** The verdict of hooks about a call. `allow` comes only from hooks of the user's own settings. */
+export interface HookVerdict {
+  readonly verdict: Verdict;
+  /** The reason, for the model and for people. Text of the hook, which may be hostile. */
+  readonly reason: string;
+  /** The hook that decided, for people. */
+  readonly source: HookSource;
+}
+
+/** One run of one hook, for the log. */
+export interface HookRecord {
+  readonly source: HookSource;
+  /** The command, the address, or the start of the prompt. */
+  readonly what: string;
+  /**
+   * `ok`: it ended and was understood. `blocked`: it refused something. `failed`: it could not run, ended with an error
+   * that blocks nothing, or printed something that is not understood. `timeout`: it was ended after its time.
+   */
+  readonly outcome: 'ok' | 'blocked' | 'failed' | 'timeout';
+  /** The exit code, or the HTTP status; null if there is none. */
+  readonly code: number | null;
+  /** The duration in milliseconds. */
+  readonly ms: number;
+  /** One line for people: its message, its error, or what of it was ignored. Absent if there is nothing to say. */
+  readonly message?: string;
+}
+
+/** The answers of all hooks of one occasion together. */
+export interface HookOutcome {
+  /** The strictest verdict about a call. Absent if no hook has one. */
+  readonly verdict?: HookVerdict;
+  /** The reason why a prompt must not be sent, or why a task must go on instead of ending. Absent if none says so. */
+  readonly block?: string;
+  /** The new arguments of a call, which are judged again. Absent if no hook changes them. */
+  readonly updatedInput?: JsonObject;
+  /** Texts for the model, in the order of the hooks. */
+  readonly context: readonly string[];
+  /** The reason for which the task must end now (`continue: false`). Absent if no hook says so. */
+  readonly stop?: string;
+  /** The runs that are worth a record in the log: all but silent successes. */
+  readonly records: readonly HookRecord[];
+}
+
+/** Runs hooks. */
+export interface HookPort {
+  /** Tells whether any hook may run at this event, so that nothing is prepared for none. */
+  has(event: HookEventName): boolean;
+  /**
+   * Notes that a conversation goes on in this process, so that the hooks of its end run when the process ends. Returns true
+   * if it had not gone on here before.
+   */
+  beginSession(root: HookTask): boolean;
+  /**
+   * Runs all hooks of an occasion at the same time, each within its time. Never rejects because of a hook.
+   *
+   * @param signal ends all hooks when it aborts
+   */
+  run(occasion: HookOccasion, signal: AbortSignal): Promise<HookOutcome>;
+}

@@ -1,0 +1,44 @@
+import { errorMessage } from '../base/errors.ts';
+import { isJsonObject, type JsonValue } from '../base/json.ts';
+import { describeAction, type HookDefinition } from '../hooks/hook-definition.ts';
+import { readHooks, type HooksOfFile } from '../hooks/read-hooks.ts';
+import type { FileEffects } from './file-effects.ts';
+import type { HookFile } from './hook-files.ts';
+
+/** Reads the hooks in files that may take effect. A wrong file or entry leaves the others working. */
+export function readHookDefinitions(files: readonly HookFile[]): HooksOfFile {
+  const read = files.map(readFile);
+  return {
+    hooks: read.flatMap(({ hooks }) => hooks),
+    problems: read.flatMap(({ problems }, index) =>
+      problems.map((problem) => `${files[index]?.source.where}: ${problem}`),
+    ),
+  };
+}
+
+function readFile({ source, text }: HookFile): HooksOfFile {
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text);
+  } catch (thrown) {
+    const problem = `it is not valid JSON, so none of its hooks runs (${errorMessage(thrown)})`;
+    return { hooks: [], problems: [problem] };
+  }
+  const hooks = isJsonObject(value) ? value['hooks'] : undefined;
+  return hooks === undefined ? { hooks: [], problems: [] } : readHooks(hooks, source);
+}
+
+/** Describes what the hooks of a project's file would do if it were trusted. */
+export function hookEffects(path: string, bytes: Buffer): FileEffects {
+  const file = { source: { kind: 'project', where: path }, text: bytes.toString('utf8') } as const;
+  const { hooks, problems } = readHookDefinitions([file]);
+  const lines = [...hooks.map(describeHook), ...problems.map((problem) => `! ${problem}`)];
+  return { lines: lines.length === 0 ? ['nothing'] : lines, problems: [] };
+}
+
+/** Describes a hook in one line: when it runs, and what. */
+function describeHook({ event, matcher, action, isAsync }: HookDefinition): string {
+  const when = matcher === '' ? event : `${event} (${matcher})`;
+  const verb = action.kind === 'http' ? 'sends what happens to' : 'runs in the sandbox';
+  return `${when}: ${verb} ${describeAction(action)}${isAsync ? ', without waiting for it' : ''}`;
+}

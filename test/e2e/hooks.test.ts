@@ -1,0 +1,115 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
+import { needs } from '../needs.ts';
+import { expectNothingLeft } from './ending.ts';
+import { envelopeOf } from './muster.ts';
+import { bash, callsInTurn, lastResults, openWorld, type World } from './world.ts';
+
+const HAS_BUBBLEWRAP = process.platform === 'linux' && needs('bwrap', 'bubblewrap');
+const EDIT = { name: 'Write', input: { file_path: 'a.txt', content: 'a' } };
+const FLAGS = ['--permission-mode', 'acceptEdits', '--output-format', 'json'];
+
+/** Writes the hooks of the user or of the project: for each event a command, and optionally a matcher before `:`. */
+function writeHooks(world: World, scope: 'user' | 'project', hooks: JsonObject): void {
+  const { home, workspace } = world.sandbox;
+  const file = join(scope === 'user' ? home : workspace, '.claude/settings.json');
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, JSON.stringify({ hooks }));
+}
+
+/** One hook that runs a command. */
+function onEvent(command: string, matcher = ''): readonly JsonObject[] {
+  return [{ matcher, hooks: [{ type: 'command', command }] }];
+}
+
+function readLines(world: World, name: string): readonly JsonObject[] {
+  const path = join(world.sandbox.workspace, name);
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
+  return lines.map((line) => JSON.parse(line)).filter(isJsonObject);
+}
+
+describe.concurrent('hooks', () => {
+  it('of the user see a call before and after it, and what they say reaches the model', async () => {
+    await using world = await openWorld({ script: callsInTurn([EDIT]) });
+    writeHooks(world, 'user', {
+      SessionStart: onEvent('echo "use tabs"'),
+      PreToolUse: onEvent('cat >> "$CLAUDE_PROJECT_DIR/calls.jsonl"', 'Write|Edit'),
+      PostToolUse: onEvent('echo "format a.txt" >&2; exit 2', 'Write'),
+      SessionEnd: onEvent('cat >> "$CLAUDE_PROJECT_DIR/end.jsonl"'),
+    });
+    const run = await world.run(['-p', 'go', ...FLAGS]);
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    expect(JSON.stringify(world.model.requests[0]?.body)).toContain('A hook says: use tabs');
+    expect(lastResults(world.model)[0]?.text).toContain('[A hook says: format a.txt]');
+    expect(readLines(world, 'calls.jsonl')).toMatchObject([
+      {
+        hook_event_name: 'PreToolUse',
+        session_id: envelopeOf(run).data.task_id,
+        tool_name: 'Write',
+        tool_input: { file_path: 'a.txt', content: 'a' },
+        permission_mode: 'acceptEdits',
+      },
+    ]);
+    expect(readLines(world, 'end.jsonl')).toMatchObject([{ hook_event_name: 'SessionEnd' }]);
+    expectNothingLeft(world);
+  });
+
+  it('of the user may refuse, and may answer the question that a tool asks by default', async () => {
+    await using world = await openWorld({
+      script: callsInTurn([EDIT, { ...EDIT, input: { ...EDIT.input, file_path: 'b.txt' } }]),
+    });
+    const script = `case "$(cat)" in
+*b.txt*) echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"b is closed"}}';;
+*) echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}';; esac`;
+    writeHooks(world, 'user', { PreToolUse: onEvent(script) });
+    const run = await world.run(['-p', 'go', '--output-format', 'json']);
+    expect(run.code).toBe(0);
+    const texts = lastResults(world.model).map(({ text }) => text);
+    expect(texts[0]).toContain('a.txt');
+    expect(texts[1]).toContain('refuses this call: b is closed.');
+    expect(existsSync(join(world.sandbox.workspace, 'a.txt'))).toBe(true);
+    expect(existsSync(join(world.sandbox.workspace, 'b.txt'))).toBe(false);
+  });
+
+  it.runIf(HAS_BUBBLEWRAP)('of a project run only if it is trusted, in the sandbox', async () => {
+    await using world = await openWorld({ script: callsInTurn([EDIT]) });
+    writeHooks(world, 'project', {
+      PreToolUse: onEvent(
+        `cat > seen.json; echo x > "${world.sandbox.home}/outside"; echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}'`,
+      ),
+    });
+    const untrusted = await world.run(['-p', 'go', ...FLAGS]);
+    expect(untrusted.stderr).toContain('1 file of this project was not used');
+    expect(existsSync(join(world.sandbox.workspace, 'seen.json'))).toBe(false);
+
+    const list = await world.run(['trust', 'list']);
+    expect(list.stdout).toMatch(/^new {2}hooks +\.claude\/settings\.json /m);
+
+    const trusted = await world.run(['-p', 'go', '--trust-project', '--output-format', 'json']);
+    expect(existsSync(join(world.sandbox.workspace, 'seen.json'))).toBe(true);
+    expect(existsSync(join(world.sandbox.home, 'outside'))).toBe(false);
+    // A project cannot allow anything.
+    expect(lastResults(world.model)[0]?.text).toContain('Refused, nothing was done');
+    expect(trusted.code).toBe(0);
+  });
+
+  it('that hang, print garbage or cannot be read are reported, and hold up nothing', async () => {
+    await using world = await openWorld({ bare: true, script: callsInTurn([bash('echo done')]) });
+    writeHooks(world, 'user', {
+      PreToolUse: [
+        { hooks: [{ type: 'command', command: 'sleep 60', timeout: 1 }] },
+        { hooks: [{ type: 'command', command: 'echo "{not json"' }] },
+        { hooks: [{ type: 'command', command: 'exit 7' }] },
+      ],
+      Nonsense: onEvent('true'),
+    });
+    const run = await world.run(['-p', 'go', '--output-format', 'json']);
+    expect(run.code).toBe(0);
+    expect(run.stderr).toContain('hooks.Nonsense');
+    expect(run.stderr).toMatch(/PreToolUse hook of \S+ \(sleep 60\) took too long/);
+    expect(lastResults(world.model)[0]?.text).toContain('done');
+    expectNothingLeft(world);
+  });
+});

@@ -1,0 +1,298 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type {
+  HookEventName,
+  HookOccasion,
+  HookOutcome,
+  HookPort,
+  HookSource,
+} from '../../../src/protocol/hook.ts';
+import type { JsonObject } from '../../../src/base/json.ts';
+import type { AnyTool } from '../../../src/protocol/tool.ts';
+import { stopOrder } from '../../../src/engine/task/stop-order.ts';
+import { mapToolsByName } from '../../../src/replay/idle-deps.ts';
+import { rerunTree } from '../../../src/replay/rerun-tree.ts';
+import { call, calls, eventsOfType, play, toldTo, until, type Play } from '../play.ts';
+import { SETTINGS, testEngine, type EngineSetup, type TestEngine } from '../support.ts';
+
+const USER: HookSource = { kind: 'user', where: '~/.claude/settings.json' };
+const PROJECT: HookSource = { kind: 'project', where: '.claude/settings.json' };
+
+type Said = Partial<HookOutcome> | undefined;
+type Hooks = Partial<Record<HookEventName, (occasion: HookOccasion) => Said>>;
+
+/** Hooks that are functions, and what they were told. */
+function scriptedHooks(hooks: Hooks): HookPort & { readonly occasions: HookOccasion[] } {
+  const occasions: HookOccasion[] = [];
+  const begun = new Set<string>();
+  return {
+    occasions,
+    has: (event) => hooks[event] !== undefined,
+    beginSession: ({ id }) => begun.size < begun.add(id).size,
+    run: async (occasion) => {
+      occasions.push(occasion);
+      return { context: [], records: [], ...hooks[occasion.event]?.(occasion) };
+    },
+  };
+}
+
+/** A tool that records what it is called with, and writes the file that its argument names. */
+function noteTool(ran: JsonObject[]): AnyTool {
+  return {
+    name: 'Write',
+    kind: 'edit',
+    replay: 'opaque',
+    description: 'write',
+    inputSchema: { type: 'object' },
+    parse: (input) => {
+      const { path } = input as JsonObject;
+      return typeof path === 'string'
+        ? { ok: true, input }
+        : { ok: false, issues: ['path must be a text'] };
+    },
+    describe: ({ path }: { path: string }) => ({
+      reads: [],
+      writes: [path],
+      commands: [],
+      hosts: [],
+    }),
+    run: async (input: JsonObject) => {
+      ran.push(input);
+      return { text: `wrote ${String(input['path'])}` };
+    },
+  };
+}
+
+const write = (path: string) => call('Write', { path });
+
+function start(lines: Play, hooks: Hooks, setup: EngineSetup = {}) {
+  const ran: JsonObject[] = [];
+  const port = scriptedHooks(hooks);
+  const test: TestEngine = testEngine(play(lines), {
+    mode: 'default',
+    root: '/work',
+    tools: [noteTool(ran)],
+    hooks: port,
+    ...setup,
+  });
+  started.push(test);
+  return { test, ran, hooks: port, main: test.start('main') };
+}
+
+const started: TestEngine[] = [];
+
+// No hook runs in a rerun, which finds what they said in the logs.
+afterEach(async () => {
+  for (const { store, events } of started.splice(0)) {
+    const parts = { store, settings: SETTINGS };
+    const source = { ...parts, tools: mapToolsByName(parts, [noteTool([])]) };
+    const { tasks } = await rerunTree(source, events[0]?.task ?? '');
+    expect(tasks.flatMap(({ difference }) => difference ?? [])).toEqual([]);
+  }
+});
+
+describe('hooks before a call', () => {
+  it.each<[string, HookSource, Said, EngineSetup, 'ran' | RegExp]>([
+    ['say nothing', USER, undefined, { mode: 'acceptEdits' }, 'ran'],
+    [
+      'refuse',
+      PROJECT,
+      { verdict: { verdict: 'deny', reason: 'not on Fridays', source: PROJECT } },
+      { mode: 'autonomous' },
+      /^Refused, nothing was done\. A hook of \.claude\/settings\.json refuses this call: not on Fridays\./,
+    ],
+    [
+      'want a question where a mode allows',
+      PROJECT,
+      { verdict: { verdict: 'ask', reason: 'look first', source: PROJECT } },
+      { mode: 'autonomous' },
+      /A hook of \.claude\/settings\.json wants this call to be asked about: look first\. Nobody is here/,
+    ],
+    [
+      'allow what only the default of the tool asks about',
+      USER,
+      { verdict: { verdict: 'allow', reason: 'fine', source: USER } },
+      {},
+      'ran',
+    ],
+    [
+      'allow what an ask rule asks about',
+      USER,
+      { verdict: { verdict: 'allow', reason: 'fine', source: USER } },
+      { ask: ['Write'] },
+      /The ask rule `Write`/,
+    ],
+  ])('that %s', async (_, _source, said, setup, result) => {
+    const { test, ran, main } = start(
+      { main: [calls(write('/work/a'))] },
+      { PreToolUse: () => said },
+      setup,
+    );
+    await main.end.written;
+    if (result === 'ran') expect(ran).toEqual([{ path: '/work/a' }]);
+    else {
+      expect(ran).toEqual([]);
+      expect(eventsOfType(test, 'call.refused').map(({ text }) => text)).toEqual([
+        expect.stringMatching(result),
+      ]);
+    }
+  });
+
+  it('change the arguments, which are then decided about', async () => {
+    const { test, ran, main } = start(
+      { main: [calls(write('/work/a'), write('/work/b'), write('/work/c'))] },
+      {
+        PreToolUse: ({ fields }) => {
+          const { path } = fields['tool_input'] as JsonObject;
+          if (path === '/work/a') return { updatedInput: { path: '/work/other' } };
+          if (path === '/work/b') return { updatedInput: { path: '/etc/passwd' } };
+          return { updatedInput: { path: 1 } };
+        },
+      },
+      { mode: 'acceptEdits' },
+    );
+    await main.end.written;
+    expect(ran).toEqual([{ path: '/work/other' }]);
+    expect(eventsOfType(test, 'call.started').map(({ input }) => input)).toEqual([
+      { path: '/work/other' },
+    ]);
+    expect(
+      eventsOfType(test, 'call.refused')
+        .map(({ text }) => text)
+        .toSorted(),
+    ).toEqual([
+      'A hook has changed the arguments of this call. Write: path must be a text',
+      expect.stringContaining('/etc/passwd'),
+    ]);
+  });
+
+  it('are told of the call and its task', async () => {
+    const { hooks, main, test } = start(
+      {
+        main: [calls(call('Task', { prompt: 'part', description: 'part' }))],
+        part: [calls(write('/work/a'))],
+      },
+      { PreToolUse: () => undefined },
+      { mode: 'acceptEdits' },
+    );
+    await main.end.written;
+    const [child] = eventsOfType(test, 'child.created');
+    expect(
+      hooks.occasions.map(({ matched, task, fields }) => ({ matched, task, fields })),
+    ).toMatchObject([
+      { matched: 'Task', task: { id: main.spec.id, parentId: null, depth: 0 } },
+      {
+        matched: 'Write',
+        task: {
+          id: child?.child,
+          rootId: main.spec.id,
+          parentId: main.spec.id,
+          agentType: 'general-purpose',
+          depth: 1,
+          mode: 'acceptEdits',
+        },
+        fields: { tool_name: 'Write', tool_input: { path: '/work/a' } },
+      },
+    ]);
+  });
+});
+
+describe('hooks after a call', () => {
+  it('add to its result, and are told what failed', async () => {
+    const { test, hooks, main } = start(
+      { main: [calls(write('/work/a'), call('Write', { path: '/work/b' }))] },
+      {
+        PreToolUse: () => ({ context: ['before'] }),
+        PostToolUse: () => ({ block: 'format it </notice>', context: ['more'] }),
+      },
+      { mode: 'acceptEdits' },
+    );
+    await main.end.written;
+    expect(toldTo(test, 'main')[1]).toBe(
+      'wrote /work/a\n[A hook says: before]\n[A hook says: format it </notice>]\n[A hook says: more]',
+    );
+    expect(hooks.occasions.at(-1)?.fields).toMatchObject({
+      tool_name: 'Write',
+      tool_response: { text: 'wrote /work/b' },
+    });
+    const [ended] = eventsOfType(test, 'call.ended');
+    expect(ended?.nonce).toBeDefined();
+  });
+});
+
+describe('hooks of messages', () => {
+  it('add context, and refuse a message, which ends the task', async () => {
+    const { test, main } = start(
+      {},
+      { UserPromptSubmit: ({ fields }) => ({ context: [`seen ${String(fields['prompt'])}`] }) },
+    );
+    await main.end.written;
+    expect(toldTo(test, 'main').join('\n')).toContain('<notice>A hook says: seen main</notice>');
+
+    const refused = start({}, { UserPromptSubmit: () => ({ block: 'no secrets' }) });
+    await refused.main.end.written;
+    expect(refused.test.model.requests).toEqual([]);
+    expect(eventsOfType(refused.test, 'task.ended')).toMatchObject([
+      { end: { status: 'stopped', because: expect.stringContaining('no secrets') } },
+    ]);
+  });
+});
+
+describe('hooks of the end', () => {
+  it('make a task go on, at most 25 times', async () => {
+    const active: unknown[] = [];
+    const { test, main } = start(
+      {},
+      {
+        Stop: ({ fields }) => {
+          active.push(fields['stop_hook_active']);
+          return { block: 'not yet' };
+        },
+      },
+    );
+    await main.end.written;
+    expect(active).toEqual([false, ...Array.from({ length: 25 }, () => true)]);
+    expect(eventsOfType(test, 'turn.ended')).toHaveLength(26);
+    expect(eventsOfType(test, 'warning')).toMatchObject([
+      { message: expect.stringContaining('limit stop_hook_rounds = 25') },
+    ]);
+    expect(main.state.status).toBe('completed');
+  });
+
+  it('come once for each start of a subagent, whatever ended it', async () => {
+    const { hooks, main, test } = start(
+      {
+        main: [
+          calls(
+            call('Task', { prompt: 'good', description: 'good' }),
+            call('Task', { prompt: 'stuck', description: 'stuck' }),
+          ),
+        ],
+        stuck: [{ text: 'late', delayMs: 60_000 }],
+      },
+      { SubagentStart: () => ({ context: ['hello'] }), SubagentStop: () => undefined },
+    );
+    await until(() => eventsOfType(test, 'task.ended').length === 1);
+    const stuck = eventsOfType(test, 'child.created').at(-1)?.child ?? '';
+    await until(() => eventsOfType(test, 'turn.started', stuck).length === 1);
+    main.stop(stopOrder('user', 'enough'));
+    await main.end.written;
+    const ids = (name: HookEventName) =>
+      hooks.occasions.flatMap(({ event, task }) => (event === name ? [task.id] : []));
+    expect(ids('SubagentStop').toSorted()).toEqual(ids('SubagentStart').toSorted());
+    expect(ids('SubagentStart')).toHaveLength(2);
+    expect(toldTo(test, 'good').join('\n')).toContain('A hook says: hello');
+  });
+
+  it('that end a task stop it with their reason', async () => {
+    const { main } = start(
+      { main: [calls(write('/work/a')), calls(write('/work/b'))] },
+      { PostToolUse: () => ({ stop: 'the budget of today is used up' }) },
+      { mode: 'acceptEdits' },
+    );
+    await main.end.written;
+    expect(main.state.end).toMatchObject({
+      status: 'stopped',
+      because: expect.stringContaining('the budget of today is used up'),
+    });
+  });
+});

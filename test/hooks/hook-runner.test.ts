@@ -1,0 +1,214 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import type { JsonValue } from '../../src/base/json.ts';
+import { createHookRunner, type HookRunnerOptions } from '../../src/hooks/hook-runner.ts';
+import { readHooks } from '../../src/hooks/read-hooks.ts';
+import type { HookOutcome } from '../../src/protocol/hook.ts';
+import { serve } from '../model/adapters/support.ts';
+import { tempDirectory } from '../sys/temp.ts';
+import { makeClient } from '../web/support.ts';
+import { makeOccasion, makeTask, PROJECT, USER } from './samples.ts';
+
+interface Files {
+  readonly user?: JsonValue;
+  readonly project?: JsonValue;
+  readonly options?: Partial<HookRunnerOptions>;
+}
+
+/** Opens the hooks of the user's settings and of a project, without a sandbox. */
+function openHooks({ user = {}, project = {}, options = {} }: Files) {
+  const cwd = tempDirectory();
+  const client = makeClient();
+  const runner = createHookRunner({
+    hooks: [...readHooks(user, USER).hooks, ...readHooks(project, PROJECT).hooks],
+    clock: systemClock,
+    env: { PATH: process.env['PATH'] },
+    projectDirectory: cwd,
+    confine: null,
+    withoutSandbox: 'run',
+    send: (request) => client.send(request),
+    ...options,
+  });
+  const task = makeTask({ cwd });
+  const run = async (
+    occasion: Parameters<typeof makeOccasion>[0] = {},
+    signal = new AbortController().signal,
+  ) => withoutTimes(await runner.run(makeOccasion({ task, ...occasion }), signal));
+  return { cwd, runner, task, run };
+}
+
+/** Replaces the durations, which differ from run to run. */
+function withoutTimes(outcome: HookOutcome): HookOutcome {
+  return { ...outcome, records: outcome.records.map((record) => ({ ...record, ms: 0 })) };
+}
+
+const command = (line: string, fields: Record<string, JsonValue> = {}) => ({
+  type: 'command',
+  command: line,
+  ...fields,
+});
+const preToolUse = (...hooks: JsonValue[]) => ({ PreToolUse: [{ matcher: 'Bash', hooks }] });
+const say = (fields: Record<string, JsonValue>) =>
+  `echo '${JSON.stringify({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...fields } })}'`;
+
+async function waitForFile(file: string): Promise<void> {
+  while (!existsSync(file)) await sleep(10);
+}
+
+it('runs nothing without a hook for the occasion', async () => {
+  const { runner, run } = openHooks({ user: preToolUse(command('exit 2')) });
+  expect([runner.has('PreToolUse'), runner.has('Stop')]).toEqual([true, false]);
+  const nothing = { context: [], records: [] };
+  expect(await run({ matched: 'Read' })).toEqual(nothing);
+  expect(await run({ event: 'Stop', matched: null })).toEqual(nothing);
+});
+
+it('gives each hook the occasion as JSON', async () => {
+  const { cwd, run } = openHooks({ user: preToolUse(command('cat > input.json')) });
+  await run();
+  expect(JSON.parse(readFileSync(join(cwd, 'input.json'), 'utf8'))).toEqual({
+    session_id: 'root',
+    transcript_path: '/data/root.jsonl',
+    cwd,
+    permission_mode: 'default',
+    muster_mode: 'default',
+    hook_event_name: 'PreToolUse',
+    tool_name: 'Bash',
+    tool_input: { command: 'ls' },
+    tool_use_id: 'c1',
+  });
+});
+
+it('runs hooks at the same time and keeps their order', async () => {
+  // Each of the two waits for the other one, and the first ends last.
+  const first = `touch a; until [ -e b ]; do sleep 0.02; done; ${say({ additionalContext: 'one' })}`;
+  const second = `touch b; until [ -e a ]; do sleep 0.02; done; ${say({ additionalContext: 'two' })}`;
+  const { run } = openHooks({
+    user: preToolUse(command(first)),
+    project: preToolUse(command(second)),
+  });
+  const record = { outcome: 'ok', code: 0, ms: 0 };
+  expect(await run()).toEqual({
+    context: ['one', 'two'],
+    records: [
+      { ...record, source: USER, what: first },
+      { ...record, source: PROJECT, what: second },
+    ],
+  });
+});
+
+it('counts a permission only of the user, and only for the tool that is meant', async () => {
+  const allow = say({ permissionDecision: 'allow', permissionDecisionReason: 'fine' });
+  const ignored =
+    "it allowed the call, which only a hook of the user's own settings for this tool may do";
+  const own = openHooks({ user: preToolUse(command(allow)) });
+  expect((await own.run()).verdict).toEqual({ verdict: 'allow', reason: 'fine', source: USER });
+  const foreign = openHooks({ project: preToolUse(command(allow)) });
+  const record = { what: allow, outcome: 'ok', code: 0, ms: 0, message: ignored };
+  expect(await foreign.run()).toEqual({ context: [], records: [{ ...record, source: PROJECT }] });
+  const loose = openHooks({
+    user: { PreToolUse: [{ matcher: 'NotebookEdit', hooks: [command(allow)] }] },
+  });
+  expect(await loose.run({ matched: 'Edit' })).toEqual({
+    context: [],
+    records: [{ ...record, source: USER }],
+  });
+});
+
+it('runs equal commands once, with the rights of the user if one is from there', async () => {
+  const line = `echo x >> count; ${say({ permissionDecision: 'allow' })}`;
+  const { cwd, run } = openHooks({
+    user: preToolUse(command(line), command(line, { timeout: 5 })),
+    project: preToolUse(command(line)),
+  });
+  expect((await run()).verdict).toMatchObject({ verdict: 'allow', source: USER });
+  expect(readFileSync(join(cwd, 'count'), 'utf8')).toBe('x\n');
+});
+
+it('runs a hook with "once" at the first occasion of each conversation', async () => {
+  const { cwd, task, run } = openHooks({
+    user: preToolUse(command('echo x >> count', { once: true })),
+  });
+  await Promise.all([run(), run()]);
+  await run({ task: { ...task, rootId: 'other' } });
+  expect(readFileSync(join(cwd, 'count'), 'utf8')).toBe('x\nx\n');
+});
+
+it('counts what hooks were when it was created', async () => {
+  const file = 'settings.json';
+  const settings = preToolUse(command(`echo '{}' > ${file}; exit 2`));
+  const { hooks } = readHooks(settings, USER);
+  const list = [...hooks];
+  const { cwd, run } = openHooks({ options: { hooks: list } });
+  writeFileSync(join(cwd, file), JSON.stringify({ hooks: settings }));
+  list.length = 0;
+  const denied = { verdict: 'deny' };
+  expect([(await run()).verdict, (await run()).verdict]).toMatchObject([denied, denied]);
+});
+
+it('asks servers as well, and lets a failure refuse where the settings say so', async () => {
+  await using server = await serve((response, { url }) => {
+    if (url === '/down') response.writeHead(503);
+    response.end('{"decision":"block","reason":"no"}');
+  });
+  const http = (path: string, fields: Record<string, JsonValue> = {}) => ({
+    type: 'http',
+    url: `${server.url}${path}`,
+    ...fields,
+  });
+  const answered = openHooks({ user: preToolUse(http('/')) });
+  expect(await answered.run()).toEqual({
+    verdict: { verdict: 'deny', reason: 'no', source: USER },
+    context: [],
+    records: [{ source: USER, what: `${server.url}/`, outcome: 'blocked', code: 200, ms: 0 }],
+  });
+  const record = { source: USER, what: `${server.url}/down`, code: 503, ms: 0 };
+  const message = 'the server answered with the status 503';
+  const lenient = openHooks({ user: preToolUse(http('/down')) });
+  expect(await lenient.run()).toEqual({
+    context: [],
+    records: [{ ...record, outcome: 'failed', message }],
+  });
+  const strict = openHooks({ user: preToolUse(http('/down', { onFailure: 'block' })) });
+  expect(await strict.run()).toMatchObject({
+    verdict: { verdict: 'deny' },
+    records: [{ ...record, outcome: 'blocked', message }],
+  });
+});
+
+it('does not wait for an asynchronous hook, and ends it when it is closed', async () => {
+  const { cwd, runner, run } = openHooks({
+    user: preToolUse(command('echo $$ > pid.new; mv pid.new pid; exec sleep 300', { async: true })),
+  });
+  const stop = new AbortController();
+  expect(await run({}, stop.signal)).toEqual({ context: [], records: [] });
+  // The occasion is over, and the hook goes on.
+  stop.abort();
+  await waitForFile(join(cwd, 'pid'));
+  const pid = Number(readFileSync(join(cwd, 'pid'), 'utf8'));
+  expect(() => process.kill(pid, 0)).not.toThrow();
+  await runner.close();
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+});
+
+it('ends all hooks when the signal aborts', async () => {
+  const { cwd, run } = openHooks({
+    user: preToolUse(command('touch started; exec sleep 300'), command('exec sleep 300')),
+  });
+  const stop = new AbortController();
+  const work = run({}, stop.signal);
+  await waitForFile(join(cwd, 'started'));
+  stop.abort();
+  const message = 'it was ended, because its call or task was stopped';
+  expect((await work).records).toMatchObject([
+    { outcome: 'failed', message },
+    { outcome: 'failed', message },
+  ]);
+  expect((await run({}, stop.signal)).records).toMatchObject([
+    { outcome: 'failed', message },
+    { outcome: 'failed', message },
+  ]);
+});
