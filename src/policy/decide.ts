@@ -252,8 +252,10 @@ function checkAllowRules({ call, rights, subject }: DecisionInput): Decision | u
 
 function checkMode({ call, rights, context }: DecisionInput): Decision | undefined {
   // Without network rights, the network is out of bounds: a page could carry away what the task has read. A server can
-  // always use the network.
-  const isInBounds = (call.kind !== 'network' && !isServerCall(call)) || rights.network;
+  // always use the network, and works in the directories of the session, which lie outside of a workspace.
+  const isInBounds = isServerCall(call)
+    ? rights.network && rights.workspace === undefined
+    : call.kind !== 'network' || rights.network;
   if (rights.mode === 'autonomous' && isInBounds && !isUnconfined(call, rights, context)) {
     const reason = 'In autonomous mode everything in bounds runs.';
     return { verdict: 'allow', step: 'mode', reason };

@@ -694,6 +694,22 @@ describe('a patch', () => {
   });
 });
 
+test('no mode allows a tool of an MCP server in a workspace, since the server works outside of it', () => {
+  const server = call('mcp__x__y', 'execute', { confinedServer: true });
+  const connected = { ...rights('autonomous'), network: true };
+  const workspace = {
+    source: ROOT,
+    tree: '/data/tree',
+    commonDirectory: '/work/.git',
+    branch: 'muster/a/b',
+  };
+  const inWorkspace = { ...connected, workspace };
+  expect(short(decide(server, connected, CONTEXT))).toBe('allow mode');
+  expect(short(decide(server, inWorkspace, CONTEXT))).toBe('ask tool_default');
+  const allowed = { ...inWorkspace, rules: rules({ allow: ['mcp__x'] }) };
+  expect(short(decide(server, allowed, CONTEXT))).toBe('allow allow_rule');
+});
+
 describe('a hook', () => {
   const user = { kind: 'user', where: '~/.claude/settings.json' } as const;
   const withHook = (verdict: Verdict) => ({

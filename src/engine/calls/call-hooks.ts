@@ -36,8 +36,8 @@ export async function runHooksBefore(
 }
 
 /** Returns the call with the arguments that hooks had given it, for reruns, in which no hook runs. */
-export function restoreHookedInput(run: TaskRun, ready: ReadyCall): ReadyCall {
-  const input = run.state.hookedInputs.get(ready.call.id);
+export function restoreInputFromHooks(run: TaskRun, ready: ReadyCall): ReadyCall {
+  const input = run.state.inputsFromHooks.get(ready.call.id);
   if (input === undefined) return ready;
   const prepared = changeInput(run, ready, input);
   return prepared.ready ? prepared : ready;

@@ -8,7 +8,7 @@ import type { ToolCallPart } from '../../protocol/message.ts';
 import { NO_ACCESS, type Decision } from '../../protocol/permission.ts';
 import { scheduleCalls, type ScheduledCall } from '../../policy/call-conflicts.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { restoreHookedInput, runHooksBefore } from './call-hooks.ts';
+import { restoreInputFromHooks, runHooksBefore } from './call-hooks.ts';
 import { executeCall } from './execute-call.ts';
 import { NO_FILES } from '../permissions/file-access.ts';
 import { judgeCall } from '../permissions/judge.ts';
@@ -189,7 +189,7 @@ async function decideAndRun(
   } else {
     const { narrowingCount, rights } = run.permissions;
     const allowedIn = { mode: rights.mode, narrowingCount };
-    const ready = deps.decided === undefined ? call : restoreHookedInput(run, call);
+    const ready = deps.decided === undefined ? call : restoreInputFromHooks(run, call);
     await executeCall(deps, run, { ...ready, pathAccess, decision, ...allowedIn, runWait: wait });
   }
 }

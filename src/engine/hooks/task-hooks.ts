@@ -20,6 +20,7 @@ export async function runStartHooks(deps: EngineDeps, run: TaskRun): Promise<voi
     queueContext(run, 'start', said.context);
     return;
   }
+  run.isKnownToHooks = true;
   const { context } = await runHooks(deps, run, {
     event: 'SubagentStart',
     matched: spec.agent.name,
@@ -35,8 +36,8 @@ export async function runStartHooks(deps: EngineDeps, run: TaskRun): Promise<voi
 export async function runPromptHooks(deps: EngineDeps, run: TaskRun): Promise<void> {
   if (run.parent !== null || !hasHooks(deps, 'UserPromptSubmit')) return;
   for (const { id, kind, text } of run.state.conversation.queued) {
-    if ((kind !== 'prompt' && kind !== 'message') || run.hookedInputs.has(id)) continue;
-    run.hookedInputs.add(id);
+    if ((kind !== 'prompt' && kind !== 'message') || run.messagesSeenByHooks.has(id)) continue;
+    run.messagesSeenByHooks.add(id);
     const { block, context } = await runHooks(deps, run, {
       event: 'UserPromptSubmit',
       about: id,
@@ -58,7 +59,7 @@ export async function runPromptHooks(deps: EngineDeps, run: TaskRun): Promise<vo
 export async function runStopHooks(deps: EngineDeps, run: TaskRun): Promise<boolean> {
   const event = run.parent === null ? 'Stop' : 'SubagentStop';
   const { state } = run;
-  if (!hasHooks(deps, event) || run.turnOfStopHooks === state.turns) return false;
+  if (!hasHooks(deps, event) || run.turnsAtStopHooks === state.turns) return false;
   const rounds = countStopRounds(run);
   const { block } = await runHooks(deps, run, {
     event,
@@ -68,7 +69,7 @@ export async function runStopHooks(deps: EngineDeps, run: TaskRun): Promise<bool
       last_assistant_message: state.answer?.text ?? '',
     },
   });
-  run.turnOfStopHooks = state.turns;
+  run.turnsAtStopHooks = state.turns;
   if (block === undefined) return true;
   if (rounds >= MAX_STOP_ROUNDS) {
     const message = `A hook made the task go on ${MAX_STOP_ROUNDS} times (limit stop_hook_rounds = ${MAX_STOP_ROUNDS}), so the task ends although the hook says: ${block}`;
@@ -82,8 +83,7 @@ export async function runStopHooks(deps: EngineDeps, run: TaskRun): Promise<bool
 
 /** Runs the hooks of the end of a subagent that ended otherwise. They cannot change its end. */
 export async function runEndHooks(deps: EngineDeps, run: TaskRun): Promise<void> {
-  if (run.parent === null || !hasHooks(deps, 'SubagentStop')) return;
-  if (run.turnOfStopHooks === run.state.turns) return;
+  if (!run.isKnownToHooks || run.turnsAtStopHooks === run.state.turns) return;
   await runHooks(deps, run, {
     event: 'SubagentStop',
     matched: run.spec.agent.name,

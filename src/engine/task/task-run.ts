@@ -79,10 +79,12 @@ export class TaskRun {
   workingSince: number | null = null;
   /** Resolves when the state of the directory is recorded, if the work must be accepted. No call runs before. */
   preparation: Promise<void> = Promise.resolve();
-  /** The ids of the messages of the user that hooks have seen. */
-  readonly hookedInputs = new Set<string>();
-  /** The number of the turn after which hooks were told that the task ends; null: they were not told yet. */
-  turnOfStopHooks: number | null = null;
+  /** The ids of the messages of the user that hooks were told of. */
+  readonly messagesSeenByHooks = new Set<string>();
+  /** True if hooks were told that the subagent has started, so that they are told of its end. */
+  isKnownToHooks = false;
+  /** The number of turns after which hooks were last told that the task ends; null: they were not told yet. */
+  turnsAtStopHooks: number | null = null;
   /** The process in which tools of the task run; null if they run in this process. */
   process: CallProcess | null = null;
   private readonly firstPrefix: RequestPrefix;

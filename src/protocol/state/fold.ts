@@ -226,7 +226,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       return;
     case 'hook.ran':
       if (event.about !== null && event.outcome.updatedInput !== undefined)
-        state.hookedInputs.set(event.about, event.outcome.updatedInput);
+        state.inputsFromHooks.set(event.about, event.outcome.updatedInput);
       return;
     case 'todos.set':
       state.todos = event.items;

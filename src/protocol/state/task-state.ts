@@ -63,7 +63,7 @@ export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
   /** The tools of calls that began under an earlier owner and have no recorded outcome, by call id. */
   readonly unknownCalls: Map<string, string>;
   /** The arguments that hooks have put in place of those of a call, by call id. */
-  readonly hookedInputs: Map<string, JsonObject>;
+  readonly inputsFromHooks: Map<string, JsonObject>;
   /** The refused calls, as `Tool: reason`. */
   readonly refusals: string[];
   /** The number of faults of each kind, in the order of their first occurrence. */
@@ -116,7 +116,7 @@ export function initialState(first: TaskEvent): TaskState {
     toolCounts: new Map(),
     runningCalls: new Map(),
     unknownCalls: new Map(),
-    hookedInputs: new Map(),
+    inputsFromHooks: new Map(),
     ...initialOwnedWork(),
     ...emptyInbox(),
     delegations: initialDelegations(),
