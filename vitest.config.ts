@@ -41,8 +41,8 @@ export default defineConfig({
     ],
     sequence: { sequencer: LongFilesFirst },
     globalSetup: ['test/compiled-code.ts'],
-    // Most tests wait for processes and timers rather than compute: twice as many workers as cores keep all cores busy.
-    maxWorkers: availableParallelism() * 2,
+    // Tests start programs, which keep all cores busy with few workers. With more of them, each test only takes longer.
+    maxWorkers: availableParallelism() + 1,
     // A test may take this long on a machine that is busy with something else. It only ends tests that hang: no test
     // asserts a time.
     testTimeout: 240_000,

@@ -145,10 +145,7 @@ export class Stage implements AsyncDisposable {
   private readonly keyBindings: UiLibrary['keyBindings'];
   /** Milliseconds since the beginning. */
   private time = 0;
-  /** Its clock is that of the stage: a step of the machine's clock would change what a duration is. */
-  readonly store: TaskStore = openMemoryStore({
-    clock: { now: () => START + this.time, monotonic: () => START + this.time },
-  });
+  readonly store: TaskStore = openMemoryStore();
   private readonly isKept: boolean;
   private readonly cwd: string;
   private listener: EventListener = () => {};
@@ -275,7 +272,7 @@ export class Stage implements AsyncDisposable {
     if (parent !== null) {
       this.write(parent, { type: 'child.created', child: id, callId, background });
     }
-    for (const event of this.opening(spec)) this.deliver({ ...event, ts: START + this.time });
+    for (const event of this.opening(spec)) this.deliver(this.stamp(event));
     if (!isQueued) this.write(id, { type: 'task.started' });
   }
 
@@ -283,7 +280,12 @@ export class Stage implements AsyncDisposable {
   write(id: string, ...bodies: readonly EventBody[]): void {
     const events =
       this.logs.get(id)?.append(bodies) ?? stamped(id, this.stateOf(id).lastSeq + 1, bodies);
-    for (const event of events) this.deliver({ ...event, ts: START + this.time });
+    for (const event of events) this.deliver(this.stamp(event));
+  }
+
+  /** Gives an event the time of the stage. A step of the machine's clock would change durations. */
+  private stamp({ clockShift: _, ...event }: TaskEvent): TaskEvent {
+    return { ...event, ts: START + this.time };
   }
 
   private opening(spec: TaskSpec): readonly TaskEvent[] {
