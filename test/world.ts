@@ -15,7 +15,8 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   faults: ['test/faults/{anthropic,google,responses}.test.ts', 'test/e2e/time-limit.test.ts'],
   /** Model servers with the built program: faults over Chat, limits, fallbacks, logins, keys, families and pictures. */
   providers: [
-    'test/faults/{bounds,chat}.test.ts',
+    'test/faults/{bounds,chat,liveness}.test.ts',
+    'test/model/adapters/http.test.ts',
     'test/e2e/{call-as-text,doctor-provider,fallback,images,key-servers}.test.ts',
     'test/e2e/{login,login-terminal,model-families,models,provider-changes}.test.ts',
     'test/e2e/{providers,rate-limits,structured-results}.test.ts',
@@ -28,7 +29,8 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   ],
   /** Tasks of the built program: budgets, questions, summaries, damaged logs, replay, and commands that show tasks. */
   tasks: [
-    'test/e2e/{budgets,compaction,damaged-logs,damaged-logs-random,forked-context}.test.ts',
+    'test/e2e/{background-shells,budgets,compaction,damaged-logs,damaged-logs-random}.test.ts',
+    'test/e2e/{forked-context,lost-output}.test.ts',
     'test/e2e/{privacy,questions,replay,reuse,rewind,secrets}.test.ts',
     'test/e2e/{tasks-commands,tasks-dead,tasks-running,tasks-show}.test.ts',
     'test/e2e/{terminal,transferred-summary,tui,usage}.test.ts',
@@ -59,7 +61,11 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
     'test/scripts/bundled-packages.test.ts',
   ],
   /** Attempts to pass the check of a task's work without doing the work. */
-  accept: ['test/accept/*.test.ts', 'test/engine/acceptance/ladder.test.ts'],
+  accept: [
+    'test/accept/*.test.ts',
+    'test/e2e/acceptance.test.ts',
+    'test/engine/acceptance/ladder.test.ts',
+  ],
   /** Language servers from npm and of the system, formatters and checkers. */
   code: ['test/languages/world/*.test.ts', 'test/languages/language-servers.test.ts'],
   /** Servers of the Model Context Protocol from npm, which needs the network, and servers that hang, flood and ask. */
@@ -77,11 +83,13 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   /** The runner of evaluations against the scripted model, all of its tasks, and the agents for other benchmarks. */
   eval: ['test/eval/world/*.test.ts'],
   /** Many random commands of subagents that work at the same time, with and without the sandbox. */
-  receipts: ['test/receipts/random-commands.test.ts'],
+  receipts: ['test/receipts/random-commands.test.ts', 'test/e2e/receipts.test.ts'],
   /** Worktrees and processes of tasks in the built program, and unusual repositories. */
   isolation: [
     'test/workspaces/unusual-repositories.test.ts',
-    'test/e2e/{main-worktree,process-isolation,worktrees}.test.ts',
+    'test/workspaces/landing/commit.test.ts',
+    'test/api/workspaces/{apply-again,prune-workspaces,undo-commit}.test.ts',
+    'test/e2e/{main-worktree,process-isolation,worktree-views,worktrees}.test.ts',
   ],
   /** Landings, and creations and removals of workspaces, with kill -9 before each change of the disk. */
   kills: ['test/workspaces/world/{kill,killed,killed-removal,killed-apply,not-yet-begun}.test.ts'],

@@ -284,8 +284,9 @@ export class Stage implements AsyncDisposable {
   }
 
   /** Gives an event the time of the stage. A step of the machine's clock would change durations. */
-  private stamp({ clockShift: _, ...event }: TaskEvent): TaskEvent {
-    return { ...event, ts: START + this.time };
+  private stamp(event: TaskEvent): TaskEvent {
+    const { clockShift: _, ...others } = event;
+    return { ...others, ts: START + this.time };
   }
 
   private opening(spec: TaskSpec): readonly TaskEvent[] {
