@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { needs } from '../needs.ts';
+import { waitUntilPasses } from '../wait-until-passes.ts';
 import { BIN } from './muster.ts';
 import { waitForMarked } from './processes.ts';
 import { TmuxTerminal } from './tmux.ts';
@@ -53,7 +54,7 @@ inTerminal('a form of a server is shown, checked, corrected and sent', async () 
   await terminal.sees('city: Oslo');
   terminal.press('Enter');
   await terminal.sees(/✓ mcp__demo__book[^]*> city: Oslo; nights: 2; room: single/);
-  await terminal.sees('done');
+  await waitUntilPasses(() => expect(lastResults(model)).toHaveLength(1));
   expect(JSON.parse(lastResults(model)[0]?.text ?? '')).toEqual({
     action: 'accept',
     content: { city: 'Oslo', nights: 2, room: 'single' },
