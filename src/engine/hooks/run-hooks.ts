@@ -15,7 +15,7 @@ interface TaskOccasion {
   /** The value that matchers are compared with. Default: null, so that every hook of the event runs. */
   readonly matched?: string | null;
   readonly fields: JsonObject;
-  /** Ends the hooks. Default: the signal that stops the task. */
+  /** Ends the hooks. Default: the signal that stops the task or interrupts its turn. */
   readonly signal?: AbortSignal;
 }
 
@@ -31,7 +31,13 @@ export function hasHooks({ hooks }: Pick<EngineDeps, 'hooks'>, event: HookEventN
 export async function runHooks(
   { hooks, store }: Pick<EngineDeps, 'hooks' | 'store'>,
   run: TaskRun,
-  { event, about = null, matched = null, fields, signal = run.cancellation.signal }: TaskOccasion,
+  {
+    event,
+    about = null,
+    matched = null,
+    fields,
+    signal = run.cancellation.turnSignal,
+  }: TaskOccasion,
 ): Promise<HookOutcome> {
   if (hooks === undefined || !hooks.has(event)) return SILENCE;
   const task = describeHookTask(store, run);

@@ -37,7 +37,6 @@ export async function runPromptHooks(deps: EngineDeps, run: TaskRun): Promise<vo
   if (run.parent !== null || !hasHooks(deps, 'UserPromptSubmit')) return;
   for (const { id, kind, text } of run.state.conversation.queued) {
     if ((kind !== 'prompt' && kind !== 'message') || run.messagesSeenByHooks.has(id)) continue;
-    run.messagesSeenByHooks.add(id);
     const { block, context } = await runHooks(deps, run, {
       event: 'UserPromptSubmit',
       about: id,
@@ -47,7 +46,9 @@ export async function runPromptHooks(deps: EngineDeps, run: TaskRun): Promise<vo
       run.journal.record({ type: 'input.withdrawn', ids: [id] });
       run.stop(stopOrder('client', `a hook refused the message: ${block}`));
     }
+    // After an interruption, hooks have not judged the message, and are told of it again.
     run.cancellation.turnSignal.throwIfAborted();
+    run.messagesSeenByHooks.add(id);
     queueContext(run, `prompt-${id}`, context);
   }
 }

@@ -237,6 +237,28 @@ describe('hooks of messages', () => {
   });
 });
 
+describe('an interruption by the user', () => {
+  it('ends hooks, and nothing is sent that they have not judged', async () => {
+    const judged: string[] = [];
+    const hooks: HookPort = {
+      has: (event) => event === 'UserPromptSubmit',
+      beginSession: () => false,
+      run: ({ fields }, signal) => {
+        judged.push(String(fields['prompt']));
+        return new Promise((resolve) => {
+          signal.addEventListener('abort', () => resolve({ context: [], records: [] }));
+        });
+      },
+    };
+    const { test, main } = start({}, {}, { hooks, isUserPresent: true, onAsk: 'wait' });
+    await until(() => judged.length === 1);
+    test.engine.interrupt(main.spec.id);
+    await main.end.written;
+    expect([judged, test.model.requests]).toEqual([['main'], []]);
+    expect(main.state.status).toBe('stopped');
+  });
+});
+
 describe('hooks of the end', () => {
   it('make a task go on, at most 25 times', async () => {
     const active: unknown[] = [];
