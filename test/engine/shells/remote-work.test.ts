@@ -1,10 +1,11 @@
 import { rmSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Move } from './support.ts';
 import { notices, results, scriptedEngine, shellEngine, taskOutput, taskStop } from './support.ts';
 import type { QuestionOfServer } from '../../../src/protocol/server-message.ts';
 import { LEAVE_RUNNING, type AnyTool } from '../../../src/protocol/tool.ts';
 import { onAbort } from '../../../src/base/async.ts';
+import type { TaskRun } from '../../../src/engine/task/task-run.ts';
 import { stopOrder } from '../../../src/engine/task/stop-order.ts';
 import { answerQuestion } from '../../../src/engine/questions/record-answer.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
@@ -53,7 +54,9 @@ class Server {
         this.followed.push(reference);
         report('working: half of it');
         if (this.question !== null) {
-          void port?.ask(this.question, signal).then((answer) => this.answers.push(answer));
+          void port
+            ?.ask(this.question, signal)
+            .then((answer) => this.answers.push(answer), expectClosedLog);
         }
         const stopped = Promise.withResolvers<never>();
         const remove = onAbort(signal, () => {
@@ -74,6 +77,25 @@ const IN_BACKGROUND = { name: 'Bash', input: { background: true } };
 function start(server: Server, moves: readonly Move[], setup: EngineSetup = {}) {
   const world = shellEngine(moves, { tools: [server.tool], ...setup });
   return { ...world, run: world.start('go') };
+}
+
+/**
+ * Leaves the log of a run as a process that is killed leaves it. The run itself is stopped at the end of the test, so
+ * that it does not reach a time limit during another test.
+ */
+function leaveAsKilled(run: TaskRun): void {
+  run.journal.close();
+  onTestFinished(async () => {
+    run.stop(stopOrder('user', 'the test is over'));
+    await run.end.written;
+  });
+}
+
+/** Checks a fault of a run that was left: it can write nothing to its log. */
+function expectClosedLog(thrown: unknown): void {
+  expect(thrown).toMatchObject({
+    message: expect.stringMatching(/^the log of task \w+ is closed$/),
+  });
 }
 
 const idIn = (text = '') => /[Cc]all (\w{8,32})/.exec(text)?.[1] ?? '';
@@ -163,10 +185,9 @@ describe('work of a server', () => {
   it('is found again by its recorded reference after the process has ended', async () => {
     const store = openMemoryStore();
     const before = new Server();
-    const old = start(before, [[WORK]], { store });
+    const old = start(before, [[WORK]], { store, onFault: expectClosedLog });
     await waitUntilPasses(() => expect(old.run.state.shells.size).toBe(1));
-    // The log is left as a process that is killed leaves it.
-    old.run.journal.close();
+    leaveAsKilled(old.run);
     const after = new Server();
     const { engine, model } = scriptedEngine(
       (request, index) => {
@@ -193,9 +214,9 @@ describe('work of a server', () => {
 
   it('is lost if nobody can follow it again', async () => {
     const store = openMemoryStore();
-    const old = start(new Server(), [[WORK]], { store });
+    const old = start(new Server(), [[WORK]], { store, onFault: expectClosedLog });
     await waitUntilPasses(() => expect(old.run.state.shells.size).toBe(1));
-    old.run.journal.close();
+    leaveAsKilled(old.run);
     const [{ output = '' } = {}] = old.run.state.shells.values();
     rmSync(output);
     const after = new Server();
@@ -259,10 +280,14 @@ describe('a question of work', () => {
 
   it('is withdrawn and asked again after the process has ended', async () => {
     const store = openMemoryStore();
-    const old = start(new Server(QUESTION), [[WORK]], { store, onAsk: 'wait' });
+    const old = start(new Server(QUESTION), [[WORK]], {
+      store,
+      onAsk: 'wait',
+      onFault: expectClosedLog,
+    });
     await waitUntilPasses(() => expect(old.inbox.open().length).toBe(1));
     const [before] = old.inbox.open();
-    old.run.journal.close();
+    leaveAsKilled(old.run);
     const after = new Server(QUESTION);
     const { engine, inbox } = scriptedEngine(() => 'The end.', {
       tools: [after.tool],
