@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/errors.ts';
 import type { HookOccasion, HookOutcome, HookPort, HookTask } from '../protocol/hook.ts';
+import { coversOccasion, findDueHooks, type DueHook } from './due-hooks.ts';
 import { describeAction, type HookDefinition } from './hook-definition.ts';
 import { buildHookInput } from './hook-input.ts';
-import { matchHook, type HookMatch } from './match-hooks.ts';
 import type { HookRun } from './merge-outcomes.ts';
 import type { HookEnd } from './read-hook-output.ts';
 import type { CommandHookSettings } from './run-command-hook.ts';
@@ -30,12 +30,6 @@ const NO_OUTCOME: HookOutcome = { context: [], records: [] };
 /** Creates the port that runs hooks. Without a hook for an occasion, it neither loads nor runs anything. */
 export function createHookRunner(options: HookRunnerOptions): HookRunner {
   return new ParallelRunner(options);
-}
-
-/** A hook that is to run, and how its matcher covers the occasion. */
-interface DueHook {
-  readonly hook: HookDefinition;
-  readonly match: HookMatch;
 }
 
 class ParallelRunner implements HookRunner {
@@ -92,17 +86,14 @@ class ParallelRunner implements HookRunner {
     await Promise.all(this.#background);
   }
 
-  /** Selects the hooks for an occasion, each command once, and remembers those that run only once. */
-  #takeDueHooks({ event, matched, task }: HookOccasion): readonly DueHook[] {
-    const finished = this.#finished.get(task.rootId) ?? new Set();
-    const due = this.#hooks.flatMap((hook): readonly DueHook[] => {
-      if (hook.event !== event || finished.has(hook)) return [];
-      const match = matchHook(hook.matcher, matched, event);
-      return match === 'no' ? [] : [{ hook, match }];
-    });
-    for (const { hook } of due) if (hook.isOnce) finished.add(hook);
-    if (finished.size > 0) this.#finished.set(task.rootId, finished);
-    return withoutRepeatedHooks(due);
+  /** Finds the hooks for an occasion, and remembers those that run only once. */
+  #takeDueHooks(occasion: HookOccasion): readonly DueHook[] {
+    const { rootId } = occasion.task;
+    const finished = this.#finished.get(rootId) ?? new Set();
+    const due = this.#hooks.filter((hook) => !finished.has(hook));
+    const once = due.filter((hook) => hook.isOnce && coversOccasion(hook, occasion));
+    if (once.length > 0) this.#finished.set(rootId, new Set([...finished, ...once]));
+    return findDueHooks(due, occasion);
   }
 
   async #runOne({ hook, match }: DueHook, run: RunInput): Promise<HookRun> {
@@ -140,24 +131,4 @@ interface RunInput {
   readonly occasion: HookOccasion;
   readonly input: string;
   readonly signal: AbortSignal;
-}
-
-/**
- * Removes hooks that do the same as another one. Of equal hooks the one from the user's own settings stays, because its
- * permission counts, and then the one whose matcher covers the occasion exactly.
- */
-function withoutRepeatedHooks(due: readonly DueHook[]): readonly DueHook[] {
-  const best = new Map<string, DueHook>();
-  for (const each of due) {
-    const { action, isAsync, blocksOnFailure } = each.hook;
-    const key = JSON.stringify([action, isAsync, blocksOnFailure]);
-    const other = best.get(key);
-    if (other === undefined || rank(each) > rank(other)) best.set(key, each);
-  }
-  const kept = new Set(best.values());
-  return due.filter((each) => kept.has(each));
-}
-
-function rank({ hook, match }: DueHook): number {
-  return (hook.source.kind === 'user' ? 2 : 0) + (match === 'yes' ? 1 : 0);
 }

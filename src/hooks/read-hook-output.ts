@@ -1,7 +1,8 @@
-import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { isDeeperThan, isJsonObject, type JsonObject } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
 import { listNamesOnOneLine, sanitizeForTerminal, sanitizeLine } from '../base/terminal-text.ts';
 import { truncate } from '../base/text.ts';
+import { ReplyReader } from './reply-reader.ts';
 import type { HookEventName, HookRecord, HookVerdict } from '../protocol/hook.ts';
 
 /** The maximum length of the text that one hook adds for the model. */
@@ -147,24 +148,24 @@ function readText(text: string, code: number, reading: HookReading): HookReply {
 /** Reads the JSON of a hook. */
 function readFields(value: JsonObject, code: number, reading: HookReading): HookReply {
   const notes: string[] = [];
-  const fields = new FieldReader(value, '');
+  const fields = new ReplyReader(value, '');
   const { event } = reading;
   const stop = readStop(fields);
-  const decision = fields.choice('decision', ['approve', 'block']);
+  const decision = OLD_DECISIONS[fields.choice('decision', Object.keys(OLD_DECISIONS)) ?? ''];
   const reason = fields.text('reason');
   const systemMessage = fields.text('systemMessage');
   fields.flag('suppressOutput');
   const specific = fields.object('hookSpecificOutput');
-  const own = new FieldReader(specific ?? {}, 'hookSpecificOutput.');
-  if (specific !== undefined) own.choice('hookEventName', [event]);
+  const own = new ReplyReader(specific ?? {}, 'hookSpecificOutput.');
+  if (specific !== undefined) own.choice('hookEventName', [event, GEMINI_EVENTS[event] ?? event]);
   const call = readCallFields(own, event, notes);
   const context = own.text('additionalContext');
   const ignored = [...fields.unread(), ...own.unread()];
   if (ignored.length > 0)
     notes.push(`it set fields that have no effect: ${listNamesOnOneLine(ignored, 5)}`);
 
-  const wish = call.verdict ?? (event === 'PreToolUse' ? OLD_DECISIONS[decision ?? ''] : undefined);
-  const isRefused = wish === 'deny' || decision === 'block';
+  const wish = call.verdict ?? (event === 'PreToolUse' ? decision : undefined);
+  const isRefused = wish === 'deny' || decision === 'deny';
   const explained = cleanReason(call.reason ?? reason ?? 'A hook gave no reason.');
   const problems = [...fields.problems, ...own.problems];
   const isUsable = problems.length === 0;
@@ -204,10 +205,21 @@ function findOutcome(said: {
   return said.isUsable ? (said.refusal.outcome ?? 'ok') : 'failed';
 }
 
-/** The old form of a decision about a call, which Claude Code still reads. */
+/** The decisions about a call outside of `hookSpecificOutput`: Claude Code's old words and those of Gemini CLI. */
 const OLD_DECISIONS: Readonly<Record<string, 'allow' | 'deny'>> = {
   approve: 'allow',
+  allow: 'allow',
   block: 'deny',
+  deny: 'deny',
+};
+
+/** The names that Gemini CLI has for events, for hooks that were imported from it. */
+const GEMINI_EVENTS: Readonly<Partial<Record<HookEventName, string>>> = {
+  PreToolUse: 'BeforeTool',
+  PostToolUse: 'AfterTool',
+  UserPromptSubmit: 'BeforeAgent',
+  Stop: 'AfterAgent',
+  PreCompact: 'PreCompress',
 };
 
 function readVerdict(
@@ -219,7 +231,7 @@ function readVerdict(
 }
 
 /** Returns the reason to end the task; undefined if it may go on. A value of `continue` that is no flag says nothing. */
-function readStop(fields: FieldReader): string | undefined {
+function readStop(fields: ReplyReader): string | undefined {
   const goesOn = fields.flag('continue');
   const reason = fields.text('stopReason');
   return goesOn === false ? (reason ?? 'A hook ended the task.') : undefined;
@@ -234,7 +246,7 @@ interface CallFields {
   readonly interrupts: boolean;
 }
 
-function readCallFields(own: FieldReader, event: HookEventName, notes: string[]): CallFields {
+function readCallFields(own: ReplyReader, event: HookEventName, notes: string[]): CallFields {
   if (event === 'PreToolUse') {
     const said = own.choice('permissionDecision', ['allow', 'ask', 'deny', 'defer']);
     if (said === 'defer') notes.push('it wanted to defer the decision, so a person is asked');
@@ -248,7 +260,7 @@ function readCallFields(own: FieldReader, event: HookEventName, notes: string[])
   if (event !== 'PermissionRequest') return { interrupts: false };
   const decision = own.object('decision');
   if (decision === undefined) return { interrupts: false };
-  const fields = new FieldReader(decision, 'hookSpecificOutput.decision.');
+  const fields = new ReplyReader(decision, 'hookSpecificOutput.decision.');
   const verdict = fields.choice('behavior', ['allow', 'deny']);
   const result = {
     verdict,
@@ -260,55 +272,6 @@ function readCallFields(own: FieldReader, event: HookEventName, notes: string[])
     notes.push('it wanted to change permission rules, which no hook can do');
   own.problems.push(...fields.problems);
   return result;
-}
-
-/** Reads the fields of an object from a hook, and keeps what is wrong with them. */
-class FieldReader {
-  /** Clauses such as `reason is not a text`. */
-  readonly problems: string[] = [];
-  readonly #value: JsonObject;
-  readonly #prefix: string;
-  readonly #read = new Set<string>();
-
-  constructor(value: JsonObject, prefix: string) {
-    this.#value = value;
-    this.#prefix = prefix;
-  }
-
-  text(name: string): string | undefined {
-    return this.#take(name, 'a text', (value) => typeof value === 'string');
-  }
-
-  flag(name: string): boolean | undefined {
-    return this.#take(name, 'true or false', (value) => typeof value === 'boolean');
-  }
-
-  object(name: string): JsonObject | undefined {
-    return this.#take(name, 'an object', isJsonObject);
-  }
-
-  choice<T extends string>(name: string, choices: readonly T[]): T | undefined {
-    return this.#take(name, `one of ${choices.join(', ')}`, (value): value is T =>
-      choices.some((choice) => choice === value),
-    );
-  }
-
-  /** Lists the names of the fields that nobody has read. */
-  unread(): readonly string[] {
-    return Object.keys(this.#value).filter((name) => !this.#read.has(name));
-  }
-
-  #take<T extends JsonValue>(
-    name: string,
-    expected: string,
-    accepts: (value: JsonValue) => value is T,
-  ): T | undefined {
-    this.#read.add(name);
-    const value = this.#value[name];
-    if (value === undefined || accepts(value)) return value;
-    this.problems.push(`${this.#prefix}${name} is not ${expected}`);
-    return undefined;
-  }
 }
 
 type Refusal = Pick<HookReply, 'outcome' | 'verdict' | 'block' | 'context' | 'message'>;

@@ -41,6 +41,8 @@ export interface CommandHookSettings {
   readonly projectDirectory: string;
   /** The sandbox for hooks that are not from the user's own settings; null: the machine has none. */
   readonly confine: ConfineHook | null;
+  /** True if the hooks of the user's own settings run in the sandbox, too. */
+  readonly confinesOwn: boolean;
   /** `run`: without a sandbox such hooks run like programs of the user. `refuse`: they do not run. */
   readonly withoutSandbox: 'run' | 'refuse';
 }
@@ -65,9 +67,9 @@ export async function runCommandHook(
   settings: CommandHookSettings,
 ): Promise<HookEnd> {
   const { task, source } = run;
-  const isOwn = source.kind === 'user';
+  const isOwn = source.kind === 'user' && !settings.confinesOwn;
   if (!isOwn && settings.confine === null && settings.withoutSandbox === 'refuse') {
-    const reason = `it was not run: there is no sandbox, and hooks of a ${source.kind} run only in it`;
+    const reason = `it was not run: there is no sandbox, and this hook of a ${source.kind} runs only in it`;
     return { kind: 'failed', reason };
   }
   const confine = isOwn ? null : settings.confine;

@@ -1,4 +1,5 @@
 import type { TaskEvent } from './events/event.ts';
+import type { HookRecord } from './hook.ts';
 
 const OUTCOMES = { ok: 'says', blocked: 'refused', failed: 'failed', timeout: 'took too long' };
 
@@ -9,10 +10,13 @@ export function describeHookRun({
   event,
   outcome: { records },
 }: Extract<TaskEvent, { type: 'hook.ran' }>): readonly string[] {
-  return records.map(({ source, what, outcome, message }) => {
-    const said = message === undefined ? '' : `: ${message}`;
-    return `${event} hook of ${source.where} (${what}) ${OUTCOMES[outcome]}${said}`;
-  });
+  return records.map((record) => `${event} ${describeHookRecord(record)}`);
+}
+
+/** Describes what one hook said, in one line that quotes the hook. */
+export function describeHookRecord({ source, what, outcome, message }: HookRecord): string {
+  const said = message === undefined ? '' : `: ${message}`;
+  return `hook of ${source.where} (${what}) ${OUTCOMES[outcome]}${said}`;
 }
 
 /** Tells whether a hook could not do its work, which a person should know at once. */

@@ -31,6 +31,8 @@ export interface TrustListing {
   /** The root of the project, without links. */
   readonly project: string;
   readonly files: readonly ListedFile[];
+  /** The effects that each file has if it is trusted, in the order of the files. The lines quote the files. */
+  readonly effects: readonly (readonly string[])[];
   readonly answers: readonly SavedAnswer[];
   /** The modes that the user has approved for agents. They apply in every project. */
   readonly modes: readonly SavedMode[];
@@ -68,12 +70,14 @@ export class Approvals {
     const { found, unusable } = await readProjectFiles(this.#options);
     const files = found.map((read) => listFile(read, trusted));
     const known = new Set(files.map(entryKey));
-    const others = entries.filter(
-      (entry) => entry.project === this.project && !known.has(entryKey(entry)),
-    );
+    const others = entries
+      .filter((entry) => entry.project === this.project && !known.has(entryKey(entry)))
+      .map((entry) => this.#listUnlisted(entry));
+    const effects = await Promise.all(found.map((read) => this.#listEffects(read)));
     return {
       project: this.project,
-      files: [...files, ...others.map((entry) => this.#listUnlisted(entry)), ...unusable],
+      files: [...files, ...others, ...unusable],
+      effects: [...effects, ...[...others, ...unusable].map(() => [])],
       answers: this.#answers()
         .all()
         .filter((each) => isAnswerFor(each, this.project)),
@@ -229,6 +233,11 @@ export class Approvals {
   #resolvePaths(path: string): readonly string[] {
     const absolute = toAbsolutePath(path, this.#options.cwd, this.#options.home);
     return [absolute, resolveInRoots(absolute, []).real];
+  }
+
+  async #listEffects({ file, reading }: ReadProjectFile): Promise<readonly string[]> {
+    if (reading.kind !== 'read') return [];
+    return (await this.#readEffects(file, reading.bytes)).lines;
   }
 
   async #readEffects(file: ProjectFile, bytes: Buffer): Promise<FileEffects> {

@@ -33,10 +33,19 @@ export interface HookFiles {
   readonly problems: readonly string[];
 }
 
+/** Returns the path of the user's own file with hooks. */
+export function userHooksFile(user: UserEnvironment): string {
+  return join(userConfigDirectory(user), HOOKS_FILE);
+}
+
+/** Returns the path of Muster's own file with hooks in a project. */
+export function projectHooksFile(cwd: string): string {
+  return join(projectRoot(cwd), '.muster', HOOKS_FILE);
+}
+
 /** Returns the files of a project in which hooks may be: settings of Claude Code, and Muster's own file. */
 export function listProjectHookFiles(cwd: string, home: string): readonly ProjectFileRequest[] {
-  const root = projectRoot(cwd);
-  const own = { path: join(root, '.muster', HOOKS_FILE), boundary: root };
+  const own = { path: projectHooksFile(cwd), boundary: projectRoot(cwd) };
   return [own, ...projectClaudeFiles(cwd, home)].map(({ path, boundary }) => ({
     kind: 'hooks' as const,
     path,
@@ -66,10 +75,7 @@ export function readHookFiles(
   const files: HookFile[] = [];
   const untrusted: { path: string; state: 'untrusted' | 'changed' }[] = [];
   const problems: string[] = [];
-  for (const path of [
-    userClaudeFile(user.home).path,
-    join(userConfigDirectory(user), HOOKS_FILE),
-  ]) {
+  for (const path of [userClaudeFile(user.home).path, userHooksFile(user)]) {
     const reading = readUserSettingsFile(path);
     if (reading.kind === 'broken') problems.push(`${path}: ${reading.message}`);
     if (reading.kind === 'read' && mayHoldHooks(reading.text))

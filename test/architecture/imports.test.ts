@@ -184,6 +184,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'workspaces',
     'tasks',
     'session',
+    'hooks',
     'explain',
   ],
 };

@@ -28,6 +28,7 @@ function openHooks({ user = {}, project = {}, options = {} }: Files) {
     env: { PATH: process.env['PATH'] },
     projectDirectory: cwd,
     confine: null,
+    confinesOwn: false,
     withoutSandbox: 'run',
     send: (request) => client.send(request),
     ...options,

@@ -291,7 +291,7 @@ describe('JSON that is not as it must be', () => {
     ],
     [
       { hookSpecificOutput: { hookEventName: 'Stop', permissionDecision: 'allow' } },
-      'hookSpecificOutput.hookEventName is not one of PreToolUse',
+      'hookSpecificOutput.hookEventName is not one of PreToolUse, BeforeTool',
     ],
   ])('allows and changes nothing: %j', (value, problem) => {
     expect(readJson(value)).toEqual(failed(`only refusals count, because ${problem}`));

@@ -42,6 +42,7 @@ function run(command: string, { cwd, settings = {}, args, ...rest }: Options) {
       env: { PATH: process.env['PATH'] },
       projectDirectory: '/the project',
       confine: null,
+      confinesOwn: false,
       withoutSandbox: 'refuse',
       ...settings,
     },
@@ -262,7 +263,7 @@ describe('the sandbox', () => {
     const source = { kind, where: 'x' };
     expect(await run('touch ran', { cwd, source })).toEqual({
       kind: 'failed',
-      reason: `it was not run: there is no sandbox, and hooks of a ${kind} run only in it`,
+      reason: `it was not run: there is no sandbox, and this hook of a ${kind} runs only in it`,
     });
     expect(existsSync(join(cwd, 'ran'))).toBe(false);
     await run('touch ran', { cwd, source, settings: { withoutSandbox: 'run' } });

@@ -95,23 +95,29 @@ describe('a project', () => {
       .digest('hex');
     const size = (FILES[AGENT] ?? '').length;
     const file = { kind: 'agent', path: join(project.repo, AGENT), size, sha256, reason: null };
-    const of = (files: readonly unknown[]) => ({
+    const effects = [
+      'agent tester: Tests.',
+      'tools: all of the core set',
+      'prompt: 1 line; read them in the file',
+    ];
+    const of = (files: readonly unknown[], listed: readonly unknown[]) => ({
       project: project.repo,
       files,
+      effects: listed,
       answers: [],
       modes: [],
     });
     expect(await project.approvals().list()).toEqual(
-      of([{ ...file, state: 'new', trustedOn: null }]),
+      of([{ ...file, state: 'new', trustedOn: null }], [effects]),
     );
     await project.add();
     const trustedOn = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
     expect(await project.approvals().list()).toEqual(
-      of([{ ...file, state: 'trusted', trustedOn }]),
+      of([{ ...file, state: 'trusted', trustedOn }], [effects]),
     );
     rmSync(join(project.repo, AGENT));
     expect(await project.approvals().list()).toEqual(
-      of([{ ...file, size: null, sha256: null, state: 'missing', trustedOn }]),
+      of([{ ...file, size: null, sha256: null, state: 'missing', trustedOn }], [[]]),
     );
   });
 

@@ -1,22 +1,17 @@
-import { readFileSync, statSync } from 'node:fs';
-import { errorMessage, systemErrorCode } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { parseJsonc } from '../../base/jsonc.ts';
 import { parseToml } from '../../config/parse-toml.ts';
 import { findProductServers, listProductFiles, type ProductFile } from '../../mcp/product-files.ts';
-import { MAX_MCP_FILE_BYTES, readMcpServers } from '../../mcp/read-servers.ts';
+import { readMcpServers } from '../../mcp/read-servers.ts';
 import { fingerprintServer, runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
 import { writeServerEntry } from '../../mcp/write-entry.ts';
-import { readProjectFile, TRUST_ALL } from '../../sys/files/project-file.ts';
 import type { StateOptions } from '../../trust/state-directory.ts';
+import { readProductText } from '../setup/product-text.ts';
 import { findNamedSecrets } from '../setup/secrets.ts';
 import { describeTarget } from './describe-target.ts';
 import { readUserServers, userServersFile } from './find-servers.ts';
 import { createServerSearch } from './manage-servers.ts';
 import { changeServersFile } from './servers-file.ts';
-
-/** The maximum size of a user's file in bytes. Claude Code keeps its history in the same file. */
-const MAX_USER_FILE_BYTES = 50_000_000;
 
 /** A server in a file of another product. Contains no value of a variable or header. */
 export interface FoundServer {
@@ -111,46 +106,13 @@ interface FileReading {
 async function readProductFile(source: ProductFile, project: string): Promise<FileReading> {
   const { path } = source;
   const fail = (reason: string): FileReading => ({ servers: [], problem: `${path}: ${reason}` });
-  const text = source.scope === 'user' ? readUserText(path) : readProjectText(path, project);
+  const text = readProductText(source, project);
   if (text === null) return { servers: [], problem: null };
   if ('problem' in text) return fail(text.problem);
   const content = await parseContent(path, text.text);
   if ('problem' in content) return fail(content.problem);
   const named = findProductServers(content.value, source.product, project);
   return { servers: named.map(([name, value]) => ({ source, name, value })), problem: null };
-}
-
-type TextReading = { readonly text: string } | { readonly problem: string } | null;
-
-/** Reads a file of the user. Returns null if there is none. */
-function readUserText(path: string): TextReading {
-  try {
-    const stats = statSync(path);
-    if (!stats.isFile()) return { problem: 'it is not a file' };
-    if (stats.size > MAX_USER_FILE_BYTES) {
-      return { problem: `it is larger than the limit of ${MAX_USER_FILE_BYTES} bytes` };
-    }
-    return { text: readFileSync(path, 'utf8') };
-  } catch (thrown) {
-    const code = systemErrorCode(thrown);
-    if (code === undefined) throw thrown;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-    return { problem: `it cannot be read: ${errorMessage(thrown)}` };
-  }
-}
-
-function readProjectText(path: string, boundary: string): TextReading {
-  const request = { kind: 'mcp', path, boundary, maxBytes: MAX_MCP_FILE_BYTES } as const;
-  const reading = readProjectFile(request, TRUST_ALL);
-  switch (reading.kind) {
-    case 'read':
-      return { text: reading.bytes.toString('utf8') };
-    case 'refused':
-      return { problem: reading.reason };
-    case 'absent':
-    case 'untrusted':
-      return null;
-  }
 }
 
 async function parseContent(

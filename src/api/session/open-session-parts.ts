@@ -20,7 +20,8 @@ import { createReadFilter } from '../context/read-context-file.ts';
 import { openSessionStore } from '../setup/data-dir.ts';
 import type { MusterOptions } from '../setup/options.ts';
 import { Retention } from '../setup/retention.ts';
-import { announceMissingSandbox, openConfiguredSandbox } from '../setup/sandbox.ts';
+import { announceMissingSandbox } from '../setup/sandbox.ts';
+import { openSessionSandbox } from './session-sandbox.ts';
 import { createEngineSettings } from '../setup/settings.ts';
 import { finishLandings, type SessionWorkspacePort } from '../workspaces/session-workspaces.ts';
 import { openWorkspacesLater } from '../workspaces/open-later.ts';
@@ -253,9 +254,8 @@ async function createEngine(options: MusterOptions, parts: EngineParts): Promise
  * used.
  */
 function openStorage(session: SessionConfig, { log }: Pick<MusterOptions, 'log'>) {
-  const { state, roots, directory, loaded, redact, onNotice } = session;
-  const { config } = loaded;
-  const { durability } = config.store;
+  const { state, directory, loaded, redact, onNotice } = session;
+  const { durability } = loaded.config.store;
   const stored =
     log === false
       ? null
@@ -266,19 +266,7 @@ function openStorage(session: SessionConfig, { log }: Pick<MusterOptions, 'log'>
   const canWriteDataDir = stored !== null;
   const store = stored ?? openMemoryStore({ redact });
   const onFault = (thrown: unknown) => onNotice(`a listener broke: ${errorMessage(thrown)}`);
-  const { kind, caches, commandProcesses } = config.sandbox;
-  const { environment, home } = state;
-  const sandbox = openConfiguredSandbox({
-    environment,
-    home,
-    kind,
-    caches,
-    commandProcesses,
-    roots,
-    dataDir: directory,
-    canWriteDataDir,
-    onNotice,
-  });
+  const sandbox = openSessionSandbox(session, canWriteDataDir);
   return {
     store,
     /** Without it the session leaves nothing on disk. */

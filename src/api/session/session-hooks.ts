@@ -39,24 +39,29 @@ export async function openSessionHooks(
     clock: systemClock,
     env: environment,
     projectDirectory: roots[0],
-    confine: state?.on === true ? createConfine(session, sandbox) : null,
+    confine: state?.on === true ? confineHooks(session, sandbox, 'workspace') : null,
+    confinesOwn: false,
     withoutSandbox: state?.on === false && state.instead === 'container' ? 'run' : 'refuse',
     send: async (request) => (await web()).send(request),
   });
 }
 
-/** Creates the function that confines hooks which are not the user's own as commands of their task are confined. */
-function createConfine(
+/**
+ * Creates the function that confines hooks. With the access `workspace` they may do what commands of their task may do;
+ * with `read-only` they change nothing and reach no network.
+ */
+export function confineHooks(
   { loaded, roots, state }: Pick<SessionConfig, 'loaded' | 'roots' | 'state'>,
   sandbox: Sandbox,
+  access: 'workspace' | 'read-only',
 ): ConfineHook {
   const home = toRealPath(state.home);
-  const { network } = loaded.config.sandbox;
+  const network = access === 'workspace' && loaded.config.sandbox.network;
   return (command, { cwd }) => {
     // A task in a workspace of its own works outside of the roots of the session.
     const own = roots.some((root) => isInside(root, cwd)) ? roots : [cwd];
     const denied = findDeniedPaths({ rules: loaded.rules, roots: own }, { home });
-    const confinement = { access: 'workspace', roots: own, network, denied } as const;
+    const confinement = { access, roots: own, network, denied } as const;
     return Promise.resolve(sandbox.confine({ ...command, confinement, stderr: 'command' }));
   };
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
+import { outcomeHookFields } from '../../protocol/hook-fields.ts';
 import type { ToolOutput } from '../../protocol/tool.ts';
 import { describeCallForHooks, hasHooks, runHooks } from '../hooks/run-hooks.ts';
 import { prepareCall } from '../permissions/prepare-call.ts';
@@ -64,9 +65,7 @@ export async function runHooksAfter(
     matched: ready.tool.name,
     fields: {
       ...describeCallForHooks(ready),
-      ...(error === undefined
-        ? { tool_response: { text } }
-        : { error: text, error_code: error, is_interrupt: error === 'CANCELLED' }),
+      ...outcomeHookFields(text, error ?? null),
     },
   });
   return [...before, ...(block === undefined ? [] : [block]), ...context];

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { callHookFields } from '../../protocol/hook-fields.ts';
 import type { HookEventName, HookOutcome, HookTask } from '../../protocol/hook.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
@@ -67,11 +68,7 @@ export function notifyByHooks(
 
 /** Describes a call in the fields that hooks know. */
 export function describeCallForHooks({ call, tool }: ReadyCall): JsonObject {
-  return {
-    tool_name: tool.name,
-    tool_input: isJsonObject(call.input) ? call.input : {},
-    tool_use_id: call.id,
-  };
+  return callHookFields({ id: call.id, tool: tool.name, input: call.input });
 }
 
 /** Describes a task for hooks. */

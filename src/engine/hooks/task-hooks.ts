@@ -1,3 +1,4 @@
+import { endHookFields } from '../../protocol/hook-fields.ts';
 import { createNotice } from '../../protocol/notice-text.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { stopOrder } from '../task/stop-order.ts';
@@ -65,10 +66,7 @@ export async function runStopHooks(deps: EngineDeps, run: TaskRun): Promise<bool
   const { block } = await runHooks(deps, run, {
     event,
     matched: run.parent === null ? null : run.spec.agent.name,
-    fields: {
-      stop_hook_active: rounds > 0,
-      last_assistant_message: state.answer?.text ?? '',
-    },
+    fields: endHookFields(state.answer?.text ?? '', { isRepeated: rounds > 0 }),
   });
   run.turnsAtStopHooks = state.turns;
   if (block === undefined) return true;
@@ -88,7 +86,7 @@ export async function runEndHooks(deps: EngineDeps, run: TaskRun): Promise<void>
   await runHooks(deps, run, {
     event: 'SubagentStop',
     matched: run.spec.agent.name,
-    fields: { stop_hook_active: false, last_assistant_message: run.state.answer?.text ?? '' },
+    fields: endHookFields(run.state.answer?.text ?? '', { isRepeated: false }),
     signal: AbortSignal.timeout(END_MS),
   });
 }

@@ -27,6 +27,9 @@ import { runCommand } from './commands/run.ts';
 import { usageCommand } from './commands/usage.ts';
 import { trustListCommand, trustRevokeCommand } from './commands/trust/list.ts';
 import { trustAddCommand } from './commands/trust/add.ts';
+import { hooksImportCommand } from './commands/hooks/import.ts';
+import { hooksListCommand } from './commands/hooks/list.ts';
+import { hooksTestCommand } from './commands/hooks/test.ts';
 import { mcpAddCommand, mcpAddJsonCommand, mcpRemoveCommand } from './commands/mcp/change.ts';
 import { mcpImportCommand } from './commands/mcp/import.ts';
 import { mcpGetCommand, mcpListCommand } from './commands/mcp/list.ts';
@@ -79,6 +82,9 @@ export const CLI_COMMANDS: readonly Command[] = [
   trustListCommand,
   trustAddCommand,
   trustRevokeCommand,
+  hooksListCommand,
+  hooksTestCommand,
+  hooksImportCommand,
   mcpListCommand,
   mcpGetCommand,
   mcpAddCommand,

@@ -69,6 +69,11 @@ const FLAGS = {
     here: { help: 'only the tasks that work in this directory' },
     from: { value: 'START', help: 'where to begin' },
     turn: { value: 'N', help: 'the number of the turn; default: the newest' },
+    replay: {
+      value: 'TASK',
+      help: 'the recorded task, with all tasks below it',
+      completes: { found: 'tasks' },
+    },
     at: { value: 'N', help: 'the number of the event (`muster tasks log`)' },
     undo: { help: 'undo the last one' },
     squash: { help: 'make one commit of the changes' },

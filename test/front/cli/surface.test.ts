@@ -73,6 +73,7 @@ const SHORTEST: Readonly<Record<string, readonly string[]>> = {
   'tasks branch': ['ID', '--at', '1'],
   'tasks rewind': ['ID', '--to', '1'],
   'tasks import': ['FILE'],
+  'hooks test': ['--replay', 'ID'],
   'tasks list': [],
   'tasks watch': [],
   'tasks prune': [],

@@ -20,16 +20,18 @@ export const trustListCommand = defineCommand({
   run: async (options, context) => {
     const approvals = await openApprovals(options, context);
     const { savedModeName } = await import('../../../../trust/saved-modes.ts');
-    const { project, files, answers, modes } = await approvals.list();
+    const { project, files, effects, answers, modes } = await approvals.list();
     if (options.json) {
-      context.out(plainJson({ project, files, answers, modes }));
+      context.out(plainJson({ project, files, effects, answers, modes }));
       return 0;
     }
     context.out(`Project ${escapeLine(project)}\n`);
     if (files.length === 0 && answers.length === 0 && modes.length === 0) {
       context.out('Nothing in it could act on Muster, and no answer was saved.\n');
     }
-    context.out(columns(files.map((file) => fileRow(project, file))));
+    const rows = columns(files.map((file) => fileRow(project, file))).split('\n');
+    for (const [index, lines] of effects.entries())
+      context.out([rows[index] ?? '', ...formatEffects(lines), ''].join('\n'));
     context.out(columns(answers.map(answerRow)));
     context.out(columns(modes.map((mode) => modeRow(mode, savedModeName(mode)))));
     const postponedOn = approvals.postponedOn(await approvals.propose([]));
@@ -37,6 +39,17 @@ export const trustListCommand = defineCommand({
     return 0;
   },
 });
+
+/** The maximum number of effects of one file that the list shows. */
+const MAX_EFFECTS = 20;
+
+function formatEffects(effects: readonly string[]): readonly string[] {
+  const left = effects.length - MAX_EFFECTS;
+  return [
+    ...effects.slice(0, MAX_EFFECTS).map((effect) => `  ${escapeLine(effect)}`),
+    ...(left > 0 ? [`  … and ${left} more: muster trust list --json`] : []),
+  ];
+}
 
 function fileRow(project: string, file: ListedFile): readonly string[] {
   const size = file.size === null ? '' : `${file.size} bytes`;
