@@ -70,6 +70,7 @@ function createFields(agent: AgentDefinition): JsonObject {
     skills: listOrUndefined(agent.skills ?? []),
     memory: agent.memory,
     'mcp-servers': agent.servers,
+    hooks: agent.hooks,
     'initial-prompt': agent.initialPrompt,
     parameters: agent.parameters?.map(parameterField),
     'output-schema': agent.outputSchema,

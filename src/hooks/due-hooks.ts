@@ -29,7 +29,16 @@ export function coversOccasion(hook: HookDefinition, moment: Moment): boolean {
 }
 
 function matchMoment(hook: HookDefinition, { event, matched }: Moment): HookMatch {
-  return hook.event === event ? matchHook(hook.matcher, matched, event) : 'no';
+  return isFor(hook, event) ? matchHook(hook.matcher, matched, event) : 'no';
+}
+
+/** The `Stop` of an agent or a skill is the end of the task that has it, which may be a subagent. */
+function isFor(
+  { event, source: { kind } }: HookDefinition,
+  present: HookOccasion['event'],
+): boolean {
+  if (event === present) return true;
+  return event === 'Stop' && present === 'SubagentStop' && (kind === 'agent' || kind === 'skill');
 }
 
 function withoutRepeatedHooks(due: readonly DueHook[]): readonly DueHook[] {

@@ -1,11 +1,19 @@
 import type { Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/errors.ts';
-import type { HookOccasion, HookOutcome, HookPort, HookTask } from '../protocol/hook.ts';
+import type { JsonObject } from '../base/json.ts';
+import type {
+  DefinitionHooks,
+  HookOccasion,
+  HookOutcome,
+  HookPort,
+  HookTask,
+} from '../protocol/hook.ts';
 import { coversOccasion, findDueHooks, type DueHook } from './due-hooks.ts';
 import { describeAction, type HookDefinition } from './hook-definition.ts';
 import { buildHookInput } from './hook-input.ts';
 import type { HookRun } from './merge-outcomes.ts';
 import type { HookEnd } from './read-hook-output.ts';
+import { readHooks } from './read-hooks.ts';
 import type { CommandHookSettings } from './run-command-hook.ts';
 import type { HttpHookSettings } from './run-http-hook.ts';
 
@@ -35,6 +43,8 @@ export function createHookRunner(options: HookRunnerOptions): HookRunner {
 class ParallelRunner implements HookRunner {
   readonly #options: HookRunnerOptions;
   readonly #hooks: readonly HookDefinition[];
+  /** The hooks of agents and skills, by their objects in the definitions. */
+  readonly #ofDefinitions = new WeakMap<JsonObject, readonly HookDefinition[]>();
   /** The hooks that have run and run only once, by conversation. */
   readonly #finished = new Map<string, Set<HookDefinition>>();
   /** The runs that nobody waits for. */
@@ -48,8 +58,8 @@ class ParallelRunner implements HookRunner {
     this.#hooks = [...options.hooks];
   }
 
-  has(event: HookOccasion['event']): boolean {
-    return this.#hooks.some((hook) => hook.event === event);
+  has(event: HookOccasion['event'], definitions: readonly DefinitionHooks[]): boolean {
+    return definitions.length > 0 || this.#hooks.some((hook) => hook.event === event);
   }
 
   async run(occasion: HookOccasion, signal: AbortSignal): Promise<HookOutcome> {
@@ -90,10 +100,21 @@ class ParallelRunner implements HookRunner {
   #takeDueHooks(occasion: HookOccasion): readonly DueHook[] {
     const { rootId } = occasion.task;
     const finished = this.#finished.get(rootId) ?? new Set();
-    const due = this.#hooks.filter((hook) => !finished.has(hook));
+    const all = [...this.#hooks, ...this.#readDefinitions(occasion.definitions ?? [])];
+    const due = all.filter((hook) => !finished.has(hook));
     const once = due.filter((hook) => hook.isOnce && coversOccasion(hook, occasion));
     if (once.length > 0) this.#finished.set(rootId, new Set([...finished, ...once]));
     return findDueHooks(due, occasion);
+  }
+
+  #readDefinitions(definitions: readonly DefinitionHooks[]): readonly HookDefinition[] {
+    return definitions.flatMap(({ hooks, source }) => {
+      const known = this.#ofDefinitions.get(hooks);
+      if (known !== undefined) return known;
+      const read = readHooks(hooks, source).hooks;
+      this.#ofDefinitions.set(hooks, read);
+      return read;
+    });
   }
 
   async #runOne({ hook, match }: DueHook, run: RunInput): Promise<HookRun> {

@@ -33,18 +33,22 @@ export type HookCommand = Pick<CommandToConfine, 'argv' | 'cwd' | 'env'>;
 /** Builds the sandbox of the task around the command of a hook. The stderr must be that of the command. */
 export type ConfineHook = (command: HookCommand, task: HookTask) => Promise<ConfinedCommand>;
 
+/**
+ * The sandbox around hooks. `unconfined`: there is none, and hooks run like programs of the user. `refused`: there is none, and
+ * hooks do not run.
+ */
+export type HookConfinement = ConfineHook | 'unconfined' | 'refused';
+
 /** The conditions under which commands of hooks run. */
 export interface CommandHookSettings {
   /** The environment of Muster. */
   readonly env: Environment;
   /** The directory that hooks get as `CLAUDE_PROJECT_DIR`. Absolute. */
   readonly projectDirectory: string;
-  /** The sandbox for hooks that are not from the user's own settings; null: the machine has none. */
-  readonly confine: ConfineHook | null;
-  /** True if the hooks of the user's own settings run in the sandbox, too. */
+  /** Returns how hooks run that are not from the user's own settings. Called only for such hooks. */
+  readonly confinement: () => Promise<HookConfinement>;
+  /** True if the hooks of the user's own settings run like the others. */
   readonly confinesOwn: boolean;
-  /** `run`: without a sandbox such hooks run like programs of the user. `refuse`: they do not run. */
-  readonly withoutSandbox: 'run' | 'refuse';
 }
 
 /** One run of a command. */
@@ -68,15 +72,16 @@ export async function runCommandHook(
 ): Promise<HookEnd> {
   const { task, source } = run;
   const isOwn = source.kind === 'user' && !settings.confinesOwn;
-  if (!isOwn && settings.confine === null && settings.withoutSandbox === 'refuse') {
+  const confinement = isOwn ? 'unconfined' : await settings.confinement();
+  if (confinement === 'refused') {
     const reason = `it was not run: there is no sandbox, and this hook of a ${source.kind} runs only in it`;
     return { kind: 'failed', reason };
   }
-  const confine = isOwn ? null : settings.confine;
+  const confine = confinement === 'unconfined' ? null : confinement;
   const command: HookCommand = {
     argv: buildArguments(run.action, settings.projectDirectory),
     cwd: task.cwd,
-    env: buildHookEnvironment(run, settings),
+    env: buildHookEnvironment(run, settings, { isConfined: confine !== null }),
   };
   let confined: ConfinedCommand | null = null;
   try {
@@ -112,13 +117,14 @@ function findShell(): readonly [string, ...string[]] {
  */
 function buildHookEnvironment(
   { source, task }: CommandHookRun,
-  { env, projectDirectory, confine }: CommandHookSettings,
+  { env, projectDirectory }: CommandHookSettings,
+  { isConfined }: { readonly isConfined: boolean },
 ): Environment {
   const base =
     source.kind === 'user'
       ? withoutSecrets(env)
       : buildCommandEnvironment(env, {
-          git: { access: 'workspace', confined: confine !== null },
+          git: { access: 'workspace', confined: isConfined },
         });
   return {
     ...base,

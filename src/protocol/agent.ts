@@ -130,6 +130,8 @@ export interface AgentDefinition {
   readonly servers?: JsonObject;
   /** The first message of a conversation with this agent as the main agent, if the user starts it without a message. */
   readonly initialPrompt?: string;
+  /** The hooks that run in tasks of this agent, in the format of Claude Code's settings, as in the file. Default: none. */
+  readonly hooks?: JsonObject;
   /** True if calls that need a person's permission are refused, in tasks of this agent and all tasks below. */
   readonly refusesQuestions?: boolean;
   /**

@@ -40,12 +40,22 @@ export interface HookTask {
   readonly rootLogFile: string;
 }
 
+/** The hooks of a definition that is in use in a task. */
+export interface DefinitionHooks {
+  /** The kind is `agent` or `skill`. */
+  readonly source: HookSource;
+  /** In the format of Claude Code's settings. The same definition must always be the same object. */
+  readonly hooks: JsonObject;
+}
+
 /** One moment at which hooks run. */
 export interface HookOccasion {
   readonly event: HookEventName;
   readonly task: HookTask;
   /** The value that matchers are compared with, such as the name of the tool; null if the event has none. */
   readonly matched: string | null;
+  /** The hooks of the agent of the task and of its skills, which run besides those of the settings. Default: none. */
+  readonly definitions?: readonly DefinitionHooks[];
   /** The fields of the hook's input that belong to this event, such as `tool_name` and `tool_input`. */
   readonly fields: JsonObject;
 }
@@ -95,8 +105,12 @@ export interface HookOutcome {
 
 /** Runs hooks. */
 export interface HookPort {
-  /** Tells whether any hook may run at this event, so that nothing is prepared for none. */
-  has(event: HookEventName): boolean;
+  /**
+   * Tells whether any hook may run at this event, so that nothing is prepared for none.
+   *
+   * @param definitions the hooks of the definitions in use
+   */
+  has(event: HookEventName, definitions: readonly DefinitionHooks[]): boolean;
   /**
    * Notes that a conversation goes on in this process, so that the hooks of its end run when the process ends. Returns true
    * if it had not gone on here before.

@@ -34,6 +34,8 @@ export interface SkillDefinition {
   readonly argumentHint?: string;
   /** The names of the arguments in order. The instructions refer to the arguments by these names. */
   readonly argumentNames: readonly string[];
+  /** The hooks that run in a task once it has the skill, in the format of Claude Code's settings. Default: none. */
+  readonly hooks?: JsonObject;
   /** The unknown fields of the file, unchanged. */
   readonly extra: JsonObject;
   readonly problems: readonly AgentProblem[];

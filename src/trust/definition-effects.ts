@@ -1,4 +1,5 @@
 import { describeMcpProblem, readDefinitionServers } from '../mcp/read-servers.ts';
+import { definitionHookEffects } from './hook-definitions.ts';
 import { describeServer, type FileEffects } from './file-effects.ts';
 import type { DefinitionFormat } from '../agents/loader/format.ts';
 import { decodeUtf8 } from '../agents/loader/read-text.ts';
@@ -60,6 +61,7 @@ export async function agentEffects(agent: AgentDefinition): Promise<readonly str
     ...(model === undefined ? [] : [`model: ${model}`]),
     ...describeRareFields(agent),
     ...describeOwnServers(agent),
+    ...definitionHookEffects(agent.hooks, { kind: 'agent', where: agent.origin.path }),
     ...Object.entries(limits).map(([name, value]) => `${name}: ${value}`),
     ...Object.entries(extra).map(
       ([name, value]) => `does nothing: ${name}: ${JSON.stringify(value)}`,
@@ -121,6 +123,7 @@ export function skillEffects(skill: SkillDefinition): readonly string[] {
     `skill ${name}: ${shorten(description)}`,
     ...(modelInvocable ? [] : ['the model cannot call it']),
     ...describeFork(skill),
+    ...definitionHookEffects(skill.hooks, { kind: 'skill', where: skill.path }),
     ...(allowedTools === undefined
       ? []
       : [

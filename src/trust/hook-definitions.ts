@@ -1,7 +1,8 @@
 import { errorMessage } from '../base/errors.ts';
-import { isJsonObject, type JsonValue } from '../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import { describeAction, type HookDefinition } from '../hooks/hook-definition.ts';
 import { readHooks, type HooksOfFile } from '../hooks/read-hooks.ts';
+import type { HookSource } from '../protocol/hook.ts';
 import type { FileEffects } from './file-effects.ts';
 import type { HookFile } from './hook-files.ts';
 
@@ -31,9 +32,22 @@ function readFile({ source, text }: HookFile): HooksOfFile {
 /** Describes what the hooks of a project's file would do if it were trusted. */
 export function hookEffects(path: string, bytes: Buffer): FileEffects {
   const file = { source: { kind: 'project', where: path }, text: bytes.toString('utf8') } as const;
-  const { hooks, problems } = readHookDefinitions([file]);
-  const lines = [...hooks.map(describeHook), ...problems.map((problem) => `! ${problem}`)];
+  const lines = describeHooks(readHookDefinitions([file]));
   return { lines: lines.length === 0 ? ['nothing'] : lines, problems: [] };
+}
+
+/** Describes what the hooks in the front matter of an agent or a skill would do, one effect per line. */
+export function definitionHookEffects(
+  hooks: JsonObject | undefined,
+  source: HookSource,
+): readonly string[] {
+  return hooks === undefined
+    ? []
+    : describeHooks(readHooks(hooks, source)).map((line) => line.replace(/^(?!!)/, 'hook '));
+}
+
+function describeHooks({ hooks, problems }: HooksOfFile): readonly string[] {
+  return [...hooks.map(describeHook), ...problems.map((problem) => `! ${problem}`)];
 }
 
 /** Describes a hook in one line: when it runs, and what. */

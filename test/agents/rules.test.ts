@@ -304,7 +304,7 @@ describe('a loader of real files', () => {
 
   test('20: keeps all other keys and lists them in one warning, those that change the behaviour first', async () => {
     const agent = await loadOne(
-      '.claude/agents/a.md',
+      '.qwen/agents/a.md',
       claude('name: a', 'description: Does.', 'version: 2', 'hooks: {Stop: []}', 'tags: [x]'),
     );
     expect(agent.extra).toEqual({ version: 2, hooks: { Stop: [] }, tags: ['x'] });

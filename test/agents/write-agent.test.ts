@@ -135,11 +135,12 @@ describe('a definition that is written to a file', () => {
         'permissionMode: dontAsk',
         'maxTurns: 4',
         'license: MIT',
-        'hooks: {a: 1}',
+        'hooks: {Stop: [{hooks: [{type: command, command: ./check}]}]}',
+        'custom: {a: 1}',
       ),
     );
     const { text, leftOut } = await writeAgent(agent);
-    expect(leftOut).toEqual(['hooks']);
+    expect(leftOut).toEqual(['custom']);
     expect(text).toBe(
       [
         '---',
@@ -153,6 +154,7 @@ describe('a definition that is written to a file', () => {
         'permission-mode: manual',
         'refuses-questions: true',
         'max-turns: 4',
+        'hooks: {Stop: [{hooks: [{type: command, command: ./check}]}]}',
         'license: MIT',
         '---',
         '',

@@ -15,7 +15,7 @@ const FILES = {
     'description: Read-only test expert',
     'tools: Read, Write, RunTests',
     'permissionMode: acceptEdits',
-    'hooks: {Stop: []}',
+    'hooks: {Sop: []}',
     '---',
     'You say which tests are missing.',
     '',

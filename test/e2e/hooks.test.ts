@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
 import { needs } from '../needs.ts';
 import { expectNothingLeft } from './ending.ts';
 import { envelopeOf } from './muster.ts';
+import { delegating } from './tasks.ts';
 import { bash, callsInTurn, lastResults, openWorld, type World } from './world.ts';
 
 const HAS_BUBBLEWRAP = process.platform === 'linux' && needs('bwrap', 'bubblewrap');
@@ -111,5 +112,95 @@ describe.concurrent('hooks', () => {
     expect(run.stderr).toMatch(/PreToolUse hook of \S+ \(sleep 60\) took too long/);
     expect(lastResults(world.model)[0]?.text).toContain('done');
     expectNothingLeft(world);
+  });
+
+  it.skipIf(!HAS_BUBBLEWRAP)(
+    'of an agent run only in its tasks, in the sandbox, and never allow',
+    async () => {
+      const file = `---
+name: guarded
+description: Writes.
+tools: Write
+hooks:
+  PreToolUse:
+    - matcher: Write
+      hooks:
+        - type: command
+          command: echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}'
+        - type: command
+          command: 'grep -q closed && { echo "closed" >&2; exit 2; }; exit 0'
+  Stop:
+    - hooks: [{ type: command, command: 'cat > stop.json' }]
+---
+Write.
+`;
+      await using world = await openWorld({
+        files: { '.git/HEAD': '' },
+        script: delegating(
+          [
+            {
+              name: 'Task',
+              input: { description: 'd', prompt: 'part 1', subagent_type: 'guarded' },
+            },
+            { name: 'Write', input: { file_path: 'closed-by-root.txt', content: 'r' } },
+          ],
+          (request) => {
+            const rounds = request.messages.at(-1)?.toolResults ?? [];
+            if (rounds.length > 0) return { text: rounds.map(({ text }) => text).join('\n') };
+            return {
+              toolCalls: [
+                { name: 'Write', input: { file_path: 'closed.txt', content: 'x' } },
+                { name: 'Write', input: { file_path: 'open.txt', content: 'x' } },
+              ],
+            };
+          },
+        ),
+      });
+      const { home, workspace } = world.sandbox;
+      mkdirSync(join(home, '.claude/agents'), { recursive: true });
+      writeFileSync(join(home, '.claude/agents/guarded.md'), file);
+      const run = await world.run(['-p', 'go', ...FLAGS]);
+      expect(run.code).toBe(0);
+      const exist = (name: string) => existsSync(join(workspace, name));
+      expect(['closed.txt', 'open.txt', 'closed-by-root.txt'].map(exist)).toEqual([
+        false,
+        true,
+        true,
+      ]);
+      expect(readLines(world, 'stop.json')).toMatchObject([
+        { hook_event_name: 'SubagentStop', agent_type: 'guarded', depth: 1 },
+      ]);
+      await world.run(['-p', 'go', '--output-format', 'json']);
+      const answer = lastResults(world.model)[0]?.text ?? '';
+      expect(answer).toContain(
+        'Write changes files, and neither a rule nor default mode lets it run unasked.',
+      );
+      expectNothingLeft(world);
+    },
+  );
+
+  it.skipIf(!HAS_BUBBLEWRAP)('of a skill run once a task has the skill', async () => {
+    const refused = { name: 'Write', input: { file_path: 'b.txt', content: 'b' } };
+    await using world = await openWorld({
+      script: callsInTurn([EDIT], [{ name: 'Skill', input: { skill: 'guard' } }], [refused]),
+    });
+    const directory = join(world.sandbox.home, '.claude/skills/guard');
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(
+      join(directory, 'SKILL.md'),
+      `---
+name: guard
+description: Guards.
+hooks:
+  PreToolUse: [{ matcher: Write, hooks: [{ type: command, command: 'echo "guarded" >&2; exit 2' }] }]
+---
+Guard.
+`,
+    );
+    const run = await world.run(['-p', 'go', ...FLAGS]);
+    expect(run.code).toBe(0);
+    expect(existsSync(join(world.sandbox.workspace, 'a.txt'))).toBe(true);
+    expect(existsSync(join(world.sandbox.workspace, 'b.txt'))).toBe(false);
+    expect(lastResults(world.model)[0]?.text).toContain('guarded');
   });
 });

@@ -27,9 +27,8 @@ function openHooks({ user = {}, project = {}, options = {} }: Files) {
     clock: systemClock,
     env: { PATH: process.env['PATH'] },
     projectDirectory: cwd,
-    confine: null,
+    confinement: async () => 'unconfined',
     confinesOwn: false,
-    withoutSandbox: 'run',
     send: (request) => client.send(request),
     ...options,
   });
@@ -61,7 +60,7 @@ async function waitForFile(file: string): Promise<void> {
 
 it('runs nothing without a hook for the occasion', async () => {
   const { runner, run } = openHooks({ user: preToolUse(command('exit 2')) });
-  expect([runner.has('PreToolUse'), runner.has('Stop')]).toEqual([true, false]);
+  expect([runner.has('PreToolUse', []), runner.has('Stop', [])]).toEqual([true, false]);
   const nothing = { context: [], records: [] };
   expect(await run({ matched: 'Read' })).toEqual(nothing);
   expect(await run({ event: 'Stop', matched: null })).toEqual(nothing);

@@ -41,9 +41,8 @@ function run(command: string, { cwd, settings = {}, args, ...rest }: Options) {
     {
       env: { PATH: process.env['PATH'] },
       projectDirectory: '/the project',
-      confine: null,
+      confinement: async () => 'refused',
       confinesOwn: false,
-      withoutSandbox: 'refuse',
       ...settings,
     },
   );
@@ -202,7 +201,7 @@ describe('the environment', () => {
   });
 
   it('of any other hook has only what commands of a task have', async () => {
-    const settings = { env, withoutSandbox: 'run' as const };
+    const settings = { env, confinement: async () => 'unconfined' as const };
     const end = await run(command, { cwd: tempDirectory(), source: PROJECT, settings });
     expect(end).toEqual(exited({ stdout: '||\n' }));
   });
@@ -233,7 +232,11 @@ describe('the sandbox', () => {
 
   it('holds the hooks of a project, and is released after them', async () => {
     const { confine, calls } = namedSandbox();
-    const options = { cwd: tempDirectory(), source: PROJECT, settings: { confine } };
+    const options = {
+      cwd: tempDirectory(),
+      source: PROJECT,
+      settings: { confinement: async () => confine },
+    };
     expect(await run('cat', options)).toEqual(
       exited({
         stdout: 'confined\n{"a":1}\n',
@@ -245,7 +248,10 @@ describe('the sandbox', () => {
 
   it('does not hold hooks of the user', async () => {
     const { confine, calls } = namedSandbox();
-    const end = await run('echo own', { cwd: tempDirectory(), settings: { confine } });
+    const end = await run('echo own', {
+      cwd: tempDirectory(),
+      settings: { confinement: async () => confine },
+    });
     expect(end).toEqual(exited({ stdout: 'own\n' }));
     expect(calls).toEqual([]);
   });
@@ -253,7 +259,11 @@ describe('the sandbox', () => {
   it('is released although the hook cannot start', async () => {
     const { confine, calls } = namedSandbox();
     const cwd = join(tempDirectory(), 'gone');
-    const end = await run('true', { cwd, source: PROJECT, settings: { confine } });
+    const end = await run('true', {
+      cwd,
+      source: PROJECT,
+      settings: { confinement: async () => confine },
+    });
     expect(end).toMatchObject({ kind: 'failed' });
     expect(calls).toEqual(['confine task-1', 'release']);
   });
@@ -266,7 +276,7 @@ describe('the sandbox', () => {
       reason: `it was not run: there is no sandbox, and this hook of a ${kind} runs only in it`,
     });
     expect(existsSync(join(cwd, 'ran'))).toBe(false);
-    await run('touch ran', { cwd, source, settings: { withoutSandbox: 'run' } });
+    await run('touch ran', { cwd, source, settings: { confinement: async () => 'unconfined' } });
     expect(existsSync(join(cwd, 'ran'))).toBe(true);
   });
 });
@@ -293,7 +303,11 @@ it.runIf(needs('bwrap', 'bubblewrap'))('the real sandbox holds a hook of a proje
       stderr: 'command',
     });
   const command = `cat; echo in > inside; echo out > ${home}/outside || exit 2`;
-  const end = await run(command, { cwd, source: PROJECT, settings: { confine } });
+  const end = await run(command, {
+    cwd,
+    source: PROJECT,
+    settings: { confinement: async () => confine },
+  });
   expect(end).toEqual(
     exited({ code: 2, stdout: '{"a":1}\n', stderr: expect.stringContaining('outside') }),
   );

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import { createFieldReader, normalizeFieldName, type FieldReader } from '../fields/field-reader.ts';
 import { readEffort, readModel, takeNarrowingFlag } from '../fields/common.ts';
+import { readHooksField } from '../fields/hooks.ts';
 import { parseFrontMatter } from '../parsing/front-matter.ts';
 import { failedFile, type FieldProblem, type Fields } from '../parsing/fields.ts';
 import { normalizeLineEnds } from '../parsing/split-front-matter.ts';
@@ -22,7 +23,7 @@ import { lazy } from '../../base/lazy.ts';
 /** The fields that have an effect. */
 const ACTIVE_FIELDS = (
   'name description when_to_use allowed-tools disallowed-tools context agent model ' +
-  'effort disable-model-invocation argument-hint arguments'
+  'effort disable-model-invocation argument-hint arguments hooks'
 ).split(' ');
 /** Documented fields that are only for people, so they need no effect. */
 const INFORMATIVE_FIELDS = [
@@ -34,7 +35,7 @@ const INFORMATIVE_FIELDS = [
   'user-invocable',
 ];
 /** Fields that another product documents, but that have no effect in Muster. */
-const INACTIVE_FIELDS = ['hooks', 'paths', 'shell', 'background'];
+const INACTIVE_FIELDS = ['paths', 'shell', 'background'];
 
 /**
  * Matches characters that could end a line of a list, control a terminal, or have a special meaning in a permission
@@ -112,6 +113,7 @@ function createSkill(file: DefinitionFile, name: string, content: Content): Skil
     modelInvocable: !takeNarrowingFlag(reader, 'disable-model-invocation', 'invalid-flag'),
     ...(argumentHint === undefined ? {} : { argumentHint }),
     argumentNames: readArgumentNames(reader),
+    ...readHooksField(reader),
   };
   warnAboutBody(reader, body);
   return { ...activeFields, extra: readExtra(reader), problems: reader.problems() };

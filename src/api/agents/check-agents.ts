@@ -5,6 +5,7 @@ import { scanSubtree } from '../../agents/loader/subtree-scan.ts';
 import { agentFileText } from '../../agents/named-file.ts';
 import { findFieldLine, type Finding } from '../../agents/lint/findings.ts';
 import { createLoadingFinding, listSkippedFindings } from '../../agents/lint/loading-problems.ts';
+import { readHooks } from '../../hooks/read-hooks.ts';
 import { findUnmetRequests } from '../../engine/prompt/unmet-requests.ts';
 import { type AvailableTool, createToolView } from '../../policy/tool-view.ts';
 import { nameCovers } from '../../policy/rules/tool-cover.ts';
@@ -94,6 +95,7 @@ async function lintAll(
         servers: servers.ofAgent(agent),
       }),
       ...lintServers(agent, lintedText),
+      ...lintHooks(agent, lintedText),
       ...findUntrusted(agent, loadedAgents),
     );
   }
@@ -186,6 +188,21 @@ function lintServers(agent: AgentDefinition, text: string | null): readonly Find
     message: [`\`mcpServers\`: ${server ?? ''}`, field, message]
       .filter((part) => part !== null)
       .join(': '),
+    fix: null,
+  }));
+}
+
+/** Finds what of the hooks of a definition has no effect. */
+function lintHooks(agent: AgentDefinition, text: string | null): readonly Finding[] {
+  if (agent.hooks === undefined) return [];
+  const { path } = agent.origin;
+  return readHooks(agent.hooks, { kind: 'agent', where: path }).problems.map((message) => ({
+    code: 'invalid-hook',
+    severity: 'warning',
+    path,
+    line: findFieldLine(text, ['hooks']) ?? null,
+    agent: agent.name,
+    message: `${message}.`,
     fix: null,
   }));
 }

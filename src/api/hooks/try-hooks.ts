@@ -81,9 +81,8 @@ export async function replayHooks(
     clock: systemClock,
     env: session.environment,
     projectDirectory: session.roots[0],
-    confine: confineHooks(session, sandbox, 'read-only'),
+    confinement: () => Promise.resolve(confineHooks(session, sandbox, 'read-only')),
     confinesOwn: true,
-    withoutSandbox: 'refuse',
     send: () => Promise.reject(new Error('a trial on a recorded task sends nothing')),
   });
   const store = openDataDirectory({
@@ -108,15 +107,12 @@ interface PlacedOccasion extends Pick<HookTrial, 'task' | 'seq'> {
 }
 
 async function runTrial(
-  runner: HookRunner | null,
+  runner: HookRunner,
   hooks: readonly HookDefinition[],
   { occasion, task, seq }: PlacedOccasion,
 ): Promise<HookTrial> {
   const { event, matched } = occasion;
-  const outcome = (await runner?.run(occasion, new AbortController().signal)) ?? {
-    context: [],
-    records: [],
-  };
+  const outcome = await runner.run(occasion, new AbortController().signal);
   return {
     occasion: { event, matched },
     task: task === null ? null : { id: task.id, agentType: task.agentType },

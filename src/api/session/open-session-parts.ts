@@ -171,7 +171,7 @@ interface EngineParts {
   readonly languages: SessionLanguages;
   readonly workspaces: SessionWorkspacePort;
   readonly web: () => Promise<WebAccess>;
-  readonly hooks: HookRunner | null;
+  readonly hooks: HookRunner;
 }
 
 async function createEngine(options: MusterOptions, parts: EngineParts): Promise<Engine> {
@@ -199,7 +199,7 @@ async function createEngine(options: MusterOptions, parts: EngineParts): Promise
       ...(languages.offersCode ? [codeTool] : []),
     ],
     web: parts.web,
-    ...(parts.hooks === null ? {} : { hooks: parts.hooks }),
+    hooks: parts.hooks,
     ...(languages.load === null ? {} : { languages: languages.load }),
     onCommand: languages.noteCommand,
     mcp: servers,

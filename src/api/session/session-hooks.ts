@@ -1,8 +1,15 @@
 import { systemClock } from '../../base/clock.ts';
 import { isInside } from '../../base/path-inside.ts';
-import type { ConfineHook } from '../../hooks/run-command-hook.ts';
+import type { HookDefinition } from '../../hooks/hook-definition.ts';
 import type { HookRunner } from '../../hooks/hook-runner.ts';
+import type { ConfineHook } from '../../hooks/run-command-hook.ts';
 import { findDeniedPaths } from '../../policy/denied-paths.ts';
+import type {
+  DefinitionHooks,
+  HookEventName,
+  HookOccasion,
+  HookTask,
+} from '../../protocol/hook.ts';
 import type { WebAccess } from '../../protocol/web.ts';
 import { toRealPath } from '../../sys/files/real-path.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
@@ -15,35 +22,79 @@ interface HookParts {
 }
 
 /**
- * Opens the hooks of a session, which stay as they are until the session ends. Returns null if there are none, and then
- * nothing is loaded. Reports what has no effect as notices.
+ * Opens the hooks of a session. Those of the settings stay as they are until the session ends. Nothing is loaded before there
+ * is a hook to run. Reports what of the settings has no effect as notices.
  */
 export async function openSessionHooks(
   session: SessionConfig,
-  { sandbox, web }: HookParts,
-): Promise<HookRunner | null> {
-  const { hookFiles, onNotice, environment, roots } = session;
+  parts: HookParts,
+): Promise<HookRunner> {
+  const { hookFiles, onNotice } = session;
   for (const problem of hookFiles.problems) onNotice(problem);
-  if (hookFiles.files.length === 0) return null;
+  if (hookFiles.files.length === 0) return new SessionHooks(session, parts, []);
   const { readHookDefinitions } = await import('../../trust/hook-definitions.ts');
   const { hooks, problems } = readHookDefinitions(hookFiles.files);
   for (const problem of problems) onNotice(problem);
-  if (hooks.length === 0) return null;
-  const { createHookRunner } = await import('../../hooks/hook-runner.ts');
-  const needsSandbox = hooks.some(
-    ({ source, action }) => source.kind !== 'user' && action.kind === 'command',
-  );
-  const state = needsSandbox ? await sandbox.state() : null;
-  return createHookRunner({
-    hooks,
-    clock: systemClock,
-    env: environment,
-    projectDirectory: roots[0],
-    confine: state?.on === true ? confineHooks(session, sandbox, 'workspace') : null,
-    confinesOwn: false,
-    withoutSandbox: state?.on === false && state.instead === 'container' ? 'run' : 'refuse',
-    send: async (request) => (await web()).send(request),
-  });
+  return new SessionHooks(session, parts, hooks);
+}
+
+/** The hooks of a session, whose runner is loaded when the first hook may run. */
+class SessionHooks implements HookRunner {
+  readonly #session: SessionConfig;
+  readonly #parts: HookParts;
+  readonly #hooks: readonly HookDefinition[];
+  readonly #sessions = new Map<string, HookTask>();
+  #runner: Promise<HookRunner> | null = null;
+
+  constructor(session: SessionConfig, parts: HookParts, hooks: readonly HookDefinition[]) {
+    this.#session = session;
+    this.#parts = parts;
+    this.#hooks = hooks;
+  }
+
+  has(event: HookEventName, definitions: readonly DefinitionHooks[]): boolean {
+    return definitions.length > 0 || this.#hooks.some((hook) => hook.event === event);
+  }
+
+  beginSession(root: HookTask): boolean {
+    const isNew = !this.#sessions.has(root.id);
+    this.#sessions.set(root.id, root);
+    return isNew;
+  }
+
+  async run(occasion: HookOccasion, signal: AbortSignal) {
+    return await (await this.#load()).run(occasion, signal);
+  }
+
+  async close(): Promise<void> {
+    if (this.#runner === null && !this.has('SessionEnd', [])) return;
+    const runner = await this.#load();
+    for (const root of this.#sessions.values()) runner.beginSession(root);
+    await runner.close();
+  }
+
+  #load(): Promise<HookRunner> {
+    return (this.#runner ??= this.#openRunner());
+  }
+
+  async #openRunner(): Promise<HookRunner> {
+    const { environment, roots } = this.#session;
+    const { sandbox, web } = this.#parts;
+    const { createHookRunner } = await import('../../hooks/hook-runner.ts');
+    return createHookRunner({
+      hooks: this.#hooks,
+      clock: systemClock,
+      env: environment,
+      projectDirectory: roots[0],
+      confinement: async () => {
+        const state = await sandbox.state();
+        if (state.on) return confineHooks(this.#session, sandbox, 'workspace');
+        return state.instead === 'container' ? 'unconfined' : 'refused';
+      },
+      confinesOwn: false,
+      send: async (request) => (await web()).send(request),
+    });
+  }
 }
 
 /**

@@ -61,8 +61,8 @@ export interface SessionParts {
   readonly channel: ControlChannel | null;
   readonly servers: SessionServers;
   readonly languages: SessionLanguages;
-  /** The hooks of the session; null if there are none. */
-  readonly hooks: HookRunner | null;
+  /** The hooks of the session. */
+  readonly hooks: HookRunner;
   readonly retention: Retention;
   readonly storedWorkspaces: WorkspacesToOpen;
   /** The turn limit of the main agent, or null if there is none. */

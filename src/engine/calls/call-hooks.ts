@@ -16,7 +16,7 @@ export async function runHooksBefore(
   run: TaskRun,
   ready: ReadyCall,
 ): Promise<PreparedCall> {
-  if (!hasHooks(deps, 'PreToolUse')) return ready;
+  if (!hasHooks(deps, run, 'PreToolUse')) return ready;
   const { verdict, updatedInput, context } = await runHooks(deps, run, {
     event: 'PreToolUse',
     about: ready.call.id,
@@ -57,7 +57,7 @@ export async function runHooksAfter(
 ): Promise<readonly string[]> {
   const event = output.error === undefined ? 'PostToolUse' : 'PostToolUseFailure';
   const before = ready.hookContext ?? [];
-  if (!hasHooks(deps, event)) return before;
+  if (!hasHooks(deps, run, event)) return before;
   const { text, error } = output;
   const { block, context } = await runHooks(deps, run, {
     event,

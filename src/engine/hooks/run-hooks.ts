@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import { callHookFields } from '../../protocol/hook-fields.ts';
-import type { HookEventName, HookOutcome, HookTask } from '../../protocol/hook.ts';
+import type { DefinitionHooks, HookEventName, HookOutcome, HookTask } from '../../protocol/hook.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
 import { stopOrder } from '../task/stop-order.ts';
@@ -20,9 +20,35 @@ interface TaskOccasion {
   readonly signal?: AbortSignal;
 }
 
-/** Tells whether any hook may run at an event. */
-export function hasHooks({ hooks }: Pick<EngineDeps, 'hooks'>, event: HookEventName): boolean {
-  return hooks?.has(event) === true;
+type HookDeps = Pick<EngineDeps, 'hooks' | 'store' | 'skills'>;
+
+/** Tells whether any hook may run at an event of a task. */
+export function hasHooks(
+  { hooks, skills }: Pick<EngineDeps, 'hooks' | 'skills'>,
+  run: TaskRun,
+  event: HookEventName,
+): boolean {
+  return hooks?.has(event, listDefinitionHooks(skills, run)) === true;
+}
+
+/** Lists the hooks of the agent of a task and of the skills that the task has. */
+function listDefinitionHooks(
+  source: EngineDeps['skills'],
+  { spec: { agent }, state }: TaskRun,
+): readonly DefinitionHooks[] {
+  const own: DefinitionHooks[] =
+    agent.hooks === undefined
+      ? []
+      : [{ source: { kind: 'agent', where: agent.origin.path }, hooks: agent.hooks }];
+  if (state.skills.size === 0) return own;
+  const skills = source
+    .skills()
+    .flatMap(({ name, path, hooks }): readonly DefinitionHooks[] =>
+      hooks !== undefined && state.skills.has(name)
+        ? [{ source: { kind: 'skill', where: path }, hooks }]
+        : [],
+    );
+  return [...own, ...skills];
 }
 
 /**
@@ -30,7 +56,7 @@ export function hasHooks({ hooks }: Pick<EngineDeps, 'hooks'>, event: HookEventN
  * of a hook.
  */
 export async function runHooks(
-  { hooks, store }: Pick<EngineDeps, 'hooks' | 'store'>,
+  { hooks, store, skills }: HookDeps,
   run: TaskRun,
   {
     event,
@@ -40,9 +66,11 @@ export async function runHooks(
     signal = run.cancellation.turnSignal,
   }: TaskOccasion,
 ): Promise<HookOutcome> {
-  if (hooks === undefined || !hooks.has(event)) return SILENCE;
+  if (hooks === undefined) return SILENCE;
+  const definitions = listDefinitionHooks(skills, run);
+  if (!hooks.has(event, definitions)) return SILENCE;
   const task = describeHookTask(store, run);
-  const occasion = { event, task, matched, fields };
+  const occasion = { event, task, matched, fields, definitions };
   const outcome = await hooks.run(occasion, signal);
   if (isSilent(outcome)) return outcome;
   run.journal.record({ type: 'hook.ran', event, about, outcome });
@@ -56,7 +84,7 @@ function isSilent({ records, context, ...said }: HookOutcome): boolean {
 
 /** Tells hooks that a person is wanted. Nobody waits for them. */
 export function notifyByHooks(
-  deps: Pick<EngineDeps, 'hooks' | 'store' | 'onFault'>,
+  deps: HookDeps & Pick<EngineDeps, 'onFault'>,
   run: TaskRun,
   { type, message }: { readonly type: string; readonly message: string },
 ): void {

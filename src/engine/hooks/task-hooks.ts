@@ -35,7 +35,7 @@ export async function runStartHooks(deps: EngineDeps, run: TaskRun): Promise<voi
  * withdrawn, and the task ends.
  */
 export async function runPromptHooks(deps: EngineDeps, run: TaskRun): Promise<void> {
-  if (run.parent !== null || !hasHooks(deps, 'UserPromptSubmit')) return;
+  if (run.parent !== null || !hasHooks(deps, run, 'UserPromptSubmit')) return;
   for (const { id, kind, text } of run.state.conversation.queued) {
     if ((kind !== 'prompt' && kind !== 'message') || run.messagesSeenByHooks.has(id)) continue;
     const { block, context } = await runHooks(deps, run, {
@@ -61,7 +61,7 @@ export async function runPromptHooks(deps: EngineDeps, run: TaskRun): Promise<vo
 export async function runStopHooks(deps: EngineDeps, run: TaskRun): Promise<boolean> {
   const event = run.parent === null ? 'Stop' : 'SubagentStop';
   const { state } = run;
-  if (!hasHooks(deps, event) || run.turnsAtStopHooks === state.turns) return false;
+  if (!hasHooks(deps, run, event) || run.turnsAtStopHooks === state.turns) return false;
   const rounds = countStopRounds(run);
   const { block } = await runHooks(deps, run, {
     event,

@@ -49,7 +49,7 @@ export async function judgeCall(
   waiting: WaitRunner,
 ): Promise<Judgement> {
   let ready = prepared;
-  let haveHooksAnswered = !hasHooks(deps, 'PermissionRequest');
+  let haveHooksAnswered = !hasHooks(deps, run, 'PermissionRequest');
   for (;;) {
     const { call, decision, pathAccess, programs } = await decideNow(deps, run, ready);
     // The turn may have ended while the call was decided, and nobody would wait for the answer.

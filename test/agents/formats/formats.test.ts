@@ -127,13 +127,14 @@ test('a Claude file keeps fields without effect, and reports them once', async (
     limits: { maxTurns: 9 },
     isolation: 'worktree',
     origin: { ...PLAIN.origin, vendor: 'claude' },
-    extra: { hooks: { Stop: [] }, version: 2 },
+    hooks: { Stop: [] },
+    extra: { version: 2 },
     problems: [
       {
-        code: 'inactive-field',
-        message: 'These fields have no effect yet: hooks. Unknown fields: version.',
+        code: 'unknown-field',
+        message: 'Unknown fields: version.',
         path: '/agents/tester.md',
-        line: 12,
+        line: 13,
       },
     ],
   });

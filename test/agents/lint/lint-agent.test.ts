@@ -102,7 +102,7 @@ describe('lintAgent', () => {
     ['unreadable tools', ['name: a', USE, 'tools: 7'], ['error 4 invalid-tools']],
     [
       'fields that change what it does, and others',
-      ['name: a', USE, 'hooks: {}', 'x: 1', 'retry: x', 'y: 2'],
+      ['name: a', USE, 'response: x', 'x: 1', 'retry: x', 'y: 2'],
       ['warning 4 inactive-field', 'note 5 unknown-field', 'warning 6 inactive-field'],
     ],
   ])('%s', async (_, lines, expected) => {

@@ -3,6 +3,7 @@ import { errorMessage } from '../../../base/errors.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import type { Fields } from '../../parsing/fields.ts';
 import { normalizeLineEnds } from '../../parsing/split-front-matter.ts';
+import { HOOKS_FIELD, readHooksField } from '../../fields/hooks.ts';
 import { readServerNames, SERVERS_FIELD } from '../../fields/server-names.ts';
 import { readVisibleName } from '../../fields/common.ts';
 import type { FormatReader, FileDefinitions } from '../../loader/format.ts';
@@ -10,8 +11,11 @@ import { readAgent, readMarkdownAgent, type AgentDialect } from '../../fields/re
 
 const CLAUDE: AgentDialect = {
   vendor: 'claude',
-  inactive: ['hooks', SERVERS_FIELD],
-  own: { names: [SERVERS_FIELD], read: readServerNames },
+  inactive: [SERVERS_FIELD],
+  own: {
+    names: [SERVERS_FIELD, HOOKS_FIELD],
+    read: (reader, shared) => ({ ...readServerNames(reader, shared), ...readHooksField(reader) }),
+  },
 };
 
 /** Reads Claude Code's `*.md` agents. */

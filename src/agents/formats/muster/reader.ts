@@ -15,6 +15,7 @@ import {
 
 import { OWN_LIMITS } from '../../fields/limits.ts';
 import { MUSTER_MODES } from '../../fields/modes.ts';
+import { HOOKS_FIELD, readHooksField } from '../../fields/hooks.ts';
 import { readServerNames, SERVERS_FIELD } from '../../fields/server-names.ts';
 import {
   nameFromPath,
@@ -34,6 +35,7 @@ function readOwnFields(reader: FieldReader, shared: SharedFields): Partial<Agent
   const refuses = takeNarrowingFlag(reader, 'refuses-questions', 'invalid-flag');
   return {
     ...readServerNames(reader, shared),
+    ...readHooksField(reader),
     ...readDelegatesTo(reader, shared),
     ...(refuses || shared.refusesQuestions === true ? { refusesQuestions: true } : {}),
     ...readRules(reader),
@@ -154,8 +156,8 @@ const MUSTER: AgentDialect = {
   vendor: 'muster',
   modes: MUSTER_MODES,
   limits: OWN_LIMITS,
-  inactive: ['hooks', SERVERS_FIELD],
-  own: { names: [...OWN_FIELDS, SERVERS_FIELD], read: readOwnFields },
+  inactive: [SERVERS_FIELD],
+  own: { names: [...OWN_FIELDS, SERVERS_FIELD, HOOKS_FIELD], read: readOwnFields },
 };
 
 /** Reads Muster's own `*.md` agents, including the built-in ones. */
