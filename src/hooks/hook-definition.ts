@@ -19,12 +19,21 @@ export interface HttpAction {
   readonly allowedVariables: readonly string[];
 }
 
+/** A hook that asks the fast model whether it objects. */
+export interface PromptAction {
+  readonly kind: 'prompt';
+  /** The question. `$ARGUMENTS` stands for the input of the hook as JSON, which otherwise follows the question. */
+  readonly prompt: string;
+}
+
+export type HookAction = CommandAction | HttpAction | PromptAction;
+
 /** One hook of a file. */
 export interface HookDefinition {
   readonly event: HookEventName;
   /** The pattern for the value of the occasion, such as a tool name. Empty: the hook runs at every occasion. */
   readonly matcher: string;
-  readonly action: CommandAction | HttpAction;
+  readonly action: HookAction;
   readonly source: HookSource;
   /** The position in the file, such as `hooks.PreToolUse[0].hooks[1]`. */
   readonly path: string;
@@ -40,8 +49,9 @@ export interface HookDefinition {
   readonly statusMessage?: string;
 }
 
-/** Returns the command or the address of a hook, for people. */
-export function describeAction(action: CommandAction | HttpAction): string {
+/** Returns the command, the address or the question of a hook, for people. */
+export function describeAction(action: HookAction): string {
   if (action.kind === 'http') return action.url;
+  if (action.kind === 'prompt') return action.prompt;
   return [action.command, ...(action.args ?? [])].join(' ');
 }

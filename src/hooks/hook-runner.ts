@@ -136,6 +136,10 @@ class ParallelRunner implements HookRunner {
     const { action, source, timeoutMs } = hook;
     const common = { source, input, timeoutMs, signal };
     try {
+      if (action.kind === 'prompt') {
+        const { runPromptHook } = await import('./run-prompt-hook.ts');
+        return await runPromptHook({ ...common, action, ask: occasion.ask });
+      }
       if (action.kind === 'http') {
         const { runHttpHook } = await import('./run-http-hook.ts');
         return await runHttpHook({ ...common, action }, this.#options);

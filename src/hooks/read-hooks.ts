@@ -2,7 +2,13 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import { sanitizeLine } from '../base/terminal-text.ts';
 import { truncate } from '../base/text.ts';
 import type { HookEventName, HookSource } from '../protocol/hook.ts';
-import type { CommandAction, HookDefinition, HttpAction } from './hook-definition.ts';
+import type {
+  CommandAction,
+  HookAction,
+  HookDefinition,
+  HttpAction,
+  PromptAction,
+} from './hook-definition.ts';
 import { HOOK_EVENT_SUPPORT, isHookEvent } from './hook-events.ts';
 import { findMatcherProblem } from './match-hooks.ts';
 
@@ -21,6 +27,8 @@ const MAX_SHOWN_NAME = 80;
 
 /** The time of a hook in seconds if the file gives none. Claude Code documents the same times. */
 const DEFAULT_TIMEOUT_SECONDS = 600;
+/** The time of a hook that asks a model, in seconds. */
+const PROMPT_TIMEOUT_SECONDS = 30;
 /** The events at which a person waits, so that the time is shorter. */
 const SHORTER_TIMEOUTS: Readonly<Partial<Record<HookEventName, number>>> = {
   UserPromptSubmit: 30,
@@ -42,8 +50,9 @@ const HTTP_FIELDS: ReadonlySet<string> = new Set([
   'headers',
   'allowedEnvVars',
 ]);
+const PROMPT_FIELDS: ReadonlySet<string> = new Set([...COMMON_FIELDS, 'prompt']);
 /** Kinds of hooks that exist in Claude Code and that Muster does not run yet. */
-const LATER_KINDS: ReadonlySet<string> = new Set(['prompt', 'agent', 'mcp_tool']);
+const LATER_KINDS: ReadonlySet<string> = new Set(['agent', 'mcp_tool']);
 
 /** The hooks of one file, and what of the file cannot be used. */
 export interface HooksOfFile {
@@ -156,17 +165,26 @@ class HooksReader {
     });
   }
 
-  #readAction(hook: JsonObject, path: string): CommandAction | HttpAction | null {
+  #readAction(hook: JsonObject, path: string): HookAction | null {
     const { type } = hook;
     if (type === 'command') return this.#readCommand(hook, path);
     if (type === 'http') return this.#readHttp(hook, path);
+    if (type === 'prompt') return this.#readPrompt(hook, path);
     const isLater = typeof type === 'string' && LATER_KINDS.has(type);
     this.#report(
       `${path}.type`,
       isLater
         ? `hooks of the type "${type}" are not supported yet, so the hook is not run`
-        : 'must be "command" or "http", so the hook is not run',
+        : 'must be "command", "http" or "prompt", so the hook is not run',
     );
+    return null;
+  }
+
+  #readPrompt(hook: JsonObject, path: string): PromptAction | null {
+    this.#reportUnknown(hook, PROMPT_FIELDS, path);
+    const prompt = this.#readText(hook, 'prompt', path);
+    if (prompt !== undefined && prompt.trim() !== '') return { kind: 'prompt', prompt };
+    this.#report(`${path}.prompt`, 'must be a text, so the hook is not run');
     return null;
   }
 
@@ -241,7 +259,8 @@ class HooksReader {
   }
 
   #readTimeout(hook: JsonObject, event: HookEventName, path: string): number {
-    const usual = SHORTER_TIMEOUTS[event] ?? DEFAULT_TIMEOUT_SECONDS;
+    const asked = hook['type'] === 'prompt' ? PROMPT_TIMEOUT_SECONDS : undefined;
+    const usual = asked ?? SHORTER_TIMEOUTS[event] ?? DEFAULT_TIMEOUT_SECONDS;
     const { timeout } = hook;
     if (timeout === undefined) return usual;
     if (typeof timeout !== 'number' || !(timeout > 0)) {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 import type { PermissionMode, Verdict } from './permission.ts';
+import type { ModelAnswerToCall } from './tool.ts';
 
 /** The moments at which hooks run. The names are those of Claude Code's settings. */
 export const HOOK_EVENTS = [
@@ -48,6 +49,12 @@ export interface DefinitionHooks {
   readonly hooks: JsonObject;
 }
 
+/** Asks the fast model for a hook. The request counts like a turn of the task. Rejects only when the signal aborts. */
+export type AskHookModel = (
+  question: { readonly system: string; readonly prompt: string },
+  signal: AbortSignal,
+) => Promise<ModelAnswerToCall>;
+
 /** One moment at which hooks run. */
 export interface HookOccasion {
   readonly event: HookEventName;
@@ -56,6 +63,8 @@ export interface HookOccasion {
   readonly matched: string | null;
   /** The hooks of the agent of the task and of its skills, which run besides those of the settings. Default: none. */
   readonly definitions?: readonly DefinitionHooks[];
+  /** Asks a model for the hooks that need one. Absent outside of a task. */
+  readonly ask?: AskHookModel;
   /** The fields of the hook's input that belong to this event, such as `tool_name` and `tool_input`. */
   readonly fields: JsonObject;
 }

@@ -50,9 +50,15 @@ function describeHooks({ hooks, problems }: HooksOfFile): readonly string[] {
   return [...hooks.map(describeHook), ...problems.map((problem) => `! ${problem}`)];
 }
 
+const VERBS = {
+  command: 'runs in the sandbox',
+  http: 'sends what happens to',
+  prompt: 'asks the fast model, at your cost:',
+} as const;
+
 /** Describes a hook in one line: when it runs, and what. */
 function describeHook({ event, matcher, action, isAsync }: HookDefinition): string {
   const when = matcher === '' ? event : `${event} (${matcher})`;
-  const verb = action.kind === 'http' ? 'sends what happens to' : 'runs in the sandbox';
+  const verb = VERBS[action.kind];
   return `${when}: ${verb} ${describeAction(action)}${isAsync ? ', without waiting for it' : ''}`;
 }

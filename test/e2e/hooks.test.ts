@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
 import { needs } from '../needs.ts';
 import { expectNothingLeft } from './ending.ts';
-import { envelopeOf } from './muster.ts';
+import { envelopeOf, eventsOf } from './muster.ts';
 import { delegating } from './tasks.ts';
 import { bash, callsInTurn, lastResults, openWorld, type World } from './world.ts';
 
@@ -202,5 +202,36 @@ Guard.
     expect(existsSync(join(world.sandbox.workspace, 'a.txt'))).toBe(true);
     expect(existsSync(join(world.sandbox.workspace, 'b.txt'))).toBe(false);
     expect(lastResults(world.model)[0]?.text).toContain('guarded');
+  });
+
+  it('that ask the fast model refuse by its objection, and are counted', async () => {
+    const script = callsInTurn([EDIT]);
+    await using world = await openWorld({
+      script: (request) => {
+        if (!JSON.stringify(request.body).includes('You judge one moment')) return script(request);
+        const isRefused = JSON.stringify(request.messages).includes('a.txt');
+        return { text: isRefused ? '{"ok": false, "reason": "a is closed"}' : '{"ok": true}' };
+      },
+    });
+    const ask = (prompt: string) => [{ hooks: [{ type: 'prompt', prompt }] }];
+    writeHooks(world, 'user', {
+      PreToolUse: ask('Is the file open? $ARGUMENTS'),
+      Stop: ask('Is it done?'),
+    });
+    const flags = ['--permission-mode', 'acceptEdits', '--output-format', 'stream-json'];
+    const run = await world.run(['-p', 'go', ...flags]);
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    expect(existsSync(join(world.sandbox.workspace, 'a.txt'))).toBe(false);
+    const results = world.model.requests.flatMap(({ messages }) =>
+      (messages.at(-1)?.toolResults ?? []).map(({ text }) => text),
+    );
+    expect(results[0]).toContain('refuses this call: a is closed');
+    // Two turns and two questions of hooks.
+    expect(world.model.requests.length).toBe(4);
+    const asked = eventsOf(run).filter((event) => event.type === 'request.ended');
+    expect(asked).toMatchObject([
+      { purpose: 'the question of a PreToolUse hook', failure: null },
+      { purpose: 'the question of a Stop hook', failure: null },
+    ]);
   });
 });

@@ -145,12 +145,12 @@ describe('a value that cannot be used', () => {
     [
       'no type',
       { command: 'x' },
-      `${AT}.type: must be "command" or "http", so the hook is not run`,
+      `${AT}.type: must be "command", "http" or "prompt", so the hook is not run`,
     ],
     [
-      'a prompt',
-      { type: 'prompt', prompt: 'x' },
-      `${AT}.type: hooks of the type "prompt" are not supported yet, so the hook is not run`,
+      'an empty prompt',
+      { type: 'prompt', prompt: ' ' },
+      `${AT}.prompt: must be a text, so the hook is not run`,
     ],
     [
       'an agent',

@@ -10,8 +10,8 @@ export interface HookRow {
   readonly event: HookEventName;
   /** The pattern that the occasion must match. Empty: any. */
   readonly matcher: string;
-  readonly kind: 'command' | 'http';
-  /** The command or the address. */
+  readonly kind: 'command' | 'http' | 'prompt';
+  /** The command, the address or the question. */
   readonly what: string;
   readonly source: HookSource;
   /** The position in the file, such as `hooks.PreToolUse[0].hooks[1]`. */

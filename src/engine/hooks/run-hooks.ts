@@ -1,6 +1,12 @@
 import type { JsonObject } from '../../base/json.ts';
 import { callHookFields } from '../../protocol/hook-fields.ts';
-import type { DefinitionHooks, HookEventName, HookOutcome, HookTask } from '../../protocol/hook.ts';
+import type {
+  AskHookModel,
+  DefinitionHooks,
+  HookEventName,
+  HookOutcome,
+  HookTask,
+} from '../../protocol/hook.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
 import { stopOrder } from '../task/stop-order.ts';
@@ -19,8 +25,6 @@ interface TaskOccasion {
   /** Ends the hooks. Default: the signal that stops the task or interrupts its turn. */
   readonly signal?: AbortSignal;
 }
-
-type HookDeps = Pick<EngineDeps, 'hooks' | 'store' | 'skills'>;
 
 /** Tells whether any hook may run at an event of a task. */
 export function hasHooks(
@@ -56,7 +60,7 @@ function listDefinitionHooks(
  * of a hook.
  */
 export async function runHooks(
-  { hooks, store, skills }: HookDeps,
+  deps: EngineDeps,
   run: TaskRun,
   {
     event,
@@ -66,11 +70,20 @@ export async function runHooks(
     signal = run.cancellation.turnSignal,
   }: TaskOccasion,
 ): Promise<HookOutcome> {
+  const { hooks, store, skills } = deps;
   if (hooks === undefined) return SILENCE;
   const definitions = listDefinitionHooks(skills, run);
   if (!hooks.has(event, definitions)) return SILENCE;
   const task = describeHookTask(store, run);
-  const occasion = { event, task, matched, fields, definitions };
+  const callId = about ?? event;
+  const ask: AskHookModel = async (question, ended) =>
+    (await import('../turn/request-apart.ts')).requestApart(
+      deps,
+      run,
+      { callId, signal: ended },
+      { ...question, purpose: `the question of a ${event} hook` },
+    );
+  const occasion = { event, task, matched, fields, definitions, ask };
   const outcome = await hooks.run(occasion, signal);
   if (isSilent(outcome)) return outcome;
   run.journal.record({ type: 'hook.ran', event, about, outcome });
@@ -84,7 +97,7 @@ function isSilent({ records, context, ...said }: HookOutcome): boolean {
 
 /** Tells hooks that a person is wanted. Nobody waits for them. */
 export function notifyByHooks(
-  deps: HookDeps & Pick<EngineDeps, 'onFault'>,
+  deps: EngineDeps,
   run: TaskRun,
   { type, message }: { readonly type: string; readonly message: string },
 ): void {

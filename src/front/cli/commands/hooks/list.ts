@@ -29,6 +29,8 @@ export const hooksListCommand = defineReportCommand({
   },
 });
 
+const PREFIXES = { command: '', http: 'POST ', prompt: 'ask: ' } as const;
+
 function formatHook({
   event,
   matcher,
@@ -46,5 +48,5 @@ function formatHook({
     `${timeoutSeconds} s`,
     `${source.kind}: ${source.where}`,
   ];
-  return `${when}  ${kind === 'http' ? 'POST ' : ''}${what}  (${notes.join(', ')})`;
+  return `${when}  ${PREFIXES[kind]}${what}  (${notes.join(', ')})`;
 }
