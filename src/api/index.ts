@@ -33,13 +33,12 @@ export const loadUserSettings = () => import('./setup/user-settings.ts');
 export const loadSecrets = () => import('./setup/secrets.ts');
 
 /** Loads the list of hooks. */
-export const loadHookList = () => import('./hooks/list-hooks.ts');
+export const loadHookList = () => import('./setup/list-hooks.ts');
 /** Loads the import of hooks from other products. */
 export const loadHookImport = () => import('./hooks/import-hooks.ts');
 export type { HookImport } from './hooks/import-hooks.ts';
 /** Loads the trial of hooks. */
 export const loadHookTrials = () => import('./hooks/try-hooks.ts');
-export type { HookRow } from './hooks/list-hooks.ts';
 export type { HookTrial, SampleOccasion } from './hooks/try-hooks.ts';
 
 /** Loads the commands about MCP servers. */

@@ -27,6 +27,7 @@ import type { BranchTask, ResumeRequest, RunRequest } from '../setup/options.ts'
 import type { TemplateRequest } from '../templates/plan-fan-out.ts';
 import type { TemplateReport, TemplateResumePreview } from '../templates/template-report.ts';
 import type { QuotedItems, QuoteRequest } from '../../engine/quote/quote.ts';
+import type { HookReport } from '../../report/hook-lines.ts';
 import type { ServerBoard } from '../mcp/server-status.ts';
 import type { DiscoveredAgents, DiscoveredSkills } from '../setup/definitions.ts';
 import type { QuestionAnswer } from '../../engine/engine-requests.ts';
@@ -158,6 +159,8 @@ export interface Muster {
   readonly templates: readonly TemplateDefinition[];
   /** Returns the context files that new conversations and subagents in the working directory get. */
   contextFiles(): Promise<readonly ContextFile[]>;
+  /** Lists the hooks of the settings as they are now, which may have changed since the session started. */
+  listHooks(): Promise<HookReport>;
   /** Returns the content of the newest request of a task. Rejects with MusterError `NOT_FOUND`. */
   contextOf(id: string): Promise<TaskContext>;
   /**

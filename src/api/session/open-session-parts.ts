@@ -103,6 +103,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   const storedWorkspaces = openWorkspacesLater(stored);
   return {
     engine,
+    state: session.state,
     workspaces,
     worktree: options.worktree ?? null,
     inbox,

@@ -1,3 +1,4 @@
+import type { StateOptions } from '../../trust/state-directory.ts';
 import type { HookRunner } from '../../hooks/hook-runner.ts';
 import type { ConfigFile } from '../../config/files.ts';
 import type { ModelChooser } from '../../engine/task/deps.ts';
@@ -61,6 +62,8 @@ export interface SessionParts {
   readonly channel: ControlChannel | null;
   readonly servers: SessionServers;
   readonly languages: SessionLanguages;
+  /** The options that locate the state directory. */
+  readonly state: StateOptions;
   /** The hooks of the session. */
   readonly hooks: HookRunner;
   readonly retention: Retention;

@@ -110,6 +110,7 @@ export function createSession(parts: SessionParts): Muster {
     prepareServers: (agent) =>
       parts.servers.prepareFor({ kind: 'start', agent: findAgentOf(agent) }),
     contextFiles: () => engine.contextFiles(cwd),
+    listHooks: async () => (await import('../setup/list-hooks.ts')).listHooks(parts.state),
     async contextOf(id) {
       const { readTaskContext } = await import('../tasks/task-context.ts');
       return readTaskContext(store, { id, turn: null }, parts.models);

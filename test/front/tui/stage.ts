@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import type { HookReport } from '../../../src/report/hook-lines.ts';
 import type {
   CommandOutput,
   ContextFile,
@@ -122,6 +123,7 @@ export class Stage implements AsyncDisposable {
   modelLists: Awaited<ReturnType<UiLibrary['listModels']>> = [];
   /** The context files that are loaded. */
   contextFiles: readonly ContextFile[] = [];
+  hooks: HookReport = { hooks: [], untrusted: [], problems: [] };
   readonly templates: TemplateDefinition[] = [];
   /** The rules that are in force. */
   rules: readonly RuleInForce[] = [];
@@ -542,6 +544,7 @@ export class Stage implements AsyncDisposable {
       listAwaitedServers: () => stage.awaitedServers,
       prepareServers: () => stage.serversAnswered.promise,
       contextFiles: async () => this.contextFiles,
+      listHooks: async () => this.hooks,
       get mode() {
         return stage.mode;
       },

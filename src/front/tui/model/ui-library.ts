@@ -35,6 +35,7 @@ export type UiLibrary = LibraryInfo &
     | 'keyBindings'
     | 'listAwaitedServers'
     | 'listFiles'
+    | 'listHooks'
     | 'listModels'
     | 'listRules'
     | 'lookAtImage'

@@ -117,6 +117,8 @@ export class EffectRunner {
         return void this.settings.list().catch(fail);
       case 'change-setting':
         return void this.settings.change(effect);
+      case 'show-hooks':
+        return void this.showHooks().catch(fail);
       case 'show-status':
         return void this.showStatus().catch(fail);
       case 'read-preview':
@@ -303,6 +305,13 @@ export class EffectRunner {
     const { library, state, dispatch } = this.options;
     const sandbox = await library.sandboxState();
     dispatch({ type: 'page', ...statusPage(state(), library, sandbox) });
+  }
+
+  private async showHooks(): Promise<void> {
+    const { library, dispatch } = this.options;
+    const { hookLines } = await import('../../../report/hook-lines.ts');
+    const lines = hookLines(await library.listHooks());
+    dispatch({ type: 'page', title: 'Hooks', lines });
   }
 
   private async copy(text: string): Promise<void> {

@@ -53,6 +53,8 @@ interface EffectFields {
   'list-settings': object;
   /** Writes a setting into the user's configuration file; null removes it. `isListed`: it is changed in the list. */
   'change-setting': { key: string; text: string | null; isListed: boolean };
+  /** Adds the page of `/hooks`. */
+  'show-hooks': object;
   /** Adds the page of `/status`. */
   'show-status': object;
   'read-preview': { kind: PickerKind; id: string };

@@ -58,6 +58,7 @@ export function watchedLibrary(
     prepareServers: async () => {},
     listFiles: (signal) => local.listFiles(signal),
     contextFiles: () => local.contextFiles(),
+    listHooks: () => local.listHooks(),
     contextOf: (id) => local.contextOf(id),
     mainEffort: () => local.mainEffort(),
     mainModel: () => local.mainModel(),

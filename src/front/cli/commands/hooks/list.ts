@@ -1,5 +1,6 @@
-import { loadHookList, type HookRow } from '../../../../api/index.ts';
+import { loadHookList } from '../../../../api/index.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
+import { hookLines } from '../../../../report/hook-lines.ts';
 import { defineReportCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
 
@@ -15,38 +16,9 @@ export const hooksListCommand = defineReportCommand({
     const { stateLocation } = await import('../../configuration.ts');
     const { listHooks } = await loadHookList();
     const report = listHooks(stateLocation(options, context));
-    const { hooks, untrusted, problems } = report;
-    const lines = [
-      ...hooks.map(formatHook),
-      ...(hooks.length === 0 ? ['No hook runs here.'] : []),
-      ...untrusted.map(
-        ({ path, state }) =>
-          `! ${path} has hooks that do not run, because ${state === 'changed' ? 'it has changed since you trusted it' : 'you have not trusted it'}: muster trust add`,
-      ),
-      ...problems.map((problem) => `! ${problem}`),
-    ];
-    return { json: report, text: lines.map((line) => `${sanitizeLine(line)}\n`).join('') };
+    const text = hookLines(report)
+      .map((line) => `${sanitizeLine(line)}\n`)
+      .join('');
+    return { json: report, text };
   },
 });
-
-const PREFIXES = { command: '', http: 'POST ', prompt: 'ask: ' } as const;
-
-function formatHook({
-  event,
-  matcher,
-  kind,
-  what,
-  source,
-  timeoutSeconds,
-  isAsync,
-  isOnce,
-}: HookRow): string {
-  const when = matcher === '' ? event : `${event} (${matcher})`;
-  const notes = [
-    ...(isAsync ? ['nobody waits for it'] : []),
-    ...(isOnce ? ['once'] : []),
-    `${timeoutSeconds} s`,
-    `${source.kind}: ${source.where}`,
-  ];
-  return `${when}  ${PREFIXES[kind]}${what}  (${notes.join(', ')})`;
-}

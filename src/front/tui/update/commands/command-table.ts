@@ -160,6 +160,11 @@ export const COMMANDS: readonly SlashCommand[] = [
     run: permissions,
   },
   {
+    name: 'hooks',
+    help: 'the hooks that run here',
+    run: does({ type: 'show-hooks' }),
+  },
+  {
     name: 'memory',
     help: 'the files that agents read: AGENTS.md and others; edit one',
     run: memory,

@@ -22,7 +22,6 @@ export const BARE_WORDS: ReadonlyMap<string, string> = new Map([
 /** Familiar commands that Muster's UI does not have, with what to use instead. */
 export const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['doctor', 'type !!muster doctor, which checks this machine and the configuration'],
-  ['hooks', 'this version of Muster runs no hooks; /permissions allows and refuses calls'],
   [
     'stop',
     'the key Esc stops the main agent; /tasks lists the tasks, and Ctrl+X or /task-stop ID stops one',
