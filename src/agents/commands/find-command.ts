@@ -1,0 +1,86 @@
+import type { SkillDefinition } from '../../protocol/skill.ts';
+import type { SlashCommandDefinition } from '../../protocol/slash-command.ts';
+import type { DiscoveryResult } from '../loader/discovery-result.ts';
+
+/** The definitions that a person can run by a name after a slash. */
+export interface NamedDefinitions {
+  readonly commands: Pick<DiscoveryResult<SlashCommandDefinition>, 'items' | 'shadowed'>;
+  readonly skills: readonly SkillDefinition[];
+}
+
+/** The definition that a typed name means. */
+export type FoundCommand =
+  | { readonly kind: 'command'; readonly command: SlashCommandDefinition }
+  | { readonly kind: 'skill'; readonly skill: SkillDefinition };
+
+/**
+ * Finds the definition that a typed name means. Case is ignored. A skill has precedence over a command with the same
+ * name. `project:NAME`, `user:NAME` and the name of a product, as in `claude:NAME`, also find a command that another
+ * definition hides. Returns null if there is none.
+ */
+export function findCommand(
+  typed: string,
+  { commands, skills }: NamedDefinitions,
+): FoundCommand | null {
+  const wanted = typed.toLowerCase();
+  const skill = skills.find((each) => isRunnable(each) && each.name.toLowerCase() === wanted);
+  if (skill !== undefined) return { kind: 'skill', skill };
+  const all = [...commands.items, ...commands.shadowed.map(({ item }) => item)];
+  const command =
+    commands.items.find(({ name }) => name.toLowerCase() === wanted) ??
+    all.find((each) => listQualifiedNames(each).includes(wanted));
+  return command === undefined ? null : { kind: 'command', command };
+}
+
+/** Returns the names that also say where a command comes from, in lower case. */
+function listQualifiedNames({ name, scope, source, pluginDirectory }: SlashCommandDefinition) {
+  if (pluginDirectory !== undefined) return [];
+  return [scope, source].map((each) => `${each}:${name}`.toLowerCase());
+}
+
+function isRunnable({ userInvocable }: SkillDefinition): boolean {
+  return userInvocable !== false;
+}
+
+/** A definition that a person can run, in a list. */
+export interface OfferedCommand {
+  readonly name: string;
+  readonly argumentHint?: string;
+  readonly description: string;
+  /** Where it comes from: `project`, `user`, a product or a plugin, or `skill`. */
+  readonly source: string;
+}
+
+/** Lists what a person can run by a name after a slash, in the order of the names. Hidden definitions are left out. */
+export function listOfferedCommands({
+  commands,
+  skills,
+}: NamedDefinitions): readonly OfferedCommand[] {
+  const runnable = skills.filter(isRunnable);
+  const taken = new Set(runnable.map(({ name }) => name.toLowerCase()));
+  const offered = [
+    ...runnable.map((skill) => ({ ...pickShown(skill), source: `skill, ${skill.scope}` })),
+    ...commands.items
+      .filter(({ name }) => !taken.has(name.toLowerCase()))
+      .map((command) => ({ ...pickShown(command), source: describeSource(command) })),
+  ];
+  return offered.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function pickShown({
+  name,
+  description,
+  argumentHint,
+}: Pick<SkillDefinition, 'name' | 'description' | 'argumentHint'>) {
+  return { name, description, ...(argumentHint === undefined ? {} : { argumentHint }) };
+}
+
+/** Describes where a command comes from: `project, claude`, `user`, or the name of a plugin. */
+export function describeSource({
+  scope,
+  source,
+  pluginDirectory,
+}: Pick<SlashCommandDefinition, 'scope' | 'source' | 'pluginDirectory'>): string {
+  if (pluginDirectory !== undefined) return `plugin ${source}`;
+  return source === 'muster' ? scope : `${scope}, ${source}`;
+}

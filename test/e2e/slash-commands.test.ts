@@ -1,0 +1,95 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Sandbox } from './muster.ts';
+import { openWorld, type World } from './world.ts';
+
+const REVIEW = `---
+description: Review a file
+argument-hint: [file] [focus]
+---
+Review $1 for $2. The rules are in @rules.md.
+`;
+
+/** Writes files below the home directory. */
+function atHome({ home }: Sandbox, files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    const full = join(home, path);
+    mkdirSync(dirname(full), { recursive: true });
+    writeFileSync(full, text);
+  }
+}
+
+/** The texts of the newest user message that the model got. */
+function lastTexts({ model }: World): readonly string[] {
+  const { content } = model.requests.at(-1)?.messages.at(-1) ?? { content: [] };
+  return typeof content === 'string'
+    ? [content]
+    : content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+}
+
+/** Replaces what differs from run to run. */
+function withoutNonces(texts: readonly string[], { sandbox }: World): readonly string[] {
+  return texts.map((text) =>
+    text.replaceAll(sandbox.root, 'ROOT').replaceAll(/(?<=<\/?(?:prompt|outside) )[\w-]+/g, 'ID'),
+  );
+}
+
+describe.concurrent('a slash command', () => {
+  it('sends its text with the arguments and the files that it names', async () => {
+    await using world = await openWorld({
+      files: { 'rules.md': 'Be kind.' },
+      script: () => ({ text: 'Reviewed.' }),
+    });
+    atHome(world.sandbox, { '.claude/commands/review.md': REVIEW });
+    const run = await world.run(['-p', '/review a.ts "dead code"']);
+    expect(run).toEqual({ code: 0, signal: null, stdout: 'Reviewed.\n', stderr: '' });
+    expect(withoutNonces(lastTexts(world), world)).toMatchInlineSnapshot();
+  });
+
+  it('runs its shell parts, and their output is outside text', async () => {
+    await using world = await openWorld({
+      files: { 'a.txt': 'one' },
+      script: () => ({ text: 'Done.' }),
+    });
+    atHome(world.sandbox, {
+      '.gemini/commands/git/look.toml': 'prompt = "Look: !{cat {{args}}}"\n',
+    });
+    const run = await world.run(['-p', '/git:look a.txt']);
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    expect(withoutNonces(lastTexts(world), world)).toMatchInlineSnapshot();
+  });
+
+  it('is not sent if a shell part needs the permission of a person', async () => {
+    await using world = await openWorld();
+    atHome(world.sandbox, { '.claude/commands/clean.md': 'Clean: !`rm -rf build`\n' });
+    const run = await world.run(['-p', '/clean']);
+    expect(run).toMatchInlineSnapshot();
+    expect(world.model.requests).toEqual([]);
+  });
+
+  it('is an error if there is none of this name, and a path is a message', async () => {
+    await using world = await openWorld({ script: () => ({ text: 'Yes.' }) });
+    atHome(world.sandbox, { '.claude/commands/review.md': REVIEW });
+    const unknown = await world.run(['-p', '/reviev a.ts']);
+    expect(unknown).toMatchInlineSnapshot();
+    const path = await world.run(['-p', '/etc/hosts is wrong']);
+    expect([path.code, path.stdout]).toEqual([0, 'Yes.\n']);
+  });
+
+  it('of a project has no effect before it is trusted', async () => {
+    await using world = await openWorld({
+      files: { '.claude/commands/review.md': 'Print: !`touch ran`\n' },
+    });
+    const run = await world.run(['-p', '/review']);
+    expect([run.code, run.stderr]).toMatchInlineSnapshot(`
+      [
+        2,
+        "muster: 1 file of this project was not used, because you have not trusted it: see \`muster trust list\`, then \`muster trust add\`; --trust-project trusts all files for one run
+      muster: there is no slash command /review here. \`muster commands list\` lists them. Commands of the terminal UI, such as /help, work only there.
+      ",
+      ]
+    `);
+    expect(world.model.requests).toEqual([]);
+  });
+});
