@@ -1,4 +1,4 @@
-import { MusterError } from '../../base/errors.ts';
+import { MusterError, type ErrorCode } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/terminal-text.ts';
 import { truncate } from '../../base/text.ts';
 import { explainRefusal } from '../../policy/explain-refusal.ts';
@@ -91,11 +91,18 @@ export async function runShellPart(
   if (decision.confinement !== 'read-only') deps.onCommand?.();
   signal.throwIfAborted();
   const exitCode = output.facts?.commands?.[0]?.exitCode ?? null;
-  const outcome =
-    exitCode === null ? `ended by ${output.error ?? 'a signal'}` : `exit code ${exitCode}`;
+  const outcome = describeEnd(exitCode, output.error);
   const { text } = output;
   const name = truncate(sanitizeLine(line), MAX_NAME_LENGTH);
   return { kind: 'shell_part', name, outcome, text, nonce: drawNonce(text) };
+}
+
+/** Describes how a shell part ended, unless it succeeded. */
+function describeEnd(exitCode: number | null, error: ErrorCode | undefined): string {
+  if (exitCode === 0) return '';
+  return exitCode === null
+    ? `It was ended (${error ?? 'by a signal'}).`
+    : `Its exit code was ${exitCode}.`;
 }
 
 function noAttachment(): Promise<string> {

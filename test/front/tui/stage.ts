@@ -117,6 +117,7 @@ export class Stage implements AsyncDisposable {
   files: readonly string[] = [];
   /** It is read when the app starts. */
   serverContent: UiLibrary['serverContent'] = null;
+  slashCommands: UiLibrary['slashCommands'] = [];
   /** Of other directories. */
   typedElsewhere: readonly string[] = [];
   modelLists: Awaited<ReturnType<UiLibrary['listModels']>> = [];
@@ -486,6 +487,7 @@ export class Stage implements AsyncDisposable {
       },
       configFiles: [],
       serverContent: this.serverContent,
+      slashCommands: this.slashCommands,
       terminal: { ...DEFAULT_TERMINAL_SETTINGS, ...this.settings },
       hintUses: {
         counts: () => this.hintUses,

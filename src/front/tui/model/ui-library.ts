@@ -14,6 +14,7 @@ export type LibraryInfo = Pick<
   | 'rules'
   | 'servers'
   | 'serverContent'
+  | 'slashCommands'
   | 'templates'
   | 'terminal'
 >;

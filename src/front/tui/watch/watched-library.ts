@@ -45,6 +45,7 @@ export function watchedLibrary(
     },
     // The servers of another process cannot be used from here.
     serverContent: null,
+    slashCommands: [],
     cwd: local.cwd,
     terminal: local.terminal,
     configFiles: local.configFiles,
