@@ -63,6 +63,7 @@ export type {
 } from '../protocol/question.ts';
 export type { ContextFile } from '../protocol/project-context.ts';
 export type { AgentListings } from '../agents/list-agents.ts';
+export type { CommandListings } from '../agents/commands/list-commands.ts';
 export type { SkillListings } from '../agents/skills/list-skills.ts';
 export type { AgentDefinition } from '../protocol/agent.ts';
 export type { SkillDefinition } from '../protocol/skill.ts';

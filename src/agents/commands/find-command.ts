@@ -1,3 +1,4 @@
+import { OWN_COMMAND_NAMES } from '../../protocol/own-commands.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { SlashCommandDefinition } from '../../protocol/slash-command.ts';
 import type { DiscoveryResult } from '../loader/discovery-result.ts';
@@ -14,21 +15,22 @@ export type FoundCommand =
   | { readonly kind: 'skill'; readonly skill: SkillDefinition };
 
 /**
- * Finds the definition that a typed name means. Case is ignored. A skill has precedence over a command with the same
- * name. `project:NAME`, `user:NAME` and the name of a product, as in `claude:NAME`, also find a command that another
- * definition hides. Returns null if there is none.
+ * Finds the definition that a typed name means. Case is ignored. Names of Muster's own commands have precedence over
+ * skills, and skills over commands. `project:NAME`, `user:NAME` and the name of a product, as in `claude:NAME`, also find a
+ * command that is hidden. Returns null if there is none.
  */
 export function findCommand(
   typed: string,
   { commands, skills }: NamedDefinitions,
 ): FoundCommand | null {
   const wanted = typed.toLowerCase();
-  const skill = skills.find((each) => isRunnable(each) && each.name.toLowerCase() === wanted);
+  const isNamed = ({ name }: { readonly name: string }): boolean =>
+    name.toLowerCase() === wanted && !OWN_COMMAND_NAMES.has(wanted);
+  const skill = skills.find((each) => isRunnable(each) && isNamed(each));
   if (skill !== undefined) return { kind: 'skill', skill };
   const all = [...commands.items, ...commands.shadowed.map(({ item }) => item)];
   const command =
-    commands.items.find(({ name }) => name.toLowerCase() === wanted) ??
-    all.find((each) => listQualifiedNames(each).includes(wanted));
+    commands.items.find(isNamed) ?? all.find((each) => listQualifiedNames(each).includes(wanted));
   return command === undefined ? null : { kind: 'command', command };
 }
 
@@ -51,18 +53,26 @@ export interface OfferedCommand {
   readonly source: string;
 }
 
-/** Lists what a person can run by a name after a slash, in the order of the names. Hidden definitions are left out. */
+/**
+ * Lists what a person can run by a name after a slash, in the order of the names. A command whose name runs something else
+ * is listed as `project:NAME` or `user:NAME`. Commands that others of the same name shadow are left out.
+ */
 export function listOfferedCommands({
   commands,
   skills,
 }: NamedDefinitions): readonly OfferedCommand[] {
-  const runnable = skills.filter(isRunnable);
+  const runnable = skills.filter(
+    (skill) => isRunnable(skill) && !OWN_COMMAND_NAMES.has(skill.name.toLowerCase()),
+  );
   const taken = new Set(runnable.map(({ name }) => name.toLowerCase()));
   const offered = [
     ...runnable.map((skill) => ({ ...pickShown(skill), source: `skill, ${skill.scope}` })),
-    ...commands.items
-      .filter(({ name }) => !taken.has(name.toLowerCase()))
-      .map((command) => ({ ...pickShown(command), source: describeSource(command) })),
+    ...commands.items.map((command) => {
+      const name = command.name.toLowerCase();
+      const isHidden = taken.has(name) || OWN_COMMAND_NAMES.has(name);
+      const shown = isHidden ? { name: `${command.scope}:${command.name}` } : {};
+      return { ...pickShown(command), ...shown, source: describeSource(command) };
+    }),
   ];
   return offered.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

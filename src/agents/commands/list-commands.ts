@@ -1,4 +1,5 @@
 import type { AgentProblem } from '../../protocol/agent.ts';
+import { OWN_COMMAND_NAMES } from '../../protocol/own-commands.ts';
 import type { SlashCommandDefinition } from '../../protocol/slash-command.ts';
 import {
   listDefinitions,
@@ -40,8 +41,6 @@ export interface CommandListings {
 export interface OtherNames {
   /** The names of the skills that a person can run. */
   readonly skills: readonly string[];
-  /** The names of Muster's own commands in the terminal UI. */
-  readonly own: readonly string[];
   /** The agent of a command that runs as a task and does not name an agent. */
   readonly defaultAgent: string;
 }
@@ -85,11 +84,11 @@ function describeCommand(
 
 function findHidingReason(
   { name, scope }: SlashCommandDefinition,
-  { skills, own }: OtherNames,
+  { skills }: OtherNames,
 ): string | null {
   const isSame = (other: string): boolean => other.toLowerCase() === name.toLowerCase();
   const instead = `type /${scope}:${name} for this file`;
-  if (own.some(isSame)) {
+  if (OWN_COMMAND_NAMES.has(name.toLowerCase())) {
     return `/${name} is a command of Muster in the terminal UI; ${instead}`;
   }
   if (skills.some(isSame)) return `/${name} is a skill; ${instead}`;

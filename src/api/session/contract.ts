@@ -88,8 +88,10 @@ export interface StopRequest {
 export interface Muster {
   readonly agents: DiscoveredAgents;
   readonly skills: DiscoveredSkills;
-  /** The slash commands from files and the skills that a person can run, by name. Hidden ones are left out. */
+  /** The slash commands from files and the skills that a person can run, in the order of their names. */
   readonly slashCommands: readonly OfferedCommand[];
+  /** Reads changed files of slash commands and skills, at most every two seconds. Never rejects. */
+  refreshSlashCommands(): Promise<void>;
   readonly models: ModelSetup;
   readonly store: TaskStore;
   /** The working directory; absolute and real. */

@@ -49,7 +49,10 @@ export interface SessionParts {
   readonly models: ModelChooser;
   readonly modelListing: ModelListDeps;
   readonly agents: { readonly current: DiscoveryResult<AgentDefinition> };
-  readonly skills: { readonly current: DiscoveryResult<SkillDefinition> };
+  readonly skills: {
+    readonly current: DiscoveryResult<SkillDefinition>;
+    refresh(): Promise<void>;
+  };
   readonly slashCommands: {
     readonly current: DiscoveryResult<SlashCommandDefinition>;
     refresh(): Promise<void>;

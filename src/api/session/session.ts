@@ -46,6 +46,9 @@ export function createSession(parts: SessionParts): Muster {
       const commands = parts.slashCommands.current;
       return listOfferedCommands({ commands, skills: parts.skills.current.items });
     },
+    async refreshSlashCommands() {
+      await Promise.all([parts.slashCommands.refresh(), parts.skills.refresh()]);
+    },
     models: parts.modelSetup,
     store,
     cwd,

@@ -7,6 +7,7 @@ import { removeHiddenCharacters } from '../../base/hidden-characters.ts';
 import { suggestNames } from '../../base/name-suggestions.ts';
 import { sanitizeLine } from '../../base/terminal-text.ts';
 import { truncate } from '../../base/text.ts';
+import { OWN_COMMAND_NAMES } from '../../protocol/own-commands.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
@@ -142,6 +143,11 @@ export function refuseUnknownCommand(
 ): void {
   const typed = readSlashText(words);
   if (typed === null || !typed.isCommandLike || source === undefined) return;
+  if (OWN_COMMAND_NAMES.has(typed.name.toLowerCase())) {
+    throw new UsageError(
+      `/${typed.name} is a command of the terminal UI and does nothing here: start \`muster\` and type it there.`,
+    );
+  }
   const offered = listOfferedCommands({ commands: source.commands(), skills: skills.skills() });
   const near = suggestNames(
     typed.name,
@@ -151,7 +157,5 @@ export function refuseUnknownCommand(
     near.length === 0
       ? '`muster commands list` lists them.'
       : `Similar: ${near.map((name) => `/${name}`).join(', ')}.`;
-  throw new UsageError(
-    `there is no slash command /${typed.name} here. ${hint} Commands of the terminal UI, such as /help, work only there.`,
-  );
+  throw new UsageError(`there is no slash command /${typed.name} here. ${hint}`);
 }

@@ -488,6 +488,7 @@ export class Stage implements AsyncDisposable {
       configFiles: [],
       serverContent: this.serverContent,
       slashCommands: this.slashCommands,
+      refreshSlashCommands: async () => {},
       terminal: { ...DEFAULT_TERMINAL_SETTINGS, ...this.settings },
       hintUses: {
         counts: () => this.hintUses,

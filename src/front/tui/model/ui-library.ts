@@ -41,6 +41,7 @@ export type UiLibrary = LibraryInfo &
     | 'lookAtImage'
     | 'planRewind'
     | 'prepareServers'
+    | 'refreshSlashCommands'
     | 'resume'
     | 'resumeBelow'
     | 'rewind'

@@ -48,6 +48,7 @@ export function createAutocomplete(
       // The editor holds the filter of a list or the words of a search.
       if (state().writing.kind !== 'message') return null;
       const before = (lines[line] ?? '').slice(0, column);
+      if (line === 0 && before.startsWith('/')) await library.refreshSlashCommands();
       if (line === 0 && /^\/[\w-]+:[\w:.-]*$/.test(before)) {
         const found = matching(listTyped(library), before, { isByName: true });
         // The slash is left out of the text that is replaced, so that Enter completes the name and does not send it.
@@ -104,7 +105,7 @@ export function createAutocomplete(
 
 /** Lists the slash commands from files, the skills, and the prompts of MCP servers as far as they are recorded. */
 function listTyped(library: UiLibrary): readonly Completion[] {
-  return [...offeredCommands(library, COMMANDS), ...promptCommands(library)].map(
+  return [...offeredCommands(library), ...promptCommands(library)].map(
     ({ name, argument = '', help }) => ({
       text: `/${name}`,
       help: `${argument} ${help}`.trimStart(),

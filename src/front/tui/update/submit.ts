@@ -134,7 +134,7 @@ export function runSlashCommand(
     return showPage(state, { title: `/${name}`, lines: [elsewhere] }, context);
   }
   if (command === undefined) {
-    const known = [...COMMANDS, ...offeredCommands(context.library, COMMANDS)];
+    const known = [...COMMANDS, ...offeredCommands(context.library)];
     return showPage(state, unknownCommandPage(name, known), context);
   }
   if (state.conversation.isWatched && command.needsOwnConversation === true) {

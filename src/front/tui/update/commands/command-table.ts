@@ -38,7 +38,7 @@ export const COMMANDS: readonly SlashCommand[] = [
         state,
         {
           commands: COMMANDS,
-          offered: offeredCommands(context.library, COMMANDS),
+          offered: offeredCommands(context.library),
           prompts: context.library.serverContent === null ? null : promptCommands(context.library),
         },
         context,

@@ -8,24 +8,17 @@ const MAX_HELP_LENGTH = 120;
 /** The maximum length of the arguments in a list, in code points. */
 const MAX_USAGE_LENGTH = 40;
 
-/**
- * Lists the slash commands from files and the skills, each with where it comes from. A command with the name of one of
- * Muster's own is left out, because the own command runs.
- */
-export function offeredCommands(
-  { slashCommands }: Pick<LibraryInfo, 'slashCommands'>,
-  own: readonly Pick<CommandHelp, 'name'>[],
-): readonly CommandHelp[] {
-  const taken = new Set(own.map(({ name }) => name));
-  return slashCommands
-    .filter(({ name }) => !taken.has(name.toLowerCase()))
-    .map(({ name, argumentHint, description, source }) => ({
-      name,
-      ...(argumentHint === undefined
-        ? {}
-        : { argument: truncate(sanitizeLine(argumentHint), MAX_USAGE_LENGTH) }),
-      help: `${truncate(collapseWhitespace(sanitizeLine(description)), MAX_HELP_LENGTH)} (${source})`.trimStart(),
-    }));
+/** Lists the slash commands from files and the skills, each with where it comes from. */
+export function offeredCommands({
+  slashCommands,
+}: Pick<LibraryInfo, 'slashCommands'>): readonly CommandHelp[] {
+  return slashCommands.map(({ name, argumentHint, description, source }) => ({
+    name,
+    ...(argumentHint === undefined
+      ? {}
+      : { argument: truncate(sanitizeLine(argumentHint), MAX_USAGE_LENGTH) }),
+    help: `${truncate(collapseWhitespace(sanitizeLine(description)), MAX_HELP_LENGTH)} (${source})`.trimStart(),
+  }));
 }
 
 /**
