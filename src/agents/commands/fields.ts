@@ -7,7 +7,7 @@ import { removeControls } from '../parsing/fields.ts';
 import { readArgumentNames, readHint } from '../skills/fields.ts';
 
 /** The fields that are read, and those that are only for people. */
-export const READ_FIELDS = (
+const READ_FIELDS = (
   'description argument-hint arguments allowed-tools context agent subtask model effort ' +
   'disable-model-invocation name when_to_use version author license metadata'
 ).split(' ');

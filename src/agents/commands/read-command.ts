@@ -29,7 +29,7 @@ export async function readMarkdownCommand(
   origin: CommandOrigin,
 ): Promise<Read> {
   const known = new Set(KNOWN_FIELDS.map(normalizeFieldName));
-  const front = await parseFrontMatter(file.text, {
+  const front = await parseFrontMatter(quoteHint(file.text), {
     fieldTest: () => (key) => known.has(normalizeFieldName(key)),
   });
   if (front.kind === 'unreadable') return failedFile(file, front);
@@ -38,6 +38,21 @@ export async function readMarkdownCommand(
       ? front
       : { fields: new Map(), body: normalizeText(file.text).trim(), problems: [] };
   return createCommand(file, origin, content);
+}
+
+/**
+ * Puts quotation marks around an argument hint such as `[file] [focus]`. Vendors document it without them, although it is
+ * not valid YAML then.
+ */
+function quoteHint(text: string): string {
+  const end = text.indexOf('\n---', 1);
+  const front = text
+    .slice(0, Math.max(end, 0))
+    .replace(
+      /^(argument-hint:[ \t]*)(\[[^\r\n]*)/m,
+      (_, key: string, hint: string) => `${key}'${hint.trimEnd().replaceAll("'", "''")}'`,
+    );
+  return `${front}${text.slice(Math.max(end, 0))}`;
 }
 
 /** Reads a TOML file of Gemini CLI as a command: `prompt` and `description`. Never throws because of its content. */
