@@ -19,7 +19,7 @@ export type FoundCommand =
  * skills, and skills over commands. `project:NAME`, `user:NAME` and the name of a product, as in `claude:NAME`, also find a
  * command that is hidden. Returns null if there is none.
  */
-export function findCommand(
+export function findSlashCommand(
   typed: string,
   { commands, skills }: NamedDefinitions,
 ): FoundCommand | null {
@@ -49,7 +49,7 @@ export interface OfferedCommand {
   readonly name: string;
   readonly argumentHint?: string;
   readonly description: string;
-  /** Where it comes from: `project`, `user`, a product or a plugin, or `skill`. */
+  /** The origin for people: `project`, `user, claude`, `plugin NAME`, or `skill, user`. */
   readonly source: string;
 }
 
@@ -66,26 +66,26 @@ export function listOfferedCommands({
   );
   const taken = new Set(runnable.map(({ name }) => name.toLowerCase()));
   const offered = [
-    ...runnable.map((skill) => ({ ...pickShown(skill), source: `skill, ${skill.scope}` })),
+    ...runnable.map((skill) => describeOffer(skill, skill.name, `skill, ${skill.scope}`)),
     ...commands.items.map((command) => {
       const name = command.name.toLowerCase();
       const isHidden = taken.has(name) || OWN_COMMAND_NAMES.has(name);
-      const shown = isHidden ? { name: `${command.scope}:${command.name}` } : {};
-      return { ...pickShown(command), ...shown, source: describeSource(command) };
+      const typed = isHidden ? `${command.scope}:${command.name}` : command.name;
+      return describeOffer(command, typed, describeSource(command));
     }),
   ];
   return offered.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function pickShown({
-  name,
-  description,
-  argumentHint,
-}: Pick<SkillDefinition, 'name' | 'description' | 'argumentHint'>) {
-  return { name, description, ...(argumentHint === undefined ? {} : { argumentHint }) };
+function describeOffer(
+  { description, argumentHint }: Pick<SkillDefinition, 'description' | 'argumentHint'>,
+  name: string,
+  source: string,
+): OfferedCommand {
+  return { name, description, source, ...(argumentHint === undefined ? {} : { argumentHint }) };
 }
 
-/** Describes where a command comes from: `project, claude`, `user`, or the name of a plugin. */
+/** Describes where a command comes from: `project, claude`, `user`, or `plugin NAME`. */
 export function describeSource({
   scope,
   source,

@@ -13,7 +13,7 @@ import { listShellParts } from './parse-body.ts';
 /** A slash command as `commands list --json` prints it. */
 export interface CommandListing
   extends ListingState, Pick<SlashCommandDefinition, 'name' | 'description' | 'path' | 'scope'> {
-  /** Where it comes from: `project, claude`, `user`, or the name of a plugin. */
+  /** The origin for people: `project, claude`, `user`, or `plugin NAME`. */
   readonly source: string;
   readonly argumentHint: string | null;
   /** `fork` if the command runs as a task of its own. */

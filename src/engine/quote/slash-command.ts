@@ -1,5 +1,5 @@
 import { expandCommand, type ExpandedPart } from '../../agents/commands/expand.ts';
-import { findCommand, listOfferedCommands } from '../../agents/commands/find-command.ts';
+import { findSlashCommand, listOfferedCommands } from '../../agents/commands/find-command.ts';
 import { lookUpAgent } from '../../agents/find-agent.ts';
 import { formatSkillTextWithin } from '../../agents/skills/text.ts';
 import { UsageError } from '../../base/errors.ts';
@@ -54,7 +54,7 @@ export async function quoteSlashCommand(
   if (typed === null || source === undefined) return null;
   await Promise.all([source.refresh(), skills.refresh()]);
   const definitions = { commands: source.commands(), skills: skills.skills() };
-  const found = findCommand(typed.name, definitions);
+  const found = findSlashCommand(typed.name, definitions);
   if (found === null) return null;
   const shown = sanitizeLine(`/${typed.name} ${typed.argument}`.trim());
   const name = truncate(shown, MAX_NAME_LENGTH);

@@ -1,6 +1,6 @@
 import { expect, it, test } from 'vitest';
 import {
-  findCommand,
+  findSlashCommand,
   listOfferedCommands,
   type NamedDefinitions,
 } from '../../../src/agents/commands/find-command.ts';
@@ -42,13 +42,13 @@ it.each([
   ['secret', null],
   ['other', null],
 ])('%s', (typed, command) => {
-  expect(findCommand(typed, definitions)).toEqual(
+  expect(findSlashCommand(typed, definitions)).toEqual(
     command === null ? null : { kind: 'command', command },
   );
 });
 
 test('a skill has precedence over a command of the same name', () => {
-  expect(findCommand('deploy', definitions)).toEqual({ kind: 'skill', skill: skills[0] });
+  expect(findSlashCommand('deploy', definitions)).toEqual({ kind: 'skill', skill: skills[0] });
 });
 
 test('the list says what to type and where each comes from', () => {

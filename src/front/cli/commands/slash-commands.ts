@@ -14,7 +14,7 @@ type CommandListing = CommandListings['commands'][number];
 /** `muster commands list` */
 export const commandsListCommand = defineReportCommand({
   words: 'commands list',
-  summary: 'which slash commands files define, where each comes from, and what in it has no effect',
+  summary: 'which slash commands there are, where each comes from and what it does',
   operands: [],
   flags: ['json', ...PROJECT_FLAGS, 'data-dir'],
   examples: ['muster commands list', 'muster commands list --json'],
@@ -29,7 +29,7 @@ export const commandsListCommand = defineReportCommand({
 /** `muster commands show NAME` */
 export const commandsShowCommand = defineReportCommand({
   words: 'commands show',
-  summary: 'one slash command: its file, its shell parts, and what in it has no effect',
+  summary: 'one slash command: its file, its shell parts, what has no effect',
   operands: [{ name: 'NAME' }],
   flags: ['json', ...PROJECT_FLAGS, 'data-dir'],
   examples: ['muster commands show review', 'muster commands show git:commit --json'],

@@ -126,7 +126,7 @@ export function showHelp(state: AppState, content: HelpContent, context: UpdateC
   const { commands, offered, servers, keys } = helpRows(context.bindings, content);
   if (state.surface === 'lines') {
     const rest = [offered, servers].flatMap((rows) =>
-      rows.length === 0 ? [] : [...columns(rows), ''],
+      rows.length === 0 ? [] : columns(rows).concat(''),
     );
     const lines = [...columns(commands), '', ...rest, ...columns(keys)];
     return showPage(state, { title: HELP_TITLE, lines }, context);
