@@ -1,9 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { lastUserText } from '../../src/testing/index.ts';
-import type { Sandbox } from './muster.ts';
-import { openWorld, type World } from './world.ts';
+import { firstUserText, lastUserText, toolResultRounds } from '../../src/testing/index.ts';
+import { envelopeOf, eventsOf, type Sandbox } from './muster.ts';
+import { callsInTurn, lastResults, openWorld, type World } from './world.ts';
 
 const REVIEW = `---
 description: Review a file
@@ -75,7 +75,7 @@ describe('a slash command', () => {
         "<prompt ID>",
         "Look: [the output of "cat a.txt", which follows]",
         "</prompt ID>",
-        "</notice><notice>The slash command ran this in the working directory: "cat a.txt". exit code 0",
+        "</notice><notice>The slash command ran this in the working directory: "cat a.txt".",
         "<outside ID>",
         "one",
         "[exit code 0]",
@@ -109,7 +109,7 @@ describe('a slash command', () => {
       {
         "code": 2,
         "signal": null,
-        "stderr": "muster: there is no slash command /reviev here. Similar: /review. Commands of the terminal UI, such as /help, work only there.
+        "stderr": "muster: there is no slash command /reviev here. Similar: /review.
       ",
         "stdout": "",
       }
@@ -127,10 +127,181 @@ describe('a slash command', () => {
       [
         2,
         "muster: 1 file of this project was not used, because you have not trusted it: see \`muster trust list\`, then \`muster trust add\`; --trust-project trusts all files for one run
-      muster: there is no slash command /review here. \`muster commands list\` lists them. Commands of the terminal UI, such as /help, work only there.
+      muster: there is no slash command /review here. \`muster commands list\` lists them.
       ",
       ]
     `);
     expect(world.model.requests).toEqual([]);
+  });
+
+  it.each([
+    ['a rule of the user', '---\n---\n', ['--allow', 'Bash(mkdir:*)'], 0],
+    ['allowed-tools of the file', '---\nallowed-tools: Bash(mkdir:*)\n---\n', [], 0],
+    ['no rule', '', [], 1],
+    [
+      'allowed-tools, but a deny rule of the user',
+      '---\nallowed-tools: Bash\n---\n',
+      ['--deny', 'Bash(mkdir:*)'],
+      1,
+    ],
+    [
+      'allowed-tools, but plan mode',
+      '---\nallowed-tools: Bash\n---\n',
+      ['--permission-mode', 'plan'],
+      1,
+    ],
+    ['allowed-tools for another command', '---\nallowed-tools: Bash(ls:*)\n---\n', [], 1],
+  ])('has a shell part that runs only as rules and mode say: %s', async (_, front, flags, code) => {
+    await using world = await openWorld({ script: () => ({ text: 'Done.' }) });
+    atHome(world.sandbox, { '.claude/commands/make.md': `${front}Made: !\`mkdir $1\`\n` });
+    const run = await world.run(['-p', '/make out', ...flags]);
+    expect([run.code, existsSync(join(world.sandbox.workspace, 'out'))]).toEqual([
+      code,
+      code === 0,
+    ]);
+  });
+
+  it('has a shell part that a hook can refuse', async () => {
+    await using world = await openWorld();
+    const hook = { type: 'command', command: 'echo no pushes here >&2; exit 2' };
+    atHome(world.sandbox, {
+      '.claude/settings.json': JSON.stringify({
+        hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [hook] }] },
+      }),
+      '.claude/commands/make.md': 'Made: !`mkdir out`\n',
+    });
+    const run = await world.run(['-p', '/make', '--permission-mode', 'autonomous']);
+    expect(run.code).toBe(1);
+    expect(run.stderr).toContain('Its shell part "mkdir out" did not run: ');
+    expect(run.stderr).toContain('no pushes here');
+    expect(existsSync(join(world.sandbox.workspace, 'out'))).toBe(false);
+  });
+
+  it('takes arguments that stay text in its shell part', async () => {
+    await using world = await openWorld({ script: () => ({ text: 'Done.' }) });
+    atHome(world.sandbox, { '.claude/commands/say.md': 'Said: !`printf %s "$1"`\n' });
+    const run = await world.run(['-p', "/say '$(touch ran) !{touch ran} `touch ran`'"]);
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    expect(lastText(world)).toContain('$(touch ran) !{touch ran} `touch ran`\n[exit code 0]');
+    expect(existsSync(join(world.sandbox.workspace, 'ran'))).toBe(false);
+  });
+
+  it.each(['calls', 'answers'] as const)(
+    'runs as a task of its agent, whose result comes back, also if the model %s',
+    async (reaction) => {
+      await using world = await openWorld({
+        files: { 'a.txt': 'one' },
+        script: (request) => {
+          const text = firstUserText(request);
+          if (!text.startsWith('/look')) return { text: 'It is big.' };
+          if (toolResultRounds(request) > 0) return { text: 'Explore says: big.' };
+          const input = { subagent_type: 'Explore', description: 'look', prompt: 'Look at src.' };
+          return reaction === 'calls'
+            ? { toolCalls: [{ name: 'Task', input }] }
+            : { text: 'I look myself.' };
+        },
+      });
+      atHome(world.sandbox, {
+        '.config/opencode/command/look.md':
+          '---\nagent: explore\nsubtask: true\n---\nLook at $1: !`cat a.txt`\n',
+      });
+      const run = await world.run(['-p', '/look src']);
+      expect([run.code, run.stderr, run.stdout]).toEqual([0, '', 'Explore says: big.\n']);
+      const prompts = world.model.requests.map(firstUserText);
+      const forExplore = prompts.filter((text) => !text.startsWith('/look'));
+      expect(forExplore).toEqual([
+        expect.stringMatching(
+          reaction === 'calls' ? /^Look at src\.$/ : /Look at src: \[the output .*\bone\b/s,
+        ),
+      ]);
+    },
+  );
+
+  it('is not sent if its agent does not exist', async () => {
+    await using world = await openWorld();
+    atHome(world.sandbox, {
+      '.claude/commands/look.md': '---\ncontext: fork\nagent: build\n---\nLook.\n',
+    });
+    const run = await world.run(['-p', '/look']);
+    expect(run.code).toBe(2);
+    expect(run.stderr).toContain(
+      'it runs as a task of the agent build, and there is no such agent',
+    );
+  });
+
+  it('can be a skill, whose files the task may read then', async () => {
+    await using world = await openWorld({
+      script: callsInTurn([
+        { name: 'Read', input: { file_path: '~/.claude/skills/notes/format.md' } },
+      ]),
+    });
+    atHome(world.sandbox, {
+      '.claude/skills/notes/SKILL.md':
+        '---\nname: notes\ndescription: Notes.\ndisable-model-invocation: true\n---\nWrite $0.\n',
+      '.claude/skills/notes/format.md': 'A list.',
+    });
+    const run = await world.run(['-p', '/notes 2.1']);
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    expect(world.model.requests.map(firstUserText)[0]).toContain('Write 2.1.');
+    expect(lastResults(world.model).map(({ text }) => text)).toEqual(['1\tA list.']);
+  });
+
+  it('keeps the typed text in the log, and a rerun sends the same bytes', async () => {
+    await using world = await openWorld({ script: () => ({ text: 'Done.' }) });
+    atHome(world.sandbox, { '.claude/commands/when.md': 'It is !`date +%N`. $1\n' });
+    const run = await world.run(['-p', '/when now', '--output-format', 'stream-json']);
+    const created = eventsOf(run).find((event) => event.type === 'task.created');
+    const { id = '', prompt, enclosed = [] } = created?.spec ?? {};
+    expect([prompt, enclosed.map(({ kind, name }) => [kind, name])]).toEqual([
+      '/when now',
+      [
+        ['slash_command', '/when now'],
+        ['shell_part', 'date +%N'],
+      ],
+    ]);
+    const rerun = await world.run(['tasks', 'rerun', id]);
+    expect([rerun.code, rerun.stderr]).toEqual([0, '']);
+  });
+
+  it('of a trusted project is listed, shown and reviewed with all that it does', async () => {
+    const text =
+      '---\ndescription: Ship it\nallowed-tools: Bash(git push:*), Read\nmodel: opus\n---\nShip: !`git push $1`\n';
+    await using world = await openWorld({ files: { '.claude/commands/ship.md': text } });
+    const review = await world.run(['trust', 'add', '--yes']);
+    expect(review.stdout.split('\n').slice(1, 7)).toEqual([
+      '  slash command /ship: Ship it',
+      '  runs in the shell when you type it: git push $1',
+      '  its shell parts run without a question if they fit: Bash(git push:*)',
+      '  does nothing: allowed-tools: Read — it allows only shell parts of the command; your rules and the mode decide about all other calls.',
+      '  does nothing: model: opus — the command runs with the model of the conversation.',
+      '  text that is sent as your message: 1 line; read them in the file',
+    ]);
+    const listed = await world.run(['commands', 'list']);
+    const expected = [
+      '/ship',
+      '  Ship it',
+      `  ${join(world.sandbox.workspace, '.claude/commands/ship.md')} · project, claude`,
+      '  shell: git push $1',
+      '  its shell parts may run: Bash(git push:*)',
+      '  no effect: allowed-tools: Read — it allows only shell parts of the command; your rules and the mode decide about all other calls.',
+      '  no effect: model: opus — the command runs with the model of the conversation.',
+      '',
+    ];
+    expect(listed.stdout.split('\n')).toEqual(expected);
+    expect((await world.run(['commands', 'show', '/SHIP'])).stdout).toBe(listed.stdout);
+    const json = JSON.parse((await world.run(['commands', 'show', 'ship', '--json'])).stdout);
+    expect([json.name, json.scope, json.shell]).toEqual(['ship', 'project', ['git push $1']]);
+  });
+
+  it('goes along with the next message of a conversation, and /compact stays what it is', async () => {
+    await using world = await openWorld({ script: () => ({ text: 'Done.' }) });
+    atHome(world.sandbox, { '.claude/commands/next.md': 'Go on with $1.\n' });
+    const first = await world.run(['-p', 'Begin', '--output-format', 'json']);
+    const id = envelopeOf(first).data.task_id;
+    const next = await world.run(['--resume', id, '-p', '/next tests']);
+    expect([next.code, next.stderr]).toEqual([0, '']);
+    expect(lastText(world)).toContain('Go on with tests.');
+    const compacted = await world.run(['--resume', id, '-p', '/compact keep the plan']);
+    expect(compacted.stderr).not.toContain('slash command');
   });
 });
