@@ -7,6 +7,7 @@ import type {
   RuleInForce,
   Run,
   ServerStatus,
+  ShellPartQuestion,
   TaskSignal,
 } from '../../../src/api/index.ts';
 import type { JsonValue } from '../../../src/base/json.ts';
@@ -73,6 +74,8 @@ export interface Asked {
   readonly stopped: string[];
   readonly stoppedShells: string[];
   readonly rules: RuleChange[];
+  /** The messages with which conversations were begun. */
+  readonly begun: string[];
   /** The rules with which a conversation was begun. */
   readonly begunWith: RuleChange[];
   readonly background: string[];
@@ -105,6 +108,7 @@ export class Stage implements AsyncDisposable {
     stopped: [],
     stoppedShells: [],
     rules: [],
+    begun: [],
     begunWith: [],
     background: [],
     servers: [],
@@ -118,6 +122,8 @@ export class Stage implements AsyncDisposable {
   /** It is read when the app starts. */
   serverContent: UiLibrary['serverContent'] = null;
   slashCommands: UiLibrary['slashCommands'] = [];
+  /** The shell part about which the next message asks; it is not sent if the answer is no. */
+  shellPart: ShellPartQuestion | null = null;
   /** Of other directories. */
   typedElsewhere: readonly string[] = [];
   modelLists: Awaited<ReturnType<UiLibrary['listModels']>> = [];
@@ -487,7 +493,9 @@ export class Stage implements AsyncDisposable {
       },
       configFiles: [],
       serverContent: this.serverContent,
-      slashCommands: this.slashCommands,
+      get slashCommands() {
+        return stage.slashCommands;
+      },
       refreshSlashCommands: async () => {},
       terminal: { ...DEFAULT_TERMINAL_SETTINGS, ...this.settings },
       hintUses: {
@@ -496,7 +504,10 @@ export class Stage implements AsyncDisposable {
       },
       contextWindow: async () => this.contextWindow,
       listFiles: async () => this.files,
-      enclose: async ({ words, outputs, images, to }) => {
+      enclose: async ({ words, outputs, images, to, confirmShell }) => {
+        if (this.shellPart !== null && (await confirmShell?.(this.shellPart)) !== true) {
+          throw new Error('the shell part was refused');
+        }
         asked.enclosed.push({
           words,
           outputs: [...outputs],
@@ -572,6 +583,7 @@ export class Stage implements AsyncDisposable {
         return () => {};
       },
       start: ({ prompt = '', mode, rules = [] }, onEvent = () => {}) => {
+        asked.begun.push(prompt);
         asked.begunWith.push(...rules);
         stage.listener = onEvent;
         if (mode !== undefined) asked.modes.push((stage.mode = mode));
