@@ -49,18 +49,17 @@ interface RawPart {
   readonly text: string;
 }
 
-/** Matches a shell part on one line, and a code block whose lines are shell commands. */
-const CLAUDE_SHELL = /(?<!\S)!`([^`\n]+)`|^```!\s*\n([\s\S]*?)\n```[ \t]*$/gm;
+const CLAUDE_SHELL = /(?<!\S)!`([^`\n]+)`/g;
 const OPENCODE_SHELL = /!`([^`]+)`/g;
 
 function splitParts(body: string, syntax: CommandSyntax): readonly RawPart[] {
   switch (syntax) {
     case 'claude':
-      return splitAtMatches(body, CLAUDE_SHELL);
+      return cutOut(body, [...findShellBlocks(body), ...findMatches(body, CLAUDE_SHELL)]);
     case 'opencode':
-      return splitAtMatches(body, OPENCODE_SHELL);
+      return cutOut(body, findMatches(body, OPENCODE_SHELL));
     case 'gemini':
-      return splitAtBraces(body);
+      return cutOut(body, findBracedParts(body));
     case 'codex':
       return [{ kind: 'text', text: body }];
     default:
@@ -68,41 +67,67 @@ function splitParts(body: string, syntax: CommandSyntax): readonly RawPart[] {
   }
 }
 
-function splitAtMatches(body: string, pattern: RegExp): readonly RawPart[] {
+/** A part that is not text, with its offsets in the text. */
+interface Span extends RawPart {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Splits a text at spans. A span that begins inside an earlier one is left out. */
+function cutOut(body: string, spans: readonly Span[]): readonly RawPart[] {
   const parts: RawPart[] = [];
   let end = 0;
-  for (const match of body.matchAll(pattern)) {
-    parts.push({ kind: 'text', text: body.slice(end, match.index) });
-    parts.push({ kind: 'shell', text: (match[1] ?? match[2] ?? '').trim() });
-    end = match.index + match[0].length;
+  for (const span of spans.toSorted((a, b) => a.start - b.start)) {
+    if (span.start < end) continue;
+    parts.push({ kind: 'text', text: body.slice(end, span.start) });
+    parts.push({ kind: span.kind, text: span.text.trim() });
+    end = span.end;
   }
   return [...parts, { kind: 'text', text: body.slice(end) }];
 }
 
-/** Splits at `!{…}` and `@{…}`. Braces inside must be balanced; without the closing brace, the rest is text. */
-function splitAtBraces(body: string): readonly RawPart[] {
-  const parts: RawPart[] = [];
-  let end = 0;
-  for (const { index } of body.matchAll(/[!@]\{/g)) {
-    const close = index < end ? -1 : findClosingBrace(body, index + 2);
-    if (close === -1) continue;
-    parts.push({ kind: 'text', text: body.slice(end, index) });
-    const kind = body[index] === '!' ? 'shell' : 'file';
-    parts.push({ kind, text: body.slice(index + 2, close).trim() });
-    end = close + 1;
-  }
-  return [...parts, { kind: 'text', text: body.slice(end) }];
+function findMatches(body: string, pattern: RegExp): readonly Span[] {
+  return [...body.matchAll(pattern)].map((match) => {
+    const end = match.index + match[0].length;
+    return { kind: 'shell', text: match[1] ?? '', start: match.index, end };
+  });
 }
 
-/** Returns the offset of the brace that closes the one before `start`; -1 if there is none. */
-function findClosingBrace(body: string, start: number): number {
-  let depth = 1;
-  for (let at = start; at < body.length; at += 1) {
-    if (body[at] === '{') depth += 1;
-    if (body[at] === '}') depth -= 1;
-    if (depth === 0) return at;
+/**
+ * Finds the code blocks that begin with three backticks and an exclamation mark. Each line is looked at once, so that a
+ * hostile text of many openings takes no longer.
+ */
+function findShellBlocks(body: string): readonly Span[] {
+  const spans: Span[] = [];
+  let open: { readonly start: number; readonly inside: number } | null = null;
+  for (const match of body.matchAll(/^```(!?)[ \t]*$/gm)) {
+    const { index: start } = match;
+    const end = start + match[0].length;
+    if (match[1] === '!') open ??= { start, inside: end };
+    else if (open !== null) {
+      spans.push({ kind: 'shell', text: body.slice(open.inside, start), start: open.start, end });
+      open = null;
+    }
   }
-  return -1;
+  return spans;
+}
+
+/** Finds `!{…}` and `@{…}`. Braces inside must be balanced; without the closing brace, it is text. */
+function findBracedParts(body: string): readonly Span[] {
+  const spans: Span[] = [];
+  const open: number[] = [];
+  for (const { 0: brace, index } of body.matchAll(/[{}]/g)) {
+    if (brace === '{') {
+      open.push(index);
+      continue;
+    }
+    const start = (open.pop() ?? 0) - 1;
+    const mark = body[start];
+    if (mark !== '!' && mark !== '@') continue;
+    const kind = mark === '!' ? 'shell' : 'file';
+    spans.push({ kind, text: body.slice(start + 2, index), start, end: index + 1 });
+  }
+  return spans;
 }
 
 /** Matches a text that is kept without its backslash, or a placeholder. The groups are the same in all patterns. */

@@ -170,7 +170,7 @@ async function requirePermission(decision: Decision, part: ShellPart): Promise<v
     const rule = `--allow ${JSON.stringify(`Bash(${line})`)}`;
     throw refuse(
       part,
-      `${reason} Nobody can be asked here; allow it with ${rule}, or run the command in the terminal UI`,
+      `${reason.replace(/\.$/, '')}. Nobody can be asked here; allow it with ${rule}, or run the command in the terminal UI`,
     );
   }
   if (!(await confirmShell({ name: `/${command.name}`, command: line, reason }))) {

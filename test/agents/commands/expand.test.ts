@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
+import { parseCommandBody } from '../../../src/agents/commands/parse-body.ts';
 import { expandCommand } from '../../../src/agents/commands/expand.ts';
 import { quoteShellArgument } from '../../../src/agents/commands/shell-argument.ts';
 import type { CommandSyntax } from '../../../src/protocol/slash-command.ts';
@@ -84,6 +85,26 @@ describe('the placeholders of Codex', () => {
   ])('%j with %j', (body, args, parts) => {
     expect(expanded(body, args, { syntax: 'codex' })).toEqual(parts);
   });
+});
+
+it.each([
+  ['claude', '```!\n'],
+  ['claude', '!`a '],
+  ['opencode', '!`'],
+  ['gemini', '!{'],
+  ['gemini', '{{args'],
+  ['codex', '$$$A'],
+] as const)('reads a hostile text of %s that repeats %j', (syntax, text) => {
+  // With more than linear time, this would not end within the limit of a test.
+  const body = text.repeat(300_000);
+  expect(parseCommandBody(commandWith(body, { syntax })).length).toBeGreaterThan(0);
+});
+
+it('takes an inner shell part of Gemini CLI as part of the outer one', () => {
+  expect(expanded('!{echo !{a}} !{b', '', { syntax: 'gemini' })).toEqual([
+    'shell: echo !{a}',
+    'text:  !{b',
+  ]);
 });
 
 const SYNTAXES: readonly CommandSyntax[] = ['claude', 'opencode', 'gemini', 'codex'];

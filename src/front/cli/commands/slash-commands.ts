@@ -55,12 +55,18 @@ function unknownCommand(name: string, commands: readonly CommandListing[]): Usag
   return new UsageError(`there is no slash command ${name}: ${hint}`);
 }
 
-function describeListings({ commands, skipped }: CommandListings): string {
+function describeListings({ commands, skipped, problems }: CommandListings): string {
   if (commands.length === 0 && skipped.length === 0) {
     return 'No file defines a slash command here. Skills are listed by `muster skills list`.\n';
   }
-  const skippedLines = skipped.map(({ path, reason }) => `skipped ${path}: ${reason}\n`);
-  return [...commands.map(describeListing), ...skippedLines].join('');
+  const broken = new Set(problems.map(({ path }) => path));
+  const skippedLines = skipped
+    .filter(({ path }) => !broken.has(path))
+    .map(({ path, reason }) => `skipped ${path}: ${reason}\n`);
+  const problemLines = problems.map(({ path, line, message }) => {
+    return `broken ${line === undefined ? path : `${path}:${line}`}: ${message}\n`;
+  });
+  return [...commands.map(describeListing), ...problemLines, ...skippedLines].join('');
 }
 
 function describeListing(command: CommandListing): string {
