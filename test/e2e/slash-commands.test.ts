@@ -133,7 +133,9 @@ describe('a slash command', () => {
     `);
     expect(world.model.requests).toEqual([]);
   });
+});
 
+describe.concurrent('a slash command with the built program', () => {
   it.each([
     ['a rule of the user', '---\n---\n', ['--allow', 'Bash(mkdir:*)'], 0],
     ['allowed-tools of the file', '---\nallowed-tools: Bash(mkdir:*)\n---\n', [], 0],

@@ -17,7 +17,8 @@ export type FoundCommand =
 /**
  * Finds the definition that a typed name means. Case is ignored. Names of Muster's own commands have precedence over
  * skills, and skills over commands. `project:NAME`, `user:NAME` and the name of a product, as in `claude:NAME`, also find a
- * command that is hidden. Returns null if there is none.
+ * command that is hidden. The folders of a command in Claude Code's format can be left out if its last name is unique.
+ * Returns null if there is none.
  */
 export function findSlashCommand(
   typed: string,
@@ -30,8 +31,25 @@ export function findSlashCommand(
   if (skill !== undefined) return { kind: 'skill', skill };
   const all = [...commands.items, ...commands.shadowed.map(({ item }) => item)];
   const command =
-    commands.items.find(isNamed) ?? all.find((each) => listQualifiedNames(each).includes(wanted));
+    commands.items.find(isNamed) ??
+    all.find((each) => listQualifiedNames(each).includes(wanted)) ??
+    findByLastName(wanted, commands.items);
   return command === undefined ? null : { kind: 'command', command };
+}
+
+/**
+ * Finds the only command of Claude Code's format whose file has a name. In Claude Code, folders are not part of the name, so
+ * `/component` runs `frontend/component.md`.
+ */
+function findByLastName(
+  wanted: string,
+  commands: readonly SlashCommandDefinition[],
+): SlashCommandDefinition | undefined {
+  if (OWN_COMMAND_NAMES.has(wanted)) return undefined;
+  const found = commands.filter(
+    ({ name, syntax }) => syntax === 'claude' && name.toLowerCase().endsWith(`:${wanted}`),
+  );
+  return found.length === 1 ? found[0] : undefined;
 }
 
 /** Returns the names that also say where a command comes from, in lower case. */

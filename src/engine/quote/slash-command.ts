@@ -149,10 +149,10 @@ export function refuseUnknownCommand(
     );
   }
   const offered = listOfferedCommands({ commands: source.commands(), skills: skills.skills() });
-  const near = suggestNames(
-    typed.name,
-    offered.map(({ name }) => name),
-  );
+  const names = offered.map(({ name }) => name);
+  const wanted = typed.name.toLowerCase();
+  const sameEnd = names.filter((name) => name.toLowerCase().endsWith(`:${wanted}`));
+  const near = sameEnd.length > 0 ? sameEnd : suggestNames(typed.name, names);
   const hint =
     near.length === 0
       ? '`muster commands list` lists them.'

@@ -179,7 +179,7 @@ test('a shell takes an argument as text at every place where it is quoted', () =
       const expected = before.startsWith('x=') ? text.replace(/\n+$/, '') : `${empty}${text}`;
       expect(print(`${before}${quoted}${after}`)).toBe(expected);
     }),
-    { numRuns: 40 },
+    { numRuns: 25 },
   );
 });
 

@@ -18,10 +18,16 @@ const plugin = commandWith('Lint.', {
   scope: 'plugin',
   pluginDirectory: '/plugins/tools',
 });
+/** Two commands with the same last name, and one of a product that has folders in its names. */
+const others = [
+  commandWith('A.', { name: 'a:fix', path: '/a/fix.md' }),
+  commandWith('B.', { name: 'b:fix', path: '/b/fix.md' }),
+  commandWith('C.', { name: 'git:commit', path: '/git/commit.toml', syntax: 'gemini' }),
+];
 const skills = [skillNamed('deploy'), skillNamed('secret', { userInvocable: false })];
 const definitions: NamedDefinitions = {
   commands: {
-    items: [review, deploy, help, plugin],
+    items: [review, deploy, help, plugin, ...others],
     shadowed: [{ item: hidden, by: review.path }],
   },
   skills,
@@ -37,6 +43,9 @@ it.each([
   ['user:deploy', deploy],
   ['user:help', help],
   ['tools:lint', plugin],
+  ['lint', plugin],
+  ['fix', null],
+  ['commit', null],
   ['plugin:tools:lint', null],
   ['help', null],
   ['secret', null],
@@ -53,7 +62,10 @@ test('a skill has precedence over a command of the same name', () => {
 
 test('the list says what to type and where each comes from', () => {
   expect(listOfferedCommands(definitions)).toEqual([
+    { name: 'a:fix', description: 'Reviews.', source: 'user, claude' },
+    { name: 'b:fix', description: 'Reviews.', source: 'user, claude' },
     { name: 'deploy', description: 'Does deploy.', source: 'skill, user' },
+    { name: 'git:commit', description: 'Reviews.', source: 'user, claude' },
     { name: 'review', description: 'Reviews.', source: 'project, claude' },
     { name: 'tools:lint', description: 'Reviews.', source: 'plugin tools' },
     { name: 'user:Help', description: 'Reviews.', source: 'user' },
@@ -79,6 +91,9 @@ test('the listing names the reason why a name runs something else', () => {
       null,
     ],
     ['tools:lint', null, null],
+    ['a:fix', null, null],
+    ['b:fix', null, null],
+    ['git:commit', null, null],
     ['review', null, '/p/review.md'],
   ]);
 });

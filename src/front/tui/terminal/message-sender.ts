@@ -105,6 +105,7 @@ export class MessageSender {
         ...(agent === null ? {} : { agent }),
         ...terms(),
         ...(confirmShell === null ? {} : { confirmShell }),
+        ...(this.runsCommand(request.words) ? { requiresKnownCommand: true } : {}),
       });
       for (const problem of enclosed.problems) this.warn(problem);
       return enclosed.enclosures.length === 0 ? undefined : enclosed;

@@ -31,5 +31,9 @@ export function isOffered(
 ): boolean {
   const name = typed.toLowerCase();
   const unqualified = name.slice(name.indexOf(':') + 1);
-  return slashCommands.some((each) => [name, unqualified].includes(each.name.toLowerCase()));
+  return slashCommands.some((each) => {
+    const offered = each.name.toLowerCase();
+    // Folders may be left out, if that is not ambiguous.
+    return [name, unqualified].includes(offered) || offered.endsWith(`:${name}`);
+  });
 }
