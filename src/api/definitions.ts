@@ -5,6 +5,7 @@ export { resolveAgentFiles } from './agents/choose-agents.ts';
 export { createAgent, readPromptFile } from './agents/create-agent.ts';
 export { importAgents } from './agents/import-agents.ts';
 export { listAgentsBelow, listAgentsIn, showAgent } from './agents/list-agents.ts';
+export { listCommandsIn } from './agents/list-commands.ts';
 export { checkSkillsIn, listSkillsIn } from './agents/list-skills.ts';
 export { loadAgents } from './agents/load-agents.ts';
 export { outputSchemaProblem } from './agents/output-schema.ts';

@@ -72,6 +72,7 @@ export type {
 } from '../protocol/question.ts';
 export type { ContextFile } from '../protocol/project-context.ts';
 export type { AgentListings } from '../agents/list-agents.ts';
+export type { CommandListings } from '../agents/commands/list-commands.ts';
 export type { SkillListings } from '../agents/skills/list-skills.ts';
 export type { AgentDefinition } from '../protocol/agent.ts';
 export type { SkillDefinition } from '../protocol/skill.ts';
@@ -124,6 +125,7 @@ export type { AgentsCheckReport } from './agents/check-agents.ts';
 export type { NewAgent } from './agents/create-agent.ts';
 export type { ImportedAgent } from './agents/import-agents.ts';
 export type { AgentExplanation } from './explain/explain-agent.ts';
+export type { ShellPartQuestion } from './session/contract.ts';
 export type { ListSkillsOptions, SkillChecks } from './agents/list-skills.ts';
 export type { TemplateRequest } from './templates/plan-fan-out.ts';
 export type { TemplateReport } from './templates/template-report.ts';

@@ -24,7 +24,7 @@ import { driveItems, startFanOut, type FanOutRequest } from './fan-out/fan-out.t
 import { reopenFailedItems, requireConversation } from './fan-out/remaining-items.ts';
 import { foldLog } from './task/fold-log.ts';
 import { runTask } from './loop/loop.ts';
-import { resolveMentions, createUserMessage } from './prompt/mentions.ts';
+import { mentioningText, resolveMentions, createUserMessage } from './prompt/mentions.ts';
 import { isBusy } from './loop/next-step.ts';
 import {
   outlineChild,
@@ -353,7 +353,7 @@ export class Engine {
       readonly enclosed?: readonly QuotedItem[] | undefined;
     },
   ): TaskInput {
-    const mentions = resolveMentions(text, this.deps.agents.agents(), to);
+    const mentions = resolveMentions(mentioningText(text, enclosed), this.deps.agents.agents(), to);
     for (const message of mentions.warnings) recorder.journal.record({ type: 'warning', message });
     return createUserMessage(text, mentions, enclosed);
   }

@@ -7,12 +7,20 @@ import type { FileSeen } from './tool.ts';
 
 /**
  * An item that a person attaches to a message: a file or a resource of an MCP server that the person names, the output of a
- * command that the person has run, or an image. Its content counts as outside text and not as the person's words. The
- * exception is a prompt of an MCP server, which the person chooses to send instead of words of their own.
+ * command that the person or a slash command has run, or an image. Its content counts as outside text and not as the
+ * person's words. The exceptions are a prompt of an MCP server and the text of a slash command, which the person chooses to
+ * send instead of words of their own.
  */
 export interface QuotedItem {
-  readonly kind: 'file' | 'command' | 'image' | 'resource' | 'prompt';
-  /** The path, the command, the name of the image, `SERVER:URI` or `/SERVER:PROMPT ARGUMENTS`, on one line. */
+  readonly kind:
+    | 'file'
+    | 'command'
+    | 'image'
+    | 'resource'
+    | 'prompt'
+    | 'slash_command'
+    | 'shell_part';
+  /** The path, the command, the name of the image, `SERVER:URI`, or `/NAME ARGUMENTS` as it was typed, on one line. */
   readonly name: string;
   /** A description of the outcome by Muster, such as the exit code of the command; empty: there is none. */
   readonly outcome: string;
@@ -23,6 +31,10 @@ export interface QuotedItem {
   readonly attachments?: readonly Attachment[];
   /** The files whose content the item contains. They count as read by the task. Default: none. */
   readonly read?: readonly FileSeen[];
+  /** The agent type whose task runs the slash command. The next answer must call it. Default: none. */
+  readonly agent?: string;
+  /** The skill whose instructions the item contains. Default: none. */
+  readonly skill?: string;
 }
 
 /** The beginning of the notice for each kind of item. */
@@ -32,13 +44,15 @@ const LEAD_TEXTS = {
   image: 'The user shows this image',
   resource: 'This resource of an MCP server comes with the message of the user',
   prompt: 'The user sends this prompt of an MCP server',
+  slash_command: 'The user runs this slash command',
+  shell_part: 'The slash command ran this in the working directory',
 } as const satisfies Record<QuotedItem['kind'], string>;
 
 /** Formats an item for the model as a notice, which follows the message of the person. */
 export function formatQuotedItem({ kind, name, outcome, text, nonce }: QuotedItem): string {
   const lead = `${LEAD_TEXTS[kind]}: ${escapeTags(JSON.stringify(name))}`;
   const head = outcome === '' ? `${lead}.` : `${lead}. ${escapeTags(outcome)}`;
-  if (kind === 'prompt') {
+  if (kind === 'prompt' || kind === 'slash_command') {
     return `<notice>${head} ${PROMPT_MEANING}\n<prompt ${nonce}>\n${escapeTags(text)}\n</prompt ${nonce}>\n</notice>`;
   }
   return text === ''
@@ -67,6 +81,7 @@ export function parseQuotedFileName(text: string): string | null {
 export function summarizeQuotedItem({ kind, name, outcome }: QuotedItem): string {
   const marks: Partial<Record<QuotedItem['kind'], string>> = {
     command: '! ',
+    shell_part: '! ',
     file: '@',
     resource: '@',
   };
@@ -81,11 +96,12 @@ export function isQuotedItemList(value: unknown): boolean {
 
 function isQuotedItem(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
-  const { kind, name, outcome, text, nonce, attachments, read } = value;
+  const { kind, name, outcome, text, nonce, attachments, read, agent, skill } = value;
   return (
     typeof kind === 'string' &&
     Object.hasOwn(LEAD_TEXTS, kind) &&
     [name, outcome, text, nonce].every((each) => typeof each === 'string') &&
+    [agent, skill].every((each) => each === undefined || typeof each === 'string') &&
     (attachments === undefined || isAttachmentList(attachments)) &&
     (read === undefined || (Array.isArray(read) && read.every(isSeen)))
   );

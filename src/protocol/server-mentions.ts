@@ -1,3 +1,5 @@
+import { readSlashText } from './slash-text.ts';
+
 /** A text such as `/server:prompt arguments`, which chooses a prompt of an MCP server if there is such a server. */
 export interface PromptCommand {
   /** The server's part of the names of its tools. */
@@ -18,9 +20,9 @@ export function readPromptCommand(text: string): PromptCommand | null {
   return { server, prompt, argument: argument.trim() };
 }
 
-/** Tells whether a message may name something that goes along with it: a file, a resource, or a prompt of a server. */
+/** Tells whether a message may name something that goes along with it: a file, a resource, a slash command, or a prompt. */
 export function mayNameItems(text: string): boolean {
-  return text.includes('@') || readPromptCommand(text) !== null;
+  return text.includes('@') || readSlashText(text) !== null || readPromptCommand(text) !== null;
 }
 
 /** Reads the mention of a resource, `server:uri`. Returns null for any other mention. */

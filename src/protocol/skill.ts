@@ -30,6 +30,8 @@ export interface SkillDefinition {
   readonly effort?: Effort;
   /** True if models may call the skill, and agent definitions may include it in the prompt. */
   readonly modelInvocable: boolean;
+  /** False if people may not run the skill by its name. Default: they may. */
+  readonly userInvocable?: false;
   /** A description of the arguments, as in the file. */
   readonly argumentHint?: string;
   /** The names of the arguments in order. The instructions refer to the arguments by these names. */

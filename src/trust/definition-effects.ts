@@ -4,9 +4,12 @@ import { describeServer, type FileEffects } from './file-effects.ts';
 import type { DefinitionFormat } from '../agents/loader/format.ts';
 import { decodeUtf8 } from '../agents/loader/read-text.ts';
 import { loadBuiltinAgents } from '../agents/builtin.ts';
+import { listShellParts } from '../agents/commands/parse-body.ts';
+import { dropMissing } from '../base/drop-missing.ts';
 import { plural, truncate } from '../base/text.ts';
 import { listedTools, type AgentDefinition } from '../protocol/agent.ts';
 import type { SkillDefinition } from '../protocol/skill.ts';
+import type { SlashCommandDefinition } from '../protocol/slash-command.ts';
 import type { TemplateDefinition } from '../protocol/template.ts';
 
 /**
@@ -19,7 +22,15 @@ const MAX_SHOWN_LENGTH = 300;
  * @param describe returns the lines that describe one definition
  */
 export async function definitionEffects<T>(
-  { path, format }: { readonly path: string; readonly format: DefinitionFormat<T> },
+  {
+    path,
+    locatedName,
+    format,
+  }: {
+    readonly path: string;
+    readonly locatedName?: string | undefined;
+    readonly format: DefinitionFormat<T>;
+  },
   bytes: Buffer,
   describe: (item: T) => Promise<readonly string[]> | readonly string[],
 ): Promise<FileEffects> {
@@ -29,6 +40,7 @@ export async function definitionEffects<T>(
     path,
     scope: 'project',
     text: content.text,
+    ...dropMissing({ locatedName }),
     // A prompt in another file is not read, because the user approves that file separately.
     readReferenced: (referenced) => ({ ok: true, text: referenced }),
   });
@@ -152,6 +164,22 @@ export function templateEffects(template: TemplateDefinition): readonly string[]
     `runs one task per item${type}${model === undefined ? '' : `, on the model ${model}`}, when you or the model start it`,
     ...problems.map(({ message }) => `! ${message}`),
     `prompt: ${plural(body.split('\n').length, 'line')}; read them in the file`,
+  ];
+}
+
+/** Describes what a slash command would do if its file were trusted, one effect per line. Shell parts are never truncated. */
+export function commandEffects(command: SlashCommandDefinition): readonly string[] {
+  const { name, description, body, context, agent, shellRules, withoutEffect, problems } = command;
+  return [
+    `slash command /${name}: ${shorten(description)}`,
+    ...listShellParts(command).map((line) => `runs in the shell when you type it: ${line}`),
+    ...shellRules.map((rule) => `its shell parts run without a question if they fit: ${rule}`),
+    ...(context === undefined
+      ? []
+      : [`runs as a task${agent === undefined ? '' : `, of type ${agent}`}`]),
+    ...withoutEffect.map((field) => `does nothing: ${shorten(field)}`),
+    ...problems.map(({ message }) => `! ${message}`),
+    `text that is sent as your message: ${plural(body.split('\n').length, 'line')}; read them in the file`,
   ];
 }
 

@@ -8,6 +8,7 @@ import { findConfigFiles, type UserEnvironment } from '../config/paths.ts';
 import { INDEX_NAME, DIRECTORY_BYTES } from '../tools/memory/notes.ts';
 import {
   agentEffects,
+  commandEffects,
   definitionEffects,
   skillEffects,
   templateEffects,
@@ -17,6 +18,7 @@ import { hookEffects } from './hook-definitions.ts';
 import { listProjectHookFiles, mayHoldHooks } from './hook-files.ts';
 import { MAX_MCP_FILE_BYTES, PROJECT_MCP_FILE } from '../mcp/read-servers.ts';
 import { SKILLS, TEMPLATES, AGENTS } from '../agents/kinds.ts';
+import { SLASH_COMMANDS } from '../agents/commands/kind.ts';
 import type { DefinitionKind } from '../agents/loader/format.ts';
 import { listDefinitionFiles } from '../agents/loader/list-files.ts';
 import { MAX_DEFINITION_BYTES } from '../agents/loader/read-text.ts';
@@ -54,6 +56,7 @@ export function findProjectFiles(
     definitionFiles(AGENTS, agentEffects, context),
     definitionFiles(SKILLS, skillEffects, context),
     definitionFiles(TEMPLATES, templateEffects, context),
+    definitionFiles(SLASH_COMMANDS, commandEffects, context),
   ];
   return {
     files: [
@@ -91,12 +94,13 @@ function definitionFiles<T extends { readonly name: string }>(
   const listed = listDefinitionFiles(kind, context, 'project');
   return {
     files: listed.flatMap(({ boundary, searchPath: { format }, files }) =>
-      files.map(({ path }) => ({
+      files.map(({ path, locatedName }) => ({
         kind: kind.name,
         path,
         boundary,
         maxBytes: MAX_DEFINITION_BYTES,
-        grants: (bytes: Buffer) => definitionEffects({ path, format }, bytes, describe),
+        grants: (bytes: Buffer) =>
+          definitionEffects({ path, locatedName, format }, bytes, describe),
         referencedFiles: (text: string) => format.referencedFiles(path, text),
       })),
     ),
@@ -132,6 +136,7 @@ export function maxFileBytes(kind: ProjectFileKind): number {
     case 'agent':
     case 'skill':
     case 'template':
+    case 'command':
       return MAX_DEFINITION_BYTES;
     case 'memory':
       return DIRECTORY_BYTES;

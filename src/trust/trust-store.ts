@@ -26,6 +26,7 @@ const KINDS: ReadonlySet<string> = new Set<ProjectFileKind>([
   'agent',
   'skill',
   'template',
+  'command',
   'memory',
   'mcp',
   'hooks',

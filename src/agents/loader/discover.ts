@@ -1,3 +1,4 @@
+import { dropMissing } from '../../base/drop-missing.ts';
 import type { Environment } from '../../sys/env.ts';
 import { openProjectFiles, type ProjectTrust } from '../../sys/files/project-file.ts';
 import { DefinitionCollector, UNTRUSTED, type DiscoveryResult } from './discovery-result.ts';
@@ -93,14 +94,14 @@ export async function readListedFiles<T extends { readonly name: string }>(
   for (const each of listed) {
     collector.skip(...each.skipped);
     const { format, scope } = each.searchPath;
-    for (const { path, realPath, directory } of each.files) {
+    for (const { path, realPath, directory, locatedName } of each.files) {
       const read = readText(path, () => readFile(path, realPath, each));
       if (read.ok) {
         const file = {
           path,
           scope,
           text: read.text,
-          ...(directory === undefined ? {} : { directory }),
+          ...dropMissing({ directory, locatedName }),
           readReferenced: (referenced: string) => readReferenced(referenced, each),
         };
         collector.add(path, await format.read(file));

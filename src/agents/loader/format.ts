@@ -11,6 +11,8 @@ export interface DefinitionFile {
   readonly text: string;
   /** The real path of the file's directory. Default: the directory in `path`. */
   readonly directory?: string;
+  /** The name that the location of the file gives its definition. Default: the name of the file. */
+  readonly locatedName?: string;
   /**
    * Returns the text of another file that this file refers to, by its absolute path. The other file needs the same
    * trust as this file. Default: no other file can be read.
@@ -154,7 +156,7 @@ export interface SearchPath<T> {
 
 /** A kind of definition: its formats, the order in which they are searched, and the rules for this kind. */
 export interface DefinitionKind<T extends { readonly name: string }> {
-  readonly name: 'agent' | 'skill' | 'template';
+  readonly name: 'agent' | 'skill' | 'template' | 'command';
   /** The name of the directory for this kind in a plugin or an extension. */
   readonly folder: string;
   /** The formats in groups. For each group, the project's directories are searched first, and then the user's. */

@@ -31,6 +31,8 @@ export interface FoundFile {
   readonly realPath: string;
   /** The real path of the file's directory, for kinds of definitions that need it. */
   readonly directory?: string;
+  /** The name that the location of the file gives its definition, for kinds of definitions that need it. */
+  readonly locatedName?: string;
 }
 
 /** A path that is not used, with the reason. */

@@ -111,12 +111,18 @@ function createSkill(file: DefinitionFile, name: string, content: Content): Skil
     ...readModel(reader),
     ...readEffort(reader),
     modelInvocable: !takeNarrowingFlag(reader, 'disable-model-invocation', 'invalid-flag'),
+    ...readUserInvocable(reader),
     ...(argumentHint === undefined ? {} : { argumentHint }),
     argumentNames: readArgumentNames(reader),
     ...readHooksField(reader),
   };
   warnAboutBody(reader, body);
   return { ...activeFields, extra: readExtra(reader), problems: reader.problems() };
+}
+
+function readUserInvocable(reader: FieldReader): Pick<SkillDefinition, 'userInvocable'> {
+  const value = reader.peek('user-invocable')?.value;
+  return value === false || value === 'false' ? { userInvocable: false } : {};
 }
 
 /** Matches a variable that some products replace before the model gets the text, but Muster does not. */

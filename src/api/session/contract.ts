@@ -28,10 +28,13 @@ import type { TemplateRequest } from '../templates/plan-fan-out.ts';
 import type { TemplateReport, TemplateResumePreview } from '../templates/template-report.ts';
 import type { QuotedItems, QuoteRequest } from '../../engine/quote/quote.ts';
 import type { HookReport } from '../../report/hook-lines.ts';
+import type { OfferedCommand } from '../../agents/commands/find-command.ts';
 import type { ServerBoard } from '../mcp/server-status.ts';
 import type { DiscoveredAgents, DiscoveredSkills } from '../setup/definitions.ts';
 import type { QuestionAnswer } from '../../engine/engine-requests.ts';
 
+export type { OfferedCommand } from '../../agents/commands/find-command.ts';
+export type { ShellPartQuestion } from '../../engine/quote/shell-part.ts';
 export type { CommandOutput, QuotedItems, ShownImage } from '../../engine/quote/quote.ts';
 
 /** The files, images and command outputs that a person sends along with the next message. */
@@ -40,6 +43,10 @@ export interface MessageQuoteRequest extends QuoteRequest {
   readonly to: string | null;
   /** The agent of a new conversation. Default: the main agent. */
   readonly agent?: string;
+  /** The mode that the user has chosen for this message. Default: the mode of the task, or that of new conversations. */
+  readonly mode?: PermissionMode;
+  /** The rules that the user has set for a new conversation. Default: none. */
+  readonly rules?: readonly RuleChange[];
   /** Cancels the reading of the items. The promise then rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
 }
@@ -82,6 +89,10 @@ export interface StopRequest {
 export interface Muster {
   readonly agents: DiscoveredAgents;
   readonly skills: DiscoveredSkills;
+  /** The slash commands from files and the skills that a person can run, in the order of their names. */
+  readonly slashCommands: readonly OfferedCommand[];
+  /** Reads changed files of slash commands and skills, at most every two seconds. Never rejects. */
+  refreshSlashCommands(): Promise<void>;
   readonly models: ModelSetup;
   readonly store: TaskStore;
   /** The working directory; absolute and real. */
@@ -259,10 +270,11 @@ export interface Muster {
    */
   withdraw(id: string): readonly WithdrawnMessage[];
   /**
-   * Gathers the items of a person's next message: files named with `@`, resources of MCP servers named with
+   * Gathers the items of a person's next message: the slash command `/NAME ARGUMENTS` that it runs, files named with `@`, resources of MCP servers named with
    * `@SERVER:URI`, the prompt that a message `/SERVER:PROMPT ARGUMENTS` chooses, outputs of commands, and images. A file is
    * read only if the Read tool of the task may read it. A file that needs a person's permission is left out and reported.
-   * Rejects with MusterError if a prompt cannot be had, for example because a required argument is missing.
+   * The shell parts of a slash command run meanwhile, as calls of the task. Rejects with MusterError if a prompt cannot be
+   * had, for example because a required argument is missing, or if a shell part may not run.
    */
   enclose(request: MessageQuoteRequest): Promise<QuotedItems>;
   /**

@@ -49,7 +49,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   const session = await readSessionConfig(options);
   const models = await openSessionModels(session, { preload: options.preload !== false });
   const definitions = await loadSessionDefinitions(session, options.agents ?? []);
-  const { agents, skills, loadTemplates } = definitions;
+  const { agents, skills, slashCommands, loadTemplates } = definitions;
   const storage = openStorage(session, options);
   const { canWriteDataDir } = storage;
   const servers = await openSessionServers(session, {
@@ -120,6 +120,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     modelListing: models.listing,
     agents,
     skills,
+    slashCommands,
     toolTemplates: definitions.toolTemplates,
     templates: loadTemplates,
     grant: {
@@ -178,7 +179,7 @@ interface EngineParts {
 async function createEngine(options: MusterOptions, parts: EngineParts): Promise<Engine> {
   const { session, models, definitions, storage, inbox, servers, languages } = parts;
   const { directory, environment, loaded, onNotice, redact, roots, state } = session;
-  const { agents, skills, toolTemplates, searchContext } = definitions;
+  const { agents, skills, slashCommands, toolTemplates, searchContext } = definitions;
   const { store, changes, router, signals, sandbox } = storage;
   const { kind } = loaded.config.sandbox;
   // Resolve links, because these directories are compared with the real paths in tool calls.
@@ -209,6 +210,10 @@ async function createEngine(options: MusterOptions, parts: EngineParts): Promise
     templates: toolTemplates,
     agents: { refresh: () => agents.refresh(), agents: () => agents.current.items },
     skills: { refresh: () => skills.refresh(), skills: () => skills.current.items },
+    slashCommands: {
+      refresh: () => slashCommands.refresh(),
+      commands: () => slashCommands.current,
+    },
     memory: {
       userDirectory: configDirectory,
       trusts: (index) => isTrustedMemory(index, session.currentTrust()),

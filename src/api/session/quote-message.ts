@@ -3,15 +3,20 @@ import type { QuotedItems } from '../../engine/quote/quote.ts';
 import type { QuoteRecipient } from '../../engine/quote/recipient.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
+import { parseRuleChange, type RuleChange } from '../../engine/permissions/change-rules.ts';
 import { createRootRights } from '../../policy/attenuate.ts';
+import { addRestrictions } from '../../policy/conversation-rules.ts';
+import { narrowerMode } from '../../policy/modes.ts';
 import { describeAttachment } from '../../protocol/attachment.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
+import type { Rights } from '../../protocol/permission.ts';
+import { parseCompactRequest } from './compaction.ts';
 import { computeResumedRights } from './resumed-rights.ts';
 import type { RootDefaults } from './root-terms.ts';
 import type { SessionParts } from './session-parts.ts';
 import type { MessageQuoteRequest, ImageDescription } from './contract.ts';
 
-type Parts = Pick<SessionParts, 'engine' | 'grant' | 'modeFlag' | 'models' | 'store'>;
+type Parts = Pick<SessionParts, 'engine' | 'grant' | 'modeFlag' | 'models' | 'store' | 'worktree'>;
 
 /**
  * Returns the items for a message to a task. Throws `INVALID_PARAM` if they were gathered for another task, because
@@ -21,6 +26,24 @@ export function checkQuotedItems(id: string, enclosed: QuotedItems): readonly Qu
   if (enclosed.task === id) return enclosed.enclosures;
   const message = `the quoted items were gathered for task ${enclosed.task}, not for task ${id}: gather them with enclose({ to: '${id}', … })`;
   throw new MusterError('INVALID_PARAM', message);
+}
+
+const NO_WORKTREE =
+  'the worktree of the conversation does not exist yet. Send a first message, and then the command';
+
+/** Adds the rules that the user has set for a conversation that has not begun. */
+function addChosenRules(rights: Rights, changes: readonly RuleChange[]): Rights {
+  const added = changes.filter(({ kind }) => kind === 'add');
+  const parsed = added.map((change) => ({ list: change.list, rule: parseRuleChange(change) }));
+  const allow = parsed.flatMap(({ list, rule }) => (list === 'allow' ? [rule] : []));
+  const restrictions = parsed.flatMap(({ list, rule }) =>
+    list === 'allow' ? [] : [{ list, rule }],
+  );
+  const { rules } = rights;
+  return addRestrictions(
+    { ...rights, rules: { ...rules, allow: [...rules.allow, ...allow] } },
+    restrictions,
+  );
 }
 
 /** Gathers the items that a person sends along with a message. */
@@ -33,8 +56,20 @@ export class MessageQuoter {
     this.defaults = defaults;
   }
 
-  gather({ to, agent, signal, ...request }: MessageQuoteRequest): Promise<QuotedItems> {
-    return this.parts.engine.quote(this.createRecipient(to, agent), request, signal);
+  gather(request: MessageQuoteRequest): Promise<QuotedItems> {
+    const { to, agent: _, mode: __, rules: ___, signal, requiresKnownCommand, ...items } = request;
+    // A conversation that continues with this text is compacted.
+    const isOwn = to !== null && parseCompactRequest(items.words) !== null;
+    const isPlanned = to === null && this.parts.worktree !== null;
+    return this.parts.engine.quote(
+      this.createRecipient(request),
+      {
+        ...items,
+        ...(requiresKnownCommand === true && !isOwn ? { requiresKnownCommand } : {}),
+        ...(isPlanned ? { shellRefusal: NO_WORKTREE } : {}),
+      },
+      signal,
+    );
   }
 
   async lookAtImage(bytes: Buffer, to: string | null): Promise<ImageDescription> {
@@ -55,11 +90,17 @@ export class MessageQuoter {
       : foldLog(this.parts.store, to).spec.model;
   }
 
-  private createRecipient(to: string | null, name: string | undefined): QuoteRecipient {
+  private createRecipient({
+    to,
+    agent: name,
+    mode,
+    rules = [],
+  }: Pick<MessageQuoteRequest, 'to' | 'agent' | 'mode' | 'rules'>): QuoteRecipient {
     const { grant, modeFlag } = this.parts;
     if (to === null) {
       const agent = this.defaults.findMainAgent(name);
-      const rights = createRootRights(grant, agent);
+      const ownRights = createRootRights(this.defaults.createGrant(mode), agent);
+      const rights = addChosenRules(ownRights, rules);
       return {
         agent: agent ?? MAIN_AGENT,
         model: this.defaults.resolveModel(agent),
@@ -70,7 +111,10 @@ export class MessageQuoter {
     const isImported = this.parts.store.isImported(to);
     return {
       task: to,
-      maxRights: (recorded) => computeResumedRights(recorded, { grant, modeFlag, isImported }),
+      maxRights: (recorded) => {
+        const rights = computeResumedRights(recorded, { grant, modeFlag, isImported });
+        return mode === undefined ? rights : { ...rights, mode: narrowerMode(rights.mode, mode) };
+      },
     };
   }
 }

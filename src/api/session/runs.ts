@@ -112,7 +112,8 @@ export class Runs {
       return this.continueTask({ id: branch.id, prompt }, target, onEvent);
     }
     const to = { task: branch.id, maxRights: this.createRightsLimit(from) };
-    const enclosed = await engine.quote(to, { words: prompt, outputs: [], images: [] }, signal);
+    const request = { words: prompt, outputs: [], images: [], requiresKnownCommand: true } as const;
+    const enclosed = await engine.quote(to, request, signal);
     for (const problem of enclosed.problems) onNotice(problem);
     return this.continueTask({ id: branch.id, prompt, enclosed }, target, onEvent);
   }

@@ -1,3 +1,4 @@
+import { SLASH_COMMANDS } from '../../agents/commands/kind.ts';
 import { AGENTS, SKILLS, TEMPLATES } from '../../agents/kinds.ts';
 import { discoverDefinitions } from '../../agents/loader/discover.ts';
 import { UNTRUSTED } from '../../agents/loader/discovery-result.ts';
@@ -11,7 +12,7 @@ import { openDefinitions } from '../setup/definitions.ts';
 import type { SessionConfig } from './session-config.ts';
 
 /**
- * Loads the agents, skills and templates that the session can use. Reports project files that are not trusted as a
+ * Loads the agents, skills, slash commands and templates that the session can use. Reports project files that are not trusted as a
  * notice.
  *
  * @param sessionAgents definitions that take precedence over all files
@@ -35,6 +36,7 @@ export async function loadSessionDefinitions(
   };
   const agents = await openDefinitions(AGENTS, { ...search, session: sessionAgents });
   const skills = await openDefinitions(SKILLS, search);
+  const slashCommands = await openDefinitions(SLASH_COMMANDS, search);
   const found = await discoverDefinitions(TEMPLATES, {
     ...search,
     // The built-in templates are only examples. If there are no others, they are not worth their bytes in every
@@ -45,7 +47,7 @@ export async function loadSessionDefinitions(
   const runnable = found.items.filter((each) => !comparesAttempts(each));
   const hasOwn = runnable.some(({ scope }) => scope !== 'builtin');
   const toolTemplates = hasOwn ? runnable : [];
-  const skipped = [...agents.current.skipped, ...skills.current.skipped];
+  const skipped = [agents, skills, slashCommands].flatMap(({ current }) => current.skipped);
   const { files } = loaded;
   // One file can hold hooks and permissions.
   const hookFiles = session.hookFiles.untrusted.filter(
@@ -56,5 +58,13 @@ export async function loadSessionDefinitions(
   const loadTemplates = () =>
     discoverDefinitions(TEMPLATES, { cwd, environment, trust: currentTrust() });
   const hasUntrustedFiles = untrusted !== null;
-  return { agents, skills, toolTemplates, loadTemplates, searchContext, hasUntrustedFiles };
+  return {
+    agents,
+    skills,
+    slashCommands,
+    toolTemplates,
+    loadTemplates,
+    searchContext,
+    hasUntrustedFiles,
+  };
 }

@@ -26,6 +26,7 @@ import type { ModelListDeps } from './session-model-lists.ts';
 import type { SignalRouter } from './event-router.ts';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
+import type { SlashCommandDefinition } from '../../protocol/slash-command.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
 
@@ -49,7 +50,14 @@ export interface SessionParts {
   readonly models: ModelChooser;
   readonly modelListing: ModelListDeps;
   readonly agents: { readonly current: DiscoveryResult<AgentDefinition> };
-  readonly skills: { readonly current: DiscoveryResult<SkillDefinition> };
+  readonly skills: {
+    readonly current: DiscoveryResult<SkillDefinition>;
+    refresh(): Promise<void>;
+  };
+  readonly slashCommands: {
+    readonly current: DiscoveryResult<SlashCommandDefinition>;
+    refresh(): Promise<void>;
+  };
   /** The templates that the tool RunTemplate can run. */
   readonly toolTemplates: readonly TemplateDefinition[];
   /** Loads the templates that can be used now. */

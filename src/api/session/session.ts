@@ -1,3 +1,4 @@
+import { listOfferedCommands } from '../../agents/commands/find-command.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { stopOrder } from '../../engine/task/stop-order.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
@@ -40,6 +41,13 @@ export function createSession(parts: SessionParts): Muster {
     },
     get skills() {
       return toDiscoveredSkills(parts.skills.current);
+    },
+    get slashCommands() {
+      const commands = parts.slashCommands.current;
+      return listOfferedCommands({ commands, skills: parts.skills.current.items });
+    },
+    async refreshSlashCommands() {
+      await Promise.all([parts.slashCommands.refresh(), parts.skills.refresh()]);
     },
     models: parts.modelSetup,
     store,

@@ -17,7 +17,7 @@ import type { EventBody } from '../../protocol/events/event.ts';
 import { flagGrantEvents } from '../task/inbox.ts';
 import { applyRuleChange, type RuleChange } from '../permissions/change-rules.ts';
 import { openJournal } from '../task/journal.ts';
-import { resolveMentions } from '../prompt/mentions.ts';
+import { mentioningText, resolveMentions } from '../prompt/mentions.ts';
 import { describeAnswerForm, formatRootPlace, formatTaskLine } from '../prompt/prompt.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import { TaskRun, type TaskRunParts } from '../task/task-run.ts';
@@ -92,7 +92,11 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
   const toolNames = tools.map((tool) => tool.name);
   const reader = { agent: plan.agent, tools: toolNames };
   const agents = deps.agents.agents();
-  const { mentions, warnings } = resolveMentions(plan.personText ?? '', agents, reader);
+  const { mentions, warnings } = resolveMentions(
+    mentioningText(plan.personText ?? '', plan.enclosed ?? []),
+    agents,
+    reader,
+  );
   const spec: TaskSpec = {
     id,
     root: parent?.run.spec.root ?? id,

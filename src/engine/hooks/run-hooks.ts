@@ -7,6 +7,7 @@ import type {
   HookOutcome,
   HookTask,
 } from '../../protocol/hook.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
 import { stopOrder } from '../task/stop-order.ts';
@@ -35,15 +36,17 @@ export function hasHooks(
   return hooks?.has(event, listDefinitionHooks(skills, run)) === true;
 }
 
+/** Lists the hooks in the definition of an agent. */
+export function listAgentHooks({ hooks, origin }: AgentDefinition): readonly DefinitionHooks[] {
+  return hooks === undefined ? [] : [{ source: { kind: 'agent', where: origin.path }, hooks }];
+}
+
 /** Lists the hooks of the agent of a task and of the skills that the task has. */
 function listDefinitionHooks(
   source: EngineDeps['skills'],
   { spec: { agent }, state }: TaskRun,
 ): readonly DefinitionHooks[] {
-  const own: DefinitionHooks[] =
-    agent.hooks === undefined
-      ? []
-      : [{ source: { kind: 'agent', where: agent.origin.path }, hooks: agent.hooks }];
+  const own = listAgentHooks(agent);
   if (state.skills.size === 0) return own;
   const skills = source
     .skills()

@@ -15,6 +15,13 @@ interface Mentions {
   readonly warnings: readonly string[];
 }
 
+/** Returns the text in which agents are looked up: the words of the person, and the agents of the slash commands in it. */
+export function mentioningText(words: string, items: readonly QuotedItem[]): string {
+  const agents = items.flatMap(({ agent }) => (agent === undefined ? [] : [`@"${agent}"`]));
+  // The agents come first, because an open code block in the words would hide them.
+  return [...agents, words].join('\n');
+}
+
 /** The maximum number of agents that one message calls: the default of `max_parallel`. */
 export const MAX_MENTIONS = 16;
 

@@ -12,6 +12,8 @@ import { createQuoteAttachPort } from '../calls/attachment-ports.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { fitOutput } from '../calls/execute-call.ts';
 import { readForTask } from '../permissions/read-for-task.ts';
+import { readSlashText } from '../../protocol/slash-text.ts';
+import type { ShellPartOptions } from './shell-part.ts';
 import { readResourceMention } from '../../protocol/server-mentions.ts';
 import { quotePrompt, quoteResource, type MentionedResource } from './server-items.ts';
 import type { RecipientTask } from './recipient.ts';
@@ -21,11 +23,13 @@ import { lazy } from '../../base/lazy.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 
 /** The files, command outputs and images that a user's message refers to. */
-export interface QuoteRequest {
+export interface QuoteRequest extends ShellPartOptions {
   /** The text of the message. Files that are named in it with `@` are quoted. */
   readonly words: string;
   readonly outputs: readonly CommandOutput[];
   readonly images: readonly ShownImage[];
+  /** Set if a text such as `/unknown` is a mistake. Default: it is an ordinary message. */
+  readonly requiresKnownCommand?: true;
 }
 
 /** The result of a command that the user ran. */
@@ -62,12 +66,13 @@ const MAX_BYTES = 262_144;
 
 /**
  * Collects the quoted items of a message, and reports those that cannot be quoted. Rejects when `signal` aborts, and with
- * MusterError if the message chooses a prompt of an MCP server that cannot be had: the message says nothing without it.
+ * MusterError if the message runs a slash command or chooses a prompt of an MCP server that cannot be had: the message says
+ * nothing without it.
  */
 export async function quoteItems(
   deps: EngineDeps,
   recipient: RecipientTask,
-  { words, outputs, images }: QuoteRequest,
+  { words, outputs, images, requiresKnownCommand, ...shell }: QuoteRequest,
   signal: AbortSignal,
 ): Promise<QuotedItems> {
   signal.throwIfAborted();
@@ -76,13 +81,25 @@ export async function quoteItems(
   for (const output of outputs) collector.add(quoteCommand(deps, recipient, output));
   for (const image of images) await addImage(collector, image, attach);
   const context = { attach, signal };
-  for (const item of await quotePrompt(deps, recipient, words, context)) {
+  const command = await quoteCommandOrNone(deps, recipient, { ...shell, words, signal });
+  for (const item of command?.items ?? []) collector.addRequired(item);
+  const prompt = command === null ? await quotePrompt(deps, recipient, words, context) : [];
+  for (const item of prompt) {
     if (item.kind === 'prompt') collector.addRequired(item);
     else collector.add(item);
   }
+  if (requiresKnownCommand && command === null && prompt.length === 0) {
+    const { refuseUnknownCommand } = await import('./slash-command.ts');
+    refuseUnknownCommand(deps, words);
+  }
   const { cwd } = recipient.spec;
   const parts = deps.mcp?.parts ?? [];
-  const written = findFileMentions(words, deps.agents.agents());
+  const agents = deps.agents.agents();
+  const written = [
+    ...findFileMentions(words, agents),
+    ...(command === null ? [] : findFileMentions(command.text, agents)),
+    ...(command?.files ?? []).map((path) => [path]),
+  ];
   const mentions = written.flatMap(
     (mention) => findMentionedFile(mention, cwd) ?? findMentionedResource(mention, parts) ?? [],
   );
@@ -103,6 +120,17 @@ export async function quoteItems(
     else collector.add(item);
   }
   return collector.result;
+}
+
+/** Quotes the slash command that a message runs. The code for this is loaded only for a text that begins with a slash. */
+async function quoteCommandOrNone(
+  deps: EngineDeps,
+  recipient: RecipientTask,
+  message: ShellPartOptions & { readonly words: string; readonly signal: AbortSignal },
+) {
+  if (readSlashText(message.words) === null) return null;
+  const { quoteSlashCommand } = await import('./slash-command.ts');
+  return await quoteSlashCommand(deps, recipient, message);
 }
 
 function nameMention(mention: string | MentionedResource): string {

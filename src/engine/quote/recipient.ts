@@ -1,3 +1,4 @@
+import { addRestrictions } from '../../policy/conversation-rules.ts';
 import { newId } from '../../base/ids.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { LOG_VERSION } from '../../protocol/events/event.ts';
@@ -42,7 +43,8 @@ export function resolveRecipient(
   }
   const state = foldLog(store, to.task);
   const { spec } = state;
-  return { spec, state, permissions: { ...NO_GRANTS, rights: to.maxRights(spec.rights) } };
+  const rights = addRestrictions(to.maxRights(spec.rights), state.restrictions);
+  return { spec, state, permissions: { ...NO_GRANTS, rights } };
 }
 
 const NO_GRANTS: Omit<CallerPermissions, 'rights'> = {

@@ -1,3 +1,4 @@
+import type { NamedDefinitions } from '../../agents/commands/find-command.ts';
 import type { AcceptanceOutcome } from '../../protocol/acceptance.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Deadlines } from '../../base/deadlines.ts';
@@ -84,6 +85,14 @@ export interface SkillSource {
   skills(): readonly SkillDefinition[];
 }
 
+/** The slash commands that people may run. */
+export interface SlashCommandSource {
+  /** Reloads changed files if enough time has passed. Called before a command is found by name. Never rejects. */
+  refresh(): Promise<void>;
+  /** Returns all slash commands, with those that others hide. Called at each use, since files may change. */
+  commands(): NamedDefinitions['commands'];
+}
+
 /** The decision about a tool call. */
 export interface CallDecision {
   readonly allowed: boolean;
@@ -104,6 +113,8 @@ export interface EngineDeps {
   readonly redact?: (text: string) => string;
   readonly model: ModelPort;
   readonly models: ModelChooser;
+  /** The slash commands from files. Default: a text that begins with a slash is a message. */
+  readonly slashCommands?: SlashCommandSource;
   /** The templates that RunTemplate may run. Without any, the tool is not offered. */
   readonly templates?: readonly TemplateDefinition[];
   readonly tools: readonly AnyTool[];

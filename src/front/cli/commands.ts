@@ -5,6 +5,7 @@ import { agentsCheckCommand } from './commands/agents/check.ts';
 import { agentsExplainCommand } from './commands/agents/explain.ts';
 import { agentsNewCommand } from './commands/agents/new.ts';
 import { agentsImportCommand } from './commands/agents/import.ts';
+import { commandsListCommand, commandsShowCommand } from './commands/slash-commands.ts';
 import { skillsListCommand, skillsCheckCommand } from './commands/skills.ts';
 import { tasksListCommand } from './commands/tasks/list.ts';
 import { tasksShowCommand } from './commands/tasks/show.ts';
@@ -55,6 +56,8 @@ export const CLI_COMMANDS: readonly Command[] = [
   agentsExplainCommand,
   agentsNewCommand,
   agentsImportCommand,
+  commandsListCommand,
+  commandsShowCommand,
   skillsListCommand,
   skillsCheckCommand,
   tasksListCommand,

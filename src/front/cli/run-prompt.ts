@@ -140,9 +140,9 @@ async function promptBesideAgent(
 }
 
 /**
- * Reads the files and resources that a prompt names with `@`, and the prompt of an MCP server that it chooses, as in the
- * terminal UI. A file that cannot be read is reported on stderr, and the prompt is used without it. Rejects with MusterError
- * if the chosen prompt of a server cannot be had.
+ * Reads the files and resources that a prompt names with `@`, and the slash command or the prompt of an MCP server that it
+ * chooses, as in the terminal UI. A file that cannot be read is reported on stderr, and the prompt is used without it. Rejects with MusterError
+ * if the slash command or the prompt cannot be sent.
  */
 async function attachedFiles(
   muster: Pick<Muster, 'enclose'>,
@@ -150,7 +150,13 @@ async function attachedFiles(
   recipient: Pick<MessageQuoteRequest, 'to' | 'agent' | 'signal'>,
 ): Promise<{ readonly enclosed?: QuotedItems }> {
   if (prompt === null || !mayNameItems(prompt)) return {};
-  const enclosed = await muster.enclose({ ...recipient, words: prompt, outputs: [], images: [] });
+  const enclosed = await muster.enclose({
+    ...recipient,
+    words: prompt,
+    outputs: [],
+    images: [],
+    requiresKnownCommand: true,
+  });
   for (const problem of enclosed.problems) printNotice(problem);
   return enclosed.enclosures.length === 0 ? {} : { enclosed };
 }

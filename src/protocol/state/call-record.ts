@@ -118,14 +118,15 @@ export function recordReadFiles(
   }
 }
 
-/** Remembers the files in items that a person attached to an input, until a request contains the input. */
+/** Remembers the files and skills in items that a person attached to an input. Files count as read when a request contains the input. */
 export function addQuotedFiles(
-  { quotedFiles }: Pick<CallRecord, 'quotedFiles'>,
+  { quotedFiles, skills }: Pick<CallRecord, 'quotedFiles' | 'skills'>,
   input: string,
   items: readonly QuotedItem[] = [],
 ): void {
   const files = items.flatMap(({ read = [] }) => read);
   if (files.length > 0) quotedFiles.set(input, files);
+  for (const { skill } of items) if (skill !== undefined) skills.add(skill);
 }
 
 /** Records the files that were attached to the inputs of a request as read. */

@@ -233,13 +233,21 @@ function takeInputs(conversation: Conversation, ids: readonly string[]): void {
   const inputs = ids.flatMap((id) => conversation.queued.find((input) => input.id === id) ?? []);
   conversation.queued = conversation.queued.filter((input) => !ids.includes(input.id));
   conversation.undelivered = [...conversation.undelivered, ...ids];
-  const mentioned = inputs.flatMap(({ text, mentions = [] }) =>
-    mentions.map((agent) => ({ agent, text })),
+  const mentioned = inputs.flatMap((input) =>
+    (input.mentions ?? []).map((agent) => ({ agent, text: textForAgent(input, agent) })),
   );
   conversation.mentioned = [...conversation.mentioned, ...mentioned];
   const { compaction } = conversation;
   compaction.said = [...compaction.said, ...findStatements(inputs, conversation.messages.length)];
   conversation.messages.push({ role: 'user', content: toInputParts(inputs) });
+}
+
+/** Returns the text for a mentioned agent: what its slash command says, with the outputs of its shell parts, or the input. */
+function textForAgent({ text, enclosed = [] }: TaskInput, agent: string): string {
+  const command = enclosed.find((item) => item.agent?.toLowerCase() === agent.toLowerCase());
+  if (command === undefined) return text;
+  const outputs = enclosed.filter(({ kind }) => kind === 'shell_part').map(formatQuotedItem);
+  return [command.text, ...outputs].join('\n\n');
 }
 
 function findStatements(inputs: readonly TaskInput[], at: number): readonly AddressedStatement[] {

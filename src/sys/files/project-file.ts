@@ -19,6 +19,7 @@ export type ProjectFileKind =
   | 'agent'
   | 'skill'
   | 'template'
+  | 'command'
   | 'memory'
   /** MCP servers. */
   | 'mcp'

@@ -70,6 +70,7 @@ const SHORTEST: Readonly<Record<string, readonly string[]>> = {
   '': ['-p', 'TEXT'],
   'agents show': ['NAME'],
   'agents explain': ['NAME'],
+  'commands show': ['NAME'],
   'tasks branch': ['ID', '--at', '1'],
   'tasks rewind': ['ID', '--to', '1'],
   'tasks import': ['FILE'],

@@ -8,6 +8,7 @@ import type {
   RuleInForce,
   Run,
   ServerStatus,
+  ShellPartQuestion,
   TaskSignal,
 } from '../../../src/api/index.ts';
 import type { JsonValue } from '../../../src/base/json.ts';
@@ -74,6 +75,8 @@ export interface Asked {
   readonly stopped: string[];
   readonly stoppedShells: string[];
   readonly rules: RuleChange[];
+  /** The messages with which conversations were begun. */
+  readonly begun: string[];
   /** The rules with which a conversation was begun. */
   readonly begunWith: RuleChange[];
   readonly background: string[];
@@ -106,6 +109,7 @@ export class Stage implements AsyncDisposable {
     stopped: [],
     stoppedShells: [],
     rules: [],
+    begun: [],
     begunWith: [],
     background: [],
     servers: [],
@@ -118,6 +122,9 @@ export class Stage implements AsyncDisposable {
   files: readonly string[] = [];
   /** It is read when the app starts. */
   serverContent: UiLibrary['serverContent'] = null;
+  slashCommands: UiLibrary['slashCommands'] = [];
+  /** The shell part about which the next message asks; it is not sent if the answer is no. */
+  shellPart: ShellPartQuestion | null = null;
   /** Of other directories. */
   typedElsewhere: readonly string[] = [];
   modelLists: Awaited<ReturnType<UiLibrary['listModels']>> = [];
@@ -488,6 +495,10 @@ export class Stage implements AsyncDisposable {
       },
       configFiles: [],
       serverContent: this.serverContent,
+      get slashCommands() {
+        return stage.slashCommands;
+      },
+      refreshSlashCommands: async () => {},
       terminal: { ...DEFAULT_TERMINAL_SETTINGS, ...this.settings },
       hintUses: {
         counts: () => this.hintUses,
@@ -495,7 +506,10 @@ export class Stage implements AsyncDisposable {
       },
       contextWindow: async () => this.contextWindow,
       listFiles: async () => this.files,
-      enclose: async ({ words, outputs, images, to }) => {
+      enclose: async ({ words, outputs, images, to, confirmShell }) => {
+        if (this.shellPart !== null && (await confirmShell?.(this.shellPart)) !== true) {
+          throw new Error('the shell part was refused');
+        }
         asked.enclosed.push({
           words,
           outputs: [...outputs],
@@ -572,6 +586,7 @@ export class Stage implements AsyncDisposable {
         return () => {};
       },
       start: ({ prompt = '', mode, rules = [] }, onEvent = () => {}) => {
+        asked.begun.push(prompt);
         asked.begunWith.push(...rules);
         stage.listener = onEvent;
         if (mode !== undefined) asked.modes.push((stage.mode = mode));

@@ -1,7 +1,5 @@
 import { basename, dirname, join, resolve } from 'node:path';
-import { errorMessage } from '../../../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../../../base/json.ts';
-import { locateKeys } from '../../../base/toml-statements.ts';
 import type { AgentDefinition, AgentProblem } from '../../../protocol/agent.ts';
 import { isInside } from '../../../base/path-inside.ts';
 import { toAbsolutePath } from '../../../sys/files/paths.ts';
@@ -22,41 +20,8 @@ import {
   readReferencedText,
   type FieldProblem,
   type Fields,
-  toJson,
-  normalizeText,
-  unreadableFile,
-  type FileFields,
 } from '../../parsing/fields.ts';
-
-const MAX_NESTING = 32;
-
-/**
- * Reads the top-level fields of a TOML file with their lines. Loads the TOML library at the first call. Never throws.
- */
-async function parseTomlFields(text: string): Promise<FileFields> {
-  const toml = normalizeText(text);
-  const { parse, TomlError } = await import('smol-toml');
-  const options = { maxDepth: MAX_NESTING };
-  try {
-    const table = parse(toml, options);
-    const lines = new Map<string, number>();
-    for (const { path, line } of locateKeys(toml, (part) => parse(part, options))) {
-      const [key] = path;
-      if (key !== undefined && !lines.has(key)) lines.set(key, line);
-    }
-    const fields = new Map<string, Field>();
-    for (const [key, value] of Object.entries(table)) {
-      if (key !== '__proto__') fields.set(key, { value: toJson(value), line: lines.get(key) });
-    }
-    return { ok: true, fields, problems: [] };
-  } catch (error) {
-    const line = error instanceof TomlError ? error.line : undefined;
-    const cause = errorMessage(error).split('\n', 1)[0]?.replace('Invalid TOML document: ', '');
-    const where = line === undefined ? '' : ` at line ${line}`;
-    const message = `It is not valid TOML${where}: ${cause}. Correct it.`;
-    return unreadableFile('invalid-toml', message, line);
-  }
-}
+import { parseTomlFields } from '../../parsing/toml-fields.ts';
 
 const CODEX: AgentDialect = {
   vendor: 'codex',

@@ -40,7 +40,8 @@ export type DialogSubject =
   | 'untested-key'
   | 'trust'
   | 'note'
-  | 'setting';
+  | 'setting'
+  | 'shell-part';
 
 /** A dialog that opens at the start. `start-again`: no model was found again. */
 export type StartDialog = 'start' | 'start-again' | 'trust';

@@ -14,6 +14,7 @@ export type LibraryInfo = Pick<
   | 'rules'
   | 'servers'
   | 'serverContent'
+  | 'slashCommands'
   | 'templates'
   | 'terminal'
 >;
@@ -41,6 +42,7 @@ export type UiLibrary = LibraryInfo &
     | 'lookAtImage'
     | 'planRewind'
     | 'prepareServers'
+    | 'refreshSlashCommands'
     | 'resume'
     | 'resumeBelow'
     | 'rewind'

@@ -4,6 +4,7 @@ import { filterByText, searchedText } from '../model/fuzzy-match.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
 import { COMMANDS } from '../update/commands/command-table.ts';
 import { agentCompletions, type Completion } from '../update/commands/completions.ts';
+import { offeredCommands } from '../update/commands/offered-commands.ts';
 import { promptCommands } from '../update/commands/server-prompts.ts';
 import { formatMention, isPlainText, matchFiles } from './mention-text.ts';
 import { ServerCompletions } from './server-completions.ts';
@@ -47,8 +48,9 @@ export function createAutocomplete(
       // The editor holds the filter of a list or the words of a search.
       if (state().writing.kind !== 'message') return null;
       const before = (lines[line] ?? '').slice(0, column);
-      if (line === 0 && /^\/[\w-]+:[\w-]*$/.test(before)) {
-        const found = matching(listPrompts(library), before, { isByName: true });
+      if (line === 0 && before.startsWith('/')) await library.refreshSlashCommands();
+      if (line === 0 && /^\/[\w-]+:[\w:.-]*$/.test(before)) {
+        const found = matching(listTyped(library), before, { isByName: true });
         // The slash is left out of the text that is replaced, so that Enter completes the name and does not send it.
         const items = found?.items.map(({ value, description = '' }) => {
           return { value: value.slice(1), label: value, description };
@@ -58,7 +60,7 @@ export function createAutocomplete(
       if (line === 0 && /^\/[\w-]*$/.test(before)) {
         const commands = [
           ...COMMANDS.map(({ name, help }) => ({ text: `/${name}`, help })),
-          ...listPrompts(library),
+          ...listTyped(library),
         ];
         // Enter runs the chosen command, so a command is found by its name only, and not by its description.
         return matching(commands, before, { isByName: true });
@@ -101,12 +103,14 @@ export function createAutocomplete(
   };
 }
 
-/** Lists the prompts of MCP servers, as far as they are recorded. */
-function listPrompts(library: UiLibrary): readonly Completion[] {
-  return promptCommands(library).map(({ name, argument = '', help }) => ({
-    text: `/${name}`,
-    help: `${argument} ${help}`.trimStart(),
-  }));
+/** Lists the slash commands from files, the skills, and the prompts of MCP servers as far as they are recorded. */
+function listTyped(library: UiLibrary): readonly Completion[] {
+  return [...offeredCommands(library), ...promptCommands(library)].map(
+    ({ name, argument = '', help }) => ({
+      text: `/${name}`,
+      help: `${argument} ${help}`.trimStart(),
+    }),
+  );
 }
 
 /** Returns no completions if the first one is typed already, so that Enter sends the text at once. */

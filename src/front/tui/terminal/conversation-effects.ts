@@ -20,7 +20,7 @@ type ConversationEffectOptions = Pick<
 > & { readonly lists: PickerLists };
 
 const PROMPT_TO_ENDED_TASK =
-  'the task has ended, and a prompt of a server can be sent only to a task at work';
+  'the task has ended, and a slash command or a prompt of a server can be sent only to a task at work';
 
 /** The effects that send to tasks, answer them, and choose the conversation, its model and its mode. */
 export class ConversationEffects {
@@ -43,7 +43,9 @@ export class ConversationEffects {
     const { library, conversation, sender, state, dispatch } = this.options;
     const deliver = (message: string, enclosed?: QuotedItems): void => {
       const row = state().tree.rows.get(task);
-      const isPrompt = enclosed?.enclosures.some(({ kind }) => kind === 'prompt') === true;
+      const isPrompt =
+        enclosed?.enclosures.some(({ kind }) => kind === 'prompt' || kind === 'slash_command') ===
+        true;
       try {
         if (row !== undefined && hasEnded(row)) {
           if (isPrompt) throw new MusterError('CONFLICT', PROMPT_TO_ENDED_TASK);

@@ -1,17 +1,23 @@
-import type { Muster, QuotedItems } from '../../../api/index.ts';
+import type { MessageQuoteRequest, Muster, QuotedItems } from '../../../api/index.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { readPromptCommand } from '../../../protocol/server-mentions.ts';
+import { isOffered } from '../update/commands/offered-commands.ts';
+import { readSlashText } from '../../../protocol/slash-text.ts';
 import type { UiMessage } from '../update/message.ts';
 import type { PastedImages } from './pasted-images.ts';
 import type { ShellCommands } from './shell-commands.ts';
 
 interface SenderOptions {
-  readonly library: Pick<Muster, 'enclose' | 'serverContent'>;
+  readonly library: Pick<Muster, 'enclose' | 'serverContent' | 'slashCommands'>;
   /** The agent definition that the conversation runs as; null for the main agent. */
   readonly agent: string | null;
   readonly shell: Pick<ShellCommands, 'takeOutputs'>;
   readonly images: Pick<PastedImages, 'findImages'>;
   readonly dispatch: (message: UiMessage) => void;
+  /** Returns the mode and the rules that the user has chosen for the next message. */
+  readonly terms: () => Pick<MessageQuoteRequest, 'mode' | 'rules'>;
+  /** Asks the user whether a shell part of a slash command may run; null if nobody can be asked. */
+  readonly confirmShell: NonNullable<MessageQuoteRequest['confirmShell']> | null;
 }
 
 /** The receiver of a message. */
@@ -33,7 +39,7 @@ export class MessageSender {
   send(text: string, recipient: Recipient): void {
     const outputs = this.options.shell.takeOutputs();
     const images = this.options.images.findImages(text);
-    const isPrompt = this.choosesPrompt(text);
+    const isPrompt = this.runsCommand(text) || this.choosesPrompt(text);
     const isBare = outputs.length === 0 && images.length === 0 && !text.includes('@') && !isPrompt;
     const { latest } = this;
     if (isBare && latest === null) {
@@ -67,6 +73,12 @@ export class MessageSender {
     this.options.dispatch({ type: 'note', level: 'warning', text });
   }
 
+  /** Tells whether a message runs a slash command from a file or a skill. */
+  private runsCommand(text: string): boolean {
+    const typed = readSlashText(text);
+    return typed !== null && isOffered(typed.name, this.options.library);
+  }
+
   /** Tells whether a message chooses a prompt of an MCP server. */
   private choosesPrompt(text: string): boolean {
     const command = readPromptCommand(text);
@@ -79,7 +91,7 @@ export class MessageSender {
 
   /**
    * Gathers the attachments of a message. What can't be attached is reported as a warning, and the message is sent without
-   * it. If it is the prompt of a server, the message is given back to the user, and null is returned.
+   * it. If it is a slash command or the prompt of a server, the message is given back to the user, and null is returned.
    */
   private async gather(
     request: Omit<Parameters<Muster['enclose']>[0], 'agent'>,
@@ -87,7 +99,14 @@ export class MessageSender {
   ): Promise<QuotedItems | undefined | null> {
     const { library, agent } = this.options;
     try {
-      const enclosed = await library.enclose({ ...request, ...(agent === null ? {} : { agent }) });
+      const { terms, confirmShell } = this.options;
+      const enclosed = await library.enclose({
+        ...request,
+        ...(agent === null ? {} : { agent }),
+        ...terms(),
+        ...(confirmShell === null ? {} : { confirmShell }),
+        ...(this.runsCommand(request.words) ? { requiresKnownCommand: true } : {}),
+      });
       for (const problem of enclosed.problems) this.warn(problem);
       return enclosed.enclosures.length === 0 ? undefined : enclosed;
     } catch (thrown) {

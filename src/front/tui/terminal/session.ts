@@ -14,6 +14,7 @@ import { EffectRunner } from './effect-runner.ts';
 import { MessageSender } from './message-sender.ts';
 import type { AttentionMethod } from './notification.ts';
 import { PastedImages } from './pasted-images.ts';
+import { ShellConfirmation } from './shell-confirmation.ts';
 import { ShellCommands } from './shell-commands.ts';
 import type { CommandOutput } from '../../../api/index.ts';
 
@@ -95,8 +96,21 @@ export class UiSession {
       onEnded: (output) => surface.shellEnded?.(output),
     });
     const { conversation, shell, images } = this;
-    const sender = new MessageSender({ library, agent, shell, images, dispatch });
     const state = () => this.state;
+    const confirmation = new ShellConfirmation((dialog) => dispatch({ type: 'dialog', dialog }));
+    const sender = new MessageSender({
+      library,
+      agent,
+      shell,
+      images,
+      dispatch,
+      terms: () => {
+        const { chosenMode, newRules } = this.state;
+        return { ...(chosenMode === null ? {} : { mode: chosenMode }), rules: newRules };
+      },
+      // Plain lines have no dialogs.
+      confirmShell: kind === 'screen' ? (question) => confirmation.ask(question) : null,
+    });
     const dialogs =
       setup === undefined
         ? null
@@ -109,7 +123,7 @@ export class UiSession {
           });
     const settings = setup?.settings ?? null;
     const parts = { library, conversation, sender, shell, images, surface, dialogs, settings };
-    this.effects = new EffectRunner({ ...parts, state, dispatch });
+    this.effects = new EffectRunner({ ...parts, confirmation, state, dispatch });
     const { id, isAtWork, isWatched } = conversation;
     const status = { id, isAtWork, isWatched, isSending: false };
     const hintUses = library.hintUses.counts();

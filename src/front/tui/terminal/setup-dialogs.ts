@@ -86,7 +86,8 @@ export class SetupDialogs {
             ? this.storeKey(this.untested)
             : this.askKey(this.signIn?.provider.name ?? '', []);
         case 'setting':
-          // A setting is written by an effect of its own.
+        case 'shell-part':
+          // Other parts of the UI take these answers.
           return null;
         case 'note':
           return this.writeNote(answer.reveal() === 'user' ? 'user' : 'project');

@@ -14,6 +14,8 @@ import type { UiMessage } from './message.ts';
 import { COMMAND_HINTS } from '../view/hints.ts';
 import { COMMANDS } from './commands/command-table.ts';
 import { BARE_WORDS, ELSEWHERE, FAMILIAR_NAMES } from './commands/familiar-names.ts';
+import { isOffered, offeredCommands } from './commands/offered-commands.ts';
+import { readSlashText } from '../../../protocol/slash-text.ts';
 import { showPage, unknownCommandPage } from './commands/pages.ts';
 import { submitAnswer } from './questions.ts';
 import { pressEnter } from './direct-answer.ts';
@@ -30,8 +32,6 @@ export type Input =
   /** A shell command. After `!` the output is attached to the next message; after `!!` it is only shown. */
   | { readonly kind: 'shell'; readonly command: string; readonly isShared: boolean };
 
-const COMMAND = /^\/([a-z][a-z-]*)(?:\s+([\s\S]*))?$/;
-
 /** A note: a single line that starts with one `#`. A heading above further lines is a message. */
 const NOTE = /^# (\S[^\n]{0,1999})$/;
 
@@ -43,9 +43,9 @@ export function readInput(text: string): Input {
   if (note !== undefined) return { kind: 'note', note: note.trim() };
   const bare = BARE_WORDS.get(text.trim());
   if (bare !== undefined) return { kind: 'command', name: bare, argument: '' };
-  const [, name, argument = ''] = COMMAND.exec(text.trim()) ?? [];
-  if (name === undefined) return { kind: 'message' };
-  return { kind: 'command', name, argument: argument.trim() };
+  const typed = readSlashText(text.trim());
+  if (typed === null || !typed.isCommandLike) return { kind: 'message' };
+  return { kind: 'command', name: typed.name, argument: typed.argument };
 }
 
 /** Handles a text that was sent: an answer, a command, or a message to the task in view. */
@@ -73,7 +73,7 @@ function handle(state: AppState, text: string, context: UpdateContext): Update {
   switch (input.kind) {
     case 'command':
       return andThen(countCommandHint(state, input.name), (counted) =>
-        runSlashCommand(counted, input, context),
+        runSlashCommand(counted, { ...input, text: text.trim() }, context),
       );
     case 'shell':
       return runShell(state, input);
@@ -110,19 +110,33 @@ function sendNothing(state: AppState, context: UpdateContext): Update {
   return isReady ? next(state, { type: 'continue-conversation' }) : next(state);
 }
 
-/** Runs a slash command. Shows a page with suggestions if there is no command of this name. */
+/**
+ * Runs a slash command: Muster's own, or one from a file, a skill or a server, which is sent as a message. Shows a page with
+ * suggestions if there is no command of this name.
+ */
 export function runSlashCommand(
   state: AppState,
-  { name, argument }: { readonly name: string; readonly argument: string },
+  {
+    name,
+    argument,
+    text = `/${name} ${argument}`.trim(),
+  }: { readonly name: string; readonly argument: string; readonly text?: string },
   context: UpdateContext,
 ): Update {
   const ownName = FAMILIAR_NAMES.get(name) ?? name;
   const command = COMMANDS.find((each) => each.name === ownName);
+  // A name with a colon may be that of a prompt of a server, and is an ordinary message otherwise.
+  if (command === undefined && (name.includes(':') || isOffered(name, context.library))) {
+    return next(state, { type: 'send-message', text, to: state.openTask });
+  }
   const elsewhere = ELSEWHERE.get(name);
   if (elsewhere !== undefined) {
     return showPage(state, { title: `/${name}`, lines: [elsewhere] }, context);
   }
-  if (command === undefined) return showPage(state, unknownCommandPage(name, COMMANDS), context);
+  if (command === undefined) {
+    const known = [...COMMANDS, ...offeredCommands(context.library)];
+    return showPage(state, unknownCommandPage(name, known), context);
+  }
   if (state.conversation.isWatched && command.needsOwnConversation === true) {
     return hint(state, `/${command.name} does not work while you watch another process`);
   }

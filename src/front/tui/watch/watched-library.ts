@@ -45,6 +45,8 @@ export function watchedLibrary(
     },
     // The servers of another process cannot be used from here.
     serverContent: null,
+    slashCommands: [],
+    refreshSlashCommands: async () => {},
     cwd: local.cwd,
     terminal: local.terminal,
     configFiles: local.configFiles,

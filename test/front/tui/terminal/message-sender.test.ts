@@ -9,7 +9,8 @@ async function send(text: string) {
   const delivered: string[] = [];
   const messages: UiMessage[] = [];
   const asked: string[] = [];
-  const library: Pick<Muster, 'enclose' | 'serverContent'> = {
+  const library: Pick<Muster, 'enclose' | 'serverContent' | 'slashCommands'> = {
+    slashCommands: [{ name: 'commit', description: '', source: 'user' }],
     serverContent: { servers: [{ name: 'notes' }] } as unknown as ServerContent,
     enclose: async ({ words }) => {
       asked.push(words);
@@ -21,6 +22,8 @@ async function send(text: string) {
     agent: null,
     shell: { takeOutputs: () => [] },
     images: { findImages: () => [] },
+    terms: () => ({}),
+    confirmShell: null,
     dispatch: (message) => {
       if (message.type !== 'conversation-changed') messages.push(message);
     },
@@ -38,6 +41,17 @@ it('a prompt of a server that cannot be had is given back', async () => {
     asked: [text],
   });
 });
+
+it.each(['/commit', '/Commit now', '/user:commit'])(
+  'the slash command %s that cannot be sent is given back',
+  async (text) => {
+    expect(await send(text)).toEqual({
+      delivered: [],
+      messages: [{ type: 'send-failed', text: `${text} `, reason: 'it needs the argument file' }],
+      asked: [text],
+    });
+  },
+);
 
 it('any other message is sent without what cannot be attached', async () => {
   const text = 'See @a.ts';

@@ -16,6 +16,7 @@ import { initialState } from '../../../../src/protocol/state/task-state.ts';
 export const CONTEXT: UpdateContext = {
   library: {
     serverContent: null,
+    slashCommands: [],
     configFiles: [],
     cwd: '/home/you/project',
     agents: { agents: [taskSpec('aaaaaaaa').agent], shadowed: [], skipped: [], problems: [] },

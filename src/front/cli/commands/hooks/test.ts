@@ -19,12 +19,8 @@ interface TestOptions extends OutputOptions {
 /** `muster hooks test` */
 export const hooksTestCommand = defineCommand<TestOptions>({
   words: 'hooks test',
-  summary: 'run the hooks of an event now, or try all hooks on a recorded task without effects',
-  operands: [
-    { name: '[EVENT]', completes: { words: HOOK_EVENTS } },
-    { name: '[VALUE]' },
-    { name: '[JSON]' },
-  ],
+  summary: 'run the hooks of an EVENT (VALUE and JSON follow), or try all on a recorded task',
+  operands: [{ name: '[EVENT…]', completes: { words: HOOK_EVENTS } }],
   flags: ['replay', 'json', 'cwd', 'data-dir'],
   examples: [
     'muster hooks test PreToolUse Bash \'{"command": "rm -r build"}\'',
@@ -57,7 +53,9 @@ export const hooksTestCommand = defineCommand<TestOptions>({
 });
 
 function readTried(operands: readonly string[], replayed: string | null): TestOptions['tried'] {
-  const [event, value, text] = operands;
+  const [event, value, text, ...rest] = operands;
+  if (rest.length > 0)
+    throw new UsageError('muster hooks test takes at most EVENT, VALUE and JSON');
   if (replayed !== null) {
     if (event !== undefined)
       throw new UsageError('--replay takes no EVENT: all events of the task are tried');

@@ -16,6 +16,7 @@ import { chooseThinking, chooseTheme, copyAnswer, exportConversation } from './s
 import { THEME_CHOICES, THINKING_DISPLAYS } from '../../../../protocol/terminal-settings.ts';
 import { does, page, pickOrPage, type SlashCommand } from './slash-command.ts';
 import { agentsPage, showHelp, modelPage, tasksPage, usagePage } from './pages.ts';
+import { offeredCommands } from './offered-commands.ts';
 import { promptCommands } from './server-prompts.ts';
 import {
   modelCompletions,
@@ -37,6 +38,7 @@ export const COMMANDS: readonly SlashCommand[] = [
         state,
         {
           commands: COMMANDS,
+          offered: offeredCommands(context.library),
           prompts: context.library.serverContent === null ? null : promptCommands(context.library),
         },
         context,

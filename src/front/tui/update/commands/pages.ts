@@ -58,12 +58,14 @@ export function unknownCommandPage(name: string, commands: readonly CommandHelp[
   };
 }
 
-/** The maximum number of prompts of MCP servers that the help lists. */
-const MAX_PROMPTS = 40;
+/** The maximum number of slash commands from files, and of prompts of MCP servers, that the help lists. */
+const MAX_LISTED = 40;
 
 /** The commands that the help lists. */
 interface HelpContent {
   readonly commands: readonly CommandHelp[];
+  /** The slash commands from files, and the skills. */
+  readonly offered: readonly CommandHelp[];
   /** The prompts of MCP servers; null if no server is configured. */
   readonly prompts: readonly CommandHelp[] | null;
 }
@@ -71,26 +73,29 @@ interface HelpContent {
 /** The rows of the help, each with what it does. */
 interface HelpRows {
   readonly commands: readonly ColumnRow[];
+  /** The slash commands from files, and the skills. Empty if there are none. */
+  readonly offered: readonly ColumnRow[];
   /** The prompts and resources of MCP servers. Empty if no server is configured. */
   readonly servers: readonly ColumnRow[];
   readonly keys: readonly ColumnRow[];
 }
 
-function helpRows(bindings: Bindings, { commands, prompts }: HelpContent): HelpRows {
+function helpRows(bindings: Bindings, { commands, offered, prompts }: HelpContent): HelpRows {
   const named = (rows: readonly CommandHelp[]) =>
     rows.map(
       ({ name, argument, help }) =>
         [`/${name}${argument === undefined ? '' : ` ${argument}`}`, help] as const,
     );
-  const left = (prompts?.length ?? 0) - MAX_PROMPTS;
+  const cut = (rows: readonly CommandHelp[], what: string): readonly ColumnRow[] => {
+    const left = rows.length - MAX_LISTED;
+    const more = ['…', `and ${left} more ${what}: type / and a part of the name`] as const;
+    return [...named(rows.slice(0, MAX_LISTED)), ...(left > 0 ? [more] : [])];
+  };
   const servers =
     prompts === null
       ? []
       : [
-          ...named(prompts.slice(0, MAX_PROMPTS)),
-          ...(left > 0
-            ? [['…', `and ${left} more prompts: type / and a part of the name`] as const]
-            : []),
+          ...cut(prompts, 'prompts'),
           ['@server:uri', 'attach a resource of an MCP server'] as const,
         ];
   const keys = ACTIONS.flatMap((action) => {
@@ -106,17 +111,24 @@ function helpRows(bindings: Bindings, { commands, prompts }: HelpContent): HelpR
     ['# note', 'add a line to the context file of the project, or to your own'],
     ['!command', 'run a shell command; its output goes with the next message (!! only shows it)'],
   ];
-  return { commands: named(commands), servers, keys: [...always, ...keys] };
+  return {
+    commands: named(commands),
+    offered: cut(offered, 'commands'),
+    servers,
+    keys: [...always, ...keys],
+  };
 }
 
 const HELP_TITLE = 'Commands and keys';
 
 /** `/help`: the commands and keys on the full screen, or as a page in plain lines. */
 export function showHelp(state: AppState, content: HelpContent, context: UpdateContext): Update {
-  const { commands, servers, keys } = helpRows(context.bindings, content);
+  const { commands, offered, servers, keys } = helpRows(context.bindings, content);
   if (state.surface === 'lines') {
-    const serverLines = servers.length === 0 ? [] : [...columns(servers), ''];
-    const lines = [...columns(commands), '', ...serverLines, ...columns(keys)];
+    const rest = [offered, servers].flatMap((rows) =>
+      rows.length === 0 ? [] : columns(rows).concat(''),
+    );
+    const lines = [...columns(commands), '', ...rest, ...columns(keys)];
     return showPage(state, { title: HELP_TITLE, lines }, context);
   }
   return showDocument(state, {
@@ -124,6 +136,12 @@ export function showHelp(state: AppState, content: HelpContent, context: UpdateC
     sections: [
       { kind: 'heading', text: 'Commands: type / and the first letters, or the whole name' },
       { kind: 'columns', rows: commands },
+      ...(offered.length === 0
+        ? []
+        : ([
+            { kind: 'heading', text: 'Commands from files and skills' },
+            { kind: 'columns', rows: offered },
+          ] as const)),
       ...(servers.length === 0
         ? []
         : ([

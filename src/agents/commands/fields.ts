@@ -1,0 +1,136 @@
+import { collapseWhitespace, truncate } from '../../base/text.ts';
+import type { SlashCommandDefinition } from '../../protocol/slash-command.ts';
+import { fieldText, readSingleLine } from '../fields/common.ts';
+import type { FieldReader } from '../fields/field-reader.ts';
+import { findUnlimitedGrants, splitSpecifier, splitToolList } from '../fields/tool-grants.ts';
+import { removeControls } from '../parsing/fields.ts';
+import { readArgumentNames, readHint } from '../skills/fields.ts';
+
+/** The fields that are read, and those that are only for people. */
+const READ_FIELDS = (
+  'description argument-hint arguments allowed-tools context agent subtask model effort ' +
+  'disable-model-invocation name when_to_use version author license metadata'
+).split(' ');
+/** Fields that other products document and that have no effect here. */
+const INACTIVE_FIELDS = ['hooks', 'paths', 'shell', 'skills', 'disallowed-tools', 'background'];
+
+export const KNOWN_FIELDS = [...READ_FIELDS, ...INACTIVE_FIELDS];
+
+/** The maximum number of characters of a description. Hostile files may have far longer ones. */
+const MAX_DESCRIPTION_LENGTH = 2_000;
+/** The maximum number of characters of a description that is the beginning of the text. */
+const MAX_FALLBACK_LENGTH = 120;
+
+/** The fields of a command that its front matter decides. */
+type CommandFields = Pick<
+  SlashCommandDefinition,
+  | 'description'
+  | 'argumentHint'
+  | 'argumentNames'
+  | 'shellRules'
+  | 'context'
+  | 'agent'
+  | 'withoutEffect'
+>;
+
+/** Reads the fields of a command, and collects those that have no effect. */
+export function readCommandFields(reader: FieldReader, body: string): CommandFields {
+  const description = readDescriptionOrBeginning(reader, body);
+  const argumentHint = readHint(reader);
+  const argumentNames = readArgumentNames(reader);
+  const tools = readShellRules(reader);
+  const task = readTask(reader);
+  const model = readSingleLine(reader.take('model')?.value);
+  const effort = readSingleLine(reader.take('effort')?.value);
+  const inactive = INACTIVE_FIELDS.filter((name) => reader.take(name) !== undefined);
+  for (const name of READ_FIELDS) reader.take(name);
+  return {
+    description,
+    ...(argumentHint === undefined ? {} : { argumentHint }),
+    argumentNames,
+    shellRules: tools.rules,
+    ...task.fields,
+    withoutEffect: [
+      ...tools.withoutEffect,
+      ...task.withoutEffect,
+      ...(model === undefined
+        ? []
+        : [`model: ${model} — the command runs with the model of the conversation.`]),
+      ...(effort === undefined
+        ? []
+        : [`effort: ${effort} — the command runs with the effort of the conversation.`]),
+      ...inactive.map((name) => `${name}: Muster does not use this field of a command.`),
+    ],
+  };
+}
+
+function readDescriptionOrBeginning(reader: FieldReader, body: string): string {
+  const written = fieldText(reader.take('description')?.value);
+  if (written !== undefined) return truncate(written, MAX_DESCRIPTION_LENGTH);
+  const beginning = removeControls(body.slice(0, MAX_DESCRIPTION_LENGTH));
+  const line = beginning.split('\n').find((each) => each.replace(/^#+\s*/, '').trim() !== '') ?? '';
+  return truncate(collapseWhitespace(line.replace(/^#+\s*/, '')).trim(), MAX_FALLBACK_LENGTH);
+}
+
+/** Reads whether the command runs as a task: `context: fork` of Claude Code, or `subtask: true` of opencode. */
+function readTask(reader: FieldReader) {
+  const context = readSingleLine(reader.take('context')?.value);
+  const subtask = reader.take('subtask')?.value;
+  const agent = readSingleLine(reader.take('agent')?.value);
+  const isTask = context === 'fork' || subtask === true;
+  if (isTask) {
+    return {
+      fields: { context: 'fork', ...(agent === undefined ? {} : { agent }) },
+      withoutEffect: [],
+    } as const;
+  }
+  const isOdd = context !== undefined && context !== 'inline' && context !== 'inherit';
+  return {
+    fields: {},
+    withoutEffect: [
+      ...(isOdd ? [`context: ${context} — only fork has an effect.`] : []),
+      ...(agent === undefined
+        ? []
+        : [
+            `agent: ${agent} — the agent of the conversation follows the text; with subtask: true or context: fork, a task of this agent does.`,
+          ]),
+    ],
+  } as const;
+}
+
+/**
+ * Reads the rules for Bash in `allowed-tools`, which allow the shell parts of the command. For other tools the field has
+ * no effect: the rules and the mode of the conversation decide about the calls that follow.
+ */
+function readShellRules(reader: FieldReader) {
+  const field = reader.take('allowed-tools');
+  if (field === undefined || field.value === null) return { rules: [], withoutEffect: [] };
+  const words = splitToolList(field.value);
+  if (words === undefined) {
+    reader.warn(
+      'invalid-tools',
+      '`allowed-tools` cannot be read. Write `Bash(git diff:*)`.',
+      field.line,
+    );
+    return { rules: [], withoutEffect: [] };
+  }
+  const isShell = (word: string): boolean =>
+    findUnlimitedGrants(reader, splitSpecifier(word)?.name ?? word).some(
+      ({ tool }) => tool === 'Bash',
+    );
+  const shell = words.filter(isShell);
+  const others = words.filter((word) => !isShell(word));
+  const rules = shell.map((word) => {
+    const inside = splitSpecifier(word)?.inside.trim() ?? '*';
+    return inside === '*' || inside === ':*' ? 'Bash' : `Bash(${inside})`;
+  });
+  return {
+    rules: [...new Set(rules)],
+    withoutEffect:
+      others.length === 0
+        ? []
+        : [
+            `allowed-tools: ${others.join(', ')} — it allows only shell parts of the command; your rules and the mode decide about all other calls.`,
+          ],
+  };
+}
