@@ -21,6 +21,7 @@ export async function openLive<T extends { readonly name: string }>(
     dependsOn: [],
     ...at,
     context: createSearchContext(at.cwd, at.environment),
+    currentPlugins: async () => [],
     trust: TRUST_ALL,
     currentTrust: () => TRUST_ALL,
     clock,

@@ -1,0 +1,145 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { errorMessage, MusterError, systemErrorCode } from '../base/errors.ts';
+import type { Environment } from '../sys/env.ts';
+import { fetchCommit } from '../sys/git/fetch-commit.ts';
+import { buildNetworkEnvironment } from '../sys/processes/command-environment.ts';
+import { findTrustedProgram } from '../sys/processes/find-program.ts';
+import { runProgramToEnd } from '../sys/processes/run-program-to-end.ts';
+import { escapeLine } from '../config/message-text.ts';
+import { PLUGIN_LIMITS, PluginFileCollector, type PluginFile } from './plugin-files.ts';
+import { describeSource, type PluginSource } from './plugin-source.ts';
+import { readPluginDirectory } from './read-directory.ts';
+import { readTar, unzipArchive } from './read-tar.ts';
+
+/** The files that a source has now. */
+export interface FetchedFiles {
+  readonly files: readonly PluginFile[];
+  /** The commit of the files. Null if they do not come from a repository. */
+  readonly commit: string | null;
+}
+
+export interface FetchFilesOptions {
+  readonly environment: Environment;
+  /** The directory of the project, whose programs are not run. Absolute. */
+  readonly project: string;
+  readonly signal: AbortSignal;
+}
+
+const NPM_TIMEOUT_MS = 180_000;
+const MAX_NPM_OUTPUT = 4 * 1024 * 1024;
+/** Variables of the user with which npm reaches registries as usual. */
+const NPM_VARIABLES = [
+  'HOME',
+  'PATH',
+  'TMPDIR',
+  'USER',
+  'XDG_CONFIG_HOME',
+  'NPM_CONFIG_USERCONFIG',
+];
+
+/**
+ * Reads the files of a plugin or a marketplace from its source. No program of the source runs. Throws MusterError if that
+ * fails, or if the files cannot be those of a plugin.
+ */
+export async function fetchFiles(
+  source: PluginSource,
+  options: FetchFilesOptions,
+): Promise<FetchedFiles> {
+  switch (source.kind) {
+    case 'directory':
+      return { files: readLocalDirectory(source.path), commit: null };
+    case 'archive':
+      return { files: await readArchive(source.path), commit: null };
+    case 'git':
+      return await withScratch(async (scratch) => {
+        const files = new PluginFileCollector(describeSource(source));
+        const { environment, project, signal } = options;
+        const place = { scratch, environment, untrusted: [project], signal };
+        const commit = await fetchCommit(source, files, place);
+        return { files: files.list(), commit };
+      });
+    case 'npm':
+      return await withScratch(async (scratch) => ({
+        files: await fetchPackage(source, scratch, options),
+        commit: null,
+      }));
+  }
+}
+
+function readLocalDirectory(path: string): readonly PluginFile[] {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory() === true) return readPluginDirectory(path);
+  throw new MusterError('NOT_FOUND', `there is no directory ${escapeLine(path)}`);
+}
+
+async function readArchive(path: string): Promise<readonly PluginFile[]> {
+  const files = new PluginFileCollector(path);
+  const { size } = statSync(path);
+  if (size > PLUGIN_LIMITS.totalBytes) {
+    throw files.refuse(`it is larger than ${PLUGIN_LIMITS.totalBytes / 1024 / 1024} MB`);
+  }
+  readTar(await unzipArchive(readFileSync(path), files), files);
+  return files.list();
+}
+
+/** Lets the user's npm download a package without running its scripts. */
+async function fetchPackage(
+  source: Extract<PluginSource, { readonly kind: 'npm' }>,
+  scratch: string,
+  { environment, project, signal }: FetchFilesOptions,
+): Promise<readonly PluginFile[]> {
+  const npm = findTrustedProgram('npm', environment['PATH'] ?? '', [project]);
+  if (npm === undefined)
+    throw new MusterError('NOT_FOUND', 'npm is not installed: install it first');
+  const { name, version, registry } = source;
+  const kept = NPM_VARIABLES.flatMap((variable) => {
+    const value = environment[variable];
+    return value === undefined ? [] : [[variable, value] as const];
+  });
+  const ofRegistry = registry === null ? [] : ['--registry', registry];
+  const spec = `${name}@${version ?? 'latest'}`;
+  const args = [
+    'pack',
+    '--ignore-scripts',
+    '--silent',
+    '--pack-destination',
+    scratch,
+    ...ofRegistry,
+  ];
+  const { failure } = await runProgramToEnd(npm, [...args, '--', spec], {
+    // An empty directory has no settings of npm.
+    cwd: scratch,
+    env: { ...Object.fromEntries(kept), ...buildNetworkEnvironment(environment, true) },
+    timeoutMs: NPM_TIMEOUT_MS,
+    maxBytes: MAX_NPM_OUTPUT,
+    signal,
+  });
+  const archive = failure === null ? readdirSync(scratch).find(isArchiveName) : undefined;
+  if (archive !== undefined) return await readArchive(join(scratch, archive));
+  throw new MusterError(
+    'PROVIDER_ERROR',
+    `npm could not download ${describeSource(source)}: ${failure ?? 'it has written no archive'}`,
+  );
+}
+
+/** Tells whether a file may be an archive that `npm pack` has written. */
+export function isArchiveName(name: string): boolean {
+  return /\.(?:tgz|tar\.gz)$/i.test(name);
+}
+
+async function withScratch<T>(work: (scratch: string) => Promise<T>): Promise<T> {
+  const scratch = mkdtempSync(join(tmpdir(), 'muster-plugin-'));
+  try {
+    return await work(scratch);
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === undefined) throw thrown;
+    throw new MusterError(
+      'INTERNAL_ERROR',
+      `the files could not be fetched: ${errorMessage(thrown)}`,
+    );
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
