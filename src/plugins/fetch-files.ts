@@ -134,7 +134,7 @@ async function withScratch<T>(work: (scratch: string) => Promise<T>): Promise<T>
   try {
     return await work(scratch);
   } catch (thrown) {
-    if (systemErrorCode(thrown) === undefined) throw thrown;
+    if (thrown instanceof MusterError || systemErrorCode(thrown) === undefined) throw thrown;
     throw new MusterError(
       'INTERNAL_ERROR',
       `the files could not be fetched: ${errorMessage(thrown)}`,

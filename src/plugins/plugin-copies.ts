@@ -77,7 +77,7 @@ export class PluginCopies {
       this.#rename(draft, target, record);
     } catch (thrown) {
       removeTree(draft);
-      if (systemErrorCode(thrown) === undefined) throw thrown;
+      if (thrown instanceof MusterError || systemErrorCode(thrown) === undefined) throw thrown;
       throw new MusterError(
         'INTERNAL_ERROR',
         `the plugin could not be written to ${target}: ${errorMessage(thrown)}. Nothing was installed`,

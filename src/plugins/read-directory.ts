@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, type Dirent } from 'node:fs';
 import { join } from 'node:path';
-import { errorMessage, systemErrorCode } from '../base/errors.ts';
+import { errorMessage, MusterError, systemErrorCode } from '../base/errors.ts';
 import { readWithLimit } from '../sys/files/read-at-most.ts';
 import { PLUGIN_LIMITS, type PluginFile, PluginFileCollector } from './plugin-files.ts';
 
@@ -55,7 +55,7 @@ function readFile(root: string, path: string, files: PluginFileCollector): Plugi
       closeSync(descriptor);
     }
   } catch (thrown) {
-    if (systemErrorCode(thrown) === undefined) throw thrown;
+    if (thrown instanceof MusterError || systemErrorCode(thrown) === undefined) throw thrown;
     throw files.refuse(`${path} cannot be read: ${errorMessage(thrown)}`);
   }
 }
