@@ -44,7 +44,7 @@ export type SourceReading =
 const GIT_URL = /^(?:https|ssh|file):\/\/[^\s\0]+$/;
 /** The short form of an SSH address: `git@host:path`. */
 const SCP_URL = /^[\w.-]+@[\w.-]+:(?!\/\/)[^\s\0]+$/;
-const GITHUB_REPOSITORY = /^[\w-][\w.-]*\/[\w-][\w.-]*$/;
+const GITHUB_REPOSITORY = /^\w[\w.-]*\/\w[\w.-]*$/;
 /** A name of a branch or a tag, or a commit. It must not look like an option or a range. */
 const GIT_REF = /^(?!-)(?!.*\.\.)[\w./+@-]{1,200}$/;
 const PACKAGE_NAME = /^(?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]{0,213}$/;
