@@ -1,11 +1,9 @@
 import {
-  chmodSync,
   closeSync,
   existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
-  readdirSync,
   renameSync,
   rmSync,
   writeSync,
@@ -24,7 +22,6 @@ type CopyName = Pick<PluginRecord, 'name' | 'marketplace' | 'hash'>;
 /** The beginning of the name of a copy that is being written. The id of the writing process follows. */
 const DRAFT_PREFIX = '.new-';
 const OWNER_ONLY_DIRECTORY = 0o700;
-const READ_ONLY_DIRECTORY = 0o500;
 const READ_ONLY_FILE = 0o400;
 const READ_ONLY_PROGRAM = 0o500;
 
@@ -73,10 +70,9 @@ export class PluginCopies {
       const root = join(draft, record.name);
       mkdirSync(root, { recursive: true, mode: OWNER_ONLY_DIRECTORY });
       for (const file of files) writeFile(root, file);
-      makeReadOnly(root);
       this.#rename(draft, target, record);
     } catch (thrown) {
-      removeTree(draft);
+      removeDirectory(draft);
       if (thrown instanceof MusterError || systemErrorCode(thrown) === undefined) throw thrown;
       throw new MusterError(
         'INTERNAL_ERROR',
@@ -90,10 +86,10 @@ export class PluginCopies {
     const directory = join(this.directory, pluginId(record));
     for (const { name } of readDirectoryEntries(directory)) {
       if (!keptHashes.includes(name) && !name.startsWith(DRAFT_PREFIX)) {
-        removeTree(join(directory, name));
+        removeDirectory(join(directory, name));
       }
     }
-    if (keptHashes.length === 0) removeTree(directory);
+    if (keptHashes.length === 0) removeDirectory(directory);
   }
 
   /** Removes what killed processes have left of the copies of a plugin. */
@@ -101,7 +97,7 @@ export class PluginCopies {
     const directory = join(this.directory, id);
     for (const { name } of readDirectoryEntries(directory)) {
       const owner = /^\.new-(\d+)-/.exec(name)?.[1];
-      if (owner !== undefined && !isRunning(Number(owner))) removeTree(join(directory, name));
+      if (owner !== undefined && !isRunning(Number(owner))) removeDirectory(join(directory, name));
     }
   }
 
@@ -116,8 +112,8 @@ export class PluginCopies {
       const code = systemErrorCode(thrown);
       if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw thrown;
       // Another process has installed the same files meanwhile, or a copy was damaged.
-      if (typeof this.read(record) !== 'string') return removeTree(draft);
-      removeTree(target);
+      if (typeof this.read(record) !== 'string') return removeDirectory(draft);
+      removeDirectory(target);
       renameSync(draft, target);
     }
     syncDirectory(dirname(target));
@@ -136,27 +132,8 @@ function writeFile(root: string, { path, bytes, isExecutable }: PluginFile): voi
   }
 }
 
-/** Makes directories read-only, so that programs of the plugin do not change it by accident, for example with a cache. */
-function makeReadOnly(directory: string): void {
-  for (const entry of readDirectoryEntries(directory)) {
-    if (entry.isDirectory()) makeReadOnly(join(directory, entry.name));
-  }
-  syncDirectory(directory);
-  chmodSync(directory, READ_ONLY_DIRECTORY);
-}
-
-/** Removes a directory whose directories may be read-only. */
-function removeTree(path: string): void {
-  if (!existsSync(path)) return;
-  makeWritable(path);
+function removeDirectory(path: string): void {
   rmSync(path, { recursive: true, force: true });
-}
-
-function makeWritable(directory: string): void {
-  chmodSync(directory, OWNER_ONLY_DIRECTORY);
-  for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    if (entry.isDirectory()) makeWritable(join(directory, entry.name));
-  }
 }
 
 function syncDirectory(path: string): void {

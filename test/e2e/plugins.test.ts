@@ -253,12 +253,12 @@ describe.concurrent('plugins', () => {
     expect(text.stdout).toContain('  + can now: tools: Bash\n  - no longer: tools: Read\n');
     expect(text.code).toBe(2);
     await world.run(['-p', 'go']);
-    const before = world.model.requests.filter(isChild).at(-1);
+    const before = world.model.requests.findLast(isChild);
     expect(before?.tools.map(({ name }) => name)).not.toContain('Bash');
     const second = await approve(world, 'update', 'kit');
     expect([second.installed, second.hash === first.hash]).toEqual([true, false]);
     await world.run(['-p', 'go']);
-    const after = world.model.requests.filter(isChild).at(-1);
+    const after = world.model.requests.findLast(isChild);
     expect(after?.tools.map(({ name }) => name)).toContain('Bash');
     expect((await plugin(world, 'update', 'kit')).stdout).toContain(
       'kit@direct is installed with exactly these files.\n',
