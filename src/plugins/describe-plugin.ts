@@ -109,7 +109,7 @@ async function describeCommands(
   { plugin }: PlacedPlugin,
   files: readonly PluginFile[],
 ): Promise<readonly string[]> {
-  const { name: pluginName, format } = plugin.manifest;
+  const { format } = plugin.manifest;
   const isCommand = format === 'claude' ? /\.md$/i : /\.toml$/i;
   const chosen = new Set(
     plugin.parts.commands.flatMap((path) => listPluginFilesBelow(files, path)),
@@ -122,7 +122,7 @@ async function describeCommands(
     // oxlint-disable-next-line no-await-in-loop -- the order of the files is that of the lines
     const { description, allowedTools } = await readCommandFields(text, format);
     const about = description === '' ? '' : `: ${shorten(description)}`;
-    lines.push(`command /${pluginName}:${name}${about} (${path})`);
+    lines.push(`command ${name}${about} (${path})`);
     if (allowedTools !== '') lines.push(`  allowed-tools: ${allowedTools} (grants nothing)`);
     for (const [, command = ''] of text.matchAll(SHELL_PARTS[format])) {
       lines.push(`  runs in a shell: ${command}`);

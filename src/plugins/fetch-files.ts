@@ -10,12 +10,14 @@ import { runProgramToEnd } from '../sys/processes/run-program-to-end.ts';
 import { escapeLine } from '../config/message-text.ts';
 import { PLUGIN_LIMITS, PluginFileCollector, type PluginFile } from './plugin-files.ts';
 import { describeSource, type PluginSource } from './plugin-source.ts';
-import { readPluginDirectory } from './read-directory.ts';
+import { collectDirectory } from './read-directory.ts';
 import { readTar, unzipArchive } from './read-tar.ts';
 
 /** The files that a source has now. */
 export interface FetchedFiles {
   readonly files: readonly PluginFile[];
+  /** The paths of links, which are left out. */
+  readonly leftOut: readonly string[];
   /** The commit of the files. Null if they do not come from a repository. */
   readonly commit: string | null;
 }
@@ -47,49 +49,53 @@ export async function fetchFiles(
   source: PluginSource,
   options: FetchFilesOptions,
 ): Promise<FetchedFiles> {
+  const files = new PluginFileCollector(describeSource(source));
+  const finish = (commit: string | null): FetchedFiles => ({
+    files: files.list(),
+    leftOut: files.leftOut.toSorted(),
+    commit,
+  });
   switch (source.kind) {
     case 'directory':
-      return { files: readLocalDirectory(source.path), commit: null };
+      readLocalDirectory(source.path, files);
+      return finish(null);
     case 'archive':
-      return { files: await readArchive(source.path), commit: null };
+      await readArchive(source.path, files);
+      return finish(null);
     case 'git':
       return await withScratch(async (scratch) => {
-        const files = new PluginFileCollector(describeSource(source));
         const { environment, project, signal } = options;
         const place = { scratch, environment, untrusted: [project], signal };
-        const commit = await fetchCommit(source, files, place);
-        return { files: files.list(), commit };
+        return finish(await fetchCommit(source, files, place));
       });
     case 'npm':
-      return await withScratch(async (scratch) => ({
-        files: await fetchPackage(source, scratch, options),
-        commit: null,
-      }));
+      return await withScratch(async (scratch) => {
+        await readArchive(await fetchPackage(source, scratch, options), files);
+        return finish(null);
+      });
   }
 }
 
-function readLocalDirectory(path: string): readonly PluginFile[] {
+function readLocalDirectory(path: string, files: PluginFileCollector): void {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats?.isDirectory() === true) return readPluginDirectory(path);
+  if (stats?.isDirectory() === true) return collectDirectory(path, files);
   throw new MusterError('NOT_FOUND', `there is no directory ${escapeLine(path)}`);
 }
 
-async function readArchive(path: string): Promise<readonly PluginFile[]> {
-  const files = new PluginFileCollector(path);
+async function readArchive(path: string, files: PluginFileCollector): Promise<void> {
   const { size } = statSync(path);
   if (size > PLUGIN_LIMITS.totalBytes) {
     throw files.refuse(`it is larger than ${PLUGIN_LIMITS.totalBytes / 1024 / 1024} MB`);
   }
   readTar(await unzipArchive(readFileSync(path), files), files);
-  return files.list();
 }
 
-/** Lets the user's npm download a package without running its scripts. */
+/** Lets the user's npm download a package without running its scripts. Returns the path of the archive. */
 async function fetchPackage(
   source: Extract<PluginSource, { readonly kind: 'npm' }>,
   scratch: string,
   { environment, project, signal }: FetchFilesOptions,
-): Promise<readonly PluginFile[]> {
+): Promise<string> {
   const npm = findTrustedProgram('npm', environment['PATH'] ?? '', [project]);
   if (npm === undefined)
     throw new MusterError('NOT_FOUND', 'npm is not installed: install it first');
@@ -117,7 +123,7 @@ async function fetchPackage(
     signal,
   });
   const archive = failure === null ? readdirSync(scratch).find(isArchiveName) : undefined;
-  if (archive !== undefined) return await readArchive(join(scratch, archive));
+  if (archive !== undefined) return join(scratch, archive);
   throw new MusterError(
     'PROVIDER_ERROR',
     `npm could not download ${describeSource(source)}: ${failure ?? 'it has written no archive'}`,

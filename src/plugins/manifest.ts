@@ -21,8 +21,10 @@ export interface DeclaredParts {
   readonly agents: readonly string[] | null;
   /** The paths of commands in place of the usual directory. Null if the manifest names none. */
   readonly commands: readonly string[] | null;
-  /** The paths of skills in addition to the usual directory. Null if the manifest names none. */
+  /** The paths of skills. Null if the manifest names none. */
   readonly skills: readonly string[] | null;
+  /** Whether the skills in the usual directory count, too. */
+  readonly hasUsualSkills: boolean;
   readonly hooks: readonly DeclaredEntries[];
   readonly mcpServers: readonly DeclaredEntries[];
   readonly lspServers: readonly DeclaredEntries[];
@@ -94,6 +96,8 @@ export function readClaudeFields(value: JsonObject, file: string): ManifestReadi
     agents: readPaths(value, 'agents', problems),
     commands: readCommandPaths(value, problems),
     skills: readPaths(value, 'skills', problems),
+    // Such an entry may name some of the skills in a directory that it shares with other entries.
+    hasUsualSkills: value['skills'] === undefined || value['strict'] !== false,
     hooks: readEntries(value, 'hooks', problems),
     mcpServers: readEntries(value, 'mcpServers', problems),
     lspServers: readEntries(value, 'lspServers', problems),
@@ -121,6 +125,7 @@ export function readGeminiManifest(text: string): ManifestReading {
     agents: null,
     commands: null,
     skills: null,
+    hasUsualSkills: true,
     hooks: [],
     mcpServers: readEntries(value, 'mcpServers', problems),
     lspServers: [],

@@ -17,7 +17,7 @@ const MAX_DESCRIPTION = 1_000;
 const MARKETPLACE_FIELDS = new Set(
   listNames(`
     $schema name version description owner metadata plugins homepage
-    forceRemoveDeletedPlugins allowCrossMarketplaceDependenciesOn
+    forceRemoveDeletedPlugins renames allowCrossMarketplaceDependenciesOn
   `),
 );
 

@@ -13,9 +13,9 @@ import { errorMessage, MusterError, systemErrorCode } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { readDirectoryEntries } from '../sys/files/path-lookup.ts';
 import { PLUGINS_DIRECTORY } from '../trust/state-directory.ts';
-import { hashPluginFiles, type PluginFile } from './plugin-files.ts';
+import { hashPluginFiles, PluginFileCollector, type PluginFile } from './plugin-files.ts';
 import { pluginId, type PluginRecord } from './plugin-records.ts';
-import { readPluginDirectory } from './read-directory.ts';
+import { collectDirectory } from './read-directory.ts';
 
 type CopyName = Pick<PluginRecord, 'name' | 'marketplace' | 'hash'>;
 
@@ -47,8 +47,11 @@ export class PluginCopies {
     const root = this.rootOf(record);
     if (!existsSync(root)) return 'its files are missing';
     try {
-      const files = readPluginDirectory(root);
-      return hashPluginFiles(files) === record.hash ? files : 'its files have changed since then';
+      const files = new PluginFileCollector(root);
+      collectDirectory(root, files);
+      const isApproved =
+        files.leftOut.length === 0 && hashPluginFiles(files.list()) === record.hash;
+      return isApproved ? files.list() : 'its files have changed since then';
     } catch (thrown) {
       if (!(thrown instanceof MusterError)) throw thrown;
       return `its files have changed since then (${thrown.message})`;

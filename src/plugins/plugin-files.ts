@@ -31,6 +31,7 @@ export class PluginFileCollector {
   /** The source of the files, for messages. */
   readonly #source: string;
   readonly #files: PluginFile[] = [];
+  readonly #leftOut: string[] = [];
   /** The paths without the differences that some file systems ignore. */
   readonly #folded = new Map<string, string>();
   #totalBytes = 0;
@@ -43,7 +44,7 @@ export class PluginFileCollector {
   check(path: string, size: number): void {
     this.#checkPath(path);
     const { files, fileBytes, totalBytes } = PLUGIN_LIMITS;
-    if (this.#files.length >= files) {
+    if (this.#files.length + this.#leftOut.length >= files) {
       throw this.#limit(`it has more than ${files} files`);
     }
     if (size > fileBytes) {
@@ -66,6 +67,17 @@ export class PluginFileCollector {
     this.#folded.set(folded, file.path);
     this.#totalBytes += file.bytes.length;
     this.#files.push(file);
+  }
+
+  /** Notes that a link is not part of the plugin. Many repositories have links that no agent needs. */
+  leaveOut(path: string): void {
+    this.check(path, 0);
+    this.#leftOut.push(path);
+  }
+
+  /** The paths of the links that are left out, in any order. */
+  get leftOut(): readonly string[] {
+    return this.#leftOut;
   }
 
   /** Returns the files, sorted by path. */

@@ -2,17 +2,16 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, type Dirent } f
 import { join } from 'node:path';
 import { errorMessage, MusterError, systemErrorCode } from '../base/errors.ts';
 import { readWithLimit } from '../sys/files/read-at-most.ts';
-import { PLUGIN_LIMITS, type PluginFile, PluginFileCollector } from './plugin-files.ts';
+import { PLUGIN_LIMITS, type PluginFile, type PluginFileCollector } from './plugin-files.ts';
 
 const ANY_EXECUTE_BIT = 0o111;
 const MAX_DIRECTORIES = 5_000;
 
 /**
- * Reads all files of a plugin in a directory (absolute), except `.git`. Throws MusterError for a link, for anything else
- * that no plugin may have, and for a limit that is reached.
+ * Reads all files in a directory (absolute), except `.git`. Links are left out. Throws MusterError for anything else that
+ * no plugin may have, and for a limit that is reached.
  */
-export function readPluginDirectory(root: string): readonly PluginFile[] {
-  const files = new PluginFileCollector(root);
+export function collectDirectory(root: string, files: PluginFileCollector): void {
   const directories = [''];
   for (let index = 0; index < directories.length; index += 1) {
     const below = directories[index] ?? '';
@@ -26,10 +25,10 @@ export function readPluginDirectory(root: string): readonly PluginFile[] {
         files.check(path, 0);
         directories.push(path);
       } else if (entry.isFile()) files.add(readFile(root, path, files));
-      else throw files.refuse(`${path} is ${entry.isSymbolicLink() ? 'a link' : 'not a file'}`);
+      else if (entry.isSymbolicLink()) files.leaveOut(path);
+      else throw files.refuse(`${path} is not a file`);
     }
   }
-  return files.list();
 }
 
 function listEntries(root: string, path: string, files: PluginFileCollector): readonly Dirent[] {

@@ -121,6 +121,7 @@ function addEntry(own: ManifestReading, entry: MarketplaceEntry | null): Manifes
         agents: joinPaths(declared.agents, more.agents),
         commands: joinPaths(declared.commands, more.commands),
         skills: joinPaths(declared.skills, more.skills),
+        hasUsualSkills: true,
         hooks: [...declared.hooks, ...more.hooks],
         mcpServers: [...declared.mcpServers, ...more.mcpServers],
         lspServers: [...declared.lspServers, ...more.lspServers],
@@ -163,7 +164,10 @@ function listParts(
     });
   const usual = (path: string): readonly string[] =>
     listPluginFilesBelow(files, path).length > 0 ? [path] : [];
-  const ownSkills = [...usual(PLACES.skills), ...existing(declared.skills ?? [], 'skills')];
+  const ownSkills = [
+    ...(declared.hasUsualSkills ? usual(PLACES.skills) : []),
+    ...existing(declared.skills ?? [], 'skills'),
+  ];
   const hasRootSkill = ownSkills.length === 0 && declared.skills === null;
   const entries = (field: 'hooks' | 'mcpServers' | 'lspServers'): readonly PluginEntries[] => {
     const isRead = format === 'claude' || field === 'hooks';

@@ -151,7 +151,7 @@ describe.concurrent('plugins', () => {
         '  prompt: 1 line; read them in the file',
         'skill kit:style: The house style. (skills/style/SKILL.md)',
         '  instructions that the model follows: 1 line; read them in the file',
-        'command /kit:ship: Ships it. (commands/ship.md)',
+        'command ship: Ships it. (commands/ship.md)',
         '  allowed-tools: Bash(git:*) (grants nothing)',
         '  runs in a shell: git status',
         'hook PreToolUse (Bash): runs in the sandbox ${CLAUDE_PLUGIN_ROOT}/check.sh',
@@ -458,7 +458,7 @@ describe.concurrent('sources of plugins', () => {
     expect(effects).toEqual([
       'skill weather:clouds: Names clouds. (skills/clouds/SKILL.md)',
       '  instructions that the model follows: 1 line; read them in the file',
-      'command /weather:now: Looks up. (commands/sky/now.toml)',
+      'command now: Looks up. (commands/sky/now.toml)',
       '  runs in a shell: date',
       'server plugin:weather:sky: runs "node" "${CLAUDE_PLUGIN_ROOT}/server.js" in the sandbox',
       'server plugin:weather:sky: sets CLAUDE_PLUGIN_ROOT',

@@ -1,5 +1,12 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -35,6 +42,7 @@ describe('the copy of a plugin', () => {
       },
     ],
     ['a file was added', (root) => writeFileSync(join(root, 'c.md'), 'C')],
+    ['a link was added', (root) => symlinkSync('a/b.md', join(root, 'c.md'))],
     ['a file can be executed now', (root) => chmodSync(join(root, 'a/b.md'), 0o500)],
   ])('is not used if %s, and is written again', (_, change) => {
     using machine = new Machine();

@@ -2,11 +2,20 @@ import { spawnSync } from 'node:child_process';
 import { linkSync, symlinkSync, truncateSync, writeFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readPluginDirectory } from '../../src/plugins/read-directory.ts';
+import { PluginFileCollector } from '../../src/plugins/plugin-files.ts';
+import { collectDirectory } from '../../src/plugins/read-directory.ts';
 import { Machine } from './support.ts';
 
+function collect(directory: string): PluginFileCollector {
+  const files = new PluginFileCollector(directory);
+  collectDirectory(directory, files);
+  return files;
+}
+
 const read = (directory: string) =>
-  readPluginDirectory(directory).map(({ path, bytes }) => [path, bytes.toString()]);
+  collect(directory)
+    .list()
+    .map(({ path, bytes }) => [path, bytes.toString()]);
 
 it('reads all files of a directory except those of git', () => {
   using machine = new Machine();
@@ -24,8 +33,6 @@ it('reads all files of a directory except those of git', () => {
 });
 
 it.each<readonly [string, (directory: string) => void, string]>([
-  ['a link', (at) => symlinkSync('/etc/passwd', join(at, 'x')), 'x is a link'],
-  ['a link to a directory', (at) => symlinkSync('/etc', join(at, 'x')), 'x is a link'],
   ['a pipe', (at) => void spawnSync('mkfifo', [join(at, 'x')]), 'x is not a file'],
   [
     'a large file',
@@ -41,6 +48,24 @@ it.each<readonly [string, (directory: string) => void, string]>([
   const directory = machine.write('kit', { 'a.md': 'A' });
   spoil(directory);
   expect(() => read(directory)).toThrow(reason);
+});
+
+it('leaves links out, wherever they lead', () => {
+  using machine = new Machine();
+  const directory = machine.write('kit', { 'a.md': 'A' });
+  for (const [name, target] of [
+    ['file', '/etc/passwd'],
+    ['directory', '/etc'],
+    ['inside', 'a.md'],
+    ['broken', 'none'],
+  ] as const) {
+    symlinkSync(target, join(directory, name));
+  }
+  const files = collect(directory);
+  expect([files.list().map(({ path }) => path), files.leftOut.toSorted()]).toEqual([
+    ['a.md'],
+    ['broken', 'directory', 'file', 'inside'],
+  ]);
 });
 
 it('copies the content of a file with other names', () => {

@@ -277,6 +277,14 @@ describe('with an entry of a marketplace', () => {
     ]);
   });
 
+  it('has only the skills that the entry names if its manifest does not count', () => {
+    const files = { 'skills/a/SKILL.md': '', 'skills/b/SKILL.md': '' };
+    const fields = { name: 'kit', skills: ['./skills/a'] };
+    const skillsOf = (isStrict: boolean) =>
+      read(files, { ...ENTRY, fields: { ...fields, strict: isStrict }, isStrict }).parts.skills;
+    expect([skillsOf(false), skillsOf(true)]).toEqual([['skills/a'], ['skills', 'skills/a']]);
+  });
+
   it.each([
     ['has no manifest', true, { 'extra.md': '' }],
     ['has a manifest that does not count', false, { [MANIFEST]: { name: 'own' }, 'extra.md': '' }],

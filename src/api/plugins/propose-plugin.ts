@@ -83,12 +83,13 @@ async function propose(
   const list = openApprovalList(state, PLUGIN_RECORDS);
   const copies = new PluginCopies(approvalDirectory(state));
   const { environment, cwd: project } = state;
-  const { files, commit } = await fetchFiles(source, { environment, project, signal });
+  const { files, leftOut, commit } = await fetchFiles(source, { environment, project, signal });
   const plugin = readPlugin(files, { source: describeSource(source), entry });
   const { name, version, description, format } = plugin.manifest;
   const hash = hashPluginFiles(files);
   const id = pluginId({ name, marketplace });
   const before = list.all().find((each) => pluginId(each) === id);
+  const links = leftOut.map((path) => `! ${path}: it is a link and is not installed`);
   const effects = await describePlugin(plugin, files);
   const review: PluginReview = {
     id,
@@ -102,7 +103,7 @@ async function propose(
     bytes: files.reduce((sum, { bytes }) => sum + bytes.length, 0),
     state:
       before === undefined ? 'new' : isApproved(before, { hash, entry }) ? 'installed' : 'changed',
-    effects,
+    effects: [...effects, ...links],
     difference:
       before === undefined ? null : await compareWithInstalled(before, copies, { files, effects }),
   };

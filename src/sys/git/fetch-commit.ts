@@ -22,6 +22,8 @@ export interface RemoteCommit {
 export interface CommitVisitor {
   /** Called before a file is read. Throws to end the reading. */
   check(path: string, size: number): void;
+  /** Called for a link, which is not read. */
+  leaveOut(path: string): void;
   /** Receives a file. */
   add(file: {
     readonly path: string;
@@ -97,7 +99,10 @@ export async function fetchCommit(
       const [, mode = '', type, id = '', size = '', path = ''] = TREE_ENTRY.exec(line) ?? [];
       // A submodule is a commit of another repository.
       if (type === 'commit') continue;
-      if (mode === '120000') throw visitor.refuse(`${path} is a link`);
+      if (mode === '120000') {
+        visitor.leaveOut(path);
+        continue;
+      }
       if (type !== 'blob') throw visitor.refuse(`${path} is not a file`);
       visitor.check(path, Number(size));
       // oxlint-disable-next-line no-await-in-loop -- the reader reads one object at a time
