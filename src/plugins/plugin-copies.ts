@@ -87,8 +87,9 @@ export class PluginCopies {
   /** Removes the copies of a plugin except those with these hashes. */
   removeOthers(record: Omit<CopyName, 'hash'>, keptHashes: readonly string[]): void {
     const directory = join(this.directory, pluginId(record));
+    const kept = keptHashes.map(toDirectoryName);
     for (const { name } of readDirectoryEntries(directory)) {
-      if (!keptHashes.includes(name) && !name.startsWith(DRAFT_PREFIX)) {
+      if (!kept.includes(name) && !name.startsWith(DRAFT_PREFIX)) {
         removeDirectory(join(directory, name));
       }
     }
@@ -105,7 +106,7 @@ export class PluginCopies {
   }
 
   #directoryOf(record: CopyName): string {
-    return join(this.directory, pluginId(record), record.hash);
+    return join(this.directory, pluginId(record), toDirectoryName(record.hash));
   }
 
   #rename(draft: string, target: string, record: CopyName): void {
@@ -121,6 +122,11 @@ export class PluginCopies {
     }
     syncDirectory(dirname(target));
   }
+}
+
+/** Returns the name of the directory of a copy. It is short, because the paths of skills stand in prompts. */
+function toDirectoryName(hash: string): string {
+  return hash.slice(0, 16);
 }
 
 function writeFile(root: string, { path, bytes, isExecutable }: PluginFile): void {
