@@ -23,7 +23,8 @@ describe('docs/plugins.md', () => {
       const steady = output
         .replaceAll(sandbox.workspace, '/home/you/shop')
         .replaceAll(/[0-9a-f]{64}/g, 'HASH');
-      expectShown(steady, shown);
+      if (shown.length === 0) expect(steady).toBe('');
+      else expectShown(steady, shown);
     }
   });
 
