@@ -87,9 +87,9 @@ export class PluginCopies {
   /** Removes the copies of a plugin except those with these hashes. */
   removeOthers(record: Omit<CopyName, 'hash'>, keptHashes: readonly string[]): void {
     const directory = join(this.directory, pluginId(record));
-    const kept = keptHashes.map(toDirectoryName);
+    const kept = new Set(keptHashes.map(toDirectoryName));
     for (const { name } of readDirectoryEntries(directory)) {
-      if (!kept.includes(name) && !name.startsWith(DRAFT_PREFIX)) {
+      if (!kept.has(name) && !name.startsWith(DRAFT_PREFIX)) {
         removeDirectory(join(directory, name));
       }
     }

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { MusterError } from '../../base/errors.ts';
-import { quoteForShell } from '../../base/text.ts';
+import { listNames, quoteForShell } from '../../base/text.ts';
 import type { Environment } from '../env.ts';
 import { findTrustedProgram } from '../processes/find-program.ts';
 import { buildNetworkEnvironment } from '../processes/command-environment.ts';
@@ -50,8 +50,13 @@ const COMMAND_TIMEOUT_MS = 30_000;
 const MAX_FILE_BLOCKS = 2 * 1024 * 1024;
 const MAX_LIST_BYTES = 32 * 1024 * 1024;
 
-/** Variables of the user with which git reaches servers as usual. */
-const KEPT_VARIABLES = ['HOME', 'XDG_CONFIG_HOME', 'PATH', 'SSH_AUTH_SOCK', 'TMPDIR', 'USER'];
+/**
+ * Variables of the user with which git reaches servers as usual. Without a terminal and SSH_ASKPASS, ssh asks nothing and
+ * fails instead.
+ */
+const KEPT_VARIABLES = listNames(
+  'HOME XDG_CONFIG_HOME PATH SSH_AUTH_SOCK GIT_SSH GIT_SSH_COMMAND TMPDIR USER',
+);
 
 const TREE_ENTRY = /^(\d{6}) (blob|tree|commit) ([0-9a-f]{40,64}) +(\d+|-)\t(.*)$/s;
 
@@ -127,8 +132,6 @@ function buildFetchEnvironment(own: Environment): Environment {
     ...buildGitEnvironment({ access: 'read-only', confined: false }),
     GIT_ALLOW_PROTOCOL: 'https:ssh:file',
     GIT_NO_REPLACE_OBJECTS: '1',
-    // Nobody can answer the questions of ssh.
-    GIT_SSH_COMMAND: 'ssh -oBatchMode=yes',
     LC_ALL: 'C',
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -16,6 +16,8 @@ import {
   setPluginState,
   showMarketplace,
 } from '../../../src/api/plugins/plugin-commands.ts';
+import { AGENTS } from '../../../src/agents/kinds.ts';
+import { openLive } from '../../agents/loader/support.ts';
 import { findServers } from '../../../src/api/mcp/find-servers.ts';
 import { listPluginParts, loadPlugins } from '../../../src/api/setup/plugins.ts';
 import { TRUST_NOTHING } from '../../../src/sys/files/project-file.ts';
@@ -167,6 +169,38 @@ describe('an active plugin', () => {
         `no plugin is used: ${join(machine.data, 'plugins.json')} is damaged (entry 1 is not a valid plugin), so nothing in it applies: move it away, then install your plugins again`,
       ],
     ]);
+  });
+});
+
+describe('a running conversation', () => {
+  it('notices that a plugin is switched off and on, and does not use files that have changed', async () => {
+    using machine = new Machine();
+    const agent = '---\nname: helper\ndescription: Helps.\n---\nHelp.\n';
+    await install(machine, machine.write('kit', { ...KIT, 'agents/helper.md': agent }));
+    const problems: string[] = [];
+    const onProblem = (problem: string): void => void problems.push(problem);
+    const { cwd, environment } = machine.state;
+    const live = await openLive(AGENTS, {
+      cwd,
+      environment,
+      dependsOn: [join(machine.data, 'plugins.json')],
+      currentPlugins: async () => (await loadPlugins({ ...machine.state, onProblem })).definitions,
+    });
+    const check = async () => [
+      await live.check(),
+      live.current().some(({ name }) => name === 'kit:helper'),
+    ];
+    expect(await check()).toEqual(['unchanged', true]);
+    setPluginState('kit', machine.state, { isEnabled: false });
+    expect(await check()).toEqual(['reloaded', false]);
+    setPluginState('kit', machine.state, { isEnabled: true });
+    expect(await check()).toEqual(['reloaded', true]);
+    const [{ directory } = { directory: '' }] = listPlugins(machine.state);
+    const path = join(directory, 'agents/helper.md');
+    chmodSync(path, 0o600);
+    writeFileSync(path, agent.replace('Help.', 'Harm.'));
+    expect(await check()).toEqual(['reloaded', false]);
+    expect(problems).toEqual([expect.stringContaining('its files have changed since then')]);
   });
 });
 
