@@ -18,6 +18,7 @@ import {
 } from '../../../src/api/plugins/plugin-commands.ts';
 import { AGENTS } from '../../../src/agents/kinds.ts';
 import { openLive } from '../../agents/loader/support.ts';
+import { describeTarget } from '../../../src/api/mcp/describe-target.ts';
 import { findServers } from '../../../src/api/mcp/find-servers.ts';
 import { listPluginParts, loadPlugins } from '../../../src/api/setup/plugins.ts';
 import { TRUST_NOTHING } from '../../../src/sys/files/project-file.ts';
@@ -136,6 +137,9 @@ describe('an active plugin', () => {
         },
         sandbox: null,
       },
+    ]);
+    expect(found.entries.map(describeTarget)).toEqual([
+      '${CLAUDE_PLUGIN_ROOT}/db --port ${PORT:-1}',
     ]);
     expect(found.problems.map(({ server, field }) => [server, field])).toEqual([
       ['plugin:kit:db', 'sandbox'],
