@@ -148,6 +148,14 @@ describe('an active plugin', () => {
     ]);
   });
 
+  it('is the only one whose directory is shortened in lists of servers', () => {
+    const env = { CLAUDE_PLUGIN_ROOT: '/bin/evil' };
+    const transport = { type: 'stdio', command: '/bin/evil', args: [], env, cwd: null } as const;
+    expect(describeTarget({ transport, origin: { scope: 'project', file: '.mcp.json' } })).toBe(
+      '/bin/evil',
+    );
+  });
+
   it('is not active while it is switched off, or if its data directory lies in the project', async () => {
     using machine = new Machine();
     await install(machine, machine.write('kit', KIT));
