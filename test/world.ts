@@ -25,7 +25,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   definitions: [
     'test/e2e/{agent-fields,agent-grants,agents-explain,choosing-agents}.test.ts',
     'test/e2e/{completion-offers,context-files,mcp-definitions,memory}.test.ts',
-    'test/e2e/{named-files,schema,skills,sources,templates,trust}.test.ts',
+    'test/e2e/{named-files,plugins,schema,skills,sources,templates,trust}.test.ts',
   ],
   /** Tasks of the built program: budgets, questions, summaries, damaged logs, replay, and commands that show tasks. */
   tasks: [

@@ -7,11 +7,19 @@ import type { TemplateDefinition } from '../protocol/template.ts';
 import { TOOL_NAMES } from '../protocol/tool-names.ts';
 import { isInside } from '../base/path-inside.ts';
 import { loadBuiltinAgents, readBuiltinFiles } from './builtin.ts';
-import { claude, gen, muster, subagent, AGENT_VENDORS, OTHER_VENDORS } from './formats/vendors.ts';
 import {
+  claude,
+  gemini,
+  gen,
+  muster,
+  subagent,
+  AGENT_VENDORS,
+  OTHER_VENDORS,
+} from './formats/vendors.ts';
+import {
+  type DefinitionFile,
   type DefinitionKind,
   type SearchPath,
-  type InstalledPlugin,
   configLocations,
   defineFormat,
   vendorLocations,
@@ -19,6 +27,7 @@ import {
   type DefinitionFormat,
   type Locations,
 } from './loader/format.ts';
+import type { InstalledPlugin } from './loader/search-context.ts';
 import type { FoundFile, SkippedPath } from './loader/walk.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -37,7 +46,7 @@ export const AGENTS: DefinitionKind<AgentDefinition> = {
   projectOrder: 'format',
   maxTotalBytes: 256 * MEGABYTE,
   ownsFolder: false,
-  pluginFormat: claudePluginFormat,
+  pluginFormat: agentPluginFormat,
   pathOf: ({ origin }) => origin.path,
   loadBuiltins: loadBuiltinAgents,
   merge: mergeLayers,
@@ -62,7 +71,7 @@ export const SKILLS: DefinitionKind<SkillDefinition> = {
   projectOrder: 'directory',
   maxTotalBytes: 64 * MEGABYTE,
   ownsFolder: true,
-  pluginFormat: ({ name }) => skillFormat('claude', { project: [], user: () => [] }, name),
+  pluginFormat: skillPluginFormat,
   checkFile: checkSkillFolder,
   pathOf: ({ path }) => path,
   loadBuiltins: async () => [],
@@ -88,6 +97,19 @@ function skillFormat(
       return { read: (file) => readSkill(file, plugin) };
     },
   });
+}
+
+/** Returns the format of the skills of a plugin, whose names have the form `PLUGIN:SKILL`. */
+function skillPluginFormat(plugin: InstalledPlugin): DefinitionFormat<SkillDefinition> {
+  const { name, vendor } = plugin;
+  const format = skillFormat(vendor, { project: [], user: () => [] }, name);
+  return { ...format, read: (file) => format.read(insertPluginRoot(file, plugin)) };
+}
+
+/** Replaces the variables that stand for the directory of the plugin, in the text of one of its files. */
+function insertPluginRoot(file: DefinitionFile, { root }: InstalledPlugin): DefinitionFile {
+  const text = file.text.replaceAll(/\$\{(?:CLAUDE_PLUGIN_ROOT|extensionPath)\}/g, () => root);
+  return { ...file, text };
 }
 
 /**
@@ -168,15 +190,16 @@ async function loadBuiltinTemplates(): Promise<readonly TemplateDefinition[]> {
 }
 
 /**
- * Returns the format of the agents of a plugin. It is Claude Code's format, but names have the form
+ * Returns the format of the agents of a plugin. It is the format of the plugin's vendor, but names have the form
  * `PLUGIN:FOLDER:NAME`, and a plugin's agent cannot request a mode.
  */
-function claudePluginFormat(plugin: InstalledPlugin): DefinitionFormat {
+function agentPluginFormat(plugin: InstalledPlugin): DefinitionFormat {
+  const { agents } = { claude, gemini }[plugin.vendor];
   return {
-    ...claude.agents,
+    ...agents,
     locations: { project: [], user: () => [] },
     async read(file) {
-      const { items, problems } = await claude.agents.read(file);
+      const { items, problems } = await agents.read(insertPluginRoot(file, plugin));
       return { items: items.map((agent) => toPluginAgent(agent, plugin)), problems };
     },
   };

@@ -56,6 +56,12 @@ export type { FoundServer, ServerImport } from './mcp/import-servers.ts';
 export type { ServerState, ServerStatus } from './mcp/server-status.ts';
 export type { ServerReport, ServerRow, ServerTest } from './mcp/manage-servers.ts';
 
+/** Loads the commands about plugins and marketplaces. */
+export const loadPluginCommands = () => import('./plugins/plugin-commands.ts');
+export type { MarketplaceDetails, MarketplaceRow } from './plugins/manage-marketplaces.ts';
+export type { PluginDetails, PluginRow } from './plugins/manage-plugins.ts';
+export type { PluginProposal, PluginReview } from './plugins/propose-plugin.ts';
+
 export type { RuleChange } from '../engine/permissions/change-rules.ts';
 export type { RuleInForce, TaskRules } from './session/conversation-rules.ts';
 export type { QuestionAnswer } from '../engine/engine-requests.ts';

@@ -37,24 +37,27 @@ const OTHER_PROTOCOL = {
   noEquivalent: 'its hooks read other fields and answer in another format: write them anew',
 } as const;
 
+/** The hooks of Gemini CLI, also in its extensions. */
+export const GEMINI_HOOKS: HookProduct = {
+  ...SAME_FORMAT,
+  name: 'Gemini CLI',
+  userFiles: ['.gemini/settings.json'],
+  projectFiles: ['.gemini/settings.json'],
+  events: {
+    BeforeTool: 'PreToolUse',
+    AfterTool: 'PostToolUse',
+    BeforeAgent: 'UserPromptSubmit',
+    AfterAgent: 'Stop',
+    PreCompress: 'PreCompact',
+  },
+  timeoutUnitMs: 1,
+  projectVariable: 'GEMINI_PROJECT_DIR',
+  note: 'the scripts get the tools and arguments of Muster, such as Bash instead of run_shell_command: check what they compare',
+};
+
 /** The products whose hooks can be found. Each format is that of the product's documentation. */
 export const HOOK_PRODUCTS: readonly HookProduct[] = [
-  {
-    ...SAME_FORMAT,
-    name: 'Gemini CLI',
-    userFiles: ['.gemini/settings.json'],
-    projectFiles: ['.gemini/settings.json'],
-    events: {
-      BeforeTool: 'PreToolUse',
-      AfterTool: 'PostToolUse',
-      BeforeAgent: 'UserPromptSubmit',
-      AfterAgent: 'Stop',
-      PreCompress: 'PreCompact',
-    },
-    timeoutUnitMs: 1,
-    projectVariable: 'GEMINI_PROJECT_DIR',
-    note: 'the scripts get the tools and arguments of Muster, such as Bash instead of run_shell_command: check what they compare',
-  },
+  GEMINI_HOOKS,
   {
     ...SAME_FORMAT,
     name: 'Factory Droid',

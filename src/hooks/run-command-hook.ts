@@ -79,7 +79,7 @@ export async function runCommandHook(
   }
   const confine = confinement === 'unconfined' ? null : confinement;
   const command: HookCommand = {
-    argv: buildArguments(run.action, settings.projectDirectory),
+    argv: buildArguments(run, settings.projectDirectory),
     cwd: task.cwd,
     env: buildHookEnvironment(run, settings, { isConfined: confine !== null }),
   };
@@ -97,12 +97,14 @@ export async function runCommandHook(
 
 /** Only a start without a shell needs the name of the directory filled in: a shell reads it from the environment. */
 function buildArguments(
-  { command, args }: CommandAction,
+  { action: { command, args }, source: { pluginRoot } }: CommandHookRun,
   projectDirectory: string,
 ): HookCommand['argv'] {
   if (args === undefined) return [...findShell(), '-c', command];
   const fill = (text: string): string =>
-    text.replaceAll('${CLAUDE_PROJECT_DIR}', () => projectDirectory);
+    text
+      .replaceAll('${CLAUDE_PROJECT_DIR}', () => projectDirectory)
+      .replaceAll('${CLAUDE_PLUGIN_ROOT}', (variable) => pluginRoot ?? variable);
   return [fill(command), ...args.map(fill)];
 }
 
@@ -130,6 +132,7 @@ function buildHookEnvironment(
     ...base,
     CLAUDE_PROJECT_DIR: projectDirectory,
     MUSTER_PROJECT_DIR: projectDirectory,
+    ...(source.pluginRoot === undefined ? {} : { CLAUDE_PLUGIN_ROOT: source.pluginRoot }),
     [TASK_VARIABLE]: task.id,
   };
 }

@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
-import { LANGUAGES, type LanguageRow } from './server-table.ts';
+import type { JsonObject } from '../base/json.ts';
+import { LANGUAGES, type LanguageRow, type ServerProgramRow } from './server-table.ts';
 
 /** A configured server: `python=pylsp`, or `.zig=zls` for a language that Muster does not know. */
 const ENTRY = /^(?<key>\.?[\w+#-]+)=(?<command>\S.*)$/;
@@ -26,4 +27,58 @@ export function addConfiguredServers(entries: readonly string[]): readonly Langu
     return [{ language: name, endings, rootMarkers: ['.'], root: 'workspace', servers }];
   });
   return [...configured, ...LANGUAGES];
+}
+
+/** A language server of a plugin. */
+export interface PluginServerRow {
+  /** The name of the server in its plugin. */
+  readonly name: string;
+  /** A name that is searched in PATH, or an absolute path. */
+  readonly program: string;
+  readonly args: readonly string[];
+  /** The endings of its files, each with the language id of the protocol. */
+  readonly endings: Readonly<Record<string, string>>;
+  readonly initializationOptions: JsonObject | null;
+  readonly settings: JsonObject | null;
+}
+
+/**
+ * Returns the languages with the servers of plugins: after the other servers of a language, so that one of them serves the
+ * language if it is installed, and for further languages.
+ */
+export function addPluginServers(
+  servers: readonly PluginServerRow[],
+  languages: readonly LanguageRow[],
+): readonly LanguageRow[] {
+  return servers.reduce(addPluginServer, languages);
+}
+
+function addPluginServer(
+  languages: readonly LanguageRow[],
+  { name, program, args, endings, initializationOptions, settings }: PluginServerRow,
+): readonly LanguageRow[] {
+  const server: ServerProgramRow = {
+    program,
+    args,
+    needsFileEvents: true,
+    ...(initializationOptions === null ? {} : { initializationOptions }),
+    ...(settings === null ? {} : { settings }),
+  };
+  const serves = (row: LanguageRow): boolean =>
+    Object.keys(endings).some((ending) => Object.hasOwn(row.endings, ending));
+  const extended = languages.map((row) =>
+    serves(row) ? { ...row, servers: [...row.servers, server] } : row,
+  );
+  const others = Object.entries(endings).filter(([ending]) => {
+    return !languages.some((row) => Object.hasOwn(row.endings, ending));
+  });
+  if (others.length === 0) return extended;
+  const row: LanguageRow = {
+    language: name,
+    endings: Object.fromEntries(others),
+    rootMarkers: ['.'],
+    root: 'workspace',
+    servers: [server],
+  };
+  return [...extended, row];
 }

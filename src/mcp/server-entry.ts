@@ -54,6 +54,8 @@ export interface McpServerOrigin {
   readonly file: string;
   /** The name of the agent definition that contains the entry. Default: none. */
   readonly definition?: string;
+  /** The name of the plugin that contains the entry, which is then treated as that of a project. Default: none. */
+  readonly plugin?: string;
 }
 
 /** The tools of a server that Muster offers. */

@@ -21,9 +21,11 @@ export type HookEventName = (typeof HOOK_EVENTS)[number];
 
 /** The origin of a hook. Only hooks of the user's own settings may allow a call. */
 export interface HookSource {
-  readonly kind: 'user' | 'project' | 'agent' | 'skill';
+  readonly kind: 'user' | 'project' | 'agent' | 'skill' | 'plugin';
   /** The path of the file, for people. */
   readonly where: string;
+  /** The directory of the plugin to which the file belongs. Absolute. Absent for other files. */
+  readonly pluginRoot?: string;
 }
 
 /** The task about which hooks are told. */

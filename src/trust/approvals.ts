@@ -12,6 +12,7 @@ import { isAnswerFor, SAVED_ANSWERS, type SavedAnswer } from './saved-answers.ts
 import { savedModeName, SAVED_MODES, type SavedMode } from './saved-modes.ts';
 import type { StateOptions } from './state-directory.ts';
 import type { StateList } from '../store/state/state-list.ts';
+import { listProjectPlugins, type ProjectPluginSettings } from './plugin-settings.ts';
 import { openApprovalList } from './approval-list.ts';
 import { hashReview, POSTPONED_REVIEWS, type PostponedReview } from './postponed-reviews.ts';
 import { settingsEffects, type FileEffects, memoryEffects } from './file-effects.ts';
@@ -36,6 +37,8 @@ export interface TrustListing {
   readonly answers: readonly SavedAnswer[];
   /** The modes that the user has approved for agents. They apply in every project. */
   readonly modes: readonly SavedMode[];
+  /** The plugins and marketplaces that settings files of the project name, without an effect. */
+  readonly plugins: readonly ProjectPluginSettings[];
 }
 
 /** A proposal to approve the present content of a file. An approval does not extend to later changes of the file. */
@@ -82,6 +85,7 @@ export class Approvals {
         .all()
         .filter((each) => isAnswerFor(each, this.project)),
       modes: this.#modes().all(),
+      plugins: listProjectPlugins(this.#options.cwd, this.#options.home),
     };
   }
 

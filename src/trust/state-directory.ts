@@ -4,6 +4,11 @@ import { isInside } from '../base/path-inside.ts';
 import { projectRoot } from '../sys/files/project-directories.ts';
 import { resolveInRoots } from '../sys/files/real-path.ts';
 
+/** The name of the file with the installed plugins in the state directory. Without it, there are none. */
+export const PLUGINS_FILE = 'plugins.json';
+/** The name of the directory with the copies of plugins in the state directory. */
+export const PLUGINS_DIRECTORY = 'plugins';
+
 /** The options that decide where the state directory is. */
 export interface StateOptions extends UserEnvironment {
   /** The working directory: absolute, and without links. */

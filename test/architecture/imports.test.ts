@@ -90,7 +90,20 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'sys',
     'base',
   ],
+  plugins: [
+    'trust',
+    'config',
+    'agents',
+    'store',
+    'mcp',
+    'languages',
+    'hooks',
+    'protocol',
+    'sys',
+    'base',
+  ],
   api: [
+    'plugins',
     'hooks',
     'acceptance',
     'trust',
@@ -177,6 +190,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   api: [
     'setup',
+    'plugins',
     'mcp',
     'context',
     'agents',

@@ -39,6 +39,16 @@ it.each([
   expect(loadedFiles(...argv)).toEqual(expected);
 });
 
+it.each([
+  ['agents', 'list'],
+  ['mcp', 'list'],
+  ['-p', 'Where is x?', '--model', 'offline'],
+])('muster %s loads no code of plugins if none was ever installed', (...argv) => {
+  const loaded = loadedFiles(...argv);
+  expect(loaded).toContain('muster');
+  expect(loaded.filter((name) => name.includes('plugin'))).toEqual([]);
+});
+
 /** What the program meets on a Node that lacks what it is built on. */
 const OLD_NODE = `data:text/javascript,${encodeURIComponent(`
   delete process.getBuiltinModule;

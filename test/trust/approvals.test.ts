@@ -88,6 +88,20 @@ describe('a project', () => {
     expect(await acting(other)).toEqual(NOTHING);
   });
 
+  it('lists the plugins and marketplaces that its settings name, which do nothing', async () => {
+    const settings = {
+      enabledPlugins: { 'kit@team': true, 'off@team': false },
+      extraKnownMarketplaces: { team: { source: { source: 'github', repo: 'team/plugins' } } },
+    };
+    using project = new Project({ [SETTINGS]: JSON.stringify(settings) });
+    const { plugins } = await project.approvals().list();
+    expect(plugins).toEqual([
+      { path: join(project.repo, SETTINGS), plugins: ['kit@team'], marketplaces: ['team'] },
+    ]);
+    await project.add();
+    expect(await acting(project)).toEqual(NOTHING);
+  });
+
   it('is listed with size, hash and the day of approval', async () => {
     using project = new Project({ [AGENT]: FILES[AGENT] ?? '' });
     const sha256 = createHash('sha256')
@@ -106,6 +120,7 @@ describe('a project', () => {
       effects: listed,
       answers: [],
       modes: [],
+      plugins: [],
     });
     expect(await project.approvals().list()).toEqual(
       of([{ ...file, state: 'new', trustedOn: null }], [effects]),

@@ -8,10 +8,9 @@ import {
   vendorLocations,
   type DefinitionFormat,
   type DefinitionKind,
-  type InstalledPlugin,
   type Locations,
 } from '../loader/format.ts';
-import { PRODUCT_HOMES } from '../loader/search-context.ts';
+import { PRODUCT_HOMES, type InstalledPlugin } from '../loader/search-context.ts';
 import type { CommandOrigin } from './read-command.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -73,17 +72,22 @@ function markdownFormat(
   });
 }
 
-function geminiFormat(): DefinitionFormat<SlashCommandDefinition> {
+function geminiFormat(
+  locations: Locations = {
+    ...vendorLocations('.gemini', 'commands', PRODUCT_HOMES.gemini),
+    extensions: (user) => join(PRODUCT_HOMES.gemini(user), 'extensions'),
+  },
+  plugin?: Pick<CommandOrigin, 'source' | 'pluginDirectory'>,
+): DefinitionFormat<SlashCommandDefinition> {
   return defineFormat({
     vendor: 'gemini',
-    locations: {
-      ...vendorLocations('.gemini', 'commands', PRODUCT_HOMES.gemini),
-      extensions: (user) => join(PRODUCT_HOMES.gemini(user), 'extensions'),
-    },
+    locations,
     accepts: isToml,
     loadReader: async () => {
       const { readTomlCommand } = await import('./read-command.ts');
-      return { read: (file) => readTomlCommand(file, { source: 'gemini', syntax: 'gemini' }) };
+      return {
+        read: (file) => readTomlCommand(file, { source: 'gemini', syntax: 'gemini', ...plugin }),
+      };
     },
   });
 }
@@ -103,7 +107,11 @@ function opencodeLocations(): Locations {
 function pluginCommandFormat({
   name,
   root,
+  vendor,
 }: InstalledPlugin): DefinitionFormat<SlashCommandDefinition> {
   const nowhere = { project: [], user: () => [] };
-  return markdownFormat('claude', 'claude', nowhere, { source: name, pluginDirectory: root });
+  const plugin = { source: name, pluginDirectory: root };
+  return vendor === 'gemini'
+    ? geminiFormat(nowhere, plugin)
+    : markdownFormat('claude', 'claude', nowhere, plugin);
 }

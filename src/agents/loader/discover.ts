@@ -11,7 +11,7 @@ import {
   readTextFile,
   type TextReading,
 } from './read-text.ts';
-import { createSearchContext, type SearchContext } from './search-context.ts';
+import { createSearchContext, type InstalledPlugin, type SearchContext } from './search-context.ts';
 
 /** The options of a search for definitions. */
 export interface DiscoverOptions<T> {
@@ -22,6 +22,8 @@ export interface DiscoverOptions<T> {
   readonly trust: ProjectTrust;
   /** Definitions that have precedence over all files. Default: none. */
   readonly session?: readonly T[];
+  /** The active plugins that were installed in Muster. Default: none. */
+  readonly plugins?: readonly InstalledPlugin[];
   /** The search context of `cwd`. Default: it is created. */
   readonly context?: SearchContext;
   /**
@@ -39,7 +41,8 @@ export async function discoverDefinitions<T extends { readonly name: string }>(
   kind: DefinitionKind<T>,
   options: DiscoverOptions<T>,
 ): Promise<DiscoveryResult<T>> {
-  const context = options.context ?? createSearchContext(options.cwd, options.environment);
+  const { cwd, environment, plugins } = options;
+  const context = options.context ?? createSearchContext(cwd, environment, plugins);
   return (await readListedFiles(kind, listDefinitionFiles(kind, context), options)).result;
 }
 

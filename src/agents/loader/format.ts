@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { AgentDefinition, AgentProblem, AgentScope } from '../../protocol/agent.ts';
-import type { UserDirectories } from './search-context.ts';
+import type { InstalledPlugin, UserDirectories } from './search-context.ts';
 import type { FoundFile, SkippedPath } from './walk.ts';
 
 /** A text file that may contain definitions. */
@@ -136,13 +136,6 @@ export function isToml(path: string): boolean {
 
 export function isYaml(path: string): boolean {
   return /\.ya?ml$/i.test(path);
-}
-
-/** A plugin of Claude Code that the user has installed and enabled. */
-export interface InstalledPlugin {
-  readonly name: string;
-  /** The absolute path of the plugin's directory. */
-  readonly root: string;
 }
 
 /** A directory that is searched with all its subdirectories, or a single file. It need not exist. */

@@ -6,7 +6,7 @@ import { readListedFiles, type DiscoverOptions, type ReadFiles } from './discove
 import type { DiscoveryResult } from './discovery-result.ts';
 import type { DefinitionKind } from './format.ts';
 import { listDefinitionFiles, type ListedFiles } from './list-files.ts';
-import { createSearchContext, type SearchContext } from './search-context.ts';
+import { createSearchContext, type InstalledPlugin, type SearchContext } from './search-context.ts';
 
 /** The minimum time between two checks of the files, because checking 2,000 files takes about 20 ms. */
 const CHECK_INTERVAL_MS = 2_000;
@@ -15,6 +15,8 @@ export interface LiveDefinitionsOptions<T> extends DiscoverOptions<T> {
   readonly context: SearchContext;
   /** Returns the present trust in the project's files, for a reload. */
   readonly currentTrust: () => ProjectTrust;
+  /** Returns the plugins that are active now, for a reload. */
+  readonly currentPlugins: () => Promise<readonly InstalledPlugin[]>;
   /** Other paths whose changes make a reload necessary. */
   readonly dependsOn: readonly string[];
   readonly clock: Clock;
@@ -36,6 +38,8 @@ export class LiveDefinitions<T extends { readonly name: string }> {
   readonly #kind: DefinitionKind<T>;
   readonly #options: LiveDefinitionsOptions<T>;
   #loaded: Loaded<T>;
+  /** The plugins whose files are loaded. */
+  #plugins: readonly InstalledPlugin[];
   #checkedAt: number;
   #runningCheck: Promise<void> | undefined;
 
@@ -47,6 +51,7 @@ export class LiveDefinitions<T extends { readonly name: string }> {
     this.#kind = kind;
     this.#options = options;
     this.#loaded = loaded;
+    this.#plugins = options.context.plugins;
     this.#checkedAt = options.clock.monotonic();
   }
 
@@ -73,18 +78,20 @@ export class LiveDefinitions<T extends { readonly name: string }> {
   }
 
   async #reload(): Promise<void> {
-    const { cwd, environment, clock, currentTrust, dependsOn, onReload, onError } = this.#options;
+    const { cwd, environment, clock, currentTrust, currentPlugins } = this.#options;
+    const { dependsOn, onReload, onError } = this.#options;
     const now = clock.monotonic();
     if (now - this.#checkedAt < CHECK_INTERVAL_MS) return;
     this.#checkedAt = now;
     try {
-      const context = createSearchContext(cwd, environment);
+      const context = createSearchContext(cwd, environment, this.#plugins);
       const listing = fingerprintListing(listDefinitionFiles(this.#kind, context));
       const { fingerprint, referencedFiles } = this.#loaded;
       if (combineFingerprints(listing, [...dependsOn, ...referencedFiles]) === fingerprint) return;
+      this.#plugins = await currentPlugins();
       this.#loaded = await load(this.#kind, {
         ...this.#options,
-        context: createSearchContext(cwd, environment),
+        context: createSearchContext(cwd, environment, this.#plugins),
         trust: currentTrust(),
       });
       onReload(this.current);

@@ -4,12 +4,13 @@ import { systemErrorCode } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { parseJsonLine } from '../../base/jsonl.ts';
 import { isInside } from '../../base/path-inside.ts';
-import type { DefinitionKind, InstalledPlugin, SearchPath, DefinitionFormat } from './format.ts';
+import type { DefinitionKind, SearchPath, DefinitionFormat } from './format.ts';
 import { readTextFile } from './read-text.ts';
 import {
   ownerOfDirectory,
   PRODUCT_HOMES,
   type PathCache,
+  type InstalledPlugin,
   type SearchContext,
 } from './search-context.ts';
 
@@ -17,46 +18,59 @@ import {
 const MAX_EXTENSIONS = 500;
 
 /**
- * Returns the search paths of installed software: of Claude Code's plugins first, then of other products' extensions.
+ * Returns the search paths of installed software: of Muster's own plugins first, then of Claude Code's plugins, then of
+ * other products' extensions.
  */
 export function pluginSearchPaths<T extends { readonly name: string }>(
   kind: DefinitionKind<T>,
   context: SearchContext,
 ): readonly SearchPath<T>[] {
   return [
-    ...listPluginPaths(kind, context),
+    ...context.plugins.flatMap((plugin) =>
+      createPluginPaths(kind, plugin, {
+        scope: 'plugin',
+        paths: plugin.paths?.[kind.folder] ?? [],
+      }),
+    ),
+    ...listClaudePaths(kind, context),
     ...kind.searchOrder
       .flat()
       .flatMap((format) => listExtensionPaths(format, kind.folder, context)),
   ];
 }
 
-function listPluginPaths<T extends { readonly name: string }>(
-  { pluginFormat, folder }: DefinitionKind<T>,
-  context: SearchContext,
+function createPluginPaths<T extends { readonly name: string }>(
+  { pluginFormat }: DefinitionKind<T>,
+  plugin: InstalledPlugin,
+  { scope, paths }: { readonly scope: 'plugin' | 'project'; readonly paths: readonly string[] },
 ): readonly SearchPath<T>[] {
   if (pluginFormat === undefined) return [];
+  const format = pluginFormat(plugin);
+  return paths.map((path) => ({ format, scope, path, boundary: plugin.root }));
+}
+
+function listClaudePaths<T extends { readonly name: string }>(
+  kind: DefinitionKind<T>,
+  context: SearchContext,
+): readonly SearchPath<T>[] {
+  if (kind.pluginFormat === undefined) return [];
   const { user, root, paths } = context;
   const belongsToUser = (path: string): boolean =>
     ownerOfDirectory(path, user, root).scope === 'user';
   // If the directory of the plugins is inside the project, it is not read, because a project's file must not decide
   // which plugins are installed.
   if (!belongsToUser(PRODUCT_HOMES.claude(user))) return [];
-  return listInstalledPlugins(context).flatMap((plugin) => {
-    const format = pluginFormat(plugin);
-    // A plugin inside the project must be trusted like the project's other files.
-    const scope = belongsToUser(plugin.root) ? 'plugin' : 'project';
-    return listPluginDirectories(plugin.root, folder, paths).map((path) => ({
-      format,
-      scope,
-      path,
-      boundary: plugin.root,
-    }));
-  });
+  return listInstalledPlugins(context).flatMap((plugin) =>
+    createPluginPaths(kind, plugin, {
+      // A plugin inside the project must be trusted like the project's other files.
+      scope: belongsToUser(plugin.root) ? 'plugin' : 'project',
+      paths: listPluginDirectories(plugin.root, kind.folder, paths),
+    }),
+  );
 }
 
 /**
- * Returns the plugins that are active in `cwd`, sorted by name. They are read from Claude Code's own files:
+ * Returns the plugins of Claude Code that are active in `cwd`, sorted by name. They are read from Claude Code's own files:
  * `plugins/installed_plugins.json` (an object or a list of objects for each `NAME@MARKETPLACE`) and `enabledPlugins` of
  * the user's settings. A plugin that was installed for a project is active in this project.
  */
@@ -73,7 +87,9 @@ function listInstalledPlugins({ cwd, user, paths }: SearchContext): readonly Ins
       const state = isJsonObject(enabled) ? enabled[id] : undefined;
       const root =
         state === false ? undefined : findInstallPath(cwd, installed[id] ?? null, state === true);
-      return root === undefined ? [] : [{ name: id.split('@', 1)[0] ?? id, root }];
+      return root === undefined
+        ? []
+        : [{ name: id.split('@', 1)[0] ?? id, root, vendor: 'claude' }];
     });
 }
 

@@ -72,6 +72,20 @@ export function ownerOfDirectory(
   return { scope: 'user', boundary: '/' };
 }
 
+/** A plugin that the user has installed and enabled, in Muster or in Claude Code. */
+export interface InstalledPlugin {
+  readonly name: string;
+  /** The absolute path of the plugin's directory. */
+  readonly root: string;
+  /** The product in whose format the plugin is written. */
+  readonly vendor: 'claude' | 'gemini';
+  /**
+   * The absolute paths of its definitions, by the name of the directory for their kind. Default: this directory, and the
+   * paths that the manifest declares.
+   */
+  readonly paths?: Readonly<Record<string, readonly string[]>>;
+}
+
 /**
  * The directories in which definitions are searched for a working directory. A context serves only for searches at one
  * time, because it does not notice later changes.
@@ -85,13 +99,19 @@ export interface SearchContext {
   /** The root of the project. A link that leads out of it is not followed. */
   readonly root: string;
   readonly paths: PathCache;
+  /** The active plugins that were installed in Muster. */
+  readonly plugins: readonly InstalledPlugin[];
 }
 
-export function createSearchContext(cwd: string, environment: Environment): SearchContext {
+export function createSearchContext(
+  cwd: string,
+  environment: Environment,
+  plugins: readonly InstalledPlugin[] = [],
+): SearchContext {
   const user = userDirectories(environment);
   const directories = listProjectDirectories(cwd);
   const paths = new PathCache([...directories, user.home, user.config]);
-  return { cwd, user, directories, root: directories.at(-1) ?? cwd, paths };
+  return { cwd, user, directories, root: directories.at(-1) ?? cwd, paths, plugins };
 }
 
 /**

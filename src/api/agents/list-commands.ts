@@ -4,11 +4,11 @@ import { SKILLS } from '../../agents/kinds.ts';
 import { discoverDefinitions } from '../../agents/loader/discover.ts';
 import { DEFAULT_AGENT } from '../../engine/task/task-arguments.ts';
 import type { ListAgentsOptions } from './list-agents.ts';
-import { openLocation } from './load-agents.ts';
+import { openDefinitionLocation } from './load-agents.ts';
 
 /** Lists the slash commands that can be used in a directory. Throws UsageError if it is not a directory. */
 export async function listCommandsIn(options: ListAgentsOptions): Promise<CommandListings> {
-  const location = openLocation(options);
+  const location = await openDefinitionLocation(options);
   const [commands, skills] = await Promise.all([
     discoverDefinitions(SLASH_COMMANDS, location),
     discoverDefinitions(SKILLS, location),

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { estimateTokens } from '../../base/token-estimate.ts';
 import type { ListAgentsOptions } from './list-agents.ts';
-import { openLocation } from './load-agents.ts';
+import { openDefinitionLocation } from './load-agents.ts';
 import { createEnvironmentRedactor } from '../setup/secrets.ts';
 import { resolveDirectory } from '../setup/workspace.ts';
 import { findAgent } from '../../agents/find-agent.ts';
@@ -35,7 +35,7 @@ export async function listSkillsIn(options: ListSkillsOptions): Promise<SkillLis
 async function findSkills(options: ListSkillsOptions): Promise<DiscoveryResult<SkillDefinition>> {
   const { below } = options;
   if (below !== undefined) return scanSubtree(SKILLS, resolveDirectory(below, '--dir'));
-  return discoverDefinitions(SKILLS, openLocation(options));
+  return discoverDefinitions(SKILLS, await openDefinitionLocation(options));
 }
 
 export interface SkillChecks {
@@ -49,7 +49,7 @@ export interface SkillChecks {
 
 /** Checks the skills of a directory. Throws as `listSkillsIn` does. */
 export async function checkSkillsIn(options: ListSkillsOptions): Promise<SkillChecks> {
-  const location = openLocation(options);
+  const location = await openDefinitionLocation(options);
   const { items: skills, shadowed, problems } = await findSkills(options);
   const { items: agents } = await discoverDefinitions(AGENTS, location);
   const redact = createEnvironmentRedactor(location.environment);

@@ -16,6 +16,8 @@ import { readConfiguredModes } from '../../trust/mode-grants.ts';
 import { openSavedModes } from '../../trust/saved-modes.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
 import { summarizeUntrusted } from '../../trust/untrusted-notice.ts';
+import type { ActivePlugins } from '../../plugins/active-plugins.ts';
+import { loadPlugins } from '../setup/plugins.ts';
 import { workspaceRoots } from '../setup/workspace.ts';
 
 /** The directory whose agents are loaded, and the options of loading. */
@@ -41,6 +43,7 @@ export interface LoadedAgents {
   /** The state directory; absolute and without links. */
   readonly directory: string;
   readonly loadedConfig: LoadedConfig;
+  readonly plugins: ActivePlugins;
   readonly discovery: DiscoveryResult<AgentDefinition>;
   /** The modes that the user has granted to agents. */
   readonly modeGrants: readonly ModeGrant[];
@@ -48,8 +51,15 @@ export interface LoadedAgents {
   readonly untrusted: ReadonlyMap<string, UntrustedVerdict>;
 }
 
+/** Determines what `openLocation` does, and the plugins whose definitions can be used. */
+export async function openDefinitionLocation(location: Omit<AgentsLocation, 'flags'>) {
+  const opened = openLocation(location);
+  const { definitions: plugins } = await loadPlugins(opened.state);
+  return { ...opened, plugins };
+}
+
 /** Determines the real directory of a location, the environment, the home directory, and the trust in project files. */
-export function openLocation(location: Omit<AgentsLocation, 'flags'>) {
+function openLocation(location: Omit<AgentsLocation, 'flags'>) {
   const environment = location.environment ?? readEnvironment();
   const [cwd] = workspaceRoots(location.cwd, []);
   const { dataDir, trustProject: decision, onNotice: onProblem = () => {} } = location;
@@ -78,7 +88,13 @@ export async function loadAgents(
   const loadedConfig = await loadConfig({ environment, home, cwd, trust, flags });
   const untrusted = new Map<string, UntrustedVerdict>();
   const reader = reads === 'all' ? allowAll(trust, untrusted) : trust;
-  const discovery = await discoverDefinitions(AGENTS, { cwd, environment, trust: reader });
+  const plugins = await loadPlugins(state);
+  const discovery = await discoverDefinitions(AGENTS, {
+    cwd,
+    environment,
+    trust: reader,
+    plugins: plugins.definitions,
+  });
   const { grants } = readConfiguredModes(loadedConfig, discovery.items);
   const modeGrants = [...grants, ...openSavedModes(state).all()];
   const directory = stateDirectory(state);
@@ -89,6 +105,7 @@ export async function loadAgents(
     home,
     directory,
     loadedConfig,
+    plugins,
     discovery,
     modeGrants,
     untrusted,

@@ -9,10 +9,9 @@ import type { HookEventName, HookOccasion, HookOutcome, HookTask } from '../../p
 import { listHookOccasions, type RecordedOccasion } from '../../report/hook-occasions.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { readHookDefinitions } from '../../trust/hook-definitions.ts';
 import { openDataDirectory } from '../setup/data-dir.ts';
 import { loadWebAccess } from '../setup/web.ts';
-import { openSessionHooks, confineHooks } from '../session/session-hooks.ts';
+import { confineHooks, openSessionHooks, readSessionHooks } from '../session/session-hooks.ts';
 import { readSessionConfig, type SessionConfig } from '../session/session-config.ts';
 import { openSessionSandbox } from '../session/session-sandbox.ts';
 import type { MusterOptions } from '../setup/options.ts';
@@ -53,7 +52,8 @@ export async function tryHooks(sample: SampleOccasion, options: TrialOptions): P
   const web = loadWebAccess(session.environment);
   const runner = await openSessionHooks(session, { sandbox, web });
   const occasion = describeSample(sample, session);
-  return await runTrial(runner, readHooksOf(session), { occasion, task: null, seq: null });
+  const { hooks } = await readSessionHooks(session);
+  return await runTrial(runner, hooks, { occasion, task: null, seq: null });
 }
 
 /**
@@ -67,7 +67,7 @@ export async function replayHooks(
   options: TrialOptions,
 ): Promise<void> {
   const session = await readSessionConfig(options);
-  const hooks = readHooksOf(session);
+  const { hooks } = await readSessionHooks(session);
   const sandbox = openSessionSandbox(session, false);
   const state = await sandbox.state();
   if (!state.on) {
@@ -123,10 +123,6 @@ async function runTrial(
     })),
     outcome,
   };
-}
-
-function readHooksOf({ hookFiles }: SessionConfig): readonly HookDefinition[] {
-  return readHookDefinitions(hookFiles.files).hooks;
 }
 
 /** The events that are about a call of a tool. */

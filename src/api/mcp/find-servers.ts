@@ -27,15 +27,21 @@ export interface ServerSearch extends UserEnvironment {
   readonly trust: ProjectTrust;
   /** The servers of the user's configuration file; null if there are none. */
   readonly tables: McpTables | null;
+  /** The servers of the active plugins. */
+  readonly pluginServers: readonly McpServerList[];
 }
 
 /**
  * Finds the configured MCP servers: those of the user's `mcp.json`, then those of the user's configuration file, then
- * those of the project's `.mcp.json` if the user trusts the file. Of servers with the same name, the first one counts.
+ * those of active plugins, then those of the project's `.mcp.json` if the user trusts the file. Of servers with the same name, the first one counts.
  * Never throws.
  */
 export function findServers(search: ServerSearch): McpServerList {
-  return joinServerLists([...readUserServers(search), readProjectServers(search)]);
+  return joinServerLists([
+    ...readUserServers(search),
+    ...search.pluginServers,
+    readProjectServers(search),
+  ]);
 }
 
 /** Returns the path of the user's file of servers. */

@@ -3,6 +3,7 @@ import { createUnavailableSandbox } from '../../sys/sandbox/sandbox.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { ServerSearch } from './find-servers.ts';
+import type { ActivePlugins } from '../../plugins/active-plugins.ts';
 import { openServers } from './open-servers.ts';
 
 /** A configured and enabled server, and what is known about its tools without starting it. */
@@ -15,12 +16,13 @@ export interface KnownServer {
   readonly problem?: string;
 }
 
-interface KnownServersRequest extends Omit<ServerSearch, 'project' | 'tables'> {
+interface KnownServersRequest extends Omit<ServerSearch, 'project' | 'tables' | 'pluginServers'> {
   /** The project: absolute, real. */
   readonly cwd: string;
   /** The state directory. */
   readonly directory: string;
   readonly loadedConfig: LoadedConfig;
+  readonly plugins: ActivePlugins;
   /** The agents that are asked about. */
   readonly agents: readonly AgentDefinition[];
 }
@@ -39,6 +41,7 @@ export async function findKnownServers({
   environment,
   home,
   trust,
+  plugins,
   agents,
 }: KnownServersRequest): Promise<KnownServers> {
   const servers = openServers({
@@ -47,6 +50,7 @@ export async function findKnownServers({
     project: cwd,
     trust,
     tables: loadedConfig.config.mcp,
+    pluginServers: plugins.servers,
     roots: [cwd],
     directory,
     logins: null,

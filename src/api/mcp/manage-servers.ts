@@ -29,6 +29,7 @@ import { createProjectTrust } from '../../trust/project-trust.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
 import { AGENTS } from '../../agents/kinds.ts';
 import { discoverDefinitions } from '../../agents/loader/discover.ts';
+import { loadPlugins } from '../setup/plugins.ts';
 import { readOwnServers } from './definition-servers.ts';
 import { describeTarget } from './describe-target.ts';
 import { findServers, userServersFile, type ServerSearch } from './find-servers.ts';
@@ -44,7 +45,7 @@ export interface ServerRow {
   readonly name: string;
   /** The agent whose definition contains it; null for a configured server. */
   readonly agent: string | null;
-  readonly scope: 'user' | 'project';
+  readonly scope: 'user' | 'project' | 'plugin';
   readonly file: string;
   /** The command line or the URL, without values that look secret. */
   readonly target: string;
@@ -82,7 +83,8 @@ export async function createServerSearch(
   const problems = layer.problems.map(describeConfigProblem);
   const onProblem = (problem: string): void => void problems.push(problem);
   const trust = createProjectTrust({ ...state, decision: trustProject, onProblem });
-  return { environment, home, project: cwd, trust, tables, providers, problems };
+  const { servers: pluginServers } = await loadPlugins({ ...state, onProblem });
+  return { environment, home, project: cwd, trust, tables, providers, problems, pluginServers };
 }
 
 /** Lists the configured servers and those of the definitions of agents. Starts nothing. */
@@ -98,7 +100,7 @@ export async function listServers(state: StateOptions): Promise<ServerReport> {
     return {
       name: serverId(entry),
       agent: origin.definition ?? null,
-      scope: origin.scope,
+      scope: origin.plugin === undefined ? origin.scope : 'plugin',
       file: origin.file,
       target: describeTarget(entry),
       isEnabled,

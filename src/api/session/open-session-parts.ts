@@ -71,6 +71,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   const languages = openSessionLanguages({
     ...session,
     home: session.state.home,
+    pluginServers: session.plugins.languageServers,
     sandbox: storage.sandbox,
     trustsProject: options.trustProject === true,
     changes: storage.changes.load,

@@ -4,7 +4,9 @@ import { readHookFiles, type HookFiles } from '../../trust/hook-files.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
 import { readGitStatus } from '../context/git-status.ts';
+import type { ActivePlugins } from '../../plugins/active-plugins.ts';
 import type { MusterOptions } from '../setup/options.ts';
+import { loadPlugins } from '../setup/plugins.ts';
 import { listSecretValues, listUrlSecrets } from '../setup/secrets.ts';
 import { workspaceRoots } from '../setup/workspace.ts';
 import { createRedactor } from '../../store/redact/redactor.ts';
@@ -22,6 +24,10 @@ export interface SessionConfig {
   readonly loaded: LoadedConfig;
   /** The files with hooks as they are when the session starts. */
   readonly hookFiles: HookFiles;
+  /** The active plugins when the session starts. */
+  readonly plugins: ActivePlugins;
+  /** Reads again which plugins are active. */
+  readonly currentPlugins: () => Promise<ActivePlugins>;
   /** The trust in project files when the session starts. */
   readonly trust: ProjectTrust;
   /** Reads the approvals again, so that files that have been trusted since are used too. */
@@ -51,6 +57,16 @@ export async function readSessionConfig(options: MusterOptions): Promise<Session
   const trust = currentTrust();
   const loaded = await loadConfig({ environment, home, cwd, trust, flags });
   const hookFiles = readHookFiles({ environment, home, cwd }, trust);
+  const reported = new Set<string>();
+  const currentPlugins = () =>
+    loadPlugins({
+      ...state,
+      onProblem: (problem) => {
+        if (!reported.has(problem)) onNotice(problem);
+        reported.add(problem);
+      },
+    });
+  const plugins = await currentPlugins();
   const urls = [
     loaded.config.web.searxngUrl ?? '',
     ...Array.from(loaded.config.models.providers.values(), ({ baseUrl }) => baseUrl ?? ''),
@@ -64,6 +80,8 @@ export async function readSessionConfig(options: MusterOptions): Promise<Session
     directory: stateDirectory(state),
     loaded,
     hookFiles,
+    plugins,
+    currentPlugins,
     trust,
     currentTrust,
     gitStatus,

@@ -1,4 +1,5 @@
 import { SLASH_COMMANDS } from '../../agents/commands/kind.ts';
+import { join } from 'node:path';
 import { AGENTS, SKILLS, TEMPLATES } from '../../agents/kinds.ts';
 import { discoverDefinitions } from '../../agents/loader/discover.ts';
 import { UNTRUSTED } from '../../agents/loader/discovery-result.ts';
@@ -6,6 +7,7 @@ import { createSearchContext } from '../../agents/loader/search-context.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { comparesAttempts } from '../../protocol/template.ts';
+import { PLUGINS_FILE } from '../../trust/state-directory.ts';
 import { trustFile } from '../../trust/trust-store.ts';
 import { createUntrustedNotice } from '../../trust/untrusted-notice.ts';
 import { openDefinitions } from '../setup/definitions.ts';
@@ -23,13 +25,14 @@ export async function loadSessionDefinitions(
 ) {
   const { environment, roots, directory, loaded, trust, currentTrust, onNotice } = session;
   const [cwd] = roots;
-  const searchContext = createSearchContext(cwd, environment);
+  const searchContext = createSearchContext(cwd, environment, session.plugins.definitions);
   const search = {
     cwd,
     environment,
     trust,
     currentTrust,
-    dependsOn: [trustFile(directory)],
+    currentPlugins: async () => (await session.currentPlugins()).definitions,
+    dependsOn: [trustFile(directory), join(directory, PLUGINS_FILE)],
     clock: systemClock,
     onNotice,
     context: searchContext,

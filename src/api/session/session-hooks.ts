@@ -1,6 +1,7 @@
 import { systemClock } from '../../base/clock.ts';
 import { isInside } from '../../base/path-inside.ts';
 import type { HookDefinition } from '../../hooks/hook-definition.ts';
+import type { HooksOfFile } from '../../hooks/read-hooks.ts';
 import type { HookRunner } from '../../hooks/hook-runner.ts';
 import type { ConfineHook } from '../../hooks/run-command-hook.ts';
 import { findDeniedPaths } from '../../policy/denied-paths.ts';
@@ -29,13 +30,27 @@ export async function openSessionHooks(
   session: SessionConfig,
   parts: HookParts,
 ): Promise<HookRunner> {
-  const { hookFiles, onNotice } = session;
+  const { hookFiles, plugins, onNotice } = session;
   for (const problem of hookFiles.problems) onNotice(problem);
-  if (hookFiles.files.length === 0) return new SessionHooks(session, parts, []);
-  const { readHookDefinitions } = await import('../../trust/hook-definitions.ts');
-  const { hooks, problems } = readHookDefinitions(hookFiles.files);
+  if (hookFiles.files.length === 0 && plugins.hooks.length === 0)
+    return new SessionHooks(session, parts, []);
+  const { hooks, problems } = await readSessionHooks(session);
   for (const problem of problems) onNotice(problem);
   return new SessionHooks(session, parts, hooks);
+}
+
+/** Reads the hooks of the settings and of the active plugins. */
+export async function readSessionHooks({
+  hookFiles,
+  plugins,
+}: Pick<SessionConfig, 'hookFiles' | 'plugins'>): Promise<HooksOfFile> {
+  const { readHookDefinitions } = await import('../../trust/hook-definitions.ts');
+  const { readPluginHooks } = await import('../setup/plugin-hooks.ts');
+  const [settings, own] = [readHookDefinitions(hookFiles.files), readPluginHooks(plugins.hooks)];
+  return {
+    hooks: [...settings.hooks, ...own.hooks],
+    problems: [...settings.problems, ...own.problems],
+  };
 }
 
 /** The hooks of a session, whose runner is loaded when the first hook may run. */

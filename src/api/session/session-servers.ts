@@ -38,7 +38,10 @@ export async function openSessionServers(
   const { isAttended, mainAgent, agents } = needs;
   const user = { environment, home: state.home };
   const files = [join(userConfigDirectory(user), 'mcp.json'), join(roots[0], '.mcp.json')];
-  const isConfigured = loaded.config.mcp !== null || files.some((file) => existsSync(file));
+  const isConfigured =
+    loaded.config.mcp !== null ||
+    files.some((file) => existsSync(file)) ||
+    session.plugins.servers.length > 0;
   const hasServers = isConfigured || agents().some(({ servers }) => servers !== undefined);
   const open = () => loadServers(session, needs);
   if (!hasServers) return new LateServers(open);
@@ -48,7 +51,17 @@ export async function openSessionServers(
 }
 
 async function loadServers(
-  { environment, roots, state, directory, loaded, trust, secrets, onNotice }: SessionConfig,
+  {
+    environment,
+    roots,
+    state,
+    directory,
+    loaded,
+    plugins,
+    trust,
+    secrets,
+    onNotice,
+  }: SessionConfig,
   { models, sandbox, canWriteDataDir, agents }: ServerNeeds,
 ): Promise<SessionServers> {
   const [{ openServers }, { openLogins }] = await Promise.all([
@@ -62,6 +75,7 @@ async function loadServers(
     project: roots[0],
     trust,
     tables: loaded.config.mcp,
+    pluginServers: plugins.servers,
     roots,
     directory: canWriteDataDir ? directory : null,
     logins: openLogins(state, {

@@ -1,6 +1,11 @@
 import { UsageError } from '../../base/errors.ts';
 import type { LoadedConfig } from '../../config/load.ts';
-import { addConfiguredServers, isServerEntry } from '../../languages/configured-servers.ts';
+import {
+  addConfiguredServers,
+  addPluginServers,
+  isServerEntry,
+  type PluginServerRow,
+} from '../../languages/configured-servers.ts';
 import { hasLanguageServer } from '../../languages/find-server.ts';
 import type { Languages } from '../../languages/open-languages.ts';
 import type { StartProgram } from '../../languages/start-program.ts';
@@ -34,6 +39,8 @@ interface LanguageParts {
   readonly home: string;
   /** The workspace roots. Absolute, without links. */
   readonly roots: readonly string[];
+  /** The language servers of the active plugins. */
+  readonly pluginServers: readonly PluginServerRow[];
   readonly sandbox: Sandbox;
   /** True if the user trusts everything of the project for this run. */
   readonly trustsProject: boolean;
@@ -67,7 +74,7 @@ export function openSessionLanguages(parts: LanguageParts): SessionLanguages {
     path: environment['PATH'] ?? '',
     roots,
     trustsProject: parts.trustsProject || code.projectPrograms,
-    languages: addConfiguredServers(code.servers),
+    languages: addPluginServers(parts.pluginServers, addConfiguredServers(code.servers)),
   };
   const start = createProgramStarter({
     ...parts,

@@ -1,12 +1,14 @@
 import { describeAction } from '../../hooks/hook-definition.ts';
 import { readHookDefinitions } from '../../trust/hook-definitions.ts';
 import { readHookFiles } from '../../trust/hook-files.ts';
+import { loadPlugins } from './plugins.ts';
+import { readPluginHooks } from './plugin-hooks.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
 import type { StateOptions } from '../../trust/state-directory.ts';
 import type { HookReport, HookRow } from '../../report/hook-lines.ts';
 
-/** Lists the hooks of the settings of the user and of the project. Nothing is run. */
-export function listHooks(state: StateOptions): HookReport {
+/** Lists the hooks of the settings of the user and of the project, and of active plugins. Nothing is run. */
+export async function listHooks(state: StateOptions): Promise<HookReport> {
   const notes: string[] = [];
   const trust = createProjectTrust({
     ...state,
@@ -15,7 +17,9 @@ export function listHooks(state: StateOptions): HookReport {
   });
   const { files, untrusted, problems } = readHookFiles(state, trust);
   const read = readHookDefinitions(files);
-  const hooks = read.hooks.map(
+  const plugins = await loadPlugins({ ...state, onProblem: (message) => notes.push(message) });
+  const own = readPluginHooks(plugins.hooks);
+  const hooks = [...read.hooks, ...own.hooks].map(
     ({ event, matcher, action, source, path, timeoutMs, isAsync, isOnce }): HookRow => ({
       event,
       matcher,
@@ -28,5 +32,5 @@ export function listHooks(state: StateOptions): HookReport {
       isOnce,
     }),
   );
-  return { hooks, untrusted, problems: [...notes, ...problems, ...read.problems] };
+  return { hooks, untrusted, problems: [...notes, ...problems, ...read.problems, ...own.problems] };
 }

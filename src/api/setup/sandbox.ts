@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { PLUGINS_DIRECTORY } from '../../trust/state-directory.ts';
 import { systemErrorCode } from '../../base/errors.ts';
 import { isGitOnlyCommand } from '../../policy/shell/git-only.ts';
 import type { SandboxSettings } from '../../sys/sandbox/open-sandbox.ts';
@@ -114,6 +115,8 @@ function createSandboxSettings(options: SandboxOptions): SandboxSettings {
       stateDirectories: [dataDir, userConfigDirectory(options), join(base, 'muster/compiled')].map(
         toRealPath,
       ),
+      // Programs of plugins read the files of their plugin.
+      shownDirectories: [toRealPath(join(dataDir, PLUGINS_DIRECTORY))],
       runtimeDirectories:
         runtime === undefined || !isAbsolute(runtime) ? [] : [toRealPath(runtime)],
       sockets: [environment['SSH_AUTH_SOCK'], environment['DOCKER_HOST']?.replace('unix://', '')]

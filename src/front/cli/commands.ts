@@ -36,6 +36,19 @@ import { mcpImportCommand } from './commands/mcp/import.ts';
 import { mcpGetCommand, mcpListCommand } from './commands/mcp/list.ts';
 import { mcpLoginCommand, mcpLogoutCommand } from './commands/mcp/login.ts';
 import { mcpAcceptCommand, mcpTestCommand } from './commands/mcp/test.ts';
+import {
+  pluginDisableCommand,
+  pluginEnableCommand,
+  pluginRemoveCommand,
+} from './commands/plugin/change.ts';
+import { pluginInstallCommand, pluginUpdateCommand } from './commands/plugin/install.ts';
+import { pluginListCommand, pluginShowCommand } from './commands/plugin/list.ts';
+import {
+  marketplaceAddCommand,
+  marketplaceListCommand,
+  marketplaceRemoveCommand,
+  marketplaceUpdateCommand,
+} from './commands/plugin/marketplace.ts';
 import { loginCommand } from './commands/keys/login.ts';
 import { logoutCommand } from './commands/keys/logout.ts';
 import { modelsCommand } from './commands/models.ts';
@@ -98,6 +111,17 @@ export const CLI_COMMANDS: readonly Command[] = [
   mcpAcceptCommand,
   mcpLoginCommand,
   mcpLogoutCommand,
+  pluginInstallCommand,
+  pluginListCommand,
+  pluginShowCommand,
+  pluginEnableCommand,
+  pluginDisableCommand,
+  pluginUpdateCommand,
+  pluginRemoveCommand,
+  marketplaceAddCommand,
+  marketplaceListCommand,
+  marketplaceUpdateCommand,
+  marketplaceRemoveCommand,
   loginCommand,
   logoutCommand,
   modelsCommand,

@@ -233,6 +233,7 @@ const FLAGS = {
     network: { help: 'let the command use the network' },
     'trust-project': { help: "use this project's agents and configuration in this run" },
     yes: { short: 'y', help: 'answer yes to every question' },
+    approve: { value: 'HASH', help: 'approve the content with this hash without a question' },
   }),
   ...inGroup('Limits', {
     'max-turns': { value: 'N', help: 'turns of the main agent' },

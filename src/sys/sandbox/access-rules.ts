@@ -29,6 +29,8 @@ export interface HostPaths {
   readonly homes: readonly string[];
   /** Muster's own state directories. */
   readonly stateDirectories: readonly string[];
+  /** Directories in the state directories that commands can read. Default: none. */
+  readonly shownDirectories?: readonly string[];
   /** Directories that contain the sockets of the user's programs. */
   readonly runtimeDirectories: readonly string[];
   /** Sockets that the environment names. */
@@ -82,7 +84,9 @@ export function determineAccess(
   const { hidden, readOnly } = denied ?? { hidden: [], readOnly: [] };
   const visibilityRules = layerRules([
     ...[...PRIVATE_DIRECTORIES, ...hostPaths.runtimeDirectories].flatMap(privateRule),
-    ...[...SHOWN_PATHS, ...visible].flatMap((path) => existingRule('shown', path)),
+    ...[...SHOWN_PATHS, ...(hostPaths.shownDirectories ?? []), ...visible].flatMap((path) =>
+      existingRule('shown', path),
+    ),
     ...roots.map((path) => rule(isWorkspace ? rootRuleKind(path, readOnly) : 'shown', path)),
     ...secretRules(roots, hostPaths),
     // A hidden path may be a link to a root. The root itself is not hidden.

@@ -157,3 +157,45 @@ test('files in the project must be trusted, even if a variable or a plugin names
     [tree.path('repo/own/skills/sum/SKILL.md'), 'untrusted'],
   ]);
 });
+
+test('plugins that were installed in Muster come before those of Claude Code, with their own paths', async () => {
+  tree.write('home/own/other/tester.md', file('tester'));
+  tree.write('home/own/agents/ignored.md', file('ignored'));
+  tree.write('home/p/agents/tester.md', file('tester'));
+  tree.write('home/gem/agents/helper.md', file('helper', 'kind: local'));
+  install(
+    { 'kit@market': [{ scope: 'user', installPath: tree.path('home/p') }] },
+    { enabledPlugins: { 'kit@market': true } },
+  );
+  const plugins = [
+    {
+      name: 'kit',
+      root: tree.path('home/own'),
+      vendor: 'claude',
+      paths: { agents: [tree.path('home/own/other')] },
+    },
+    {
+      name: 'gem',
+      root: tree.path('home/gem'),
+      vendor: 'gemini',
+      paths: { agents: [tree.path('home/gem/agents')] },
+    },
+  ] as const;
+  const { items, shadowed } = await discoverDefinitions(AGENTS, {
+    cwd: tree.path('repo'),
+    environment: { HOME: tree.path('home') },
+    trust: TRUST_NOTHING,
+    plugins,
+  });
+  const found = items.filter(({ origin }) => origin.scope === 'plugin');
+  expect([
+    found.map(({ name, origin }) => [name, origin.vendor, origin.path]),
+    shadowed.map(({ item }) => item.origin.path),
+  ]).toEqual([
+    [
+      ['kit:tester', 'claude', tree.path('home/own/other/tester.md')],
+      ['gem:helper', 'gemini', tree.path('home/gem/agents/helper.md')],
+    ],
+    [tree.path('home/p/agents/tester.md')],
+  ]);
+});

@@ -1,6 +1,9 @@
 import type { DefinitionKind } from '../../../src/agents/loader/format.ts';
 import { LiveDefinitions } from '../../../src/agents/loader/live-definitions.ts';
-import { createSearchContext } from '../../../src/agents/loader/search-context.ts';
+import {
+  createSearchContext,
+  type InstalledPlugin,
+} from '../../../src/agents/loader/search-context.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 import type { Environment } from '../../../src/sys/env.ts';
 import { TRUST_ALL } from '../../../src/sys/files/project-file.ts';
@@ -12,15 +15,19 @@ export async function openLive<T extends { readonly name: string }>(
     readonly cwd: string;
     readonly environment: Environment;
     readonly dependsOn?: readonly string[];
+    /** Default: there are no plugins. */
+    readonly currentPlugins?: () => Promise<readonly InstalledPlugin[]>;
   },
 ) {
   let now = 0;
   let outcome = 'unchanged';
   const clock: Clock = { now: () => now, monotonic: () => now };
+  const { currentPlugins = async () => [] } = at;
   const live = await LiveDefinitions.open(kind, {
     dependsOn: [],
     ...at,
-    context: createSearchContext(at.cwd, at.environment),
+    context: createSearchContext(at.cwd, at.environment, await currentPlugins()),
+    currentPlugins,
     trust: TRUST_ALL,
     currentTrust: () => TRUST_ALL,
     clock,

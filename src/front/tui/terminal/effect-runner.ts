@@ -17,7 +17,7 @@ import { RuleEffects } from './rule-effects.ts';
 import { editMemory } from './memory-list.ts';
 import { changeServer } from './server-effects.ts';
 import { SettingEffects } from './settings.ts';
-import { statusPage } from '../update/commands/status-page.ts';
+import { showHooks, showStatus } from './page-effects.ts';
 import { PickerLists } from './picker-lists.ts';
 
 /** The delay of the search for earlier conversations after the first frame. */
@@ -118,9 +118,9 @@ export class EffectRunner {
       case 'change-setting':
         return void this.settings.change(effect);
       case 'show-hooks':
-        return void this.showHooks().catch(fail);
+        return void showHooks(this.options).catch(fail);
       case 'show-status':
-        return void this.showStatus().catch(fail);
+        return void showStatus(this.options).catch(fail);
       case 'read-preview':
         return void this.lists.readPreview(effect.kind, effect.id);
       case 'set-model':
@@ -303,19 +303,6 @@ export class EffectRunner {
 
   private note(level: 'info' | 'warning', text: string): void {
     this.options.dispatch({ type: 'note', level, text });
-  }
-
-  private async showStatus(): Promise<void> {
-    const { library, state, dispatch } = this.options;
-    const sandbox = await library.sandboxState();
-    dispatch({ type: 'page', ...statusPage(state(), library, sandbox) });
-  }
-
-  private async showHooks(): Promise<void> {
-    const { library, dispatch } = this.options;
-    const { hookLines } = await import('../../../report/hook-lines.ts');
-    const lines = hookLines(await library.listHooks());
-    dispatch({ type: 'page', title: 'Hooks', lines });
   }
 
   private async copy(text: string): Promise<void> {

@@ -15,7 +15,7 @@ export const hooksListCommand = defineReportCommand({
   run: async (options, context) => {
     const { stateLocation } = await import('../../configuration.ts');
     const { listHooks } = await loadHookList();
-    const report = listHooks(stateLocation(options, context));
+    const report = await listHooks(stateLocation(options, context));
     const text = hookLines(report)
       .map((line) => `${sanitizeLine(line)}\n`)
       .join('');

@@ -1,5 +1,6 @@
 import type { ListedFile } from '../../../../trust/list-files.ts';
 import { escapeLine } from '../../../../config/message-text.ts';
+import type { ProjectPluginSettings } from '../../../../trust/plugin-settings.ts';
 import type { SavedMode } from '../../../../trust/saved-modes.ts';
 import type { SavedAnswer } from '../../../../trust/saved-answers.ts';
 import { defineCommand } from '../../command.ts';
@@ -20,9 +21,9 @@ export const trustListCommand = defineCommand({
   run: async (options, context) => {
     const approvals = await openApprovals(options, context);
     const { savedModeName } = await import('../../../../trust/saved-modes.ts');
-    const { project, files, effects, answers, modes } = await approvals.list();
+    const { project, files, effects, answers, modes, plugins } = await approvals.list();
     if (options.json) {
-      context.out(plainJson({ project, files, effects, answers, modes }));
+      context.out(plainJson({ project, files, effects, answers, modes, plugins }));
       return 0;
     }
     context.out(`Project ${escapeLine(project)}\n`);
@@ -34,6 +35,7 @@ export const trustListCommand = defineCommand({
       context.out([rows[index] ?? '', ...formatEffects(lines), ''].join('\n'));
     context.out(columns(answers.map(answerRow)));
     context.out(columns(modes.map((mode) => modeRow(mode, savedModeName(mode)))));
+    context.out(plugins.map((settings) => pluginText(project, settings)).join(''));
     const postponedOn = approvals.postponedOn(await approvals.propose([]));
     if (postponedOn !== null) context.out(postponedText(postponedOn));
     return 0;
@@ -83,6 +85,18 @@ function modeRow({ path, answeredOn }: SavedMode, name: string): readonly string
 function postponedText(answeredOn: string): string {
   const on = formatDay(answeredOn);
   return `You chose “Not now” on ${on}: the terminal UI does not ask about these files until one changes. muster trust add reviews them.\n`;
+}
+
+function pluginText(
+  project: string,
+  { path, plugins, marketplaces }: ProjectPluginSettings,
+): string {
+  const named = [
+    ...(plugins.length === 0 ? [] : [`the plugins ${plugins.join(', ')}`]),
+    ...(marketplaces.length === 0 ? [] : [`the marketplaces ${marketplaces.join(', ')}`]),
+  ].join(' and ');
+  const file = projectPath(project, path);
+  return `${file} names ${escapeLine(named)}. That has no effect: install what you want with muster plugin install.\n`;
 }
 
 /** Formats the day of a time: `2026-11-22`. */
