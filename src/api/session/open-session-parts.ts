@@ -26,6 +26,7 @@ import { finishLandings, type SessionWorkspacePort } from '../workspaces/session
 import { openWorkspacesLater } from '../workspaces/open-later.ts';
 import { openWorkspaces } from './open-workspaces.ts';
 import { openSessionLanguages, type SessionLanguages } from '../setup/languages.ts';
+import { openTelemetry, type SessionTelemetry } from '../setup/telemetry.ts';
 import { loadWebAccess, openSearch } from '../setup/web.ts';
 import { ControlChannel } from './control-channel.ts';
 import { EventRouter, SignalRouter } from './event-router.ts';
@@ -80,6 +81,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   });
   const web = loadWebAccess(session.environment);
   const hooks = await openSessionHooks(session, { sandbox: storage.sandbox, web });
+  const telemetry = await openTelemetry(session, storage.store);
   const engine = await createEngine(options, {
     session,
     languages,
@@ -91,6 +93,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     workspaces,
     web,
     hooks,
+    telemetry,
   });
   const { directory, environment, loaded, onNotice, redact, roots } = session;
   const { config, settings } = loaded;
@@ -130,6 +133,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     servers,
     languages,
     hooks,
+    telemetry,
     channel: canWriteDataDir
       ? new ControlChannel({ engine, store, dataDir: directory, onNotice })
       : null,
@@ -171,10 +175,11 @@ interface EngineParts {
   readonly workspaces: SessionWorkspacePort;
   readonly web: () => Promise<WebAccess>;
   readonly hooks: HookRunner | null;
+  readonly telemetry: SessionTelemetry | null;
 }
 
 async function createEngine(options: MusterOptions, parts: EngineParts): Promise<Engine> {
-  const { session, models, definitions, storage, inbox, servers, languages } = parts;
+  const { session, models, definitions, storage, inbox, servers, languages, telemetry } = parts;
   const { directory, environment, loaded, onNotice, redact, roots, state } = session;
   const { agents, skills, toolTemplates, searchContext } = definitions;
   const { store, changes, router, signals, sandbox } = storage;
@@ -239,7 +244,11 @@ async function createEngine(options: MusterOptions, parts: EngineParts): Promise
     changes: changes.load,
     sandbox: announceMissingSandbox(sandbox, { kind, onNotice }),
     inbox,
-    onEvent: (event, source) => router.route(event, source),
+    ...(telemetry === null ? {} : { traceparent: telemetry.traceparentOf }),
+    onEvent: (event, source) => {
+      telemetry?.push(event);
+      router.route(event, source);
+    },
     onSignal: (signal) => {
       if (signal.type === 'progress' && signal.tool === CODE_SEARCH) onNotice(signal.line);
       signals.route(signal);

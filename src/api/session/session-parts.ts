@@ -21,6 +21,7 @@ import type { SessionServers } from '../mcp/open-servers.ts';
 import type { SessionLanguages } from '../setup/languages.ts';
 import type { WorkspacesToOpen } from '../workspaces/open-later.ts';
 import type { Retention } from '../setup/retention.ts';
+import type { SessionTelemetry } from '../setup/telemetry.ts';
 import type { ModelListDeps } from './session-model-lists.ts';
 import type { SignalRouter } from './event-router.ts';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
@@ -63,6 +64,8 @@ export interface SessionParts {
   readonly languages: SessionLanguages;
   /** The hooks of the session; null if there are none. */
   readonly hooks: HookRunner | null;
+  /** The export of traces and metrics; null if there is none. */
+  readonly telemetry: SessionTelemetry | null;
   readonly retention: Retention;
   readonly storedWorkspaces: WorkspacesToOpen;
   /** The turn limit of the main agent, or null if there is none. */
