@@ -89,7 +89,8 @@ function parseAddress(name: string, text: string, kind: string | null): Address 
   return { url };
 }
 
-function readResource(env: Environment): Attributes {
+/** Returns the attributes that say which service sends the data. */
+export function readResource(env: Environment): Attributes {
   const set = parsePairs(env['OTEL_RESOURCE_ATTRIBUTES'] ?? '') ?? {};
   const service = env['OTEL_SERVICE_NAME']?.trim() ?? '';
   return {

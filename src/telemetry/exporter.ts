@@ -4,7 +4,7 @@ import type { TaskEvent } from '../protocol/events/event.ts';
 import type { ExportSettings } from './export-settings.ts';
 import { MetricStore } from './metric-store.ts';
 import type { OtlpClient, SendOutcome } from './otlp-client.ts';
-import { encodeMetrics, encodeTraces, type OtlpSource } from './otlp-json.ts';
+import { BATCH_SPANS, encodeMetrics, encodeTraces, type OtlpSource } from './otlp-json.ts';
 import type { SpanRecord } from './span-record.ts';
 import { TaskFollower, type EventLogs, type FollowedWork } from './task-follower.ts';
 
@@ -12,8 +12,6 @@ import { TaskFollower, type EventLogs, type FollowedWork } from './task-follower
 const MAX_QUEUED_EVENTS = 10_000;
 /** The maximum number of spans that wait to be sent (`otel_pending_spans`). Until then, further events wait. */
 const MAX_PENDING_SPANS = 4096;
-/** The number of spans of one request (`otel_batch_spans`). */
-const BATCH_SPANS = 512;
 /** The number of events that are folded without a pause for other work. */
 const SLICE_EVENTS = 500;
 /** The time between two exports of spans, and between two exports of metrics. */
@@ -70,13 +68,16 @@ export class TelemetryExporter {
     this.timer = setInterval(() => this.tick(), SPAN_INTERVAL_MS).unref();
   }
 
-  /** Queues an event. Never throws. */
-  push(event: TaskEvent): void {
+  /** Queues an event of a tree. Never throws. `tree`: the id of the root task. */
+  push(event: TaskEvent, tree: string): void {
     if (this.isClosed) return;
+    this.follower.note(event);
     // Once a task is behind, its events stay in order only if all of them are read from the log.
     if (this.events.length < MAX_QUEUED_EVENTS && !this.behind.has(event.task)) {
       this.events.push(event);
     } else this.behind.add(event.task);
+    // The process may be killed while it waits for the next message, and nothing would send the spans then.
+    if (event.type === 'task.ended' && event.task === tree) setImmediate(() => this.tick());
   }
 
   /** Exports what is left, within two seconds, and reports what could not be delivered. */
@@ -100,6 +101,7 @@ export class TelemetryExporter {
   }
 
   private tick(): void {
+    if (this.isClosed) return;
     void this.drain();
     const now = this.parts.now();
     if (this.sending !== null || now < this.nextSpansMs) return;

@@ -7,6 +7,9 @@ import type { Attributes, AttributeValue, SpanRecord } from './span-record.ts';
  * times are decimal texts, and enumerations are numbers.
  */
 
+/** The maximum number of spans of one request (`otel_batch_spans`). */
+export const BATCH_SPANS = 512;
+
 /** The source of the data: the attributes of the resource, and the name and version of the instrumentation. */
 export interface OtlpSource {
   readonly resource: Attributes;

@@ -10,6 +10,7 @@ export function describeSpanEvent(event: TaskEvent): DescribedEvent | null {
   switch (event.type) {
     case 'task.started':
     case 'task.parked':
+    case 'turn.interrupted':
     case 'task.rewound':
     case 'context.cleared':
     case 'context.dropped':

@@ -13,6 +13,7 @@ import { formatOutputMessage } from './span-content.ts';
 import { describeSpanEvent } from './span-events.ts';
 import type { SpanRecord } from './span-record.ts';
 import { splitModelName, toFinishReason } from './span-texts.ts';
+import { spanIdOfCall } from './trace-ids.ts';
 import { beginActivation, createTaskTrace, type EventOf, type TaskTrace } from './task-trace.ts';
 
 interface SpanFoldOptions {
@@ -27,13 +28,11 @@ const INTERRUPTED = 'interrupted';
  * Turns the events of tasks into spans by the GenAI conventions of OpenTelemetry: `invoke_agent` for each activation of a
  * task, below it `chat` for each request and `execute_tool` for each call, and the activations of children below the
  * calls that created them. The same events always give the same spans with the same ids. The events of one task must
- * come in order, and the creation of a child in the log of its parent before the events of the child.
+ * come in order.
  */
 export class SpanFold {
   private readonly options: SpanFoldOptions;
   private readonly tasks = new Map<string, TaskTrace>();
-  /** The parent of the next activation of a child, by the id of the child. */
-  private readonly childParents = new Map<string, string>();
 
   constructor(options: SpanFoldOptions) {
     this.options = options;
@@ -46,7 +45,7 @@ export class SpanFold {
       if (known !== undefined) return [];
       const created = createTaskTrace(event.spec, this.options.content);
       this.tasks.set(event.task, created);
-      beginActivation(created, event, this.takeParent(event.task));
+      beginActivation(created, event, created.topParent);
       return [];
     }
     if (known === undefined) return [];
@@ -76,23 +75,11 @@ export class SpanFold {
     return activation !== null;
   }
 
-  private takeParent(child: string): string | undefined {
-    const parent = this.childParents.get(child);
-    this.childParents.delete(child);
-    return parent;
-  }
-
   private applyToTask(task: TaskTrace, event: TaskEvent): readonly SpanRecord[] {
     switch (event.type) {
       case 'task.resumed':
-        beginActivation(task, event, this.takeParent(task.id));
+        beginActivation(task, event, findResumer(task, event));
         return [];
-      case 'child.created':
-      case 'child.resumed': {
-        const parent = task.calls.get(event.callId) ?? task.activation;
-        if (parent !== null) this.childParents.set(event.child, parent.spanId);
-        return [];
-      }
       case 'input.queued':
         if (task.hasContent) task.inputs.set(event.input.id, event.input.text);
         return [];
@@ -118,8 +105,6 @@ export class SpanFold {
       case 'turn.failed':
         if (task.request !== null) addAttempt(task.request, event);
         return endRequest(task, { endMs: task.newestMs, errorType: event.failure.kind });
-      case 'turn.interrupted':
-        return endRequest(task, { endMs: task.newestMs, errorType: INTERRUPTED });
       case 'call.started':
         beginCall(task, event);
         return [];
@@ -134,6 +119,14 @@ export class SpanFold {
         return [];
     }
   }
+}
+
+/** Returns the parent of the activation that begins with a resume: the call that resumed the task. */
+function findResumer(
+  { topParent }: TaskTrace,
+  { by, callId }: EventOf<'task.resumed'>,
+): string | null {
+  return by === 'user' || callId === null ? topParent : spanIdOfCall(by, callId);
 }
 
 function endAnswered(

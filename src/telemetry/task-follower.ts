@@ -17,16 +17,6 @@ export interface FollowedWork {
   readonly measurements: readonly Measurement[];
 }
 
-const NOTHING: FollowedWork = { spans: [], measurements: [] };
-
-/** The newest activation of a task that this process knows only from the log. */
-interface EarlierActivation {
-  /** The spans that have ended in it. */
-  readonly spans: SpanRecord[];
-  /** The children that it has created or resumed. */
-  readonly children: string[];
-}
-
 /**
  * Follows the events of this process, and reads from the logs what it has not seen: the events of earlier processes, and
  * those that did not fit into a queue.
@@ -38,34 +28,35 @@ export class TaskFollower {
   private readonly logs: EventLogs;
   private readonly spans: SpanFold;
   private readonly metrics = new MetricFold();
+  /** The number of the first event of each task that this process has written. */
+  private readonly first = new Map<string, number>();
   /** The number of the next event of each task. */
   private readonly next = new Map<string, number>();
-  private readonly earlier = new Map<string, EarlierActivation>();
 
   constructor(logs: EventLogs, options: { readonly content: boolean }) {
     this.logs = logs;
     this.spans = new SpanFold(options);
   }
 
-  /** Folds an event of this process. Reads the log first if events before it are missing. */
-  accept(event: TaskEvent): FollowedWork {
-    const { task, seq } = event;
-    const next = this.next.get(task);
-    if (next === undefined && seq > 0) this.readEarlier(task, seq);
-    if (seq < (this.next.get(task) ?? 0)) return NOTHING;
-    const earlierSpans = this.spans.isOpen(task) ? this.takeEarlier(task) : [];
-    this.earlier.delete(task);
-    const missed = next !== undefined && seq > next ? this.readMissed(task, seq) : NOTHING;
-    const work = this.fold(event);
-    return {
-      spans: [...earlierSpans, ...missed.spans, ...work.spans],
-      measurements: [...missed.measurements, ...work.measurements],
-    };
+  /** Notes that this process has written an event. Must be called for each event, at once and in order. */
+  note({ task, seq }: TaskEvent): void {
+    if (!this.first.has(task)) this.first.set(task, seq);
   }
 
-  /** Reads the events of this process that did not reach `accept`, up to the end of the log of a task. */
+  /** Folds an event that was noted. Reads the log first if events before it are missing. */
+  accept(event: TaskEvent): FollowedWork {
+    const { task, seq } = event;
+    const earlier = this.continueTask(task);
+    const next = this.next.get(task) ?? 0;
+    if (seq < next) return { spans: earlier, measurements: [] };
+    const work = [...(seq > next ? this.readMissed(task, seq) : []), this.fold(event)];
+    return combine(earlier, work);
+  }
+
+  /** Folds the noted events of a task that did not reach `accept`, up to the end of its log. */
   catchUp(task: string): FollowedWork {
-    return this.readMissed(task, Number.POSITIVE_INFINITY);
+    const earlier = this.continueTask(task);
+    return combine(earlier, this.readMissed(task, Number.POSITIVE_INFINITY));
   }
 
   private fold(event: TaskEvent): FollowedWork {
@@ -74,50 +65,47 @@ export class TaskFollower {
     return { spans, measurements: this.metrics.measure(event, spans) };
   }
 
-  /** Folds the events of a log from the next one up to, and not including, the number `before`. */
-  private readMissed(task: string, before: number): FollowedWork {
-    const spans: SpanRecord[] = [];
-    const measurements: Measurement[] = [];
-    this.scan(task, before, (event) => {
-      const work = this.fold(event);
-      spans.push(...work.spans);
-      measurements.push(...work.measurements);
-    });
-    return { spans, measurements };
+  /** Folds the events of this process from the next one up to, and not including, the number `before`. */
+  private readMissed(task: string, before: number): readonly FollowedWork[] {
+    const work: FollowedWork[] = [];
+    this.scan(task, before, (event) => void work.push(this.fold(event)));
+    return work;
   }
 
-  /** Reads events of earlier processes, and the log of the parent before them, which says where the task belongs. */
-  private readEarlier(task: string, before: number): void {
-    let activation: EarlierActivation = { spans: [], children: [] };
-    this.scan(task, before, (event) => {
-      if (event.type === 'task.created') this.readParent(event.spec.parent);
-      if (event.type === 'task.resumed') activation = { spans: [], children: [] };
+  /**
+   * Reads what earlier processes have logged of a task, when this process begins to work on it. Returns the spans that
+   * have ended in an activation that this process continues.
+   */
+  private continueTask(task: string): readonly SpanRecord[] {
+    if (this.next.has(task)) return [];
+    const spans = this.readEarlier(task);
+    return this.spans.isOpen(task) ? spans : [];
+  }
+
+  /**
+   * Returns the spans of a task, and of the tasks that it has created or resumed: of a root task only those of its newest
+   * activation, since each message of a long conversation begins one.
+   */
+  private readEarlier(task: string): readonly SpanRecord[] {
+    let spans: SpanRecord[] = [];
+    let children: string[] = [];
+    let isRoot = false;
+    this.scan(task, this.first.get(task) ?? Number.POSITIVE_INFINITY, (event) => {
+      if (event.type === 'task.created') {
+        isRoot = event.spec.parent === null;
+      }
+      if (event.type === 'task.resumed' && isRoot) [spans, children] = [[], []];
       this.next.set(task, event.seq + 1);
       this.metrics.skip(event);
-      activation.spans.push(...this.spans.apply(event));
+      spans.push(...this.spans.apply(event));
       if (event.type === 'child.created' || event.type === 'child.resumed') {
-        activation.children.push(event.child);
+        children.push(event.child);
       }
     });
-    this.earlier.set(task, activation);
-  }
-
-  private readParent(parent: string | null): void {
-    if (parent !== null && !this.next.has(parent)) {
-      this.readEarlier(parent, Number.POSITIVE_INFINITY);
-    }
-  }
-
-  /** Returns the spans that have ended in the newest activation of a task and of the tasks below it. */
-  private takeEarlier(task: string): readonly SpanRecord[] {
-    if (!this.next.has(task)) this.readEarlier(task, Number.POSITIVE_INFINITY);
-    const activation = this.earlier.get(task);
-    this.earlier.delete(task);
-    if (activation === undefined) return [];
-    return [
-      ...activation.children.flatMap((child) => this.takeEarlier(child)),
-      ...activation.spans,
-    ];
+    const below = children.flatMap((child) =>
+      this.next.has(child) ? [] : this.readEarlier(child),
+    );
+    return [...below, ...spans];
   }
 
   /** Visits the events of a log from the next one up to, and not including, the number `before`. */
@@ -128,4 +116,11 @@ export class TaskFollower {
       if (event.seq >= first && event.seq < before) visit(event);
     });
   }
+}
+
+function combine(earlier: readonly SpanRecord[], work: readonly FollowedWork[]): FollowedWork {
+  return {
+    spans: [...earlier, ...work.flatMap(({ spans }) => spans)],
+    measurements: work.flatMap(({ measurements }) => measurements),
+  };
 }

@@ -51,12 +51,11 @@ export interface TaskTrace {
 export function createTaskTrace(spec: TaskSpec, hasContent: boolean): TaskTrace {
   const { traceId, isSampled, outerSpanId } = findTrace(spec);
   const agent = toSpanName(spec.agent.name);
-  const { parent, parentCall } = spec;
   return {
     id: spec.id,
     traceId,
     isSampled,
-    topParent: parent === null ? outerSpanId : spanIdOfCall(parent, parentCall ?? ''),
+    topParent: findTopParent(spec, outerSpanId),
     shared: {
       'gen_ai.agent.name': agent,
       'gen_ai.conversation.id': spec.id,
@@ -75,6 +74,17 @@ export function createTaskTrace(spec: TaskSpec, hasContent: boolean): TaskTrace 
   };
 }
 
+/** Returns the parent of the first activation. An item of a template is created by the run and not by a call of it. */
+function findTopParent(
+  { parent, parentCall, source }: TaskSpec,
+  outerSpanId: string | null,
+): string | null {
+  if (parent === null) return outerSpanId;
+  return source === 'template'
+    ? spanIdOfActivation(parent, 0)
+    : spanIdOfCall(parent, parentCall ?? '');
+}
+
 /** Returns the fields of every span of a task that begins now, below the activation. */
 export function beginSpan(
   task: TaskTrace,
@@ -89,11 +99,11 @@ export function beginSpan(
   };
 }
 
-/** Begins the span of an activation. `parent`: the span that created or resumed the task, if it is known. */
+/** Begins the span of an activation. `parent`: the id of its parent; null for none. */
 export function beginActivation(
   task: TaskTrace,
   event: EventOf<'task.created' | 'task.resumed'>,
-  parent: string | undefined,
+  parent: string | null,
 ): void {
   if (task.activation !== null) return;
   const number = task.activations;
@@ -102,7 +112,7 @@ export function beginActivation(
   task.activation = {
     ...beginSpan(task),
     spanId: spanIdOfActivation(task.id, number),
-    parentSpanId: parent ?? task.topParent,
+    parentSpanId: parent,
     name: `invoke_agent ${task.agent}`,
     kind: 'internal',
     attributes: {

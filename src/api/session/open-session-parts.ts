@@ -4,7 +4,6 @@ import type { WebAccess } from '../../protocol/web.ts';
 import type { SessionServers } from '../mcp/open-servers.ts';
 import { findMainAgent, openSessionServers } from './session-servers.ts';
 import { systemClock } from '../../base/clock.ts';
-import { errorMessage } from '../../base/errors.ts';
 import { isDataDirectoryChosen, userConfigDirectory } from '../../config/paths.ts';
 import { Engine } from '../../engine/engine.ts';
 import { openMemoryStore } from '../../store/memory-store.ts';
@@ -103,6 +102,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   await models.keyRead;
   const stored = { store, dataDir: directory, environment, onNotice };
   const storedWorkspaces = openWorkspacesLater(stored);
+  session.logFile?.start();
   return {
     engine,
     workspaces,
@@ -134,6 +134,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     languages,
     hooks,
     telemetry,
+    logFile: session.logFile,
     channel: canWriteDataDir
       ? new ControlChannel({ engine, store, dataDir: directory, onNotice })
       : null,
@@ -246,14 +247,15 @@ async function createEngine(options: MusterOptions, parts: EngineParts): Promise
     inbox,
     ...(telemetry === null ? {} : { traceparent: telemetry.traceparentOf }),
     onEvent: (event, source) => {
-      telemetry?.push(event);
+      telemetry?.push(event, source.tree);
+      session.logFile?.addEvent(event);
       router.route(event, source);
     },
     onSignal: (signal) => {
       if (signal.type === 'progress' && signal.tool === CODE_SEARCH) onNotice(signal.line);
       signals.route(signal);
     },
-    onFault: (task, thrown) => onNotice(`task ${task}: ${errorMessage(thrown)}`),
+    onFault: session.onFault,
   });
 }
 
@@ -274,7 +276,7 @@ function openStorage(session: SessionConfig, { log }: Pick<MusterOptions, 'log'>
         );
   const canWriteDataDir = stored !== null;
   const store = stored ?? openMemoryStore({ redact });
-  const onFault = (thrown: unknown) => onNotice(`a listener broke: ${errorMessage(thrown)}`);
+  const onFault = (thrown: unknown) => session.onFault(null, thrown);
   const { kind, caches, commandProcesses } = config.sandbox;
   const { environment, home } = state;
   const sandbox = openConfiguredSandbox({

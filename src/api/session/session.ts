@@ -157,6 +157,8 @@ export function createSession(parts: SessionParts): Muster {
       await parts.channel?.close();
       await parts.retention.finish();
       await store.close();
+      parts.logFile?.add({ level: 'info', event: 'session.ended', fields: {} });
+      await parts.logFile?.close();
     },
     beginsByItself: (name) => defaults.findMainAgent(name)?.initialPrompt !== undefined,
   };

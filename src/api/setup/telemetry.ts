@@ -9,8 +9,8 @@ import type { SessionConfig } from '../session/session-config.ts';
 
 /** The export of traces and metrics of a session. */
 export interface SessionTelemetry {
-  /** Queues an event. Fast, and never throws. */
-  push(event: TaskEvent): void;
+  /** Queues an event. Fast, and never throws. `tree`: the id of the root task. */
+  push(event: TaskEvent, tree: string): void;
   /** The W3C trace context of Muster's own environment, for root tasks. Absent if there is none that is valid. */
   readonly traceparent?: string;
   /** Returns the W3C trace context of a call, for the commands that it runs. */
@@ -54,7 +54,7 @@ export async function openTelemetry(
   });
   const outer = ids.parseTraceparent(environment[TRACE_VARIABLE] ?? '');
   return {
-    push: (event) => exporter.push(event),
+    push: (event, tree) => exporter.push(event, tree),
     ...(outer === null ? {} : { traceparent: ids.formatTraceparent(outer) }),
     traceparentOf: ids.traceparentOfCall,
     close: () => exporter.close(),

@@ -66,6 +66,7 @@ const FLAGS = {
       help: `${TASK_STATUSES.join(', ')}; repeatable`,
       completes: { words: TASK_STATUSES },
     },
+    send: { help: 'send them to the receiver of OTEL_EXPORTER_OTLP_ENDPOINT or of [otel]' },
     here: { help: 'only the tasks that work in this directory' },
     from: { value: 'START', help: 'where to begin' },
     turn: { value: 'N', help: 'the number of the turn; default: the newest' },
@@ -137,6 +138,9 @@ const FLAGS = {
       help: 'the terminal UI in plain lines that are only ever added, for a screen reader (or MUSTER_SCREEN_READER=1)',
     },
     verbose: { help: "show the subagents' actions on stderr" },
+    debug: {
+      help: 'write what happens, without its content, to log.file or to muster.log in the data directory',
+    },
     worktree: {
       value: 'NAME',
       hasOptionalValue: true,

@@ -13,6 +13,7 @@ const RUN: RunOptions = {
   outputSchema: null,
   accept: [],
   verbose: false,
+  debug: false,
   screenReader: false,
   log: true,
   agent: null,
