@@ -23,7 +23,7 @@ export const OTEL_KEYS = {
   ),
 } as const;
 
-export const LOG_LEVELS = ['error', 'warning', 'info', 'debug'] as const;
+const LOG_LEVELS = ['error', 'warning', 'info', 'debug'] as const;
 
 /** The keys of the section `log`, about the log file for people. A project may not set them. */
 export const LOG_KEYS = {
