@@ -6,7 +6,7 @@ import { MetricStore } from './metric-store.ts';
 import type { OtlpClient, SendOutcome } from './otlp-client.ts';
 import { BATCH_SPANS, encodeMetrics, encodeTraces, type OtlpSource } from './otlp-json.ts';
 import type { SpanRecord } from './span-record.ts';
-import { TaskFollower, type EventLogs, type FollowedWork } from './task-follower.ts';
+import { EventFollower, type EventLogs, type FollowedWork } from './event-follower.ts';
 
 /** The maximum number of events that wait to be folded (`otel_queued_events`). Further ones are read from the logs. */
 const MAX_QUEUED_EVENTS = 10_000;
@@ -39,7 +39,7 @@ export interface ExporterParts {
  */
 export class TelemetryExporter {
   private readonly parts: ExporterParts;
-  private readonly follower: TaskFollower;
+  private readonly follower: EventFollower;
   private readonly metrics = new MetricStore();
   private readonly startMs: number;
   private readonly timer: NodeJS.Timeout;
@@ -62,7 +62,7 @@ export class TelemetryExporter {
   constructor(parts: ExporterParts) {
     const { settings, logs, now } = parts;
     this.parts = parts;
-    this.follower = new TaskFollower(logs, settings);
+    this.follower = new EventFollower(logs, settings);
     this.startMs = now();
     this.nextMetricsMs = this.startMs + METRIC_INTERVAL_MS;
     this.timer = setInterval(() => this.tick(), SPAN_INTERVAL_MS).unref();

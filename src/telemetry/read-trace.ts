@@ -1,7 +1,7 @@
 import { isId } from '../base/ids.ts';
 import type { SpanRecord } from './span-record.ts';
 import { SpanFold } from './span-fold.ts';
-import type { EventLogs } from './task-follower.ts';
+import type { EventLogs } from './event-follower.ts';
 
 /**
  * Reads the spans of a task and of all tasks below it from their logs. They are the spans that the live export of the

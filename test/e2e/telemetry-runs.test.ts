@@ -357,7 +357,7 @@ describe.concurrent('muster tasks trace', () => {
     });
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      `muster: ${receiver.url}/v1/traces: it answered with status 400; 0 of 8 spans were sent\n`,
+      `muster: PROVIDER_ERROR: ${receiver.url}/v1/traces: it answered with status 400; 0 of 8 spans were sent\n`,
     ]);
   });
 

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { lastUserText, toolResultRounds, type RecordedRequest } from '../../src/testing/index.ts';
 import { Receiver } from '../telemetry/receiver.ts';
@@ -49,5 +51,31 @@ describe('a run with a subagent', () => {
     ]);
     expect(findOrphans(receiver.spans)).toEqual([]);
     expect(receiver.faults).toEqual([]);
+  });
+});
+
+describe('the log file', () => {
+  it('of --debug is in the data directory and has no content', async () => {
+    await using world = await openWorld({
+      files: { 'a.txt': 'alpha' },
+      script: (request) =>
+        toolResultRounds(request) === 0 ? { toolCalls: [READ] } : { text: 'SECRET-ANSWER' },
+    });
+    const path = join(world.sandbox.data, 'muster.log');
+    await world.run(['-p', 'SECRET-PROMPT']);
+    expect(existsSync(path)).toBe(false);
+    const { code, stderr } = await world.run(['-p', 'SECRET-PROMPT', '--debug']);
+    expect([code, stderr]).toEqual([0, `muster: debug log: ${path}\n`]);
+    const text = readFileSync(path, 'utf8');
+    expect(text).not.toMatch(/SECRET|alpha|a\.txt/);
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const events = lines.map(({ level, event }) => `${level} ${event}`);
+    expect([events[0], events.at(-1)]).toEqual(['info session.started', 'info session.ended']);
+    expect(events).toEqual(
+      expect.arrayContaining(['info task.created', 'debug call.ended', 'info task.ended']),
+    );
   });
 });

@@ -5,7 +5,7 @@ import { addUsage, NO_USAGE } from '../../src/protocol/model.ts';
 import { MetricStore } from '../../src/telemetry/metric-store.ts';
 import { readTraceSpans } from '../../src/telemetry/read-trace.ts';
 import type { SpanRecord } from '../../src/telemetry/span-record.ts';
-import { TaskFollower } from '../../src/telemetry/task-follower.ts';
+import { EventFollower } from '../../src/telemetry/event-follower.ts';
 import { wildPlan } from '../engine/random-plans.ts';
 import { randomRuns } from '../engine/random-runs.ts';
 import {
@@ -110,7 +110,7 @@ describe('any tree of tasks', () => {
           const [root = ''] = world.ids;
           const spans = readTraceSpans(world.store, root, OPTIONS);
           expectTree(world, spans);
-          const follower = new TaskFollower(world.store, OPTIONS);
+          const follower = new EventFollower(world.store, OPTIONS);
           const metrics = new MetricStore();
           const exported = (life?.events ?? []).flatMap((event) => {
             follower.note(event);
@@ -183,7 +183,7 @@ describe('any tree of tasks', () => {
           const [world, [life]] = await play(plan, []);
           const events = life?.events ?? [];
           const start = from % (events.length + 1);
-          const follower = new TaskFollower(world.store, OPTIONS);
+          const follower = new EventFollower(world.store, OPTIONS);
           for (const event of events) follower.note(event);
           const missing = new Set(events.slice(start, start + count).map(({ task }) => task));
           const exported = [
@@ -204,7 +204,7 @@ describe('any tree of tasks', () => {
 
 /** Exports the first events of a process. */
 function exportFirst(world: World, seen: readonly TaskEvent[]): readonly SpanRecord[] {
-  const follower = new TaskFollower(upTo(world, seen), OPTIONS);
+  const follower = new EventFollower(upTo(world, seen), OPTIONS);
   for (const event of seen) follower.note(event);
   return seen.flatMap((event) => follower.accept(event).spans);
 }

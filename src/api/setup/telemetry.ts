@@ -1,11 +1,11 @@
+import type { LoadedConfig } from '../../config/load.ts';
 import { newId } from '../../base/ids.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
-import type { EventLogs } from '../../telemetry/task-follower.ts';
+import type { EventLogs } from '../../telemetry/event-follower.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import type { Environment } from '../../sys/env.ts';
 import { TRACE_VARIABLE } from '../../sys/processes/command-environment.ts';
-import type { SessionConfig } from '../session/session-config.ts';
 
 /** The export of traces and metrics of a session. */
 export interface SessionTelemetry {
@@ -19,15 +19,22 @@ export interface SessionTelemetry {
   close(): Promise<void>;
 }
 
+interface TelemetryOptions {
+  readonly environment: Environment;
+  readonly loaded: Pick<LoadedConfig, 'config'>;
+  /** The secrets that are removed from notices. The values of headers are added to it. */
+  readonly secrets: string[];
+  readonly onNotice: (line: string) => void;
+}
+
 /**
  * Opens the export of traces and metrics. Returns null, and loads nothing, unless the environment or the user's
  * configuration names a receiver.
  */
 export async function openTelemetry(
-  session: Pick<SessionConfig, 'environment' | 'loaded' | 'secrets' | 'onNotice'>,
+  { environment, loaded, secrets, onNotice }: TelemetryOptions,
   logs: EventLogs,
 ): Promise<SessionTelemetry | null> {
-  const { environment, loaded, secrets, onNotice } = session;
   const { otel } = loaded.config;
   if (!namesReceiver(environment, otel.endpoint)) return null;
   const { readExportSettings } = await import('../../telemetry/export-settings.ts');

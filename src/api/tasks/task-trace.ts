@@ -13,7 +13,7 @@ import {
 import { OtlpClient } from '../../telemetry/otlp-client.ts';
 import { BATCH_SPANS, encodeTraces, type OtlpSource } from '../../telemetry/otlp-json.ts';
 import { readTraceSpans } from '../../telemetry/read-trace.ts';
-import type { EventLogs } from '../../telemetry/task-follower.ts';
+import type { EventLogs } from '../../telemetry/event-follower.ts';
 
 /** The receiver of a trace, and the number of its spans. */
 export interface SentTrace {

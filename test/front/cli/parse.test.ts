@@ -144,6 +144,7 @@ it('takes every flag of a run', async () => {
     'npm test',
     '--accept=make lint',
     '--verbose',
+    '--debug',
     '--no-log',
     '--agent',
     'Plan',
@@ -192,6 +193,7 @@ it('takes every flag of a run', async () => {
     outputSchema: 'form.json',
     accept: ['npm test', 'make lint'],
     verbose: true,
+    debug: true,
     log: false,
     agent: 'Plan',
     agents: { kind: 'json', text: '{"a":{}}' },
@@ -558,7 +560,7 @@ describe('an error names the wrong argument and what is valid', () => {
     ],
     [
       ['tasks', 'lst'],
-      '"tasks lst" is not a command; did you mean tasks list? valid: tasks list, tasks show, tasks log, tasks context, tasks watch, tasks stop, tasks resume, tasks send, tasks answer, tasks background, tasks rerun, tasks branch, tasks rewind, tasks diff, tasks apply, tasks discard, tasks export, tasks import, tasks delete, tasks prune',
+      '"tasks lst" is not a command; did you mean tasks list? valid: tasks list, tasks show, tasks log, tasks context, tasks watch, tasks stop, tasks resume, tasks send, tasks answer, tasks background, tasks trace, tasks rerun, tasks branch, tasks rewind, tasks diff, tasks apply, tasks discard, tasks export, tasks import, tasks delete, tasks prune',
     ],
     [
       ['agents', 'frobnicate'],
@@ -604,6 +606,7 @@ describe('muster run', () => {
     out: null,
     force: false,
     apply: false,
+    debug: false,
     verbose: false,
     log: true,
     agents: null,

@@ -24,7 +24,7 @@ export interface FollowedWork {
  * If a process is killed, the spans of its unfinished activations may not have been exported. A process that continues
  * such an activation therefore exports again what has ended in it, with the same ids.
  */
-export class TaskFollower {
+export class EventFollower {
   private readonly logs: EventLogs;
   private readonly spans: SpanFold;
   private readonly metrics = new MetricFold();
