@@ -1,5 +1,5 @@
 import type { TaskEvent } from '../protocol/events/event.ts';
-import { modelName } from '../protocol/model.ts';
+import { modelName, toCount } from '../protocol/model.ts';
 import { addToLedger } from '../protocol/state/ledger.ts';
 import { steadyTime } from '../protocol/state/steady-time.ts';
 import type { Measurement, MetricSpec } from './metric-store.ts';
@@ -94,13 +94,13 @@ export class MetricFold {
       this.tasks.set(event.task, {
         agent: toSpanName(agent.name),
         model: modelName(model),
-        beganMs: steadyTime(event),
+        beganMs: toCount(steadyTime(event)),
         state: null,
       });
     }
     const task = this.tasks.get(event.task) ?? null;
     if (task === null) return null;
-    if (event.type === 'task.resumed') task.beganMs = steadyTime(event);
+    if (event.type === 'task.resumed') task.beganMs = toCount(steadyTime(event));
     if (event.type === 'turn.started') task.model = event.model;
     return task;
   }
@@ -181,7 +181,7 @@ function measureState(event: TaskEvent, task: MeasuredTask): readonly Measuremen
 
 function measureEnd(event: TaskEvent, { agent, beganMs }: MeasuredTask): readonly Measurement[] {
   if (event.type !== 'task.ended') return [];
-  const value = Math.max(0, steadyTime(event) - beganMs) / 1000;
+  const value = Math.max(0, toCount(steadyTime(event)) - beganMs) / 1000;
   const { status } = event.end;
   const attributes = { 'gen_ai.agent.name': agent, 'muster.task.status': status };
   return [{ metric: TASK_DURATION, value, attributes }];

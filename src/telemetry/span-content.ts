@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../base/json.ts';
+import { toSpanName } from './span-texts.ts';
 import type { AssistantPart } from '../protocol/message.ts';
 
 /**
@@ -20,7 +21,11 @@ export function formatInputMessages(messages: readonly NewMessage[]): string {
       parts: [
         message.role === 'user'
           ? { type: 'text', content: shorten(message.text) }
-          : { type: 'tool_call_response', id: message.callId, response: shorten(message.text) },
+          : {
+              type: 'tool_call_response',
+              id: toSpanName(message.callId),
+              response: shorten(message.text),
+            },
       ],
     })),
   );
@@ -50,8 +55,8 @@ function toPart(part: AssistantPart): JsonObject {
     case 'tool_call':
       return {
         type: 'tool_call',
-        id: part.id,
-        name: part.name,
+        id: toSpanName(part.id),
+        name: toSpanName(part.name),
         arguments: formatCallValue(part.input),
       };
     default:

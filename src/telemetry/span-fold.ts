@@ -1,4 +1,5 @@
 import type { TaskEvent } from '../protocol/events/event.ts';
+import { toCount } from '../protocol/model.ts';
 import { steadyTime } from '../protocol/state/steady-time.ts';
 import { beginCall, endCall } from './call-spans.ts';
 import { addSpanEvent, endSpan, type SpanEnd } from './open-span.ts';
@@ -49,7 +50,7 @@ export class SpanFold {
       return [];
     }
     if (known === undefined) return [];
-    known.newestMs = steadyTime(event);
+    known.newestMs = toCount(steadyTime(event));
     const described = describeSpanEvent(event);
     if (described !== null) {
       const request = event.type.startsWith('turn.') ? known.request?.span : undefined;

@@ -1,5 +1,5 @@
 import type { TaskEvent } from '../protocol/events/event.ts';
-import { modelName, type Usage } from '../protocol/model.ts';
+import { modelName, toCount, type Usage } from '../protocol/model.ts';
 import { steadyTime } from '../protocol/state/steady-time.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import type { OpenSpan } from './open-span.ts';
@@ -107,7 +107,7 @@ export function beginActivation(
 ): void {
   if (task.activation !== null) return;
   const number = task.activations;
-  task.newestMs = steadyTime(event);
+  task.newestMs = toCount(steadyTime(event));
   task.activations += 1;
   task.activation = {
     ...beginSpan(task),
