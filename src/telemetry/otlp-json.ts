@@ -20,7 +20,7 @@ const SPAN_KINDS: Readonly<Record<SpanRecord['kind'], number>> = { internal: 1, 
 const STATUS_UNSET = 0;
 const STATUS_ERROR = 2;
 const CUMULATIVE = 2;
-/** The flag of a span that is recorded, and the one that says that the parent is known to be of this process or not. */
+/** The flag of a span that is recorded. Whether its parent is in another process is left open. */
 const SAMPLED = 1;
 
 /** Returns the body of a request to `/v1/traces`. */
