@@ -33,7 +33,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
     'test/e2e/{forked-context,lost-output}.test.ts',
     'test/e2e/{privacy,questions,replay,reuse,rewind,secrets}.test.ts',
     'test/e2e/{tasks-commands,tasks-dead,tasks-running,tasks-show}.test.ts',
-    'test/e2e/{terminal,transferred-summary,tui,usage}.test.ts',
+    'test/e2e/{telemetry-runs,terminal,transferred-summary,tui,usage}.test.ts',
     'test/replay/rerun-random.test.ts',
   ],
   /** Shell commands that are judged, compared with real shells, confined and watched, and searches with odd input. */

@@ -23,6 +23,7 @@ import { terminal } from './terminal.ts';
 import { terminalStream } from './terminal-stream.ts';
 import { thousand } from './thousand.ts';
 import { workingChildren } from './working-children.ts';
+import { tracing } from './tracing.ts';
 import { worktree, worktreeLarge } from './worktree.ts';
 
 /** All rows, in the order in which the table shows them. */
@@ -43,6 +44,7 @@ export const ROWS: readonly Row[] = [
   cache,
   mainContext,
   eventLog,
+  tracing,
   limits,
   listing,
   agents,

@@ -20,6 +20,7 @@ import {
   limitKeys,
 } from './key-kinds.ts';
 import { PROCESS_KEYS } from './process-keys.ts';
+import { LOG_KEYS, OTEL_KEYS } from './telemetry-keys.ts';
 import { WORKSPACE_KEYS } from './workspace-keys.ts';
 import { isPassableToCommands } from '../sys/processes/command-environment.ts';
 
@@ -291,6 +292,8 @@ export const SECTIONS = {
       { project: 'never' },
     ),
   },
+  otel: OTEL_KEYS,
+  log: LOG_KEYS,
   store: {
     retention_days: integerKey(30, [0, 36_500], 'how long ended tasks are kept; 0: for ever', {
       project: 'never',

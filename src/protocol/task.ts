@@ -94,6 +94,11 @@ export interface TaskSpec {
   /** The task of which this task continues a copy, and the number of the last copied event. Default: none. */
   readonly branchedFrom?: { readonly task: string; readonly seq: number };
   readonly source: TaskSource;
+  /**
+   * The W3C trace context (`traceparent`) in which a program outside has started the tree. Set if telemetry is exported
+   * and the environment of the process that created the root task contained one.
+   */
+  readonly traceparent?: string;
   /** Set if the task has no conversation, but creates one child for each item of a template. */
   readonly fanOut?: FanOut;
   /** The JSON Schema in the call that the answer must match. Default: the schema of the definition, if it has one. */

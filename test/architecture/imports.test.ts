@@ -77,6 +77,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   replay: ['engine', 'store', 'protocol', 'sys', 'base'],
   report: ['engine', 'receipts', 'protocol', 'sys', 'base'],
+  telemetry: ['protocol', 'sys', 'base'],
   trust: [
     'config',
     'engine',
@@ -109,6 +110,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'trust',
     'report',
     'replay',
+    'telemetry',
     'config',
     'control',
     'keys',

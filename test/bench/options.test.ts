@@ -25,6 +25,7 @@ const ALL = [
   'cache',
   'main-context',
   'event-log',
+  'tracing',
   'limits',
   'listing',
   'agents',

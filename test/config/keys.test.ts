@@ -181,6 +181,11 @@ const ROWS: Readonly<Record<ConfigKey, Row>> = {
   'terminal.theme': word('auto', 'light'),
   'terminal.detail': word('full', 'short'),
   'terminal.thinking': word('short', 'full'),
+  'otel.endpoint': { ...word(null, 'http://localhost:4318'), wrongText: ' ' },
+  'otel.headers_env': { ...word(null, 'OTEL_HEADERS'), wrongText: ' ' },
+  'otel.content': flag(false),
+  'log.file': { ...word(null, '/tmp/muster.log'), wrongText: ' ' },
+  'log.level': word('info', 'debug'),
   'store.retention_days': whole(30),
   'store.durability': word('safe', 'fast'),
 };

@@ -16,10 +16,17 @@ const REPORT_LOADED = `data:text/javascript,${encodeURIComponent(`
 `)}`;
 
 function loadedFiles(...argv: readonly string[]): readonly string[] {
+  return loadedFilesWith({}, argv);
+}
+
+function loadedFilesWith(
+  variables: Readonly<Record<string, string>>,
+  argv: readonly string[],
+): readonly string[] {
   using sandbox = new Sandbox();
   const { stderr } = spawnSync(process.execPath, ['--import', REPORT_LOADED, BIN, ...argv], {
     encoding: 'utf8',
-    env: sandbox.environment(),
+    env: sandbox.environment(variables),
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const names = stderr.split('\n').map((line) => /^loaded (.*)$/.exec(line)?.[1]);
@@ -47,6 +54,20 @@ it.each([
   const loaded = loadedFiles(...argv);
   expect(loaded).toContain('muster');
   expect(loaded.filter((name) => name.includes('plugin'))).toEqual([]);
+});
+
+it('a run loads the code for traces, metrics and the log file only if they are wanted', () => {
+  const run = ['--model', 'offline', '-p', 'where is the parser?'];
+  const telemetry = ['export-settings', 'exporter', 'log-file', 'otlp-client'];
+  const isTelemetry = (name: string) => telemetry.includes(name);
+  const variables = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+    MUSTER_LOG_FILE: 'muster.log',
+  };
+  expect(loadedFiles(...run).filter(isTelemetry)).toEqual([]);
+  expect(loadedFilesWith(variables, run).filter(isTelemetry)).toEqual(telemetry);
+  const disabled = { ...variables, OTEL_SDK_DISABLED: 'true', MUSTER_LOG_FILE: '' };
+  expect(loadedFilesWith(disabled, run).filter(isTelemetry)).toEqual([]);
 });
 
 /** What the program meets on a Node that lacks what it is built on. */

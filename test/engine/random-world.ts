@@ -65,6 +65,8 @@ export interface World {
   readonly requests: SeenRequest[];
   /** The number of runs of each opaque call. */
   readonly runs: Map<string, number>;
+  /** Called with each event of a process, as its listener is. Default: nobody listens. */
+  onEvent?: (event: TaskEvent) => void;
   /** The observed errors. */
   readonly wrongs: string[];
   lives: number;
@@ -278,6 +280,7 @@ class Life {
 
   private seeEvent(event: TaskEvent, state: TaskState): void {
     const { task } = event;
+    this.world.onEvent?.(event);
     if (!this.world.ids.includes(task)) this.world.ids.push(task);
     if (event.type === 'task.resumed') this.stopped.delete(task);
     const known = this.folds.get(task);

@@ -4,7 +4,6 @@ import type { WebAccess } from '../../protocol/web.ts';
 import type { SessionServers } from '../mcp/open-servers.ts';
 import { findMainAgent, openSessionServers } from './session-servers.ts';
 import { systemClock } from '../../base/clock.ts';
-import { errorMessage } from '../../base/errors.ts';
 import { isDataDirectoryChosen, userConfigDirectory } from '../../config/paths.ts';
 import { Engine } from '../../engine/engine.ts';
 import { openMemoryStore } from '../../store/memory-store.ts';
@@ -27,6 +26,7 @@ import { finishLandings, type SessionWorkspacePort } from '../workspaces/session
 import { openWorkspacesLater } from '../workspaces/open-later.ts';
 import { openWorkspaces } from './open-workspaces.ts';
 import { openSessionLanguages, type SessionLanguages } from '../setup/languages.ts';
+import { openTelemetry, type SessionTelemetry } from '../setup/telemetry.ts';
 import { loadWebAccess, openSearch } from '../setup/web.ts';
 import { ControlChannel } from './control-channel.ts';
 import { EventRouter, SignalRouter } from './event-router.ts';
@@ -82,6 +82,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   });
   const web = loadWebAccess(session.environment);
   const hooks = await openSessionHooks(session, { sandbox: storage.sandbox, web });
+  const telemetry = await openTelemetry(session, storage.store);
   const engine = await createEngine(options, {
     session,
     languages,
@@ -93,6 +94,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     workspaces,
     web,
     hooks,
+    telemetry,
   });
   const { directory, environment, loaded, onNotice, redact, roots } = session;
   const { config, settings } = loaded;
@@ -102,6 +104,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   await models.keyRead;
   const stored = { store, dataDir: directory, environment, onNotice };
   const storedWorkspaces = openWorkspacesLater(stored);
+  session.logFile?.start();
   return {
     engine,
     state: session.state,
@@ -134,6 +137,8 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     servers,
     languages,
     hooks,
+    telemetry,
+    logFile: session.logFile,
     channel: canWriteDataDir
       ? new ControlChannel({ engine, store, dataDir: directory, onNotice })
       : null,
@@ -175,10 +180,11 @@ interface EngineParts {
   readonly workspaces: SessionWorkspacePort;
   readonly web: () => Promise<WebAccess>;
   readonly hooks: HookRunner;
+  readonly telemetry: SessionTelemetry | null;
 }
 
 async function createEngine(options: MusterOptions, parts: EngineParts): Promise<Engine> {
-  const { session, models, definitions, storage, inbox, servers, languages } = parts;
+  const { session, models, definitions, storage, inbox, servers, languages, telemetry } = parts;
   const { directory, environment, loaded, onNotice, redact, roots, state } = session;
   const { agents, skills, slashCommands, toolTemplates, searchContext } = definitions;
   const { store, changes, router, signals, sandbox } = storage;
@@ -247,12 +253,17 @@ async function createEngine(options: MusterOptions, parts: EngineParts): Promise
     changes: changes.load,
     sandbox: announceMissingSandbox(sandbox, { kind, onNotice }),
     inbox,
-    onEvent: (event, source) => router.route(event, source),
+    ...(telemetry === null ? {} : { traceparent: telemetry.traceparentOf }),
+    onEvent: (event, source) => {
+      telemetry?.push(event, source.tree);
+      session.logFile?.addEvent(event);
+      router.route(event, source);
+    },
     onSignal: (signal) => {
       if (signal.type === 'progress' && signal.tool === CODE_SEARCH) onNotice(signal.line);
       signals.route(signal);
     },
-    onFault: (task, thrown) => onNotice(`task ${task}: ${errorMessage(thrown)}`),
+    onFault: session.onFault,
   });
 }
 
@@ -272,7 +283,7 @@ function openStorage(session: SessionConfig, { log }: Pick<MusterOptions, 'log'>
         );
   const canWriteDataDir = stored !== null;
   const store = stored ?? openMemoryStore({ redact });
-  const onFault = (thrown: unknown) => onNotice(`a listener broke: ${errorMessage(thrown)}`);
+  const onFault = (thrown: unknown) => session.onFault(null, thrown);
   const sandbox = openSessionSandbox(session, canWriteDataDir);
   return {
     store,

@@ -57,7 +57,10 @@ export class Runs {
         model: this.defaults.resolveModel(agent, prompt),
         rights: createRootRights(this.defaults.createGrant(request.mode), agent),
         cwd: this.defaults.cwd,
-        ...dropMissing({ worktree: this.parts.worktree }),
+        ...dropMissing({
+          worktree: this.parts.worktree,
+          traceparent: this.parts.telemetry?.traceparent,
+        }),
         source: request.source ?? 'sdk',
         params: dropMissing({
           prompt: personText,
@@ -215,6 +218,7 @@ export class Runs {
         model: this.defaults.resolveModel(null),
         rights: createRootRights(this.parts.grant, null),
         cwd: this.defaults.cwd,
+        ...dropMissing({ traceparent: this.parts.telemetry?.traceparent }),
       });
       return this.createRun(task, stopListening);
     } catch (thrown) {

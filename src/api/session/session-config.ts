@@ -1,3 +1,5 @@
+import { errorMessage } from '../../base/errors.ts';
+import { VERSION } from '../../base/version.ts';
 import { loadConfig, type LoadedConfig } from '../../config/load.ts';
 import { homeDirectory, readEnvironment, type Environment } from '../../sys/env.ts';
 import { readHookFiles, type HookFiles } from '../../trust/hook-files.ts';
@@ -7,6 +9,7 @@ import { readGitStatus } from '../context/git-status.ts';
 import type { ActivePlugins } from '../../plugins/active-plugins.ts';
 import type { MusterOptions } from '../setup/options.ts';
 import { loadPlugins } from '../setup/plugins.ts';
+import { openLogFile, type SessionLogFile } from '../setup/log-file.ts';
 import { listSecretValues, listUrlSecrets } from '../setup/secrets.ts';
 import { workspaceRoots } from '../setup/workspace.ts';
 import { createRedactor } from '../../store/redact/redactor.ts';
@@ -37,7 +40,11 @@ export interface SessionConfig {
   /** The secrets that `redact` removes. Keys that are read later are added to it. */
   readonly secrets: string[];
   readonly redact: (text: string) => string;
+  /** The log file, which begins to be written when the session is open; null if there is none. */
+  readonly logFile: SessionLogFile | null;
   readonly onNotice: (line: string) => void;
+  /** Reports an internal error. `task`: the task in which it happened; null for a listener of events. */
+  readonly onFault: (task: string | null, thrown: unknown) => void;
 }
 
 /** Reads the configuration. Throws UsageError for a wrong option or configuration. */
@@ -50,12 +57,37 @@ export async function readSessionConfig(options: MusterOptions): Promise<Session
   const gitStatus = readGitStatus(cwd, environment);
   const secrets = [...listSecretValues(environment)];
   const redact = createRedactor({ secrets });
-  const onNotice = (line: string) => options.onNotice?.(redact(line));
+  const showNotice = (line: string) => options.onNotice?.(redact(line));
+  let logFile: SessionLogFile | null = null;
+  const onNotice = (line: string) => {
+    logFile?.add({ level: 'warning', event: 'notice', fields: { message: line } });
+    showNotice(line);
+  };
+  const onFault = (task: string | null, thrown: unknown) => {
+    const message = errorMessage(thrown);
+    logFile?.add({ level: 'error', event: 'fault', fields: { task, message } });
+    showNotice(task === null ? `a listener broke: ${message}` : `task ${task}: ${message}`);
+  };
   const { dataDir, trustProject: decision = false, flags = [] } = options;
   const state = { environment, home, cwd, ...(dataDir === undefined ? {} : { dataDir }) };
   const currentTrust = () => createProjectTrust({ ...state, decision, onProblem: onNotice });
   const trust = currentTrust();
   const loaded = await loadConfig({ environment, home, cwd, trust, flags });
+  const directory = stateDirectory(state);
+  logFile = await openLogFile({
+    config: loaded.config.log,
+    debug: options.debug ?? false,
+    keepsFiles: options.log !== false,
+    home,
+    directory,
+    redact,
+    onNotice: showNotice,
+  });
+  logFile?.add({
+    level: 'info',
+    event: 'session.started',
+    fields: { version: VERSION, pid: process.pid, cwd },
+  });
   const hookFiles = readHookFiles({ environment, home, cwd }, trust);
   const reported = new Set<string>();
   const currentPlugins = () =>
@@ -77,7 +109,7 @@ export async function readSessionConfig(options: MusterOptions): Promise<Session
     environment,
     roots,
     state,
-    directory: stateDirectory(state),
+    directory,
     loaded,
     hookFiles,
     plugins,
@@ -87,6 +119,8 @@ export async function readSessionConfig(options: MusterOptions): Promise<Session
     gitStatus,
     secrets,
     redact,
+    logFile,
     onNotice,
+    onFault,
   };
 }

@@ -21,7 +21,9 @@ import type { PromptHistory } from './prompt-history.ts';
 import type { SessionServers } from '../mcp/open-servers.ts';
 import type { SessionLanguages } from '../setup/languages.ts';
 import type { WorkspacesToOpen } from '../workspaces/open-later.ts';
+import type { SessionLogFile } from '../setup/log-file.ts';
 import type { Retention } from '../setup/retention.ts';
+import type { SessionTelemetry } from '../setup/telemetry.ts';
 import type { ModelListDeps } from './session-model-lists.ts';
 import type { SignalRouter } from './event-router.ts';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
@@ -74,6 +76,10 @@ export interface SessionParts {
   readonly state: StateOptions;
   /** The hooks of the session. */
   readonly hooks: HookRunner;
+  /** The export of traces and metrics; null if there is none. */
+  readonly telemetry: SessionTelemetry | null;
+  /** The log file; null if there is none. */
+  readonly logFile: SessionLogFile | null;
   readonly retention: Retention;
   readonly storedWorkspaces: WorkspacesToOpen;
   /** The turn limit of the main agent, or null if there is none. */

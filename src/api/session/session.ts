@@ -161,10 +161,13 @@ export function createSession(parts: SessionParts): Muster {
       await stop({ by: 'client', because: 'Muster was closed' });
       for (const line of await closeWorkspaces()) parts.onNotice(line);
       await Promise.all([parts.servers.close(), parts.languages.close(), parts.hooks.close()]);
+      await parts.telemetry?.close();
       await parts.changes.close();
       await parts.channel?.close();
       await parts.retention.finish();
       await store.close();
+      parts.logFile?.add({ level: 'info', event: 'session.ended', fields: {} });
+      await parts.logFile?.close();
     },
     beginsByItself: (name) => defaults.findMainAgent(name)?.initialPrompt !== undefined,
   };

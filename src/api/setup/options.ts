@@ -63,6 +63,11 @@ export interface MusterOptions {
    * sets this to false, so that the code is loaded with the first request. Default: true.
    */
   readonly preload?: boolean;
+  /**
+   * True to write each event, without its content, to the log file (`log.file`, or else `muster.log` in the data
+   * directory). Default: `log.level` decides what is written, if `log.file` is set.
+   */
+  readonly debug?: boolean;
   /** The environment variables. Default: those of the process. */
   readonly environment?: Environment;
   /** Called with one line for each problem that does not stop the work. Default: the lines are dropped. */

@@ -10,6 +10,8 @@ import type { TreeRerun } from '../../replay/rerun-tree.ts';
 import type { StoredWorkspaces } from '../workspaces/contract.ts';
 import type { WorkspaceSummary } from '../../workspaces/landing-state.ts';
 import type { TaskContext } from './task-context.ts';
+import type { SentTrace } from './task-trace.ts';
+import type { JsonObject } from '../../base/json.ts';
 import type { AnswerOutcome, AskedQuestion } from './questions.ts';
 import type { StopOutcome } from './stop-task.ts';
 import type { TaskMessage, SentMessage } from './send-message.ts';
@@ -85,6 +87,13 @@ export interface Tasks {
     id: string,
     options: { readonly listener: TreeListener; readonly signal: AbortSignal },
   ): Promise<void>;
+  /** Returns the spans of a task and its descendants as one request of OTLP in JSON (docs/telemetry.md). */
+  trace(id: string): Promise<JsonObject>;
+  /**
+   * Sends the spans of a task and its descendants to the receiver of the environment or the user's configuration. Throws
+   * UsageError if there is none, and `PROVIDER_ERROR` if it does not accept them.
+   */
+  sendTrace(id: string): Promise<SentTrace>;
   /**
    * Reruns a task and its descendants from their logs alone, and reports each difference from the logs. Asks nobody,
    * runs nothing and writes nothing.

@@ -110,6 +110,14 @@ function createTasks(
       const { followTree } = await import('./follow-tree.ts');
       return followTree(store, id, options);
     },
+    async trace(prefix) {
+      const { buildTrace } = await import('./task-trace.ts');
+      return buildTrace(store, store.resolveId(prefix), environment);
+    },
+    async sendTrace(prefix) {
+      const { sendTrace } = await import('./task-trace.ts');
+      return sendTrace(store, store.resolveId(prefix), environment);
+    },
     async rerun(prefix) {
       const { rerunFromLogs } = await import('./rerun.ts');
       return rerunFromLogs(store, store.resolveId(prefix), environment);

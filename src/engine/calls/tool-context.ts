@@ -83,6 +83,7 @@ export function createToolContext(
         variableNames: deps.settings.commandVariables,
         taskVariables: readTaskVariables(run),
         taskId: spec.id,
+        ...(deps.traceparent === undefined ? {} : { traceparent: deps.traceparent(spec, callId) }),
         ...(spec.isolation === 'process' && deps.processes !== undefined
           ? { cpuSeconds: deps.processes.limits.cpuSeconds }
           : {}),
@@ -136,6 +137,8 @@ interface CommandSandboxOptions {
    */
   readonly taskVariables?: Readonly<Record<string, string>>;
   readonly taskId: string;
+  /** The W3C trace context of the call. Default: that of Muster's environment, if there is one. */
+  readonly traceparent?: string;
   readonly rights: Pick<Rights, 'mode' | 'rules' | 'roots' | 'network' | 'workspace'>;
   /** The processor time of each process of a command, in seconds. Default: no limit. */
   readonly cpuSeconds?: number;
@@ -158,7 +161,7 @@ interface CommandSandboxOptions {
 /** Creates the sandbox for the commands of a call. The rights of the task decide what the commands may do. */
 export function createCommandSandbox(options: CommandSandboxOptions): SandboxPort {
   const { sandbox, variableNames, taskVariables = {}, taskId, rights, home } = options;
-  const { cpuSeconds, decision, isolated } = options;
+  const { cpuSeconds, decision, isolated, traceparent } = options;
   // This is computed only when a command runs, since most calls run none.
   const computeConfinement = (): Confinement => {
     const denied = findDeniedPaths(rights, { home, answered: findAnsweredRule(decision) });
@@ -187,6 +190,7 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
         taskId,
         extraNames: variableNames,
         ...(access === 'workspace' ? { taskVariables } : {}),
+        ...dropMissing({ traceparent }),
         git: { access, confined: on },
         network: network || !on,
       });

@@ -50,6 +50,8 @@ export interface TaskRequest {
   readonly accept?: AcceptanceCriteria;
   /** The models that take over when the work is not accepted. Default: none. */
   readonly laterModels?: readonly ResolvedModel[];
+  /** The W3C trace context of a root task, from outside. Default: none. A child has that of its parent. */
+  readonly traceparent?: string;
 }
 
 /** Everything that is decided about a task before it is created. */
@@ -127,6 +129,7 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
     ...(skills.length === 0 ? {} : { skills }),
     background,
     source: plan.source,
+    ...dropMissing({ traceparent: plan.traceparent ?? parent?.run.spec.traceparent }),
     ...dropMissing({ fanOut: plan.fanOut, outputSchema: plan.outputSchema }),
     ...dropMissing({ accept: plan.accept ?? plan.agent.accept }),
     ...(plan.laterModels?.length ? { laterModels: plan.laterModels } : {}),

@@ -52,6 +52,8 @@ export interface FanOutRequest {
   readonly model: ResolvedModel;
   readonly rights: Rights;
   readonly cwd: string;
+  /** The W3C trace context, from outside. Default: none. */
+  readonly traceparent?: string;
 }
 
 /**
@@ -87,6 +89,7 @@ export async function startFanOut(engine: EngineContext, request: FanOutRequest)
     background: false,
     source: 'template',
     params: { template: fanOut.template, items: { ...fanOut.source } },
+    ...dropMissing({ traceparent: request.traceparent }),
     parent: null,
   });
   engine.startLoop(run);

@@ -13,6 +13,7 @@ import type { OutputCap } from '../../protocol/output-cap.ts';
 import type { Decision } from '../../protocol/permission.ts';
 import type { ClaimFlag } from '../../protocol/result.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
+import type { TaskSpec } from '../../protocol/task.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
 import type { AnyTool, ByteFilter } from '../../protocol/tool.ts';
 import type { McpPort } from '../../protocol/mcp.ts';
@@ -184,6 +185,11 @@ export interface EngineDeps {
   readonly sandbox: Sandbox;
   /** Returns the bytes that this process can still allocate; 0 when unknown. Default: asks the system. */
   readonly availableMemory?: () => number;
+  /**
+   * Returns the W3C trace context for the commands of a call. Default: commands get that of Muster's environment, if there
+   * is one.
+   */
+  readonly traceparent?: (spec: TaskSpec, callId: string) => string;
   /** The questions of tasks to people. */
   readonly inbox: Inbox;
   /** Called for each event after it has been written, with the id of the top task of the tree and the new state. */

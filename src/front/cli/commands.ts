@@ -20,6 +20,7 @@ import {
 } from './commands/tasks/message.ts';
 import { tasksAnswerCommand } from './commands/tasks/answer.ts';
 import { tasksRerunCommand } from './commands/tasks/rerun.ts';
+import { tasksTraceCommand } from './commands/tasks/trace.ts';
 import { tasksRewindCommand } from './commands/tasks/rewind.ts';
 import { tasksExportCommand, tasksImportCommand } from './commands/tasks/export.ts';
 import { tasksApplyCommand, tasksDiffCommand, tasksDiscardCommand } from './commands/tasks/land.ts';
@@ -83,6 +84,7 @@ export const CLI_COMMANDS: readonly Command[] = [
   tasksSendCommand,
   tasksAnswerCommand,
   tasksBackgroundCommand,
+  tasksTraceCommand,
   tasksRerunCommand,
   tasksBranchCommand,
   tasksRewindCommand,

@@ -1,5 +1,4 @@
 import { type ConfigKey, SECTIONS } from '../../config/keys.ts';
-import { USAGE_KEYS } from '../../protocol/usage-keys.ts';
 import { LIMITS, type LimitName, type LimitRow } from '../../protocol/limits.ts';
 import { OUTPUT_FORMATS } from '../../protocol/output-format.ts';
 import { GRANT_SCOPES } from '../../protocol/question.ts';
@@ -13,8 +12,10 @@ import {
   type Paths,
   type CompletionValues,
 } from './completion-values.ts';
+import { LANDING_FLAGS } from './landing-flags.ts';
 import { SERVER_FLAGS } from './server-flags.ts';
 import { TEMPLATE_FLAGS } from './template-flags.ts';
+import { USAGE_FLAGS } from './usage-flags.ts';
 
 /** A flag of the command line. */
 export interface FlagSpec extends FlagDetails {
@@ -66,6 +67,7 @@ const FLAGS = {
       help: `${TASK_STATUSES.join(', ')}; repeatable`,
       completes: { words: TASK_STATUSES },
     },
+    send: { help: 'send them to the receiver of OTEL_EXPORTER_OTLP_ENDPOINT or of [otel]' },
     here: { help: 'only the tasks that work in this directory' },
     from: { value: 'START', help: 'where to begin' },
     turn: { value: 'N', help: 'the number of the turn; default: the newest' },
@@ -76,9 +78,7 @@ const FLAGS = {
     },
     at: { value: 'N', help: 'the number of the event (`muster tasks log`)' },
     undo: { help: 'undo the last one' },
-    squash: { help: 'make one commit of the changes' },
-    'no-commit': { help: 'change only the files, and commit nothing' },
-    abort: { help: 'take back a landing whose process has died (--continue finishes it)' },
+    ...LANDING_FLAGS,
     only: {
       value: 'PART',
       help: 'what goes back: files or conversation (default: both)',
@@ -99,15 +99,7 @@ const FLAGS = {
       value: 'N',
       help: 'delete what ended more than N days ago; default: store.retention_days',
     },
-    by: {
-      value: 'WHAT',
-      help: `${USAGE_KEYS.join(', ')} (default: model); several with commas, for their combinations`,
-      completes: { words: USAGE_KEYS },
-    },
-    since: {
-      value: 'DAY',
-      help: 'from this day on: YYYY-MM-DD, or 7d for the last 7 days (days of UTC)',
-    },
+    ...USAGE_FLAGS,
     html: {
       value: 'FILE',
       path: 'files',
@@ -142,6 +134,9 @@ const FLAGS = {
       help: 'the terminal UI in plain lines that are only ever added, for a screen reader (or MUSTER_SCREEN_READER=1)',
     },
     verbose: { help: "show the subagents' actions on stderr" },
+    debug: {
+      help: 'write what happens, without its content, to log.file or to muster.log in the data directory',
+    },
     worktree: {
       value: 'NAME',
       hasOptionalValue: true,

@@ -16,6 +16,7 @@ export const PROJECT_FLAGS: readonly FlagName[] = ['trust-project', 'cwd'];
 /** The flags of all commands that start or continue a task in this process. */
 export const SESSION_FLAGS: readonly FlagName[] = [
   'verbose',
+  'debug',
   'agents',
   ...CONFIG_FLAGS,
   'max-turns',
@@ -43,6 +44,8 @@ export interface ConfigOptions extends ProjectOptions, DataOptions {
 /** The options of all commands that start or continue a task in this process. */
 export interface SessionOptions extends ConfigOptions {
   readonly verbose: boolean;
+  /** Whether all events are written to the log file. */
+  readonly debug: boolean;
   /** Whether the logs of the run are kept after the process has ended. */
   readonly log: boolean;
   /** Agent definitions of this session. */
@@ -110,6 +113,7 @@ export function configOptions(flags: FlagReader): ConfigOptions {
 export function sessionOptions(flags: FlagReader): SessionOptions {
   return {
     verbose: flags.has('verbose'),
+    debug: flags.has('debug'),
     log: !flags.has('no-log'),
     agents: agentsArgument(flags.text('agents')),
     addDirs: flags.texts('add-dir'),

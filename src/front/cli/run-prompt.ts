@@ -27,12 +27,13 @@ export function reportOffline({ offlineByDefault }: Muster): void {
 
 /** Converts the options of a command to those of the library. Paths become absolute. */
 export async function musterOptions(options: SessionOptions): Promise<MusterOptions> {
-  const { addDirs, agents, cwd, dataDir, flags, log, trustProject } = options;
+  const { addDirs, agents, cwd, dataDir, debug, flags, log, trustProject } = options;
   return {
     cwd: resolve(cwd ?? '.'),
     addDirs: addDirs.map((path) => resolve(path)),
     ...(dataDir === null ? {} : { dataDir: resolve(dataDir) }),
     ...(log ? {} : { log }),
+    ...(debug ? { debug } : {}),
     trustProject,
     flags,
     agents: await readSessionAgents(agents),

@@ -43,6 +43,7 @@ const OPTIONAL_SPEC_FIELDS: Readonly<Record<string, (value: unknown) => boolean>
   enclosed: isQuotedItemList,
   given: isInitialContext,
   isolation: (value) => value === 'process',
+  traceparent: (value) => typeof value === 'string',
   workspace: (value) => isWorkspacePlace(value) && hasTexts(value, ['kind']),
 };
 

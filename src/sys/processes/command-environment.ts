@@ -3,16 +3,20 @@ import { listNames } from '../../base/text.ts';
 import type { Environment } from '../env.ts';
 import { buildGitEnvironment, type GitLimits } from '../git/git-environment.ts';
 
+/** The variable with the W3C trace context in which a program runs. */
+export const TRACE_VARIABLE = 'TRACEPARENT';
+
 /**
  * The variables that every command sees. The names of the locale categories are listed, because `ssh` is often set up to
  * pass on all variables that begin with `LC_`, so that people also use such names for keys.
  */
-const PASSED_ON: ReadonlySet<string> = new Set(
-  listNames(`
+const PASSED_ON: ReadonlySet<string> = new Set([
+  TRACE_VARIABLE,
+  ...listNames(`
     HOME LANG TMPDIR USER LOGNAME TZ LC_ALL LC_ADDRESS LC_COLLATE LC_CTYPE LC_IDENTIFICATION
     LC_MEASUREMENT LC_MESSAGES LC_MONETARY LC_NAME LC_NUMERIC LC_PAPER LC_TELEPHONE LC_TIME
   `),
-);
+]);
 /** The variable that holds the id of the task that started a process. */
 export const TASK_VARIABLE = 'MUSTER_TASK';
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
@@ -73,6 +77,8 @@ export interface CommandVariables {
   readonly extraNames?: readonly string[];
   /** Variables that the task has set for its commands (`isSettableByTask`). */
   readonly taskVariables?: Readonly<Record<string, string>>;
+  /** The W3C trace context of the call that runs the command. Default: that of Muster's own environment. */
+  readonly traceparent?: string;
   readonly git: GitLimits;
   /** True if the command can reach servers; undefined if that is not known. */
   readonly network?: boolean;
@@ -86,8 +92,10 @@ export interface CommandVariables {
  */
 export function buildCommandEnvironment(
   own: Environment,
-  { taskId, extraNames: further = [], taskVariables: set = {}, git, network }: CommandVariables,
+  variables: CommandVariables,
 ): Environment {
+  const { taskId, extraNames: further = [], taskVariables: set = {}, git, network } = variables;
+  const { traceparent } = variables;
   return {
     ...buildGitEnvironment(git),
     ...UNATTENDED,
@@ -97,6 +105,7 @@ export function buildCommandEnvironment(
     ...set,
     PATH: buildCommandPath(own),
     ...(taskId === undefined ? {} : { [TASK_VARIABLE]: taskId }),
+    ...(traceparent === undefined ? {} : { [TRACE_VARIABLE]: traceparent }),
   };
 }
 
