@@ -134,7 +134,7 @@ describe('agents show', () => {
           'effort: high',
           'background: true',
           'permissionMode: dontAsk',
-          'hooks: {}',
+          'hooks: {Stop: [], PreToolUse: []}',
           'initialPrompt: Begin.',
         ),
       },
@@ -151,9 +151,8 @@ describe('agents show', () => {
       'asks          nobody: calls that would ask are refused',
       'background    unless a call says otherwise',
       'skills        a, b',
-      'not used      hooks',
+      'hooks         Stop, PreToolUse',
       'warning       line 4: Unknown tool `Foo`; it is left out.',
-      '              line 9: These fields have no effect yet: hooks.',
       '',
       'description:',
       '  Reviews',
@@ -273,14 +272,14 @@ describe('agents import', () => {
     'name: Rust Expert',
     'description: Writes Rust. Use for *.rs files.',
     'permissionMode: dontAsk',
-    'hooks: {a: 1}',
+    'custom: {a: 1}',
   );
 
   it('writes a file into the project, and reports what was left out and the next step', async () => {
     const { run, file } = makeWorld({ '.claude/agents/r.md': FOREIGN });
     expect((await run('import', '.claude/agents/r.md')).out.split('\n')).toEqual([
       'Rust Expert: .muster/agents/rust-expert.md (from .claude/agents/r.md, claude)',
-      '  left out, because it does nothing in Muster: hooks',
+      '  left out, because it does nothing in Muster: custom',
       'Files of a project take effect once they are trusted: muster trust add .muster/agents/rust-expert.md',
       '',
     ]);

@@ -63,6 +63,7 @@ function listFacts(agent: AgentDetails, { cwd, home }: CommandContext): readonly
     ['answers', agent.outputSchema === undefined ? null : 'JSON, valid against its output schema'],
     ['accepted', agent.accept === undefined ? null : formatCriteria(agent.accept.commands)],
     ['skills', joinTexts(agent.skills)],
+    ['hooks', joinTexts(agent.hooks && Object.keys(agent.hooks))],
     ['notes', agent.memory],
     ['color', agent.color],
     ['not used', joinTexts(inactive.map(({ field }) => field))],
