@@ -19,6 +19,7 @@ const NAME_LIST = /^[\w\-\s,|]*$/;
 const TOOL_EVENTS: ReadonlySet<HookEventName> = new Set([
   'PreToolUse',
   'PermissionRequest',
+  'PermissionDenied',
   'PostToolUse',
   'PostToolUseFailure',
 ]);

@@ -74,6 +74,8 @@ const REFUSALS: Readonly<Record<HookEventName, 'verdict' | 'block' | 'context' |
   SessionStart: 'nothing',
   SubagentStart: 'nothing',
   Notification: 'nothing',
+  PermissionDenied: 'nothing',
+  StopFailure: 'nothing',
   SessionEnd: 'nothing',
 };
 

@@ -61,9 +61,15 @@ class OccasionRecorder {
         for (const { id, input } of toolCalls(event.message)) this.#inputs.set(id, input);
         return;
       case 'call.started':
-      case 'call.refused':
         this.#push(seq, 'PreToolUse', event.tool, this.#callFields(event));
         return;
+      case 'call.refused': {
+        const fields = this.#callFields(event);
+        this.#push(seq, 'PreToolUse', event.tool, fields);
+        if (event.decision !== null)
+          this.#push(seq, 'PermissionDenied', event.tool, { ...fields, reason: event.text });
+        return;
+      }
       case 'question.asked':
         if (event.question.kind === 'permission')
           this.#push(
@@ -83,7 +89,10 @@ class OccasionRecorder {
       }
       case 'task.ended': {
         const fields = endHookFields(this.#answer, { isRepeated: false });
-        if (isRoot) this.#push(seq, 'Stop', null, fields);
+        const { status, error, because } = event.end;
+        const failure = { error: error?.code ?? 'INTERNAL_ERROR', error_details: because };
+        if (isRoot && status === 'failed') this.#push(seq, 'StopFailure', failure.error, failure);
+        else if (isRoot) this.#push(seq, 'Stop', null, fields);
         else this.#push(seq, 'SubagentStop', this.#task.agentType, fields);
         return;
       }

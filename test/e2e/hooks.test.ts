@@ -234,4 +234,30 @@ Guard.
       { purpose: 'the question of a Stop hook', failure: null },
     ]);
   });
+
+  it('are told of refusals, and of an error that ends the main agent', async () => {
+    let round = 0;
+    await using world = await openWorld({
+      script: () => {
+        round += 1;
+        return round === 1
+          ? { toolCalls: [EDIT] }
+          : { fault: { kind: 'status', status: 400, message: 'no' } };
+      },
+    });
+    writeHooks(world, 'user', {
+      PermissionDenied: onEvent('cat >> "$CLAUDE_PROJECT_DIR/denied.jsonl"', 'Write'),
+      StopFailure: onEvent('cat >> "$CLAUDE_PROJECT_DIR/failed.jsonl"'),
+      Stop: onEvent('cat >> "$CLAUDE_PROJECT_DIR/stopped.jsonl"'),
+    });
+    const run = await world.run(['-p', 'go', '--output-format', 'json']);
+    expect(run.code).not.toBe(0);
+    expect(readLines(world, 'denied.jsonl')).toMatchObject([
+      { tool_name: 'Write', reason: expect.stringContaining('neither a rule nor default mode') },
+    ]);
+    expect(readLines(world, 'failed.jsonl')).toMatchObject([
+      { hook_event_name: 'StopFailure', error: expect.any(String) },
+    ]);
+    expect(readLines(world, 'stopped.jsonl')).toEqual([]);
+  });
 });

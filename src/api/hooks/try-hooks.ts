@@ -129,6 +129,7 @@ async function runTrial(
 const TOOL_EVENTS: ReadonlySet<HookEventName> = new Set([
   'PreToolUse',
   'PermissionRequest',
+  'PermissionDenied',
   'PostToolUse',
   'PostToolUseFailure',
 ]);
@@ -166,6 +167,7 @@ function describeSample(
 
 /** The outcome of the sample call, for the events after a call. */
 function describeOutcome(event: HookEventName): JsonObject {
+  if (event === 'PermissionDenied') return { reason: 'A rule refuses this call.' };
   if (event === 'PostToolUse') return outcomeHookFields('', null);
   return event === 'PostToolUseFailure' ? outcomeHookFields('It failed.', 'INTERNAL_ERROR') : {};
 }

@@ -48,6 +48,21 @@ function changeInput(run: TaskRun, { call, tool }: ReadyCall, input: JsonObject)
   return prepareCall(run, { ...call, name: tool.name, input });
 }
 
+/** Tells hooks that a call was refused. They cannot change that. */
+export async function runHooksAfterRefusal(
+  deps: EngineDeps,
+  run: TaskRun,
+  ready: ReadyCall,
+  reason: string,
+): Promise<void> {
+  await runHooks(deps, run, {
+    event: 'PermissionDenied',
+    about: ready.call.id,
+    matched: ready.tool.name,
+    fields: { ...describeCallForHooks(ready), reason },
+  });
+}
+
 /** Runs the hooks that come after a call. Returns what they say to the model, as notes of its result. */
 export async function runHooksAfter(
   deps: EngineDeps,

@@ -8,7 +8,7 @@ import type { ToolCallPart } from '../../protocol/message.ts';
 import { NO_ACCESS, type Decision } from '../../protocol/permission.ts';
 import { scheduleCalls, type ScheduledCall } from '../../policy/call-conflicts.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { restoreInputFromHooks, runHooksBefore } from './call-hooks.ts';
+import { restoreInputFromHooks, runHooksAfterRefusal, runHooksBefore } from './call-hooks.ts';
 import { executeCall } from './execute-call.ts';
 import { NO_FILES } from '../permissions/file-access.ts';
 import { judgeCall } from '../permissions/judge.ts';
@@ -182,6 +182,7 @@ async function decideAndRun(
   const tool = call.tool.name;
   if (!allowed) {
     recordRefusal(run, call.call, { tool, text: refusal, error: 'PERMISSION_DENIED', decision });
+    await runHooksAfterRefusal(deps, run, call, refusal);
   } else if (deps.decided === undefined && needsPlan(call)) {
     const planned = await planCall(deps, run, call);
     if (planned.ok) await decideAndRun(deps, run, planned.call, wait);

@@ -1,5 +1,6 @@
 import { endHookFields } from '../../protocol/hook-fields.ts';
 import { createNotice } from '../../protocol/notice-text.ts';
+import type { EndReason } from '../../protocol/end-reason.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { stopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
@@ -80,8 +81,21 @@ export async function runStopHooks(deps: EngineDeps, run: TaskRun): Promise<bool
   return true;
 }
 
-/** Runs the hooks of the end of a subagent that ended otherwise. They cannot change its end. */
-export async function runEndHooks(deps: EngineDeps, run: TaskRun): Promise<void> {
+/**
+ * Runs the hooks of the end of a subagent that ended otherwise than by completing its work, and of a main agent that an error
+ * has ended. They cannot change the end.
+ */
+export async function runEndHooks(deps: EngineDeps, run: TaskRun, end: EndReason): Promise<void> {
+  if (run.parent === null && end.status === 'failed') {
+    const fields = {
+      error: end.error?.code ?? 'INTERNAL_ERROR',
+      error_details: end.because,
+      last_assistant_message: run.state.answer?.text ?? '',
+    };
+    const signal = AbortSignal.timeout(END_MS);
+    await runHooks(deps, run, { event: 'StopFailure', matched: fields.error, fields, signal });
+    return;
+  }
   if (!run.isKnownToHooks || run.turnsAtStopHooks === run.state.turns) return;
   await runHooks(deps, run, {
     event: 'SubagentStop',

@@ -61,7 +61,7 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
     if (needsPreparation(run.spec)) await run.preparation.catch(() => {});
     await run.stopOwnedWork(`the task above it ended: ${ending.end.because}`);
     await run.process?.end();
-    await hooks.runEndHooks(deps, run);
+    await hooks.runEndHooks(deps, run, ending.end);
     // Stopping the owned work may have killed a process, which changes the ending of a stopped task.
     if (ending.end.status === 'stopped' && run.cancellation.signal.aborted) {
       ending = createAbortedEnding(run);
