@@ -25,7 +25,9 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   definitions: [
     'test/e2e/{agent-fields,agent-grants,agents-explain,choosing-agents}.test.ts',
     'test/e2e/{completion-offers,context-files,mcp-definitions,memory}.test.ts',
-    'test/e2e/{named-files,plugins,schema,skills,sources,templates,trust}.test.ts',
+    'test/e2e/{hook-commands,hooks,named-files,plugins,schema,skills,slash-commands}.test.ts',
+    'test/e2e/{sources,templates,trust,unknown-rules}.test.ts',
+    'test/agents/commands/expand.test.ts',
   ],
   /** Tasks of the built program: budgets, questions, summaries, damaged logs, replay, and commands that show tasks. */
   tasks: [
@@ -35,6 +37,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
     'test/e2e/{tasks-commands,tasks-dead,tasks-running,tasks-show}.test.ts',
     'test/e2e/{telemetry-runs,terminal,transferred-summary,tui,usage}.test.ts',
     'test/replay/rerun-random.test.ts',
+    'test/api/tasks/ledger.test.ts',
   ],
   /** Shell commands that are judged, compared with real shells, confined and watched, and searches with odd input. */
   shell: [
@@ -44,6 +47,8 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
     'test/tools/bash/remaining-processes.test.ts',
     'test/tools/search/odd-inputs.test.ts',
     'test/store/files/descriptor-cache.test.ts',
+    'test/sys/files/changes/workspace-changes.test.ts',
+    'test/tools/search/search-scope.test.ts',
     'test/sys/sandbox/{git-alone,killed-owner}.test.ts',
     'test/sys/sandbox/cleanup/new-entries.test.ts',
     'test/e2e/{process-limit,sandbox}.test.ts',
@@ -86,7 +91,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   receipts: ['test/receipts/random-commands.test.ts', 'test/e2e/receipts.test.ts'],
   /** Worktrees and processes of tasks in the built program, and unusual repositories. */
   isolation: [
-    'test/workspaces/unusual-repositories.test.ts',
+    'test/workspaces/{hostile-task,ignored-files,unusual-repositories}.test.ts',
     'test/workspaces/landing/commit.test.ts',
     'test/api/workspaces/{apply-again,prune-workspaces,undo-commit}.test.ts',
     'test/e2e/{main-worktree,process-isolation,worktree-views,worktrees}.test.ts',

@@ -282,10 +282,14 @@ describe('a rewind', () => {
     const ends = eventsOfType(engine, 'call.ended');
     const [, , third] = ends;
     const plan = await planRewind(at.store, id, { to: third?.seq ?? 0, only: 'files' });
-    expect(plan.files.map(({ path, to }) => [path, to?.hash ?? null])).toEqual([
-      [at.path('go'), null],
-      [at.path('c.txt'), hashContent('c')],
-    ]);
+    // The command may see the file, and end, before or after the end of the call that writes it is recorded.
+    const restored = new Map(plan.files.map(({ path, to }) => [path, to?.hash ?? null]));
+    expect(restored).toEqual(
+      new Map([
+        [at.path('go'), null],
+        [at.path('c.txt'), hashContent('c')],
+      ]),
+    );
     expect(plan.left).toEqual([
       {
         path: at.path('b.txt'),
