@@ -8,6 +8,8 @@ import type {
   HookTask,
 } from '../../protocol/hook.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
+import type { Rights } from '../../protocol/permission.ts';
+import type { TaskSpec } from '../../protocol/task.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
 import { stopOrder } from '../task/stop-order.ts';
@@ -116,17 +118,22 @@ export function describeCallForHooks({ call, tool }: ReadyCall): JsonObject {
 }
 
 /** Describes a task for hooks. */
-export function describeHookTask(store: EngineDeps['store'], run: TaskRun): HookTask {
-  const { spec, tree, parent, permissions } = run;
+export function describeHookTask(
+  store: EngineDeps['store'],
+  {
+    spec,
+    permissions,
+  }: { readonly spec: TaskSpec; readonly permissions: { readonly rights: Rights } },
+): HookTask {
   return {
     id: spec.id,
-    rootId: tree.id,
-    parentId: parent?.spec.id ?? null,
+    rootId: spec.root,
+    parentId: spec.parent,
     agentType: spec.agent.name,
     depth: permissions.rights.depth,
     cwd: spec.cwd,
     mode: permissions.rights.mode,
     logFile: store.logPath(spec.id) ?? '',
-    rootLogFile: store.logPath(tree.id) ?? '',
+    rootLogFile: store.logPath(spec.root) ?? '',
   };
 }

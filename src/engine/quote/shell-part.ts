@@ -3,14 +3,13 @@ import { sanitizeLine } from '../../base/terminal-text.ts';
 import { truncate } from '../../base/text.ts';
 import { explainRefusal } from '../../policy/explain-refusal.ts';
 import { parseRules } from '../../policy/rules/rules.ts';
-import type { HookTask } from '../../protocol/hook.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import type { Decision, PermissionRule } from '../../protocol/permission.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import type { SlashCommandDefinition } from '../../protocol/slash-command.ts';
 import { newId } from '../../base/ids.ts';
 import { createCommandSandbox } from '../calls/tool-context.ts';
-import { describeCallForHooks, listAgentHooks } from '../hooks/run-hooks.ts';
+import { describeCallForHooks, describeHookTask, listAgentHooks } from '../hooks/run-hooks.ts';
 import { decideNow } from '../permissions/judge.ts';
 import { denyLinkTargets } from '../permissions/link-targets.ts';
 import { prepareCall, type CallingTask } from '../permissions/prepare-call.ts';
@@ -135,20 +134,9 @@ async function askHooks(
   ready: ReadyCall,
   part: ShellPart,
 ): Promise<ReadyCall> {
-  const { spec, permissions } = caller;
-  const definitions = listAgentHooks(spec.agent);
+  const definitions = listAgentHooks(caller.spec.agent);
   if (hooks === undefined || !hooks.has('PreToolUse', definitions)) return ready;
-  const task: HookTask = {
-    id: spec.id,
-    rootId: spec.root,
-    parentId: spec.parent,
-    agentType: spec.agent.name,
-    depth: permissions.rights.depth,
-    cwd: spec.cwd,
-    mode: permissions.rights.mode,
-    logFile: store.logPath(spec.id) ?? '',
-    rootLogFile: store.logPath(spec.root) ?? '',
-  };
+  const task = describeHookTask(store, caller);
   const fields = describeCallForHooks(ready);
   const matched = ready.tool.name;
   const occasion = { event: 'PreToolUse', task, matched, fields, definitions } as const;
