@@ -64,7 +64,7 @@ const CHUNKS: CodeSplittingGroup[] = [
   },
   {
     name: 'core',
-    test: /src\/(api\/muster|front\/(cli\/run-prompt|headless\/headless))\.ts$/,
+    test: /src\/(api\/open-session|front\/(cli\/run-prompt|headless\/headless))\.ts$/,
     priority: 3,
   },
   { name: 'commands', test: /src\/front\/cli\/commands\.ts$/, priority: 2 },

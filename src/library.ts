@@ -3,7 +3,7 @@ export { parseSessionAgents } from './agents/formats/claude/reader.ts';
 export { listAgentsBelow, listAgentsIn } from './api/agents/list-agents.ts';
 export { checkSkillsIn, listSkillsIn } from './api/agents/list-skills.ts';
 export { MusterError, UsageError, VERSION, activityText, reusedText } from './api/index.ts';
-export { createMuster } from './api/muster.ts';
+export { openSession } from './api/open-session.ts';
 export { openTasks } from './api/tasks/tasks.ts';
 export type {
   AgentDefinition,
@@ -22,8 +22,8 @@ export type {
   ItemRow,
   ListAgentsOptions,
   ListSkillsOptions,
-  Muster,
-  MusterOptions,
+  Session,
+  SessionOptions,
   OnAsk,
   PermissionQuestion,
   PlanQuestion,

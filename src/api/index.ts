@@ -17,8 +17,8 @@ export type { UsageKey } from '../protocol/usage-keys.ts';
 
 /** Loads the functions about definitions of agents, skills and templates. */
 export const loadDefinitions = () => import('./definitions.ts');
-/** Loads `createMuster`, which opens a session. */
-export const loadSessions = () => import('./muster.ts');
+/** Loads `openSession`, which opens a session. */
+export const loadSessions = () => import('./open-session.ts');
 /** Loads the functions about stored tasks. */
 export const loadStoredTasks = () => import('./stored-tasks.ts');
 /** Loads the functions about the accounts and keys of providers. */
@@ -109,7 +109,7 @@ export type {
   CommandOutput,
   ImageDescription,
   MessageQuoteRequest,
-  Muster,
+  Session,
   QuotedItems,
   Run,
   ShownImage,
@@ -118,7 +118,7 @@ export type {
 export type { WorkspaceProblem } from './workspaces/workspace-problems.ts';
 export type { LandingForm, LandingOutcome, LandingPreview } from './workspaces/contract.ts';
 export type { WorkspaceSummary } from '../workspaces/landing-state.ts';
-export type { MusterOptions, ResumeRequest, RunRequest } from './setup/options.ts';
+export type { SessionOptions, ResumeRequest, RunRequest } from './setup/options.ts';
 export type { ListedModelsReport } from './setup/listed-models.ts';
 export type { PlannedProbe, ProviderProbeReport } from './setup/probe-report.ts';
 export type { ModelsReport } from './setup/models-report.ts';

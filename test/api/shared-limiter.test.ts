@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createMuster } from '../../src/api/muster.ts';
+import { openSession } from '../../src/api/open-session.ts';
 import {
   firstUserText,
   startFakeModel,
@@ -33,7 +33,7 @@ it('two conversations of one process share the capacity of a provider and take t
   );
   const directory = mkdtempSync(join(tmpdir(), 'muster-test-'));
   const open = () =>
-    createMuster({
+    openSession({
       cwd: directory,
       dataDir: join(directory, 'data'),
       environment: {

@@ -299,7 +299,7 @@ describe('imports', () => {
       'yaml',
       'zod',
     ]);
-    const reached = staticallyReached(['front/cli/bin.ts', 'api/muster.ts', 'library.ts']);
+    const reached = staticallyReached(['front/cli/bin.ts', 'api/open-session.ts', 'library.ts']);
     const loaded = imports
       .filter(({ from, to, kind }) => reached.has(from) && kind === 'value' && heavy.has(to))
       .map(({ from, to }) => `${from} → ${to}`);
@@ -333,7 +333,7 @@ const START_OF_A_RUN = [
   'front/cli/bin.ts',
   'front/cli/main.ts',
   'front/cli/run-prompt.ts',
-  'api/muster.ts',
+  'api/open-session.ts',
   'front/headless/headless.ts',
 ];
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createMuster, openTasks } from '../../src/library.ts';
+import { openSession, openTasks } from '../../src/library.ts';
 import { toolResultRounds, type Answer, type RecordedRequest } from '../../src/testing/index.ts';
 import { lastUserText } from '../../src/testing/index.ts';
 import { envelopeOf } from './muster.ts';
@@ -204,7 +204,7 @@ describe('a conversation in a worktree with a person', () => {
       MUSTER_PERMISSIONS_ALLOW: 'Bash',
     };
     const common = { cwd, dataDir: data, environment, attended: true } as const;
-    const muster = await createMuster({ ...common, worktree: { name: 'open' } });
+    const muster = await openSession({ ...common, worktree: { name: 'open' } });
     const tasks = openTasks({ dataDir: data, environment });
     const workspaces = await tasks.workspaces(new AbortController().signal);
     try {
@@ -236,7 +236,7 @@ describe('a conversation in a worktree with a person', () => {
       await muster.close();
       await tasks.close();
     }
-    const again = await createMuster(common);
+    const again = await openSession(common);
     try {
       expect(again.newestConversation()).not.toBeNull();
     } finally {

@@ -1,4 +1,4 @@
-import type { Muster } from '../../src/api/index.ts';
+import type { Session } from '../../src/api/index.ts';
 import { questionSubject } from '../../src/protocol/question.ts';
 
 /** How a person answers every question. */
@@ -13,7 +13,7 @@ export interface Asked {
 }
 
 /** Answers whatever is asked from now on, and gives the growing list of it. */
-export function answerAll(muster: Muster, person: Person): readonly Asked[] {
+export function answerAll(muster: Session, person: Person): readonly Asked[] {
   const asked: Asked[] = [];
   const answered = new Set<string>();
   muster.watchQuestions(() => {

@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import {
-  createMuster,
+  openSession,
   parseSessionAgents,
-  type MusterOptions,
+  type SessionOptions,
   type ResultEnvelope,
 } from '../../src/library.ts';
 import { type ErrorCode, errorMessage } from '../../src/base/errors.ts';
@@ -117,7 +117,7 @@ async function runIn(
   const notices: string[] = [];
   const events: TaskEvent[] = [];
   try {
-    const muster = await createMuster({
+    const muster = await openSession({
       ...optionsOf(world, settings),
       environment,
       onNotice: (line) => void notices.push(line),
@@ -170,7 +170,7 @@ async function runPrograms(
   return { calls: [], envelope: null, startError: null, notices: [], programs, asked: [] };
 }
 
-export function optionsOf(world: HostileWorld, settings: Settings): MusterOptions {
+export function optionsOf(world: HostileWorld, settings: Settings): SessionOptions {
   const filled = world.fill(settings);
   const { person } = filled;
   return {
@@ -190,7 +190,7 @@ function flagsOf({
   allow = [],
   ask = [],
   deny = [],
-}: Settings): NonNullable<MusterOptions['flags']> {
+}: Settings): NonNullable<SessionOptions['flags']> {
   const rules = { allow, ask, deny };
   return [
     ...(mode === undefined

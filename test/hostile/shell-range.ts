@@ -1,5 +1,5 @@
-import { createMuster } from '../../src/api/muster.ts';
-import type { Muster } from '../../src/api/index.ts';
+import { openSession } from '../../src/api/open-session.ts';
+import type { Session } from '../../src/api/index.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { startFakeModel, type FakeModel } from '../../src/testing/index.ts';
 import { expectNoViolations } from '../no-violations.ts';
@@ -39,7 +39,7 @@ export interface RangeSettings extends Settings {
 
 interface Parts {
   readonly world: HostileWorld;
-  readonly muster: Muster;
+  readonly muster: Session;
   readonly model: FakeModel;
   readonly steps: Record<string, readonly Step[]>;
   readonly visited: Awaited<ReturnType<typeof startVisited>>;
@@ -72,7 +72,7 @@ export class ShellRange implements AsyncDisposable {
     const model = await startFakeModel({ script: (request) => player.answer(request) });
     const environment = environmentOf(world, { ...model.env('anthropic'), ...settings.env });
     const restore = replaceEnvironment(environment);
-    const muster = await createMuster({
+    const muster = await openSession({
       ...optionsOf(world, settings),
       environment,
       log: false,

@@ -22,14 +22,14 @@ import type {
 import type { TaskLimits } from '../../protocol/task.ts';
 import { openSessionParts } from '../session/open-session-parts.ts';
 import { measureSystemPrompt, measureTools, type RequestText } from '../../report/request-texts.ts';
-import type { MusterOptions } from '../setup/options.ts';
+import type { SessionOptions } from '../setup/options.ts';
 import { createSession } from '../session/session.ts';
 import { createRootRights } from '../../policy/attenuate.ts';
 import type { PlannedChild } from '../../engine/engine-requests.ts';
 import { requireAgent } from '../agents/load-agents.ts';
 
 export interface ExplainRequest extends Pick<
-  MusterOptions,
+  SessionOptions,
   'cwd' | 'addDirs' | 'dataDir' | 'trustProject' | 'flags' | 'environment' | 'onNotice'
 > {
   /** An agent's name or alias. */

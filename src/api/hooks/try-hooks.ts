@@ -14,7 +14,7 @@ import { loadWebAccess } from '../setup/web.ts';
 import { confineHooks, openSessionHooks, readSessionHooks } from '../session/session-hooks.ts';
 import { readSessionConfig, type SessionConfig } from '../session/session-config.ts';
 import { openSessionSandbox } from '../session/session-sandbox.ts';
-import type { MusterOptions } from '../setup/options.ts';
+import type { SessionOptions } from '../setup/options.ts';
 import { readTree } from '../tasks/read-tree.ts';
 
 /** The hooks that ran on one occasion, and what they said together. */
@@ -38,7 +38,7 @@ export interface SampleOccasion {
   readonly input?: JsonObject;
 }
 
-type TrialOptions = Pick<MusterOptions, 'cwd' | 'dataDir' | 'environment' | 'onNotice'>;
+type TrialOptions = Pick<SessionOptions, 'cwd' | 'dataDir' | 'environment' | 'onNotice'>;
 
 /** The ids of the sample task. No log has them. */
 const SAMPLE_ID = 'sample';

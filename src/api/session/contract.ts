@@ -86,7 +86,7 @@ export interface StopRequest {
 }
 
 /** A session: runs conversations in a working directory. */
-export interface Muster {
+export interface Session {
   readonly agents: DiscoveredAgents;
   readonly skills: DiscoveredSkills;
   /** The slash commands from files and the skills that a person can run, in the order of their names. */

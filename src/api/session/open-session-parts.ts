@@ -17,7 +17,7 @@ import { isTrustedMemory } from '../../trust/project-trust.ts';
 import { LiveContext } from '../context/live-context.ts';
 import { createReadFilter } from '../context/read-context-file.ts';
 import { openSessionStore } from '../setup/data-dir.ts';
-import type { MusterOptions } from '../setup/options.ts';
+import type { SessionOptions } from '../setup/options.ts';
 import { Retention } from '../setup/retention.ts';
 import { announceMissingSandbox } from '../setup/sandbox.ts';
 import { openSessionSandbox } from './session-sandbox.ts';
@@ -45,7 +45,7 @@ import { toRealPath } from '../../sys/files/real-path.ts';
  * Reads the configuration, opens the store and creates the engine, and returns the parts that a session works with.
  * Throws UsageError for a wrong option or configuration.
  */
-export async function openSessionParts(options: MusterOptions): Promise<SessionParts> {
+export async function openSessionParts(options: SessionOptions): Promise<SessionParts> {
   const session = await readSessionConfig(options);
   const models = await openSessionModels(session, { preload: options.preload !== false });
   const definitions = await loadSessionDefinitions(session, options.agents ?? []);
@@ -183,7 +183,7 @@ interface EngineParts {
   readonly telemetry: SessionTelemetry | null;
 }
 
-async function createEngine(options: MusterOptions, parts: EngineParts): Promise<Engine> {
+async function createEngine(options: SessionOptions, parts: EngineParts): Promise<Engine> {
   const { session, models, definitions, storage, inbox, servers, languages, telemetry } = parts;
   const { directory, environment, loaded, onNotice, redact, roots, state } = session;
   const { agents, skills, slashCommands, toolTemplates, searchContext } = definitions;
@@ -271,7 +271,7 @@ async function createEngine(options: MusterOptions, parts: EngineParts): Promise
  * Opens the store, the listeners of its events, and the sandbox. Throws UsageError for a data directory that cannot be
  * used.
  */
-function openStorage(session: SessionConfig, { log }: Pick<MusterOptions, 'log'>) {
+function openStorage(session: SessionConfig, { log }: Pick<SessionOptions, 'log'>) {
   const { state, directory, loaded, redact, onNotice } = session;
   const { durability } = loaded.config.store;
   const stored =

@@ -1,6 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import type { MusterOptions } from '../setup/options.ts';
+import type { SessionOptions } from '../setup/options.ts';
 import {
   createSessionWorkspaces,
   type SessionWorkspacePort,
@@ -15,7 +15,7 @@ import type { SessionConfig } from './session-config.ts';
  */
 export async function openWorkspaces(
   { loaded, environment, directory, roots }: SessionConfig,
-  { attended = false, worktree }: MusterOptions,
+  { attended = false, worktree }: SessionOptions,
   {
     canWriteDataDir,
     agents,

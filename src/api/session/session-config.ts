@@ -7,7 +7,7 @@ import { createProjectTrust } from '../../trust/project-trust.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
 import { readGitStatus } from '../context/git-status.ts';
 import type { ActivePlugins } from '../../plugins/active-plugins.ts';
-import type { MusterOptions } from '../setup/options.ts';
+import type { SessionOptions } from '../setup/options.ts';
 import { loadPlugins } from '../setup/plugins.ts';
 import { openLogFile, type SessionLogFile } from '../setup/log-file.ts';
 import { listSecretValues, listUrlSecrets } from '../setup/secrets.ts';
@@ -48,7 +48,7 @@ export interface SessionConfig {
 }
 
 /** Reads the configuration. Throws UsageError for a wrong option or configuration. */
-export async function readSessionConfig(options: MusterOptions): Promise<SessionConfig> {
+export async function readSessionConfig(options: SessionOptions): Promise<SessionConfig> {
   const environment = options.environment ?? readEnvironment();
   const home = homeDirectory(environment);
   const roots = workspaceRoots(options.cwd ?? process.cwd(), options.addDirs ?? []);

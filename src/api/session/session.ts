@@ -8,7 +8,7 @@ import { OFFLINE } from '../../model/selection/choose-model.ts';
 import type { TaskSummary } from '../../store/task-store.ts';
 import { toDiscoveredAgents, toDiscoveredSkills } from '../setup/definitions.ts';
 import { previewTemplateResume, createTemplateReport } from '../templates/template-report.ts';
-import type { Muster, StopRequest } from './contract.ts';
+import type { Session, StopRequest } from './contract.ts';
 import { checkQuotedItems, MessageQuoter } from './quote-message.ts';
 import { RootDefaults } from './root-terms.ts';
 import { Runs } from './runs.ts';
@@ -16,7 +16,7 @@ import { findMainAgent } from './session-servers.ts';
 import type { SessionParts } from './session-parts.ts';
 
 /** Creates the session that the library offers. Each method delegates to one of the parts. */
-export function createSession(parts: SessionParts): Muster {
+export function createSession(parts: SessionParts): Session {
   const { engine, inbox, store } = parts;
   const defaults = new RootDefaults(parts);
   const runs = new Runs(parts, defaults);

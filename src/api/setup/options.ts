@@ -11,7 +11,7 @@ import type { FlagValue } from '../../config/text-layer.ts';
 import type { TrustDecision } from '../../trust/project-trust.ts';
 import type { QuestionAnswer } from '../../engine/engine-requests.ts';
 
-export interface MusterOptions {
+export interface SessionOptions {
   /** The working directory, which is the first workspace root. Default: the working directory of the process. */
   readonly cwd?: string;
   /** Further workspace roots. Relative paths are relative to `cwd`. */

@@ -1,9 +1,9 @@
-import { loadSessions, loadUserSettings, type Muster } from '../../api/index.ts';
+import { loadSessions, loadUserSettings, type Session } from '../../api/index.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { Environment } from '../../sys/env.ts';
 import { refuseAgents, type CommandContext } from './command.ts';
 import { type RunOptions, type PromptOptions, NO_PROMPT, NO_RESUMED_ID } from './run-options.ts';
-import { musterOptions, runPrompt } from './run-prompt.ts';
+import { toSessionOptions, runPrompt } from './run-prompt.ts';
 
 /** Opens the terminal UI. Without a terminal it continues a conversation, or prints the help. */
 export async function runInteractive(
@@ -140,11 +140,11 @@ async function createSession(
   run: RunOptions,
   isResuming: boolean,
   listener: { readonly add: (line: string) => void },
-): Promise<Muster> {
+): Promise<Session> {
   const { maxTurns, worktree } = run;
-  const { createMuster } = await loadSessions();
-  return createMuster({
-    ...(await musterOptions(run)),
+  const { openSession } = await loadSessions();
+  return openSession({
+    ...(await toSessionOptions(run)),
     ...(maxTurns === null ? {} : { maxTurns }),
     ...(worktree === null ? {} : { worktree }),
     // A conversation can only continue in its log.

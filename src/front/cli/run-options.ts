@@ -42,7 +42,7 @@ export interface ConfigOptions extends ProjectOptions, DataOptions {
 }
 
 /** The options of all commands that start or continue a task in this process. */
-export interface SessionOptions extends ConfigOptions {
+export interface SessionFlags extends ConfigOptions {
   readonly verbose: boolean;
   /** Whether all events are written to the log file. */
   readonly debug: boolean;
@@ -53,7 +53,7 @@ export interface SessionOptions extends ConfigOptions {
   readonly addDirs: readonly string[];
 }
 
-export interface RunOptions extends SessionOptions {
+export interface RunOptions extends SessionFlags {
   /** The prompt; null if stdin holds the prompt. If it is not null, the text from stdin is context. */
   readonly prompt: string | null;
   /** The task to continue; `newest` for the newest conversation of the directory, null for a new conversation. */
@@ -110,7 +110,7 @@ export function configOptions(flags: FlagReader): ConfigOptions {
   };
 }
 
-export function sessionOptions(flags: FlagReader): SessionOptions {
+export function sessionOptions(flags: FlagReader): SessionFlags {
   return {
     verbose: flags.has('verbose'),
     debug: flags.has('debug'),
@@ -173,7 +173,7 @@ export const NO_PROMPT = 'a run needs -p and a prompt: muster -p "…"';
 export const TEMPLATE_FORMATS = ['text', 'json', 'csv'] as const;
 export type TemplateFormat = (typeof TEMPLATE_FORMATS)[number];
 
-export interface TemplateRunOptions extends SessionOptions {
+export interface TemplateRunOptions extends SessionFlags {
   readonly action: TemplateAction;
   readonly format: TemplateFormat;
   /** The file for the results; null for stdout. */

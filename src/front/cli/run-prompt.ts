@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import {
   loadSessions,
   type EventListener,
-  type Muster,
-  type MusterOptions,
+  type Session,
+  type SessionOptions,
   type Run,
   type MessageQuoteRequest,
   type QuotedItems,
@@ -12,7 +12,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { UsageError } from '../../base/errors.ts';
 import { loadOutputSchema, readAcceptanceFlags, readSessionAgents } from './file-options.ts';
 import { printNotice } from './output.ts';
-import type { RunOptions, SessionOptions } from './run-options.ts';
+import type { RunOptions, SessionFlags } from './run-options.ts';
 import { readMessage, readPrompt } from './stdin.ts';
 import { mayNameItems } from '../../protocol/server-mentions.ts';
 import { dropMissing } from '../../base/drop-missing.ts';
@@ -21,12 +21,12 @@ const OFFLINE_NOTICE =
   'no model is configured: the offline search engine answers. For a real model run `muster login`, set a key such as ANTHROPIC_API_KEY, or start Ollama or LM Studio with a model.';
 
 /** Reports on stderr that no model answers. */
-export function reportOffline({ offlineByDefault }: Muster): void {
+export function reportOffline({ offlineByDefault }: Session): void {
   if (offlineByDefault) printNotice(OFFLINE_NOTICE);
 }
 
 /** Converts the options of a command to those of the library. Paths become absolute. */
-export async function musterOptions(options: SessionOptions): Promise<MusterOptions> {
+export async function toSessionOptions(options: SessionFlags): Promise<SessionOptions> {
   const { addDirs, agents, cwd, dataDir, debug, flags, log, trustProject } = options;
   return {
     cwd: resolve(cwd ?? '.'),
@@ -48,7 +48,7 @@ export async function runPrompt(
 ): Promise<number> {
   const { dataDir, outputFormat, outputSchema, resume, verbose } = options;
   const [muster, { runHeadless }, said, schema] = await Promise.all([
-    openSession(options),
+    openRunSession(options),
     import('../headless/headless.ts'),
     prompt,
     outputSchema === null ? null : loadOutputSchema(outputSchema),
@@ -71,10 +71,10 @@ export async function runPrompt(
   }
 }
 
-async function openSession(options: RunOptions): Promise<Muster> {
+async function openRunSession(options: RunOptions): Promise<Session> {
   const { agent, maxTurns, resume, worktree } = options;
-  const [{ createMuster }, session] = await Promise.all([loadSessions(), musterOptions(options)]);
-  return createMuster({
+  const [{ openSession }, session] = await Promise.all([loadSessions(), toSessionOptions(options)]);
+  return openSession({
     ...session,
     ...dropMissing({ maxTurns, worktree }),
     // A task that continues has the tools that it had.
@@ -104,7 +104,7 @@ interface Start {
 }
 
 async function start(
-  muster: Muster,
+  muster: Session,
   options: RunOptions,
   { prompt, schema, onEvent, signal }: Start,
 ): Promise<Run> {
@@ -133,7 +133,7 @@ async function start(
 
 /** Reads the prompt for an agent from stdin. An agent that starts by itself needs no prompt; others require one. */
 async function promptBesideAgent(
-  muster: Muster,
+  muster: Session,
   agent: string,
   signal: AbortSignal,
 ): Promise<string | null> {
@@ -146,7 +146,7 @@ async function promptBesideAgent(
  * if the slash command or the prompt cannot be sent.
  */
 async function attachedFiles(
-  muster: Pick<Muster, 'enclose'>,
+  muster: Pick<Session, 'enclose'>,
   prompt: string | null,
   recipient: Pick<MessageQuoteRequest, 'to' | 'agent' | 'signal'>,
 ): Promise<{ readonly enclosed?: QuotedItems }> {

@@ -1,5 +1,5 @@
 import { systemClock } from '../../base/clock.ts';
-import type { Muster, ResultEnvelope } from '../../api/index.ts';
+import type { Session, ResultEnvelope } from '../../api/index.ts';
 import { formatDuration, plural } from '../../base/text.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import { printError, printAnswer, printJson } from '../../sys/print.ts';
@@ -32,7 +32,7 @@ export interface HeadlessOptions {
  * to the exit code.
  */
 export async function runHeadless(
-  muster: Muster,
+  muster: Session,
   begin: BeginRun,
   { format, verbose, dataDir, onStarted }: HeadlessOptions,
 ): Promise<number> {

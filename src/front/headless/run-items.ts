@@ -1,4 +1,4 @@
-import type { Muster } from '../../api/index.ts';
+import type { Session } from '../../api/index.ts';
 import { printError } from '../../sys/print.ts';
 import { ItemProgress } from './item-progress.ts';
 import { LiveLines } from './live-lines.ts';
@@ -16,7 +16,7 @@ export interface RunItemsOptions {
  * to the exit code and the id of the run, which is null if a signal ended the run before it started.
  */
 export function runItems(
-  muster: Muster,
+  muster: Session,
   begin: BeginRun,
   { verbose, dataDir }: RunItemsOptions,
 ): ReturnType<typeof runToEnd> {

@@ -1,4 +1,4 @@
-import type { EventListener, Muster, ResultEnvelope, Run } from '../../api/index.ts';
+import type { EventListener, Session, ResultEnvelope, Run } from '../../api/index.ts';
 import { isCancelled, MusterError } from '../../base/errors.ts';
 import { printError } from '../../sys/print.ts';
 import { printParkedQuestions } from './question-lines.ts';
@@ -22,7 +22,7 @@ export interface SignalWatch {
 }
 
 /** Watches the signals that end a run. The first signal stops everything in an orderly way, the second one at once. */
-export function endOnSignals(muster: Pick<Muster, 'stop'>): SignalWatch {
+export function endOnSignals(muster: Pick<Session, 'stop'>): SignalWatch {
   let received: EndingSignal | null = null;
   const ending = new AbortController();
   const end = (reason: string, signal: EndingSignal) => {
@@ -124,7 +124,7 @@ export type BeginRun = (onEvent: EventListener, signal: AbortSignal) => Promise<
  * the id of the main task, which is null if a signal ended the run before it started.
  */
 export async function runToEnd(
-  muster: Muster,
+  muster: Session,
   begin: BeginRun,
   { dataDir, onEvent, onResult, onReported, endProgress }: RunToEndOptions,
 ): Promise<{ readonly id: string | null; readonly code: number }> {

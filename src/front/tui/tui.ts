@@ -1,5 +1,5 @@
 import { ProcessTerminal } from '@earendil-works/pi-tui';
-import type { Muster } from '../../api/index.ts';
+import type { Session } from '../../api/index.ts';
 import { systemClock } from '../../base/clock.ts';
 import { UsageError } from '../../base/errors.ts';
 import { readEnvironment } from '../../sys/env.ts';
@@ -50,7 +50,7 @@ const STOP_TIMEOUT_MS = 2_700;
 export type TuiOutcome = number | KeptUi;
 
 /** Opens the terminal UI. Resolves when the user has left it, or when it is to be opened again. */
-export async function runTui(muster: Muster, request: TuiRequest): Promise<TuiOutcome> {
+export async function runTui(muster: Session, request: TuiRequest): Promise<TuiOutcome> {
   const environment = readEnvironment();
   const theme = themeFor(environment, muster.terminal.theme);
   const hasHyperlinks = supportsHyperlinks(environment);
@@ -75,7 +75,7 @@ export type TerminalInterface = Pick<App, 'session' | 'start' | 'stop' | 'stopNo
 
 /** Runs the terminal UI that `open` creates, until the user leaves it or it is to be opened again. */
 export async function runInterface(
-  muster: Muster,
+  muster: Session,
   { agent, resume, prompt, setup, dialogs, kept, notices, onOpened }: TuiRequest,
   open: (options: InterfaceOptions) => TerminalInterface,
 ): Promise<TuiOutcome> {
@@ -119,7 +119,7 @@ export async function runInterface(
 }
 
 /** Returns the id of the conversation to continue; null if there is none, and undefined for a new conversation. */
-function findResumedId(muster: Muster, resume: TuiRequest['resume']): string | null | undefined {
+function findResumedId(muster: Session, resume: TuiRequest['resume']): string | null | undefined {
   if (resume === null || resume === 'choose') return undefined;
   return resume === 'newest' ? muster.newestConversation() : resume.id;
 }
@@ -130,7 +130,7 @@ function findResumedId(muster: Muster, resume: TuiRequest['resume']): string | n
  */
 function openNamed(
   { session }: TerminalInterface,
-  { store }: Pick<Muster, 'store'>,
+  { store }: Pick<Session, 'store'>,
   { id, prompt }: { readonly id: string; readonly prompt: string | null },
 ): void {
   try {
@@ -155,7 +155,7 @@ export function printLastAnswer(app: TerminalInterface): void {
 /** Shows a UI until `left` resolves, and gives the terminal back in any case, even after a crash. */
 export async function holdTerminal<Outcome>(
   app: TerminalInterface,
-  mark: Muster['screenMark'],
+  mark: Session['screenMark'],
   left: Promise<Outcome>,
   onSignal: (signal: EndSignal) => void,
 ): Promise<Outcome> {

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Muster, MusterOptions } from '../../../src/api/index.ts';
-import { createMuster } from '../../../src/api/muster.ts';
+import type { Session, SessionOptions } from '../../../src/api/index.ts';
+import { openSession } from '../../../src/api/open-session.ts';
 import {
   startFakeModel,
   toolResultRounds,
@@ -15,13 +15,13 @@ import { expectNoViolations } from '../../no-violations.ts';
 const SERVER = join(import.meta.dirname, '../../mcp/servers/content.mjs');
 
 interface Opened extends AsyncDisposable {
-  readonly muster: Muster;
+  readonly muster: Session;
   readonly model: FakeModel;
   readonly notices: readonly string[];
   readonly methods: () => readonly string[];
 }
 
-interface OpenOptions extends Pick<MusterOptions, 'flags' | 'attended'> {
+interface OpenOptions extends Pick<SessionOptions, 'flags' | 'attended'> {
   /** The calls that the model makes in the first turn of a conversation. */
   readonly calls?: readonly { readonly name: string; readonly input: object }[];
   readonly env?: Readonly<Record<string, string>>;
@@ -52,7 +52,7 @@ async function open({
     JSON.stringify({ mcpServers: { notes: entry } }),
   );
   const notices: string[] = [];
-  const muster = await createMuster({
+  const muster = await openSession({
     cwd: join(home, 'project'),
     dataDir: join(home, 'data'),
     environment: { HOME: home, PATH: process.env['PATH'] ?? '', ...model.env('anthropic') },

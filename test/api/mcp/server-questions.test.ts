@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createMuster } from '../../../src/api/muster.ts';
-import type { Muster, MusterOptions, WaitingQuestion } from '../../../src/api/index.ts';
+import { openSession } from '../../../src/api/open-session.ts';
+import type { Session, SessionOptions, WaitingQuestion } from '../../../src/api/index.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import type { Question } from '../../../src/protocol/question.ts';
@@ -25,7 +25,7 @@ interface Call {
 }
 
 /** Opens a session whose main agent makes one call of each message to the server, and then says `done`. */
-async function open(calls: readonly Call[], options: MusterOptions = {}): Promise<Opened> {
+async function open(calls: readonly Call[], options: SessionOptions = {}): Promise<Opened> {
   const model = await startFakeModel({
     script: (request) => {
       if (toolResultRounds(request) > 0) return { text: 'done' };
@@ -42,7 +42,7 @@ async function open(calls: readonly Call[], options: MusterOptions = {}): Promis
   mkdirSync(config, { recursive: true });
   const demo = { command: process.execPath, args: [ASKER], call_seconds: 20 };
   writeFileSync(join(config, 'mcp.json'), JSON.stringify({ mcpServers: { demo } }));
-  const session = await createMuster({
+  const session = await openSession({
     cwd: directory,
     dataDir: join(directory, 'data'),
     environment: { HOME: directory, ...model.env('anthropic') },
@@ -59,7 +59,7 @@ async function open(calls: readonly Call[], options: MusterOptions = {}): Promis
 
 interface Opened {
   readonly model: FakeModel;
-  readonly session: Muster;
+  readonly session: Session;
 }
 
 /**

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ServerRestrictions } from '../../../src/api/mcp/server-restrictions.ts';
-import { createMuster } from '../../../src/api/muster.ts';
+import { openSession } from '../../../src/api/open-session.ts';
 import { parseRules } from '../../../src/policy/rules/rules.ts';
 import type { Restriction } from '../../../src/protocol/state/questions.ts';
 import { startFakeModel } from '../../../src/testing/index.ts';
@@ -83,7 +83,7 @@ test.runIf(HAS_BUBBLEWRAP)(
     });
     const notices: string[] = [];
     onTestFinished(() => model.close());
-    const session = await createMuster({
+    const session = await openSession({
       cwd,
       dataDir: join(home, 'data'),
       environment: { HOME: home, ...model.env('anthropic') },

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Muster, RuleChange } from '../../../src/api/index.ts';
-import { createMuster } from '../../../src/api/muster.ts';
+import type { Session, RuleChange } from '../../../src/api/index.ts';
+import { openSession } from '../../../src/api/open-session.ts';
 import { startFakeModel, type FakeModel } from '../../../src/testing/index.ts';
 import { expectNoViolations } from '../../no-violations.ts';
 
@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const close of opened.splice(0).toReversed()) await close();
 });
 
-async function open(): Promise<{ readonly again: () => Promise<Muster>; readonly home: string }> {
+async function open(): Promise<{ readonly again: () => Promise<Session>; readonly home: string }> {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'muster-test-')));
   opened.push(() => rmSync(home, { recursive: true, force: true }));
   const model: FakeModel = await startFakeModel({ script: () => ({ text: 'done' }) });
@@ -23,8 +23,8 @@ async function open(): Promise<{ readonly again: () => Promise<Muster>; readonly
     join(home, '.config/muster/config.toml'),
     '[permissions]\nallow = ["Bash(make)"]\ndeny = ["WebFetch"]\n',
   );
-  const again = async (): Promise<Muster> => {
-    const made = await createMuster({
+  const again = async (): Promise<Session> => {
+    const made = await openSession({
       cwd: join(home, 'project'),
       dataDir: join(home, 'data'),
       environment: { HOME: home, ...model.env('anthropic'), MUSTER_PERMISSIONS_ASK: 'Edit' },
@@ -41,7 +41,7 @@ const add = (
   scope: RuleChange['scope'] = 'task',
 ): RuleChange => ({ kind: 'add', list, rule, scope });
 
-const listed = async (muster: Muster, id: string | null, initial: readonly RuleChange[] = []) =>
+const listed = async (muster: Session, id: string | null, initial: readonly RuleChange[] = []) =>
   (await muster.listRules(id, initial)).rules.map(
     ({ list, text, origin }) => `${list} ${text} ${origin}`,
   );

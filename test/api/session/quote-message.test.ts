@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { createMuster } from '../../../src/api/muster.ts';
+import { openSession } from '../../../src/api/open-session.ts';
 
 const opened: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -13,7 +13,7 @@ async function muster() {
   const cwd = mkdtempSync(join(tmpdir(), 'muster-test-'));
   opened.push(() => rmSync(cwd, { recursive: true, force: true }));
   const environment = { HOME: cwd, PATH: '/usr/bin:/bin' };
-  const made = await createMuster({ cwd, dataDir: join(cwd, 'data'), environment });
+  const made = await openSession({ cwd, dataDir: join(cwd, 'data'), environment });
   opened.push(() => made.close());
   const enclose = (words: string) => made.enclose({ to: null, words, outputs: [], images: [] });
   return { cwd, enclose, made };

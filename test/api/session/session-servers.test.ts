@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { createMuster } from '../../../src/api/muster.ts';
-import type { MusterOptions, TaskEvent } from '../../../src/api/index.ts';
+import { openSession } from '../../../src/api/open-session.ts';
+import type { SessionOptions, TaskEvent } from '../../../src/api/index.ts';
 import {
   startFakeModel,
   toolResultRounds,
@@ -66,9 +66,9 @@ async function createWorld(script: (request: RecordedRequest) => Answer = callTo
       (model.requests.at(index)?.tools ?? [])
         .map(({ name }) => name)
         .filter((name) => name.startsWith('mcp__')),
-    open: async (options: MusterOptions = {}) => {
+    open: async (options: SessionOptions = {}) => {
       const notices: string[] = [];
-      const muster = await createMuster({
+      const muster = await openSession({
         cwd: home,
         dataDir: join(home, 'data'),
         environment: { HOME: home, PATH: process.env['PATH'] ?? '', ...model.env('anthropic') },

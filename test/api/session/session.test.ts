@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createMuster } from '../../../src/api/muster.ts';
-import type { Muster, MusterOptions } from '../../../src/api/index.ts';
+import { openSession } from '../../../src/api/open-session.ts';
+import type { Session, SessionOptions } from '../../../src/api/index.ts';
 import { startFakeModel, toolResultRounds, type FakeModel } from '../../../src/testing/index.ts';
 import { expectNoViolations } from '../../no-violations.ts';
 
@@ -28,9 +28,9 @@ async function muster(
   model: FakeModel,
   directory: string,
   environment: Readonly<Record<string, string>> = {},
-  options: MusterOptions = {},
-): Promise<Muster> {
-  const made = await createMuster({
+  options: SessionOptions = {},
+): Promise<Session> {
+  const made = await openSession({
     cwd: directory,
     dataDir: join(directory, 'data'),
     environment: { HOME: directory, ...model.env('anthropic'), ...environment },

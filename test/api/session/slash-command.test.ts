@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MessageQuoteRequest, RuleChange, ShellPartQuestion } from '../../../src/api/index.ts';
-import { createMuster } from '../../../src/api/muster.ts';
+import { openSession } from '../../../src/api/open-session.ts';
 import { waitUntilPasses } from '../../wait-until-passes.ts';
-import type { MusterOptions } from '../../../src/api/setup/options.ts';
+import type { SessionOptions } from '../../../src/api/setup/options.ts';
 
 const opened: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -17,7 +17,7 @@ const MAKE = '.config/muster/commands/make.md';
 /** A session whose user has these command files. */
 async function open(
   files: Readonly<Record<string, string>> = { [MAKE]: 'Made: !`mkdir $1`\n' },
-  options: Partial<MusterOptions> = {},
+  options: Partial<SessionOptions> = {},
 ) {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'muster-test-')));
   opened.push(() => rmSync(home, { recursive: true, force: true }));
@@ -28,7 +28,7 @@ async function open(
   const cwd = join(home, 'work');
   mkdirSync(cwd);
   const environment = { HOME: home, PATH: '/usr/bin:/bin' };
-  const made = await createMuster({ cwd, dataDir: join(home, 'data'), environment, ...options });
+  const made = await openSession({ cwd, dataDir: join(home, 'data'), environment, ...options });
   opened.push(() => made.close());
   const enclose = (words: string, terms: Partial<MessageQuoteRequest> = {}) =>
     made.enclose({ to: null, words, outputs: [], images: [], ...terms });

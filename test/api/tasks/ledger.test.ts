@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
 import {
-  createMuster,
+  openSession,
   openTasks,
   type EventListener,
   type UsageReport,
@@ -145,7 +145,7 @@ async function runPlan(plan: Plan, protocol: WireProtocol): Promise<PlanResult> 
   });
   opened.push(() => model.close().then(() => expectNoViolations(model)));
   const open = () =>
-    createMuster({
+    openSession({
       cwd: directory,
       dataDir,
       environment: { HOME: directory, MUSTER_TASK_TOOL_NESTED: 'true', ...model.env(protocol) },

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createMuster } from '../../../src/api/muster.ts';
+import { openSession } from '../../../src/api/open-session.ts';
 import { ServerCompletions } from '../../../src/front/tui/terminal/server-completions.ts';
 import { startFakeModel, toolResultRounds } from '../../../src/testing/index.ts';
 import { buildMcpToolNames } from '../../../src/mcp/tool-names.ts';
@@ -232,7 +232,7 @@ test('the resources and prompts of everything reach agents and users', async () 
     script: (request) => (toolResultRounds(request) === 0 ? { toolCalls } : { text: 'done' }),
   });
   onTestFinished(() => model.close());
-  const muster = await createMuster({
+  const muster = await openSession({
     cwd: join(home, 'project'),
     dataDir: join(home, 'data'),
     environment: { HOME: home, PATH: process.env['PATH'] ?? '', ...model.env('anthropic') },

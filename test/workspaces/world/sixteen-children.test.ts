@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createMuster } from '../../../src/library.ts';
+import { openSession } from '../../../src/library.ts';
 import {
   lastUserText,
   startFakeModel,
@@ -98,7 +98,7 @@ test('sixteen children that edit the same ten files in worktrees land in any ord
       const beforeLanding = () => write(source, afterOf(userWork));
       const script: Script = { works, order, beforeLanding, results };
       const model = await startFakeModel({ script: (request) => answer(script, request) });
-      const muster = await createMuster({
+      const muster = await openSession({
         cwd: source,
         dataDir: tempDirectory(),
         environment: {

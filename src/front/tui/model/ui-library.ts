@@ -1,8 +1,8 @@
-import type { Muster } from '../../../api/index.ts';
+import type { Session } from '../../../api/index.ts';
 
 /** The part of the library that pages, the start screen and the status line show. Reading it has no effect. */
 export type LibraryInfo = Pick<
-  Muster,
+  Session,
   | 'agents'
   | 'configFiles'
   | 'cwd'
@@ -22,7 +22,7 @@ export type LibraryInfo = Pick<
 /** The part of the library that the terminal UI uses. */
 export type UiLibrary = LibraryInfo &
   Pick<
-    Muster,
+    Session,
     | 'answer'
     | 'background'
     | 'changeRule'

@@ -1,6 +1,6 @@
 import type {
   EventListener,
-  Muster,
+  Session,
   ResumeRequest,
   RuleChange,
   Run,
@@ -17,7 +17,7 @@ interface OutgoingMessage {
 }
 
 type ConversationLibrary = Pick<
-  Muster,
+  Session,
   'listAwaitedServers' | 'prepareServers' | 'resume' | 'resumeBelow' | 'send' | 'start' | 'withdraw'
 >;
 

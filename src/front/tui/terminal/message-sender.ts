@@ -1,4 +1,4 @@
-import type { MessageQuoteRequest, Muster, QuotedItems } from '../../../api/index.ts';
+import type { MessageQuoteRequest, Session, QuotedItems } from '../../../api/index.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { readPromptCommand } from '../../../protocol/server-mentions.ts';
 import { isOffered } from '../update/commands/offered-commands.ts';
@@ -8,7 +8,7 @@ import type { PastedImages } from './pasted-images.ts';
 import type { ShellCommands } from './shell-commands.ts';
 
 interface SenderOptions {
-  readonly library: Pick<Muster, 'enclose' | 'serverContent' | 'slashCommands'>;
+  readonly library: Pick<Session, 'enclose' | 'serverContent' | 'slashCommands'>;
   /** The agent definition that the conversation runs as; null for the main agent. */
   readonly agent: string | null;
   readonly shell: Pick<ShellCommands, 'takeOutputs'>;
@@ -94,7 +94,7 @@ export class MessageSender {
    * it. If it is a slash command or the prompt of a server, the message is given back to the user, and null is returned.
    */
   private async gather(
-    request: Omit<Parameters<Muster['enclose']>[0], 'agent'>,
+    request: Omit<Parameters<Session['enclose']>[0], 'agent'>,
     { isPrompt }: { readonly isPrompt: boolean },
   ): Promise<QuotedItems | undefined | null> {
     const { library, agent } = this.options;

@@ -1,5 +1,5 @@
 import { ProcessTerminal } from '@earendil-works/pi-tui';
-import type { Muster, Tasks, TreeListener } from '../../../api/index.ts';
+import type { Session, Tasks, TreeListener } from '../../../api/index.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { readEnvironment } from '../../../sys/env.ts';
@@ -15,7 +15,7 @@ export interface WatchRequest {
   /** The full id of the top task. */
   readonly id: string;
   /** The library from which pages and logs are read. It runs no task. */
-  readonly muster: Muster;
+  readonly muster: Session;
   readonly tasks: Tasks;
 }
 

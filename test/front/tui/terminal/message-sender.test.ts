@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Muster, ServerContent } from '../../../../src/api/index.ts';
+import type { Session, ServerContent } from '../../../../src/api/index.ts';
 import { MessageSender } from '../../../../src/front/tui/terminal/message-sender.ts';
 import type { UiMessage } from '../../../../src/front/tui/update/message.ts';
 import { waitUntilPasses } from '../../../wait-until-passes.ts';
@@ -9,7 +9,7 @@ async function send(text: string) {
   const delivered: string[] = [];
   const messages: UiMessage[] = [];
   const asked: string[] = [];
-  const library: Pick<Muster, 'enclose' | 'serverContent' | 'slashCommands'> = {
+  const library: Pick<Session, 'enclose' | 'serverContent' | 'slashCommands'> = {
     slashCommands: [{ name: 'commit', description: '', source: 'user' }],
     serverContent: { servers: [{ name: 'notes' }] } as unknown as ServerContent,
     enclose: async ({ words }) => {

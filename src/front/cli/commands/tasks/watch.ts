@@ -55,9 +55,9 @@ async function watchOnScreen(
   { id, dataDir }: { readonly id: string; readonly dataDir: string | null },
 ): Promise<number> {
   const { spec } = tasks.state(id);
-  const { createMuster } = await loadSessions();
+  const { openSession } = await loadSessions();
   const [muster, { runWatch }] = await Promise.all([
-    createMuster({
+    openSession({
       cwd: isDirectory(spec.cwd) ? spec.cwd : resolve('.'),
       ...(dataDir === null ? {} : { dataDir: resolve(dataDir) }),
       questions: 'wait',

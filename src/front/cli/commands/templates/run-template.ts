@@ -3,7 +3,7 @@ import {
   loadDefinitions,
   loadSessions,
   type EventListener,
-  type Muster,
+  type Session,
   type Run,
   type TemplateReport,
   type TemplateRequest,
@@ -13,7 +13,7 @@ import { collapseWhitespace, plural } from '../../../../base/text.ts';
 import { printJson, printText } from '../../../../sys/print.ts';
 import { checkNewFile, SHARED_MODE, writeNewFile, type OutputFile } from '../../new-file.ts';
 import { printNotice } from '../../output.ts';
-import { musterOptions, reportOffline } from '../../run-prompt.ts';
+import { toSessionOptions, reportOffline } from '../../run-prompt.ts';
 import { readAll } from '../../stdin.ts';
 import { describeOutcome, type OneLanding } from '../tasks/landing-outcome.ts';
 import { printLines } from '../tasks/print.ts';
@@ -66,10 +66,10 @@ async function runToReport(
   options: TemplateRunOptions,
   action: Start | Continue,
 ): Promise<{ readonly code: number; readonly report: TemplateReport | null }> {
-  const session = await musterOptions(options);
+  const session = await toSessionOptions(options);
   // A run can only continue in its log.
-  const { createMuster } = await loadSessions();
-  const muster = await createMuster({
+  const { openSession } = await loadSessions();
+  const muster = await openSession({
     ...session,
     ...(action.kind === 'continue' ? { log: true } : {}),
     // The servers that the agents of the items may use are asked when the run starts.
@@ -105,7 +105,7 @@ function outFile({ out, force }: TemplateRunOptions): OutputFile | null {
 }
 
 async function startRun(
-  muster: Muster,
+  muster: Session,
   action: Start,
   { onEvent, signal }: { readonly onEvent: EventListener; readonly signal: AbortSignal },
 ): Promise<Run> {
@@ -118,7 +118,7 @@ async function startRun(
 }
 
 async function readActionItems(
-  muster: Muster,
+  muster: Session,
   items: Start['items'],
   signal: AbortSignal,
 ): Promise<Pick<TemplateRequest, 'source' | 'items'>> {
@@ -134,7 +134,7 @@ async function readActionItems(
 }
 
 /** Says how to continue an unfinished run of the same template, because the user may have meant to continue that run. */
-function noticeUnfinished(muster: Muster, template: string): void {
+function noticeUnfinished(muster: Session, template: string): void {
   const newest = muster.newestTemplateRun();
   if (newest === null) return;
   const { id, agent: before, status } = newest;
@@ -145,7 +145,7 @@ function noticeUnfinished(muster: Muster, template: string): void {
   );
 }
 
-async function continueRun(muster: Muster, action: Continue, onEvent: EventListener): Promise<Run> {
+async function continueRun(muster: Session, action: Continue, onEvent: EventListener): Promise<Run> {
   const prefix = action.id ?? muster.newestTemplateRun()?.id ?? null;
   if (prefix === null) {
     throw new UsageError('no run of a template of this directory is in the logs');

@@ -1,4 +1,4 @@
-import type { Muster, SandboxState, ServerStatus } from '../../../../api/index.ts';
+import type { Session, SandboxState, ServerStatus } from '../../../../api/index.ts';
 import { plural } from '../../../../base/text.ts';
 import { VERSION } from '../../../../base/version.ts';
 import type { AppState } from '../../model/app-state.ts';
@@ -72,7 +72,7 @@ function describeKey(model: string, { models }: Pick<LibraryInfo, 'models'>): st
 }
 
 /** Describes a file of the configuration. A file that does not exist is left out. */
-function describeFile({ path, state }: Muster['configFiles'][number]): readonly string[] {
+function describeFile({ path, state }: Session['configFiles'][number]): readonly string[] {
   if (state === 'absent') return [];
   const ignored = {
     broken: 'it has mistakes',
